@@ -1,0 +1,143 @@
+"""Verification of one drafted tree: a pure function of topology, tokens, the two laws and a Chance (paper: Algorithm 2).
+
+`p` and `q` give, for a node, the law of the token after it: p(node), q(node) -> (vocab,) arrays that sum to 1.
+The arrays may hold floats or exact fractions; this file does not care, and the tests use that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from .chance import Chance
+from .tree import Tree
+
+Rows = Callable[[int], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One drafted child held against the target.
+
+    p and q are the two laws' weights of its token *at that moment* (p: the residual R, q: the draft law D without
+    the tokens tried before). Accepted when u * q < p. `mass` is the total of max(R - D, 0) after a rejection:
+    the share of the target's law that the draft had not covered; None after an acceptance.
+    """
+
+    node: int
+    token: int
+    p: Any
+    q: Any
+    u: float | None
+    accepted: bool
+    mass: Any = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a step decided: accepted nodes from the root on, the one token the target adds, and every trial in order."""
+
+    path: tuple[int, ...]
+    bonus: int
+    trials: tuple[Trial, ...]
+
+
+def without_replacement(residual: np.ndarray, draft: np.ndarray, token: int) -> tuple[np.ndarray, np.ndarray, Any]:
+    """R, D and the uncovered mass after `token` was rejected; D forgets the token, as its siblings were drawn without it."""
+    residual, mass = _uncovered(residual, draft)
+    draft = draft.copy()
+    draft[token] = draft[token] * 0  # keeps the number type
+    left = draft.sum()
+    return residual, draft / left if left > 0 else draft, mass
+
+
+def with_replacement(residual: np.ndarray, draft: np.ndarray, token: int) -> tuple[np.ndarray, np.ndarray, Any]:
+    """The same for children drawn independently (SpecInfer): D stays as it is."""
+    residual, mass = _uncovered(residual, draft)
+    return residual, draft, mass
+
+
+def _uncovered(residual: np.ndarray, draft: np.ndarray) -> tuple[np.ndarray, Any]:
+    rest = np.maximum(residual - draft, 0)
+    mass = rest.sum()
+    # After a rejection some mass is uncovered in exact arithmetic; where rounding says otherwise the two laws are equal.
+    return (rest / mass, mass) if mass > 0 else (residual, mass)
+
+
+def walk(tree: Tree, tokens: Sequence[int], p: Rows, q: Rows, chance: Chance, reject=without_replacement) -> Verdict:
+    """Go down from the root: accept a child or, with none accepted, let the target emit from what is left of its law.
+
+    tokens[node] is the drafted token of each node; the children of a node were drawn from q(node) the way `reject`
+    assumes. The emitted tokens then follow the target's law whatever the tree and the draft are.
+    """
+    node, path, trials = 0, [0], []
+    residual = p(node)
+    while tree.children[node]:
+        draft, tried = q(node), []
+        for child in tree.children[node]:
+            token = tokens[child]
+            if not draft.any():
+                draft = _uniform_except(draft, tried)
+            weights = residual[token], draft[token]
+            accepted, u = chance.accept(weights[1], weights[0])
+            if accepted:
+                break
+            residual, draft, mass = reject(residual, draft, token)
+            tried.append(token)
+            trials.append(Trial(child, token, *weights, u, False, mass))
+        else:
+            break
+        trials.append(Trial(child, token, *weights, u, True))
+        node = child
+        path.append(node)
+        residual = p(node)
+    return Verdict(tuple(path), chance.pick(residual), tuple(trials))
+
+
+def _uniform_except(draft: np.ndarray, tried: Sequence[int]) -> np.ndarray:
+    """The law of the next draw when q has nothing left: every token not tried alike (`draft` is all zero, (vocab,))."""
+    flat = draft + 1
+    flat[list(tried)] = draft[list(tried)]
+    return flat / flat.sum()
+
+
+def match(tree: Tree, tokens: Sequence[int], p: Rows, q: Rows, chance: Chance) -> Verdict:
+    """Let the target draw its token at every node and follow the child that carries it (top-k match)."""
+    node, path, trials = 0, [0], []
+    while True:
+        law = p(node)
+        drawn = chance.pick(law)
+        hit = next((child for child in tree.children[node] if tokens[child] == drawn), None)
+        for child in tree.children[node]:
+            token = tokens[child]
+            trials.append(Trial(child, token, law[token], q(node)[token], None, child == hit))
+            if child == hit:
+                break
+        if hit is None:
+            return Verdict(tuple(path), drawn, tuple(trials))
+        node = hit
+        path.append(node)
+
+
+@dataclass(frozen=True)
+class Verifier:
+    """A way to draw children and the verification that is lossless for it. `draw(chance, q, k)` -> (rows, k) tokens."""
+
+    name: str
+    draw: Callable[[Chance, torch.Tensor, int], torch.Tensor]
+    verify: Callable[[Tree, Sequence[int], Rows, Rows, Chance], Verdict]
+
+
+def _specinfer(tree: Tree, tokens: Sequence[int], p: Rows, q: Rows, chance: Chance) -> Verdict:
+    return walk(tree, tokens, p, q, chance, reject=with_replacement)
+
+
+VERIFIERS = {v.name: v for v in (
+    Verifier("sequoia", lambda chance, q, k: chance.without_replacement(q, k), walk),
+    Verifier("specinfer", lambda chance, q, k: chance.independent(q, k), _specinfer),
+    Verifier("topk", lambda chance, q, k: q.topk(k).indices, match),
+)}

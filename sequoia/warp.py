@@ -1,0 +1,39 @@
+"""From logits to the distributions that decoding is about: temperature, then top-p. The same warp for target and draft."""
+
+from __future__ import annotations
+
+import torch
+
+from .policy import Policy
+
+_SPARE = 1e-6  # share of the draft's law spread over what top-p cut off
+
+
+def target_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
+    """p, float64: (..., vocab) logits under `policy`. Temperature 0 gives one-hot rows; nothing else is special about it."""
+    if policy.temperature == 0:
+        return torch.nn.functional.one_hot(logits.argmax(-1), logits.shape[-1]).double()
+    return nucleus(torch.softmax(logits.double() / policy.temperature, -1), policy.top_p)
+
+
+def draft_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
+    """q, float32: (..., vocab) logits under `policy`, what children are drawn from.
+
+    At temperature 0 the order of the draft's most probable tokens is all that counts, so q stays at temperature 1.
+    Where top-p leaves fewer tokens than a node has children, the rest are drawn by the draft's uncut law and not
+    uniformly: a millionth of q is spread over it, which any verifier of q takes into account.
+    """
+    uncut = torch.softmax(logits.float() / (policy.temperature or 1.0), -1)
+    if policy.temperature == 0 or policy.top_p == 1:
+        return uncut
+    return nucleus(uncut, policy.top_p).mul_(1 - _SPARE).add_(uncut, alpha=_SPARE)
+
+
+def nucleus(probs: torch.Tensor, top_p: float) -> torch.Tensor:
+    """(..., vocab) `probs` cut to the smallest set of most probable tokens whose mass reaches `top_p`, renormalised."""
+    if top_p >= 1:
+        return probs
+    ordered, tokens = probs.sort(dim=-1, descending=True, stable=True)
+    before = ordered.cumsum(-1) - ordered  # mass of the tokens ahead of each
+    kept = torch.zeros_like(probs).scatter_(-1, tokens, ordered.masked_fill_(before >= top_p, 0))
+    return kept / kept.sum(-1, keepdim=True)
