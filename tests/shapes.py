@@ -1,0 +1,31 @@
+"""Every ordered tree of a given size, for tests that hold a claim against all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+from sequoia.tree import Tree
+
+Nested = tuple  # an ordered tree as the tuple of its subtrees
+
+
+def ordered_trees(n: int) -> Iterator[Tree]:
+    """All rooted ordered trees of exactly `n` nodes, each once: 1, 1, 2, 5, 14, 42, 132, 429, ... (Catalan numbers)."""
+    return (Tree.from_parents(_parents(forest)) for forest in _forests(n - 1))
+
+
+@cache
+def _forests(n: int) -> tuple[Nested, ...]:
+    """All ordered forests of `n` nodes."""
+    if n == 0:
+        return ((),)
+    return tuple((first, *rest) for m in range(1, n + 1) for first in _forests(m - 1) for rest in _forests(n - m))
+
+
+def _parents(tree: Nested, parent: int = -1, start: int = 0) -> list[int]:
+    """Parents in preorder, the tree's root numbered `start`."""
+    parents = [parent]
+    for subtree in tree:
+        parents += _parents(subtree, start, start + len(parents))
+    return parents
