@@ -7,18 +7,21 @@ Nodes are numbered breadth first, the root is 0, and siblings stand in the order
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
 from .errors import BadTree
+from .guarded import read_json, shown, whole
 
 MAX_NODES = 1024
 MAX_JSON_CHARS = 64 * 1024
+FORMAT = "sequoia-tree"
 
 
 @dataclass(frozen=True)
@@ -92,8 +95,8 @@ class Tree:
         return mask
 
     def path(self, node: int) -> tuple[int, ...]:
-        """Nodes from the root down to `node`."""
-        steps = [node]
+        """Nodes from the root down to `node`; raises BadTree where there is no such node."""
+        steps = [whole(node, "node", 0, len(self) - 1, BadTree)]
         while steps[-1]:
             steps.append(self.parents[steps[-1]])
         return tuple(reversed(steps))
@@ -122,22 +125,25 @@ class Tree:
         return cls.from_branching([_count(k, "children a node")] * (_count(levels, "levels") - 1))
 
     @classmethod
-    def from_branching(cls, branching: Sequence[int]) -> Tree:
+    def from_branching(cls, branching: Iterable[int]) -> Tree:
         """SpecInfer's form: every node at depth i has `branching[i]` children."""
         parents, level = [-1], [0]
-        for k in branching:
-            grown = [node for node in level for _ in range(_count(k, "children a node"))]
-            if len(parents) + len(grown) > MAX_NODES:
-                raise BadTree(f"branching {list(branching)} makes more than the {MAX_NODES} nodes allowed")
-            level = list(range(len(parents), len(parents) + len(grown)))
-            parents += grown
+        for depth, k in enumerate(_as_tuple(branching)):
+            grown = len(level) * _count(k, f"children at depth {depth}")
+            if len(parents) + grown > MAX_NODES:
+                raise BadTree(f"the branching makes {len(parents) + grown} nodes in {depth + 2} levels; "
+                              f"allowed are {MAX_NODES}")
+            first = len(parents)
+            parents += [node for node in level for _ in range(k)]
+            level = list(range(first, first + grown))
         return cls(tuple(parents))
 
     @classmethod
-    def from_parents(cls, parents: Sequence[int]) -> Tree:
+    def from_parents(cls, parents: Iterable[int]) -> Tree:
         """A tree from any numbering in which parents come before their children; siblings keep their order."""
+        parents = _in_order(parents)
         children: dict[int, list[int]] = {}
-        for node, parent in enumerate(_in_order(parents)[1:], start=1):
+        for node, parent in enumerate(parents[1:], start=1):
             children.setdefault(parent, []).append(node)
         order = [0]
         for node in order:
@@ -148,20 +154,12 @@ class Tree:
     # -- import and export -----------------------------------------------------------------------------------
 
     def to_json(self) -> str:
-        return json.dumps({"format": "sequoia-tree", "version": 1, "parents": self.parents})
+        return json.dumps({"format": FORMAT, "version": 1, "parents": self.parents})
 
     @classmethod
     def from_json(cls, text: str) -> Tree:
         """The tree in `text`, as written by `to_json`; raises BadTree for anything else."""
-        if len(text) > MAX_JSON_CHARS:
-            raise BadTree(f"a tree file of {len(text)} characters is over the {MAX_JSON_CHARS} allowed")
-        try:
-            data = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise BadTree(f"not a JSON file: {error}") from None
-        if not isinstance(data, dict) or data.get("format") != "sequoia-tree" or data.get("version") != 1:
-            raise BadTree("not a tree file: it needs format 'sequoia-tree' and version 1")
-        return cls(_as_tuple(data.get("parents")))
+        return cls(read_json(text, FORMAT, MAX_JSON_CHARS, BadTree).get("parents"))
 
     def to_networkx(self) -> nx.DiGraph:
         """A directed graph with edges from parent to child; nodes carry `depth` and `rank`."""
@@ -174,7 +172,7 @@ class Tree:
 
 def _checked(parents: Iterable[Any]) -> tuple[int, ...]:
     """`parents` as a tuple of ints, or BadTree."""
-    parents = _in_order(_as_tuple(parents))
+    parents = _in_order(parents)
     for node in range(2, len(parents)):
         if parents[node] < parents[node - 1]:
             raise BadTree(f"not breadth first: parents[{node}] = {parents[node]} comes after parents[{node - 1}] = "
@@ -182,25 +180,26 @@ def _checked(parents: Iterable[Any]) -> tuple[int, ...]:
     return parents
 
 
-def _in_order(parents: Sequence[Any]) -> tuple[int, ...]:
+def _in_order(parents: Iterable[Any]) -> tuple[int, ...]:
+    """`parents` as ints in which every parent comes before its children, or BadTree."""
+    parents = _as_tuple(parents)
     if not 1 <= len(parents) <= MAX_NODES:
-        raise BadTree(f"a tree of {len(parents)} nodes; allowed are 1 to {MAX_NODES}")
+        count = f"more than {MAX_NODES}" if parents else "0"
+        raise BadTree(f"a tree of {count} nodes; allowed are 1 to {MAX_NODES}")
     for node, parent in enumerate(parents):
         if type(parent) is not int and not isinstance(parent, np.integer):
-            raise BadTree(f"parents[{node}] = {str(parent)[:40]!r} is not an integer")
+            raise BadTree(f"parents[{node}] = {shown(parent)} is not an integer")
         if (parent != -1) if node == 0 else not 0 <= parent < node:
             bound = "-1, the root has no parent" if node == 0 else f"0 to {node - 1}"
-            raise BadTree(f"parents[{node}] = {parent}; it must be {bound}")
+            raise BadTree(f"parents[{node}] = {shown(parent)}; it must be {bound}")
     return tuple(map(int, parents))
 
 
 def _as_tuple(parents: Any) -> tuple[Any, ...]:
-    if isinstance(parents, str) or not isinstance(parents, Iterable):
-        raise BadTree(f"parents must be a list of integers, not {type(parents).__name__}")
-    return tuple(parents)
+    if isinstance(parents, str | bytes | dict) or not isinstance(parents, Iterable):
+        raise BadTree(f"parents must be a list of integers, not {shown(parents)}")
+    return tuple(islice(parents, MAX_NODES + 1))
 
 
 def _count(value: Any, what: str) -> int:
-    if type(value) is not int or not 1 <= value <= MAX_NODES:
-        raise BadTree(f"{what}: {str(value)[:40]} is not a whole number from 1 to {MAX_NODES}")
-    return value
+    return whole(value, what, 1, MAX_NODES, BadTree)
