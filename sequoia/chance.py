@@ -6,16 +6,19 @@ Tests pass an enumerator that visits every outcome and turns the law of the real
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
 import torch
 
-_ZERO_TIER = -200.0  # below every log of a positive float32 (-103.3) by more than Gumbel noise can span
+from .errors import BadModel
+
+_ZERO_TIER = 1e-300  # so far below the least positive float32 (1e-45) that such tokens lose every race against it
 
 
 class Chance(Protocol):
-    """Three questions with random answers. `q` is always the draft's law (rows, vocab), float32 or better."""
+    """Four questions with random answers. `q` is always the draft's law (rows, vocab), float32 or better; k <= vocab."""
 
     def accept(self, d: Any, r: Any) -> tuple[bool, float | None]:
         """Draw u in [0, 1); answer (u * d < r, u). Strict, so a token with r = 0 is never accepted."""
@@ -39,20 +42,29 @@ class Seeded:
 
     def accept(self, d: float, r: float) -> tuple[bool, float]:
         u = self._host.random()
-        return u * d < r, u
+        return bool(u * d < r), u
 
     def pick(self, weights: np.ndarray) -> int:
-        heights = np.cumsum(weights)
-        token = int(np.searchsorted(heights, self._host.random() * heights[-1], side="right"))
-        return token if token < len(weights) else int(np.flatnonzero(weights)[-1])
+        heights = np.cumsum(weights, dtype=np.float64)
+        if not 0 < heights[-1] < np.inf:
+            raise BadModel(f"probabilities that add up to {heights[-1]} and not to 1: the model's numbers have overflowed")
+        # u <= 1 - 2**-53, so u * total rounds to less than the total and the search ends at a token with weight.
+        return int(np.searchsorted(heights, self._host.random() * heights[-1], side="right"))
 
     def without_replacement(self, q: torch.Tensor, k: int) -> torch.Tensor:
-        # Gumbel top-k has the law of successive draws (Plackett-Luce). Tokens with q = 0 come last, in uniform order.
-        noise = torch.empty_like(q).exponential_(generator=self._device)
-        return (q.log().clamp_(min=_ZERO_TIER) - noise.log_()).topk(k).indices
+        # A race of exponential clocks with rates q ends in the order of successive draws (Plackett-Luce). Tokens with
+        # q = 0 come last, in uniform order.
+        clocks = self._uniform(q.shape, q.device).neg_().log1p_().neg_()  # (rows, vocab)
+        return (clocks / q.double().clamp_(min=_ZERO_TIER)).topk(k, largest=False).indices
 
     def independent(self, q: torch.Tensor, k: int) -> torch.Tensor:
-        return torch.multinomial(q, k, replacement=True, generator=self._device)
+        heights = q.double().cumsum(-1)  # (rows, vocab)
+        aim = self._uniform((len(q), k), q.device) * heights[:, -1:]  # (rows, k)
+        return torch.searchsorted(heights, aim, right=True)
+
+    def _uniform(self, shape: Sequence[int], device: torch.device) -> torch.Tensor:
+        """float64 in [0, 1). Coarser noise never draws the rare tokens that verification then counts as drawable."""
+        return torch.rand(shape, dtype=torch.float64, device=device, generator=self._device)
 
 
 class Greedy(Seeded):

@@ -1,7 +1,8 @@
 """Verification of one drafted tree: a pure function of topology, tokens, the two laws and a Chance (paper: Algorithm 2).
 
 `p` and `q` give, for a node, the law of the token after it: p(node), q(node) -> (vocab,) arrays that sum to 1.
-The arrays may hold floats or exact fractions; this file does not care, and the tests use that.
+They may hold floats or exact fractions; this file does not care, and the tests use that. It does care that rounding in a
+float32 q does not become an error in the law: inside, q has the number type of p and a sum of 1.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from .chance import Chance
 from .tree import Tree
 
 Rows = Callable[[int], np.ndarray]
+Reject = Callable[[np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray, Any]]  # (R, D, token) -> (R, D, mass)
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ def without_replacement(residual: np.ndarray, draft: np.ndarray, token: int) -> 
     return residual, draft / left if left > 0 else draft, mass
 
 
-def with_replacement(residual: np.ndarray, draft: np.ndarray, token: int) -> tuple[np.ndarray, np.ndarray, Any]:
+def with_replacement(residual: np.ndarray, draft: np.ndarray, _token: int) -> tuple[np.ndarray, np.ndarray, Any]:
     """The same for children drawn independently (SpecInfer): D stays as it is."""
     residual, mass = _uncovered(residual, draft)
     return residual, draft, mass
@@ -68,7 +70,7 @@ def _uncovered(residual: np.ndarray, draft: np.ndarray) -> tuple[np.ndarray, Any
     return (rest / mass, mass) if mass > 0 else (residual, mass)
 
 
-def walk(tree: Tree, tokens: Sequence[int], p: Rows, q: Rows, chance: Chance, reject=without_replacement) -> Verdict:
+def walk(tree: Tree, tokens: Sequence[int], p: Rows, q: Rows, chance: Chance, reject: Reject = without_replacement) -> Verdict:
     """Go down from the root: accept a child or, with none accepted, let the target emit from what is left of its law.
 
     tokens[node] is the drafted token of each node; the children of a node were drawn from q(node) the way `reject`
@@ -77,7 +79,7 @@ def walk(tree: Tree, tokens: Sequence[int], p: Rows, q: Rows, chance: Chance, re
     node, path, trials = 0, [0], []
     residual = p(node)
     while tree.children[node]:
-        draft, tried = q(node), []
+        draft, tried = _normalised(q(node).astype(residual.dtype)), []
         for child in tree.children[node]:
             token = tokens[child]
             if not draft.any():
@@ -98,29 +100,33 @@ def walk(tree: Tree, tokens: Sequence[int], p: Rows, q: Rows, chance: Chance, re
     return Verdict(tuple(path), chance.pick(residual), tuple(trials))
 
 
+def _normalised(law: np.ndarray) -> np.ndarray:
+    return law / law.sum()
+
+
 def _uniform_except(draft: np.ndarray, tried: Sequence[int]) -> np.ndarray:
     """The law of the next draw when q has nothing left: every token not tried alike (`draft` is all zero, (vocab,))."""
     flat = draft + 1
     flat[list(tried)] = draft[list(tried)]
-    return flat / flat.sum()
+    return _normalised(flat)
 
 
 def match(tree: Tree, tokens: Sequence[int], p: Rows, q: Rows, chance: Chance) -> Verdict:
     """Let the target draw its token at every node and follow the child that carries it (top-k match)."""
     node, path, trials = 0, [0], []
     while True:
-        law = p(node)
-        drawn = chance.pick(law)
-        hit = next((child for child in tree.children[node] if tokens[child] == drawn), None)
+        target = p(node)
+        drawn = chance.pick(target)
+        draft = q(node) if tree.children[node] else None
         for child in tree.children[node]:
-            token = tokens[child]
-            trials.append(Trial(child, token, law[token], q(node)[token], None, child == hit))
-            if child == hit:
+            hit = tokens[child] == drawn
+            trials.append(Trial(child, tokens[child], target[tokens[child]], draft[tokens[child]], None, hit))
+            if hit:
+                node = child
+                path.append(child)
                 break
-        if hit is None:
+        else:
             return Verdict(tuple(path), drawn, tuple(trials))
-        node = hit
-        path.append(node)
 
 
 @dataclass(frozen=True)
@@ -139,5 +145,5 @@ def _specinfer(tree: Tree, tokens: Sequence[int], p: Rows, q: Rows, chance: Chan
 VERIFIERS = {v.name: v for v in (
     Verifier("sequoia", lambda chance, q, k: chance.without_replacement(q, k), walk),
     Verifier("specinfer", lambda chance, q, k: chance.independent(q, k), _specinfer),
-    Verifier("topk", lambda chance, q, k: q.topk(k).indices, match),
+    Verifier("topk", lambda _chance, q, k: q.topk(k).indices, match),
 )}

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import torch
 
+from .errors import BadModel
 from .policy import Policy
 
+_COLDEST = 1e-30  # temperatures below it do the same and would underflow in float32
 _SPARE = 1e-6  # share of the draft's law spread over what top-p cut off
 
 
 def target_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
-    """p, float64: (..., vocab) logits under `policy`. Temperature 0 gives one-hot rows; nothing else is special about it."""
+    """p, float64: (..., vocab) logits under `policy`. Temperature 0 gives one-hot rows; nothing else is special about it.
+
+    Raises BadModel where a row has NaN or infinity for its greatest logit: at temperature 0 nothing later would notice.
+    """
+    if not logits.amax(-1).isfinite().all():
+        raise BadModel("the target's logits hold NaN or infinity, not finite numbers: its number type has overflowed")
     if policy.temperature == 0:
         return torch.nn.functional.one_hot(logits.argmax(-1), logits.shape[-1]).double()
-    return nucleus(torch.softmax(logits.double() / policy.temperature, -1), policy.top_p)
+    return nucleus(_softmax(logits.double(), policy.temperature), policy.top_p)
 
 
 def draft_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
@@ -23,7 +30,7 @@ def draft_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
     Where top-p leaves fewer tokens than a node has children, the rest are drawn by the draft's uncut law and not
     uniformly: a millionth of q is spread over it, which any verifier of q takes into account.
     """
-    uncut = torch.softmax(logits.float() / (policy.temperature or 1.0), -1)
+    uncut = _softmax(logits.float(), policy.temperature or 1.0)
     if policy.temperature == 0 or policy.top_p == 1:
         return uncut
     return nucleus(uncut, policy.top_p).mul_(1 - _SPARE).add_(uncut, alpha=_SPARE)
@@ -33,7 +40,12 @@ def nucleus(probs: torch.Tensor, top_p: float) -> torch.Tensor:
     """(..., vocab) `probs` cut to the smallest set of most probable tokens whose mass reaches `top_p`, renormalised."""
     if top_p >= 1:
         return probs
-    ordered, tokens = probs.sort(dim=-1, descending=True, stable=True)
-    before = ordered.cumsum(-1) - ordered  # mass of the tokens ahead of each
+    ordered, tokens = probs.sort(dim=-1, descending=True, stable=True)  # of equals, the lower id comes first
+    before = torch.nn.functional.pad(ordered.cumsum(-1)[..., :-1], (1, 0))  # mass of the tokens ahead of each
     kept = torch.zeros_like(probs).scatter_(-1, tokens, ordered.masked_fill_(before >= top_p, 0))
     return kept / kept.sum(-1, keepdim=True)
+
+
+def _softmax(logits: torch.Tensor, temperature: float) -> torch.Tensor:
+    # The greatest logit is taken off before the division, so no temperature above 0 can overflow into NaN.
+    return torch.softmax((logits - logits.amax(-1, keepdim=True)) / max(temperature, _COLDEST), -1)

@@ -1,0 +1,209 @@
+"""Exact laws of random code: an Enumerator stands in for randomness and visits every outcome once, with its weight.
+
+Also the small table models whose every next-token law is known, and one whole step (draft, then verify) over them.
+Knows nothing of the verification rule: the rule under test comes in as a `Verifier`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+import torch
+
+from sequoia.policy import Policy
+from sequoia.tree import Tree
+from sequoia.verify import VERIFIERS, Verifier
+from sequoia.warp import draft_rows, target_rows
+
+Text = tuple[int, ...]
+Model = Callable[[Text], Any]  # context -> law of the next token (vocab,)
+Law = dict[Hashable, Any]
+
+
+class Enumerator:
+    """A Chance that answers by a script of outcome numbers, the first outcome beyond its end, and knows their joint weight.
+
+    Weights keep the number type of the laws they come from: Fractions make the result exact.
+    """
+
+    def __init__(self, script: Sequence[int] = ()) -> None:
+        self.weight: Any = Fraction(1)
+        self._script = script
+        self._taken: list[tuple[int, int]] = []  # (outcome number, outcomes there were)
+
+    def choose(self, weights: Iterable[Any]) -> int:
+        """Place of the outcome taken in `weights`, which need not sum to 1; an outcome of weight 0 does not exist."""
+        weights = list(weights)
+        options = [place for place, weight in enumerate(weights) if weight > 0]
+        turn = len(self._taken)
+        number = self._script[turn] if turn < len(self._script) else 0
+        self._taken.append((number, len(options)))
+        self.weight *= weights[options[number]] / sum(weights)
+        return options[number]
+
+    def following(self) -> list[int] | None:
+        """The script of the next combination of outcomes; None after the last."""
+        taken = list(self._taken)
+        while taken and taken[-1][0] + 1 == taken[-1][1]:
+            taken.pop()
+        return [number for number, _ in taken[:-1]] + [taken[-1][0] + 1] if taken else None
+
+    # -- the four questions of a Chance ----------------------------------------------------------------------
+
+    def accept(self, d: Any, r: Any) -> tuple[bool, None]:
+        share = min(r / d, Fraction(1)) if d > 0 else Fraction(int(r > 0))  # chance of u * d < r, u uniform on [0, 1)
+        return self.choose((1 - share, share)) == 1, None
+
+    def pick(self, weights: Any) -> int:
+        return self.choose(weights.tolist())
+
+    def without_replacement(self, q: Any, k: int) -> list[list[int]]:
+        return [self._successive(row, k) for row in q.tolist()]
+
+    def independent(self, q: Any, k: int) -> list[list[int]]:
+        return [[self.choose(row) for _ in range(k)] for row in q.tolist()]
+
+    def _successive(self, row: list[Any], k: int) -> list[int]:
+        order: list[int] = []
+        for _ in range(k):
+            left = [0 if token in order else weight for token, weight in enumerate(row)]
+            order.append(self.choose(left if any(left) else [Fraction(token not in order) for token in range(len(row))]))
+        return order
+
+
+def law(run: Callable[[Any], Hashable], chance: Callable[[Sequence[int]], Enumerator] = Enumerator) -> Law:
+    """result -> probability of `run(chance)`, by running it once for every combination of outcomes."""
+    total: Law = {}
+    script: Sequence[int] | None = ()
+    while script is not None:
+        replay = chance(script)
+        result = run(replay)
+        total[result] = total.get(result, 0) + replay.weight
+        script = replay.following()
+    return total
+
+
+def completed(part: Law, p: Model, length: int) -> Law:
+    """The law of texts of `length` tokens when each text of `part` is continued by the target's own law."""
+    total: Law = {}
+    for text, weight in part.items():
+        if len(text) >= length:
+            total[text[:length]] = total.get(text[:length], 0) + weight
+            continue
+        longer = {(*text, token): weight * share for token, share in enumerate(p(text).tolist()) if share}
+        for whole, share in completed(longer, p, length).items():
+            total[whole] = total.get(whole, 0) + share
+    return total
+
+
+def target_law(p: Model, length: int) -> Law:
+    """The law of texts of `length` tokens that a lossless decoder has to have."""
+    return completed({(): Fraction(1)}, p, length)
+
+
+def distance(one: Law, other: Law) -> Any:
+    """Total variation between two laws; Fractions in, Fraction out."""
+    return sum(abs(one.get(text, 0) - other.get(text, 0)) for text in one.keys() | other.keys()) / 2
+
+
+# -- table models --------------------------------------------------------------------------------------------
+
+
+def table(seed: Hashable, vocab: int) -> Model:
+    """A law of Fractions for every context, about one entry in six zero; the same seed gives the same table."""
+
+    @cache
+    def model(context: Text) -> np.ndarray:
+        rng = random.Random(f"{seed} {context}")
+        weights = [rng.choice((0, 1, 2, 3, 5)) for _ in range(vocab)]
+        weights[rng.randrange(vocab)] += 1
+        return _frozen(np.array([Fraction(weight, sum(weights)) for weight in weights], dtype=object))
+
+    return model
+
+
+def same(row: Sequence[Any]) -> Model:
+    """The model whose next token is independent of the context."""
+    values = _frozen(np.array(row))
+    return lambda _context: values
+
+
+def logits(seed: Hashable, vocab: int, dtype: torch.dtype = torch.float32) -> Callable[[Text], torch.Tensor]:
+    """Logits (vocab,) for every context, as a language model would give them."""
+
+    @cache
+    def model(context: Text) -> torch.Tensor:
+        rng = random.Random(f"{seed} {context}")
+        return torch.tensor([rng.gauss(0, 1.5) for _ in range(vocab)], dtype=dtype)
+
+    return model
+
+
+def warped(model: Callable[[Text], torch.Tensor], policy: Policy, rows: Callable = target_rows) -> Model:
+    """`model` through the production warp, as the (vocab,) numpy array that `verify` is handed."""
+    return cache(lambda context: _frozen(rows(model(context), policy).numpy()))
+
+
+def production_models(seed: Hashable, vocab: int, policy: Policy) -> tuple[Model, Model]:
+    """p (float64) and q (float32) of a random pair, made by the production warp."""
+    return warped(logits((seed, "p"), vocab), policy), warped(logits((seed, "q"), vocab), policy, draft_rows)
+
+
+def _frozen(row: np.ndarray) -> np.ndarray:
+    row.flags.writeable = False  # code that writes into a law it was lent shall fail here
+    return row
+
+
+# -- one step ------------------------------------------------------------------------------------------------
+
+
+def _top(_chance: Any, q: np.ndarray, k: int) -> np.ndarray:
+    return np.argsort(-q, axis=-1, kind="stable")[:, :k]
+
+
+# torch cannot hold Fractions; every other draw and every verification is the production one.
+EXACT = {**VERIFIERS, "topk": replace(VERIFIERS["topk"], draw=_top)}
+
+
+def drafted(tree: Tree, verifier: Verifier, q: Model, prefix: Text, chance: Any) -> tuple[list[int], list[Text]]:
+    """(tokens, contexts) of every node: children drawn from q(context) of their parent, breadth first."""
+    tokens, contexts = [-1] * len(tree), [prefix] * len(tree)
+    for node, children in enumerate(tree.children):
+        if children:
+            drawn = verifier.draw(chance, q(contexts[node])[None], len(children))[0]
+            for child, token in zip(children, drawn, strict=True):
+                tokens[child], contexts[child] = int(token), (*contexts[node], int(token))
+    return tokens, contexts
+
+
+def step(tree: Tree, verifier: Verifier, p: Model, q: Model, chance: Any, prefix: Text = ()) -> Text:
+    """`prefix` and what one step emits after it."""
+    tokens, contexts = drafted(tree, verifier, q, prefix, chance)
+    verdict = verifier.verify(tree, tokens, lambda node: p(contexts[node]), lambda node: q(contexts[node]), chance)
+    return (*contexts[verdict.path[-1]], verdict.bonus)
+
+
+def steps(count: int, tree: Tree, verifier: Verifier, p: Model, q: Model, chance: Any) -> Text:
+    """What `count` steps emit, one after the other."""
+    text: Text = ()
+    for _ in range(count):
+        text = step(tree, verifier, p, q, chance, text)
+    return text
+
+
+def error(tree: Tree, verifier: Verifier, p: Model, q: Model, count: int = 1, chance: Any = Enumerator) -> Any:
+    """The suite's law check: distance between what `count` steps emit, continued to one length, and the target's law."""
+    length = tree.levels + 1 if count == 1 else count * tree.levels
+    found = law(partial(steps, count, tree, verifier, p, q), chance)
+    return distance(completed(found, p, length), target_law(p, length))
+
+
+def fits(tree: Tree, verifier: Verifier, vocab: int) -> bool:
+    """Whether there are tokens enough: siblings are distinct unless drawn independently."""
+    return verifier.name == "specinfer" or max(map(len, tree.children)) <= vocab
