@@ -9,13 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from . import guarded
 from .errors import BadPolicy
 
-BOUNDS: dict[str, tuple[type, float, float]] = {
-    "temperature": (float, 0, 5),
-    "top_p": (float, 0.01, 1),
-    "max_new_tokens": (int, 1, 4096),
-    "seed": (int, 0, 2**63 - 1),
+# name -> (check, least, greatest)
+BOUNDS: dict[str, tuple[Any, float, float]] = {
+    "temperature": (guarded.number, 0, 5),
+    "top_p": (guarded.number, 0.01, 1),
+    "max_new_tokens": (guarded.whole, 1, 4096),
+    "seed": (guarded.whole, 0, 2**63 - 1),
 }
 
 
@@ -36,34 +38,17 @@ class Policy:
     ignore_eos: bool = False
 
     def __post_init__(self) -> None:
-        for name, (kind, low, high) in BOUNDS.items():
-            object.__setattr__(self, name, _number(name, getattr(self, name), kind, low, high))
+        for name, (check, low, high) in BOUNDS.items():
+            object.__setattr__(self, name, check(getattr(self, name), name, low, high, BadPolicy))
         if not isinstance(self.ignore_eos, bool):
-            raise BadPolicy(f"ignore_eos must be true or false, not {_shown(self.ignore_eos)}")
+            raise BadPolicy(f"ignore_eos: {guarded.shown(self.ignore_eos)} is neither true nor false")
 
     @classmethod
     def parse(cls, values: Mapping[str, Any]) -> Policy:
         """A policy from untrusted names and values, such as a web form or a run file."""
         if not isinstance(values, Mapping):
-            raise BadPolicy(f"settings must be names with values, not {_shown(values)}")
+            raise BadPolicy(f"settings are names with values, not {guarded.shown(values)}")
         known = sorted(field.name for field in fields(cls))
-        if unknown := [_shown(name) for name in values if name not in known]:
+        if unknown := [guarded.shown(name) for name in values if name not in known]:
             raise BadPolicy(f"unknown settings {', '.join(unknown[:4])}; known are {', '.join(known)}")
         return cls(**values)
-
-
-def _number(name: str, value: Any, kind: type, low: float, high: float) -> Any:
-    whole = not isinstance(value, bool) and isinstance(value, int)
-    # The comparison comes first: it is false for NaN and infinity, and never turns a huge int into a float.
-    if not (whole or isinstance(value, float)) or not low <= value <= high or (kind is int and value != int(value)):
-        raise BadPolicy(f"{name} must be {'a whole' if kind is int else 'a'} number from {low} to {high}, not {_shown(value)}")
-    return kind(value)
-
-
-def _shown(value: Any) -> str:
-    """`value` for a message: short, whatever it is. Printing a huge int or a deep list would itself be an error."""
-    if isinstance(value, str):
-        return repr(value[:40])
-    if isinstance(value, int) and value.bit_length() > 128:
-        return f"a number of {value.bit_length()} bits"
-    return str(value) if value is None or isinstance(value, int | float) else f"a {type(value).__name__}"
