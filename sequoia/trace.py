@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from .errors import BadTrace, SequoiaError
@@ -205,8 +205,9 @@ def _step(step: Mapping[str, Any], index: int, trees: Sequence[Tree]) -> StepTra
     if step["finish"] not in (None, *FINISHES):
         raise BadTrace(f"{what}: finish is {shown(step['finish'])}; known are {FINISHES}")
     seconds = {phase: number(step["seconds"][phase], f"{what}: seconds", 0, 1e6, BadTrace) for phase in PHASES}
-    return StepTrace(whole(step["i"], f"{what}: i", index, index, BadTrace), whole(step["at"], f"{what}: at", 0, MAX_ID, BadTrace),
-                     tree, tokens, draft_p, target_p, verdict, emitted, seconds, step["finish"])
+    whole(step["i"], f"{what}: i", index, index, BadTrace)
+    prefix_len = whole(step["at"], f"{what}: at", 0, MAX_ID, BadTrace)
+    return StepTrace(index, prefix_len, tree, tokens, draft_p, target_p, verdict, emitted, seconds, step["finish"])
 
 
 def _verdict(step: Mapping[str, Any], tree: Tree, tokens: Sequence[int], what: str) -> Verdict:
