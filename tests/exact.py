@@ -102,7 +102,7 @@ def completed(part: Law, p: Model, length: int) -> Law:
     return total
 
 
-def target_law(p: Model, length: int) -> Law:
+def true_law(p: Model, length: int) -> Law:
     """The law of texts of `length` tokens that a lossless decoder has to have."""
     return completed({(): Fraction(1)}, p, length)
 
@@ -134,13 +134,13 @@ def same(row: Sequence[Any]) -> Model:
     return lambda _context: values
 
 
-def logits(seed: Hashable, vocab: int, dtype: torch.dtype = torch.float32) -> Callable[[Text], torch.Tensor]:
-    """Logits (vocab,) for every context, as a language model would give them."""
+def logits(seed: Hashable, vocab: int, spread: float = 1.5) -> Callable[[Text], torch.Tensor]:
+    """Logits (vocab,) for every context, as a language model would give them, with `spread` for their deviation."""
 
     @cache
     def model(context: Text) -> torch.Tensor:
         rng = random.Random(f"{seed} {context}")
-        return torch.tensor([rng.gauss(0, 1.5) for _ in range(vocab)], dtype=dtype)
+        return torch.tensor([rng.gauss(0, spread) for _ in range(vocab)])
 
     return model
 
@@ -169,6 +169,12 @@ def _top(_chance: Any, q: np.ndarray, k: int) -> np.ndarray:
 
 # torch cannot hold Fractions; every other draw and every verification is the production one.
 EXACT = {**VERIFIERS, "topk": replace(VERIFIERS["topk"], draw=_top)}
+
+
+def over_torch(name: str) -> Verifier:
+    """The production verifier, its draw fed torch rows as in production, for models that answer in numpy."""
+    verifier = VERIFIERS[name]
+    return replace(verifier, draw=lambda chance, q, k: verifier.draw(chance, torch.tensor(q), k))
 
 
 def drafted(tree: Tree, verifier: Verifier, q: Model, prefix: Text, chance: Any) -> tuple[list[int], list[Text]]:
@@ -201,7 +207,7 @@ def error(tree: Tree, verifier: Verifier, p: Model, q: Model, count: int = 1, ch
     """The suite's law check: distance between what `count` steps emit, continued to one length, and the target's law."""
     length = tree.levels + 1 if count == 1 else count * tree.levels
     found = law(partial(steps, count, tree, verifier, p, q), chance)
-    return distance(completed(found, p, length), target_law(p, length))
+    return distance(completed(found, p, length), true_law(p, length))
 
 
 def fits(tree: Tree, verifier: Verifier, vocab: int) -> bool:

@@ -10,8 +10,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-import torch
-from exact import EXACT, Enumerator, Model, drafted, error, fits, law, production_models, same, step, table, target_law
+from exact import EXACT, Enumerator, Model, drafted, error, fits, law, over_torch, production_models, same, step, table, true_law
 from shapes import ordered_trees
 
 from sequoia.policy import Policy
@@ -133,11 +132,9 @@ POLICIES = [Policy(temperature=1), Policy(temperature=0.6, top_p=0.8), Policy(te
 @pytest.mark.parametrize("name", list(VERIFIERS))
 def test_production_floats_have_the_target_law(name: str, policy: Policy) -> None:
     """The production warp and draw over torch rows, float32 q against float64 p: rounding stays below 1e-12."""
-    verifier = VERIFIERS[name]
-    torch_drawn = type(verifier)(name, lambda chance, q, k: verifier.draw(chance, torch.tensor(q), k), verifier.verify)
     trees = [tree for n in (1, 2, 3, 4) for tree in ordered_trees(n)]
     for tree in trees:
-        assert error(tree, torch_drawn, *production_models(tree.parents, 4, policy)) <= 1e-12, tree
+        assert error(tree, over_torch(name), *production_models(tree.parents, 4, policy)) <= 1e-12, tree
 
 
 # -- counter-examples worked out in the design -----------------------------------------------------------------
@@ -208,5 +205,5 @@ def test_float32_draft_is_made_to_sum_to_one() -> None:
 
 
 def test_the_target_law_sums_to_one_and_has_every_text() -> None:
-    found = target_law(same([HALF, HALF]), 3)
+    found = true_law(same([HALF, HALF]), 3)
     assert found == {(a, b, c): Fraction(1, 8) for a in (0, 1) for b in (0, 1) for c in (0, 1)}

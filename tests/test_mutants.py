@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from exact import EXACT, Enumerator, Model, Text, completed, distance, drafted, error, law, same, step, table, target_law
+from exact import EXACT, Enumerator, Model, Text, completed, distance, drafted, error, law, same, step, table, true_law
 
 from sequoia.tree import Tree
 from sequoia.verify import Verdict, Verifier, walk, with_replacement, without_replacement
@@ -145,7 +145,7 @@ def test_no_bonus_is_lossless_and_killed_by_its_length() -> None:
         tokens, _ = drafted(SIBLINGS, RIGHT, q, (), chance)
         return without_bonus(tokens, walk(SIBLINGS, tokens, lambda _: p(()), lambda _: q(()), chance))
 
-    assert distance(completed(law(emitted), p, 2), target_law(p, 2)) == 0  # the law check alone would let it pass
+    assert distance(completed(law(emitted), p, 2), true_law(p, 2)) == 0  # the law check alone would let it pass
     assert lengths_agree(with_bonus, p, q)
     assert not lengths_agree(without_bonus, p, q)
 
