@@ -1,0 +1,131 @@
+"""A causal language model that can run a tree: write rows after a prefix, score them in one forward, keep the accepted ones.
+
+The model is Hugging Face's and stays untouched; the cache and the mask are ours. Knows nothing of drafts or verification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from .errors import BadModel, BadPrompt
+from .slots import Slots
+from .tree import Tree
+
+
+class TreeMask:
+    """Which rows see which: everything before the tree's rows, and of the rows themselves what `seen` (n, n) says.
+
+    The additive mask is laid out once, with `capacity` open columns before the tree's own; the mask for any prefix is a view.
+    """
+
+    def __init__(self, seen: torch.Tensor, capacity: int, dtype: torch.dtype, device: torch.device) -> None:
+        n = len(seen)
+        self._capacity = capacity
+        self._mask = torch.zeros(n, capacity + n, dtype=dtype)  # (row, column)
+        self._mask[:, capacity:].masked_fill_(~seen, torch.finfo(dtype).min)
+        self._mask = self._mask.to(device)
+
+    def view(self, prefix: int, first: int, last: int) -> torch.Tensor:
+        """(1, 1, last - first, prefix + last) for the rows first..last after `prefix` kept ones."""
+        return self._mask[None, None, first:last, self._capacity - prefix:self._capacity + last]
+
+
+class Rows:
+    """A fixed set of tree rows on one model: their positions and mask, made once and used at every step.
+
+    `below` levels of the tree belong to the prefix already.
+    """
+
+    def __init__(self, tree: Tree, nodes: Sequence[int], context: Context, below: int = 0) -> None:
+        seen = torch.from_numpy(tree.ancestor_mask)[list(nodes)][:, list(nodes)]
+        self.mask = TreeMask(seen, context.capacity, context.model.dtype, context.model.device)
+        self.depths = torch.tensor([tree.depths[node] - below for node in nodes], dtype=torch.long, device=context.model.device)
+
+
+class TreeModel:
+    """A full-attention causal LM of `transformers`, shared by any number of runs; each run opens its own Context."""
+
+    def __init__(self, model: torch.nn.Module, name: str) -> None:
+        self.hf, self.name = model.eval().requires_grad_(False), name
+        self.config = model.config.get_text_config()
+        self.vocab = model.get_output_embeddings().weight.shape[0]
+        self.limit = int(getattr(self.config, "max_position_embeddings", 0) or 2**20)
+        self.device, self.dtype = model.device, model.dtype
+
+    def open(self, capacity: int) -> Context:
+        """A run's own cache for `capacity` rows."""
+        return Context(self, capacity)
+
+
+class Context:
+    """One run's state on one model. Rows are written by `extend` and `forward`, and become the prefix by `keep`."""
+
+    def __init__(self, model: TreeModel, capacity: int) -> None:
+        self.model, self.capacity = model, capacity
+        self.slots = Slots(model.config.num_hidden_layers, capacity)
+        self._causal = _causal(2, capacity, model)
+
+    @property
+    def length(self) -> int:
+        return self.slots.length
+
+    @torch.inference_mode()
+    def extend(self, tokens: Sequence[int]) -> torch.Tensor:
+        """Read `tokens` one after the other after the prefix and keep all; logits after the last, (vocab,)."""
+        n = len(tokens)
+        if self.length + n > self.capacity:
+            raise BadPrompt(f"{self.length + n} tokens do not fit the {self.capacity} slots of this run")
+        mask = self._causal if n <= 2 else _causal(n, self.length, self.model)
+        depths = torch.arange(n, device=self.model.device)
+        logits = self._run(tokens, depths, mask.view(self.length, 0, n), last_only=True)[-1]
+        self.slots.keep(range(n))
+        return logits
+
+    @torch.inference_mode()
+    def forward(self, tokens: Sequence[int], rows: Rows) -> torch.Tensor:
+        """Logits (rows, vocab) after each of the next `len(tokens)` rows of `rows`, which stay written but not kept."""
+        first = self.slots.written
+        last = first + len(tokens)
+        return self._run(tokens, rows.depths[first:last], rows.mask.view(self.length, first, last))
+
+    @torch.inference_mode()
+    def keep(self, rows: Sequence[int]) -> None:
+        """Make the written rows `rows` (increasing) part of the prefix and forget the others."""
+        self.slots.keep(rows)
+
+    def _run(self, tokens: Sequence[int], depths: torch.Tensor, mask: torch.Tensor, last_only: bool = False) -> torch.Tensor:
+        ids = torch.tensor([tokens], device=self.model.device)  # (1, rows)
+        positions = (depths + self.length)[None]  # (1, rows)
+        self.slots.reserve(len(tokens))
+        return self.model.hf(input_ids=ids, position_ids=positions, attention_mask=mask, past_key_values=self.slots,
+                             use_cache=True, logits_to_keep=1 if last_only else 0).logits[0]
+
+
+def _causal(n: int, prefix: int, model: TreeModel) -> TreeMask:
+    return TreeMask(torch.ones(n, n).tril().bool(), prefix, model.dtype, model.device)
+
+
+def self_test(model: TreeModel) -> None:
+    """Run a three-token tree and the same tokens one after the other; raises BadModel where the logits differ."""
+    tokens = [1 % model.vocab, 2 % model.vocab, 3 % model.vocab]
+    tree = Tree((-1, 0, 0))
+    context = model.open(16)
+    context.extend(tokens)
+    branched = context.forward(tokens, Rows(tree, range(3), context))[2].double()
+    context.keep([0, 2])
+    after = context.extend(tokens[:1]).double()
+    straight = model.open(16)
+    expected = straight.extend([*tokens, tokens[0], tokens[2]]).double()
+    expected_after = straight.extend(tokens[:1]).double()
+    worst = max(_distance(branched, expected), _distance(after, expected_after))
+    bound = 1e-3 if model.dtype in (torch.float32, torch.float64) else 0.1
+    if not worst <= bound:
+        raise BadModel(f"{model.name} cannot run a tree: its logits for a branch differ from those for the same tokens in a row "
+                       f"by {worst:.2g} of their spread; allowed is {bound:g}")
+
+
+def _distance(one: torch.Tensor, other: torch.Tensor) -> float:
+    """Greatest difference of two logit rows (vocab,), relative to the spread of the second."""
+    return float((one - other).abs().max() / other.std().clamp(min=1e-9))

@@ -1,0 +1,75 @@
+"""Pair: a target, its draft and their tokenizer, and the way between text and token ids. Does not load or run anything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .acceptance import Acceptance
+from .errors import BadPair, BadPrompt
+from .models import TreeModel
+
+MAX_PROMPT_CHARS = 20_000
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What decoding needs. `begin` is put before every prompt, `stop` ends a run, `known` are shipped acceptance vectors by
+    temperature. Raises BadPair where the two vocabularies differ in size."""
+
+    name: str
+    target: TreeModel
+    draft: TreeModel
+    tokenizer: Any
+    begin: tuple[int, ...] = ()
+    stop: frozenset[int] = frozenset()
+    known: tuple[tuple[float, Acceptance], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.target.vocab != self.draft.vocab:
+            raise BadPair(f"the target has {self.target.vocab} tokens and the draft {self.draft.vocab}; they must be the same")
+
+    @property
+    def limit(self) -> int:
+        """Tokens either model can hold at most."""
+        return min(self.target.limit, self.draft.limit)
+
+    def encode(self, prompt: str) -> tuple[int, ...]:
+        """Token ids of `prompt`; raises BadPrompt where it is empty, too long or leaves no room for an answer."""
+        if not isinstance(prompt, str) or not prompt.strip():
+            raise BadPrompt("the prompt is empty; type some text for the models to continue")
+        if len(prompt) > MAX_PROMPT_CHARS:
+            raise BadPrompt(f"the prompt has {len(prompt)} characters; allowed are {MAX_PROMPT_CHARS}")
+        ids = tuple(self.tokenizer(prompt)["input_ids"])
+        ids = ids if ids[:len(self.begin)] == self.begin else self.begin + ids
+        if len(ids) >= self.limit:
+            raise BadPrompt(f"the prompt has {len(ids)} tokens; the models hold {self.limit}, at least one of them a new one")
+        return ids
+
+    def piece(self, token: int) -> str:
+        """The text of one token by itself."""
+        return self.tokenizer.decode([token])
+
+
+class TextStream:
+    """Token ids to text, a token at a time. A character that spans tokens comes out with the token that completes it."""
+
+    def __init__(self, tokenizer: Any, context: Sequence[int] = ()) -> None:
+        self._tokenizer = tokenizer
+        self._ids = list(context)[-8:]  # some tokenizers write a token differently at the start of a text
+        self._shown = len(self._decoded()) if self._ids else 0
+
+    def add(self, token: int) -> str:
+        """The text that `token` adds; "" while a character is incomplete."""
+        self._ids.append(token)
+        text = self._decoded()
+        if text.endswith("\ufffd") and len(self._ids) < 64:
+            return ""
+        new = text[self._shown:]
+        self._ids = self._ids[-8:]
+        self._shown = len(self._decoded())
+        return new
+
+    def _decoded(self) -> str:
+        return self._tokenizer.decode(self._ids, clean_up_tokenization_spaces=False)

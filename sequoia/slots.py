@@ -1,0 +1,74 @@
+"""The key-value cache as preallocated slots: a run writes rows after its prefix, then keeps some of them. Knows no model.
+
+`transformers` calls `update(k, v, layer_idx)` on it like on any cache. Nothing is allocated after a layer's first call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from transformers.cache_utils import Cache, CacheLayerMixin
+
+
+class SlotLayer(CacheLayerMixin):
+    """Keys and values of one layer, (1, kv_heads, capacity, head_dim) each; rows up to `end` are in use."""
+
+    is_sliding = False
+
+    def __init__(self, capacity: int) -> None:
+        super().__init__()
+        self.capacity, self.start, self.end = capacity, 0, 0
+
+    def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
+        self.keys = key_states.new_empty((*key_states.shape[:2], self.capacity, key_states.shape[3]))
+        self.values = value_states.new_empty((*value_states.shape[:2], self.capacity, value_states.shape[3]))
+        self.is_initialized = True
+
+    def update(self, key_states: torch.Tensor, value_states: torch.Tensor, *_: object, **__: object
+               ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Write the new rows to [start, end) and give back all rows up to `end`."""
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
+        keys, values = self.keys[:, :, :self.end], self.values[:, :, :self.end]
+        keys[:, :, self.start:] = key_states
+        values[:, :, self.start:] = value_states
+        return keys, values
+
+    def move(self, rows: torch.Tensor, to: int) -> None:
+        """Copy the given rows, in order, to `to` and after."""
+        for store in (self.keys, self.values):
+            store[:, :, to:to + len(rows)] = store.index_select(2, rows.to(store.device))
+
+    def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
+        return self.start + query_length, 0
+
+    def get_seq_length(self) -> int:
+        return self.start
+
+    def get_max_length(self) -> int:
+        return self.capacity
+
+
+class Slots(Cache):
+    """All layers of one model for one run. `length` rows are the prefix; `written` rows stand after it, not yet kept."""
+
+    def __init__(self, layers: int, capacity: int) -> None:
+        super().__init__(layers=[SlotLayer(capacity) for _ in range(layers)])
+        self.capacity, self.length, self.written = capacity, 0, 0
+
+    def reserve(self, rows: int) -> None:
+        """Make room for the next `rows` rows; every layer's next update writes there."""
+        start = self.length + self.written
+        for layer in self.layers:
+            layer.start, layer.end = start, start + rows
+        self.written += rows
+
+    def keep(self, rows: Sequence[int]) -> None:
+        """Make the written rows `rows` (increasing, counted from the prefix's end) part of the prefix; forget the others."""
+        moved = next((i for i, row in enumerate(rows) if row != i), len(rows))  # rows before it are in place
+        if moved < len(rows):
+            index = torch.tensor(rows[moved:]) + self.length
+            for layer in self.layers:
+                layer.move(index, self.length + moved)
+        self.length, self.written = self.length + len(rows), 0
