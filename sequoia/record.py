@@ -1,0 +1,40 @@
+"""Recorder: turns the traces of a run into what can be stored or sent to a page, token texts included. Runs nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .pair import Pair, TextStream
+from .trace import Packer, Run, StepTrace
+
+
+class Recorder:
+    """Collects one run. `meta` is what `Run` says of it. `add` gives the step as `Packer` writes it, ready for a message."""
+
+    def __init__(self, pair: Pair, prompt: tuple[int, ...], meta: Mapping[str, Any]) -> None:
+        self._pair, self._meta = pair, dict(meta)
+        self._stream = TextStream(pair.tokenizer, prompt)
+        self._packer = Packer()
+        self._steps: list[StepTrace] = []
+        self._texts: list[tuple[str, ...]] = []
+        self._pieces: dict[int, str] = {}
+
+    def add(self, trace: StepTrace) -> dict[str, Any]:
+        """The step as JSON values; `new_trees` and `new_pieces` say what a reader has not seen before."""
+        text = tuple(self._stream.add(token) for token in trace.emitted)
+        self._steps.append(trace)
+        self._texts.append(text)
+        trees = len(self._packer.trees)
+        step = self._packer.pack(trace, text)
+        return {"step": step, "new_trees": self._packer.trees[trees:], "new_pieces": self._name(trace)}
+
+    def _name(self, trace: StepTrace) -> dict[str, str]:
+        unseen = {*trace.tokens, *trace.emitted, trace.verdict.bonus} - self._pieces.keys()
+        new = {token: self._pair.piece(token) for token in sorted(unseen)}
+        self._pieces.update(new)
+        return {str(token): piece for token, piece in new.items()}
+
+    def run(self) -> Run:
+        """Everything added so far."""
+        return Run(self._meta, dict(self._pieces), tuple(self._steps), tuple(self._texts))
