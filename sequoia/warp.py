@@ -7,7 +7,7 @@ import torch
 from .errors import BadModel
 from .policy import Policy
 
-_COLDEST = 1e-30  # temperatures below it do the same and would underflow in float32
+_COLDEST = 1e-30  # colder ones give the same rows, and would overflow logits into infinity and the rows into NaN
 _SPARE = 1e-6  # share of the draft's law spread over what top-p cut off
 
 
@@ -47,5 +47,4 @@ def nucleus(probs: torch.Tensor, top_p: float) -> torch.Tensor:
 
 
 def _softmax(logits: torch.Tensor, temperature: float) -> torch.Tensor:
-    # The greatest logit is taken off before the division, so no temperature above 0 can overflow into NaN.
-    return torch.softmax((logits - logits.amax(-1, keepdim=True)) / max(temperature, _COLDEST), -1)
+    return torch.softmax(logits / max(temperature, _COLDEST), -1)

@@ -5,6 +5,7 @@ Nothing here is random: Fractions are compared with `==`, and the float path wit
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
@@ -15,7 +16,7 @@ from shapes import ordered_trees
 
 from sequoia.policy import Policy
 from sequoia.tree import Tree
-from sequoia.verify import VERIFIERS, walk
+from sequoia.verify import VERIFIERS, walk, with_replacement, without_replacement
 
 HALF = Fraction(1, 2)
 EVERY = pytest.mark.parametrize("name", list(EXACT))
@@ -186,6 +187,16 @@ def test_a_zero_residual_leaves_the_law_it_had() -> None:
     for name in ("sequoia", "specinfer"):
         found = law(lambda chance, name=name: step(Tree.chain(2), VERIFIERS[name], same(both), same(both), chance), Refusing)
         assert found == {(0,): 0.5, (1,): 0.25, (2,): 0.25}
+
+
+@pytest.mark.parametrize("reject", [without_replacement, with_replacement])
+def test_a_rejection_does_not_write_into_the_laws_it_was_lent(reject: Callable) -> None:
+    """They are rows of a step's record; arithmetic in place would falsify the picture, and the next walk over it."""
+    residual, draft = np.array([0.25, 0.75]), np.array([0.5, 0.5])
+    found = reject(residual, draft, 0)
+    assert (residual.tolist(), draft.tolist()) == ([0.25, 0.75], [0.5, 0.5])
+    assert found[0].tolist() == [0, 1]
+    assert found[2] == 0.25
 
 
 def test_a_draft_with_too_little_support_goes_on_uniformly() -> None:
