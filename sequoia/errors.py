@@ -39,3 +39,7 @@ class BadPair(SequoiaError):
 
 class OutOfMemory(SequoiaError):
     """The device has too little free memory for the request; nothing was changed."""
+
+
+class BadTraining(SequoiaError):
+    """A training run that cannot be made: unusable text, a size out of range, or a checkpoint that does not fit."""

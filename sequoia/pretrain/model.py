@@ -1,0 +1,77 @@
+"""Networks, their optimisers and what they are trained towards. Knows nothing of text, files or clocks.
+
+An objective takes a network and token windows and gives one loss; the loop calls it and does not care which it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch.nn import functional as F  # noqa: N812
+from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM, PreTrainedModel
+
+from .recipe import MAX_POSITIONS, Size
+
+Forward = Callable[..., object]
+Objective = Callable[[Forward, torch.Tensor], torch.Tensor]  # (network, (rows, context + 1) tokens) -> mean loss
+
+
+def new_model(size: Size, vocab: int, end: int, seed: int) -> LlamaForCausalLM:
+    """A float32 Llama network with fresh weights that depend on nothing but the arguments; `end` is bos and eos."""
+    config = LlamaConfig(
+        vocab_size=vocab, hidden_size=size.hidden, num_hidden_layers=size.layers, num_attention_heads=size.heads,
+        intermediate_size=size.mlp, max_position_embeddings=MAX_POSITIONS, bos_token_id=end, eos_token_id=end,
+        tie_word_embeddings=True)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = LlamaForCausalLM(config)
+    model.generation_config = GenerationConfig(bos_token_id=end, eos_token_id=end, pad_token_id=end)
+    return model
+
+
+def optimisers(model: PreTrainedModel, peak: float) -> tuple[torch.optim.Optimizer, torch.optim.Optimizer]:
+    """Muon for the matrices inside the layers, AdamW for the embedding and the norms; one learning rate fits both."""
+    inner, rest = [], []
+    for name, weight in model.named_parameters():
+        (inner if weight.ndim == 2 and ".layers." in name else rest).append(weight)
+    return (torch.optim.Muon(inner, lr=peak, adjust_lr_fn="match_rms_adamw"),
+            torch.optim.AdamW(rest, lr=peak, betas=(0.9, 0.95), weight_decay=0.0))
+
+
+def logits(network: Forward, tokens: torch.Tensor) -> torch.Tensor:
+    """(rows * context, vocab) float32: what `network` says at every position of (rows, context) `tokens`.
+
+    Matrix products run in bfloat16 on either kind of device.
+    """
+    with torch.autocast(tokens.device.type, dtype=torch.bfloat16):
+        out = network(input_ids=tokens, use_cache=False).logits
+    return out.float().flatten(0, 1)
+
+
+def next_token(network: Forward, windows: torch.Tensor) -> torch.Tensor:
+    """Objective of a target: mean cross-entropy with the tokens that follow, in nats a token."""
+    return F.cross_entropy(logits(network, windows[:, :-1]), windows[:, 1:].flatten())
+
+
+def distillation(teacher: Forward) -> Objective:
+    """Objective of a draft: mean of -sum p log q with p the teacher's law at temperature 1, in nats a token.
+
+    It is least when q = p, where it equals the teacher's entropy.
+    """
+    def objective(network: Forward, windows: torch.Tensor) -> torch.Tensor:
+        tokens = windows[:, :-1]
+        with torch.no_grad():
+            p = logits(teacher, tokens).softmax(-1)  # (rows * context, vocab)
+        return F.cross_entropy(logits(network, tokens), p)
+
+    return objective
+
+
+@torch.no_grad()
+def overlap(teacher: Forward, network: Forward, windows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mean sum min(p, q), the chance that one drafted token is accepted at temperature 1, and mean top-1 agreement."""
+    tokens = windows[:, :-1]
+    target, draft = logits(teacher, tokens), logits(network, tokens)
+    same = (target.argmax(-1) == draft.argmax(-1)).float().mean()
+    return torch.minimum(target.softmax(-1), draft.softmax(-1)).sum(-1).mean(), same
