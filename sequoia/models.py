@@ -45,7 +45,10 @@ class Rows:
 
 
 class TreeModel:
-    """A full-attention causal LM of `transformers`, shared by any number of runs; each run opens its own Context."""
+    """A full-attention causal LM of `transformers`, shared by any number of runs; each run opens its own Context.
+
+    vocab: logits are cut to so many tokens, for models whose vocabulary is padded. limit: tokens it can hold at most.
+    """
 
     def __init__(self, model: torch.nn.Module, name: str) -> None:
         self.hf, self.name = model.eval().requires_grad_(False), name
@@ -100,7 +103,7 @@ class Context:
         positions = (depths + self.length)[None]  # (1, rows)
         self.slots.reserve(len(tokens))
         return self.model.hf(input_ids=ids, position_ids=positions, attention_mask=mask, past_key_values=self.slots,
-                             use_cache=True, logits_to_keep=1 if last_only else 0).logits[0]
+                             use_cache=True, logits_to_keep=1 if last_only else 0).logits[0, :, :self.model.vocab]
 
 
 def _causal(n: int, prefix: int, model: TreeModel) -> TreeMask:

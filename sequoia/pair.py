@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from .acceptance import Acceptance
@@ -15,8 +15,11 @@ MAX_PROMPT_CHARS = 20_000
 
 @dataclass(frozen=True)
 class Pair:
-    """What decoding needs. `begin` is put before every prompt, `stop` ends a run, `known` are shipped acceptance vectors by
-    temperature. Raises BadPair where the two vocabularies differ in size."""
+    """What decoding needs. `begin` is put before every prompt and `stop` ends a run; `known` are shipped acceptance vectors
+    by temperature; `measured` keeps what auto.py finds out about this very pair, so that it measures once.
+
+    Raises BadPair where the two vocabularies differ in size.
+    """
 
     name: str
     target: TreeModel
@@ -25,6 +28,7 @@ class Pair:
     begin: tuple[int, ...] = ()
     stop: frozenset[int] = frozenset()
     known: tuple[tuple[float, Acceptance], ...] = ()
+    measured: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.target.vocab != self.draft.vocab:

@@ -1,0 +1,29 @@
+"""Tree speculative decoding as in Sequoia (arXiv 2402.12374): a draft model proposes a tree, the target verifies it at once.
+
+Letters, the same everywhere: `p` target distribution, `q` draft distribution, `u` uniform draw, `k` sibling rank,
+`n` nodes of a tree counting the root, `levels` counting the root's, `a` acceptance vector.
+
+Reading order: tree, acceptance, planner, chance, warp, verify (the algorithm, no models) - slots, models, pair, engine, trace
+(decoding) - hardware, plan, measure, auto (the tree for a machine) - hub, record, bench (loading, keeping, comparing).
+"""
+
+from .acceptance import Acceptance
+from .auto import acceptance_of, default_plan, machine, speculate
+from .engine import Decoder, plain, run
+from .errors import SequoiaError
+from .hardware import HardwareProfile
+from .hub import load_pair
+from .measure import count_acceptance, measure_acceptance, measure_profile
+from .pair import Pair
+from .plan import Plan, best_plan
+from .planner import best_tree, dp_table, expected_tokens
+from .policy import Policy
+from .record import Recorder
+from .trace import DecodeStats, Run, StepTrace
+from .tree import Tree
+
+__all__ = [
+    "Acceptance", "DecodeStats", "Decoder", "HardwareProfile", "Pair", "Plan", "Policy", "Recorder", "Run", "SequoiaError",
+    "StepTrace", "Tree", "acceptance_of", "best_plan", "best_tree", "count_acceptance", "default_plan", "dp_table",
+    "expected_tokens", "load_pair", "machine", "measure_acceptance", "measure_profile", "plain", "run", "speculate",
+]

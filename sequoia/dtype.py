@@ -1,0 +1,54 @@
+"""Which number type a model runs fastest in on this device. Decides by measuring where that is cheap."""
+
+from __future__ import annotations
+
+import copy
+import statistics
+import time
+
+import torch
+
+from .models import Rows, TreeModel
+from .tree import Tree
+
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+_MEASURED_UP_TO = 200_000_000  # parameters; beyond, the second copy is not worth its memory
+_ROUNDS = 5
+
+
+def best_dtype(hf: torch.nn.Module, name: str, width: int) -> TreeModel:
+    """`hf` in the number type that runs `width` rows fastest: measured for small models on a CPU, bfloat16 elsewhere."""
+    if hf.device.type == "cpu" and hf.num_parameters() <= _MEASURED_UP_TO:
+        return fastest([TreeModel(copy.deepcopy(hf).to(dtype), name) for dtype in (torch.float32, torch.bfloat16)], width)
+    lean = torch.bfloat16 if _has_bf16(hf.device) else torch.float32
+    return TreeModel(hf.to(lean), name)
+
+
+def fastest(models: list[TreeModel], width: int) -> TreeModel:
+    """The model with the smallest median time for `width` rows after a short prefix, in interleaved rounds."""
+    tries = [_Trial(model, width) for model in models]
+    times: list[list[float]] = [[] for _ in tries]
+    for _ in range(_ROUNDS + 1):
+        for trial, seconds in zip(tries, times, strict=True):
+            seconds.append(trial.seconds())
+    return models[min(range(len(models)), key=lambda i: statistics.median(times[i][1:]))]  # the first round warms up
+
+
+class _Trial:
+    def __init__(self, model: TreeModel, width: int) -> None:
+        self._context = model.open(64 + width)
+        self._tokens = [i % model.vocab for i in range(width)]
+        self._context.extend([i % model.vocab for i in range(48)])
+        self._rows = Rows(Tree.chain(width), range(width), self._context)
+
+    def seconds(self) -> float:
+        start = time.perf_counter()
+        self._context.forward(self._tokens, self._rows)
+        self._context.keep([])
+        return time.perf_counter() - start
+
+
+def _has_bf16(device: torch.device) -> bool:
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported()
+    return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())

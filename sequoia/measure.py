@@ -1,0 +1,167 @@
+"""Measurements of a pair on this machine: how long passes take, and how often each child is accepted.
+
+Both run the very engine that decodes. Times are medians over interleaved rounds, so that a slow moment hits every size alike.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import statistics
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+import torch
+
+from .acceptance import Acceptance
+from .engine import Decoder, run
+from .hardware import HardwareProfile, Point
+from .models import Context, Rows, TreeModel
+from .pair import Pair
+from .policy import Policy
+from .trace import DecodeStats, repetition
+from .tree import Tree
+
+SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
+WIDTHS = (1, 2, 4, 8, 16, 32)
+OVERHEAD_SIZES = (1, 16, 64)
+_LIBRARIES = ("torch", "transformers", "accelerate")
+_PROMPT = "The quick brown fox jumps over the lazy dog. "
+
+Progress = Callable[[float], None]  # share done, 0 to 1
+
+
+def measure_profile(pair: Pair, *, sizes: Sequence[int] = SIZES, widths: Sequence[int] = WIDTHS, prefix: int = 256,
+                    rounds: int = 15, seconds: float = 30.0, progress: Progress = lambda _: None) -> HardwareProfile:
+    """Times of target passes over `sizes` nodes, draft passes over `widths`, and the engine's overhead, after `prefix` tokens.
+
+    Takes at least two rounds and at most about `seconds`. An exception raised by `progress` ends it; nothing is kept then.
+    """
+    prefix = min(prefix, pair.limit // 2)
+    passes = [_Pass(pair.target, n, prefix) for n in sizes] + [_Pass(pair.draft, n, prefix) for n in widths]
+    times = _rounds(passes, rounds, seconds * 0.8, progress)
+    target, draft = _points(sizes, times[:len(sizes)]), _points(widths, times[len(sizes):])
+    overhead = tuple(_overhead(pair, n) for n in OVERHEAD_SIZES)
+    progress(1.0)
+    return HardwareProfile(device=describe(pair.target.device), dtype=dtype_name(pair), target=pair.target.name,
+                           draft=pair.draft.name, prefix_length=prefix, target_seconds=target, draft_seconds=draft,
+                           overhead_seconds=overhead, source="measured", date=date.today().isoformat(), versions=versions())
+
+
+class _Pass:
+    """One forward of one model over `n` rows after a prefix, repeatable."""
+
+    def __init__(self, model: TreeModel, n: int, prefix: int) -> None:
+        self._context: Context = model.open(prefix + n)
+        self._context.extend([i % model.vocab for i in range(prefix)])
+        self._tokens = [i % model.vocab for i in range(n)]
+        self._rows = Rows(Tree.from_branching([1] * min(n - 1, 7) + [max(n - 8, 1)] * (n > 8)), range(n), self._context)
+
+    def seconds(self) -> float:
+        start = time.perf_counter()
+        logits = self._context.forward(self._tokens, self._rows)
+        if logits.is_cuda:
+            torch.cuda.synchronize(logits.device)
+        self._context.keep([])
+        return time.perf_counter() - start
+
+
+def _rounds(passes: Sequence[_Pass], rounds: int, seconds: float, progress: Progress) -> list[list[float]]:
+    """Times of each pass over up to `rounds` rounds, after one round of warm-up."""
+    times: list[list[float]] = [[] for _ in passes]
+    start = time.perf_counter()
+    for done in range(rounds + 1):
+        for one, found in zip(passes, times, strict=True):
+            found.append(one.seconds())
+        used = (time.perf_counter() - start) / seconds
+        progress(min(max(done / rounds, used), 1.0) * 0.8)
+        if done >= 2 and used * (done + 2) / (done + 1) > 1:
+            break
+    return [found[1:] for found in times]
+
+
+def _points(sizes: Sequence[int], times: Sequence[Sequence[float]]) -> tuple[Point, ...]:
+    return tuple(_point(size, found) for size, found in zip(sizes, times, strict=True))
+
+
+def _point(size: int, found: Sequence[float]) -> Point:
+    """(size, median, spread): the spread is half the distance between the quartiles."""
+    low, _, high = statistics.quantiles(found, n=4) if len(found) > 1 else (found[0], 0, found[0])
+    return size, statistics.median(found), (high - low) / 2
+
+
+def _overhead(pair: Pair, n: int) -> Point:
+    """What steps with `n` nodes spend outside the models: the engine's own steps on a fixed text."""
+    levels = min(6, n)
+    tree = Tree.sequences((n - 1) // 5, 5).limit(levels) if n > 5 else Tree.chain(n)
+    steps = list(run(Decoder(pair, _PROMPT * 3, Policy(temperature=0.6, max_new_tokens=8 * levels, ignore_eos=True), tree)))
+    return _point(n, [step.seconds["overhead"] for step in steps[1:]])
+
+
+# -- acceptance ----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Acceptance counted while decoding: `accepted[k]` of `visited` nodes went on to child k. `repetition` of the text made."""
+
+    accepted: tuple[int, ...]
+    visited: int
+    repetition: float
+
+    @property
+    def acceptance(self) -> Acceptance:
+        return Acceptance(tuple(count / self.visited for count in self.accepted))
+
+
+def count_acceptance(pair: Pair, prompts: Iterable[str], policy: Policy, *, ranks: int = 16, verifier: str = "sequoia",
+                     progress: Progress = lambda _: None) -> Counted:
+    """On-policy counts: a root with `ranks` children at every step, over `policy.max_new_tokens` tokens of each prompt."""
+    prompts, tree = list(prompts), Tree.from_branching([ranks])
+    stats, repeated = DecodeStats(), []
+    for done, prompt in enumerate(prompts):
+        emitted: list[int] = []
+        for trace in run(Decoder(pair, prompt, replace(policy, seed=policy.seed + done), tree, verifier)):
+            stats = stats.add(trace)
+            emitted += trace.emitted
+        repeated.append(repetition(emitted))
+        progress((done + 1) / len(prompts))
+    accepted = stats.accepted + (0,) * (ranks - len(stats.accepted))
+    return Counted(accepted, stats.visited, statistics.fmean(repeated))
+
+
+def measure_acceptance(pair: Pair, prompts: Iterable[str], policy: Policy | None = None, **options: object) -> Acceptance:
+    """The acceptance vector counted by `count_acceptance`."""
+    return count_acceptance(pair, prompts, policy or Policy(), **options).acceptance
+
+
+# -- words for the machine -----------------------------------------------------------------------------------------------------
+
+
+def describe(device: torch.device) -> str:
+    """The device in words, such as "cpu (2 threads, AMD EPYC)"."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    name = next(_cpu_names(), platform.machine())
+    return f"cpu ({torch.get_num_threads()} threads, {name})"
+
+
+def _cpu_names() -> Iterator[str]:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:  # noqa: PTH123
+            yield from (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except OSError:
+        return
+
+
+def dtype_name(pair: Pair) -> str:
+    """The number types of target and draft."""
+    names = [str(model.dtype).removeprefix("torch.") for model in (pair.target, pair.draft)]
+    return names[0] if names[0] == names[1] else f"{names[0]}, draft {names[1]}"
+
+
+def versions() -> tuple[tuple[str, str], ...]:
+    """Versions of Python and of the libraries that decide how fast a pass is."""
+    return (("python", platform.python_version()), *((name, importlib.metadata.version(name)) for name in _LIBRARIES))
