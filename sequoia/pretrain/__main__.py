@@ -29,6 +29,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SequoiaError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:  # before the loop or a second time inside it: nothing to save
+        print("interrupted", file=sys.stderr)
+        return STOPPED
 
 
 def parser() -> ArgumentParser:
@@ -99,7 +102,7 @@ class Source:
         if name == "draft":
             return load_tokenizer(self.target)
         own = self._args.out / "tokenizer"
-        if self._args.resume and own.exists():
+        if self._args.resume and own.exists() and not self._args.tokenizer:
             return load_tokenizer(own)
         if self._args.tokenizer:
             tokenizer = load_tokenizer(self._args.tokenizer)

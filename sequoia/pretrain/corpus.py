@@ -26,7 +26,7 @@ PACKAGES: tuple[tuple[str, tuple[str, ...]], ...] = (
                                         "huggingface_hub", "fsspec", "narwhals")),
 )
 SKIPPED_FOLDERS = frozenset({"site-packages", "dist-packages", "lib2to3", "idlelib", "turtledemo", "__pycache__"})
-SKIPPED_NAMES = ("bad_coding", "badsyntax_", "bad_")  # test files that are wrong on purpose
+SKIPPED_NAMES = ("bad_", "badsyntax_")  # test files that are wrong on purpose
 
 MIN_CHARS, MAX_CHARS = 200, 400_000
 MIN_ASCII = 0.98
@@ -116,9 +116,10 @@ def split(texts: Iterable[str], share: float = HELD_OUT) -> Corpus:
     """
     unique = {_hash(text): text for text in texts if text.strip()}
     if len(unique) < 2:
-        raise BadTraining(f"a corpus of {len(unique)} different texts; at least 2 are needed, one to train on and one to hold out")
+        raise BadTraining(f"a corpus of {len(unique)} different texts; at least 2 are needed, one of them to hold out")
     held = {key for key in unique if key < share * 2**64} or {min(unique)}
-    return Corpus(tuple(text for key, text in unique.items() if key not in held), tuple(unique[key] for key in unique if key in held))
+    train = tuple(text for key, text in unique.items() if key not in held)
+    return Corpus(train, tuple(text for key, text in unique.items() if key in held))
 
 
 def _hash(text: str) -> int:

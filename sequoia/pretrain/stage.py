@@ -6,7 +6,6 @@ In the run's folder: NAME/ (the finished model), NAME.ckpt, NAME-training.log, t
 from __future__ import annotations
 
 import copy
-import hashlib
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -84,9 +83,8 @@ class Stage:
         return next_token if self.teacher is None else distillation(self.teacher)
 
     def identity(self) -> dict[str, Any]:
-        """What a checkpoint and the run that takes it up must share."""
-        return {"recipe": self.recipe.as_dict(), "text": self.tokens.fingerprint, "tokenizer": fingerprint(self.tokenizer),
-                "teacher": None if self.teacher is None else weights_hash(self.teacher)}
+        """What a checkpoint and the run that takes it up must share. A draft may go on with a target trained further."""
+        return {"recipe": self.recipe.as_dict(), "text": self.tokens.fingerprint, "tokenizer": fingerprint(self.tokenizer)}
 
     def held_line(self, network: Forward, windows: torch.Tensor) -> str:
         """The held-out check in words: loss of a target; acceptance and agreement of a draft."""
@@ -170,18 +168,11 @@ def export(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: P
 def load_teacher(folder: Path | str, device: torch.device) -> PreTrainedModel:
     """A trained target from a local folder, float32, frozen."""
     try:
-        model = AutoModelForCausalLM.from_pretrained(str(folder), local_files_only=True, use_safetensors=True, dtype=torch.float32)
+        model = AutoModelForCausalLM.from_pretrained(
+            str(folder), local_files_only=True, use_safetensors=True, dtype=torch.float32)
     except (OSError, ValueError) as error:
         raise BadTraining(f"no target to distil from in {str(folder)[:200]!r}: {str(error)[:200]}") from None
     return model.to(device).eval().requires_grad_(False)
-
-
-def weights_hash(model: PreTrainedModel) -> str:
-    digest = hashlib.sha256()
-    for name, weight in model.state_dict().items():
-        digest.update(name.encode())
-        digest.update(weight.detach().cpu().contiguous().numpy().tobytes())
-    return digest.hexdigest()
 
 
 def tokens_for(out: Path, tokenizer: PreTrainedTokenizerBase, texts: Callable[[], tuple[Sequence[str], Sequence[str]]],

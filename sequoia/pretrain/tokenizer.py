@@ -36,7 +36,8 @@ def train_tokenizer(texts: Sequence[str], vocab: int = VOCAB) -> PreTrainedToken
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(vocab_size=vocab, special_tokens=[END], initial_alphabet=alphabet, show_progress=False)
     tokenizer.train_from_iterator(texts, trainer, length=len(texts))
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token=END, eos_token=END, pad_token=END, model_max_length=CONTEXT)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token=END, eos_token=END, pad_token=END, model_max_length=CONTEXT)
 
 
 def load_tokenizer(folder: Path | str) -> PreTrainedTokenizerBase:
@@ -59,7 +60,8 @@ def encode(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]) -> np.ndarr
 
 def _ids(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]) -> Iterator[list[int]]:
     for start in range(0, len(texts), BATCH):
-        encoded = tokenizer(list(texts[start:start + BATCH]), add_special_tokens=False, return_attention_mask=False, verbose=False)
+        some = list(texts[start:start + BATCH])
+        encoded = tokenizer(some, add_special_tokens=False, return_attention_mask=False, verbose=False)
         yield from ([tokenizer.eos_token_id, *ids] for ids in encoded["input_ids"])
 
 

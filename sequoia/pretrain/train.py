@@ -1,4 +1,7 @@
-"""The training loop and its checkpoints. Knows tokens, an objective and a recipe; nothing of where they come from or who watches."""
+"""The training loop and its checkpoints.
+
+Knows tokens, an objective and a recipe; nothing of where they come from or who watches.
+"""
 
 from __future__ import annotations
 
