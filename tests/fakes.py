@@ -1,0 +1,162 @@
+"""Tiny pairs of real `transformers` classes for tests: random weights, a real tokenizer, saved and loaded by `load_pair` itself.
+
+    tiny_pair(kind, dtype=, seed=, vocab=, noise=, kv_heads=, context=, stop=)   draft = target's weights with noise
+    same_pair(...)       the draft is the target
+    hopeless_pair(...)   the draft's logits are the target's with the sign turned: its best token is the target's worst
+
+The same arguments give the same weights. A pair is loaded at every call, so no test sees what another has measured.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import tempfile
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import (
+    GPT2Config,
+    GPT2LMHeadModel,
+    GPTNeoXConfig,
+    GPTNeoXForCausalLM,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedTokenizerFast,
+    Qwen2Config,
+    Qwen2ForCausalLM,
+    Qwen3Config,
+    Qwen3ForCausalLM,
+)
+from transformers.utils import logging as transformers_logging
+
+from sequoia.hub import load_pair
+from sequoia.models import TreeModel
+from sequoia.pair import Pair
+
+KINDS = ("llama", "qwen2", "qwen3", "gpt_neox", "gpt2")
+EOS, BOS = "<|endoftext|>", "<|begin|>"  # a name that some tokenizer classes would otherwise add as a piece of their own
+VOCAB = 288
+WIDTH, LAYERS, HEADS = 32, 2, 4
+NOISE = 0.05  # share of a weight's spread: at temperature 0 the draft's first child is accepted at half to three quarters of the steps
+PROMPTS = ("def add(a, b):\n    return", "Hello, wörld! 你好 🙂", "x")
+
+_LLAMA_LIKE = {"llama": (LlamaConfig, LlamaForCausalLM), "qwen2": (Qwen2Config, Qwen2ForCausalLM),
+               "qwen3": (Qwen3Config, Qwen3ForCausalLM)}
+
+
+def tiny_pair(kind: str = "llama", dtype: str = "float32", seed: int = 0, vocab: int = VOCAB, *, noise: float = NOISE,
+              kv_heads: int = 2, context: int = 512, stop: frozenset[int] | None = None) -> Pair:
+    """A pair whose draft is its target with `noise` on every weight. `stop` replaces the end-of-text ids of the pair."""
+    target = tiny_model(kind, seed, vocab, kv_heads, context)
+    return pair_of(target, noisy(target, noise, seed), tiny_tokenizer(vocab), dtype, stop)
+
+
+def same_pair(kind: str = "llama", dtype: str = "float32", seed: int = 0, vocab: int = VOCAB, **options: object) -> Pair:
+    """A pair whose draft equals its target, weight by weight."""
+    return tiny_pair(kind, dtype, seed, vocab, noise=0.0, **options)
+
+
+def hopeless_pair(kind: str = "llama", dtype: str = "float32", seed: int = 0, vocab: int = VOCAB, *, kv_heads: int = 2,
+                  context: int = 512, stop: frozenset[int] | None = None) -> Pair:
+    """A pair whose draft prefers what its target likes least."""
+    target = tiny_model(kind, seed, vocab, kv_heads, context)
+    return pair_of(target, negated(target), tiny_tokenizer(vocab), dtype, stop)
+
+
+# -- parts ---------------------------------------------------------------------------------------------------------------------
+
+
+def tiny_model(kind: str = "llama", seed: int = 0, vocab: int = VOCAB, kv_heads: int = 2, context: int = 512) -> torch.nn.Module:
+    """A random causal LM of `kind` in float32 whose next-token laws are neither flat nor one-hot."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = _blank(kind, vocab, kv_heads, context)
+        for name, weight in model.named_parameters():
+            with torch.no_grad():
+                _draw(name, weight)
+    return model.eval()
+
+
+def _blank(kind: str, vocab: int, kv_heads: int, context: int) -> torch.nn.Module:
+    shared = {"vocab_size": vocab, "eos_token_id": 0, "bos_token_id": 1, "pad_token_id": None}
+    if kind == "gpt2":
+        return GPT2LMHeadModel(GPT2Config(n_embd=WIDTH, n_layer=LAYERS, n_head=HEADS, n_positions=context, **shared))
+    sizes = {"hidden_size": WIDTH, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS, "intermediate_size": 2 * WIDTH,
+             "max_position_embeddings": context, **shared}
+    if kind == "gpt_neox":
+        return GPTNeoXForCausalLM(GPTNeoXConfig(rotary_pct=0.5, **sizes))
+    config, model = _LLAMA_LIKE[kind]
+    return model(config(num_key_value_heads=kv_heads, head_dim=WIDTH // HEADS, tie_word_embeddings=kind == "qwen2", **sizes))
+
+
+def _draw(name: str, weight: torch.Tensor) -> None:
+    """Spreads that keep activations near 1, make positions matter, and give logits a spread of about 2."""
+    if weight.dim() == 1:
+        weight.add_(torch.randn_like(weight), alpha=0.1)
+    elif "embed" in name or "wte" in name or "wpe" in name:
+        weight.normal_(std=0.4)
+    else:
+        weight.normal_(std=2 / WIDTH**0.5)
+
+
+def noisy(model: torch.nn.Module, noise: float, seed: int = 0) -> torch.nn.Module:
+    """A copy with normal noise on every weight, `noise` times the spread of its tensor."""
+    copied = copy.deepcopy(model)
+    generator = torch.Generator().manual_seed(seed + 1)
+    with torch.no_grad():
+        for weight in copied.parameters():
+            weight.add_(torch.randn(weight.shape, generator=generator), alpha=noise * float(weight.std()))
+    return copied
+
+
+def negated(model: torch.nn.Module) -> torch.nn.Module:
+    """A copy with all logits of the opposite sign: its last normalisation is turned."""
+    copied = copy.deepcopy(model)
+    last = [module for name, module in copied.named_modules() if name.endswith(("model.norm", "final_layer_norm", "ln_f"))]
+    with torch.no_grad():
+        for weight in last[-1].parameters():
+            weight.neg_()
+    return copied
+
+
+def tiny_tokenizer(vocab: int = VOCAB, pieces: tuple[str, ...] = ()) -> PreTrainedTokenizerFast:
+    """A byte-level tokenizer of `vocab` pieces: two special ones, single bytes, then merges of two letters.
+
+    Under 258 pieces not every byte has one: the bytes of an alphabet come first, and others have no token.
+    `pieces` take the place of the first single bytes, for tokenizers that differ.
+    """
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet(), key=lambda piece: (not piece.islower(), piece))
+    letters = [a + b for a in "etaoinsrhl" for b in "etaoinsrhl"]
+    wanted = [EOS, BOS, *pieces, *alphabet[len(pieces):], *letters][:vocab]
+    merges = [(piece[0], piece[1]) for piece in wanted[2:] if piece in letters]
+    core = Tokenizer(models.BPE({piece: i for i, piece in enumerate(wanted)}, merges))
+    core.pre_tokenizer, core.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    return PreTrainedTokenizerFast(tokenizer_object=core, eos_token=EOS, bos_token=BOS)
+
+
+def save(model: torch.nn.Module, folder: Path, tokenizer: PreTrainedTokenizerFast | None = None) -> str:
+    """Write model and tokenizer as `load_pair` wants them; the folder's name."""
+    transformers_logging.disable_progress_bar()
+    model.save_pretrained(folder)
+    (tokenizer or tiny_tokenizer(model.config.vocab_size)).save_pretrained(folder)
+    return str(folder)
+
+
+def pair_of(target: torch.nn.Module, draft: torch.nn.Module, tokenizer: PreTrainedTokenizerFast, dtype: str = "float32",
+            stop: frozenset[int] | None = None) -> Pair:
+    """The two models saved, loaded again and checked by `load_pair`. float64, which it does not offer, is made of its float32."""
+    with tempfile.TemporaryDirectory() as folder:
+        target_ref, draft_ref = (save(model, Path(folder) / name, tokenizer) for name, model in
+                                 (("target", target), ("draft", draft)))
+        pair = load_pair(draft=draft_ref, target=target_ref, device="cpu", dtype="float32" if dtype == "float64" else dtype)
+    if dtype == "float64":
+        pair = dataclasses.replace(pair, target=_doubled(pair.target), draft=_doubled(pair.draft))
+    return pair if stop is None else dataclasses.replace(pair, stop=stop)
+
+
+def _doubled(model: TreeModel) -> TreeModel:
+    wide = TreeModel(model.hf.double(), model.name)
+    wide.vocab = model.vocab
+    return wide
