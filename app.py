@@ -1,0 +1,94 @@
+"""Start the page. `python app.py` needs nothing else: it serves the bundled pair of models on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+from pathlib import Path
+
+EPILOG = """\
+examples:
+  python app.py                                   the bundled pair, at http://127.0.0.1:7860
+  python app.py --port 8000 --host 0.0.0.0        for everyone on the local network
+  python app.py --target ./big --draft ./small    two models of your own with the same tokenizer
+  python app.py --public                          tighter limits, for strangers
+
+The page opens at once on a recorded run, while the models load. GRADIO_SERVER_PORT sets the port where --port does not.
+Nothing is sent anywhere and nothing is downloaded, unless --target and --draft name models of the Hugging Face hub, or --share
+is given.
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(prog="app.py", description="Watch real tree speculative decoding (Sequoia) in the browser.",
+                                   epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
+    models = made.add_argument_group("models")
+    models.add_argument("--target", metavar="MODEL", help="large model: a folder or Hugging Face id (default: the bundled one)")
+    models.add_argument("--draft", metavar="MODEL", help="small model with the same tokenizer (default: the bundled one)")
+    models.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: auto, CUDA where there is one)")
+    models.add_argument("--dtype", default="auto", help="auto, float32, bfloat16 or float16 (default: auto, what runs fastest)")
+    server = made.add_argument_group("server")
+    server.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1, this machine only)")
+    server.add_argument("--port", type=int, help="port (default: GRADIO_SERVER_PORT, else the first free one from 7860 on)")
+    server.add_argument("--share", action="store_true", help="make a temporary public address through Gradio's own service")
+    server.add_argument("--public", action="store_true", help="for visitors you do not know: the bundled pair only, at most 512 "
+                        "tokens, 256 nodes and 60 seconds a run")
+    return made
+
+
+def checked(arguments: argparse.Namespace, made: argparse.ArgumentParser) -> argparse.Namespace:
+    """`arguments`, or an exit with the reason."""
+    if (arguments.target is None) != (arguments.draft is None):
+        made.error("--target and --draft come together: the two models must share a tokenizer")
+    if arguments.public and arguments.target is not None:
+        made.error("--public serves the bundled pair; leave out --target and --draft")
+    if arguments.port is not None and not 0 < arguments.port < 65536:
+        made.error(f"--port {arguments.port} is not from 1 to 65535")
+    return arguments
+
+
+def set_up(local_models: bool) -> None:
+    """What has to be said before Gradio and transformers are imported: no telemetry, and no proxy on the way to ourselves."""
+    os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
+    os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+    if local_models:
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    for name in ("NO_PROXY", "no_proxy"):
+        hosts = [host for host in os.environ.get(name, "").split(",") if host]
+        os.environ[name] = ",".join(dict.fromkeys([*hosts, "localhost", "127.0.0.1"]))
+
+
+def cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def main() -> None:
+    made = parser()
+    arguments = checked(made.parse_args(), made)
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    set_up(arguments.target is None or Path(arguments.target).is_dir())
+
+    import torch
+
+    from sequoia import load_pair
+    from ui.engine_room import EngineRoom
+    from ui.layout import launch_options, page
+    from ui.session import LOCAL, PUBLIC
+
+    torch.set_num_threads(max(1, cores() - 1))  # one core stays free for the page itself
+    limits = PUBLIC if arguments.public else LOCAL
+    room = EngineRoom(lambda: load_pair(draft=arguments.draft, target=arguments.target, device=arguments.device,
+                                        dtype=arguments.dtype), limits.waiting)
+    room.open()
+    blocks = page(room, limits)
+    _, address, public = blocks.launch(server_name=arguments.host, server_port=arguments.port, share=arguments.share,
+                                       prevent_thread_lock=True, **launch_options(limits))
+    logging.info("Sequoia is at %s%s", address, f" and {public}" if public else "")
+    blocks.block_thread()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""The form beside the stage: native components, and what they show while a run goes on. Runs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from sequoia.verify import VERIFIERS
+
+from . import show
+from .presets import presets
+from .session import Limits
+from .trees import SHAPES
+
+FORM = ("prompt", "temperature", "top_p", "max_new_tokens", "seed", "tree", "first", "second", "branching", "verifier", "compare")
+VERIFIER_LABELS = {"sequoia": "Sequoia (without replacement)", "specinfer": "SpecInfer (with replacement)", "topk": "top-k match"}
+
+
+@dataclass(frozen=True)
+class Controls:
+    """The components by name; FORM are those whose values make an order."""
+
+    prompt: gr.Textbox
+    run: gr.Button
+    step: gr.Button
+    stop: gr.Button
+    tree: gr.Dropdown
+    first: gr.Number
+    second: gr.Number
+    branching: gr.Textbox
+    verifier: gr.Dropdown
+    temperature: gr.Number
+    top_p: gr.Number
+    max_new_tokens: gr.Number
+    seed: gr.Number
+    compare: gr.Checkbox
+    save: gr.DownloadButton
+    open: gr.UploadButton
+    example: gr.Button
+
+    @property
+    def form(self) -> set[Any]:
+        return {getattr(self, name) for name in FORM}
+
+    def values(self, data: Mapping[Any, Any]) -> dict[str, Any]:
+        """What the form holds, by name."""
+        return {name: data[getattr(self, name)] for name in FORM}
+
+    def going(self) -> dict[Any, Any]:
+        """Updates for when a run begins."""
+        return {self.run: gr.update(interactive=False), self.step: gr.update(interactive=False),
+                self.stop: gr.update(interactive=True)}
+
+    def resting(self, continues: bool) -> dict[Any, Any]:
+        """Updates for when it is over, or paused and able to go on."""
+        return {self.run: gr.update(interactive=True, value="Run on" if continues else "Run"),
+                self.step: gr.update(interactive=True), self.stop: gr.update(interactive=False)}
+
+
+def controls(limits: Limits) -> Controls:
+    """Lay out the form in the present column."""
+    parts: dict[str, Any] = {}
+    _prompt(parts)
+    _buttons(parts)
+    _tree(parts)
+    _policy(parts, limits)
+    _files(parts)
+    _examples(parts)
+    return Controls(**{name: part for name, part in parts.items() if name != "chips"})
+
+
+def _prompt(parts: dict[str, Any]) -> None:
+    parts["prompt"] = gr.Textbox(value=presets()[0].text, label="Prompt", lines=7, max_lines=7, elem_id="sq-prompt",
+                                 placeholder="Text for the models to continue")
+    with gr.Row(elem_id="sq-chips"):
+        parts["chips"] = [gr.Button(preset.name, size="sm", min_width=30, elem_classes="sq-chip") for preset in presets()]
+
+
+def _examples(parts: dict[str, Any]) -> None:
+    """Filled in by the browser itself; the texts are the program's own."""
+    for chip, preset in zip(parts["chips"], presets(), strict=True):
+        chip.click(None, None, parts["prompt"], js=f"() => {show.literal(preset.text)}", api_visibility="private")
+
+
+def _buttons(parts: dict[str, Any]) -> None:
+    with gr.Row(elem_id="sq-go"):
+        parts["run"] = gr.Button("Run · loading models…", variant="primary", elem_id="sq-run", scale=3, min_width=60)
+        parts["step"] = gr.Button("Step", elem_id="sq-step", scale=1, min_width=50)
+        parts["stop"] = gr.Button("Stop", elem_id="sq-stop", scale=1, min_width=50, interactive=False)
+
+
+def _tree(parts: dict[str, Any]) -> None:
+    with gr.Group(elem_classes="sq-group"):
+        parts["tree"] = gr.Dropdown([(shape.label, kind) for kind, shape in SHAPES.items()], value="planned", label="Tree",
+                                    elem_id="sq-tree", filterable=False)
+        with gr.Row():
+            parts["first"] = gr.Number(label="nodes", value=64, visible=False, min_width=60, elem_id="sq-first")
+            parts["second"] = gr.Number(label="levels at most", value=8, visible=False, min_width=60, elem_id="sq-second")
+            parts["branching"] = gr.Textbox(label="children, level by level", value="4, 2, 2, 1", visible=False, min_width=60,
+                                            max_lines=1, elem_id="sq-branching")
+        parts["verifier"] = gr.Dropdown([(VERIFIER_LABELS.get(name, name), name) for name in VERIFIERS], value="sequoia",
+                                        label="Verifier", elem_id="sq-verifier", filterable=False)
+
+
+def _policy(parts: dict[str, Any], limits: Limits) -> None:
+    # No bounds on the components: values out of bounds are refused in the program's own words.
+    with gr.Group(elem_classes="sq-group"):
+        with gr.Row():
+            parts["temperature"] = gr.Number(label="Temperature", value=0.0, step=0.1, min_width=60, elem_id="sq-temperature")
+            parts["top_p"] = gr.Number(label="Top-p", value=1.0, step=0.05, min_width=60, elem_id="sq-top-p")
+        with gr.Row():
+            parts["max_new_tokens"] = gr.Number(label="Tokens at most", value=min(160, limits.tokens), step=16, min_width=60,
+                                                elem_id="sq-tokens")
+            parts["seed"] = gr.Number(label="Seed", value=0, min_width=60, elem_id="sq-seed")
+        parts["compare"] = gr.Checkbox(label="Then time plain decoding of it", value=True, elem_id="sq-compare", container=False)
+
+
+def _files(parts: dict[str, Any]) -> None:
+    with gr.Row(elem_id="sq-files"):
+        parts["save"] = gr.DownloadButton("Save run", size="sm", min_width=60, interactive=False, elem_id="sq-save")
+        parts["open"] = gr.UploadButton("Open run", size="sm", min_width=60, file_types=[".json"], elem_id="sq-open")
+        parts["example"] = gr.Button("Example", size="sm", min_width=60, elem_id="sq-example")
+
+
+def numbers_of(kind: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Updates of `first`, `second` and `branching` for the shape `kind`: those it has, with their names and first values."""
+    shape = SHAPES.get(kind) if isinstance(kind, str) else None
+    if shape is None or kind == "branching":
+        return gr.update(visible=False), gr.update(visible=False), gr.update(visible=shape is not None)
+    fields = [*zip(shape.fields, shape.start, strict=True), (None, None)][:2] if shape.fields else []
+    updates = [gr.update(visible=True, label=name, value=value) if name else gr.update(visible=False) for name, value in fields]
+    updates += [gr.update(visible=False)] * (3 - len(updates))
+    return updates[0], updates[1], updates[2]

@@ -1,0 +1,177 @@
+"""The live view: handlers behind the form and the stage. Every handler is safe for any caller and any value."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+from gradio.utils import get_upload_folder
+
+from sequoia import SequoiaError
+
+from . import messages, recordings, show, stage
+from .controls import Controls, controls, numbers_of
+from .engine_room import EngineRoom
+from .live import LiveRun
+from .order import Order
+from .recordings import Shelf
+from .session import Limits, Sessions
+
+Updates = dict[Any, Any]
+_log = logging.getLogger(__name__)
+
+
+class LiveView:
+    """The view's components and what happens when they are used. One object serves all visitors."""
+
+    def __init__(self, room: EngineRoom, limits: Limits, header: gr.HTML) -> None:
+        self._room, self._limits, self._header = room, limits, header
+        self.sessions: Sessions[LiveRun] = Sessions(limits)
+        self.shelf = Shelf(limits.runs, limits.weight)
+
+    def build(self) -> None:
+        """Lay the view out in the present container."""
+        with gr.Row(elem_id="sq-page", equal_height=False):
+            with gr.Column(elem_id="sq-side", scale=0, min_width=276):
+                self.form: Controls = controls(self._limits)
+            with gr.Column(elem_id="sq-main", min_width=480):
+                self.stage = stage.stage(self.get_steps)
+
+    def wire(self, blocks: gr.Blocks) -> None:
+        """Connect components and handlers. No endpoint is offered to programs, and all model work has one id."""
+        form, quiet = self.form, {"show_progress": "hidden", "api_visibility": "private"}
+        engine = {**quiet, "concurrency_id": "engine", "concurrency_limit": self._limits.waiting, "trigger_mode": "once"}
+        outputs = [self.stage, form.run, form.step, form.stop, form.save]
+        form.run.click(self.run, form.form, outputs, **engine)
+        form.step.click(self.step, form.form, outputs, **engine)
+        form.stop.click(self.stop, None, None, queue=False, **quiet)
+        form.tree.input(numbers_of, form.tree, [form.first, form.second, form.branching], queue=False, **quiet)
+        form.open.upload(self.open, form.open, [self.stage, form.save], **quiet)
+        form.example.click(self.example, None, [self.stage, form.save], **quiet)
+        blocks.load(self.load, None, [self.stage, form.save], **quiet)
+        blocks.load(self.watch, None, [self._header, self.stage, form.run], concurrency_limit=None, **quiet)
+        blocks.unload(self.leave)
+
+    # -- runs ------------------------------------------------------------------------------------------------------------------
+
+    def run(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[Updates]:
+        """To the end: a new run, or the one that was stepped through so far if nothing was changed since."""
+        yield from self._carry_out(data, request, None)
+
+    def step(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[Updates]:
+        """One step of the paused run, or of a new one if there is none or the form was changed since."""
+        yield from self._carry_out(data, request, 1)
+
+    def stop(self, request: gr.Request) -> None:
+        self.sessions.stop(visitor(request))
+
+    def leave(self, request: gr.Request) -> None:
+        """The page was closed: the engine is free after the present step."""
+        self.sessions.leave(visitor(request))
+
+    def _carry_out(self, data: Mapping[Any, Any], request: gr.Request, steps: int | None) -> Iterator[Updates]:
+        try:
+            run = self._chosen(Order.parse(self.form.values(data), self._limits), visitor(request), steps)
+            self.sessions.go(visitor(request), run, steps)
+        except SequoiaError as problem:
+            yield self._refused(problem)
+            return
+        yield self.form.going()
+        try:
+            for message in run.messages():
+                yield {self.stage: message}
+        finally:  # also when the page is closed, which ends this generator at its next yield
+            run.halt()
+        if run.error:
+            warn(run.error, "The run ended")
+        yield {**self.form.resting(run.stepped), **self._saved(run)}
+
+    def _chosen(self, order: Order, who: str, steps: int | None) -> LiveRun:
+        last = self.sessions.get(who)
+        if last and last.holding and last.order == order and (steps is not None or last.stepped):
+            return last
+        return LiveRun(order, self._room, self._limits, self.shelf)
+
+    def _saved(self, run: LiveRun) -> Updates:
+        if run.recording is None or not run.recording.weight:
+            return {}
+        self.shelf.put(run.recording)  # its weight is known now
+        return {self.form.save: download(run.recording.run().to_json(), f"sequoia-run-{run.recording.name}.json")}
+
+    def _refused(self, problem: SequoiaError) -> Updates:
+        warn(str(problem), "Not run")
+        return {self.stage: messages.aside(error=str(problem))}
+
+    # -- recordings ------------------------------------------------------------------------------------------------------------
+
+    def load(self, request: gr.Request) -> Updates:
+        """What the page opens on: the run named in its address while it is kept, else the recorded one."""
+        if recording := self.shelf.get(request.query_params.get("run")):
+            run = recording.run()
+            if run.steps:
+                return {self.stage: messages.whole(run, recording.name),
+                        self.form.save: download(run.to_json(), f"sequoia-run-{recording.name}.json")}
+        return self.example()
+
+    def example(self) -> Updates:
+        """The recorded run that comes with the program."""
+        found = recordings.welcome()
+        if found is None:
+            return {self.stage: messages.aside(notice="No recorded run is at hand; press Run.")}
+        return {self.stage: found.message, self.form.save: download(found.file, f"sequoia-run-{recordings.WELCOME}.json")}
+
+    def open(self, path: Any) -> Updates:
+        """Play the run in an uploaded file; with any other file everything on screen stays."""
+        try:
+            found = recordings.opened(path, self._limits.upload)
+        except SequoiaError as problem:
+            warn(str(problem), "Not opened")
+            return {self.stage: messages.aside(error=f"Not opened: {problem}")}
+        return {self.stage: found.message, self.form.save: download(found.file, "sequoia-run.json")}
+
+    def get_steps(self, asked: Any) -> str:
+        """Steps a browser has missed, from [run, first] on, with all trees and pieces."""
+        name, first = asked if isinstance(asked, list) and len(asked) == 2 else (None, None)
+        recording = self.shelf.get(name)
+        if recording is None or type(first) is not int or first < 0:
+            return messages.aside(error="The run is no longer kept; its missing steps cannot be had.")
+        return messages.since(recording.run(), recording.name, first)
+
+    # -- the models ------------------------------------------------------------------------------------------------------------
+
+    async def watch(self) -> AsyncIterator[Updates]:
+        """Where loading stands, until there is nothing more to wait for."""
+        told, settled = None, False
+        while not settled:
+            settled, status = self._room.settled, self._room.status
+            if status != told:
+                told = status
+                yield {self._header: json.dumps({"stage": status.stage, "words": status.words}),
+                       self.form.run: gr.update(value="Run" if settled else "Run · loading models…")}
+            if not settled:
+                await asyncio.sleep(0.2)
+        if told.stage == "failed":
+            yield {self.stage: messages.aside(error=f"The models could not be loaded: {told.words}. Recorded runs still play.")}
+
+
+def visitor(request: gr.Request) -> str:
+    """The key of the visitor's session."""
+    return str(request.session_hash)[:200]
+
+
+def warn(text: str, title: str) -> None:
+    """A pop-up message with exactly `text`."""
+    gr.Warning(show.toast(text), title=title)
+
+
+def download(text: str, name: str) -> dict[str, Any]:
+    """The update of a download button for a file of this text, kept where Gradio clears up."""
+    path = Path(get_upload_folder()) / "runs" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return gr.update(value=str(path), interactive=True)

@@ -1,0 +1,43 @@
+"""The whole page: header and views, put together and set up to be served. No logic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradio as gr
+
+from . import stage
+from .decode import LiveView
+from .engine_room import EngineRoom
+from .session import Limits
+from .theme import FOLDER, theme
+
+TITLE = "Sequoia: tree speculative decoding, live"
+
+
+def page(room: EngineRoom, limits: Limits) -> gr.Blocks:
+    """The page as Blocks with its queue. Further views become tabs beside the live one."""
+    with gr.Blocks(title=TITLE, analytics_enabled=False, fill_width=True, delete_cache=(600, 3600)) as blocks:
+        header = stage.header()
+        views = {"Decode": LiveView(room, limits, header)}
+        _lay_out(views)
+        for view in views.values():
+            view.wire(blocks)
+    return blocks.queue(api_open=False, max_size=2 * limits.waiting, default_concurrency_limit=8)
+
+
+def _lay_out(views: dict[str, LiveView]) -> None:
+    if len(views) == 1:  # a bar with one tab would only take room
+        next(iter(views.values())).build()
+        return
+    with gr.Tabs():
+        for name, view in views.items():
+            with gr.Tab(name):
+                view.build()
+
+
+def launch_options(limits: Limits) -> dict[str, Any]:
+    """Arguments of `launch` that do not depend on where the page is served."""
+    return {"theme": theme(), "css": stage.css(), "head": stage.head(), "favicon_path": str(FOLDER / "favicon.svg"),
+            "footer_links": [], "run_history": False, "show_error": False, "ssr_mode": False, "mcp_server": False,
+            "max_file_size": limits.upload, "state_session_capacity": 96, "quiet": True}

@@ -1,0 +1,85 @@
+"""Messages from the server to the stage, as JSON strings. Pure: steps in the form of `sequoia.trace.Packer` in, text out.
+
+A message: {v, run, from, meta?, trees?, pieces?, steps, done, error, notice}. `trees` and `pieces` hold only what earlier
+messages of the run did not; `from` is the index of the first step, so that a reader notices a gap.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sequoia.trace import Run
+
+VERSION = 1
+MAX_TEXT = 20_000
+_TEXTS = ("label", "title", "target", "draft", "device", "dtype", "verifier", "prompt", "plain_label", "date")
+
+
+class Feed:
+    """The messages of one run. Counts the steps it has sent."""
+
+    def __init__(self, run: str) -> None:
+        self.run, self.sent = run, 0
+
+    def batch(self, added: Iterable[Mapping[str, Any]], *, meta: Mapping[str, Any] | None = None, done: bool = False,
+              error: str | None = None, notice: str | None = None) -> str:
+        """One message with the steps of `added`, each as `Recorder.add` gives it."""
+        added = list(added)
+        trees = [tree for one in added for tree in one["new_trees"]]
+        pieces = {token: piece for one in added for token, piece in one["new_pieces"].items()}
+        steps = [one["step"] for one in added]
+        start, self.sent = self.sent, self.sent + len(steps)
+        return _text({"v": VERSION, "run": self.run, "from": start, **({"meta": meta} if meta is not None else {}),
+                      **({"trees": trees} if trees else {}), **({"pieces": pieces} if pieces else {}),
+                      "steps": steps, "done": done, "error": error, "notice": notice})
+
+
+def aside(*, error: str | None = None, notice: str | None = None) -> str:
+    """A message that names no run: whatever is on screen stays, and the words are shown beside it."""
+    return _text({"v": VERSION, "error": error, "notice": notice})
+
+
+def whole(run: Run, name: str, notice: str | None = None) -> str:
+    """All of `run` as one message."""
+    return _text({**_slice(run, name, 0), "done": True, "error": None, "notice": notice})
+
+
+def since(run: Run, name: str, first: int) -> str:
+    """Its steps from `first` on, with all trees and pieces: the answer to a reader that has missed some."""
+    return _text(_slice(run, name, first))
+
+
+def _slice(run: Run, name: str, first: int) -> dict[str, Any]:
+    data = json.loads(run.to_json())
+    return {"v": VERSION, "run": name, "from": first, "meta": data["meta"], "trees": data["trees"], "pieces": data["pieces"],
+            "steps": data["steps"][first:]}
+
+
+def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """What a file says of its run, cut to the fields the page knows, each of its own type; it is never called measured."""
+    clean: dict[str, Any] = {name: meta[name][:MAX_TEXT] for name in _TEXTS if isinstance(meta.get(name), str)}
+    clean["label"] = "recorded"
+    if isinstance(policy := meta.get("policy"), Mapping):
+        clean["policy"] = {name: policy[name] for name in ("temperature", "top_p", "max_new_tokens", "seed")
+                           if _is_number(policy.get(name))}
+    if isinstance(tree := meta.get("tree"), Mapping):
+        clean["tree"] = {name: tree[name] for name in ("nodes", "levels") if _is_number(tree.get(name))}
+        clean["tree"] |= {"how": tree["how"][:200]} if isinstance(tree.get("how"), str) else {}
+    if _is_number(seconds := meta.get("plain_seconds")) and 0 < seconds < 1e6:
+        clean |= {"plain_seconds": seconds, "plain_label": "recorded"}
+    if isinstance(rates := meta.get("acceptance"), list) and len(rates) <= 1024 and all(map(_is_number, rates)):
+        clean["acceptance"] = rates
+    if isinstance(versions := meta.get("versions"), Mapping):
+        clean["versions"] = {str(name)[:40]: text[:40] for name, text in list(versions.items())[:32] if isinstance(text, str)}
+    return clean
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 2**63 and math.isfinite(value)
+
+
+def _text(message: Mapping[str, Any]) -> str:
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

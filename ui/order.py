@@ -1,0 +1,58 @@
+"""What a visitor asks for, made from the values of the form, none of which is believed. Knows no components."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sequoia import Policy
+from sequoia.engine import verifier_named
+from sequoia.errors import BadPolicy, BadPrompt
+from sequoia.guarded import shown
+
+from .session import Limits
+from .trees import Wish
+
+
+@dataclass(frozen=True)
+class Order:
+    """One run as it was asked for. `compare`: time plain decoding of the same prompt afterwards."""
+
+    prompt: str
+    policy: Policy
+    wish: Wish
+    verifier: str = "sequoia"
+    compare: bool = True
+
+    @classmethod
+    def parse(cls, form: Mapping[str, Any], limits: Limits) -> Order:
+        """The order in `form`. Raises a SequoiaError that names the value and the bound."""
+        prompt = _prompt(form["prompt"], limits)
+        policy = Policy.parse({"temperature": form["temperature"], "top_p": form["top_p"],
+                               "max_new_tokens": _int(form["max_new_tokens"]), "seed": _int(form["seed"])})
+        if policy.max_new_tokens > limits.tokens:
+            raise BadPolicy(f"max_new_tokens: {policy.max_new_tokens} is not a whole number from 1 to {limits.tokens}")
+        verifier_named(form["verifier"])
+        return cls(prompt, policy, _wish(form, limits), form["verifier"], form["compare"] is True)
+
+
+def _prompt(text: Any, limits: Limits) -> str:
+    if not isinstance(text, str) or not text.strip():
+        raise BadPrompt("the prompt is empty; type some text for the models to continue, or choose an example")
+    if len(text) > limits.prompt_chars:
+        raise BadPrompt(f"the prompt has {len(text)} characters; allowed are {limits.prompt_chars}")
+    return text
+
+
+def _wish(form: Mapping[str, Any], limits: Limits) -> Wish:
+    kind = form["tree"]
+    if not isinstance(kind, str):
+        raise BadPolicy(f"tree: {shown(kind)} is not the name of a shape")
+    numbers = (form["branching"],) if kind == "branching" else (_int(form["first"]), _int(form["second"]))
+    return Wish(kind, numbers, limits.nodes)
+
+
+def _int(value: Any) -> Any:
+    """Browsers write 128 and 128.0 alike; every other value stays as it is, to be refused by name."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value

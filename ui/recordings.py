@@ -1,0 +1,111 @@
+"""Runs that are over or going on: kept for reload, written to files, and opened from them. Knows no components and no models."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sequoia import Recorder, Run, SequoiaError, StepTrace
+from sequoia.errors import BadTrace
+from sequoia.guarded import shown
+from sequoia.trace import MAX_CHARS
+
+from . import messages
+
+RUNS = Path(__file__).resolve().parent.parent / "assets" / "runs"
+WELCOME = "welcome"
+
+
+def new_name() -> str:
+    """A name nobody can guess; whoever knows it can look at the run."""
+    return secrets.token_urlsafe(9)
+
+
+class Recording:
+    """A run while it is made. Written by one thread, read by any."""
+
+    def __init__(self, recorder: Recorder, meta: Mapping[str, Any]) -> None:
+        self.name, self.weight = new_name(), 0
+        self._recorder, self.meta, self._lock = recorder, dict(meta), threading.Lock()
+
+    def add(self, trace: StepTrace) -> dict[str, Any]:
+        with self._lock:
+            self.weight += len(trace.tree)
+            return self._recorder.add(trace)
+
+    def run(self) -> Run:
+        with self._lock:
+            return replace(self._recorder.run(), meta=dict(self.meta))
+
+
+class Shelf:
+    """The newest recordings, at most `runs` of them and `weight` nodes in all; the one just put there always stays."""
+
+    def __init__(self, runs: int, weight: int) -> None:
+        self._runs, self._weight, self._lock = runs, weight, threading.Lock()
+        self._kept: OrderedDict[str, Recording] = OrderedDict()
+
+    def put(self, recording: Recording) -> None:
+        with self._lock:
+            self._kept[recording.name] = recording
+            while len(self._kept) > 1 and (len(self._kept) > self._runs or self._total() > self._weight):
+                self._kept.popitem(last=False)
+
+    def get(self, name: Any) -> Recording | None:
+        with self._lock:
+            return self._kept.get(name) if isinstance(name, str) else None
+
+    def _total(self) -> int:
+        return sum(recording.weight for recording in self._kept.values())
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A run on screen: the message that shows it, and the text of its file."""
+
+    message: str
+    file: str
+
+
+def opened(path: Any, most: int) -> Shown:
+    """The run in the file at `path`, of at most `most` bytes. Raises BadTrace with a reason fit for the visitor."""
+    if not isinstance(path, str):
+        raise BadTrace(f"no file to open, but {shown(path)}")
+    try:
+        size = Path(path).stat().st_size
+        if size > min(most, MAX_CHARS):
+            raise BadTrace(f"the file has {size / 1e6:.1f} MB; a run file may have {min(most, MAX_CHARS) / 1e6:.0f}")
+        text = Path(path).read_bytes().decode("utf-8")
+    except OSError:
+        raise BadTrace("the file could not be read") from None
+    except UnicodeDecodeError:
+        raise BadTrace("not a run file: it is not text in UTF-8") from None
+    return played(Run.from_json(text))
+
+
+def played(run: Run, notice: str | None = None) -> Shown:
+    """`run` as a recorded one, whatever it says of itself."""
+    if not run.steps:
+        raise BadTrace("the run file holds no steps, so there is nothing to play")
+    run = replace(run, meta=messages.recorded(run.meta))
+    return Shown(messages.whole(run, new_name(), notice=notice), run.to_json())
+
+
+def shipped() -> dict[str, Path]:
+    """The recorded runs that come with the program, by name, the one to open on first."""
+    return {path.stem: path for path in sorted(RUNS.glob("*.json"), key=lambda path: (path.stem != WELCOME, path.stem))}
+
+
+def welcome() -> Shown | None:
+    """The run the page opens on; None where no recorded run can be read."""
+    for path in shipped().values():
+        try:
+            return opened(str(path), MAX_CHARS)
+        except SequoiaError:
+            continue
+    return None

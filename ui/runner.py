@@ -1,0 +1,189 @@
+"""One run in a thread of its own: it waits for the models and its turn, decodes, and posts what happened. Knows no page.
+
+Torch's inference mode belongs to a thread, and a generator of the page is moved between threads; so the engine has its own.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from queue import SimpleQueue
+from typing import Any
+
+import torch
+
+from sequoia import Decoder, DecodeStats, Pair, SequoiaError, StepTrace, Tree, acceptance_of
+from sequoia.measure import describe, dtype_name, versions
+from sequoia.trace import MAX_STEPS
+
+from .engine_room import EngineRoom
+from .line import Left
+from .order import Order
+from .session import Limits
+
+PLAIN_TOKENS, PLAIN_SECONDS = 48, 3.0
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Said:
+    """Words for the visitor, such as a place in line; None takes them back."""
+
+    text: str | None
+
+
+@dataclass(frozen=True)
+class Began:
+    """The first step is about to be made."""
+
+    pair: Pair
+    prompt: tuple[int, ...]
+    meta: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The thread is done. meta: replaces what Began said, where plain decoding was timed."""
+
+    error: str | None = None
+    notice: str | None = None
+    meta: Mapping[str, Any] | None = None
+
+
+Event = Said | Began | StepTrace | Ended
+
+
+class Runner:
+    """One order being carried out. `start` may be called again while the run is paused; `post` gets what happens."""
+
+    def __init__(self, order: Order, room: EngineRoom, limits: Limits) -> None:
+        self.order, self.mail = order, SimpleQueue[Event]()
+        self._room, self._limits = room, limits
+        self._halt, self._busy = threading.Event(), False
+        self._decoder: Decoder | None = None
+        self._released = False
+        self._meta: dict[str, Any] = {}
+        self._stepped = False  # paused by having made the steps it was asked for, not by Stop
+
+    @property
+    def busy(self) -> bool:
+        return self._busy
+
+    @property
+    def holding(self) -> bool:
+        """True while the run can go on: it has begun, has not ended, and its caches are kept."""
+        return self._decoder is not None and not self._released
+
+    @property
+    def stepped(self) -> bool:
+        return self.holding and self._stepped
+
+    def start(self, steps: int | None) -> None:
+        """Make `steps` more steps, or all that remain, in the background."""
+        self._halt.clear()
+        self._busy = True
+        threading.Thread(target=self._work, args=(steps,), name="run", daemon=True).start()
+
+    def halt(self) -> None:
+        """Stop after the present step."""
+        self._halt.set()
+
+    def release(self) -> None:
+        """Give the caches back, after the present step if there is one; the run cannot go on afterwards."""
+        self._released = True
+        if not self._busy:
+            self._decoder = None
+
+    # -- in the thread ---------------------------------------------------------------------------------------------------------
+
+    def _work(self, steps: int | None) -> None:
+        ended = Ended("the run broke off by an unexpected error; the server's log has the details")
+        try:
+            ended = self._serve(steps)
+        except Left:
+            ended = Ended(notice="stopped")
+        except SequoiaError as problem:
+            ended = Ended(str(problem))
+        except (torch.OutOfMemoryError, MemoryError):
+            ended = Ended("out of memory; ask for fewer tokens or a smaller tree. The next run is not affected")
+        except Exception:
+            _log.exception("a run failed")
+        finally:
+            self._busy = False
+            if ended.error or self._released:
+                self.release()
+            self.mail.put(ended)
+
+    def _serve(self, steps: int | None) -> Ended:
+        if not self._room.settled:
+            self.mail.put(Said("waiting for the models to load; the run begins by itself"))
+        pair = self._room.pair(self._halt.is_set)
+        with self._room.line.turn(self._halt.is_set, self._tell_place):
+            self._decoder = decoder = self._decoder or self._begin(pair)
+            late = self._decode(decoder, steps)
+            self._stepped = not self._halt.is_set()
+            meta = self._compare(pair) if decoder.finish else None
+        self._released |= bool(late or decoder.finish)
+        return Ended(notice=late, meta=meta)
+
+    def _tell_place(self, before: int) -> None:
+        self.mail.put(Said(f"{before} {'run' if before == 1 else 'runs'} before yours; it begins by itself"))
+
+    def _begin(self, pair: Pair) -> Decoder:
+        torch.set_num_threads(torch.get_num_threads())  # the count set for the process holds in this thread too
+        tree, how = self.order.wish.tree(pair, self.order.policy)
+        decoder = Decoder(pair, self.order.prompt, self.order.policy, tree, self.order.verifier)
+        self._meta = meta_of(pair, self.order, tree, how)
+        self.mail.put(Began(pair, decoder.prompt, self._meta))
+        decoder.prefill()
+        return decoder
+
+    def _decode(self, decoder: Decoder, steps: int | None) -> str | None:
+        """Steps until the run ends, is stopped, or its time is up; gives back the words for the last of these."""
+        end = time.monotonic() + self._limits.seconds
+        for _ in range(MAX_STEPS if steps is None else steps):
+            if self._halt.is_set() or decoder.finish:
+                break
+            self.mail.put(decoder.step())
+            if time.monotonic() > end:
+                return f"stopped after {self._limits.seconds:g} s, the longest a run may take here"
+        return None
+
+    def _compare(self, pair: Pair) -> dict[str, Any] | None:
+        """The run's meta with the seconds a token of plain decoding takes, measured now with the same prompt and settings."""
+        if not self.order.compare or self._halt.is_set() or self.order.wish.kind == "plain":
+            return None
+        self.mail.put(Said("timing plain decoding of the same prompt"))
+        seconds = plain_seconds(pair, self.order, self._halt.is_set)
+        return None if seconds is None else {**self._meta, "plain_seconds": seconds, "plain_label": "measured"}
+
+
+def plain_seconds(pair: Pair, order: Order, gone: Callable[[], bool]) -> float | None:
+    """Seconds a token of a short plain run; None where it was stopped before its third token."""
+    policy = replace(order.policy, max_new_tokens=min(PLAIN_TOKENS, order.policy.max_new_tokens))
+    decoder, stats, end = Decoder(pair, order.prompt, policy, Tree.chain(1)), DecodeStats(), time.monotonic() + PLAIN_SECONDS
+    decoder.prefill()
+    while decoder.finish is None and not gone() and time.monotonic() < end:
+        stats = stats.add(decoder.step())
+    return stats.total_seconds / stats.tokens if stats.tokens > 2 else None
+
+
+def meta_of(pair: Pair, order: Order, tree: Tree, how: str) -> dict[str, Any]:
+    """What the page and the run file say of a run."""
+    policy = order.policy
+    meta = {"label": "measured", "target": pair.target.name, "draft": pair.draft.name, "device": describe(pair.target.device),
+            "dtype": dtype_name(pair), "verifier": order.verifier, "prompt": order.prompt,
+            "policy": {"temperature": policy.temperature, "top_p": policy.top_p, "max_new_tokens": policy.max_new_tokens,
+                       "seed": policy.seed, "ignore_eos": policy.ignore_eos},
+            "tree": {"nodes": len(tree), "levels": tree.levels, "how": how},
+            "plain_seconds": None, "versions": dict(versions()),
+            "date": datetime.now().astimezone().isoformat(timespec="seconds")}
+    with suppress(SequoiaError):
+        if order.wish.kind in ("planned", "best"):
+            meta["acceptance"] = list(acceptance_of(pair, policy)[0].rates)
+    return meta

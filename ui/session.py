@@ -1,0 +1,112 @@
+"""Who may ask for what: limits, and one run per visitor. Knows no models and no components.
+
+A session is named by a string the browser chose. It is long and random where the visitor's browser is honest, so nobody can
+guess another's; it is only ever a key.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from sequoia import SequoiaError
+
+
+class Busy(SequoiaError):
+    """The visitor has a run already, or too many others wait."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one visitor, and all together, may use.
+
+    tokens, nodes, prompt_chars: of one run. seconds: wall-clock time of decoding. waiting: visitors in line, the one being
+    served included. sessions: remembered. held: paused runs that keep their caches. runs, weight: finished runs kept for
+    reload and their nodes in total (one node of one step is about 100 bytes). upload: bytes of an opened file.
+    """
+
+    tokens: int = 4096
+    nodes: int = 1024
+    prompt_chars: int = 20_000
+    seconds: float = 1800.0
+    waiting: int = 16
+    sessions: int = 64
+    held: int = 4
+    runs: int = 32
+    weight: int = 2_000_000
+    upload: int = 32 * 1024 * 1024
+
+
+LOCAL = Limits()
+PUBLIC = Limits(tokens=512, nodes=256, prompt_chars=8_000, seconds=60.0, waiting=12, sessions=64, held=2, runs=32,
+                weight=1_000_000, upload=8 * 1024 * 1024)
+
+
+class Held(Protocol):
+    """What a session holds: a run."""
+
+    @property
+    def busy(self) -> bool: ...
+    @property
+    def holding(self) -> bool: ...
+    def start(self, steps: int | None) -> None: ...
+    def halt(self) -> None: ...
+    def release(self) -> None: ...
+
+
+R = TypeVar("R", bound=Held)
+
+
+class Sessions(Generic[R]):
+    """The run of each visitor, most recently used last. All methods are safe to call from any thread."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits, self._lock = limits, threading.Lock()
+        self._runs: OrderedDict[str, R] = OrderedDict()
+
+    def get(self, who: str) -> R | None:
+        with self._lock:
+            return self._runs.get(who)
+
+    def go(self, who: str, run: R, steps: int | None = None) -> None:
+        """Start `run`, new or paused, as the visitor's own; `steps` None means to its end. Raises Busy while the visitor's last
+        one is running, or when every place is taken."""
+        with self._lock:
+            last = self._runs.get(who)
+            if last and last.busy:
+                raise Busy("one run at a time: stop the present one first")
+            if last is None and len(self._runs) >= self._limits.sessions:
+                self._drop_idle()
+            if last is not None and last is not run:
+                last.release()
+            self._runs[who] = run
+            self._runs.move_to_end(who)
+            self._free_caches()
+            run.start(steps)
+
+    def stop(self, who: str) -> None:
+        """End the visitor's run after its present step; nothing happens where there is none."""
+        if run := self.get(who):
+            run.halt()
+
+    def leave(self, who: str) -> None:
+        """The visitor is gone: end the run and forget it."""
+        with self._lock:
+            run = self._runs.pop(who, None)
+        if run:
+            run.halt()
+            run.release()
+
+    def _drop_idle(self) -> None:
+        idle = next((who for who, run in self._runs.items() if not run.busy), None)
+        if idle is None:
+            raise Busy(f"all {self._limits.sessions} places are taken; try again in a minute")
+        self._runs.pop(idle).release()
+
+    def _free_caches(self) -> None:
+        """Of the paused runs, only the newest few keep their caches."""
+        paused = [run for run in self._runs.values() if run.holding and not run.busy]
+        for run in paused[:max(len(paused) - self._limits.held, 0)]:
+            run.release()

@@ -1,0 +1,38 @@
+"""The only place where Python makes markup. Knows no page and no run.
+
+Gradio renders the text of its pop-up messages as HTML, and what stands in them may hold a visitor's own words.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import unicodedata
+from typing import Any
+
+MAX_MESSAGE = 400
+_UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}  # control, format (bidi), surrogates, unassigned, line separators
+
+
+def visible(text: str) -> str:
+    """`text` with characters that hide or reorder others written as their number."""
+    return "".join(f"\\u{ord(c):04x}" if unicodedata.category(c) in _UNSEEN and c != "\n" else c for c in text)
+
+
+def toast(text: Any) -> str:
+    """Markup for a pop-up message that shows exactly `text`, shortened. Braces and dollars are written so that no template
+    language sees them."""
+    text = str(text)
+    short = text if len(text) <= MAX_MESSAGE else text[:MAX_MESSAGE - 1] + "…"
+    escaped = html.escape(visible(short), quote=True).replace("\n", "<br>")
+    return escaped.replace("{", "&#123;").replace("}", "&#125;").replace("$", "&#36;").replace("`", "&#96;")
+
+
+def script(source: str) -> str:
+    """A script element. Text that would end the element early is broken up; in JavaScript strings it means the same."""
+    return "<script>\n" + source.replace("</", "<\\/") + "\n</script>"
+
+
+def literal(value: Any) -> str:
+    """`value` as a JavaScript literal that can stand anywhere in a script."""
+    return json.dumps(value).replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -1,0 +1,83 @@
+"""The shapes of tree a visitor can ask for. A wish is checked when it is made; a pair turns it into a Tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sequoia import Pair, Policy, Tree, acceptance_of, best_tree, default_plan
+from sequoia.errors import BadTree
+from sequoia.guarded import shown, whole
+from sequoia.tree import MAX_NODES
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One entry of the menu. `fields` name its numbers, `start` are the values they begin with; `make` builds the tree where no
+    pair is needed for it."""
+
+    label: str
+    fields: tuple[str, ...] = ()
+    start: tuple[Any, ...] = ()
+    make: Callable[..., Tree] | None = None
+
+
+def _branching(text: Any) -> Tree:
+    if not isinstance(text, str) or len(text) > 200:
+        raise BadTree(f"branching: {shown(text)}; wanted are whole numbers such as 4, 2, 2")
+    parts = text.replace(",", " ").split()
+    if not parts or not all(part.isascii() and part.isdigit() and len(part) < 5 for part in parts):
+        raise BadTree(f"branching: {shown(text)}; wanted is a whole number a level, such as 4, 2, 2, each from 1 to {MAX_NODES}")
+    return Tree.from_branching([int(part) for part in parts])
+
+
+SHAPES = {
+    "planned": Shape("planned for this machine"),
+    "best": Shape("best tree of a size", ("nodes", "levels at most"), (64, 8)),
+    "chain": Shape("chain", ("nodes",), (6,), Tree.chain),
+    "sequences": Shape("k sequences", ("sequences", "tokens in each"), (4, 5), Tree.sequences),
+    "kary": Shape("k-ary tree", ("children a node", "levels"), (2, 5), Tree.kary),
+    "branching": Shape("SpecInfer branching", ("children, level by level",), ("4, 2, 2, 1",), _branching),
+    "plain": Shape("plain decoding (one node)", make=lambda: Tree.chain(1)),
+}
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A shape with its numbers. Raises BadTree where they make no tree or one of more than `most` nodes."""
+
+    kind: str
+    numbers: tuple[Any, ...] = ()
+    most: int = MAX_NODES
+
+    def __post_init__(self) -> None:
+        if self.kind not in SHAPES:
+            raise BadTree(f"unknown tree {shown(self.kind)}; known are {', '.join(SHAPES)}")
+        shape = SHAPES[self.kind]
+        object.__setattr__(self, "numbers", tuple(self.numbers[:len(shape.fields)]))
+        if self.kind == "best":
+            nodes, levels = self.numbers
+            whole(nodes, "nodes of the tree", 1, self.most, BadTree)
+            whole(levels, "levels of the tree", 1 if nodes == 1 else 2, MAX_NODES, BadTree)
+        elif shape.make:
+            self._sized(shape.make(*self.numbers))
+
+    def tree(self, pair: Pair, policy: Policy) -> tuple[Tree, str]:
+        """The tree, and in words how it came about. For "planned" and "best" something may be measured first."""
+        shape = SHAPES[self.kind]
+        if self.kind == "planned":
+            return self._sized(default_plan(pair, policy).tree), shape.label
+        if self.kind == "best":
+            acceptance, source = acceptance_of(pair, policy)
+            return best_tree(acceptance.smoothed(), *self.numbers), f"best of its size for {source} acceptance"
+        return shape.make(*self.numbers), self._words()
+
+    def _words(self) -> str:
+        words = {"sequences": "{} sequences of {}", "kary": "{}-ary, {} levels", "branching": "branching {}"}
+        return words.get(self.kind, "plain decoding" if self.kind == "plain" else self.kind).format(*self.numbers)
+
+    def _sized(self, tree: Tree) -> Tree:
+        if len(tree) > self.most:
+            raise BadTree(f"a tree of {len(tree)} nodes; allowed are 1 to {self.most}")
+        return tree
