@@ -1,0 +1,132 @@
+"""Write canned.json: short runs of the real core over toy laws, for the canvas's test page and its browser tests.
+
+    python tests/browser/make_canned.py
+
+The laws are word-pair counts of the text below, for the target with two words of context and for the draft with one.
+Times are made up from node counts; the files say "recorded" only so that the page treats them as a recording.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from sequoia.acceptance import Acceptance
+from sequoia.chance import Seeded
+from sequoia.planner import best_tree
+from sequoia.trace import Run, StepTrace
+from sequoia.tree import Tree
+from sequoia.verify import walk
+
+TEXT = """A small model writes a draft, and a large model reads it. The draft is not one line but a tree: at every word the
+small model may go on in several ways, and each way is a branch. The large model reads the whole tree in one pass, because
+a pass over many words takes hardly more time than a pass over one word. Then the walk begins at the root. At every node the
+first child is held against the law of the large model. If it is accepted, the walk goes down to it; if it is rejected, the
+share of the draft is taken out of the law and the next child is tried. When no child is left, the large model adds a word of
+its own from what is left of its law, and the step ends. When the walk reaches a leaf, the large model adds one word for free.
+So every step adds at least one word, and a good draft adds many. The words follow the law of the large model exactly, whatever
+the tree is and however bad the draft is. A bad draft only costs time. A tree that is too small leaves words on the table, and
+a tree that is too large takes time to read. The best tree for a machine depends on two things: how often a child of each rank
+is accepted, and how long the machine takes to read a tree of each size. Both can be measured before the run. At the root the
+first child is accepted most often, and every later child adds less. A chain is the best tree when the first child is nearly
+always right. A wide tree is the best tree when the draft is often wrong but the right word is among its first few guesses.
+The river runs down from the hills to the sea, and in the morning the light lies on the water like a sheet of glass. A fisher
+sits at the end of the pier and counts the boats that leave the harbour. "There are more of them every year," she says, "and
+fewer fish." In the evening the boats come back one by one, and the gulls follow them down the river as far as the bridge.
+"""
+RATES = (0.58, 0.14, 0.07, 0.04, 0.025, 0.017, 0.012, 0.009, 0.007, 0.005, 0.004, 0.003, 0.003, 0.002, 0.002, 0.001)
+ROOT = Path(__file__).parent
+
+
+class Words:
+    """Pieces with a leading space, and the smoothed counts of what follows one or two of them."""
+
+    def __init__(self, text: str) -> None:
+        found = re.findall(r" ?\w+|[^\w\s]|\n", re.sub(r"\n(?!$)", " ", text))
+        self.pieces = sorted(set(found))
+        ids = {piece: i for i, piece in enumerate(self.pieces)}
+        self.stream = [ids[piece] for piece in found]
+        self.counts: dict[tuple[int, ...], Counter[int]] = defaultdict(Counter)
+        for n in (0, 1, 2):
+            for i in range(n, len(self.stream)):
+                self.counts[tuple(self.stream[i - n:i])][self.stream[i]] += 1
+
+    def law(self, context: tuple[int, ...], weights: tuple[float, ...]) -> np.ndarray:
+        """(vocab,) mixture of the laws after 0, 1 and 2 words of context."""
+        law = np.full(len(self.pieces), 1e-4)
+        for n, weight in enumerate(weights):
+            counts = self.counts.get(context[len(context) - n:], Counter())
+            for token, count in counts.items():
+                law[token] += weight * count / counts.total()
+        return law / law.sum()
+
+    def target(self, context: tuple[int, ...], greedy: bool) -> np.ndarray:
+        law = self.law(context, (0.06, 0.44, 0.50))
+        return np.eye(len(law))[law.argmax()] if greedy else law
+
+    def draft(self, context: tuple[int, ...]) -> np.ndarray:
+        return self.law(context, (0.24, 0.74, 0.02))
+
+
+def step(words: Words, tree: Tree, prefix: list[int], chance: Seeded, index: int, greedy: bool) -> StepTrace:
+    """One step over the toy laws: draft level by level, walk, and times as a machine might take them."""
+    tokens, laws = [prefix[-1]] + [0] * (len(tree) - 1), {}
+    context = lambda node: (*prefix[:-1][-2:], *(tokens[v] for v in tree.path(node)))[-2:]  # noqa: E731
+    for node, children in enumerate(tree.children):
+        if children:
+            laws[node] = words.draft(context(node))
+            drawn = chance.without_replacement(torch.from_numpy(laws[node]).float()[None], len(children))[0].tolist()
+            for child, token in zip(children, drawn, strict=True):
+                tokens[child] = token
+    verdict = walk(tree, tokens, lambda node: words.target(context(node), greedy), lambda node: laws[node], chance)
+    reached = set(verdict.path)
+    q = [None] + [float(laws[parent][tokens[node]]) for node, parent in enumerate(tree.parents) if node]
+    p = [None] + [float(words.target(context(parent), greedy)[tokens[node]]) if parent in reached else None
+                  for node, parent in enumerate(tree.parents) if node]
+    rng = np.random.default_rng(index)
+    seconds = {"draft": tree.levels * 0.0013 * rng.uniform(0.9, 1.15),
+               "verify": (0.0072 + len(tree) * 4e-5) * rng.uniform(0.92, 1.2), "overhead": 0.0011 * rng.uniform(0.8, 1.6)}
+    emitted = (*(tokens[node] for node in verdict.path[1:]), verdict.bonus)
+    return StepTrace(index, len(prefix), tree, tuple(tokens), tuple(q), tuple(p), verdict, emitted, seconds)
+
+
+def run(words: Words, tree: Tree, steps: int, seed: int, how: str, greedy: bool = False) -> Run:
+    """A run of `steps` steps after a fixed prompt."""
+    prompt = words.stream[:9]
+    prefix, chance, traces = list(prompt), Seeded(seed), []
+    for index in range(steps):
+        traces.append(step(words, tree, prefix, chance, index, greedy))
+        prefix += traces[-1].emitted
+    used = sorted({t for trace in traces for t in (*trace.tokens, *trace.emitted)})
+    policy = {"temperature": 0.0 if greedy else 1.0, "top_p": 1.0, "max_new_tokens": 4096, "seed": seed}
+    meta = {"label": "recorded", "target": "toy-trigram", "draft": "toy-bigram", "device": "no device", "dtype": "float64",
+            "verifier": "sequoia", "policy": policy, "prompt": "".join(words.pieces[t] for t in prompt), "plain_seconds": 0.0068, "plain_label": "recorded",
+            "tree": {"nodes": len(tree), "levels": tree.levels, "how": how}, "date": "2026-11-21"}
+    return Run(meta, {t: words.pieces[t] for t in used}, tuple(traces),
+               tuple(tuple(words.pieces[t] for t in trace.emitted) for trace in traces))
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    words, rates = Words(TEXT), Acceptance(RATES)
+    plans = {"16": (best_tree(rates, 16), 48, False), "64": (best_tree(rates, 64), 48, False),
+             "128": (best_tree(rates, 128), 32, False), "512": (best_tree(rates, 512), 8, False),
+             "greedy": (best_tree(rates, 24), 24, True), "chain": (Tree.chain(8), 30, False), "one": (Tree.chain(1), 24, False)}
+    how = {"chain": "chain", "one": "plain decoding"}
+    runs = {name: json.loads(run(words, tree, steps, 7, how.get(name, "planned for toy laws"), greedy).to_json())
+            for name, (tree, steps, greedy) in plans.items()}
+    path = ROOT / "canned.json"
+    path.write_text(json.dumps(runs, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n", encoding="utf-8")
+    for name, data in runs.items():
+        emitted, steps = sum(len(s["emitted"]) for s in data["steps"]), len(data["steps"])
+        print(f"{name:>7}: {data['meta']['tree']['nodes']} nodes, {steps} steps, {emitted / steps:.2f} tokens a step")
+    print(f"{path.stat().st_size / 1000:.0f} kB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+/* From rows and columns to pixels: pitch, type size, column width, edge paths, and text cut to a width. No state but a cache. */
+(function (S) {
+  "use strict";
+
+  const LEAST_PITCH = 13, MOST_PITCH = 46, ROOMY = 38; // px a row; from ROOMY on there is a line for q and p below each token
+  const GUTTER = 20, PAD = 14, CORNER = 4;
+  const widths = new Map();
+  let pen = null;
+
+  /** Width in px of `text` at 1 px of type size, in the page's monospaced face. */
+  function widthOf(text, family) {
+    const key = family + "\n" + text;
+    let width = widths.get(key);
+    if (width === undefined) {
+      pen ||= document.createElement("canvas").getContext("2d");
+      pen.font = "100px " + family;
+      width = pen.measureText(text).width / 100;
+      if (widths.size > 20000) widths.clear();
+      widths.set(key, width);
+    }
+    return width;
+  }
+
+  /** `text`, or as much of it as fits with "…"; answers [text, width in px]. Bisection on what the face really measures. */
+  function fit(text, most, size, family) {
+    const full = widthOf(text, family) * size;
+    if (full <= most) return [text, full];
+    const chars = [...text];
+    let low = 0, high = chars.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (widthOf(chars.slice(0, middle).join("") + "…", family) * size <= most) low = middle;
+      else high = middle - 1;
+    }
+    const cut = chars.slice(0, low).join("") + "…";
+    return [cut, widthOf(cut, family) * size];
+  }
+
+  /** Pixels for a grid of `rows` and `cols` in a box; `pitch` and `column` give the wished sizes. */
+  function frame({ rows, cols, width, height, focus }) {
+    const most = focus ? 30 : MOST_PITCH, least = focus ? 17 : LEAST_PITCH;
+    const pitch = Math.max(least, Math.min(most, Math.floor(((height - 12) / rows) * 4) / 4));
+    const room = width - 2 * PAD;
+    const column = focus
+      ? Math.max(86, Math.min(150, room / Math.max(cols, 6)))
+      : Math.max(62, Math.min(190, room / Math.max(cols, 1)));
+    const roomy = !focus && pitch >= ROOMY;
+    const pill = roomy ? 22 : Math.min(Math.max(Math.round(pitch * 0.8), pitch - 2 < 12 ? pitch - 2 : 12), 24);
+    const size = Math.min(13.5, Math.max(9.5, pill * 0.78));
+    const w = Math.max(cols * column - GUTTER + 2 * PAD, 10), h = rows * pitch + 12;
+    const text = Math.min(column - GUTTER - 8, 240);
+    return {
+      pitch, column, pill, size, roomy, width: w, height: h, text, gutter: GUTTER,
+      x: (col) => PAD + col * column,
+      y: (row) => 6 + row * pitch + (roomy ? pitch / 2 - 6 : pitch / 2),
+    };
+  }
+
+  /** From a parent's cell to a child's: along the row, down the gutter before the child's column, round the corner. */
+  function edge(frame, from, to) {
+    const x0 = frame.x(from.col), y0 = frame.y(from.row), x1 = frame.x(to.col), y1 = frame.y(to.row);
+    if (from.row === to.row) return `M${x0} ${y0}H${x1}`;
+    const trunk = frame.x(from.col + 1) - 9;
+    return `M${x0} ${y0}H${trunk - CORNER}q${CORNER} 0 ${CORNER} ${CORNER}V${y1 - CORNER}q0 ${CORNER} ${CORNER} ${CORNER}H${x1}`;
+  }
+
+  /** The child's own part only: from the trunk it shares with its siblings into its cell. */
+  function branch(frame, from, to) {
+    if (from.row === to.row) return edge(frame, from, to);
+    const x1 = frame.x(to.col), y1 = frame.y(to.row), y0 = frame.y(from.row), trunk = frame.x(from.col + 1) - 9;
+    return `M${trunk} ${y0 + CORNER}V${y1 - CORNER}q0 ${CORNER} ${CORNER} ${CORNER}H${x1}`;
+  }
+
+  /** To the target's own token. After a leaf the row is free; otherwise the way runs between two rows, behind no cell. */
+  function bonus(frame, from, to, straight) {
+    const x0 = frame.x(from.col), y0 = frame.y(from.row), x1 = frame.x(to.col), y1 = frame.y(to.row);
+    if (straight || from.row !== to.row) return edge(frame, from, to);
+    const lift = y0 - frame.pitch / 2, out = frame.x(from.col + 1) - 9, back = x1 - 9, c = Math.min(CORNER, frame.pitch / 4);
+    return `M${x0} ${y0}H${out - 2 * c}q${c} 0 ${c} ${-c}V${lift + c}q0 ${-c} ${c} ${-c}H${back - c}q${c} 0 ${c} ${c}V${y1 - c}q0 ${c} ${c} ${c}H${x1}`;
+  }
+
+  S.frame = { frame, edge, branch, bonus, fit, widthOf, LEAST_PITCH };
+})((window.Sequoia = window.Sequoia || {}));

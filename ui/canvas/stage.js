@@ -1,0 +1,91 @@
+/* The stage: builds the panels, joins them to one store, and is all that the page outside has to know. */
+(function (S) {
+  "use strict";
+
+  const { el, show } = S.dom;
+
+  /** A panel: head with title and tools, body, foot. */
+  S.panel = function (host, { part, title, cls }) {
+    const root = el("section", { class: "sq-panel " + cls, "data-part": part, "aria-label": title }, host);
+    const head = el("div", { class: "sq-panel-head" }, root);
+    const titleBox = el("h3", { class: "sq-title" }, head);
+    el("span", { text: title }, titleBox);
+    const tools = el("div", { class: "sq-tools" }, head);
+    const body = el("div", { class: "sq-panel-body" }, root);
+    return { root, titleBox, tools, body, foot: el("div", { class: "sq-panel-foot" }, root) };
+  };
+
+  class Stage {
+    constructor(element, { server, trigger } = {}) {
+      this.root = element.matches?.(".sq-stage") ? element : element.querySelector(".sq-stage") || el("div", { class: "sq-stage" }, element);
+      this.root.replaceChildren();
+      this.trigger = trigger;
+      const store = (this.store = new S.Store(server));
+      const frame = el("div", { class: "sq-frame" }, this.root);
+      this.header = new S.Header(store, frame);
+      this.scrubber = new S.Scrubber(store, frame);
+      const main = (this.main = el("div", { class: "sq-main" }, frame));
+      const left = el("div", { class: "sq-left" }, main), right = el("div", { class: "sq-right" }, main);
+      this.tree = new S.TreeView(store, left);
+      this.bars = new S.Bars(store, left, this.scrubber);
+      this.text = new S.TextView(store, right);
+      this.inspector = new S.Inspector(store, right);
+      this.empty = this.makeEmpty(frame);
+      this.keys = new S.Keys(store, this);
+      store.onPaint(() => this.paint());
+      store.changed();
+    }
+
+    makeEmpty(frame) {
+      const box = el("div", { class: "sq-empty", "data-part": "empty" }, frame);
+      el("div", { class: "sq-empty-mark", "aria-hidden": "true" }, box);
+      this.emptyTitle = el("p", { class: "sq-empty-title" }, box);
+      this.emptyText = el("p", { class: "sq-empty-text" }, box);
+      return box;
+    }
+
+    paint() {
+      const { store } = this, some = store.steps.length > 0;
+      show(this.main, some);
+      show(this.empty, !some);
+      this.root.classList.toggle("is-empty", !some);
+      this.root.dataset.step = store.at;
+      this.root.dataset.steps = store.steps.length;
+      if (!some) this.paintEmpty();
+      for (const part of [this.header, this.bars, this.scrubber, this.tree, this.text, this.inspector]) part.paint(store);
+    }
+
+    paintEmpty() {
+      const { store } = this, running = store.run && !store.done && !store.error;
+      const said = !store.run || store.error ? ["Press Run", "The draft will propose a tree of tokens, the target will check it, and every step is shown here."]
+        : running ? ["Starting", "The prompt is being read; the first step comes next."] : ["No steps", "This run ended before its first step."];
+      S.dom.text(this.emptyTitle, said[0]);
+      S.dom.text(this.emptyText, said[1]);
+    }
+
+    destroy() {
+      this.keys.off.abort();
+      this.root.replaceChildren();
+    }
+  }
+
+  /**
+   * Build the stage inside `element` (its `.sq-stage`, or a new one). `server.get_steps(run, from)` may answer gaps.
+   * Answers {ingest, seek, play, pause, live, setRate, setMode, store, destroy}.
+   */
+  S.mount = function (element, options) {
+    const stage = new Stage(element, options);
+    const { store } = stage;
+    return {
+      ingest: (message) => store.ingest(message),
+      seek: (i) => store.seek(i),
+      play: () => store.play(),
+      pause: () => store.pause(),
+      live: () => store.goLive(),
+      setRate: (rate) => store.set({ rate, clock: 0 }),
+      setMode: (mode) => store.set({ mode }),
+      destroy: () => stage.destroy(),
+      store, stage,
+    };
+  };
+})((window.Sequoia = window.Sequoia || {}));

@@ -1,0 +1,134 @@
+/* The text as it grows, each token with its origin. Append only: a step's group is made once and never rebuilt. */
+(function (S) {
+  "use strict";
+
+  const { el, text } = S.dom;
+
+  S.TextView = class {
+    constructor(store, host) {
+      this.store = store;
+      const panel = S.panel(host, { part: "text", title: "Text", cls: "sq-text" });
+      const key = el("span", { class: "sq-key" }, panel.tools);
+      el("span", { class: "sq-tok sq-tok-draft", text: "from the draft" }, key);
+      el("span", { class: "sq-tok sq-tok-own", text: "the target’s own" }, key);
+      this.box = el("div", { class: "sq-text-box", tabindex: "0", role: "region", "aria-label": "Generated text" }, panel.body);
+      this.prompt = el("span", { class: "sq-prompt" }, this.box);
+      this.flow = el("span", { class: "sq-flow", "data-part": "flow" }, this.box);
+      this.box.addEventListener("click", (event) => this.click(event));
+      this.box.addEventListener("pointerover", (event) => this.over(event));
+      this.box.addEventListener("pointerleave", () => this.over(null));
+      this.groups = [];
+    }
+
+    paint() {
+      const { store } = this;
+      if (this.version !== store.version) this.restart();
+      if (this.meta !== store.meta) {
+        this.meta = store.meta;
+        text(this.prompt, lines(S.readable(keepBreaks(store.meta.prompt || ""))));
+      }
+      for (let i = 0; i < this.groups.length; i++) if (this.groups[i] === null && store.steps[i]) this.fill(i);
+      for (let i = this.groups.length; i < store.steps.length; i++) this.append(i);
+      this.flow.classList.toggle("sq-flow-growing", store.playing || (store.follow && !store.done));
+      this.mark();
+      this.link();
+    }
+
+    restart() {
+      this.version = this.store.version;
+      this.groups = [];
+      this.current = -1;
+      this.flow.replaceChildren();
+    }
+
+    append(i) {
+      const group = el("span", { class: "sq-group sq-future", "data-step": i });
+      this.write(group, i);
+      this.flow.append(group);
+      this.groups.push(this.store.steps[i] ? group : null);
+    }
+
+    fill(i) {
+      const group = this.flow.children[i];
+      group.replaceChildren();
+      this.write(group, i);
+      this.groups[i] = group;
+    }
+
+    write(group, i) {
+      const step = this.store.steps[i];
+      if (!step) return void el("span", { class: "sq-lost", text: " […] " }, group);
+      step.emitted.forEach((_id, k) => {
+        const own = k >= step.path.length - 1;
+        const piece = String(step.text?.[k] ?? "");
+        const lead = /^ +/.exec(piece)?.[0] || "";
+        const rest = piece.slice(lead.length);
+        if (lead && rest) group.append(lead);
+        el("span", {
+          class: "sq-tok " + (own ? "sq-tok-own" : "sq-tok-draft"), "data-k": k,
+          text: rest ? S.readable(rest).replaceAll("⏎", "⏎\n") : piece && "·".repeat(piece.length),
+        }, group);
+      });
+    }
+
+    /** Only groups between the old and the new place change their class. */
+    mark() {
+      const { at } = this.store, all = this.flow.children;
+      const from = Math.min(this.current, at), to = Math.max(this.current, at);
+      if (this.current === at && this.marked === all.length) return;
+      for (let i = Math.max(from, 0); i <= Math.min(to, all.length - 1); i++) {
+        all[i].classList.toggle("sq-future", i > at);
+        all[i].classList.toggle("sq-now", i === at);
+      }
+      this.current = at;
+      this.marked = all.length;
+      if (all[at]) this.keepInSight(all[at]);
+    }
+
+    /** Moves the panel's own scroll bar, never the page. */
+    keepInSight(group) {
+      const { box } = this;
+      const top = group.offsetTop, bottom = top + group.offsetHeight;
+      if (top < box.scrollTop + 8) box.scrollTop = top - 8;
+      else if (bottom > box.scrollTop + box.clientHeight - 8) box.scrollTop = bottom - box.clientHeight + 12;
+    }
+
+    /** The token of the selected node stands out in the text. */
+    link() {
+      const { store } = this, view = store.view();
+      let target = null;
+      if (view && this.flow.children[view.i]) {
+        const node = store.selected;
+        const k = node === "bonus" ? view.step.emitted.length - 1 : view.path.indexOf(node) - 1;
+        if (k >= 0) target = this.flow.children[store.at].querySelector('[data-k="' + k + '"]');
+      }
+      if (this.linked === target) return;
+      this.linked?.classList.remove("sq-linked");
+      target?.classList.add("sq-linked");
+      this.linked = target;
+    }
+
+    place(event) {
+      const token = event?.target.closest?.(".sq-tok");
+      const group = token?.closest(".sq-group");
+      if (!group) return null;
+      const i = Number(group.dataset.step), k = Number(token.dataset.k), step = this.store.steps[i];
+      return step && { i, node: k < step.path.length - 1 ? step.path[k + 1] : "bonus" };
+    }
+
+    click(event) {
+      const place = this.place(event);
+      if (place && !String(window.getSelection())) this.store.seek(place.i, { pin: place.node });
+    }
+
+    over(event) {
+      const place = this.place(event), { store } = this;
+      const node = place && place.i === store.at ? place.node : null;
+      if (store.hover !== node) store.set({ hover: node });
+    }
+  };
+
+  // Line breaks of the prompt stay line breaks, with their sign before them.
+  const keepBreaks = (value) => String(value);
+  const lines = (value) => value.replaceAll("⏎", "⏎\n");
+})((window.Sequoia = window.Sequoia || {}));

@@ -1,0 +1,134 @@
+/* The header: what ran, where the numbers come from, and the running totals as read-outs. */
+(function (S) {
+  "use strict";
+
+  const { el, text, show } = S.dom;
+  const { rate, percent, ms, known, count } = S.num;
+
+  S.Header = class {
+    constructor(store, host) {
+      this.store = store;
+      const root = (this.root = el("header", { class: "sq-head", "data-part": "head" }, host));
+      const about = el("div", { class: "sq-about" }, root);
+      this.badge = el("span", { class: "sq-badge", "data-part": "badge" }, about);
+      this.models = el("span", { class: "sq-models" }, about);
+      this.chips = el("span", { class: "sq-chips" }, about);
+      this.tiles = el("div", { class: "sq-tiles", "data-part": "totals" }, root);
+      this.readouts = {};
+      for (const [key, label] of TILES) this.readouts[key] = this.tile(key, label);
+      this.banners = el("div", { class: "sq-banners" }, root);
+      this.error = el("p", { class: "sq-banner sq-banner-error", role: "alert", hidden: "", "data-part": "error" }, this.banners);
+      this.notice = el("p", { class: "sq-banner", role: "status", hidden: "", "data-part": "notice" }, this.banners);
+      this.gap = el("p", { class: "sq-banner", role: "status", hidden: "", "data-part": "gap" }, this.banners);
+      this.spoken = el("p", { class: "sq-spoken", "aria-live": "polite" }, root);
+    }
+
+    tile(key, label) {
+      const tile = el("div", { class: "sq-tile", "data-total": key }, this.tiles);
+      const name = el("div", { class: "sq-tile-label", text: label }, tile);
+      const line = el("div", { class: "sq-tile-line" }, tile);
+      const value = el("span", { class: "sq-tile-value" }, line);
+      const unit = el("span", { class: "sq-tile-unit" }, line);
+      return { tile, name, value, unit, note: el("div", { class: "sq-tile-note" }, tile) };
+    }
+
+    paint() {
+      const { store } = this;
+      if (this.version !== store.version || this.meta !== store.meta) this.paintMeta();
+      this.paintTotals(store.totals());
+      for (const [name, value] of [["error", store.error], ["notice", store.notice]]) {
+        text(this[name], value ? S.readable(value) : "");
+        show(this[name], Boolean(value));
+      }
+      const gap = store.gap;
+      text(this.gap, gap ? "Steps " + (gap.a + 1) + " to " + gap.b + " did not arrive; the rest of the run is complete." : "");
+      show(this.gap, Boolean(gap));
+      if (store.done && this.told !== store.version && store.last >= 0) {
+        this.told = store.version;
+        text(this.spoken, S.words.summary(store.totals(store.last)));
+      }
+    }
+
+    paintMeta() {
+      const { store } = this, { meta } = store;
+      this.version = store.version;
+      this.meta = meta;
+      const measured = meta.label === "measured";
+      text(this.badge, !store.run ? "no run yet" : measured ? "measured live" : meta.label || "run");
+      this.badge.dataset.label = store.run ? meta.label || "" : "none";
+      this.models.replaceChildren();
+      if (meta.target) this.model("target", meta.target);
+      if (meta.draft) this.model("draft", meta.draft);
+      this.chips.replaceChildren(...facts(meta).map(([name, value]) => {
+        const chip = el("span", { class: "sq-chip" });
+        if (name) el("span", { class: "sq-chip-name", text: name + " " }, chip);
+        chip.append(S.readable(value));
+        return chip;
+      }));
+    }
+
+    model(role, name) {
+      const box = el("span", { class: "sq-model" }, this.models);
+      el("span", { class: "sq-model-role", text: role }, box);
+      el("span", { class: "sq-model-name", text: S.readable(name) }, box);
+    }
+
+    paintTotals(totals) {
+      const { readouts, store } = this, word = store.meta.label || "";
+      const put = (key, value, unit, note) => {
+        text(readouts[key].value, value);
+        text(readouts[key].unit, unit);
+        text(readouts[key].note, note);
+      };
+      const some = totals.steps > 0;
+      put("tokensPerStep", rate(totals.tokensPerStep), "", some ? "at most " + totals.most + " in one step" : " ");
+      put("tokensPerSecond", rate(totals.tokensPerSecond), "", some ? [word, ms(totals.seconds / totals.tokens) + " a token"]
+        .filter(Boolean).join("; ") : " ");
+      put("draftShare", known(totals.draftShare) ? (totals.draftShare * 100).toFixed(0) : "–", known(totals.draftShare) ? "%" : "",
+        "of the text came from the draft");
+      put("acceptedPerStep", rate(totals.acceptedPerStep), "", this.ofDrafted());
+      this.paintSpeed(totals, put);
+      put("tokens", totals.tokens.toLocaleString("en-US"), "", some ? "in " + count(totals.steps, "step") : " ");
+    }
+
+    ofDrafted() {
+      const view = this.store.view();
+      return view ? "of " + count(view.topo.n - 1, "drafted node") : " ";
+    }
+
+    /** Shown when it is below 1 as well: then the tile says slower. */
+    paintSpeed(totals, put) {
+      const { tile } = this.readouts.speedup, { meta } = this.store;
+      const plain = meta.plain_seconds;
+      show(tile, Boolean(plain));
+      if (!plain) return;
+      const word = meta.plain_label || meta.label || "";
+      put("speedup", known(totals.speedup) ? totals.speedup.toFixed(2) : "–", known(totals.speedup) ? "×" : "",
+        [word, "plain " + ms(plain) + " a token"].filter(Boolean).join("; "));
+      const verdict = !known(totals.speedup) ? "" : totals.speedup >= 1 ? "faster" : "slower";
+      if (tile.dataset.verdict !== verdict) tile.dataset.verdict = verdict;
+      text(this.readouts.speedup.name, verdict === "slower" ? "slower than plain decoding" : "speed-up over plain decoding");
+    }
+  };
+
+  const TILES = [
+    ["tokensPerStep", "tokens per step"], ["tokensPerSecond", "tokens per second"], ["speedup", "speed-up over plain decoding"],
+    ["draftShare", "share from the draft"], ["acceptedPerStep", "accepted per step"], ["tokens", "tokens emitted"],
+  ];
+
+  /** The rest of the meta data as short facts: [name, value]. */
+  function facts(meta) {
+    const policy = meta.policy || {}, tree = meta.tree || {}, list = [];
+    if (meta.device) list.push(["", meta.device]);
+    if (meta.dtype) list.push(["", String(meta.dtype)]);
+    if (known(policy.temperature)) list.push(["temperature", String(policy.temperature)]);
+    if (known(policy.top_p) && policy.top_p < 1) list.push(["top-p", String(policy.top_p)]);
+    if (tree.nodes) {
+      list.push(["tree", [count(tree.nodes, "node"), tree.levels ? count(tree.levels, "level") : "", tree.how || ""]
+        .filter(Boolean).join(", ")]);
+    }
+    if (meta.verifier && meta.verifier !== "sequoia") list.push(["verifier", meta.verifier]);
+    if (meta.date) list.push(["", meta.date]);
+    return list;
+  }
+})((window.Sequoia = window.Sequoia || {}));

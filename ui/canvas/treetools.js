@@ -1,0 +1,91 @@
+/* The tree panel's own controls and legend: search, focus or all, heat, zoom, and the counts of the step. */
+(function (S) {
+  "use strict";
+
+  const { el, svg, attr, text, show, button } = S.dom;
+
+  S.TreeTools = class {
+    constructor(store, host, tree) {
+      this.store = store;
+      this.tree = tree;
+      const box = el("span", { class: "sq-search" }, host);
+      this.search = el("input", {
+        type: "search", class: "sq-input", placeholder: "Find a token  /", "aria-label": "Find a token in this tree",
+        spellcheck: "false", autocomplete: "off", "data-part": "search",
+      }, box);
+      this.hits = el("span", { class: "sq-hits", "aria-live": "polite" }, box);
+      this.search.addEventListener("input", () => store.set({ query: this.search.value }));
+      this.search.addEventListener("keydown", (event) => this.key(event));
+      const modes = el("span", { class: "sq-segments", role: "group", "aria-label": "What is drawn" }, host);
+      this.focus = button(modes, { text: "Focus", hint: "The accepted path and what was tried beside it (F)" });
+      this.all = button(modes, { text: "All nodes", hint: "Every node of the tree (F)" });
+      this.focus.dataset.part = "focus";
+      this.all.dataset.part = "all";
+      this.focus.addEventListener("click", () => store.set({ mode: "focus" }));
+      this.all.addEventListener("click", () => store.set({ mode: "all" }));
+      this.heat = button(host, { text: "Heat", hint: "How often each slot was accepted over the run (H)" });
+      this.heat.dataset.part = "heat";
+      this.heat.addEventListener("click", () => store.set({ heat: !store.heat }));
+      const zoom = el("span", { class: "sq-segments", role: "group", "aria-label": "Zoom" }, host);
+      button(zoom, { icon: "minus", label: "Zoom out", hint: "Zoom out (−)" }).addEventListener("click", () => tree.zoomTo(tree.zoom / 1.25));
+      button(zoom, { icon: "fit", label: "Fit the whole tree", hint: "Whole tree, or readable size (0)" })
+        .addEventListener("click", () => tree.zoomFit());
+      button(zoom, { icon: "plus", label: "Zoom in", hint: "Zoom in (+)" }).addEventListener("click", () => tree.zoomTo(tree.zoom * 1.25));
+    }
+
+    paint(view) {
+      const { store } = this;
+      attr(this.focus, "aria-pressed", String(store.focused));
+      attr(this.all, "aria-pressed", String(!store.focused));
+      attr(this.heat, "aria-pressed", String(store.heat));
+      if (this.search.value !== store.query) this.search.value = store.query;
+      const found = view && store.query ? this.tree.found(view).length : null;
+      text(this.hits, found === null ? "" : found + " of " + view.topo.n);
+      this.search.classList.toggle("sq-none", found === 0);
+    }
+
+    key(event) {
+      const { store, tree } = this, view = store.view();
+      event.stopPropagation();
+      if (event.key === "Escape") {
+        store.set({ query: "" });
+        this.search.blur();
+      }
+      if (event.key !== "Enter" || !view || !store.query) return;
+      const hits = tree.found(view);
+      if (!hits.length) return;
+      const next = hits[(hits.indexOf(store.pin) + 1) % hits.length];
+      if (next === "bonus") store.set({ pin: next });
+      else tree.pick(next);
+    }
+  };
+
+  const KEYS = [
+    ["accepted", "accepted"], ["rejected", "rejected"], ["untested", "not tried"], ["never", "never reached"], ["own", "target’s own"],
+  ];
+
+  S.Legend = class {
+    constructor(host) {
+      this.states = el("div", { class: "sq-legend", "data-part": "legend" }, host);
+      this.counts = {};
+      for (const [key, label] of KEYS) {
+        const entry = el("span", { class: "sq-legend-entry", "data-s": key }, this.states);
+        const sample = svg("svg", { class: "sq-sample", viewBox: "0 0 22 10", "aria-hidden": "true" }, entry);
+        svg("path", { class: "sq-edge", "data-s": key, d: "M1 5H21" }, sample);
+        this.counts[key] = el("b", { "data-count": key }, entry);
+        el("span", { text: label }, entry);
+      }
+      this.heat = el("div", { class: "sq-legend sq-heat-key", hidden: "" }, host);
+      el("span", { text: "accepted in" }, this.heat);
+      el("span", { text: "0 %" }, this.heat);
+      el("span", { class: "sq-ramp" }, this.heat);
+      el("span", { text: "100 % of the steps so far received" }, this.heat);
+    }
+
+    paint(store, view) {
+      show(this.heat, store.heat && Boolean(view));
+      show(this.states, !store.heat && Boolean(view));
+      for (const [key] of KEYS) text(this.counts[key], view ? String(view.counts[key]) : "");
+    }
+  };
+})((window.Sequoia = window.Sequoia || {}));
