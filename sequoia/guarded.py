@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from numbers import Integral, Real
 from typing import Any
 
@@ -32,8 +31,8 @@ def whole(value: Any, what: str, low: int, high: int, error: type[SequoiaError])
 
 
 def number(value: Any, what: str, low: float, high: float, error: type[SequoiaError]) -> float:
-    """`value` as a finite float from `low` to `high`; True and NaN are refused."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not low <= value <= high or not math.isfinite(value):
+    """`value` as a float between the finite `low` and `high`; True is refused, and NaN is between nothing."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not low <= value <= high:
         raise error(f"{what}: {shown(value)} is not a number from {low:g} to {high:g}")
     return float(value)
 

@@ -227,18 +227,13 @@ class DPTable:
         extra = branches - (len(cells) - 1)
         if extra <= 0:
             return cells[branches]
-        # Children at rate 0 add nothing: what counts is that together they have as many nodes as are left over.
-        column = np.full_like(cells[-1], -np.inf)
-        if levels > 1 and extra < len(column):
-            filled = cells[-1] if levels == 2 else np.maximum.accumulate(cells[-1])
-            column[extra:] = filled[:-extra]
-        return column
+        # Children without a rate add nothing, and a node is worth no less below the others: they are single leaves.
+        return np.concatenate([np.full(extra, -np.inf), cells[-1][:-extra]])
 
     def _branches(self, n: int, levels: int) -> int:
         cells = self._cells[min(levels, len(self._cells)) - 1]
-        if cells[:, n].max() == self._best_of(levels)[n]:
-            return int(cells[:, n].argmax())
-        return n - 1 if levels == 2 else len(cells)  # only children beyond the vector make room for n nodes
+        # On two levels only children beyond the vector make room for more nodes than it has rates.
+        return int(cells[:, n].argmax()) if cells[:, n].max() > -np.inf else n - 1
 
 
 def dp_table(acceptance: Acceptance, nodes: int, levels: int | None = None) -> DPTable:
@@ -269,11 +264,10 @@ def _level(rates: np.ndarray, nodes: int, below: np.ndarray | None) -> tuple[np.
     best = np.full(nodes + 1, -np.inf)
     cells[0, 1] = best[1] = 1.0
     gains = _scaled(rates[:, None], best if below is None else below)  # (branches, m): a[b] G(m)
-    spare = -np.inf  # best tree with more children than the vector has rates
     for n in range(2, nodes + 1):
         cells[1:, n] = (cells[:-1, n - 1:0:-1] + gains[:, 1:n]).max(axis=1)
-        spare = max(spare, cells[-1, n - 1])
-        best[n] = max(cells[:, n].max(), spare)
+        top = cells[:, n].max()
+        best[n] = top if top > -np.inf else cells[-1, :n].max()  # two levels: n - 1 leaves, some beyond the vector
         if below is None:
             gains[:, n] = _scaled(rates, best[n])
     return cells, best

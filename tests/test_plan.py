@@ -234,6 +234,8 @@ def test_equal_speed_goes_to_the_smaller_tree() -> None:
     """Nodes past the vector are free on this machine and add nothing, so none is planned."""
     free = replace(PROFILE, target_seconds=[(1, 0.02, 0.0)], overhead_seconds=0.0)
     assert best_plan(Acceptance((0.5,)), free, 64, 3).tree == Tree.chain(3)
+    nearly = replace(free, target_seconds=[(1, 1e6, 0.0)], draft_seconds=[(1, 1e-12, 0.0)])
+    assert best_plan(Acceptance((1e-13,)), nearly).tree == Tree.chain(1)  # a gain within rounding is none
 
 
 def test_noisy_vectors_are_smoothed_before_planning() -> None:

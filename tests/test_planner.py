@@ -19,7 +19,8 @@ from sequoia.tree import Tree
 
 APP_E = Acceptance((
     0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043, 0.0035, 0.0026, 0.0025, 0.0021, 0.0016, 0.0014, 0.0010,
-    0.0010, 0.0010, 0.0007, 0.0007, 0.0006, 0.0007, 0.0006, 0.0004, 0.0004, 0.0005, 0.0006, 0.0004, 0.0003, 0.0002, 0.0004, 0.0001))
+    0.0010, 0.0010, 0.0007, 0.0007, 0.0006, 0.0007, 0.0006, 0.0004, 0.0004, 0.0005, 0.0006, 0.0004, 0.0003,
+    0.0002, 0.0004, 0.0001))
 NODES = 8
 
 
@@ -267,6 +268,11 @@ def test_a_table_that_would_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("sequoia.planner.MAX_CELLS", 1000)
     with pytest.raises(BadTree, match="20 nodes, 15 levels and 6 branches is over the 1000 cells allowed"):
         dp_table(Acceptance((0.9, 0.01, 0.01, 0.01, 0.01, 0.01)), 20, 15)
+
+
+def test_a_cap_that_cannot_bind_costs_no_table_of_many_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sequoia.planner.MAX_CELLS", 150)
+    assert best_tree(Acceptance((0.9, 0.0, 0.01)), 20, 20) == best_tree(Acceptance((0.9, 0.0, 0.01)), 20) == Tree.chain(20)
 
 
 def test_a_table_stops_where_more_levels_change_nothing() -> None:
