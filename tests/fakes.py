@@ -39,7 +39,7 @@ KINDS = ("llama", "qwen2", "qwen3", "gpt_neox", "gpt2")
 EOS, BOS = "<|endoftext|>", "<|begin|>"  # a name that some tokenizer classes would otherwise add as a piece of their own
 VOCAB = 288
 WIDTH, LAYERS, HEADS = 32, 2, 4
-NOISE = 0.05  # share of a weight's spread: at temperature 0 the draft's first child is accepted at half to three quarters of the steps
+NOISE = 0.05  # share of a weight's spread; at temperature 0 the draft's first child is accepted in half of the steps or more
 PROMPTS = ("def add(a, b):\n    return", "Hello, wörld! 你好 🙂", "x")
 
 _LLAMA_LIKE = {"llama": (LlamaConfig, LlamaForCausalLM), "qwen2": (Qwen2Config, Qwen2ForCausalLM),
@@ -47,9 +47,9 @@ _LLAMA_LIKE = {"llama": (LlamaConfig, LlamaForCausalLM), "qwen2": (Qwen2Config, 
 
 
 def tiny_pair(kind: str = "llama", dtype: str = "float32", seed: int = 0, vocab: int = VOCAB, *, noise: float = NOISE,
-              kv_heads: int = 2, context: int = 512, stop: frozenset[int] | None = None) -> Pair:
+              kv_heads: int = 2, context: int = 512, layers: int = LAYERS, stop: frozenset[int] | None = None) -> Pair:
     """A pair whose draft is its target with `noise` on every weight. `stop` replaces the end-of-text ids of the pair."""
-    target = tiny_model(kind, seed, vocab, kv_heads, context)
+    target = tiny_model(kind, seed, vocab, kv_heads, context, layers)
     return pair_of(target, noisy(target, noise, seed), tiny_tokenizer(vocab), dtype, stop)
 
 
@@ -68,22 +68,23 @@ def hopeless_pair(kind: str = "llama", dtype: str = "float32", seed: int = 0, vo
 # -- parts ---------------------------------------------------------------------------------------------------------------------
 
 
-def tiny_model(kind: str = "llama", seed: int = 0, vocab: int = VOCAB, kv_heads: int = 2, context: int = 512) -> torch.nn.Module:
+def tiny_model(kind: str = "llama", seed: int = 0, vocab: int = VOCAB, kv_heads: int = 2, context: int = 512,
+               layers: int = LAYERS) -> torch.nn.Module:
     """A random causal LM of `kind` in float32 whose next-token laws are neither flat nor one-hot."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = _blank(kind, vocab, kv_heads, context)
+        model = _blank(kind, vocab, kv_heads, context, layers)
         for name, weight in model.named_parameters():
             with torch.no_grad():
                 _draw(name, weight)
     return model.eval()
 
 
-def _blank(kind: str, vocab: int, kv_heads: int, context: int) -> torch.nn.Module:
+def _blank(kind: str, vocab: int, kv_heads: int, context: int, layers: int) -> torch.nn.Module:
     shared = {"vocab_size": vocab, "eos_token_id": 0, "bos_token_id": 1, "pad_token_id": None}
     if kind == "gpt2":
-        return GPT2LMHeadModel(GPT2Config(n_embd=WIDTH, n_layer=LAYERS, n_head=HEADS, n_positions=context, **shared))
-    sizes = {"hidden_size": WIDTH, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS, "intermediate_size": 2 * WIDTH,
+        return GPT2LMHeadModel(GPT2Config(n_embd=WIDTH, n_layer=layers, n_head=HEADS, n_positions=context, **shared))
+    sizes = {"hidden_size": WIDTH, "num_hidden_layers": layers, "num_attention_heads": HEADS, "intermediate_size": 2 * WIDTH,
              "max_position_embeddings": context, **shared}
     if kind == "gpt_neox":
         return GPTNeoXForCausalLM(GPTNeoXConfig(rotary_pct=0.5, **sizes))
