@@ -19,9 +19,10 @@ _ROUNDS = 5
 def best_dtype(hf: torch.nn.Module, name: str, width: int) -> TreeModel:
     """`hf` in the number type that runs `width` rows fastest: measured for small models on a CPU, bfloat16 elsewhere."""
     if hf.device.type == "cpu" and hf.num_parameters() <= _MEASURED_UP_TO:
-        return fastest([TreeModel(copy.deepcopy(hf).to(dtype), name) for dtype in (torch.float32, torch.bfloat16)], width)
+        copies = [copy.deepcopy(hf).to(dtype) for dtype in (torch.float32, torch.bfloat16)]
+        return fastest([TreeModel(one, name).quicken() for one in copies], width)
     lean = torch.bfloat16 if _has_bf16(hf.device) else torch.float32
-    return TreeModel(hf.to(lean), name)
+    return TreeModel(hf.to(lean), name).quicken()
 
 
 def fastest(models: list[TreeModel], width: int) -> TreeModel:

@@ -149,7 +149,7 @@ def load_model(source: Source, device: torch.device, dtypes: tuple[torch.dtype, 
         source.name, dtype=dtypes[0] if dtypes else "auto", use_safetensors=True, attn_implementation="sdpa",
         trust_remote_code=False).to(device))
     name = Path(source.name).name if Path(source.name).is_dir() else source.name
-    model = TreeModel(hf, name) if dtypes else best_dtype(hf, name, width)
+    model = TreeModel(hf, name).quicken() if dtypes else best_dtype(hf, name, width)
     _refused(BadModel, f"{name} cannot run a tree", lambda: self_test(model))
     return model
 

@@ -5,13 +5,17 @@ The model is Hugging Face's and stays untouched; the cache and the mask are ours
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import torch
 
 from .errors import BadModel, BadPrompt
+from .lean import lean_forward
 from .slots import Slots
 from .tree import Tree
+
+Forward = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, Slots, bool], torch.Tensor]
 
 
 class TreeMask:
@@ -48,6 +52,7 @@ class TreeModel:
     """A full-attention causal LM of `transformers`, shared by any number of runs; each run opens its own Context.
 
     vocab: logits are cut to so many tokens, for models whose vocabulary is padded. limit: tokens it can hold at most.
+    run: the forward in use, the model's own unless `quicken` found a lean one; forward_name says which.
     """
 
     def __init__(self, model: torch.nn.Module, name: str) -> None:
@@ -56,10 +61,22 @@ class TreeModel:
         self.vocab = model.get_output_embeddings().weight.shape[0]
         self.limit = int(getattr(self.config, "max_position_embeddings", 0) or 2**20)
         self.device, self.dtype = model.device, model.dtype
+        self.run: Forward = partial(_transformers_forward, model)
+        self.forward_name = "transformers"
 
     def open(self, capacity: int) -> Context:
         """A run's own cache for `capacity` rows."""
         return Context(self, capacity)
+
+    def quicken(self) -> TreeModel:
+        """Use the lean forward where the model has one and it gives the same logits as the `transformers` one."""
+        reference = _sample_logits(self)
+        lean = lean_forward(self.hf)
+        if lean is not None:
+            usual, self.run, self.forward_name = self.run, lean, "lean"
+            if not _distance(_sample_logits(self), reference) <= tolerance(self.dtype):
+                self.run, self.forward_name = usual, "transformers"
+        return self
 
 
 class Context:
@@ -102,8 +119,14 @@ class Context:
         ids = torch.tensor([tokens], device=self.model.device)  # (1, rows)
         positions = (depths + self.length)[None]  # (1, rows)
         self.slots.reserve(len(tokens))
-        return self.model.hf(input_ids=ids, position_ids=positions, attention_mask=mask, past_key_values=self.slots,
-                             use_cache=True, logits_to_keep=1 if last_only else 0).logits[0, :, :self.model.vocab]
+        return self.model.run(ids, positions, mask, self.slots, last_only)[:, :self.model.vocab]
+
+
+def _transformers_forward(hf: torch.nn.Module, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor, slots: Slots,
+                          last_only: bool) -> torch.Tensor:
+    """Logits (rows, vocab), or (1, vocab) with `last_only`, from the model's own forward. ids, positions: (1, rows)."""
+    return hf(input_ids=ids, position_ids=positions, attention_mask=mask, past_key_values=slots, use_cache=True,
+              logits_to_keep=1 if last_only else 0).logits[0]
 
 
 def _causal(n: int, prefix: int, model: TreeModel) -> TreeMask:
@@ -123,10 +146,22 @@ def self_test(model: TreeModel) -> None:
     expected = straight.extend([*tokens, tokens[0], tokens[2]]).double()
     expected_after = straight.extend(tokens[:1]).double()
     worst = max(_distance(branched, expected), _distance(after, expected_after))
-    bound = 1e-3 if model.dtype in (torch.float32, torch.float64) else 0.1
+    bound = tolerance(model.dtype)
     if not worst <= bound:
         raise BadModel(f"{model.name} cannot run a tree: its logits for a branch differ from those for the same tokens in a row "
                        f"by {worst:.2g} of their spread; allowed is {bound:g}")
+
+
+def tolerance(dtype: torch.dtype) -> float:
+    """Difference of logits that rounding explains, as a share of their spread."""
+    return 1e-3 if dtype in (torch.float32, torch.float64) else 0.1
+
+
+def _sample_logits(model: TreeModel) -> torch.Tensor:
+    """(vocab,) logits of a tree's branch after a short text."""
+    context, tokens = model.open(16), [token % model.vocab for token in (1, 2, 3)]
+    context.extend(tokens)
+    return context.forward(tokens, Rows(Tree((-1, 0, 0)), range(3), context))[2].double()
 
 
 def _distance(one: torch.Tensor, other: torch.Tensor) -> float:

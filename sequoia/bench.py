@@ -1,0 +1,275 @@
+"""Every decoder on the same prompts, in interleaved rounds, as one table: `python -m sequoia.bench`.
+
+A decoder's figure is its time for all prompts of a round, prefill included; ratios are taken within a round, against plain
+decoding on the same engine in whichever number type was the faster one. Medians over rounds, with the range.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import torch
+from tqdm import tqdm
+
+from .auto import acceptance_of
+from .engine import Decoder, plain, run
+from .errors import SequoiaError
+from .hardware import HardwareProfile
+from .hub import ASSETS, load_pair
+from .measure import describe, dtype_name, measure_profile, versions
+from .pair import Pair
+from .plan import best_plan, predict
+from .policy import Policy
+from .trace import DecodeStats, StepTrace, repetition
+from .tree import Tree
+
+Decode = Callable[[str, Policy], tuple[list[int], DecodeStats | None]]  # -> emitted tokens, totals where the engine made them
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A named way to decode. `predicted` is the speed-up over plain that the planner expects, where it planned the tree."""
+
+    name: str
+    group: str
+    decode: Decode
+    predicted: float | None = None
+
+
+@dataclass
+class Row:
+    """What was measured of one contestant: a list entry a round."""
+
+    name: str
+    group: str
+    ms_per_token: list[float]
+    tokens_per_step: float | None
+    overhead_share: float | None
+    repetition: float
+    predicted: float | None
+    ratio: list[float] | None = None
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    options = _options(argv)
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    try:
+        report = benchmark(options)
+    except SequoiaError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    if options.json:
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        options.json.write_text(json.dumps(report, indent=1), encoding="utf-8")
+    return 0
+
+
+def benchmark(options: argparse.Namespace) -> dict[str, Any]:
+    """Run every block (prompts x temperature), print its table, and give everything measured back."""
+    named = {} if options.target is None else {"target": options.target, "draft": options.draft}
+    pair = load_pair(**named, device=options.device)
+    others = _other_dtypes(named, options.device)
+    profile = measure_profile(pair, rounds=options.rounds * 3)
+    print(f"{pair.name} on {describe(pair.target.device)}, {dtype_name(pair)}, {options.tokens} new tokens a prompt, "
+          f"{options.rounds} interleaved rounds; measured, medians with (lowest-highest)\n")
+    blocks = [_block(options, pair, others, profile, kind, temperature)
+              for kind in options.prompts for temperature in options.temperature]
+    return {"date": datetime.now().isoformat(timespec="seconds"), "device": describe(pair.target.device),
+            "dtype": dtype_name(pair), "threads": torch.get_num_threads(), "versions": dict(versions()), "tokens": options.tokens,
+            "profile": json.loads(profile.to_json()), "blocks": blocks}
+
+
+def _block(options: argparse.Namespace, pair: Pair, others: dict[str, Pair], profile: HardwareProfile, kind: str,
+           temperature: float) -> dict[str, Any]:
+    prompts = _prompts(kind)[:options.limit]
+    policy = Policy(temperature=temperature, max_new_tokens=options.tokens, seed=options.seed, ignore_eos=True)
+    contestants = [*_ours(pair, others, profile, policy), *_hugging_face(others, options.assistant_tokens)]
+    rows = measure(contestants, prompts, policy, options.rounds, f"{kind}, T={temperature:g}")
+    _print(rows, f"{kind} prompts ({len(prompts)}), temperature {temperature:g}")
+    return {"prompts": kind, "temperature": temperature, "rows": [asdict(row) for row in rows]}
+
+
+def measure(contestants: Sequence[Contestant], prompts: Sequence[str], policy: Policy, rounds: int, title: str) -> list[Row]:
+    """Interleaved rounds over all contestants, after one warm-up on the first prompt; ratios filled in."""
+    rows = [Row(c.name, c.group, [], None, None, 0.0, c.predicted) for c in contestants]
+    for contestant in contestants:
+        contestant.decode(prompts[0], replace(policy, max_new_tokens=16))
+    with tqdm(total=rounds * len(contestants), desc=title, file=sys.stderr, leave=False) as bar:
+        for number in range(rounds):
+            for contestant, row in zip(contestants, rows, strict=True):
+                _round(contestant, row, prompts, replace(policy, seed=policy.seed + 1000 * number))
+                bar.update()
+    base = min((row for row in rows if row.group == "plain"), key=lambda row: statistics.median(row.ms_per_token))
+    for row in rows:
+        row.ratio = [one / other for one, other in zip(base.ms_per_token, row.ms_per_token, strict=True)]
+    return rows
+
+
+def _round(contestant: Contestant, row: Row, prompts: Sequence[str], policy: Policy) -> None:
+    """One pass over the prompts; adds a time to `row` and keeps what else the last round showed."""
+    emitted, found, start = [], [], time.perf_counter()
+    for i, prompt in enumerate(prompts):
+        tokens, stats = contestant.decode(prompt, replace(policy, seed=policy.seed + i))
+        emitted.append(tokens)
+        found.append(stats)
+    seconds = time.perf_counter() - start
+    row.ms_per_token.append(1e3 * seconds / sum(map(len, emitted)))
+    row.repetition = statistics.fmean(map(repetition, emitted))
+    if stats := [one for one in found if one]:
+        row.tokens_per_step = sum(one.tokens for one in stats) / sum(one.steps for one in stats)
+        row.overhead_share = sum(one.seconds["overhead"] for one in stats) / sum(one.total_seconds for one in stats)
+
+
+# -- the contestants -----------------------------------------------------------------------------------------------------------
+
+
+def _ours(pair: Pair, others: dict[str, Pair], profile: HardwareProfile, policy: Policy) -> Iterator[Contestant]:
+    """The engine's own decoders; trees are chosen from the measured profile, as the app does."""
+    acceptance = acceptance_of(pair, policy)[0]
+    for name, other in others.items():
+        yield Contestant(f"plain, {name}", "plain", _traced(lambda prompt, policy, other=other: plain(other, prompt, policy)))
+    shapes = {
+        "chain": [Tree.chain(n) for n in range(2, 13)],
+        "k sequences": [Tree.sequences(k, length) for k in (2, 3, 4, 6, 8) for length in range(1, 9)],
+    }
+    for name, trees in shapes.items():
+        plan = max((predict(tree, acceptance, profile) for tree in trees), key=lambda plan: plan.predicted_speedup)
+        yield _tree_contestant(name, pair, plan.tree, plan.predicted_speedup)
+    plan = best_plan(acceptance, profile)
+    yield _tree_contestant("Sequoia", pair, plan.tree, plan.predicted_speedup)
+
+
+def _tree_contestant(name: str, pair: Pair, tree: Tree, predicted: float) -> Contestant:
+    decode = _traced(lambda prompt, policy: run(Decoder(pair, prompt, policy, tree)))
+    return Contestant(f"{name}, {len(tree)} nodes, {tree.levels} levels", name, decode, predicted)
+
+
+def _traced(start: Callable[[str, Policy], Iterator[StepTrace]]) -> Decode:
+    def decode(prompt: str, policy: Policy) -> tuple[list[int], DecodeStats]:
+        traces = list(start(prompt, policy))
+        return [token for trace in traces for token in trace.emitted], DecodeStats.fold(traces)
+    return decode
+
+
+def _hugging_face(pairs: dict[str, Pair], assistant_tokens: Sequence[int]) -> Iterator[Contestant]:
+    """`generate()` plain and assisted, in each number type."""
+    for name, pair in pairs.items():
+        yield Contestant(f"transformers generate(), {name}", "generate", _generate(pair, None))
+        for count in assistant_tokens:
+            yield Contestant(f"transformers assisted, {count} tokens, {name}", "assisted", _generate(pair, count))
+
+
+def _generate(pair: Pair, assistant_tokens: int | None) -> Decode:
+    def decode(prompt: str, policy: Policy) -> tuple[list[int], None]:
+        ids = torch.tensor([pair.encode(prompt)], device=pair.target.device)
+        torch.manual_seed(policy.seed)
+        sampling = {"do_sample": True, "temperature": policy.temperature, "top_p": policy.top_p, "top_k": 0}
+        helper = {"assistant_model": pair.draft.hf} if assistant_tokens else {}
+        with _assistant(pair, assistant_tokens), torch.inference_mode():
+            output = pair.target.hf.generate(
+                ids, attention_mask=torch.ones_like(ids), max_new_tokens=policy.max_new_tokens, pad_token_id=0,
+                **(sampling if policy.temperature else {"do_sample": False}), **helper)
+        return output[0, ids.shape[1]:].tolist(), None
+    return decode
+
+
+@contextmanager
+def _assistant(pair: Pair, tokens: int | None) -> Iterator[None]:
+    """The draft's generation settings for `tokens` assistant tokens a step; what they were before comes back after."""
+    config = pair.draft.hf.generation_config
+    wanted = {"num_assistant_tokens": tokens, "num_assistant_tokens_schedule": "constant", "assistant_confidence_threshold": 0.0}
+    before = {name: getattr(config, name, None) for name in wanted}
+    try:
+        if tokens:
+            config.update(**wanted)
+        yield
+    finally:
+        config.update(**before)
+
+
+def _other_dtypes(named: dict[str, str], device: str) -> dict[str, Pair]:
+    """The pair in each number type that plain decoding is tried in, told to decode through the end of text."""
+    pairs = {name: load_pair(**named, device=device, dtype=name) for name in ("float32", "bfloat16")}
+    for pair in pairs.values():
+        for model in (pair.target, pair.draft):
+            model.hf.generation_config.eos_token_id = None
+    return pairs
+
+
+# -- in and out ----------------------------------------------------------------------------------------------------------------
+
+
+def _prompts(kind: str) -> list[str]:
+    path = ASSETS / "bench" / f"{kind}.json"
+    path = path if path.is_file() else Path(kind)
+    try:
+        prompts = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise SequoiaError(f"--prompts {kind!r} is neither code, prose nor a JSON file with a list of texts: {problem}") from None
+    if not isinstance(prompts, list) or not prompts or not all(isinstance(prompt, str) for prompt in prompts):
+        raise SequoiaError(f"{path} must hold a JSON list of at least one text")
+    return prompts
+
+
+def _print(rows: Sequence[Row], title: str) -> None:
+    print(title)
+    print(f"  {'decoder':<46}{'ms/token':>22}{'speed-up over plain':>24}{'predicted':>11}{'tokens/step':>13}"
+          f"{'non-model':>11}{'repeated':>10}")
+    for row in rows:
+        print(f"  {row.name:<46}{_spread(row.ms_per_token, ''):>22}{_spread(row.ratio, 'x'):>24}"
+              f"{_or_blank(row.predicted, '.2f', 'x'):>11}{_or_blank(row.tokens_per_step, '.2f'):>13}"
+              f"{_or_blank(row.overhead_share, '.1%'):>11}{row.repetition:>10.0%}")
+    _print_summary(rows)
+
+
+def _print_summary(rows: Sequence[Row]) -> None:
+    ours = next(row for row in rows if row.group == "Sequoia")
+    for group in ("generate", "assisted"):
+        best = min((row for row in rows if row.group == group), key=lambda row: statistics.median(row.ms_per_token), default=None)
+        if best:
+            ratio = [one / other for one, other in zip(best.ms_per_token, ours.ms_per_token, strict=True)]
+            print(f"  Sequoia is {_spread(ratio, 'x')} as fast as {best.name}")
+    print(f"  Sequoia is {_spread(ours.ratio, 'x')} as fast as plain decoding on the same engine\n", flush=True)
+
+
+def _spread(values: Sequence[float] | None, unit: str) -> str:
+    if not values:
+        return ""
+    return f"{statistics.median(values):.2f}{unit} ({min(values):.2f}-{max(values):.2f})"
+
+
+def _or_blank(value: float | None, form: str, unit: str = "") -> str:
+    return "" if value is None else f"{value:{form}}{unit}"
+
+
+def _options(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m sequoia.bench", description=__doc__.split("\n")[0],
+                                     formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    parser.add_argument("--target", help="folder or Hugging Face id of the target (default: the bundled pair)")
+    parser.add_argument("--draft", help="folder or Hugging Face id of the draft")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:NUMBER")
+    parser.add_argument("--threads", type=int, help="torch threads (default: torch's own choice)")
+    parser.add_argument("--prompts", nargs="+", default=["code", "prose"], help="code, prose, or JSON files with lists of texts")
+    parser.add_argument("--limit", type=int, default=8, help="prompts of each kind at most")
+    parser.add_argument("--temperature", nargs="+", type=float, default=[0.0, 0.6])
+    parser.add_argument("--tokens", type=int, default=128, help="new tokens a prompt; the end of text is decoded through")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--assistant-tokens", nargs="+", type=int, default=[3, 5, 8], help="num_assistant_tokens to try")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", type=Path, help="file for everything measured")
+    return parser.parse_args(argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
