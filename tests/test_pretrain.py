@@ -166,6 +166,15 @@ def test_parts_of_a_step_give_the_gradient_of_the_whole(monkeypatch: pytest.Monk
     assert losses(3, fresh(RECIPE, 64, 0)) == pytest.approx(whole, rel=2e-3)
 
 
+def test_a_compiled_network_trains_the_same_weights() -> None:
+    """Guards a loop that asks a compiled network for its truth value (it has none) or updates weights it does not hold."""
+    state, plain = fresh(RECIPE, 64, 0), fresh(RECIPE, 64, 0)
+    network = torch.compile(state.model, backend="eager")
+    compiled = list(fit(state, next_token, TEXT, RECIPE, Bound(tokens=2 * STEP), network))
+    assert compiled == pytest.approx(losses(2, plain), rel=1e-3)
+    assert compiled[1] < compiled[0]
+
+
 def test_resume_is_bit_for_bit(tmp_path: Path) -> None:
     """Guards a checkpoint without optimiser state, crops or counters: every later loss and weight must be the same."""
     whole = fresh(RECIPE, 64, 0)

@@ -102,6 +102,7 @@ def run(stage: Stage, resume: bool, compile_: bool = False, quiet: bool = False)
     stage.out.mkdir(parents=True, exist_ok=True)
     state, identity = _start(stage, resume), stage.identity()
     network = torch.compile(state.model) if compile_ else state.model
+    checked = state.step
     log_path = stage.out / f"{stage.name}-training.log"
     with log_path.open("a" if state.step else "w") as log, _bar(stage, state, quiet) as bar, stop_on_signals() as stop:
         for loss in fit(state, stage.objective, stage.tokens.train, stage.recipe, stage.bound, network):
@@ -113,10 +114,12 @@ def run(stage: Stage, resume: bool, compile_: bool = False, quiet: bool = False)
             if state.step % CHECK_EVERY == 0:
                 _check(stage, state, windows, log, bar)
                 save(state, stage.checkpoint, identity)
+                checked = state.step
         save(state, stage.checkpoint, identity)
         if stop.requested:
             return False
-        _check(stage, state, windows, log, bar)
+        if checked != state.step:
+            _check(stage, state, windows, log, bar)
     export(state.model, stage.tokenizer, stage.folder)
     return True
 

@@ -23,7 +23,7 @@ from .model import Forward, Objective, new_model, optimisers
 from .recipe import Bound, Recipe, finite
 
 VERSION = 1
-CPU_TOKENS = 1024  # a pass; larger activations leave the caches and cost fresh pages at every step
+CPU_TOKENS = 2048  # a pass; larger activations leave the caches and cost fresh pages at every step
 HELD_WINDOWS = 64
 
 
@@ -74,7 +74,7 @@ def fit(state: State, objective: Objective, text: np.ndarray, recipe: Recipe, bo
     while (progress := bound.progress(state.seconds, state.tokens)) < 1:
         started = time.perf_counter()
         windows = to_device(crop(text, *recipe.shape(progress), state.crops), device)
-        loss = _step(state, objective, windows, network or state.model, recipe.rate(state.step + 1, progress))
+        loss = _step(state, objective, windows, state.model if network is None else network, recipe.rate(state.step + 1, progress))
         state.step += 1
         state.tokens += windows[:, 1:].numel()
         state.seconds += time.perf_counter() - started
