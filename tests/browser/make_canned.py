@@ -89,7 +89,7 @@ def step(words: Words, tree: Tree, prefix: list[int], chance: Seeded, index: int
     p = [None] + [float(words.target(context(parent), greedy)[tokens[node]]) if parent in reached else None
                   for node, parent in enumerate(tree.parents) if node]
     rng = np.random.default_rng(index)
-    seconds = {"draft": tree.levels * 0.0013 * rng.uniform(0.9, 1.15),
+    seconds = {"draft": (tree.levels - 1) * 0.0015 * rng.uniform(0.9, 1.15),
                "verify": (0.0072 + len(tree) * 4e-5) * rng.uniform(0.92, 1.2), "overhead": 0.0011 * rng.uniform(0.8, 1.6)}
     emitted = (*(tokens[node] for node in verdict.path[1:]), verdict.bonus)
     return StepTrace(index, len(prefix), tree, tuple(tokens), tuple(q), tuple(p), verdict, emitted, seconds)
@@ -105,7 +105,8 @@ def run(words: Words, tree: Tree, steps: int, seed: int, how: str, greedy: bool 
     used = sorted({t for trace in traces for t in (*trace.tokens, *trace.emitted)})
     policy = {"temperature": 0.0 if greedy else 1.0, "top_p": 1.0, "max_new_tokens": 4096, "seed": seed}
     meta = {"label": "recorded", "target": "toy-trigram", "draft": "toy-bigram", "device": "no device", "dtype": "float64",
-            "verifier": "sequoia", "policy": policy, "prompt": "".join(words.pieces[t] for t in prompt), "plain_seconds": 0.0068, "plain_label": "recorded",
+            "verifier": "sequoia", "policy": policy, "prompt": "".join(words.pieces[t] for t in prompt),
+            "plain_seconds": 0.0068, "plain_label": "recorded",
             "tree": {"nodes": len(tree), "levels": tree.levels, "how": how}, "date": "2026-11-21"}
     return Run(meta, {t: words.pieces[t] for t in used}, tuple(traces),
                tuple(tuple(words.pieces[t] for t in trace.emitted) for trace in traces))

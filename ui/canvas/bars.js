@@ -11,6 +11,7 @@
       this.store = store;
       this.scrubber = scrubber;
       const panel = S.panel(host, { part: "bars", title: "Time per step", cls: "sq-bars" });
+      this.root = panel.root;
       this.word = el("span", { class: "sq-word" }, panel.titleBox);
       this.values = el("span", { class: "sq-bar-values", "data-part": "bar-values" }, panel.tools);
       this.step = el("span", { class: "sq-bar-step" }, this.values);
@@ -34,7 +35,7 @@
       this.labels = pool(() => svg("text", { class: "sq-axis" }, this.chart));
       this.hovered = null;
       this.listen();
-      new ResizeObserver(() => store.changed()).observe(this.box);
+      this.size = S.dom.sized(this.box, () => store.changed());
     }
 
     /** The last 80 steps up to the current one, moving on in steps of its own so that bars do not crawl. */
@@ -54,10 +55,10 @@
       this.version = store.version;
       text(this.word, store.last < 0 ? "" : store.meta.label || "");
       const range = (this.scrubber.range = this.range());
-      const wide = this.box.clientWidth, tall = this.box.clientHeight;
+      const { w: wide, h: tall } = this.size;
       this.readout();
       if (!wide || !tall) return;
-      const shape = [store.version, range.from, range.to, wide, tall, store.steps.includes(null)].join();
+      const shape = [store.version, range.from, range.to, wide, tall, store.done, store.steps.includes(null)].join();
       if (this.shape !== shape) this.draw(shape, range, wide, tall);
       this.place(this.now, store.at);
       this.place(this.over, this.hovered);
@@ -66,7 +67,7 @@
     draw(shape, range, wide, tall) {
       this.shape = shape;
       const { steps } = this.store, here = steps.slice(range.from, range.to);
-      const slots = Math.max(here.length, 24), each = (wide - LEFT - RIGHT) / slots;
+      const slots = Math.max(here.length, this.store.done ? 6 : 24), each = (wide - LEFT - RIGHT) / slots;
       const most = Math.max(...here.map((step) => (step ? total(step) : 0)), 1e-6) * 1000;
       const ticks = S.layout.ticks(most, tall > 190 ? 4 : 3), roof = ticks.distance * ticks.count;
       const floor = tall - BELOW, scale = (floor - TOP) / roof, tokens = Math.max(...here.map((step) => step?.emitted.length || 0), 2);
@@ -75,7 +76,7 @@
       attr(this.chart, "width", wide);
       attr(this.chart, "height", tall);
       const parts = { draft: "", verify: "", overhead: "", drafted: "", own: "" };
-      here.forEach((step, i) => step && this.bar(parts, step, LEFT + i * each, Math.max(Math.min(each - 2, 30), each * 0.7), scale, tokens));
+      here.forEach((step, i) => step && this.bar(parts, step, LEFT + i * each, Math.max(Math.min(each - 2, 56), each * 0.7), scale, tokens));
       for (const name of Object.keys(parts)) attr(this.paths[name], "d", parts[name]);
       this.axes(ticks, scale, wide, range, each);
     }
@@ -104,7 +105,7 @@
       words.push({ x: LEFT - 7, y: this.floor + 16, anchor: "end", text: "tokens" });
       const every = [1, 2, 5, 10, 20].find((n) => n * each >= 26) || 40;
       for (let i = range.from; i < range.to; i++) {
-        if ((i + 1) % every && i !== 0) continue;
+        if ((i + 1) % every && (i > 0 || (every - 1) * each < 26)) continue;
         words.push({ x: LEFT + (i - range.from + 0.5) * each, y: this.tall - 4, anchor: "middle", text: String(i + 1) });
       }
       attr(this.grid, "d", lines.join(""));

@@ -64,7 +64,17 @@
       };
     },
 
-    reducedMotion: () => window.matchMedia("(prefers-reduced-motion: reduce)").matches,
+    /** The inner size of an element, kept by an observer so that painting never has to ask for a layout. */
+    sized(node, onChange) {
+      const size = { w: 0, h: 0 };
+      new ResizeObserver((entries) => {
+        const box = entries[entries.length - 1].contentRect;
+        if (box.width === size.w && box.height === size.h) return;
+        Object.assign(size, { w: box.width, h: box.height });
+        onChange();
+      }).observe(node);
+      return size;
+    },
   };
 
   const ICONS = {

@@ -3,7 +3,7 @@
   "use strict";
 
   const LEAST_PITCH = 13, MOST_PITCH = 46, ROOMY = 38; // px a row; from ROOMY on there is a line for q and p below each token
-  const GUTTER = 20, PAD = 14, CORNER = 4;
+  const GUTTER = 13, PAD = 14, CORNER = 4;
   const widths = new Map();
   let pen = null;
 
@@ -39,7 +39,7 @@
   /** Pixels for a grid of `rows` and `cols` in a box; `pitch` and `column` give the wished sizes. */
   function frame({ rows, cols, width, height, focus }) {
     const most = focus ? 30 : MOST_PITCH, least = focus ? 17 : LEAST_PITCH;
-    const pitch = Math.max(least, Math.min(most, Math.floor(((height - 12) / rows) * 4) / 4));
+    const pitch = Math.max(least, Math.min(most, Math.floor((Math.max(height - 12, 0) / rows) * 4) / 4));
     const room = width - 2 * PAD;
     const column = focus
       ? Math.max(86, Math.min(150, room / Math.max(cols, 6)))
@@ -48,7 +48,7 @@
     const pill = roomy ? 22 : Math.min(Math.max(Math.round(pitch * 0.8), pitch - 2 < 12 ? pitch - 2 : 12), 24);
     const size = Math.min(13.5, Math.max(9.5, pill * 0.78));
     const w = Math.max(cols * column - GUTTER + 2 * PAD, 10), h = rows * pitch + 12;
-    const text = Math.min(column - GUTTER - 8, 240);
+    const text = Math.min(column - GUTTER - 7, 240);
     return {
       pitch, column, pill, size, roomy, width: w, height: h, text, gutter: GUTTER,
       x: (col) => PAD + col * column,
@@ -71,12 +71,13 @@
     return `M${trunk} ${y0 + CORNER}V${y1 - CORNER}q0 ${CORNER} ${CORNER} ${CORNER}H${x1}`;
   }
 
-  /** To the target's own token. After a leaf the row is free; otherwise the way runs between two rows, behind no cell. */
+  /** To the target's own token. After a leaf the row is free; otherwise out at the cell's top and along between two rows. */
   function bonus(frame, from, to, straight) {
     const x0 = frame.x(from.col), y0 = frame.y(from.row), x1 = frame.x(to.col), y1 = frame.y(to.row);
-    if (straight || from.row !== to.row) return edge(frame, from, to);
-    const lift = y0 - frame.pitch / 2, out = frame.x(from.col + 1) - 9, back = x1 - 9, c = Math.min(CORNER, frame.pitch / 4);
-    return `M${x0} ${y0}H${out - 2 * c}q${c} 0 ${c} ${-c}V${lift + c}q0 ${-c} ${c} ${-c}H${back - c}q${c} 0 ${c} ${c}V${y1 - c}q0 ${c} ${c} ${c}H${x1}`;
+    if (straight) return edge(frame, from, to);
+    const lift = frame.y(from.row) - Math.max(frame.pill / 2 + 1.5, frame.roomy ? frame.pill / 2 + 7 : frame.pitch / 2);
+    const out = x0 + 8, back = x1 - 8, c = Math.min(CORNER, (y0 - lift) / 2);
+    return `M${out} ${y0}V${lift + c}q0 ${-c} ${c} ${-c}H${back - c}q${c} 0 ${c} ${c}V${y1 - c}q0 ${c} ${c} ${c}H${x1}`;
   }
 
   S.frame = { frame, edge, branch, bonus, fit, widthOf, LEAST_PITCH };

@@ -57,6 +57,12 @@
       if (value >= 0.001) return String(Number(value.toPrecision(2)));
       return value.toExponential(0);
     },
+    /** Two numbers with as many digits as it takes to tell them apart: [a, b]. */
+    apart(a, b) {
+      let pair = [S.num.short(a), S.num.short(b)];
+      for (let digits = 3; digits < 8 && pair[0] === pair[1] && a !== b; digits++) pair = [a.toPrecision(digits), b.toPrecision(digits)];
+      return pair;
+    },
     percent(value) {
       if (!known(value)) return "–";
       const share = value * 100;

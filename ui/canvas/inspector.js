@@ -8,7 +8,7 @@
   const FIGURES = [
     ["id", "token id"], ["node", "node"], ["level", "level"], ["rank", "child"],
     ["q", "q, draft"], ["p", "p, target"], ["tq", "q at its trial"], ["tp", "p at its trial"],
-    ["ratio", "p / q"], ["u", "u"], ["mass", "mass left"], ["share", "accepted in"],
+    ["ratio", "p / q"], ["u", "u"], ["mass", "mass left"], ["share", "slot accepted"],
   ];
   const HINTS = {
     q: "What the draft gave this token when it was drafted", p: "What the target gives this token after its parent",
@@ -21,6 +21,7 @@
     constructor(store, host) {
       this.store = store;
       const panel = S.panel(host, { part: "inspector", title: "Why", cls: "sq-inspector" });
+      this.root = panel.root;
       this.kicker = el("span", { class: "sq-kicker" }, panel.tools);
       this.unpin = button(panel.tools, { icon: "close", label: "Unpin (Escape)", cls: "sq-mini-btn" });
       this.unpin.addEventListener("click", () => store.set({ pin: null }));
@@ -76,7 +77,7 @@
       put("ratio", trial && trial.q > 0 ? prob(trial.p / trial.q) : trial ? "–" : null);
       put("u", trial && known(trial.u) ? prob(trial.u) : trial ? "none" : null);
       put("mass", trial && known(trial.mass) ? percent(trial.mass) : null);
-      put("share", inner ? percent(this.store.share(view.step.tree, node)) + " of steps" : null);
+      put("share", inner ? percent(this.store.share(view.step.tree, node)) : null);
     }
   };
 
@@ -103,10 +104,10 @@
       this.mark.style.left = trial.u * 100 + "%";
       this.mark.dataset.s = trial.accepted ? "accepted" : "rejected";
       this.top.style.left = Math.max(8, Math.min(92, trial.u * 100)) + "%";
-      text(this.top, "u " + S.num.short(trial.u));
-      this.ratio.style.left = Math.max(20, Math.min(80, share * 100)) + "%";
-      text(this.ratio, "accepts below p/q = " + S.num.short(ratio));
-      attr(this.root, "aria-label", "u is " + S.num.short(trial.u) + ", the token is accepted below " + S.num.short(ratio));
+      const [u, bound] = S.num.apart(trial.u, ratio);
+      text(this.top, "u " + u);
+      text(this.ratio, "accepted below p/q = " + bound);
+      attr(this.root, "aria-label", "u is " + u + ", the token is accepted below " + bound);
     }
   };
 
@@ -134,9 +135,14 @@
       this.rows.items.forEach(({ node }, i) => {
         const on = i < view.trials.length && view.trials[i].node === selected;
         node.classList.toggle("is-selected", on);
-        if (on && selected === view.decisive && this.scrolled !== view) reveal(this.list, node);
+        if (on && selected === view.decisive && this.scrolled !== view) this.wanted = node;
       });
       this.scrolled = view;
+    }
+
+    settle() {
+      if (this.wanted) reveal(this.list, this.wanted);
+      this.wanted = null;
     }
 
     paintStep(view) {
@@ -200,7 +206,7 @@
         yes.style.width = Math.min(1, share) * 100 + "%";
         mark.hidden = !known(trial.u);
         if (known(trial.u)) mark.style.left = trial.u * 100 + "%";
-        text(ratio, known(trial.u) ? "u " + S.num.short(trial.u) + (trial.accepted ? " < " : " ≥ ") + S.num.short(share)
+        text(ratio, known(trial.u) ? "u " + S.num.apart(trial.u, share).join(trial.accepted ? " < " : " ≥ ")
           : "p " + S.num.short(trial.p));
         attr(press, "aria-label", (trial.accepted ? "accepted " : "rejected ") + view.label(trial.node) + ", level "
           + (view.topo.depth[trial.node] + 1));

@@ -52,6 +52,7 @@
       item.open = open && !onPath.has(node);
       const end = node === view.path[view.path.length - 1];
       const entries = open ? choose(topo, view, opened, node) : [];
+      item.end = !entries.length && !(bonus && end);
       entries.forEach((entry, i) => {
         if (i) rows++;
         if (entry.kind === "node") visit(entry.node, item, col + 1);

@@ -46,28 +46,26 @@
       attr(item.g, "transform", "translate(" + where + ")");
       attr(item.rect, "height", frame.pill);
       attr(item.rect, "y", -frame.pill / 2);
-      attr(item.rect, "rx", Math.min(5, frame.pill / 3));
+      attr(item.rect, "rx", Math.min(5, frame.pill / 3).toFixed(1));
       attr(item.label, "y", (frame.size * 0.345).toFixed(2));
       attr(item.label, "font-size", frame.size.toFixed(2));
       if (item.edge && from) attr(item.edge, "d", S.frame.edge(frame, from, at));
     }
 
     /** Text and state. `suffix` (a fold's count) is never cut away. */
-    say(item, frame, family, word, suffix, state) {
+    say(item, frame, family, word, suffix, state, most) {
       if (item.state !== state) {
         item.state = state;
         item.g.dataset.s = state;
         item.word = null;
       }
-      const full = word + "\n" + suffix;
+      const full = word + "\n" + suffix + "\n" + most;
       if (item.word === full) return;
       item.word = full;
-      const bold = state === "accepted" || state === "bonus" || state === "correction" || state === "root";
-      const tail = suffix ? S.frame.widthOf(" " + suffix, family) * frame.size : 0;
-      const face = bold ? "bold " + family : family;
-      const [cut, width] = S.frame.fit(word, frame.text - tail, frame.size, family);
+            const tail = suffix ? S.frame.widthOf(" " + suffix, family) * frame.size : 0;
+      const [cut, width] = S.frame.fit(word, most - tail, frame.size, family);
       text(item.label, suffix ? cut + " " + suffix : cut);
-      const wide = Math.max(width + tail + 8 + (face === family ? 0 : 1), frame.pill * 0.9);
+      const wide = Math.max(width + tail + 7, frame.pill * 0.9);
       attr(item.rect, "width", wide.toFixed(1));
       attr(item.label, "x", ((wide - width - tail) / 2).toFixed(1));
       item.wide = wide;

@@ -44,7 +44,7 @@
       this.speed.addEventListener("change", () => store.set({ rate: this.speed.value, clock: 0 }));
       this.help = button(root, { text: "?", label: "Keyboard help", cls: "sq-help-btn" });
       this.listen();
-      new ResizeObserver(() => store.changed()).observe(this.track);
+      this.size = S.dom.sized(this.track, () => store.changed());
     }
 
     paint() {
@@ -55,7 +55,7 @@
       const following = some && store.follow && !store.done;
       attr(this.live, "aria-pressed", String(following));
       this.live.classList.toggle("is-running", some && !store.done);
-      text(this.live.firstChild, store.done && some ? "END" : "LIVE");
+      this.live.disabled = !some || store.done;
       if (this.speed.value !== store.rate) this.speed.value = store.rate;
       attr(this.track, "aria-valuemin", 1);
       attr(this.track, "aria-valuemax", Math.max(count, 1));
@@ -68,7 +68,7 @@
 
     /** One tick a step while there is room for 3 px each, else one a bin: its greatest step, so that no peak is lost. */
     ticks() {
-      const { store } = this, count = store.steps.length, wide = Math.max(this.track.clientWidth, 1);
+      const { store } = this, count = store.steps.length, wide = Math.max(this.size.w, 1);
       const lost = store.steps.includes(null) ? 1 : 0;
       const shape = [store.version, count, wide, lost].join();
       if (this.shape !== shape) {

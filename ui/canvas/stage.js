@@ -26,7 +26,7 @@
       this.scrubber = new S.Scrubber(store, frame);
       const main = (this.main = el("div", { class: "sq-main" }, frame));
       const left = el("div", { class: "sq-left" }, main), right = el("div", { class: "sq-right" }, main);
-      this.tree = new S.TreeView(store, left);
+      this.tree = new S.TreeView(store, left, (flat) => this.arrange(flat));
       this.bars = new S.Bars(store, left, this.scrubber);
       this.text = new S.TextView(store, right);
       this.inspector = new S.Inspector(store, right);
@@ -34,6 +34,16 @@
       this.keys = new S.Keys(store, this);
       store.onPaint(() => this.paint());
       store.changed();
+    }
+
+    /** The text stands over the inspector, or below a tree that needs little height. */
+    arrange(flat) {
+      if (this.flat === flat) return;
+      this.flat = flat;
+      this.main.classList.toggle("is-flat", flat);
+      if (flat) this.bars.root.before(this.text.root);
+      else this.inspector.root.before(this.text.root);
+      this.text.current = -1;
     }
 
     makeEmpty(frame) {
@@ -53,6 +63,8 @@
       this.root.dataset.steps = store.steps.length;
       if (!some) this.paintEmpty();
       for (const part of [this.header, this.bars, this.scrubber, this.tree, this.text, this.inspector]) part.paint(store);
+      this.text.settle(); // what has to ask for a layout comes last, so that there is one layout a frame
+      this.inspector.story.settle();
     }
 
     paintEmpty() {

@@ -8,6 +8,7 @@
     constructor(store, host) {
       this.store = store;
       const panel = S.panel(host, { part: "text", title: "Text", cls: "sq-text" });
+      this.root = panel.root;
       const key = el("span", { class: "sq-key" }, panel.tools);
       el("span", { class: "sq-tok sq-tok-draft", text: "from the draft" }, key);
       el("span", { class: "sq-tok sq-tok-own", text: "the target’s own" }, key);
@@ -43,8 +44,8 @@
 
     append(i) {
       const group = el("span", { class: "sq-group sq-future", "data-step": i });
-      this.write(group, i);
       this.flow.append(group);
+      this.write(group, i);
       this.groups.push(this.store.steps[i] ? group : null);
     }
 
@@ -63,7 +64,7 @@
         const piece = String(step.text?.[k] ?? "");
         const lead = /^ +/.exec(piece)?.[0] || "";
         const rest = piece.slice(lead.length);
-        if (lead && rest) group.append(lead);
+        if (lead && rest) (k ? group.append(lead) : group.before(lead));
         el("span", {
           class: "sq-tok " + (own ? "sq-tok-own" : "sq-tok-draft"), "data-k": k,
           text: rest ? S.readable(rest).replaceAll("⏎", "⏎\n") : piece && "·".repeat(piece.length),
@@ -82,15 +83,17 @@
       }
       this.current = at;
       this.marked = all.length;
-      if (all[at]) this.keepInSight(all[at]);
+      this.wanted = all[at];
     }
 
-    /** Moves the panel's own scroll bar, never the page. */
-    keepInSight(group) {
-      const { box } = this;
+    /** Once every view has painted: moves the panel's own scroll bar to the current step, never the page. */
+    settle() {
+      const { box, wanted: group } = this;
+      this.wanted = null;
+      if (!group) return;
       const top = group.offsetTop, bottom = top + group.offsetHeight;
-      if (top < box.scrollTop + 8) box.scrollTop = top - 8;
-      else if (bottom > box.scrollTop + box.clientHeight - 8) box.scrollTop = bottom - box.clientHeight + 12;
+      if (top < box.scrollTop + 10) box.scrollTop = top - 10;
+      else if (bottom > box.scrollTop + box.clientHeight - 20) box.scrollTop = bottom - box.clientHeight + 24;
     }
 
     /** The token of the selected node stands out in the text. */

@@ -82,10 +82,9 @@
       };
       const some = totals.steps > 0;
       put("tokensPerStep", rate(totals.tokensPerStep), "", some ? "at most " + totals.most + " in one step" : " ");
-      put("tokensPerSecond", rate(totals.tokensPerSecond), "", some ? [word, ms(totals.seconds / totals.tokens) + " a token"]
-        .filter(Boolean).join("; ") : " ");
+      put("tokensPerSecond", rate(totals.tokensPerSecond), word, some ? ms(totals.seconds / totals.tokens) + " a token" : " ");
       put("draftShare", known(totals.draftShare) ? (totals.draftShare * 100).toFixed(0) : "–", known(totals.draftShare) ? "%" : "",
-        "of the text came from the draft");
+        "of the tokens emitted");
       put("acceptedPerStep", rate(totals.acceptedPerStep), "", this.ofDrafted());
       this.paintSpeed(totals, put);
       put("tokens", totals.tokens.toLocaleString("en-US"), "", some ? "in " + count(totals.steps, "step") : " ");
@@ -103,14 +102,15 @@
       show(tile, Boolean(plain));
       if (!plain) return;
       const word = meta.plain_label || meta.label || "";
-      put("speedup", known(totals.speedup) ? totals.speedup.toFixed(2) : "–", known(totals.speedup) ? "×" : "",
-        [word, "plain " + ms(plain) + " a token"].filter(Boolean).join("; "));
-      const verdict = !known(totals.speedup) ? "" : totals.speedup >= 1 ? "faster" : "slower";
+      put("speedup", known(totals.speedup) ? totals.speedup.toFixed(2) : "–", known(totals.speedup) ? "× " + word : "",
+        "plain: " + ms(plain) + " a token");
+      const verdict = !known(totals.speedup) ? "" : Math.abs(totals.speedup - 1) < 0.005 ? "even" : totals.speedup > 1 ? "faster" : "slower";
       if (tile.dataset.verdict !== verdict) tile.dataset.verdict = verdict;
-      text(this.readouts.speedup.name, verdict === "slower" ? "slower than plain decoding" : "speed-up over plain decoding");
+      text(this.readouts.speedup.name, SPEED[verdict] || "speed-up over plain decoding");
     }
   };
 
+  const SPEED = { slower: "slower than plain decoding", even: "as fast as plain decoding" };
   const TILES = [
     ["tokensPerStep", "tokens per step"], ["tokensPerSecond", "tokens per second"], ["speedup", "speed-up over plain decoding"],
     ["draftShare", "share from the draft"], ["acceptedPerStep", "accepted per step"], ["tokens", "tokens emitted"],

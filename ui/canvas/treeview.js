@@ -4,10 +4,13 @@
 
   const { el, svg, attr, text, show, pool } = S.dom;
   const ZOOM = [0.25, 5];
+  const FLAT = 5; // rows; so flat a tree leaves room for the text below it
 
   S.TreeView = class {
-    constructor(store, host) {
+    /** `onShape(flat)` tells the stage whether the tree is a chain or nearly one. */
+    constructor(store, host, onShape) {
       this.store = store;
+      this.onShape = onShape;
       this.zoom = 1;
       this.pass = 0;
       const panel = S.panel(host, { part: "tree", title: "Token tree", cls: "sq-tree" });
@@ -22,10 +25,12 @@
       this.mini = new S.Minimap(split, (node) => this.pick(node));
       this.legend = new S.Legend(panel.foot);
       this.listen();
-      this.observer = new ResizeObserver(() => store.changed());
-      this.observer.observe(split);
+      this.size = S.dom.sized(this.scroller, () => store.changed());
       this.split = split;
-      document.fonts?.ready.then(() => store.changed());
+      document.fonts?.ready.then(() => {
+        this.family = null;
+        store.changed();
+      });
     }
 
     // -- layout and paint --------------------------------------------------------------------------------------------
@@ -34,11 +39,13 @@
       const { store } = this, view = store.view();
       this.tools.paint(view);
       this.legend.paint(store, view);
+      this.panel.root.classList.toggle("is-focused", store.focused);
       this.panel.root.classList.toggle("sq-heat", store.heat && Boolean(view));
       if (!view) return this.blank();
-      this.family = getComputedStyle(this.canvas).fontFamily;
+      this.family ||= getComputedStyle(this.canvas).fontFamily;
       const focus = store.focused;
       this.resize(view.topo, focus);
+      if (!this.size.w) return; // not on screen yet: the observer calls again
       const plan = focus ? this.focusPlan(view) : this.fullPlan(view);
       this.fitBox(plan, focus);
       this.arrange(plan, view);
@@ -60,16 +67,20 @@
     /** How tall the panel would like to be: by rows for a small tree, by the window for a large one. */
     resize(topo, focus) {
       const least = topo.rows * S.frame.LEAST_PITCH + 14;
-      const roof = Math.max(430, Math.min(window.innerHeight - 330, 780));
-      const wish = focus ? Math.max(roof, 470) : Math.max(Math.min(topo.rows * 42 + 14, roof), Math.min(least, 690), 230);
-      const basis = Math.round(wish + 22) + "px";
+      const roof = Math.max(430, Math.min(window.innerHeight - 530, 780));
+      const wish = focus ? Math.max(roof, 450) : Math.max(Math.min(topo.rows * 42 + 14, roof), Math.min(least, 690), 230);
+      this.onShape(topo.rows <= FLAT);
+      const basis = Math.round(topo.rows <= FLAT && !focus ? Math.max(topo.rows * 46 + 30, 104) : wish + 22) + "px";
       if (this.split.style.flexBasis !== basis) this.split.style.flexBasis = basis;
     }
 
     fullPlan(view) {
       const { topo } = view;
       if (this.full?.topo !== topo) {
-        const items = topo.row.map((row, node) => ({ key: "n" + node, kind: "node", node, col: topo.depth[node], row, folded: 0 }));
+        const items = topo.row.map((row, node) => ({
+          key: "n" + node, kind: "node", node, col: topo.depth[node], row, folded: 0,
+          end: !topo.children[node].length,
+        }));
         items.forEach((item) => { item.parent = item.node ? items[topo.parents[item.node]] : null; });
         this.full = { topo, items, rows: topo.rows, cols: topo.levels + 1 };
       }
@@ -92,7 +103,7 @@
         this.nodes.clear();
         this.zoom = 1;
       }
-      const wide = this.scroller.clientWidth, tall = this.scroller.clientHeight - 22;
+      const wide = this.size.w, tall = this.size.h - 22;
       const shape = [plan.rows, plan.cols, wide, tall, focus, this.family].join();
       if (this.shape !== shape) {
         this.shape = shape;
@@ -106,17 +117,25 @@
       this.canvas.classList.toggle("sq-dots", frame.size * zoom < 6);
     }
 
+    /** A row's last cell may use the free room to its right; the last column is the target's. */
+    room(item, plan) {
+      const { frame } = this;
+      if (!item.end) return frame.text;
+      const free = this.store.focused ? 240 : (plan.cols - 1 - item.col) * frame.column - frame.gutter - 20;
+      return Math.max(frame.text, Math.min(free, 240));
+    }
+
     arrange(plan, view) {
       const { nodes, frame, store, family } = this, pass = ++this.pass;
       for (const item of [...plan.items, ...plan.bonus]) {
         const made = nodes.get(item.key, item.col + 1);
         nodes.place(made, frame, item, item.parent, pass);
         if (item.kind === "more") {
-          nodes.say(made, frame, family, "… " + item.count + " more (" + item.nodes + " nodes)", "", "more-" + item.what);
+          nodes.say(made, frame, family, "… " + item.count + " more (" + item.nodes + " nodes)", "", "more-" + item.what, 300);
           continue;
         }
         const node = item.kind === "bonus" ? "bonus" : item.node;
-        nodes.say(made, frame, family, view.label(node), item.folded ? "▸" + item.folded : "", view.stateOf(node));
+        nodes.say(made, frame, family, view.label(node), item.folded ? "▸" + item.folded : "", view.stateOf(node), this.room(item, plan));
         nodes.note(made, frame, frame.roomy && node !== "bonus" && node !== 0 ? this.odds(view, node) : "");
         if (store.heat && node !== "bonus") made.g.style.setProperty("--h", Math.sqrt(store.share(view.step.tree, node)).toFixed(3));
       }
@@ -139,7 +158,9 @@
         }
       }
       for (const item of [...plan.items, ...plan.bonus]) {
-        if (item.kind === "bonus") drawn.push({ d: S.frame.bonus(frame, item.parent, item, view.kind === "bonus"), s: "own" });
+        if (item.kind !== "bonus") continue;
+        const way = item.parent.row === item.row ? S.frame.bonus : S.frame.branch;
+        drawn.push({ d: way(frame, item.parent, item, view.kind === "bonus"), s: "own" });
       }
       this.nodes.draw(drawn);
     }
@@ -187,7 +208,10 @@
     columns(plan) {
       const { frame, zoom } = this, levels = plan.topo.levels;
       const count = plan.bonus.length || plan.cols > levels ? Math.max(plan.cols, 1) : plan.cols;
-      const offset = this.canvas.getBoundingClientRect().left - this.heads.getBoundingClientRect().left;
+      const key = [this.shape, zoom, count, levels, plan.cols].join();
+      if (this.headed === key) return;
+      this.headed = key;
+      const offset = this.store.focused ? 0 : Math.max(0, (this.size.w - frame.width * zoom) / 2);
       this.headPool.take(count).slice(0, count).forEach((head, col) => {
         const wide = frame.column * zoom;
         const own = col >= levels;
@@ -199,8 +223,8 @@
     }
 
     overview(view, focus) {
-      const { scroller, frame, zoom } = this;
-      const overflowing = frame.height * zoom > scroller.clientHeight + 4 || frame.width * zoom > scroller.clientWidth + 4;
+      const { size, frame, zoom } = this;
+      const overflowing = frame.height * zoom > size.h + 4 || frame.width * zoom > size.w + 4;
       const wanted = view.topo.n > 60 && (focus || overflowing || view.topo.rows * S.frame.LEAST_PITCH > 700);
       show(this.mini.root, wanted);
       if (!wanted) return;
@@ -209,10 +233,10 @@
     }
 
     part() {
-      const { scroller, canvas } = this, w = canvas.clientWidth || 1, h = canvas.clientHeight || 1;
+      const { scroller, size, frame, zoom } = this, w = frame.width * zoom, h = frame.height * zoom;
       return {
         x: scroller.scrollLeft / w, y: scroller.scrollTop / h,
-        w: Math.min(1, scroller.clientWidth / w), h: Math.min(1, (scroller.clientHeight - 22) / h),
+        w: Math.min(1, size.w / w), h: Math.min(1, (size.h - 22) / h),
       };
     }
 
@@ -226,7 +250,8 @@
     }
 
     reveal(item) {
-      const { scroller, frame, zoom } = this;
+      const { scroller, frame, zoom, size } = this;
+      if (frame.height * zoom <= size.h && frame.width * zoom <= size.w) return;
       const x = frame.x(item.col) * zoom, y = frame.y(item.row) * zoom, edge = 40;
       const left = scroller.scrollLeft, top = scroller.scrollTop, wide = scroller.clientWidth, tall = scroller.clientHeight - 22;
       const far = frame.column * zoom + edge;

@@ -2,7 +2,7 @@
 (function (S) {
   "use strict";
 
-  const { percent, short, count, known, ms } = S.num;
+  const { percent, short, apart, count, known, ms } = S.num;
   const STATES = {
     root: "last token so far", accepted: "accepted", rejected: "rejected", untested: "not tried",
     never: "never reached", bonus: "target’s own token", correction: "target’s own token",
@@ -18,16 +18,16 @@
       return "The target gives this token at least the share the draft gave it (" + percent(trial.p) + " against "
         + percent(trial.q) + "): accepted whatever u is.";
     }
-    return "u = " + short(trial.u) + " is below p/q = " + short(ratio) + ", so the token is accepted.";
+    const [u, bound] = apart(trial.u, ratio);
+    return "u = " + u + " is below p/q = " + bound + ", so the token is accepted.";
   }
 
   function rejected(view, trial) {
     if (trial.u === null) return "The target drew another token, so this one is not followed.";
     if (view.greedy) return "At temperature 0 only the target’s most probable token can be accepted, and that is another one.";
-    const start = "The target gives this token " + percent(trial.p) + " where the draft had given " + percent(trial.q) + "; u = "
-      + short(trial.u);
-    return start + " is " + (trial.p === 0 ? "not below 0" : "above " + short(trial.p / trial.q))
-      + ": rejected, and the draft’s share is taken out of the target’s law.";
+    const [u, bound] = apart(trial.u, trial.q > 0 ? trial.p / trial.q : 0);
+    return "The target gives this token " + percent(trial.p) + " where the draft had given " + percent(trial.q) + "; u = " + u
+      + " is " + (trial.p === 0 ? "not below 0" : "above " + bound) + ": rejected, and the draft’s share is taken out of the target’s law.";
   }
 
   function untested(view, node) {
