@@ -59,7 +59,9 @@ def test_split_is_disjoint_complete_and_depends_on_content_alone() -> None:
     assert set(first.train).isdisjoint(first.held)
     assert sorted(first.train + first.held) == sorted(texts)
     assert set(first.held) == set(again.held)
-    assert 20 <= len(first.held) <= 60  # 2 % of 2,000 is 40; the texts are fixed, so this cannot flicker
+    held = [i for i, text in enumerate(texts) if text in set(first.held)]
+    assert held[:4] == [5, 23, 133, 179]  # computed apart, so that every process and machine agrees
+    assert len(held) == 29
 
 
 def test_split_keeps_sides_when_texts_are_added() -> None:
@@ -170,9 +172,9 @@ def test_a_compiled_network_trains_the_same_weights() -> None:
     """Guards a loop that asks a compiled network for its truth value (it has none) or updates weights it does not hold."""
     state, plain = fresh(RECIPE, 64, 0), fresh(RECIPE, 64, 0)
     network = torch.compile(state.model, backend="eager")
-    compiled = list(fit(state, next_token, TEXT, RECIPE, Bound(tokens=2 * STEP), network))
-    assert compiled == pytest.approx(losses(2, plain), rel=1e-3)
-    assert compiled[1] < compiled[0]
+    compiled = list(fit(state, next_token, TEXT, RECIPE, Bound(tokens=8 * STEP), network))
+    assert compiled == pytest.approx(losses(8, plain), rel=1e-3)
+    assert compiled[7] < 0.98 * compiled[0]
 
 
 def test_resume_is_bit_for_bit(tmp_path: Path) -> None:
@@ -285,12 +287,12 @@ def test_ctrl_c_writes_a_checkpoint_that_goes_on(tmp_path: Path, text_file: Path
         return next_token(network, windows)
 
     monkeypatch.setattr(stage, "next_token", interrupting)
-    before = signal.getsignal(signal.SIGINT)
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     command = ["target", "--text", str(text_file), "--out", str(out), "--tokens", str(20 * STEP), *FLAGS]
     assert main(command) == STOPPED
     assert torch.load(out / "target.ckpt", weights_only=True)["step"] == 7
     assert not (out / "target").exists()
-    assert signal.getsignal(signal.SIGINT) is before
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
     assert main([*command, "--resume"]) == 0
     assert torch.load(out / "target.ckpt", weights_only=True)["step"] == 20
     assert (out / "target" / "model.safetensors").exists()

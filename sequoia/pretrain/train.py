@@ -74,7 +74,8 @@ def fit(state: State, objective: Objective, text: np.ndarray, recipe: Recipe, bo
     while (progress := bound.progress(state.seconds, state.tokens)) < 1:
         started = time.perf_counter()
         windows = to_device(crop(text, *recipe.shape(progress), state.crops), device)
-        loss = _step(state, objective, windows, state.model if network is None else network, recipe.rate(state.step + 1, progress))
+        rate = recipe.rate(state.step + 1, progress)
+        loss = _step(state, objective, windows, state.model if network is None else network, rate)
         state.step += 1
         state.tokens += windows[:, 1:].numel()
         state.seconds += time.perf_counter() - started
