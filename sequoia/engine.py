@@ -26,7 +26,7 @@ from .warp import draft_rows, target_rows
 
 def verifier_named(name: str) -> Verifier:
     """The verifier called `name`; BadPolicy lists the known ones."""
-    if name not in VERIFIERS:
+    if not isinstance(name, str) or name not in VERIFIERS:
         raise BadPolicy(f"unknown verifier {str(name)[:40]!r}; known are {', '.join(VERIFIERS)}")
     return VERIFIERS[name]
 
@@ -48,7 +48,7 @@ class Decoder:
         capacity = min(len(self.prompt) + policy.max_new_tokens, pair.limit) + len(tree)
         self._target = pair.target.open(capacity)
         self._draft = pair.draft.open(capacity) if len(tree) > 1 else None
-        self._unread = self.prompt  # tokens the draft has not read; the last is the root of the next tree
+        self._unread: tuple[int, ...] = self.prompt  # tokens the draft has not read; the last is the root of the next tree
 
     @property
     def remaining(self) -> int:

@@ -49,15 +49,19 @@ class Controls:
         """What the form holds, by name."""
         return {name: data[getattr(self, name)] for name in FORM}
 
+    @property
+    def buttons(self) -> list[Any]:
+        """What `going` and `resting` may change."""
+        return [self.run, self.step, self.stop, self.open, self.example]
+
     def going(self) -> dict[Any, Any]:
         """Updates for when a run begins."""
-        return {self.run: gr.update(interactive=False), self.step: gr.update(interactive=False),
-                self.stop: gr.update(interactive=True)}
+        return {button: gr.update(interactive=button is self.stop) for button in self.buttons}
 
     def resting(self, continues: bool) -> dict[Any, Any]:
         """Updates for when it is over, or paused and able to go on."""
-        return {self.run: gr.update(interactive=True, value="Run on" if continues else "Run"),
-                self.step: gr.update(interactive=True), self.stop: gr.update(interactive=False)}
+        updates = {button: gr.update(interactive=button is not self.stop) for button in self.buttons}
+        return {**updates, self.run: gr.update(interactive=True, value="Run on" if continues else "Run")}
 
 
 def controls(limits: Limits) -> Controls:
@@ -73,10 +77,10 @@ def controls(limits: Limits) -> Controls:
 
 
 def _prompt(parts: dict[str, Any]) -> None:
-    parts["prompt"] = gr.Textbox(value=presets()[0].text, label="Prompt", lines=7, max_lines=7, elem_id="sq-prompt",
+    parts["prompt"] = gr.Textbox(value=presets()[0].text, label="Prompt", lines=7, max_lines=7, elem_id="pg-prompt",
                                  placeholder="Text for the models to continue")
-    with gr.Row(elem_id="sq-chips"):
-        parts["chips"] = [gr.Button(preset.name, size="sm", min_width=30, elem_classes="sq-chip") for preset in presets()]
+    with gr.Row(elem_id="pg-chips"):
+        parts["chips"] = [gr.Button(preset.name, size="sm", min_width=30, elem_classes="pg-chip") for preset in presets()]
 
 
 def _examples(parts: dict[str, Any]) -> None:
@@ -86,43 +90,43 @@ def _examples(parts: dict[str, Any]) -> None:
 
 
 def _buttons(parts: dict[str, Any]) -> None:
-    with gr.Row(elem_id="sq-go"):
-        parts["run"] = gr.Button("Run · loading models…", variant="primary", elem_id="sq-run", scale=3, min_width=60)
-        parts["step"] = gr.Button("Step", elem_id="sq-step", scale=1, min_width=50)
-        parts["stop"] = gr.Button("Stop", elem_id="sq-stop", scale=1, min_width=50, interactive=False)
+    with gr.Row(elem_id="pg-go"):
+        parts["run"] = gr.Button("loading models…", variant="primary", elem_id="pg-run", scale=3, min_width=60)
+        parts["step"] = gr.Button("Step", elem_id="pg-step", scale=1, min_width=50)
+        parts["stop"] = gr.Button("Stop", elem_id="pg-stop", scale=1, min_width=50, interactive=False)
 
 
 def _tree(parts: dict[str, Any]) -> None:
-    with gr.Group(elem_classes="sq-group"):
+    with gr.Group(elem_classes="pg-group"):
         parts["tree"] = gr.Dropdown([(shape.label, kind) for kind, shape in SHAPES.items()], value="planned", label="Tree",
-                                    elem_id="sq-tree", filterable=False)
+                                    elem_id="pg-tree", filterable=False)
         with gr.Row():
-            parts["first"] = gr.Number(label="nodes", value=64, visible=False, min_width=60, elem_id="sq-first")
-            parts["second"] = gr.Number(label="levels at most", value=8, visible=False, min_width=60, elem_id="sq-second")
+            parts["first"] = gr.Number(label="nodes", value=64, visible=False, min_width=60, elem_id="pg-first")
+            parts["second"] = gr.Number(label="levels at most", value=8, visible=False, min_width=60, elem_id="pg-second")
             parts["branching"] = gr.Textbox(label="children, level by level", value="4, 2, 2, 1", visible=False, min_width=60,
-                                            max_lines=1, elem_id="sq-branching")
+                                            max_lines=1, elem_id="pg-branching")
         parts["verifier"] = gr.Dropdown([(VERIFIER_LABELS.get(name, name), name) for name in VERIFIERS], value="sequoia",
-                                        label="Verifier", elem_id="sq-verifier", filterable=False)
+                                        label="Verifier", elem_id="pg-verifier", filterable=False)
 
 
 def _policy(parts: dict[str, Any], limits: Limits) -> None:
     # No bounds on the components: values out of bounds are refused in the program's own words.
-    with gr.Group(elem_classes="sq-group"):
+    with gr.Group(elem_classes="pg-group"):
         with gr.Row():
-            parts["temperature"] = gr.Number(label="Temperature", value=0.0, step=0.1, min_width=60, elem_id="sq-temperature")
-            parts["top_p"] = gr.Number(label="Top-p", value=1.0, step=0.05, min_width=60, elem_id="sq-top-p")
+            parts["temperature"] = gr.Number(label="Temperature", value=0.6, step=0.1, min_width=60, elem_id="pg-temperature")
+            parts["top_p"] = gr.Number(label="Top-p", value=1.0, step=0.05, min_width=60, elem_id="pg-top-p")
         with gr.Row():
             parts["max_new_tokens"] = gr.Number(label="Tokens at most", value=min(160, limits.tokens), step=16, min_width=60,
-                                                elem_id="sq-tokens")
-            parts["seed"] = gr.Number(label="Seed", value=0, min_width=60, elem_id="sq-seed")
-        parts["compare"] = gr.Checkbox(label="Then time plain decoding of it", value=True, elem_id="sq-compare", container=False)
+                                                elem_id="pg-tokens")
+            parts["seed"] = gr.Number(label="Seed", value=0, min_width=60, elem_id="pg-seed")
+        parts["compare"] = gr.Checkbox(label="Then time plain decoding of it", value=True, elem_id="pg-compare", container=False)
 
 
 def _files(parts: dict[str, Any]) -> None:
-    with gr.Row(elem_id="sq-files"):
-        parts["save"] = gr.DownloadButton("Save run", size="sm", min_width=60, interactive=False, elem_id="sq-save")
-        parts["open"] = gr.UploadButton("Open run", size="sm", min_width=60, file_types=[".json"], elem_id="sq-open")
-        parts["example"] = gr.Button("Example", size="sm", min_width=60, elem_id="sq-example")
+    with gr.Row(elem_id="pg-files"):
+        parts["save"] = gr.DownloadButton("Save run", size="sm", min_width=60, interactive=False, elem_id="pg-save")
+        parts["open"] = gr.UploadButton("Open run", size="sm", min_width=60, file_types=[".json"], elem_id="pg-open")
+        parts["example"] = gr.Button("Example", size="sm", min_width=60, elem_id="pg-example")
 
 
 def numbers_of(kind: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:

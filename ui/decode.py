@@ -36,17 +36,17 @@ class LiveView:
 
     def build(self) -> None:
         """Lay the view out in the present container."""
-        with gr.Row(elem_id="sq-page", equal_height=False):
-            with gr.Column(elem_id="sq-side", scale=0, min_width=276):
+        with gr.Row(elem_id="pg-page", equal_height=False):
+            with gr.Column(elem_id="pg-side", scale=0, min_width=276):
                 self.form: Controls = controls(self._limits)
-            with gr.Column(elem_id="sq-main", min_width=480):
+            with gr.Column(elem_id="pg-main", min_width=480):
                 self.stage = stage.stage(self.get_steps)
 
     def wire(self, blocks: gr.Blocks) -> None:
         """Connect components and handlers. No endpoint is offered to programs, and all model work has one id."""
         form, quiet = self.form, {"show_progress": "hidden", "api_visibility": "private"}
         engine = {**quiet, "concurrency_id": "engine", "concurrency_limit": self._limits.waiting, "trigger_mode": "once"}
-        outputs = [self.stage, form.run, form.step, form.stop, form.save]
+        outputs = [self.stage, form.save, *form.buttons]
         form.run.click(self.run, form.form, outputs, **engine)
         form.step.click(self.step, form.form, outputs, **engine)
         form.stop.click(self.stop, None, None, queue=False, **quiet)
@@ -152,7 +152,7 @@ class LiveView:
             if status != told:
                 told = status
                 yield {self._header: json.dumps({"stage": status.stage, "words": status.words}),
-                       self.form.run: gr.update(value="Run" if settled else "Run · loading models…")}
+                       self.form.run: gr.update(value="Run" if settled else "loading models…")}
             if not settled:
                 await asyncio.sleep(0.2)
         if told.stage == "failed":

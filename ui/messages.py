@@ -15,7 +15,7 @@ from sequoia.trace import Run
 
 VERSION = 1
 MAX_TEXT = 20_000
-_TEXTS = ("label", "title", "target", "draft", "device", "dtype", "verifier", "prompt", "plain_label", "date")
+_TEXTS = ("label", "title", "target", "draft", "device", "dtype", "verifier", "prompt", "date")
 
 
 class Feed:

@@ -81,10 +81,10 @@ def opened(path: Any, most: int) -> Shown:
         if size > min(most, MAX_CHARS):
             raise BadTrace(f"the file has {size / 1e6:.1f} MB; a run file may have {min(most, MAX_CHARS) / 1e6:.0f}")
         text = Path(path).read_bytes().decode("utf-8")
-    except OSError:
-        raise BadTrace("the file could not be read") from None
     except UnicodeDecodeError:
         raise BadTrace("not a run file: it is not text in UTF-8") from None
+    except (OSError, ValueError):  # ValueError: a name that no file can have
+        raise BadTrace("the file could not be read") from None
     return played(Run.from_json(text))
 
 

@@ -16,8 +16,8 @@ from .theme import FOLDER, page_css
 
 CANVAS = Path(__file__).resolve().parent / "canvas"
 # Each adds to the one name `Sequoia`; a file stands after those it uses while it loads.
-SCRIPTS = ("glyphs.js", "dom.js", "words.js", "view.js", "layout.js", "store.js", "textview.js", "totals.js",
-           "nodes.js", "frame.js", "treetools.js", "minimap.js", "treeview.js", "inspector.js", "bars.js", "scrubber.js", "keys.js",
+SCRIPTS = ("glyphs.js", "dom.js", "layout.js", "frame.js", "words.js", "view.js", "store.js", "totals.js", "textview.js",
+           "nodes.js", "minimap.js", "treetools.js", "treeview.js", "inspector.js", "scrubber.js", "bars.js", "keys.js",
            "stage.js")
 
 
@@ -39,11 +39,11 @@ def stage(steps_since: Callable[[Any], str]) -> gr.HTML:
     def get_steps(asked: Any) -> str:  # Gradio marks the function, which a method would not allow
         return steps_since(asked)
 
-    return gr.HTML(html_template='<div class="sq-stage"></div>', apply_default_css=False, elem_id="sq-view",
+    return gr.HTML(html_template='<div class="sq-stage"></div>', apply_default_css=False, elem_id="pg-view",
                    js_on_load="SequoiaPage.stage(element, props, watch, trigger, server);", server_functions=[get_steps])
 
 
 def header() -> gr.HTML:
     """The strip at the top. Its value is {"stage", "words"}, where loading stands, as JSON."""
     return gr.HTML(html_template=(FOLDER / "header.html").read_text(encoding="utf-8"), apply_default_css=False,
-                   elem_id="sq-top", js_on_load="SequoiaPage.header(element, props, watch);")
+                   elem_id="pg-top", js_on_load="SequoiaPage.header(element, props, watch);")

@@ -10,9 +10,10 @@ from pathlib import Path
 import gradio as gr
 
 FOLDER = Path(__file__).resolve().parent.parent / "assets" / "theme"
-# Both families are served by Gradio itself; nothing is asked of the network.
-_SANS = (gr.themes.LocalFont("IBM Plex Sans", weights=(400, 600)), "ui-sans-serif", "system-ui", "sans-serif")
-_MONO = (gr.themes.LocalFont("IBM Plex Mono", weights=(400, 500, 600)), "ui-monospace", "Consolas", "monospace")
+# Both families are served by Gradio itself; nothing is asked of the network. Its files of the weights between hold only some
+# letters, so a weight of 600 has to come from the bold ones.
+_SANS = (gr.themes.LocalFont("IBM Plex Sans", weights=(400, 700)), "ui-sans-serif", "system-ui", "sans-serif")
+_MONO = (gr.themes.LocalFont("IBM Plex Mono", weights=(400, 700)), "ui-monospace", "Consolas", "monospace")
 
 
 def theme() -> gr.themes.Base:

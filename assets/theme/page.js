@@ -38,14 +38,14 @@
     } catch {
       return;
     }
-    const box = element.querySelector(".sq-status");
+    const box = element.querySelector(".pg-status");
     box.dataset.stage = status.stage;
     box.title = status.words;
     box.querySelector("span").textContent = status.words;
   }
 
   function togglePanel(button) {
-    const open = document.body.classList.toggle("sq-wide") === false;
+    const open = document.body.classList.toggle("pg-wide") === false;
     button.setAttribute("aria-expanded", String(open));
     window.dispatchEvent(new Event("resize"));
   }

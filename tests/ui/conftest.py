@@ -1,0 +1,42 @@
+"""A tiny pair in an engine room, and orders for it. Every test has its own room; what the pair has measured is shared."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
+
+import fakes
+import pytest
+from visits import order, wait
+
+from sequoia import Pair
+from ui.engine_room import EngineRoom
+from ui.live import LiveRun
+from ui.recordings import Shelf
+from ui.session import LOCAL, Limits
+
+
+@pytest.fixture(scope="session")
+def pair() -> Pair:
+    return fakes.tiny_pair()
+
+
+@pytest.fixture
+def room(pair: Pair) -> EngineRoom:
+    room = EngineRoom(lambda: pair, 4)
+    room.open()
+    wait(lambda: room.settled, 30)
+    return room
+
+
+@pytest.fixture
+def make(room: EngineRoom) -> Callable[..., LiveRun]:
+    """Makes a live run: fields of its order by name, and limits=, room=, shelf= where the usual ones will not do."""
+
+    def made(limits: Limits = LOCAL, room: EngineRoom = room, shelf: Shelf | None = None, **fields: Any) -> LiveRun:
+        return LiveRun(order(**fields), room, limits, shelf or Shelf(8, 10**6))
+
+    return made

@@ -1,0 +1,173 @@
+"""The handlers behind the page, called as any caller could call them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+import pytest
+from visits import request, wait
+
+from sequoia import Run
+from ui import controls, decode
+from ui.decode import LiveView
+from ui.engine_room import EngineRoom
+from ui.session import LOCAL
+from ui.stage import header
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The pop-up messages."""
+    said: list[str] = []
+    monkeypatch.setattr(gr, "Warning", lambda text, **_: said.append(text))
+    return said
+
+
+@pytest.fixture
+def view(room: EngineRoom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LiveView:
+    monkeypatch.setattr(decode, "get_upload_folder", lambda: str(tmp_path))
+    with gr.Blocks():
+        view = LiveView(room, LOCAL, header())
+        view.build()
+    return view
+
+
+def filled(view: LiveView, **changes: Any) -> dict[Any, Any]:
+    values = {"prompt": "def f(x):", "temperature": 1.0, "top_p": 1.0, "max_new_tokens": 12, "seed": 0, "tree": "kary",
+              "first": 2, "second": 3, "branching": "2", "verifier": "sequoia", "compare": False, **changes}
+    return {getattr(view.form, name): values[name] for name in controls.FORM}
+
+
+def sent(view: LiveView, updates: Iterator[dict[Any, Any]]) -> tuple[list[dict[str, Any]], list[dict[Any, Any]]]:
+    """All messages for the stage, and all updates."""
+    everything = list(updates)
+    return [json.loads(update[view.stage]) for update in everything if view.stage in update], everything
+
+
+def test_a_run_streams_ends_and_can_be_saved(view: LiveView) -> None:
+    messages, updates = sent(view, view.run(filled(view), request()))
+    assert sum(len(step["emitted"]) for message in messages for step in message.get("steps", [])) == 12
+    assert messages[-1]["done"]
+    assert updates[0][view.form.run]["interactive"] is False
+    assert updates[-1][view.form.run]["interactive"] is True
+    saved = Path(updates[-1][view.form.save]["value"])
+    assert len(Run.from_json(saved.read_text()).steps) == sum(len(message.get("steps", [])) for message in messages)
+
+
+def test_a_bad_value_is_shown_and_nothing_on_screen_is_lost(view: LiveView, said: list[str]) -> None:
+    messages, updates = sent(view, view.run(filled(view, temperature=-2), request()))
+    assert messages == [{"v": 1, "error": "temperature: -2 is not a number from 0 to 5", "notice": None}]
+    assert said == ["temperature: -2 is not a number from 0 to 5"]
+    assert [*updates[0]] == [view.stage]
+    assert view.sessions.get("one") is None
+
+
+def test_words_of_a_visitor_are_no_markup_in_a_pop_up(view: LiveView, said: list[str]) -> None:
+    sent(view, view.run(filled(view, verifier="<img src=x onerror=alert(1)>${1}{{2}}"), request()))
+    assert "<" not in said[0]
+    assert "${" not in said[0]
+    assert "{{" not in said[0]
+    assert "&lt;img" in said[0]
+
+
+def test_a_second_run_of_the_same_visitor_is_refused_while_one_goes_on(view: LiveView, said: list[str]) -> None:
+    first = view.run(filled(view, max_new_tokens=400), request())
+    next(first)
+    messages, _ = sent(view, view.run(filled(view), request()))
+    assert "one run at a time" in messages[0]["error"]
+    view.stop(request())
+    assert json.loads([u for u in first if view.stage in u][-1][view.stage])["done"]
+
+
+def test_a_closed_page_frees_the_engine(view: LiveView, room: EngineRoom) -> None:
+    """Guards against an abandoned run that goes on to its end: closing the generator is what Gradio does."""
+    running = view.run(filled(view, max_new_tokens=500, tree="plain"), request())
+    next(running)
+    next(running)
+    run = view.sessions.get("one")
+    running.close()
+    wait(lambda: not run.busy, 2)
+    assert len(room.line) == 0
+    assert len(run.recording.run().steps) < 500
+
+
+def test_a_visitor_who_left_is_forgotten(view: LiveView, room: EngineRoom) -> None:
+    running = view.run(filled(view, max_new_tokens=500, tree="plain"), request())
+    next(running)
+    run = view.sessions.get("one")
+    view.leave(request())
+    wait(lambda: not run.busy, 2)
+    assert not run.holding
+    assert view.sessions.get("one") is None
+
+
+def test_step_makes_one_step_and_run_goes_on_from_there(view: LiveView) -> None:
+    form = filled(view)
+    names, count = set(), 0
+    for n in range(1, 3):
+        messages, updates = sent(view, view.step(form, request()))
+        names |= {message["run"] for message in messages if "run" in message}
+        count += sum(len(message.get("steps", [])) for message in messages)
+        assert count == n
+        assert updates[-1][view.form.run]["value"] == "Run on"
+    messages, updates = sent(view, view.run(form, request()))
+    assert {message["run"] for message in messages} == names
+    assert messages[0]["from"] == 2
+    assert updates[-1][view.form.run]["value"] == "Run"
+
+
+def test_a_changed_form_begins_a_new_run(view: LiveView) -> None:
+    first, _ = sent(view, view.step(filled(view), request()))
+    second, _ = sent(view, view.step(filled(view, seed=9), request()))
+    assert first[-1]["run"] != second[-1]["run"]
+    assert second[0]["from"] == 0
+
+
+def test_a_reload_shows_the_run_in_the_address_and_else_the_recorded_one(view: LiveView) -> None:
+    messages, _ = sent(view, view.run(filled(view), request()))
+    again = json.loads(view.load(request("two", run=messages[-1]["run"]))[view.stage])
+    assert again["run"] == messages[-1]["run"]
+    assert len(again["steps"]) == sum(len(message.get("steps", [])) for message in messages)
+    assert json.loads(view.load(request("two", run="nothing"))[view.stage])["meta"]["label"] == "recorded"
+
+
+def test_a_saved_run_is_opened_and_a_spoiled_one_changes_nothing(view: LiveView, said: list[str], tmp_path: Path) -> None:
+    _, updates = sent(view, view.run(filled(view), request()))
+    good = tmp_path / "good.json"
+    shutil.copy(updates[-1][view.form.save]["value"], good)
+    assert json.loads(view.open(str(good))[view.stage])["meta"]["label"] == "recorded"
+    good.write_text(good.read_text()[:-9])
+    update = view.open(str(good))
+    assert [*update] == [view.stage]
+    message = json.loads(update[view.stage])
+    assert message["error"].startswith("Not opened: not a JSON file")
+    assert "run" not in message
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize("asked", [None, 3, "x", [], ["x"], ["x", 0], ["x", -1], [None, None], ["x", 1, 2], {"a": 1}])
+def test_missed_steps_of_no_run_are_refused(view: LiveView, asked: Any) -> None:
+    assert "no longer kept" in json.loads(view.get_steps(asked))["error"]
+
+
+def test_missed_steps_are_given(view: LiveView) -> None:
+    messages, _ = sent(view, view.run(filled(view), request()))
+    given = json.loads(view.get_steps([messages[-1]["run"], 1]))
+    assert given["from"] == 1
+    assert given["steps"][0]["i"] == 1
+    for first in (-1, True, 1.0, "1", 10**6):
+        answer = json.loads(view.get_steps([messages[-1]["run"], first]))
+        assert answer.get("steps", []) == []
+
+
+@pytest.mark.parametrize("kind", [*controls.SHAPES, None, 3, "nothing", []])
+def test_numbers_of_any_shape(kind: Any) -> None:
+    shown = [update.get("visible") for update in controls.numbers_of(kind)]
+    wanted = {"best": [True, True, False], "sequences": [True, True, False], "kary": [True, True, False],
+              "chain": [True, False, False], "branching": [False, False, True]}
+    assert shown == wanted.get(kind if isinstance(kind, str) else "", [False] * 3)

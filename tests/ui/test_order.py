@@ -1,0 +1,93 @@
+"""Hostile values: whatever the form sends becomes an Order or a SequoiaError that names the value, and nothing else."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from sequoia import SequoiaError
+from ui.order import Order
+from ui.session import LOCAL, PUBLIC
+from ui.trees import SHAPES
+
+GOOD = {"prompt": "x = 1", "temperature": 0.6, "top_p": 1, "max_new_tokens": 16, "seed": 3, "tree": "planned", "first": 8,
+        "second": 3, "branching": "2, 2", "verifier": "sequoia", "compare": True}
+
+BAD = [
+    ("prompt", "", "empty"), ("prompt", " \n\t", "empty"), ("prompt", None, "empty"), ("prompt", 7, "empty"),
+    ("prompt", "x" * 20_001, "20001 characters"),
+    ("temperature", math.nan, "nan"), ("temperature", math.inf, "inf"), ("temperature", -0.1, "-0.1"),
+    ("temperature", 5.1, "5.1"),
+    ("temperature", True, "True"), ("temperature", "1", "'1'"), ("temperature", None, "None"), ("temperature", [1], "list"),
+    ("top_p", 0, "0.01 to 1"), ("top_p", 1.01, "1.01"), ("top_p", math.nan, "nan"),
+    ("max_new_tokens", 0, "1 to 4096"), ("max_new_tokens", 4.5, "4.5"), ("max_new_tokens", 10**400, "integer of"),
+    ("max_new_tokens", math.nan, "nan"), ("max_new_tokens", True, "True"), ("max_new_tokens", 4097, "4097"),
+    ("seed", -1, "-1"), ("seed", 2**63, "9223372036854775808"), ("seed", None, "None"), ("seed", math.inf, "inf"),
+    ("verifier", "best", "'best'"), ("verifier", None, "unknown verifier"), ("verifier", ["sequoia"], "unknown verifier"),
+    ("tree", "shrub", "'shrub'"), ("tree", None, "None"), ("tree", {"a": 1}, "dict"),
+]
+
+
+@pytest.mark.parametrize(("field", "value", "says"), BAD, ids=lambda part: str(part)[:30])
+def test_a_bad_value_is_named(field: str, value: Any, says: str) -> None:
+    with pytest.raises(SequoiaError) as caught:
+        Order.parse({**GOOD, field: value}, LOCAL)
+    assert says in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+BAD_TREES = [
+    ("best", {"first": 1025}, "1025"), ("best", {"first": 0}, "0"), ("best", {"first": 2.5}, "2.5"), ("best", {"second": 1}, "1"),
+    ("best", {"second": None}, "None"), ("chain", {"first": 1025}, "1025"), ("chain", {"first": -3}, "-3"),
+    ("sequences", {"first": 500, "second": 500}, "1024"), ("kary", {"first": 4, "second": 10}, "1024"),
+    ("kary", {"first": 10**30}, "1024"), ("kary", {"first": math.nan}, "nan"), ("branching", {"branching": "2, x"}, "2, x"),
+    ("branching", {"branching": ""}, "branching"), ("branching", {"branching": None}, "None"),
+    ("branching", {"branching": "9999999999"}, "99999"), ("branching", {"branching": "0"}, "0"),
+    ("branching", {"branching": "32 32 32"}, "1024"), ("branching", {"branching": "1 " * 150}, "branching"),
+    ("branching", {"branching": "²"}, "branching"),
+]
+
+
+@pytest.mark.parametrize(("kind", "change", "says"), BAD_TREES, ids=lambda part: str(part)[:40])
+def test_a_bad_tree_is_named(kind: str, change: dict[str, Any], says: str) -> None:
+    with pytest.raises(SequoiaError) as caught:
+        Order.parse({**GOOD, "tree": kind, **change}, LOCAL)
+    assert says in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+def test_every_field_survives_every_kind_of_junk() -> None:
+    """Guards against exceptions of other kinds: 11 fields times 14 values, each an order or a SequoiaError."""
+    junk = [None, True, -1, 1.5, math.nan, -math.inf, 10**400, "", "x" * 10**5, "\x00\ud800", [], [[]], {}, {"a": math.nan}, b"x"]
+    refused = 0
+    for kind in SHAPES:
+        for field in GOOD:
+            for value in junk:
+                try:
+                    Order.parse({**GOOD, "tree": kind, field: value}, LOCAL)
+                except SequoiaError:
+                    refused += 1
+    assert refused > 500
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+def test_every_shape_is_accepted_with_the_values_it_begins_with(kind: str) -> None:
+    start = SHAPES[kind].start
+    numbers = {"branching": start[0]} if kind == "branching" else dict(zip(("first", "second"), start, strict=False))
+    assert Order.parse({**GOOD, "tree": kind, **numbers}, PUBLIC).wish.kind == kind
+
+
+def test_browsers_write_whole_numbers_as_floats() -> None:
+    order = Order.parse({**GOOD, "max_new_tokens": 16.0, "seed": 3.0, "tree": "chain", "first": 5.0}, LOCAL)
+    assert (order.policy.max_new_tokens, order.policy.seed, order.wish.numbers) == (16, 3, (5,))
+
+
+@pytest.mark.parametrize(("field", "value", "bound"), [("max_new_tokens", 513, "512"), ("first", 257, "256"),
+                                                       ("prompt", "x" * 8001, "8000")])
+def test_strangers_meet_their_own_limits(field: str, value: Any, bound: str) -> None:
+    form = {**GOOD, "tree": "chain", field: value}
+    assert Order.parse(form, LOCAL)
+    with pytest.raises(SequoiaError, match=bound):
+        Order.parse(form, PUBLIC)

@@ -1,0 +1,245 @@
+"""A run in its thread: it stops within a step, keeps to its time, waits its turn, and leaves the engine free whatever happens."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from visits import order, wait
+
+import ui.runner
+from sequoia import Decoder, Pair, SequoiaError, StepTrace
+from sequoia.errors import BadModel
+from ui.engine_room import EngineRoom
+from ui.live import LiveRun
+from ui.recordings import Shelf
+from ui.session import LOCAL, Limits
+from ui.trees import Wish
+
+
+class Gate:
+    """A decoder that makes a step only when it is let through."""
+
+    def __init__(self) -> None:
+        self.begun, self.passes = threading.Semaphore(0), threading.Semaphore(0)
+
+    def decoder(self) -> type[Decoder]:
+        gate = self
+
+        class Gated(Decoder):
+            def step(self) -> StepTrace:
+                gate.begun.release()
+                assert gate.passes.acquire(timeout=10)
+                return super().step()
+
+        return Gated
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+    gate = Gate()
+    monkeypatch.setattr(ui.runner, "Decoder", gate.decoder())
+    yield gate
+    gate.passes.release(10_000)  # no thread stays behind
+
+
+def steps_of(texts: list[str]) -> list[Any]:
+    return [step for text in texts for step in json.loads(text).get("steps", [])]
+
+
+def emitted(live: LiveRun) -> list[int]:
+    return [token for step in live.recording.run().steps for token in step.emitted]
+
+
+def test_stop_ends_the_run_within_the_present_step(make: Callable[..., LiveRun], gate: Gate) -> None:
+    """Guards against a Stop that is looked at only at the end of the run: exactly the step under way is finished."""
+    live = make(tokens=100)
+    live.start(None)
+    for _ in range(3):
+        assert gate.begun.acquire(timeout=10)
+        gate.passes.release()
+    assert gate.begun.acquire(timeout=10)  # the fourth step is under way
+    live.halt()
+    gate.passes.release()
+    texts = list(live.messages())
+    assert len(steps_of(texts)) == 4
+    assert json.loads(texts[-1])["done"] is True
+    assert not live.busy
+    assert live.holding
+    assert not live.stepped
+
+
+def test_a_left_run_frees_the_engine_and_its_caches(make: Callable[..., LiveRun], gate: Gate, room: EngineRoom) -> None:
+    live = make()
+    live.start(None)
+    assert gate.begun.acquire(timeout=10)
+    live.halt()
+    live.release()
+    assert len(room.line) == 1
+    gate.passes.release()
+    wait(lambda: not live.busy)
+    assert len(room.line) == 0
+    assert live._decoder is None
+
+
+def test_a_run_keeps_to_its_time(make: Callable[..., LiveRun]) -> None:
+    live = make(limits=Limits(seconds=0.0), tokens=100)
+    live.start(None)
+    texts = list(live.messages())
+    assert len(steps_of(texts)) == 1
+    assert "longest a run may take" in json.loads(texts[-1])["notice"]
+    assert not live.holding
+
+
+def test_stepping_gives_one_step_each_and_the_same_tokens(make: Callable[..., LiveRun]) -> None:
+    """Guards against a pause that loses the state of the caches or of the random draws."""
+    straight, stepped = make(tokens=20), make(tokens=20)
+    straight.start(None)
+    list(straight.messages())
+    for n in range(1, 4):
+        stepped.start(1)
+        list(stepped.messages())
+        assert len(stepped.recording.run().steps) == n
+        assert stepped.stepped
+    stepped.start(None)
+    list(stepped.messages())
+    assert emitted(stepped) == emitted(straight)
+    assert not stepped.holding
+
+
+def test_plain_decoding_is_timed_after_the_run_and_only_then(make: Callable[..., LiveRun]) -> None:
+    live = make(compare=True)
+    live.start(None)
+    metas = [meta for text in live.messages() if (meta := json.loads(text).get("meta"))]
+    assert metas[0]["plain_seconds"] is None
+    assert metas[-1]["plain_seconds"] > 0
+    assert metas[-1]["plain_label"] == "measured"
+    assert live.recording.run().meta["plain_seconds"] == metas[-1]["plain_seconds"]
+
+
+@pytest.mark.parametrize("case", ["off", "stopped", "plain"])
+def test_there_is_no_speed_up_without_a_plain_run_beside_it(make: Callable[..., LiveRun], case: str) -> None:
+    live = make(compare=case != "off", wish=Wish("plain") if case == "plain" else None)
+    live.start(2 if case == "stopped" else None)
+    metas = [meta for text in live.messages() if (meta := json.loads(text).get("meta"))]
+    assert len(metas) == 1
+    assert metas[0]["plain_seconds"] is None
+
+
+def test_a_second_run_is_told_its_place_and_then_begins(make: Callable[..., LiveRun], gate: Gate) -> None:
+    first, second = make(tokens=2, wish=Wish("plain")), make(tokens=2, wish=Wish("plain"))
+    first.start(None)
+    assert gate.begun.acquire(timeout=10)
+    second.start(None)
+    told = second.messages()
+    assert json.loads(next(told))["notice"].startswith("1 run before yours")
+    gate.passes.release(10)
+    list(first.messages())
+    assert len(steps_of(list(told))) == 2
+
+
+def test_a_run_ordered_early_waits_for_the_models(pair: Pair, make: Callable[..., LiveRun]) -> None:
+    loaded = threading.Event()
+    room = EngineRoom(lambda: (loaded.wait(10), pair)[1], 2)
+    room.open()
+    live = make(room=room, tokens=4)
+    live.start(None)
+    texts = live.messages()
+    first = json.loads(next(texts))
+    assert "waiting for the models" in first["notice"]
+    assert "run" not in first
+    loaded.set()
+    assert sum(len(step["emitted"]) for step in steps_of(list(texts))) == 4
+
+
+def test_stop_while_waiting_for_the_models(make: Callable[..., LiveRun], pair: Pair) -> None:
+    loaded = threading.Event()
+    room = EngineRoom(lambda: (loaded.wait(10), pair)[1], 2)
+    room.open()
+    live = make(room=room)
+    live.start(None)
+    live.halt()
+    assert json.loads(list(live.messages())[-1])["notice"] == "stopped"
+    loaded.set()
+
+
+def test_models_that_do_not_load_are_reported_to_every_run(make: Callable[..., LiveRun]) -> None:
+    def refuse() -> Pair:
+        raise BadModel("no such folder 'x'")
+
+    room = EngineRoom(refuse, 2)
+    room.open()
+    live = make(room=room)
+    live.start(None)
+    assert "no such folder 'x'" in json.loads(list(live.messages())[-1])["error"]
+    assert room.status.stage == "failed"
+
+
+def test_an_unexpected_error_shows_no_path_and_the_next_run_is_unaffected(make: Callable[..., LiveRun],
+                                                                          monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("/secret/path.py line 3")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Decoder, "step", broken)
+        live = make()
+        live.start(None)
+        last = json.loads(list(live.messages())[-1])
+    assert last["error"]
+    assert "secret" not in last["error"]
+    after = make(tokens=6)
+    after.start(None)
+    assert sum(len(step["emitted"]) for step in steps_of(list(after.messages()))) == 6
+
+
+def test_out_of_memory_is_said_and_the_next_run_is_unaffected(make: Callable[..., LiveRun],
+                                                              monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Decoder, "prefill", full)
+        live = make()
+        live.start(None)
+        assert "out of memory" in json.loads(list(live.messages())[-1])["error"]
+    after = make(tokens=6)
+    after.start(None)
+    assert len(steps_of(list(after.messages()))) > 0
+
+
+def test_a_prompt_beyond_the_context_is_refused_with_its_size(make: Callable[..., LiveRun]) -> None:
+    live = make(prompt="x" * 4000)
+    live.start(None)
+    error = json.loads(list(live.messages())[-1])["error"]
+    assert "512" in error
+
+
+@pytest.mark.parametrize("wish", [Wish("planned"), Wish("best", (12, 4)), Wish("chain", (5,)), Wish("sequences", (3, 2)),
+                                  Wish("kary", (2, 3)), Wish("branching", ("3, 1",)), Wish("plain")], ids=lambda wish: wish.kind)
+@pytest.mark.parametrize("verifier", ["sequoia", "specinfer", "topk"])
+def test_every_shape_runs_with_every_verifier(room: EngineRoom, wish: Wish, verifier: str) -> None:
+    live = LiveRun(order(tokens=8, wish=wish, verifier=verifier), room, LOCAL, Shelf(1, 10**6))
+    live.start(None)
+    texts = list(live.messages())
+    assert live.error is None
+    assert sum(len(step["emitted"]) for step in steps_of(texts)) == 8
+    tree = live.recording.meta["tree"]
+    assert len(json.loads(live.recording.run().to_json())["trees"][0]) == tree["nodes"] or tree["nodes"] > 8
+
+
+def test_greedy_output_does_not_depend_on_the_tree(make: Callable[..., LiveRun]) -> None:
+    texts = []
+    for wish in (Wish("plain"), Wish("kary", (2, 4))):
+        live = make(tokens=24, temperature=0.0, wish=wish)
+        live.start(None)
+        list(live.messages())
+        texts.append(emitted(live))
+    assert texts[0] == texts[1]
+
+
+def test_errors_of_an_order_are_the_programs_own() -> None:
+    with pytest.raises(SequoiaError, match="1365 nodes in 6 levels; allowed are 1024"):
+        Wish("kary", (4, 9))

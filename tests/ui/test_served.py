@@ -1,0 +1,138 @@
+"""The page as it is served: its endpoints are a golden file, nothing is public, and both templates are static."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import gradio as gr
+import pytest
+
+import app
+from ui import layout, show, stage
+from ui.engine_room import EngineRoom
+from ui.presets import presets
+from ui.session import LOCAL, PUBLIC
+
+GOLDEN = Path(__file__).with_name("endpoints.json")
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def blocks(room: EngineRoom) -> gr.Blocks:
+    return layout.page(room, LOCAL)
+
+
+def endpoints(blocks: gr.Blocks) -> list[dict[str, object]]:
+    """Everything the server runs when it is asked to, by name."""
+    found = [{"name": fn.api_name if isinstance(fn.api_name, str) else fn.name, "visibility": fn.api_visibility,
+              "queue": fn.queue, "concurrency": fn.concurrency_id if fn.concurrency_id == "engine" else None,
+              "on": sorted({event for _, event in fn.targets}), "server": fn.fn is not None} for fn in blocks.fns.values()]
+    functions = [{"name": fn.__name__, "visibility": "server function"}
+                 for block in blocks.blocks.values() for fn in getattr(block, "server_fns", None) or []]
+    return sorted([*found, *functions], key=lambda one: json.dumps(one, sort_keys=True))
+
+
+def test_the_list_of_endpoints_is_known(blocks: gr.Blocks) -> None:
+    """Guards against a handler that becomes reachable unnoticed. After a wanted change, write the file anew."""
+    assert endpoints(blocks) == json.loads(GOLDEN.read_text())
+
+
+def test_no_endpoint_is_offered_to_programs(blocks: gr.Blocks) -> None:
+    assert {one["visibility"] for one in endpoints(blocks)} == {"private", "server function"}
+    assert blocks.api_open is False
+
+
+def test_all_model_work_shares_one_line(blocks: gr.Blocks) -> None:
+    assert sorted(str(one["name"]) for one in endpoints(blocks) if one.get("concurrency") == "engine") == ["run", "step"]
+
+
+@pytest.mark.parametrize("limits", [LOCAL, PUBLIC])
+def test_the_server_is_closed_up(limits: object) -> None:
+    options = layout.launch_options(limits)
+    assert (options["show_error"], options["run_history"], options["footer_links"]) == (False, False, [])
+    assert options["max_file_size"] == limits.upload
+    assert options["state_session_capacity"] <= 128
+
+
+def test_templates_take_no_values(blocks: gr.Blocks) -> None:
+    """Guards against a template that a model's token could be evaluated in."""
+    templates = [block.html_template for block in blocks.blocks.values() if isinstance(block, gr.HTML)]
+    assert len(templates) == 2
+    for template in templates:
+        assert not any(mark in template for mark in ("${", "{{", "@children"))
+
+
+def test_the_head_holds_every_script_and_ends_none_early() -> None:
+    text = stage.head()
+    assert text.count("<script>") == text.count("</script>") == len(stage.SCRIPTS) + 1
+    assert {path.name for path in stage.CANVAS.glob("*.js")} == set(stage.SCRIPTS)
+    assert "http://" not in text.replace("http://www.w3.org/", "")
+    assert "https://" not in text
+
+
+@pytest.mark.parametrize(("text", "markup"), [
+    ("<b>&\"'", "&lt;b&gt;&amp;&quot;&#x27;"), ("a\u202eb\x00", "a\\u202eb\\u0000"),
+    ("${x}{{y}}`", "&#36;&#123;x&#125;&#123;&#123;y&#125;&#125;&#96;"),
+    ("a\nb", "a<br>b"),
+])
+def test_toasts_show_exactly_the_text(text: str, markup: str) -> None:
+    assert show.toast(text) == markup
+
+
+def test_toasts_are_short() -> None:
+    assert len(show.toast("x" * 10**6)) == show.MAX_MESSAGE
+
+
+def test_literals_end_no_script() -> None:
+    assert "</script>" not in show.literal("</script><script>alert(1)")
+    assert json.loads(show.literal("</script>\u2028")) == "</script>\u2028"
+
+
+def test_presets_differ_in_kind_and_fit_the_form() -> None:
+    found = presets()
+    assert len({preset.name for preset in found}) == len(found) >= 6
+    assert "prose" in {preset.name for preset in found}
+    assert all(preset.text.strip() and len(preset.text) < 1000 for preset in found)
+
+
+def imports(path: Path) -> set[str]:
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module.split(".")[0])
+    return names
+
+
+def test_dependencies_point_one_way() -> None:
+    files = list((ROOT / "sequoia").rglob("*.py"))
+    assert len(files) > 10
+    for path in files:
+        assert not imports(path) & {"ui", "gradio", "plotly", "app"}, path.name
+    pure = ["messages", "order", "trees", "session", "line", "engine_room", "runner", "live", "recordings", "presets", "show"]
+    for name in pure:
+        assert "gradio" not in imports(ROOT / "ui" / f"{name}.py"), name
+
+
+@pytest.mark.parametrize("arguments", [["--draft", "x"], ["--public", "--target", "a", "--draft", "b"], ["--port", "0"],
+                                       ["--port", "70000"]])
+def test_flags_that_contradict_are_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    made = app.parser()
+    with pytest.raises(SystemExit) as caught:
+        app.checked(made.parse_args(arguments), made)
+    assert caught.value.code == 2
+    assert "error: --" in capsys.readouterr().err
+
+
+def test_the_way_to_ourselves_uses_no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "example.org")
+    monkeypatch.setenv("GRADIO_ANALYTICS_ENABLED", "True")
+    for name in ("no_proxy", "HF_HUB_DISABLE_TELEMETRY", "HF_HUB_OFFLINE"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv(name, "")
+    app.set_up(True)
+    assert app.os.environ["NO_PROXY"] == "example.org,localhost,127.0.0.1"
+    assert app.os.environ["GRADIO_ANALYTICS_ENABLED"] == "False"
