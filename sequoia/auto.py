@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .acceptance import Acceptance
-from .engine import Decoder, run
+from .engine import Decoder, run, verifier_named
 from .hardware import HardwareProfile
 from .measure import count_acceptance, measure_profile
 from .pair import Pair
@@ -48,4 +48,8 @@ def speculate(pair: Pair, prompt: str, policy: Policy, tree: Tree | None = None,
 
     The settings are checked at the call, before the first step; raises BadPrompt, BadTree or BadPolicy.
     """
-    return run(Decoder(pair, prompt, policy, tree or default_plan(pair, policy).tree, verifier))
+    if tree is None:
+        verifier_named(verifier)  # what can be refused is refused before anything is measured
+        pair.encode(prompt)
+        tree = default_plan(pair, policy).tree
+    return run(Decoder(pair, prompt, policy, tree, verifier))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import statistics
 import time
+from typing import Any
 
 import torch
 
@@ -16,13 +17,12 @@ _MEASURED_UP_TO = 200_000_000  # parameters; beyond, the second copy is not wort
 _ROUNDS = 5
 
 
-def best_dtype(hf: torch.nn.Module, name: str, width: int) -> TreeModel:
+def best_dtype(hf: Any, name: str, width: int) -> TreeModel:
     """`hf` in the number type that runs `width` rows fastest: measured for small models on a CPU, bfloat16 elsewhere."""
     if hf.device.type == "cpu" and hf.num_parameters() <= _MEASURED_UP_TO:
         copies = [copy.deepcopy(hf).to(dtype) for dtype in (torch.float32, torch.bfloat16)]
         return fastest([TreeModel(one, name).quicken() for one in copies], width)
-    lean = torch.bfloat16 if _has_bf16(hf.device) else torch.float32
-    return TreeModel(hf.to(lean), name).quicken()
+    return TreeModel(hf.to(lean_dtype(hf.device)), name).quicken()
 
 
 def fastest(models: list[TreeModel], width: int) -> TreeModel:
@@ -47,6 +47,11 @@ class _Trial:
         self._context.forward(self._tokens, self._rows)
         self._context.keep([])
         return time.perf_counter() - start
+
+
+def lean_dtype(device: torch.device) -> torch.dtype:
+    """The number type for models that are not measured: the narrowest this device computes with."""
+    return torch.bfloat16 if _has_bf16(device) else torch.float32
 
 
 def _has_bf16(device: torch.device) -> bool:

@@ -14,13 +14,14 @@ from typing import Any
 
 import psutil
 import torch
-from huggingface_hub import HfApi
+from huggingface_hub import HfApi, snapshot_download
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
 from .acceptance import Acceptance
-from .dtype import DTYPES, best_dtype
+from .dtype import DTYPES, best_dtype, lean_dtype
 from .errors import BadModel, BadPair, OutOfMemory, SequoiaError
+from .guarded import shown
 from .models import TreeModel, self_test
 from .pair import Pair
 
@@ -47,32 +48,32 @@ def load_pair(name: str = "bundled", *, draft: str | None = None, target: str | 
     machine), "float32", "bfloat16" or "float16". Raises BadModel, BadPair or OutOfMemory with the reason.
     """
     if (draft is None) != (target is None):
-        raise BadPair(f"a draft and a target come together; given were draft={draft!r} and target={target!r}")
+        raise BadPair(f"a draft and a target come together; given were draft={shown(draft)} and target={shown(target)}")
     if target is None and name != "bundled":
-        raise BadModel(f"unknown pair {str(name)[:60]!r}; known is 'bundled', others are named by draft= and target=")
+        raise BadModel(f"unknown pair {shown(name)}; known is 'bundled', others are named by draft= and target=")
     transformers_logging.disable_progress_bar()
     bundled = target is None
     sources = [check_source(str(BUNDLED / which) if bundled else ref) for which, ref in (("target", target), ("draft", draft))]
     tokenizer = matching_tokenizer(*(source.name for source in sources))
     where, kinds = checked_device(device), checked_dtype(dtype)
-    check_memory(sum(source.weight_bytes for source in sources), where)
-    models = [load_model(source, where, kinds, width) for source, width in zip(sources, (16, 2), strict=True)]
-    same_vocabulary(*models, len(tokenizer))
-    return Pair("bundled" if bundled else f"{models[0].name} + {models[1].name}", *models, tokenizer,
-                begin=(tokenizer.bos_token_id,) if bundled else (), stop=stop_tokens(models[0].hf, tokenizer),
+    check_memory(sum(loaded_bytes(source, where, kinds) for source in sources), where)
+    big, small = (load_model(source, where, kinds, width) for source, width in zip(sources, (16, 2), strict=True))
+    same_vocabulary(big, small, len(tokenizer))
+    return Pair("bundled" if bundled else f"{big.name} + {small.name}", big, small, tokenizer,
+                begin=(tokenizer.bos_token_id,) if bundled else (), stop=stop_tokens(big.hf, tokenizer),
                 known=known_acceptance(BUNDLED / "acceptance.json") if bundled else ())
 
 
 def check_source(ref: Any) -> Source:
     """Look at a model's config and files. Raises BadModel where it is missing, unsafe or of a kind that cannot run a tree."""
     if not isinstance(ref, str) or not ref.strip() or len(ref) > 500:
-        raise BadModel(f"a model is named by a folder or a Hugging Face id, not {str(ref)[:60]!r}")
+        raise BadModel(f"a model is named by a folder or a Hugging Face id, not {shown(ref)}")
     local = Path(ref).is_dir()
     if not local and not _HUB_ID.fullmatch(ref):
         raise BadModel(f"no folder {ref[:200]!r}, and it is no Hugging Face id of the form owner/name")
     config = _refused(BadModel, f"cannot read the config of {ref!r}",
                       lambda: AutoConfig.from_pretrained(ref, trust_remote_code=False))
-    refuse_unfit(ref, config.get_text_config())
+    refuse_unfit(ref, _refused(BadModel, f"{ref!r} is no single language model", config.get_text_config))
     return Source(ref, config, _local_bytes(ref) if local else _hub_bytes(ref))
 
 
@@ -121,7 +122,7 @@ def checked_device(device: str) -> torch.device:
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if not isinstance(device, str) or not re.fullmatch(r"cpu|cuda(:\d{1,2})?", device):
-        raise BadModel(f"device {str(device)[:40]!r} is not auto, cpu, cuda or cuda:NUMBER")
+        raise BadModel(f"device {shown(device)} is not auto, cpu, cuda or cuda:NUMBER")
     found = torch.device(device)
     if found.type == "cuda" and (found.index or 0) >= torch.cuda.device_count():
         raise BadModel(f"device {device!r} is not there: this machine has {torch.cuda.device_count()} CUDA devices")
@@ -130,13 +131,20 @@ def checked_device(device: str) -> torch.device:
 
 def checked_dtype(dtype: str) -> tuple[torch.dtype, ...]:
     """The number types to choose from."""
-    if dtype != "auto" and dtype not in DTYPES:
-        raise BadModel(f"dtype {str(dtype)[:40]!r} is not one of auto, {', '.join(DTYPES)}")
+    if not isinstance(dtype, str) or dtype not in ("auto", *DTYPES):
+        raise BadModel(f"dtype {shown(dtype)} is not one of auto, {', '.join(DTYPES)}")
     return () if dtype == "auto" else (DTYPES[dtype],)
 
 
+def loaded_bytes(source: Source, device: torch.device, dtypes: tuple[torch.dtype, ...]) -> int:
+    """Bytes of the weights once loaded: float32 made of a bfloat16 file takes twice the file."""
+    stored = getattr(source.config.get_text_config(), "dtype", None) or torch.float32
+    used = dtypes[0] if dtypes else lean_dtype(device)
+    return source.weight_bytes * max(used.itemsize, stored.itemsize) // stored.itemsize
+
+
 def check_memory(weight_bytes: int, device: torch.device) -> None:
-    """OutOfMemory where the weights as stored, and a tenth for everything else, exceed what is free."""
+    """OutOfMemory where the weights, and a tenth for everything else, exceed what is free."""
     free = torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else psutil.virtual_memory().available
     needed = weight_bytes * 1.1
     if needed > free:
@@ -147,10 +155,14 @@ def load_model(source: Source, device: torch.device, dtypes: tuple[torch.dtype, 
     """Weights from safetensors in the given number type, or the one that runs `width` rows fastest; self-tested."""
     hf = _refused(BadModel, f"cannot load {source.name!r}", lambda: AutoModelForCausalLM.from_pretrained(
         source.name, dtype=dtypes[0] if dtypes else "auto", use_safetensors=True, attn_implementation="sdpa",
-        trust_remote_code=False).to(device))
+        trust_remote_code=False).to(device))  # pyright: ignore[reportArgumentType]
     name = Path(source.name).name if Path(source.name).is_dir() else source.name
+    return _refused(BadModel, f"{name} cannot run a tree", lambda: _tested(hf, name, dtypes, width))
+
+
+def _tested(hf: Any, name: str, dtypes: tuple[torch.dtype, ...], width: int) -> TreeModel:
     model = TreeModel(hf, name).quicken() if dtypes else best_dtype(hf, name, width)
-    _refused(BadModel, f"{name} cannot run a tree", lambda: self_test(model))
+    self_test(model)
     return model
 
 
@@ -161,7 +173,7 @@ def same_vocabulary(target: TreeModel, draft: TreeModel, pieces: int) -> None:
     target.vocab = draft.vocab = min(target.vocab, draft.vocab)
 
 
-def stop_tokens(hf: torch.nn.Module, tokenizer: Any) -> frozenset[int]:
+def stop_tokens(hf: Any, tokenizer: Any) -> frozenset[int]:
     """End-of-text ids from the generation config and the tokenizer; a model without any never ends by itself."""
     configured = getattr(hf.generation_config, "eos_token_id", None)
     ids = configured if isinstance(configured, list) else [configured]
@@ -184,11 +196,20 @@ def _local_bytes(folder: str) -> int:
 
 
 def _hub_bytes(ref: str) -> int:
-    info = _refused(BadModel, f"cannot look up {ref!r} on the hub", lambda: HfApi().model_info(ref, files_metadata=True))
+    try:
+        info = HfApi().model_info(ref, files_metadata=True)
+    except Exception as problem:  # no network, for one; what was downloaded before can be used without
+        return _local_bytes(_downloaded(ref, problem))
     files = [file.size or 0 for file in info.siblings or () if file.rfilename.endswith(".safetensors")]
     if not files:
         raise BadModel(f"{ref} has no .safetensors file; other weight formats can run code and are not loaded")
     return sum(files)
+
+
+def _downloaded(ref: str, problem: Exception) -> str:
+    """The folder of `ref` in the local cache; BadModel names the hub's `problem` where it is not there."""
+    return _refused(BadModel, f"cannot look up {ref!r} on the hub ({_one_line(problem)}), nor in the local cache",
+                    lambda: snapshot_download(ref, local_files_only=True))
 
 
 def _refused(error: type[SequoiaError], what: str, load: Callable[[], Any]) -> Any:
@@ -200,4 +221,8 @@ def _refused(error: type[SequoiaError], what: str, load: Callable[[], Any]) -> A
     except torch.OutOfMemoryError as problem:
         raise OutOfMemory(f"{what}: {str(problem)[:200]}") from None
     except Exception as problem:
-        raise error(f"{what}: {' '.join(str(problem).split())[:300]}") from problem
+        raise error(f"{what}: {_one_line(problem)}") from problem
+
+
+def _one_line(problem: Exception) -> str:
+    return " ".join(str(problem).split())[:300]

@@ -12,11 +12,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Any
 
 import torch
 
 from .acceptance import Acceptance
 from .engine import Decoder, run
+from .errors import BadAcceptance, BadPrompt
 from .hardware import HardwareProfile, Point
 from .models import Context, Rows, TreeModel
 from .pair import Pair
@@ -96,8 +98,9 @@ def _overhead(pair: Pair, n: int) -> Point:
     """What steps with `n` nodes spend outside the models: the engine's own steps on a fixed text."""
     levels = min(6, n)
     tree = Tree.sequences((n - 1) // 5, 5).limit(levels) if n > 5 else Tree.chain(n)
-    steps = list(run(Decoder(pair, _PROMPT * 3, Policy(temperature=0.6, max_new_tokens=8 * levels, ignore_eos=True), tree)))
-    return _point(n, [step.seconds["overhead"] for step in steps[1:]])
+    prompt = (_PROMPT * 3)[:max(pair.limit // 4, 1)]  # short enough for the smallest context
+    steps = list(run(Decoder(pair, prompt, Policy(temperature=0.6, max_new_tokens=8 * levels, ignore_eos=True), tree)))
+    return _point(n, [step.seconds["overhead"] for step in steps[1:] or steps])
 
 
 # -- acceptance ----------------------------------------------------------------------------------------------------------------
@@ -113,6 +116,8 @@ class Counted:
 
     @property
     def acceptance(self) -> Acceptance:
+        if not self.visited:
+            raise BadAcceptance("no child was ever tried: 0 nodes were visited, and at least 1 is needed for a rate")
         return Acceptance(tuple(count / self.visited for count in self.accepted))
 
 
@@ -120,6 +125,8 @@ def count_acceptance(pair: Pair, prompts: Iterable[str], policy: Policy, *, rank
                      progress: Progress = lambda _: None) -> Counted:
     """On-policy counts: a root with `ranks` children at every step, over `policy.max_new_tokens` tokens of each prompt."""
     prompts, tree = list(prompts), Tree.from_branching([ranks])
+    if not prompts:
+        raise BadPrompt("acceptance is counted while decoding: 0 prompts were given, at least 1 is needed")
     stats, repeated = DecodeStats(), []
     for done, prompt in enumerate(prompts):
         emitted: list[int] = []
@@ -132,7 +139,7 @@ def count_acceptance(pair: Pair, prompts: Iterable[str], policy: Policy, *, rank
     return Counted(accepted, stats.visited, statistics.fmean(repeated))
 
 
-def measure_acceptance(pair: Pair, prompts: Iterable[str], policy: Policy | None = None, **options: object) -> Acceptance:
+def measure_acceptance(pair: Pair, prompts: Iterable[str], policy: Policy | None = None, **options: Any) -> Acceptance:
     """The acceptance vector counted by `count_acceptance`."""
     return count_acceptance(pair, prompts, policy or Policy(), **options).acceptance
 

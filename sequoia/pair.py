@@ -40,13 +40,17 @@ class Pair:
         return min(self.target.limit, self.draft.limit)
 
     def encode(self, prompt: str) -> tuple[int, ...]:
-        """Token ids of `prompt`; raises BadPrompt where it is empty, too long or leaves no room for an answer."""
+        """Token ids of `prompt`; raises BadPrompt where it is empty, no text, too long or leaves no room for an answer."""
         if not isinstance(prompt, str) or not prompt.strip():
             raise BadPrompt("the prompt is empty; type some text for the models to continue")
         if len(prompt) > MAX_PROMPT_CHARS:
             raise BadPrompt(f"the prompt has {len(prompt)} characters; allowed are {MAX_PROMPT_CHARS}")
+        if any("\ud800" <= character <= "\udfff" for character in prompt):
+            raise BadPrompt("the prompt holds half a character (a lone surrogate), which no text can; type it again")
         ids = tuple(self.tokenizer(prompt)["input_ids"])
         ids = ids if ids[:len(self.begin)] == self.begin else self.begin + ids
+        if not ids:
+            raise BadPrompt("the prompt has no token: this pair's tokenizer knows none of its characters")
         if len(ids) >= self.limit:
             raise BadPrompt(f"the prompt has {len(ids)} tokens; the models hold {self.limit}, at least one of them a new one")
         return ids
