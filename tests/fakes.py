@@ -126,11 +126,11 @@ def tiny_tokenizer(vocab: int = VOCAB, pieces: tuple[str, ...] = ()) -> PreTrain
     """A byte-level tokenizer of `vocab` pieces: two special ones, single bytes, then merges of two letters.
 
     Under 258 pieces not every byte has one: the bytes of an alphabet come first, and others have no token.
-    `pieces` take the place of the first single bytes, for tokenizers that differ.
+    `pieces` take the place of the last ones, for tokenizers that differ.
     """
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet(), key=lambda piece: (not piece.islower(), piece))
     letters = [a + b for a in "etaoinsrhl" for b in "etaoinsrhl"]
-    wanted = [EOS, BOS, *pieces, *alphabet[len(pieces):], *letters][:vocab]
+    wanted = [*[EOS, BOS, *alphabet, *letters][:vocab - len(pieces)], *pieces]
     merges = [(piece[0], piece[1]) for piece in wanted[2:] if piece in letters]
     core = Tokenizer(models.BPE({piece: i for i, piece in enumerate(wanted)}, merges))
     core.pre_tokenizer, core.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
