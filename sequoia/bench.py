@@ -254,7 +254,7 @@ def _or_blank(value: float | None, form: str, unit: str = "") -> str:
 
 
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m sequoia.bench", description=__doc__.split("\n")[0],
+    parser = argparse.ArgumentParser(prog="python -m sequoia.bench", description=str(__doc__).split("\n")[0],
                                      formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument("--target", help="folder or Hugging Face id of the target (default: the bundled pair)")
     parser.add_argument("--draft", help="folder or Hugging Face id of the draft")

@@ -22,15 +22,19 @@ class Chance(Protocol):
 
     def accept(self, d: Any, r: Any) -> tuple[bool, float | None]:
         """Draw u in [0, 1); answer (u * d < r, u). Strict, so a token with r = 0 is never accepted."""
+        ...
 
     def pick(self, weights: Any) -> int:
         """A token with chance proportional to `weights` (vocab,); a token of weight 0 is never picked."""
+        ...
 
     def without_replacement(self, q: torch.Tensor, k: int) -> torch.Tensor:
         """(rows, k) distinct tokens in draft order, drawn one after the other from q renormalised over what is left."""
+        ...
 
     def independent(self, q: torch.Tensor, k: int) -> torch.Tensor:
         """(rows, k) tokens, each drawn from q by itself; the same token may come twice."""
+        ...
 
 
 class Seeded:

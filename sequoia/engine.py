@@ -47,7 +47,7 @@ class Decoder:
         self._layouts: dict[Tree, Layout] = {}
         capacity = min(len(self.prompt) + policy.max_new_tokens, pair.limit) + len(tree)
         self._target = pair.target.open(capacity)
-        self._draft = pair.draft.open(capacity) if len(tree) > 1 else None
+        self._draft = pair.draft.open(capacity if len(tree) > 1 else 0)  # slots are made at the first use
         self._unread: tuple[int, ...] = self.prompt  # tokens the draft has not read; the last is the root of the next tree
 
     @property
@@ -60,7 +60,7 @@ class Decoder:
         """Read the prompt but for its last token, which is the first root."""
         if len(self.prompt) > 1:
             self._target.extend(self.prompt[:-1])
-            if self._draft:
+            if len(self.tree) > 1:
                 self._draft.extend(self.prompt[:-1])
         self._unread = self.prompt[-1:]
 
@@ -117,7 +117,7 @@ class Decoder:
         self._target.keep(verdict.path)
         last = verdict.path[-1]
         self._unread = (verdict.bonus,)
-        if self._draft and len(layout.tree) > 1:
+        if len(layout.tree) > 1:
             self._draft.keep([layout.draft_row[node] for node in verdict.path[1:] if node in layout.draft_row])
             if last and last not in layout.draft_row:
                 self._unread = (drafted.tokens[last], verdict.bonus)
@@ -137,7 +137,7 @@ class Decoder:
 class Layout:
     """A tree laid out for one run's two caches: masks and depths of the rows, and where each drafted node's row is."""
 
-    def __init__(self, tree: Tree, target: Context, draft: Context | None) -> None:
+    def __init__(self, tree: Tree, target: Context, draft: Context) -> None:
         self.tree, self._draft = tree, draft
         self.target_rows = Rows(tree, range(len(tree)), target)
         self._inner = [node for level in tree.inner[1:] for node in level]  # the root is read with the prefix

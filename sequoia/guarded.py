@@ -25,14 +25,14 @@ def shown(value: Any) -> str:
 
 def whole(value: Any, what: str, low: int, high: int, error: type[SequoiaError]) -> int:
     """`value` as an int from `low` to `high`; True and 4.0 are refused."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= value <= high:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
         raise error(f"{what}: {shown(value)} is not a whole number from {low} to {high}")
     return int(value)
 
 
 def number(value: Any, what: str, low: float, high: float, error: type[SequoiaError]) -> float:
     """`value` as a float between the finite `low` and `high`; True is refused, and NaN is between nothing."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not low <= value <= high:
+    if isinstance(value, bool) or not isinstance(value, Real) or not low <= value <= high:  # pyright: ignore[reportOperatorIssue]
         raise error(f"{what}: {shown(value)} is not a number from {low:g} to {high:g}")
     return float(value)
 

@@ -56,7 +56,7 @@ class HardwareProfile:
     def __post_init__(self) -> None:
         if isinstance(self.overhead_seconds, Real):
             object.__setattr__(self, "overhead_seconds", ((1, self.overhead_seconds, 0.0),))
-        checked = {name: _text(getattr(self, name), name) for name in ("device", "dtype", "target", "draft")}
+        checked: dict[str, Any] = {name: _text(getattr(self, name), name) for name in ("device", "dtype", "target", "draft")}
         checked["prefix_length"] = whole(self.prefix_length, "prefix_length", 0, 2**24, BadProfile)
         for name, least in (("target_seconds", 1e-12), ("draft_seconds", 1e-12), ("overhead_seconds", 0.0)):
             checked[name] = _points(getattr(self, name), name, least)

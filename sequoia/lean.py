@@ -21,7 +21,7 @@ FAMILIES = ("llama", "mistral", "qwen2", "qwen3")
 _PACKED_UP_TO = 2**30  # bytes of weights; the packed copy comes on top of them
 
 
-def lean_forward(hf: torch.nn.Module) -> LeanLlama | None:
+def lean_forward(hf: Any) -> LeanLlama | None:
     """The lean forward of `hf`, or None where it has none: another family, activation or position scheme, or too large."""
     config = hf.config
     family = (config.model_type in FAMILIES and getattr(config, "hidden_act", "") == "silu"
@@ -34,9 +34,9 @@ def lean_forward(hf: torch.nn.Module) -> LeanLlama | None:
 class LeanLlama:
     """`forward(ids, positions, mask, slots, last_only)` as models.py asks for it. Batch 1; keys and values go to the slots."""
 
-    def __init__(self, hf: torch.nn.Module) -> None:
+    def __init__(self, hf: Any) -> None:
         config, body = hf.config, hf.model
-        self._dtype = hf.dtype
+        self._dtype: torch.dtype = hf.dtype
         self._embedding = body.embed_tokens.weight
         self._layers = [_Layer(layer, config) for layer in body.layers]
         self._norm = body.norm.weight.float()
@@ -57,7 +57,7 @@ class LeanLlama:
 class _Layer:
     """One decoder layer over (rows, hidden) float32."""
 
-    def __init__(self, layer: torch.nn.Module, config: Any) -> None:
+    def __init__(self, layer: Any, config: Any) -> None:
         attention, mlp = layer.self_attn, layer.mlp
         self._dtype, self._eps = attention.q_proj.weight.dtype, config.rms_norm_eps
         self._dim = attention.head_dim
@@ -84,12 +84,12 @@ class _Layer:
         if self._head_norm is not None:
             turned = _rms_norm(turned.float(), self._head_norm, self._eps).to(self._dtype)
         turned = _rotate(turned, *rotation).to(self._dtype).transpose(0, 1)[None]  # (1, heads + kv_heads, rows, head_dim)
-        keys, values = slots.layers[index].update(turned[:, self._heads:], values.transpose(0, 1)[None])
+        keys, values = slots.rows[index].update(turned[:, self._heads:], values.transpose(0, 1)[None])
         seen = F.scaled_dot_product_attention(turned[:, :self._heads], keys, values, attn_mask=mask, scale=self._scale,
                                               enable_gqa=self._heads != self._kv_heads)
         return seen[0].transpose(0, 1).reshape(len(heads), -1)
 
-    def _head_norms(self, attention: torch.nn.Module) -> torch.Tensor:
+    def _head_norms(self, attention: Any) -> torch.Tensor:
         """(heads + kv_heads, head_dim) weights of the norms that Qwen3 puts on queries and keys."""
         return torch.cat((attention.q_norm.weight.float().expand(self._heads, -1),
                           attention.k_norm.weight.float().expand(self._kv_heads, -1)))
@@ -104,7 +104,7 @@ def _rotate(heads: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.
     return torch.addcmul(heads * cos, heads.roll(heads.shape[-1] // 2, -1), sin)
 
 
-def _rotations(rotary: torch.nn.Module, positions: int) -> tuple[torch.Tensor, torch.Tensor]:
+def _rotations(rotary: Any, positions: int) -> tuple[torch.Tensor, torch.Tensor]:
     """cos and signed sin, (positions, 1, head_dim) float32, from the model's own module."""
     where = torch.arange(positions)[None]
     cos, sin = rotary(torch.zeros(1, 1), where)  # (1, positions, head_dim)

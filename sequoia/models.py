@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import torch
 
@@ -55,7 +56,7 @@ class TreeModel:
     run: the forward in use, the model's own unless `quicken` found a lean one; forward_name says which.
     """
 
-    def __init__(self, model: torch.nn.Module, name: str) -> None:
+    def __init__(self, model: Any, name: str) -> None:
         self.hf, self.name = model.eval().requires_grad_(False), name
         self.config = model.config.get_text_config()
         self.vocab = model.get_output_embeddings().weight.shape[0]
@@ -122,7 +123,7 @@ class Context:
         return self.model.run(ids, positions, mask, self.slots, last_only)[:, :self.model.vocab]
 
 
-def _transformers_forward(hf: torch.nn.Module, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor, slots: Slots,
+def _transformers_forward(hf: Any, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor, slots: Slots,
                           last_only: bool) -> torch.Tensor:
     """Logits (rows, vocab), or (1, vocab) with `last_only`, from the model's own forward. ids, positions: (1, rows)."""
     return hf(input_ids=ids, position_ids=positions, attention_mask=mask, past_key_values=slots, use_cache=True,

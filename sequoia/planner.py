@@ -186,9 +186,8 @@ class DPTable:
 
     def tree(self, n: int, levels: int, branches: int | None = None) -> Tree:
         """A tree that attains T[n, levels, branches], or G(n, levels) without `branches`; BadTree where none exists."""
-        n, levels, branches = self._index(n, levels, branches)
-        if branches is None:
-            branches = self._branches(n, levels)
+        n, levels, given = self._index(n, levels, 0 if branches is None else branches)
+        branches = self._branches(n, levels) if branches is None else given
         if self._column(levels, branches)[n] == -np.inf:
             raise BadTree(f"no tree has {n} nodes, at most {levels} levels and {branches} root children")
         return Tree(tuple(self._parents(n, levels, branches)))
@@ -209,14 +208,12 @@ class DPTable:
             yield from [parent] * len(below)
             parent += 1
 
-    def _index(self, n: int, levels: int, branches: int | None = None) -> tuple[int, int, int | None]:
+    def _index(self, n: int, levels: int, branches: int = 0) -> tuple[int, int, int]:
         n = whole(n, "n", 1, self.nodes, BadTree)
         # Without a cap the one stored level is right wherever the levels cannot bind, which is from n levels on.
         low, high = (n, MAX_NODES) if self.levels is None else (1, self.levels)
         levels = whole(levels, "levels", low, high, BadTree)
-        if branches is not None:
-            branches = whole(branches, "branches", 0, max(self.nodes - 1, 0), BadTree)
-        return n, levels, branches
+        return n, levels, whole(branches, "branches", 0, max(self.nodes - 1, 0), BadTree)
 
     def _best_of(self, levels: int) -> np.ndarray:
         return self._best[min(levels, len(self._best)) - 1]

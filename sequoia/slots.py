@@ -15,6 +15,8 @@ class SlotLayer(CacheLayerMixin):
     """Keys and values of one layer, (1, kv_heads, capacity, head_dim) each; rows up to `end` are in use."""
 
     is_sliding = False
+    keys: torch.Tensor
+    values: torch.Tensor
 
     def __init__(self, capacity: int) -> None:
         super().__init__()
@@ -54,13 +56,14 @@ class Slots(Cache):
     """All layers of one model for one run. `length` rows are the prefix; `written` rows stand after it, not yet kept."""
 
     def __init__(self, layers: int, capacity: int) -> None:
-        super().__init__(layers=[SlotLayer(capacity) for _ in range(layers)])
+        self.rows = [SlotLayer(capacity) for _ in range(layers)]
+        super().__init__(layers=list(self.rows))
         self.capacity, self.length, self.written = capacity, 0, 0
 
     def reserve(self, rows: int) -> None:
         """Make room for the next `rows` rows; every layer's next update writes there."""
         start = self.length + self.written
-        for layer in self.layers:
+        for layer in self.rows:
             layer.start, layer.end = start, start + rows
         self.written += rows
 
@@ -69,6 +72,6 @@ class Slots(Cache):
         moved = next((i for i, row in enumerate(rows) if row != i), len(rows))  # rows before it are in place
         if moved < len(rows):
             index = torch.tensor(rows[moved:]) + self.length
-            for layer in self.layers:
+            for layer in self.rows:
                 layer.move(index, self.length + moved)
         self.length, self.written = self.length + len(rows), 0

@@ -64,7 +64,7 @@ def preset_prompts() -> list[str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m sequoia.survey", description=__doc__.split("\n")[0],
+    parser = argparse.ArgumentParser(prog="python -m sequoia.survey", description=str(__doc__).split("\n")[0],
                                      formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument("--target", help="folder or Hugging Face id (default: the bundled pair)")
     parser.add_argument("--draft", help="folder or Hugging Face id")

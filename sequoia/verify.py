@@ -117,7 +117,7 @@ def match(tree: Tree, tokens: Sequence[int], p: Rows, q: Rows, chance: Chance) -
     while True:
         target = p(node)
         drawn = chance.pick(target)
-        draft = q(node) if tree.children[node] else None
+        draft = q(node) if tree.children[node] else np.empty(0)
         for child in tree.children[node]:
             hit = tokens[child] == drawn
             trials.append(Trial(child, tokens[child], target[tokens[child]], draft[tokens[child]], None, hit))
