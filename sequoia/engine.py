@@ -15,6 +15,7 @@ import torch
 
 from .chance import Chance, chance_for
 from .errors import BadPolicy, BadTree
+from .guarded import shown
 from .models import Context, Rows
 from .pair import Pair
 from .policy import Policy
@@ -27,7 +28,7 @@ from .warp import draft_rows, target_rows
 def verifier_named(name: str) -> Verifier:
     """The verifier called `name`; BadPolicy lists the known ones."""
     if not isinstance(name, str) or name not in VERIFIERS:
-        raise BadPolicy(f"unknown verifier {str(name)[:40]!r}; known are {', '.join(VERIFIERS)}")
+        raise BadPolicy(f"unknown verifier {shown(name)}; known are {', '.join(VERIFIERS)}")
     return VERIFIERS[name]
 
 

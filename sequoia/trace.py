@@ -19,6 +19,7 @@ from .verify import Trial, Verdict
 MAX_STEPS = 4096
 MAX_CHARS = 64 * 1024 * 1024
 MAX_ID = 2**31
+MAX_META_CHARS, MAX_META_DEPTH = 100_000, 6  # of one text in a run's meta; of its lists and objects
 PHASES = ("draft", "verify", "overhead")
 FINISHES = ("eos", "length", "context")
 
@@ -131,12 +132,15 @@ class Run:
     texts: tuple[tuple[str, ...], ...]
 
     def to_json(self) -> str:
-        """One file that the app opens again; see `Packer` for the form of a step."""
+        """One file that the app opens again; see `Packer` for the form of a step. Raises BadTrace where it would be too large."""
         packer = Packer()
         steps = [packer.pack(trace, text) for trace, text in zip(self.steps, self.texts, strict=True)]
-        return json.dumps({"format": "sequoia-run", "version": 1, "meta": dict(self.meta), "trees": packer.trees,
+        text = json.dumps({"format": "sequoia-run", "version": 1, "meta": dict(self.meta), "trees": packer.trees,
                            "pieces": {str(token): piece for token, piece in self.pieces.items()}, "steps": steps},
                           ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        if len(text) > MAX_CHARS:
+            raise BadTrace(f"the run takes {len(text)} characters; a run file has at most {MAX_CHARS}")
+        return text
 
     @classmethod
     def from_json(cls, text: str) -> Run:
@@ -184,6 +188,7 @@ def _run(data: Mapping[str, Any]) -> Run:
     steps, trees = _list(data["steps"], "steps", MAX_STEPS), [Tree(p) for p in _list(data["trees"], "trees", MAX_STEPS)]
     if not isinstance(data["meta"], dict) or not isinstance(data["pieces"], dict):
         raise BadTrace("meta and pieces of a run file must be objects")
+    _check_meta(data["meta"])
     pieces = {whole(int(token), "token id", 0, MAX_ID, BadTrace): _text(piece) for token, piece in data["pieces"].items()}
     traces = tuple(_step(step, index, trees) for index, step in enumerate(steps))
     if unnamed := {t for trace in traces for t in (*trace.tokens, *trace.emitted)} - pieces.keys():
@@ -200,7 +205,7 @@ def _step(step: Mapping[str, Any], index: int, trees: Sequence[Tree]) -> StepTra
         raise BadTrace(f"{what}: {len(tokens)} tokens, {len(draft_p)} q, {len(target_p)} p for a tree of {len(tree)} nodes")
     verdict = _verdict(step, tree, tokens, what)
     follows = (*(tokens[node] for node in verdict.path[1:]), verdict.bonus)
-    if not emitted or emitted != follows[:len(emitted)] or len(step["text"]) != len(emitted):
+    if not emitted or emitted != follows[:len(emitted)] or len(_list(step["text"], "text", len(follows))) != len(emitted):
         raise BadTrace(f"{what}: emitted tokens are not the accepted path and the bonus, each with its text")
     if step["finish"] not in (None, *FINISHES):
         raise BadTrace(f"{what}: finish is {shown(step['finish'])}; known are {FINISHES}")
@@ -215,6 +220,9 @@ def _verdict(step: Mapping[str, Any], tree: Tree, tokens: Sequence[int], what: s
     if path != tree.path(path[-1] if path else 0):
         raise BadTrace(f"{what}: path {path[:8]} does not lead down the tree from its root")
     trials = tuple(_trial(trial, tree, tokens, what) for trial in _list(step["trials"], "trials", len(tree)))
+    accepted = tuple(trial.node for trial in trials if trial.accepted)
+    if accepted != path[1:] or any(tree.parents[trial.node] not in path for trial in trials):
+        raise BadTrace(f"{what}: the trials do not lead down the path {path[:8]}")
     return Verdict(path, whole(step["bonus"], f"{what}: bonus", 0, MAX_ID, BadTrace), trials)
 
 
@@ -242,7 +250,22 @@ def _list(values: Any, what: str, most: int) -> Sequence[Any]:
     return values
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or len(value) > 1000:
-        raise BadTrace(f"{shown(value)} is not the text of a token (a string of at most 1000 characters)")
+def _text(value: Any, most: int = 1000) -> str:
+    if not isinstance(value, str) or len(value) > most:
+        raise BadTrace(f"{shown(value)} is not a text of at most {most} characters")
+    if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
+        raise BadTrace(f"{value[:40]!a} holds half a character (a lone surrogate), which no page can show")
     return value
+
+
+def _check_meta(value: Any, depth: int = 0) -> None:
+    """BadTrace unless a page can take `value`: short texts, finite numbers, not deep."""
+    if depth > MAX_META_DEPTH:
+        raise BadTrace(f"meta is more than {MAX_META_DEPTH} levels deep")
+    if isinstance(value, dict | list):
+        for item in [*value, *value.values()] if isinstance(value, dict) else _list(value, "meta", MAX_STEPS):
+            _check_meta(item, depth + 1)
+    elif isinstance(value, str):
+        _text(value, MAX_META_CHARS)
+    elif value is not None and not isinstance(value, bool):
+        number(value, "meta", -(2**63), 2**63, BadTrace)
