@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import cycle
 from typing import Any
 
 import torch
@@ -29,6 +30,7 @@ from .tree import Tree
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
 WIDTHS = (1, 2, 4, 8, 16, 32)
 OVERHEAD_SIZES = (1, 16, 64)
+_DRAFTS_A_STEP = 4
 _LIBRARIES = ("torch", "transformers", "accelerate")
 _PROMPT = "The quick brown fox jumps over the lazy dog. "
 
@@ -42,50 +44,58 @@ def measure_profile(pair: Pair, *, sizes: Sequence[int] = SIZES, widths: Sequenc
     Takes at least two rounds and at most about `seconds`. An exception raised by `progress` ends it; nothing is kept then.
     """
     prefix = min(prefix, pair.limit // 2)
-    passes = [_Pass(pair.target, n, prefix) for n in sizes] + [_Pass(pair.draft, n, prefix) for n in widths]
-    times = _rounds(passes, rounds, seconds * 0.8, progress)
-    target, draft = _points(sizes, times[:len(sizes)]), _points(widths, times[len(sizes):])
+    targets = [_Pass(pair.target, n, prefix) for n in sizes]
+    drafts = [_Pass(pair.draft, n, prefix) for n in widths]
+    _rounds(targets, drafts, rounds, seconds * 0.8, progress)
     overhead = tuple(_overhead(pair, n) for n in OVERHEAD_SIZES)
     progress(1.0)
     return HardwareProfile(device=describe(pair.target.device), dtype=dtype_name(pair), target=pair.target.name,
-                           draft=pair.draft.name, prefix_length=prefix, target_seconds=target, draft_seconds=draft,
-                           overhead_seconds=overhead, source="measured", date=date.today().isoformat(), versions=versions())
+                           draft=pair.draft.name, prefix_length=prefix, target_seconds=tuple(one.point() for one in targets),
+                           draft_seconds=tuple(one.point() for one in drafts), overhead_seconds=overhead, source="measured",
+                           date=date.today().isoformat(), versions=versions())
 
 
 class _Pass:
-    """One forward of one model over `n` rows after a prefix, repeatable."""
+    """One forward of one model over `n` rows after a prefix, repeatable; `times` are in seconds."""
 
     def __init__(self, model: TreeModel, n: int, prefix: int) -> None:
         self._context: Context = model.open(prefix + n)
         self._context.extend([i % model.vocab for i in range(prefix)])
         self._tokens = [i % model.vocab for i in range(n)]
         self._rows = Rows(Tree.from_branching([1] * min(n - 1, 7) + [max(n - 8, 1)] * (n > 8)), range(n), self._context)
+        self.times: list[float] = []
 
-    def seconds(self) -> float:
+    def run(self) -> None:
         start = time.perf_counter()
         logits = self._context.forward(self._tokens, self._rows)
         if logits.is_cuda:
             torch.cuda.synchronize(logits.device)
         self._context.keep([])
-        return time.perf_counter() - start
+        self.times.append(time.perf_counter() - start)
+
+    def point(self) -> Point:
+        return _point(len(self._tokens), self.times)
 
 
-def _rounds(passes: Sequence[_Pass], rounds: int, seconds: float, progress: Progress) -> list[list[float]]:
-    """Times of each pass over up to `rounds` rounds, after one round of warm-up."""
-    times: list[list[float]] = [[] for _ in passes]
-    start = time.perf_counter()
+def _rounds(targets: Sequence[_Pass], drafts: Sequence[_Pass], rounds: int, seconds: float, progress: Progress) -> None:
+    """Up to `rounds` rounds after one of warm-up, in the order of decoding: some draft passes, a target pass, and again.
+
+    Two models that take turns push each other's weights out of the processor's cache; passes timed by themselves look faster.
+    """
+    width, start = cycle(drafts), time.perf_counter()
     for done in range(rounds + 1):
-        for one, found in zip(passes, times, strict=True):
-            found.append(one.seconds())
+        for target in targets:
+            draft = next(width)
+            for _ in range(_DRAFTS_A_STEP):
+                draft.run()
+            target.run()
+        if done == 0:
+            for one in (*targets, *drafts):
+                one.times.clear()
         used = (time.perf_counter() - start) / seconds
         progress(min(max(done / rounds, used), 1.0) * 0.8)
         if done >= 2 and used * (done + 2) / (done + 1) > 1:
             break
-    return [found[1:] for found in times]
-
-
-def _points(sizes: Sequence[int], times: Sequence[Sequence[float]]) -> tuple[Point, ...]:
-    return tuple(_point(size, found) for size, found in zip(sizes, times, strict=True))
 
 
 def _point(size: int, found: Sequence[float]) -> Point:
