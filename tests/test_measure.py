@@ -1,0 +1,222 @@
+"""Measurements: profiles are valid and whole or not there at all; counted acceptance is what the laws say.
+
+One test compares counts with a known law: with a fresh seed it would raise a false alarm less than once in a million runs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from datetime import date
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from fakes import PROMPTS, hopeless_pair, pair_of, same_pair, tiny_model, tiny_pair, tiny_tokenizer
+
+from sequoia.engine import plain
+from sequoia.errors import BadAcceptance, BadPrompt, BadTree
+from sequoia.hardware import HardwareProfile
+from sequoia.measure import Counted, count_acceptance, describe, dtype_name, measure_acceptance, measure_profile, versions
+from sequoia.pair import Pair
+from sequoia.policy import Policy
+from sequoia.trace import repetition
+from sequoia.verify import VERIFIERS
+
+QUICK: dict[str, Any] = {"sizes": (1, 3, 9), "widths": (1, 4), "prefix": 20, "rounds": 2}
+GREEDY = Policy(max_new_tokens=48, ignore_eos=True)
+
+# -- profiles ------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_profile_of_a_tiny_pair_is_valid_and_says_where_it_is_from() -> None:
+    pair = tiny_pair()
+    profile = measure_profile(pair, **QUICK)
+    assert HardwareProfile.from_json(profile.to_json()) == profile
+    assert (profile.source, profile.date, profile.prefix_length) == ("measured", date.today().isoformat(), 20)
+    assert (profile.target, profile.draft, profile.dtype) == ("target", "draft", "float32")
+    assert profile.device.startswith("cpu (1 threads")
+    assert [size for size, _, _ in profile.target_seconds] == [1, 3, 9]
+    assert [size for size, _, _ in profile.draft_seconds] == [1, 4]
+    assert all(0 < seconds < 10 and spread >= 0 for points in (profile.target_seconds, profile.draft_seconds,
+                                                               profile.overhead_seconds) for _, seconds, spread in points)
+    assert dict(profile.versions).keys() >= {"python", "torch", "transformers"}
+
+
+def test_every_size_and_width_is_really_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = tiny_pair()
+    seen: dict[str, list[int]] = {"target": [], "draft": []}
+    for model in (pair.target, pair.draft):
+        monkeypatch.setattr(model, "run", noted(model.run, seen[model.name]))
+    monkeypatch.setattr("sequoia.measure._overhead", lambda pair, n: (n, 0.0, 0.0))
+    measure_profile(pair, **QUICK)
+    assert seen["target"] == [20, 20, 20] + [1, 3, 9] * 3  # three prefixes; a round of warm-up and two that count
+    assert seen["draft"][:2] == [20, 20]
+    assert min(seen["draft"][2:].count(width) for width in (1, 4)) >= 3
+    assert set(seen["draft"][2:]) == {1, 4}
+
+
+def noted(forward: Any, rows: list[int]) -> Any:
+    def noting(ids: torch.Tensor, *rest: object) -> torch.Tensor:
+        rows.append(ids.shape[1])
+        return forward(ids, *rest)
+
+    return noting
+
+
+def test_progress_grows_from_0_to_1() -> None:
+    shares: list[float] = []
+    measure_profile(tiny_pair(), **QUICK, progress=shares.append)
+    assert shares == sorted(shares)
+    assert 0 < shares[0] <= shares[-1] == 1.0
+
+
+class Enough(Exception):
+    """What a page raises in `progress` when its visitor has left."""
+
+
+@pytest.mark.parametrize("at", [0.0, 0.5, 1.0])
+def test_an_exception_in_progress_ends_the_measurement_and_leaves_the_last_profile(at: float) -> None:
+    pair = tiny_pair()
+    before = pair.measured["profile"] = measure_profile(pair, **QUICK)
+    calls: list[float] = []
+
+    def stop(share: float) -> None:
+        calls.append(share)
+        if share >= at:
+            raise Enough
+
+    with pytest.raises(Enough):
+        measure_profile(pair, **QUICK, progress=stop)
+    assert calls[-1] >= at
+    assert all(share < at for share in calls[:-1])
+    assert pair.measured == {"profile": before}
+
+
+def test_a_time_limit_still_leaves_two_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = tiny_pair()
+    rows: list[int] = []
+    monkeypatch.setattr(pair.target, "run", noted(pair.target.run, rows))
+    monkeypatch.setattr("sequoia.measure._overhead", lambda pair, n: (n, 0.0, 0.0))
+    measure_profile(pair, sizes=(1,), widths=(1,), prefix=7, rounds=1000, seconds=1e-9)
+    assert rows == [7] + [1] * 3
+
+
+@pytest.mark.parametrize("context", [20, 40, 130])
+def test_a_model_with_a_small_context_can_be_measured(context: int) -> None:
+    """GPT-2 has no position beyond its context: one row too far raises there."""
+    profile = measure_profile(tiny_pair("gpt2", context=context), rounds=1)
+    assert profile.prefix_length == context // 2
+    assert profile.target_seconds[-1][0] == 128
+
+
+def test_sizes_that_leave_out_plain_decoding_are_refused() -> None:
+    with pytest.raises(Exception, match=r"target_seconds starts at 2 nodes; it must start at 1"):
+        measure_profile(tiny_pair(), **{**QUICK, "sizes": (2, 4)})
+
+
+# -- acceptance ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verifier", VERIFIERS)
+def test_a_draft_equal_to_its_target_is_always_right_at_temperature_0(verifier: str) -> None:
+    counted = count_acceptance(same_pair(), PROMPTS, GREEDY, ranks=4, verifier=verifier)
+    assert counted.accepted == (counted.visited, 0, 0, 0)
+    assert counted.visited == 3 * 48 // 2
+    assert counted.acceptance.rates == (1.0, 0.0, 0.0, 0.0)
+
+
+def test_a_hopeless_draft_is_never_right() -> None:
+    counted = count_acceptance(hopeless_pair(), PROMPTS[:1], GREEDY, ranks=4)
+    assert (counted.accepted, counted.visited) == ((0, 0, 0, 0), 47)  # the last of 48 tokens has no room for children
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.7, 1.5])
+def test_rates_are_shares_that_exclude_each_other(temperature: float) -> None:
+    policy = Policy(temperature=temperature, max_new_tokens=48, ignore_eos=True)
+    acceptance = measure_acceptance(tiny_pair(), PROMPTS, policy, ranks=6)
+    assert len(acceptance.rates) == 6
+    assert 0 < acceptance.rates[0] <= sum(acceptance.rates) <= 1
+
+
+def test_counted_acceptance_of_known_laws_is_what_they_say() -> None:
+    """Guards against counting trials instead of visits, ranks off by one, conditional for unconditional rates. Both models
+    answer every text with one fixed law, so the rates follow by enumeration; each must lie within 5.5 standard errors."""
+    pair = fixed_laws()
+    p, q = (law_of(model) for model in (pair.target, pair.draft))
+    counted = count_acceptance(pair, ["a", "b"], Policy(temperature=1.0, max_new_tokens=500, ignore_eos=True, seed=3), ranks=3)
+    rates = exact_rates(p, q, 3)
+    assert rates[0] == pytest.approx(np.minimum(p, q).sum())
+    assert 0.2 < rates[0] < 0.9
+    assert min(rates) > 0.01
+    for count, rate in zip(counted.accepted, rates, strict=True):
+        assert abs(count / counted.visited - rate) < 5.5 * math.sqrt(rate * (1 - rate) / counted.visited)
+
+
+def fixed_laws() -> Pair:
+    """A target and a draft whose last normalisation forgets its input: only its bias, a constant, reaches the logits."""
+    models = [tiny_model("gpt_neox", seed=seed, vocab=6, layers=1) for seed in (1, 2)]
+    for model in models:
+        with torch.no_grad():
+            model.gpt_neox.final_layer_norm.weight.zero_()
+            model.gpt_neox.final_layer_norm.bias.mul_(8)
+    return pair_of(*models, tiny_tokenizer(6))
+
+
+def law_of(model: Any) -> np.ndarray:
+    with torch.inference_mode():
+        laws = torch.softmax(model.hf(torch.tensor([[2, 3, 4]])).logits[0].double(), -1).numpy()
+    assert np.allclose(laws, laws[0])
+    return laws[0]
+
+
+def exact_rates(residual: np.ndarray, draft: np.ndarray, ranks: int) -> list[float]:
+    """Chance of acceptance at each rank (ALGORITHM: R and D, section 2), summed over all draws without replacement."""
+    rates = [0.0] * ranks
+    for token in np.flatnonzero(draft):
+        share = draft[token]
+        accepted = min(1.0, residual[token] / draft[token])
+        rates[0] += share * accepted
+        if ranks > 1 and accepted < 1:
+            rest, left = np.maximum(residual - draft, 0), draft.copy()
+            left[token] = 0
+            below = exact_rates(rest / rest.sum(), left / left.sum(), ranks - 1)
+            rates = [rates[0], *(rate + share * (1 - accepted) * more for rate, more in zip(rates[1:], below, strict=True))]
+    return rates
+
+
+def test_counting_is_repeatable_and_reports_progress_by_prompt() -> None:
+    policy, shares = Policy(temperature=0.8, max_new_tokens=24, seed=9), []
+    once = count_acceptance(tiny_pair(), PROMPTS, policy, progress=shares.append)
+    assert once == count_acceptance(tiny_pair(), iter(PROMPTS), policy)
+    assert shares == [1 / 3, 2 / 3, 1.0]
+
+
+def test_repetition_of_the_text_is_reported() -> None:
+    pair, policy, prompts = tiny_pair(vocab=6), dataclasses.replace(GREEDY, max_new_tokens=100), ["a", "bcd"]
+    shares = [repetition([token for step in plain(pair, prompt, policy) for token in step.emitted]) for prompt in prompts]
+    assert count_acceptance(pair, prompts, policy, ranks=2).repetition == sum(shares) / 2 > 0.1
+
+
+def test_what_cannot_be_counted_is_refused() -> None:
+    with pytest.raises(BadPrompt, match=r"0 prompts were given, at least 1"):
+        count_acceptance(tiny_pair(), [], GREEDY)
+    with pytest.raises(BadPrompt, match=r"the prompt is empty"):
+        count_acceptance(tiny_pair(), [""], GREEDY)
+    with pytest.raises(BadTree, match=r"289 children.*only 288 tokens"):
+        count_acceptance(tiny_pair(), PROMPTS, GREEDY, ranks=289)
+    with pytest.raises(BadAcceptance, match=r"0 nodes were visited"):
+        _ = count_acceptance(tiny_pair(), PROMPTS, Policy(max_new_tokens=1)).acceptance
+    assert Counted((0, 0), 0, 0.0).visited == 0
+
+
+# -- words ---------------------------------------------------------------------------------------------------------------------
+
+
+def test_number_types_and_device_in_words() -> None:
+    pair = tiny_pair()
+    assert dtype_name(pair) == "float32"
+    assert dtype_name(dataclasses.replace(pair, draft=tiny_pair(dtype="bfloat16").draft)) == "float32, draft bfloat16"
+    assert describe(torch.device("cpu")).startswith("cpu (1 threads, ")
+    assert dict(versions())["torch"].startswith("2.")
