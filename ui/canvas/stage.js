@@ -2,7 +2,10 @@
 (function (S) {
   "use strict";
 
-  const { el, show } = S.dom;
+  const { el, svg, show } = S.dom;
+  const MARK = [
+    ["untested", "M20 8V52H46M20 30H64M64 30V44H90"], ["rejected", "M64 8H90"], ["accepted", "M2 8H64V8"], ["own", "M64 8C84 22 104 22 128 22"],
+  ];
 
   /** A panel: head with title and tools, body, foot. */
   S.panel = function (host, { part, title, cls }) {
@@ -48,7 +51,8 @@
 
     makeEmpty(frame) {
       const box = el("div", { class: "sq-empty", "data-part": "empty" }, frame);
-      el("div", { class: "sq-empty-mark", "aria-hidden": "true" }, box);
+      const mark = svg("svg", { class: "sq-empty-mark", viewBox: "0 0 132 60", "aria-hidden": "true" }, box);
+      for (const [s, d] of MARK) svg("path", { class: "sq-edge", "data-s": s, d }, mark);
       this.emptyTitle = el("p", { class: "sq-empty-title" }, box);
       this.emptyText = el("p", { class: "sq-empty-text" }, box);
       return box;

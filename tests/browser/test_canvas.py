@@ -1,0 +1,544 @@
+"""The live view's canvas in a real Chromium: the page's own script files, fed by canned runs and by hand-made messages.
+
+No server and no network: the test page is opened as a file. Every test ends with a look at the console and the requests.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sequoia.trace import DecodeStats, Run
+from sequoia.tree import Tree
+
+HERE = Path(__file__).parent
+DEMO = HERE.parents[1] / "ui" / "canvas" / "demo.html"
+FRAME = "() => new Promise(f => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(f))))"
+
+
+@pytest.fixture(scope="module")
+def canned() -> dict[str, Any]:
+    return json.loads((HERE / "canned.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """The empty test page at 1280 x 800. Whatever the console says, and any request beyond files, fails the test."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    tab, said = context.new_page(), []
+    tab.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+    tab.on("pageerror", lambda error: said.append(f"error: {error}"))
+    tab.on("request", lambda request: said.append(request.url) if not request.url.startswith(("file:", "data:")) else None)
+    tab.goto(DEMO.as_uri() + "?bare")
+    yield tab
+    settle(tab)
+    context.close()
+    assert said == []
+
+
+def settle(page: Any) -> None:
+    page.evaluate(FRAME)
+
+
+def give(page: Any, message: dict[str, Any]) -> None:
+    page.evaluate("text => stage.ingest(text)", json.dumps(message))
+    settle(page)
+
+
+def watch(page: Any, run: dict[str, Any], step: int = 0) -> None:
+    """A whole canned run, standing still at `step`."""
+    page.evaluate("([text, i]) => { stage.ingest(text); stage.seek(i); }", [json.dumps(run), step])
+    settle(page)
+
+
+def text(page: Any, part: str) -> str:
+    return page.locator(part).inner_text()
+
+
+def at(page: Any) -> int:
+    settle(page)
+    return int(page.locator(".sq-stage").get_attribute("data-step"))
+
+
+def first(run: dict[str, Any], steps: int, **more: Any) -> dict[str, Any]:
+    """The first message of a run."""
+    return {"v": 1, "run": "r", "from": 0, "meta": {**run["meta"], "label": "measured"}, "trees": run["trees"],
+            "pieces": run["pieces"], "steps": run["steps"][:steps], "done": False, "error": None, "notice": None, **more}
+
+
+def rest(run: dict[str, Any], start: int, stop: int, **more: Any) -> dict[str, Any]:
+    return {"v": 1, "run": "r", "from": start, "steps": run["steps"][start:stop], "done": False, "error": None, "notice": None,
+            **more}
+
+
+def made(parents: list[int], piece: str = " x", trials: list[Any] | None = None, path: list[int] | None = None) -> dict[str, Any]:
+    """A run of one hand-made step in which every token is `piece`."""
+    n, path = len(parents), path or [0]
+    step = {"i": 0, "at": 4, "tree": 0, "tokens": [1] * n, "q": [None] + [0.5] * (n - 1), "p": [None] * n, "trials": trials or [],
+            "path": path, "bonus": 1, "emitted": [1] * len(path), "text": [piece] * len(path),
+            "seconds": {"draft": 0.001, "verify": 0.002, "overhead": 0.0005}, "finish": None}
+    meta = {"label": "measured", "target": piece, "draft": piece, "prompt": piece, "device": piece, "policy": {"temperature": 1}}
+    return {"v": 1, "run": "made", "from": 0, "meta": meta, "trees": [parents], "pieces": {"1": piece}, "steps": [step],
+            "done": False, "error": None, "notice": None}
+
+
+def states(run: dict[str, Any], step: dict[str, Any]) -> list[str]:
+    """The state of each node, worked out from the wire format alone."""
+    tree = Tree(tuple(run["trees"][step["tree"]]))
+    path, refused = set(step["path"]), {t[0] for t in step["trials"] if not t[4]}
+    return ["root" if node == 0 else "accepted" if node in path else "rejected" if node in refused
+            else "untested" if tree.parents[node] in path else "never" for node in range(len(tree))]
+
+
+PILLS = """() => [...document.querySelectorAll('.sq-n')].filter(g => g.style.display !== 'none').map(g => {
+  const box = g.querySelector('rect').getBoundingClientRect(), text = g.querySelector('text').getBoundingClientRect().width;
+  return {key: g.dataset.key, x: box.x, y: box.y, w: box.width, h: box.height, text};
+})"""
+
+
+def collisions(page: Any) -> list[tuple[str, str]]:
+    """Pairs of pills that cover each other by more than half a pixel, and pills narrower than their text."""
+    boxes = page.evaluate(PILLS)
+    found = [(box["key"], "its text") for box in boxes if box["text"] > box["w"] + 0.5]
+    for i, a in enumerate(boxes):
+        for b in boxes[i + 1:]:
+            wide = min(a["x"] + a["w"], b["x"] + b["w"]) - max(a["x"], b["x"])
+            high = min(a["y"] + a["h"], b["y"] + b["h"]) - max(a["y"], b["y"])
+            if wide > 0.5 and high > 0.5:
+                found.append((a["key"], b["key"]))
+    return found
+
+
+# -- what comes in -----------------------------------------------------------------------------------------------------------
+
+
+def test_batches_add_up_and_a_repeat_changes_nothing(page: Any, canned: dict[str, Any]) -> None:
+    """Guards the bus: steps lost or doubled when the last message is sent again, as the page's framework does at the end."""
+    run = canned["64"]
+    give(page, first(run, 3))
+    assert at(page) == 2
+    for message in (rest(run, 3, 8), rest(run, 3, 8), first(run, 3), rest(run, 6, 10, done=True)):
+        give(page, message)
+    assert page.locator(".sq-stage").get_attribute("data-steps") == "10"
+    assert page.evaluate("stage.store.trees.length") == len(run["trees"])
+    assert page.evaluate("stage.store.steps.map(s => s.i)") == list(range(10))
+
+
+def test_a_gap_is_shown_and_its_place_kept(page: Any, canned: dict[str, Any]) -> None:
+    """Guards against steps moving to wrong numbers when messages are lost."""
+    run = canned["64"]
+    give(page, first(run, 3))
+    give(page, rest(run, 7, 9))
+    assert "4 to 7" in text(page, "[data-part=gap]")
+    assert page.evaluate("stage.store.steps.map(s => s && s.i)") == [0, 1, 2, None, None, None, None, 7, 8]
+    page.evaluate("stage.seek(4)")
+    settle(page)
+    assert "did not arrive" in text(page, "[data-part=story]")
+    give(page, {**rest(run, 3, 7), "v": 1})
+    assert page.evaluate("stage.store.steps.map(s => s.i)") == list(range(9))
+
+
+def test_a_gap_is_filled_from_the_server(page: Any, canned: dict[str, Any]) -> None:
+    """Guards the repair: one question to the server, and totals that then count every step once."""
+    run = canned["64"]
+    page.evaluate("""([steps, trees, pieces]) => {
+      window.asked = [];
+      stage.store.server = {get_steps: (run, from) => (window.asked.push([run, from]),
+        Promise.resolve(JSON.stringify({v: 1, run, from, steps: steps.slice(from), trees, pieces})))};
+    }""", [run["steps"][:12], run["trees"], run["pieces"]])
+    give(page, first(run, 3))
+    give(page, rest(run, 9, 12))
+    assert page.evaluate("window.asked") == [["r", 3]]
+    assert page.locator("[data-part=gap]").is_hidden()
+    assert page.evaluate("stage.store.totals().tokens") == sum(len(step["emitted"]) for step in run["steps"][:12])
+    assert page.evaluate("stage.store.seen[0]") == 12
+
+
+def test_strange_messages_break_nothing(page: Any, canned: dict[str, Any]) -> None:
+    """Guards the edges: nothing yet, rubbish, an error before the first step, a run that ends without one, then a new run."""
+    assert "Press Run" in text(page, "[data-part=empty]")
+    page.evaluate("for (const m of ['', null, undefined, '[1]', '{', 7]) stage.ingest(m)")
+    settle(page)
+    assert "could not be read" in text(page, "[data-part=error]")
+    give(page, {"v": 1, "run": "a", "from": 0, "meta": {}, "steps": [], "done": False, "notice": "loading the models"})
+    assert "Starting" in text(page, "[data-part=empty]")
+    assert "loading the models" in text(page, "[data-part=notice]")
+    give(page, {"v": 1, "run": "a", "from": 0, "done": True, "error": None, "notice": None})
+    assert "No steps" in text(page, "[data-part=empty]")
+    give(page, {"v": 1, "run": "a", "from": 0, "done": True, "error": "out of memory", "notice": None})
+    assert "out of memory" in text(page, "[data-part=error]")
+    give(page, first(canned["16"], 2))
+    assert page.locator("[data-part=error]").is_hidden()
+    assert page.locator("[data-part=tree]").is_visible()
+
+
+def test_a_recorded_run_plays_and_a_measured_one_is_followed(page: Any, canned: dict[str, Any]) -> None:
+    """Guards the second in which the page opens: a recording must move by itself, a live run must stand at its newest step."""
+    page.evaluate("text => stage.ingest(text)", json.dumps(canned["16"]))
+    assert page.evaluate("[stage.store.at, stage.store.playing]") == [0, True]
+    page.wait_for_function("stage.store.at === stage.store.last && !stage.store.playing", timeout=8000)
+    assert text(page, "[data-part=badge]") == "recorded"
+    give(page, first(canned["128"], 4))
+    give(page, rest(canned["128"], 4, 20))
+    assert at(page) == 19
+    assert text(page, "[data-part=badge]") == "measured live"
+
+
+def test_a_burst_loses_no_step_and_paints_few_times(page: Any, canned: dict[str, Any]) -> None:
+    """Guards the throttle: a message a step, all in one frame, must all be kept and must not each be painted."""
+    run = canned["64"]
+    give(page, first(run, 1))
+    before = page.evaluate("stage.store.paints.length")
+    page.evaluate("messages => messages.forEach(m => stage.ingest(m))", [rest(run, i, i + 1) for i in range(1, 40)])
+    settle(page)
+    assert page.evaluate("stage.store.paints.length") - before <= 4
+    assert at(page) == 39
+    page.evaluate("stage.seek(17)")
+    assert at(page) == 17
+
+
+def test_totals_are_the_fold_over_the_traces(page: Any, canned: dict[str, Any]) -> None:
+    """Guards the read-outs: they must be the figures DecodeStats gives for the same steps."""
+    run = Run.from_json(json.dumps(canned["128"]))
+    stats = DecodeStats.fold(run.steps)
+    watch(page, canned["128"], len(run.steps) - 1)
+    totals = page.evaluate("stage.store.totals()")
+    assert totals["tokensPerStep"] == pytest.approx(stats.tokens_per_step)
+    assert totals["tokensPerSecond"] == pytest.approx(stats.tokens_per_second)
+    assert totals["nodes"] == sum(stats.accepted)
+    assert totals["speedup"] == pytest.approx(run.meta["plain_seconds"] * stats.tokens / stats.total_seconds)
+    assert text(page, "[data-total=tokensPerStep] .sq-tile-value") == f"{stats.tokens_per_step:.2f}"
+
+
+def test_a_slow_run_says_slower(page: Any, canned: dict[str, Any]) -> None:
+    """Guards honesty: below 1 the tile shows the figure and says slower."""
+    run = canned["one"]
+    watch(page, {**run, "meta": {**run["meta"], "plain_seconds": 0.002}}, 5)
+    tile = page.locator("[data-total=speedup]")
+    assert tile.get_attribute("data-verdict") == "slower"
+    assert "slower" in tile.inner_text()
+    assert float(tile.locator(".sq-tile-value").inner_text()) < 1
+
+
+# -- the tree ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["16", "128", "chain", "one"])
+def test_every_node_shows_its_state(page: Any, canned: dict[str, Any], name: str) -> None:
+    """Guards the picture itself: states in the page against states worked out from the wire format, at three steps."""
+    run = canned[name]
+    for i in (0, 3, len(run["steps"]) - 1):
+        watch(page, run, i)
+        shown = page.evaluate("[...document.querySelectorAll('.sq-n[data-node]')].sort((a, b) => a.dataset.node - b.dataset.node)"
+                              ".map(g => g.dataset.s)")
+        assert shown == states(run, run["steps"][i])
+        last = run["steps"][i]["path"][-1]
+        leaf = last not in run["trees"][run["steps"][i]["tree"]]
+        assert page.locator(".sq-n[data-key=bonus]").get_attribute("data-s") == ("bonus" if leaf else "correction")
+
+
+def test_no_pill_touches_another_at_128_nodes(page: Any, canned: dict[str, Any]) -> None:
+    """Guards the layout: pills over pills, and text wider than its pill, at 1280 pixels and on every fourth step."""
+    watch(page, canned["128"])
+    assert len(page.evaluate(PILLS)) == 129
+    for i in range(0, len(canned["128"]["steps"]), 4):
+        page.evaluate("i => stage.seek(i)", i)
+        settle(page)
+        assert collisions(page) == []
+    page.evaluate("stage.setMode('focus')")
+    settle(page)
+    assert collisions(page) == []
+
+
+def test_text_at_128_nodes_can_be_read(page: Any, canned: dict[str, Any]) -> None:
+    """Guards against a tree squeezed until its type is too small: at least 9 pixels, and nothing beyond the panel's sides."""
+    watch(page, canned["128"], 4)
+    assert page.evaluate("Math.min(...[...document.querySelectorAll('.sq-n-text')].map(t => +t.getAttribute('font-size')))") >= 9
+    box = page.locator(".sq-tree-scroll").bounding_box()
+    assert all(box["x"] <= pill["x"] and pill["x"] + pill["w"] <= box["x"] + box["width"] for pill in page.evaluate(PILLS))
+
+
+def test_focus_is_the_default_for_a_large_tree(page: Any, canned: dict[str, Any]) -> None:
+    """Guards focus mode: path and trials drawn, the rest folded, folds that open, F that goes to all nodes and back."""
+    run, i = canned["512"], 4
+    watch(page, run, i)
+    keys = {pill["key"] for pill in page.evaluate(PILLS)}
+    step = run["steps"][i]
+    assert {f"n{node}" for node in (*step["path"], *(t[0] for t in step["trials"]))} <= keys
+    assert len(keys) < 60
+    assert page.locator("[data-part=minimap]").is_visible()
+    page.locator(".sq-n[data-key$=':untried']").first.click()
+    settle(page)
+    assert len(page.evaluate(PILLS)) > len(keys)
+    assert collisions(page) == []
+    page.keyboard.press("f")
+    settle(page)
+    assert len(page.evaluate(PILLS)) == 513
+    page.keyboard.press("f")
+    settle(page)
+    assert len(page.evaluate(PILLS)) < 100
+
+
+def test_search_finds_and_unfolds(page: Any, canned: dict[str, Any]) -> None:
+    """Guards search: '/' opens it, keys typed there steer nothing, Enter brings a folded hit into the picture."""
+    run, i = canned["512"], 2
+    watch(page, run, i)
+    wanted = run["pieces"][str(run["steps"][i]["tokens"][-1])].strip()
+    page.keyboard.press("/")
+    page.keyboard.type(wanted)
+    settle(page)
+    hits = [t for t in (*run["steps"][i]["tokens"], run["steps"][i]["bonus"]) if wanted.lower() in run["pieces"][str(t)].lower()]
+    assert text(page, ".sq-hits") == f"{len(hits)} of 512"
+    assert at(page) == i
+    for _ in hits:
+        page.keyboard.press("Enter")
+        settle(page)
+        pinned = page.evaluate("stage.store.pin")
+        key = "bonus" if pinned == "bonus" else f"n{pinned}"
+        assert page.locator(f".sq-n[data-key={key}]").is_visible()
+    page.keyboard.press("Escape")
+    settle(page)
+    assert text(page, ".sq-hits") == ""
+
+
+def test_hover_previews_click_pins_escape_lets_go(page: Any, canned: dict[str, Any]) -> None:
+    """Guards the inspector: which of pointer, pin and decisive trial it explains."""
+    run, i = canned["128"], 4
+    watch(page, run, i)
+    piece = lambda node: run["pieces"][str(run["steps"][i]["tokens"][node])].replace(" ", "·")  # noqa: E731
+    node = page.locator(".sq-n[data-node='60']")
+    assert text(page, "[data-part=card-token]") == piece(run["steps"][i]["trials"][-1][0])
+    node.hover()
+    settle(page)
+    assert text(page, "[data-figure=node] dd") == "60 of 128"
+    node.click()
+    page.mouse.move(5, 5)
+    settle(page)
+    assert text(page, ".sq-kicker") == "pinned"
+    assert text(page, "[data-part=card-token]") == piece(60)
+    page.keyboard.press("Escape")
+    settle(page)
+    assert text(page, ".sq-kicker") == "decisive trial"
+
+
+def test_heat_is_the_share_of_accepted_steps(page: Any, canned: dict[str, Any]) -> None:
+    """Guards the heat layer against counting wrong slots."""
+    run = canned["64"]
+    watch(page, run, 5)
+    page.keyboard.press("h")
+    settle(page)
+    for node in (1, 2, 9):
+        share = sum(node in step["path"] for step in run["steps"]) / len(run["steps"])
+        shown = page.evaluate("n => +document.querySelector(`.sq-n[data-node='${n}']`).style.getPropertyValue('--h')", node)
+        assert shown == pytest.approx(share ** 0.5, abs=1e-3)
+
+
+@pytest.mark.parametrize("shape", ["wide", "chain", "mixed"])
+def test_a_thousand_nodes(page: Any, shape: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Guards size: 1,024 nodes in three shapes are drawn in both modes. Times are printed for those who watch, not judged."""
+    n = 1024
+    tree = {"wide": Tree((-1, *[0] * 64, *(1 + i // 15 for i in range(959)))), "chain": Tree.chain(n),
+            "mixed": Tree((-1, *(i // 3 for i in range(n - 1))))}[shape]
+    trials = [[c, 0.1, 0.5, 0.9, False, 0.4] for c in tree.children[0]]
+    give(page, made(list(tree.parents), trials=trials))
+    drawn = {}
+    for mode in ("focus", "all"):
+        page.evaluate("mode => { stage.store.paints.length = 0; stage.setMode(mode); }", mode)
+        settle(page)
+        drawn[mode] = len(page.evaluate(PILLS))
+        with capsys.disabled():
+            print(f"\n  {shape}, {n} nodes, {mode}: first paint {max(page.evaluate('stage.store.paints')):.0f} ms", end="")
+    assert drawn["all"] == n + 1
+    assert drawn["focus"] <= 40
+
+
+# -- text, scrubber, bars, keyboard ------------------------------------------------------------------------------------------
+
+
+def test_text_carries_its_origin_and_leads_to_its_step(page: Any, canned: dict[str, Any]) -> None:
+    """Guards provenance: which tokens came from the draft, and that a click goes to the step that emitted them."""
+    run = canned["64"]
+    watch(page, run, 10)
+    drafted = sum(min(len(step["emitted"]), len(step["path"]) - 1) for step in run["steps"])
+    assert page.locator("[data-part=flow] .sq-tok-draft").count() == drafted
+    assert page.locator("[data-part=flow] .sq-tok-own").count() == sum(len(step["emitted"]) for step in run["steps"]) - drafted
+    shown = page.locator("[data-part=flow]").evaluate("e => e.textContent.replaceAll('⏎', '')")
+    assert shown == "".join("".join(step["text"]) for step in run["steps"])
+    page.locator("[data-step='2'] .sq-tok").first.click()
+    assert at(page) == 2
+    assert page.evaluate("stage.store.pin") == (run["steps"][2]["path"] + ["bonus"])[1]
+
+
+def test_the_keyboard_steers(page: Any, canned: dict[str, Any]) -> None:
+    """Guards every key that moves through the run, and that keys are left alone while someone types."""
+    watch(page, canned["64"], 10)
+    places = []
+    for key in ("ArrowRight", "ArrowRight", "ArrowLeft", "Home", "ArrowLeft", "End"):
+        page.keyboard.press(key)
+        places.append(at(page))
+    assert places == [11, 12, 11, 0, 0, 47]
+    page.keyboard.press("Home")
+    page.keyboard.press(" ")
+    page.wait_for_function("stage.store.at > 2")
+    page.keyboard.press(" ")
+    assert page.evaluate("stage.store.playing") is False
+    page.keyboard.press("?")
+    assert page.locator("[data-part=help]").is_visible()
+    page.keyboard.press("Escape")
+    assert page.locator("[data-part=help]").is_hidden()
+    place = at(page)
+    page.locator("[data-part=search]").focus()
+    page.keyboard.type("f l ")
+    assert at(page) == place
+    assert page.evaluate("stage.store.mode") is None
+
+
+def test_live_lets_go_and_takes_hold_again(page: Any, canned: dict[str, Any]) -> None:
+    """Guards follow mode: looking back stops it, L resumes it, and steps keep coming in between."""
+    run = canned["64"]
+    give(page, first(run, 5))
+    page.keyboard.press("ArrowLeft")
+    give(page, rest(run, 5, 9))
+    assert at(page) == 3
+    page.keyboard.press("l")
+    assert at(page) == 8
+    give(page, rest(run, 9, 12))
+    assert at(page) == 11
+
+
+def test_track_and_bars_seek(page: Any, canned: dict[str, Any]) -> None:
+    """Guards the two time lines: a click lands on the step under the pointer; the bars show each phase's own time."""
+    run = canned["128"]
+    watch(page, run, 0)
+    box, count = page.locator("[data-part=track]").bounding_box(), len(run["steps"])
+    page.mouse.click(box["x"] + box["width"] * 20.5 / count, box["y"] + 10)
+    assert at(page) == 20
+    assert page.locator("[data-part=track]").get_attribute("aria-valuenow") == "21"
+    assert f"{run['steps'][20]['seconds']['draft'] * 1000:.1f} ms" in text(page, "[data-part=bar-values]")
+    bars = page.locator(".sq-bars-box")
+    bars.click(position={"x": 46 + (bars.bounding_box()["width"] - 56) * 7.5 / count, "y": 60})
+    assert at(page) == 7
+
+
+def test_the_tree_can_be_walked_by_keyboard(page: Any, canned: dict[str, Any]) -> None:
+    """Guards access without a pointer: arrows go from cell to cell, Enter pins, and each cell says its state."""
+    watch(page, canned["16"], 3)
+    page.locator(".sq-n[data-node='0']").focus()
+    page.keyboard.press("ArrowRight")
+    settle(page)
+    focused = "document.activeElement"
+    assert page.evaluate(f"{focused}.dataset.key") == "n1"
+    assert "level 2" in page.evaluate(f"{focused}.getAttribute('aria-label')")
+    page.keyboard.press("Enter")
+    assert page.evaluate("stage.store.pin") == 1
+    assert at(page) == 3
+    names = page.evaluate("[...document.querySelectorAll('.sq-stage button')].filter(b => b.offsetParent)"
+                          ".filter(b => !(b.getAttribute('aria-label') || b.textContent.trim())).length")
+    assert names == 0
+
+
+# -- words and safety --------------------------------------------------------------------------------------------------------
+
+HOSTILE = ["<img src=x onerror=window.pwned=1>", "${window.pwned=1}", "{{7*7}}", "</script><script>window.pwned=1</script>",
+           "\u202eabc\u202c", "\u200b", "\n", "\t", "\x07", " ", "", "\ud800", "a\u0301\u0301", "\u0301",
+           "\U0001f469\u200d\U0001f680"]
+
+
+def test_hostile_text_stays_text(page: Any) -> None:
+    """Guards the one rule of markup: no piece of model text becomes an element, runs, or turns the line around."""
+    trials = [[1, 0.5, 0.5, 0.2, True, None], [3, 0.1, 0.5, 0.9, False, 0.5]]
+    for i, piece in enumerate(HOSTILE):
+        give(page, {**made([-1, 0, 0, 1], piece, trials, [0, 1]), "run": f"made-{i}"})
+        assert page.evaluate("window.pwned") is None
+        assert page.locator(".sq-stage :is(img, script, iframe, a)").count() == 0
+        places = ".sq-n-text, .sq-group .sq-tok, [data-part=card-token], .sq-trial-word"
+        shown = page.evaluate("places => [...document.querySelectorAll(places)].map(e => e.textContent)", places)
+        assert len(shown) == 4 + 1 + 2 + 1 + 2
+        assert all(shown) or not piece  # a piece of no text leaves no trace in the running text
+        assert not set("".join(shown).replace("⏎\n", "")) & set("\u202e\u202c\u200b\u200d\n\t\x07\ud800")
+        if piece.startswith("<img"):
+            assert piece in text(page, "[data-part=card-token]")
+
+
+WORDS = """([temperature, trials, path, node]) => {
+  const topo = Sequoia.layout.topology([-1, 0, 0, 1, 2]);
+  const step = {i: 0, tokens: [1, 2, 3, 4, 5], q: [], p: [], trials, path, bonus: 9, emitted: [...path], seconds: {}};
+  const pieces = new Map([['1', ' r'], ['2', ' a'], ['3', ' b'], ['4', ' c'], ['5', ' d'], ['9', ' z']]);
+  return Sequoia.words.why(Sequoia.view(step, topo, pieces, {policy: {temperature}}), node);
+}"""
+YES, NO = [1, 0.5, 0.6, 0.41, True, None], [1, 0.002, 0.31, 0.44, False, 0.7]
+
+
+REASONS = [  # temperature, trials, path, node, what is said
+    (1, [YES], [0, 1, 3], 1, "u = 0.41 is below p/q = 0.83, so the token is accepted."),
+    (1, [NO], [0], 1, "The target gives this token 0.2 % where the draft had given 31 %; u = 0.44 is above 0.0065: rejected, and "
+                      "the draft’s share is taken out of the target’s law."),
+    (1, [[1, 0.6, 0.5, 0.9, True, None]], [0, 1], 1, "at least the share the draft gave it (60 % against 50 %)"),
+    (1, [[1, 0.0, 0.5, 0.0, False, 1.0]], [0], 1, "u = 0 is not below 0: rejected"),
+    (0, [[1, 1.0, 0.6, 0.41, True, None]], [0, 1], 1, "The target’s own most probable token is exactly this one"),
+    (0, [[1, 0.0, 0.6, 0.41, False, 1.0]], [0], 1, "At temperature 0 only the target’s most probable token"),
+    (1, [[1, 0.5, 0.6, None, True, None]], [0, 1], 1, "The target drew this very token"),
+    (1, [YES], [0, 1], 2, "Not tried: an earlier sibling, “·a”, was accepted."),
+    (1, [YES], [0, 1], 4, "Never reached: its parent “·b” was not tried"),
+    (1, [NO, [2, 0.1, 0.5, 0.9, False, 0.5]], [0], 4, "Never reached: its parent “·b” was rejected."),
+    (1, [NO, [2, 0.1, 0.5, 0.9, False, 0.5]], [0], "bonus",
+     "All 2 children were rejected: the target corrects with a token from what is left of its law."),
+    (1, [YES, [3, 0.1, 0.5, 0.1, True, None]], [0, 1, 3], "bonus",
+     "All drafted levels were accepted: the target adds one token for free."),
+]
+
+
+def test_the_sentence_why(page: Any) -> None:
+    """Guards the explanations: the right reason with the trial's own numbers."""
+    for *case, said in REASONS:
+        assert said in page.evaluate(WORDS, case)
+
+
+@pytest.mark.parametrize("shade", ["light", "dark"])
+def test_colours_can_be_told_from_their_ground(page: Any, canned: dict[str, Any], shade: str) -> None:
+    """Guards legibility: every state's pill text against its pill has a contrast of at least 4.5 to 1, dimmed ones included."""
+    page.evaluate("dark => document.body.classList.toggle('dark', dark)", shade == "dark")
+    watch(page, canned["128"], 9)
+    page.wait_for_timeout(250)
+    worst = page.evaluate("""() => {
+      const part = v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+      const light = c => c.match(/[\\d.]+/g).slice(0, 3).reduce((sum, v, i) => sum + [0.2126, 0.7152, 0.0722][i] * part(+v), 0);
+      const ratio = g => { const [a, b] = ['text', 'rect'].map(n => light(getComputedStyle(g.querySelector(n)).fill));
+        return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05); };
+      return Object.fromEntries(['root', 'accepted', 'rejected', 'untested', 'never', 'correction', 'bonus']
+        .map(s => [s, document.querySelector(`.sq-n[data-s=${s}]`)]).filter(([, g]) => g).map(([s, g]) => [s, ratio(g)]));
+    }""")
+    assert len(worst) >= 5
+    assert {s: round(r, 2) for s, r in worst.items() if r < 4.5} == {}
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1920, 1080)])
+def test_nothing_sticks_out(page: Any, canned: dict[str, Any], width: int, height: int) -> None:
+    """Guards the grid: no sideways scroll bar on the page, and no panel or tile wider than what holds it."""
+    page.set_viewport_size({"width": width, "height": height})
+    for name in ("16", "128", "512", "chain"):
+        watch(page, canned[name], 3)
+        settle(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate("""() => [...document.querySelectorAll('.sq-panel, .sq-tile-line, .sq-panel-head, .sq-card, dl div')]
+          .filter(e => e.offsetParent && e.scrollWidth > e.clientWidth + 1).map(e => e.className)""") == []
+
+
+def test_painting_times(page: Any, canned: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    """Prints the time a step takes to paint; asserts only that every step was painted, as clocks on shared machines lie."""
+    for name in ("64", "128", "512"):
+        watch(page, canned[name])
+        page.evaluate("stage.store.paints.length = 0")
+        count = min(len(canned[name]["steps"]), 16)
+        for i in range(count):
+            page.evaluate("i => stage.seek(i)", i)
+            settle(page)
+        times = sorted(page.evaluate("stage.store.paints"))
+        assert len(times) >= count - 1
+        with capsys.disabled():
+            middle, late = times[len(times) // 2], times[int(len(times) * 0.95)]
+            print(f"\n  {name} nodes: paint median {middle:.1f} ms, 95 % {late:.1f} ms", end="")
