@@ -166,7 +166,7 @@ def visitor(request: gr.Request) -> str:
 
 def warn(text: str, title: str) -> None:
     """A pop-up message with exactly `text`."""
-    gr.Warning(show.toast(text), title=title)
+    gr.Warning(show.toast(text), title=title, duration=7)
 
 
 def download(text: str, name: str) -> dict[str, Any]:

@@ -73,10 +73,15 @@ class EngineRoom:
 
 
 def words_for(pair: Pair) -> str:
-    """The pair in one line: sizes, device and number types."""
-    sizes = " · ".join(f"{role} {_millions(model.hf.num_parameters())}"
-                       for role, model in (("target", pair.target), ("draft", pair.draft)))
-    return f"{sizes} · {describe(pair.target.device)} · {dtype_name(pair)}"
+    """The pair in one line: models, device and number types."""
+    return f"{named(pair, 'target')} · {named(pair, 'draft')} · {describe(pair.target.device)} · {dtype_name(pair)}"
+
+
+def named(pair: Pair, role: str) -> str:
+    """The model's name with its size; the folders of the bundled pair are called by their role."""
+    model = getattr(pair, role)
+    name = f"{pair.name} {role}" if model.name == role else model.name
+    return f"{name}, {_millions(model.hf.num_parameters())}"
 
 
 def _millions(parameters: int) -> str:

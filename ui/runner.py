@@ -21,7 +21,7 @@ from sequoia import Decoder, DecodeStats, Pair, SequoiaError, StepTrace, Tree, a
 from sequoia.measure import describe, dtype_name, versions
 from sequoia.trace import MAX_STEPS
 
-from .engine_room import EngineRoom
+from .engine_room import EngineRoom, named
 from .line import Left
 from .order import Order
 from .session import Limits
@@ -176,13 +176,13 @@ def plain_seconds(pair: Pair, order: Order, gone: Callable[[], bool]) -> float |
 def meta_of(pair: Pair, order: Order, tree: Tree, how: str) -> dict[str, Any]:
     """What the page and the run file say of a run."""
     policy = order.policy
-    meta = {"label": "measured", "target": pair.target.name, "draft": pair.draft.name, "device": describe(pair.target.device),
-            "dtype": dtype_name(pair), "verifier": order.verifier, "prompt": order.prompt,
+    meta = {"label": "measured", "target": named(pair, "target"), "draft": named(pair, "draft"),
+            "device": describe(pair.target.device), "dtype": dtype_name(pair), "verifier": order.verifier, "prompt": order.prompt,
             "policy": {"temperature": policy.temperature, "top_p": policy.top_p, "max_new_tokens": policy.max_new_tokens,
                        "seed": policy.seed, "ignore_eos": policy.ignore_eos},
             "tree": {"nodes": len(tree), "levels": tree.levels, "how": how},
             "plain_seconds": None, "versions": dict(versions()),
-            "date": datetime.now().astimezone().isoformat(timespec="seconds")}
+            "date": f"{datetime.now().astimezone():%Y-%m-%d %H:%M}"}
     with suppress(SequoiaError):
         if order.wish.kind in ("planned", "best"):
             meta["acceptance"] = list(acceptance_of(pair, policy)[0].rates)

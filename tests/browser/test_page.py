@@ -1,0 +1,288 @@
+"""The running app with the bundled pair, driven by a real browser: what a visitor sees, presses and types."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import App
+from playwright.sync_api import Page, expect
+
+from sequoia import Run
+
+Visit = Callable[..., Page]
+STORE = "SequoiaPage.view.store"
+
+
+def store(page: Page, what: str) -> Any:
+    return page.evaluate(f"{STORE}.{what}")
+
+
+def until(page: Page, true: str, seconds: float = 20) -> None:
+    """Until the store says so, for instance "steps.length > 3"."""
+    page.wait_for_function(f"(() => {{ const s = {STORE}; return {true}; }})()", timeout=seconds * 1000)
+
+
+def ready(page: Page) -> None:
+    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=40_000)
+
+
+def enter(page: Page, **values: Any) -> None:
+    """Type numbers into the form."""
+    for name, value in values.items():
+        page.fill(f"#pg-{name.replace('_', '-')} input", str(value))
+
+
+def choose(page: Page, menu: str, option: str) -> None:
+    page.click(f"#pg-{menu} input")
+    page.get_by_role("option", name=option).click()
+
+
+def open_file(page: Page, file: Path) -> None:
+    with page.expect_file_chooser() as chooser:
+        page.click("#pg-open")
+    chooser.value.set_files(file)
+
+
+def test_the_page_opens_on_a_recorded_run_while_the_models_load(browser: Any, app: App, visit: Visit) -> None:
+    """Usable within 15 seconds of the command: here, until the recorded run moves in a browser."""
+    page = visit()
+    until(page, "s.steps.length > 5 && s.at >= 1")
+    print(f"\nrecorded run moving {time.monotonic() - app.started:.1f} s after the command")
+    assert store(page, "meta.label") == "recorded"
+    assert store(page, "playing") is True or store(page, "at") == store(page, "last")
+    assert page.locator(".sq-stage").get_by_text("recorded").first.is_visible()
+
+
+def test_a_run_ordered_early_or_late_streams_to_its_end(visit: Visit) -> None:
+    page = visit()
+    enter(page, tokens=48)
+    page.click("#pg-run")
+    until(page, "s.meta.label === 'measured' && s.steps.length > 1", 45)
+    until(page, "s.done")
+    assert store(page, "totals(s.last)".replace("s.last", f"{STORE}.last"))["tokens"] == 48
+    assert store(page, "meta.plain_seconds") > 0
+    assert store(page, "meta.plain_label") == "measured"
+    assert store(page, "gap") is None
+    assert re.search(r"[?&]run=", page.url)
+    expect(page.locator("#pg-run")).to_be_enabled()
+    text = page.locator(".sq-stage").inner_text()
+    assert "measured live" in text
+
+
+def test_messages_are_few_and_steps_come_while_it_runs(visit: Visit) -> None:
+    """Guards against a view that shows everything at the end, and against one message a step."""
+    page = visit()
+    ready(page)
+    page.evaluate("() => { const take = SequoiaPage.view.store.take; window.batches = [];"
+                  "SequoiaPage.view.store.take = function (m, r) { window.batches.push((m.steps || []).length);"
+                  " return take.call(this, m, r); } }")
+    choose(page, "tree", "plain decoding")
+    enter(page, tokens=200)
+    page.click("#pg-run")
+    until(page, "s.meta.label === 'measured' && s.steps.length === 200 && s.done", 40)
+    batches = [size for size in page.evaluate("window.batches") if size]
+    assert len(batches) > 3
+    assert sum(batches) == 200
+    assert store(page, "gap") is None
+
+
+def test_stop_ends_a_run_at_once_and_step_goes_on(visit: Visit) -> None:
+    page = visit()
+    ready(page)
+    enter(page, tokens=2000, temperature=1)
+    page.click("#pg-run")
+    until(page, "s.meta.label === 'measured' && s.steps.length > 3")
+    expect(page.locator("#pg-stop")).to_be_enabled()
+    page.click("#pg-stop")
+    until(page, "s.done", 3)
+    count = store(page, "steps.length")
+    page.wait_for_timeout(400)
+    assert store(page, "steps.length") == count
+    expect(page.locator("#pg-step")).to_be_enabled()
+    name = store(page, "run")
+    page.click("#pg-step")
+    until(page, f"s.steps.length === {count + 1}")
+    assert store(page, "run") == name
+    assert store(page, "meta.plain_seconds") is None
+
+
+def test_steps_one_by_one_then_the_rest(visit: Visit) -> None:
+    page = visit()
+    ready(page)
+    enter(page, tokens=24)
+    for n in (1, 2):
+        expect(page.locator("#pg-step")).to_be_enabled()
+        page.click("#pg-step")
+        until(page, f"s.meta.label === 'measured' && s.steps.length === {n}")
+    expect(page.locator("#pg-run")).to_have_text("Run on")
+    page.click("#pg-run")
+    until(page, "s.done && s.totals(s.last).tokens === 24")
+    expect(page.locator("#pg-run")).to_have_text("Run")
+
+
+def test_a_bad_value_is_named_and_the_run_on_screen_stays(visit: Visit) -> None:
+    page = visit()
+    until(page, "s.steps.length > 5")
+    before = store(page, "steps.length")
+    for field, value, says in (("temperature", "9", "temperature: 9 is not a number from 0 to 5"),
+                               ("tokens", "0", "max_new_tokens: 0 is not a whole number from 1 to 4096"),
+                               ("tokens", "2.5", "2.5"), ("temperature", "", "temperature: None")):
+        enter(page, **{field: value})
+        page.click("#pg-run")
+        page.locator(".sq-stage").get_by_text(says).first.wait_for(timeout=5000)
+        page.get_by_test_id("toast-body").get_by_text(says).first.wait_for(timeout=5000)
+        assert store(page, "steps.length") == before
+        enter(page, temperature=0.6, tokens=16)
+    page.fill("#pg-prompt textarea", "  ")
+    page.click("#pg-run")
+    page.locator(".sq-stage").get_by_text("the prompt is empty").first.wait_for(timeout=5000)
+    assert store(page, "steps.length") == before
+    assert page.input_value("#pg-temperature input") == "0.6"
+
+
+def test_markup_typed_by_a_visitor_stays_text(visit: Visit) -> None:
+    page = visit()
+    ready(page)
+    page.fill("#pg-prompt textarea", "<img src=x onerror=\"window.hit=1\"> ${window.hit=2} {{value}}\n")
+    enter(page, tokens=8)
+    page.click("#pg-run")
+    until(page, "s.meta.label === 'measured' && s.done")
+    choose(page, "tree", "SpecInfer branching")
+    page.fill("#pg-branching input, #pg-branching textarea", "<img src=x onerror=window.hit=3>")
+    page.click("#pg-run")
+    page.get_by_test_id("toast-body").get_by_text("<img src=x onerror=window").first.wait_for(timeout=5000)
+    assert page.evaluate("window.hit") is None
+
+
+def test_save_open_and_a_spoiled_file(visit: Visit, tmp_path: Path) -> None:
+    page = visit()
+    ready(page)
+    enter(page, tokens=20)
+    page.click("#pg-run")
+    until(page, "s.meta.label === 'measured' && s.done")
+    expect(page.locator("#pg-save")).to_be_enabled()
+    tokens = store(page, "steps.map(x => x.emitted).flat()")
+    with page.expect_download() as waiting:
+        page.click("#pg-save")
+    file = tmp_path / "run.json"
+    waiting.value.save_as(file)
+    saved = Run.from_json(file.read_text(encoding="utf-8"))
+    assert [token for step in saved.steps for token in step.emitted] == tokens
+    open_file(page, file)
+    until(page, "s.meta.label === 'recorded' && s.done")
+    assert store(page, "steps.map(x => x.emitted).flat()") == tokens
+    assert "run=" not in page.url
+    name = store(page, "run")
+    file.write_text(file.read_text(encoding="utf-8")[:-7], encoding="utf-8")
+    open_file(page, file)
+    page.locator(".sq-stage").get_by_text("Not opened").first.wait_for(timeout=5000)
+    assert store(page, "run") == name
+    assert store(page, "steps.map(x => x.emitted).flat()") == tokens
+
+
+def test_a_reload_shows_the_run_again(visit: Visit) -> None:
+    page = visit()
+    ready(page)
+    enter(page, tokens=20)
+    page.click("#pg-run")
+    until(page, "s.meta.label === 'measured' && s.done")
+    tokens, name = store(page, "steps.map(x => x.emitted).flat()"), store(page, "run")
+    page.reload()
+    page.wait_for_function("window.SequoiaPage && SequoiaPage.view && SequoiaPage.view.store.steps.length > 0")
+    assert store(page, "run") == name
+    assert store(page, "steps.map(x => x.emitted).flat()") == tokens
+
+
+def test_a_closed_page_frees_the_models(visit: Visit) -> None:
+    """The second visitor's run begins although the first one's, of thousands of tokens, was abandoned and not stopped."""
+    first = visit()
+    ready(first)
+    enter(first, tokens=4000, temperature=1)
+    first.click("#pg-run")
+    until(first, "s.meta.label === 'measured' && s.steps.length > 2")
+    second = visit()
+    enter(second, tokens=16)
+    second.click("#pg-run")
+    second.locator(".sq-stage").get_by_text("1 run before yours").first.wait_for(timeout=5000)
+    first.close()
+    closed = time.monotonic()
+    until(second, "s.meta.label === 'measured' && s.steps.length > 0", 10)
+    print(f"\nthe next run began {time.monotonic() - closed:.2f} s after the page was closed")
+    until(second, "s.done", 10)
+
+
+def test_scrubber_and_keyboard(visit: Visit) -> None:
+    page = visit()
+    until(page, "s.steps.length > 5")
+    page.locator("body").press("Home")
+    until(page, "s.at === 0 && !s.playing")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    until(page, "s.at === 2")
+    page.keyboard.press("ArrowLeft")
+    until(page, "s.at === 1")
+    page.keyboard.press("End")
+    until(page, "s.at === s.last")
+    page.keyboard.press("Home")
+    page.keyboard.press(" ")
+    until(page, "s.playing && s.at > 0")
+    page.click("#pg-prompt textarea")
+    at = page.evaluate(f"(() => {{ {STORE}.pause(); return {STORE}.at; }})()")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    assert store(page, "at") == at
+
+
+def test_presets_and_shapes_fill_the_form(visit: Visit) -> None:
+    page = visit()
+    for chip in page.locator(".pg-chip").all():
+        before = page.input_value("#pg-prompt textarea")
+        chip.click()
+        page.wait_for_timeout(60)
+        if chip.inner_text() != "function":
+            assert page.input_value("#pg-prompt textarea") != before
+    assert page.locator("#pg-first").count() == 0 or not page.locator("#pg-first").is_visible()
+    choose(page, "tree", "k-ary tree")
+    expect(page.locator("#pg-first")).to_contain_text("children a node")
+    expect(page.locator("#pg-second")).to_contain_text("levels")
+    assert page.input_value("#pg-second input") == "5"
+
+
+@pytest.mark.parametrize("width", [1280, 1920])
+@pytest.mark.parametrize("dark", [False, True])
+def test_light_dark_narrow_and_wide(visit: Visit, width: int, dark: bool) -> None:
+    height = 800 if width == 1280 else 1080
+    page = visit(f"?__theme={'dark' if dark else 'light'}", viewport={"width": width, "height": height})
+    until(page, "s.steps.length > 5")
+    assert page.evaluate("document.body.classList.contains('dark')") is dark
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    tree = page.locator(".sq-stage svg").first.bounding_box()
+    assert tree["y"] < height
+    side, stage = page.locator("#pg-side").bounding_box(), page.locator(".sq-stage").bounding_box()
+    assert side["x"] + side["width"] <= stage["x"] + 3
+    assert stage["width"] > width * 0.7
+    page.click("[data-act=panel]")
+    assert not page.locator("#pg-side").is_visible()
+    assert page.locator(".sq-stage").bounding_box()["width"] > width * 0.95
+    page.click("[data-act=theme]")
+    assert page.evaluate("document.body.classList.contains('dark')") is not dark
+
+
+def test_endpoints_answer_nobody_directly(app: App) -> None:
+    """Guards against the way past the queue, which is open by default."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    for name in ("run", "step", "open", "load", "example", "watch"):
+        for way in ("run", "api"):
+            body = json.dumps({"data": []}).encode()
+            request = urllib.request.Request(f"{app.url}gradio_api/{way}/{name}", body, {"Content-Type": "application/json"})
+            with pytest.raises(urllib.error.HTTPError) as caught:
+                opener.open(request, timeout=5)
+            assert caught.value.code == 404
