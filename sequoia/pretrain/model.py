@@ -6,6 +6,7 @@ An objective takes a network and token windows and gives one loss; the loop call
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch.nn import functional as F
@@ -13,7 +14,7 @@ from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM, PreTra
 
 from .recipe import MAX_POSITIONS, Size
 
-Forward = Callable[..., object]
+Forward = Callable[..., Any]
 Objective = Callable[[Forward, torch.Tensor], torch.Tensor]  # (network, (rows, context + 1) tokens) -> mean loss
 
 

@@ -10,6 +10,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from .. import guarded
 from ..errors import BadTraining
 
 WARMUP_STEPS = 100
@@ -19,9 +20,7 @@ MAX_POSITIONS = 2048
 
 def whole(what: str, value: Any, low: int, high: int) -> int:
     """`value` if it is a whole number from `low` to `high`, or BadTraining."""
-    if type(value) is not int or not low <= value <= high:
-        raise BadTraining(f"{what}: {str(value)[:40]} is not a whole number from {low} to {high}")
-    return value
+    return guarded.whole(value, what, low, high, BadTraining)
 
 
 def positive(what: str, value: Any, high: float) -> float:
@@ -79,7 +78,7 @@ class Bound:
 
     def progress(self, seconds: float, tokens: int) -> float:
         """Share of the bound that is used; 1 and over means done."""
-        return tokens / self.tokens if self.tokens else seconds / self.seconds
+        return tokens / self.tokens if self.tokens else seconds / (self.seconds or math.inf)
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def stop_on_signals() -> Iterator[Stop]:
 
     def request(number: int, _frame: object) -> None:
         stop.requested = True
-        signal.signal(number, before[number])
+        signal.signal(number, before[signal.Signals(number)])
 
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     for number in before:
@@ -91,7 +91,8 @@ class Stage:
         if self.teacher is None:
             (loss,) = held_mean(lambda part: next_token(network, part), windows, self.device)
             return f"VAL {loss:.4f}"
-        accept, same = held_mean(lambda part: overlap(self.teacher, network, part), windows, self.device)
+        teacher = self.teacher
+        accept, same = held_mean(lambda part: overlap(teacher, network, part), windows, self.device)
         return f"VAL accept T=1, top-1 agree ({accept:.4f}, {same:.4f})"
 
 
@@ -124,8 +125,14 @@ def run(stage: Stage, resume: bool, compile_: bool = False, quiet: bool = False)
     return True
 
 
+def _end_of_text(tokenizer: PreTrainedTokenizerBase) -> int:
+    if not isinstance(tokenizer.eos_token_id, int):
+        raise BadTraining(f"the tokenizer needs one end-of-text token, not {tokenizer.eos_token_id}")
+    return tokenizer.eos_token_id
+
+
 def _start(stage: Stage, resume: bool) -> State:
-    state = fresh(stage.recipe, len(stage.tokenizer), stage.tokenizer.eos_token_id, stage.device)
+    state = fresh(stage.recipe, len(stage.tokenizer), _end_of_text(stage.tokenizer), stage.device)
     if resume and stage.checkpoint.exists():
         restore(state, stage.checkpoint, stage.identity())
     return state
@@ -164,7 +171,7 @@ def _millions(state: State) -> str:
 
 def export(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
     """Weights in bfloat16 safetensors, configuration and tokenizer: a folder for AutoModelForCausalLM and AutoTokenizer."""
-    copy.deepcopy(model).to("cpu", torch.bfloat16).eval().save_pretrained(folder)
+    copy.deepcopy(model).bfloat16().cpu().eval().save_pretrained(folder)  # pyright: ignore[reportCallIssue]
     tokenizer.save_pretrained(folder)
 
 
@@ -175,7 +182,7 @@ def load_teacher(folder: Path | str, device: torch.device) -> PreTrainedModel:
             str(folder), local_files_only=True, use_safetensors=True, dtype=torch.float32)
     except (OSError, ValueError) as error:
         raise BadTraining(f"no target to distil from in {str(folder)[:200]!r}: {str(error)[:200]}") from None
-    return model.to(device).eval().requires_grad_(False)
+    return model.to(device).eval().requires_grad_(False)  # pyright: ignore[reportArgumentType]
 
 
 def tokens_for(out: Path, tokenizer: PreTrainedTokenizerBase, texts: Callable[[], tuple[Sequence[str], Sequence[str]]],

@@ -58,7 +58,7 @@ class State:
 
 def fresh(recipe: Recipe, vocab: int, end: int, device: torch.device | str = "cpu") -> State:
     """A run before its first step."""
-    model = new_model(recipe.size, vocab, end, recipe.seed).to(device)
+    model = new_model(recipe.size, vocab, end, recipe.seed).to(device)  # pyright: ignore[reportArgumentType]
     return State(model, optimisers(model, recipe.peak), torch.Generator().manual_seed(recipe.seed))
 
 
