@@ -61,7 +61,7 @@ class Controls:
     def resting(self, continues: bool) -> dict[Any, Any]:
         """Updates for when it is over, or paused and able to go on."""
         updates = {button: gr.update(interactive=button is not self.stop) for button in self.buttons}
-        return {**updates, self.run: gr.update(interactive=True, value="Run on" if continues else "Run")}
+        return {**updates, self.run: gr.update(interactive=True, value="Resume" if continues else "Run")}
 
 
 def controls(limits: Limits) -> Controls:
@@ -101,9 +101,9 @@ def _tree(parts: dict[str, Any]) -> None:
         parts["tree"] = gr.Dropdown([(shape.label, kind) for kind, shape in SHAPES.items()], value="planned", label="Tree",
                                     elem_id="pg-tree", filterable=False)
         with gr.Row():
-            parts["first"] = gr.Number(label="nodes", value=64, visible=False, min_width=60, elem_id="pg-first")
-            parts["second"] = gr.Number(label="levels at most", value=8, visible=False, min_width=60, elem_id="pg-second")
-            parts["branching"] = gr.Textbox(label="children, level by level", value="4, 2, 2, 1", visible=False, min_width=60,
+            parts["first"] = gr.Number(label="Nodes", value=64, visible=False, min_width=60, elem_id="pg-first")
+            parts["second"] = gr.Number(label="Levels at most", value=8, visible=False, min_width=60, elem_id="pg-second")
+            parts["branching"] = gr.Textbox(label="Children, level by level", value="4, 2, 2, 1", visible=False, min_width=60,
                                             max_lines=1, elem_id="pg-branching")
         parts["verifier"] = gr.Dropdown([(VERIFIER_LABELS.get(name, name), name) for name in VERIFIERS], value="sequoia",
                                         label="Verifier", elem_id="pg-verifier", filterable=False)
@@ -119,7 +119,7 @@ def _policy(parts: dict[str, Any], limits: Limits) -> None:
             parts["max_new_tokens"] = gr.Number(label="Tokens at most", value=min(160, limits.tokens), step=16, min_width=60,
                                                 elem_id="pg-tokens")
             parts["seed"] = gr.Number(label="Seed", value=0, min_width=60, elem_id="pg-seed")
-        parts["compare"] = gr.Checkbox(label="Then time plain decoding of it", value=True, elem_id="pg-compare", container=False)
+        parts["compare"] = gr.Checkbox(label="Compare with plain decoding", value=True, elem_id="pg-compare", container=False)
 
 
 def _files(parts: dict[str, Any]) -> None:

@@ -88,7 +88,7 @@ class LiveView:
         finally:  # also when the page is closed, which ends this generator at its next yield
             run.halt()
         if run.error:
-            warn(run.error, "The run ended")
+            warn(run.error, "The run broke off")
         yield {**self.form.resting(run.stepped), **self._saved(run)}
 
     def _chosen(self, order: Order, who: str, steps: int | None) -> LiveRun:
@@ -165,8 +165,8 @@ def visitor(request: gr.Request) -> str:
 
 
 def warn(text: str, title: str) -> None:
-    """A pop-up message with exactly `text`."""
-    gr.Warning(show.toast(text), title=title, duration=7)
+    """A pop-up message. Gradio shows its own heading above it."""
+    gr.Warning(show.toast(f"{title}: {text}"), duration=7)
 
 
 def download(text: str, name: str) -> dict[str, Any]:

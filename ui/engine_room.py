@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sequoia import Pair, Policy, SequoiaError, default_plan
-from sequoia.measure import describe, dtype_name
 
 from .line import Left, Line
 
@@ -73,8 +72,9 @@ class EngineRoom:
 
 
 def words_for(pair: Pair) -> str:
-    """The pair in one line: models, device and number types."""
-    return f"{named(pair, 'target')} · {named(pair, 'draft')} · {describe(pair.target.device)} · {dtype_name(pair)}"
+    """The pair in one line."""
+    sizes = " + ".join(_millions(model.hf.num_parameters()) for model in (pair.target, pair.draft))
+    return f"{pair.name} pair · {sizes} · {pair.target.device.type}"
 
 
 def named(pair: Pair, role: str) -> str:

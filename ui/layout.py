@@ -38,6 +38,6 @@ def _lay_out(views: dict[str, LiveView]) -> None:
 
 def launch_options(limits: Limits) -> dict[str, Any]:
     """Arguments of `launch` that do not depend on where the page is served."""
-    return {"theme": theme(), "css": stage.css(), "head": stage.head(), "favicon_path": str(FOLDER / "favicon.svg"),
+    return {"theme": theme(), "head": stage.head(), "favicon_path": str(FOLDER / "favicon.svg"),
             "footer_links": [], "run_history": False, "show_error": False, "ssr_mode": False, "mcp_server": False,
             "max_file_size": limits.upload, "state_session_capacity": 96, "quiet": True}

@@ -33,6 +33,11 @@ def script(source: str) -> str:
     return "<script>\n" + source.replace("</", "<\\/") + "\n</script>"
 
 
+def style(source: str) -> str:
+    """A style element; in CSS no text of ours holds a closing tag, and one that did would be cut off here."""
+    return "<style>\n" + source.replace("</", "<\\/") + "\n</style>"
+
+
 def literal(value: Any) -> str:
     """`value` as a JavaScript literal that can stand anywhere in a script."""
     return json.dumps(value).replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

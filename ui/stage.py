@@ -1,4 +1,4 @@
-"""What the browser is given: the stage of ui/canvas with its scripts and styles, and the header. No values and no logic.
+"""What the browser is given: the stage of ui/canvas, the header, and all scripts and styles. No values and no logic.
 
 Templates are static: whatever comes from a model or a visitor reaches the page as data and is put there as text.
 """
@@ -12,7 +12,7 @@ from typing import Any
 import gradio as gr
 
 from . import show
-from .theme import FOLDER, page_css
+from .theme import FOLDER
 
 CANVAS = Path(__file__).resolve().parent / "canvas"
 # Each adds to the one name `Sequoia`; a file stands after those it uses while it loads.
@@ -22,15 +22,15 @@ SCRIPTS = ("glyphs.js", "dom.js", "layout.js", "frame.js", "words.js", "view.js"
 
 
 def head() -> str:
-    """The scripts, for the page's head."""
+    """Style sheets and scripts, for the page's head. Sheets given to `launch(css=)` would come twice, the second time with every
+    selector rewritten, which changes what wins."""
+    sheets = [*sorted(CANVAS.glob("*.css")), FOLDER / "page.css"]
     sources = [*(CANVAS / name for name in SCRIPTS), FOLDER / "page.js"]
-    return "\n".join(show.script(source.read_text(encoding="utf-8")) for source in sources)
+    return "\n".join([*(show.style(_text(sheet)) for sheet in sheets), *(show.script(_text(source)) for source in sources)])
 
 
-def css() -> str:
-    """All style sheets."""
-    sheets = [path.read_text(encoding="utf-8") for path in sorted(CANVAS.glob("*.css"))]
-    return "\n".join([*sheets, page_css()])
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
 def stage(steps_since: Callable[[Any], str]) -> gr.HTML:
@@ -45,5 +45,5 @@ def stage(steps_since: Callable[[Any], str]) -> gr.HTML:
 
 def header() -> gr.HTML:
     """The strip at the top. Its value is {"stage", "words"}, where loading stands, as JSON."""
-    return gr.HTML(html_template=(FOLDER / "header.html").read_text(encoding="utf-8"), apply_default_css=False,
+    return gr.HTML(html_template=_text(FOLDER / "header.html"), apply_default_css=False,
                    elem_id="pg-top", js_on_load="SequoiaPage.header(element, props, watch);")

@@ -1,4 +1,4 @@
-"""How the page looks: fonts and colours as a Gradio theme, and the style sheets. Knows no components.
+"""How the page looks: fonts and colours as a Gradio theme; the rest is assets/theme/page.css. Knows no components.
 
 Green, red and amber mean accepted, rejected and the target's own token on the stage, so nothing else is coloured with them.
 """
@@ -56,8 +56,3 @@ def _controls() -> dict[str, str]:
         "button_large_text_size": "14px", "button_large_text_weight": "600", "button_small_padding": "4px 9px",
         "button_small_text_size": "12px", "button_small_text_weight": "500", "button_transition": "background 120ms ease",
     }
-
-
-def page_css() -> str:
-    """The page's own style sheet; the stage brings its own."""
-    return (FOLDER / "page.css").read_text(encoding="utf-8")

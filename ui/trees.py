@@ -34,11 +34,11 @@ def _branching(text: Any) -> Tree:
 
 SHAPES = {
     "planned": Shape("planned for this machine"),
-    "best": Shape("best tree of a size", ("nodes", "levels at most"), (64, 8)),
-    "chain": Shape("chain", ("nodes",), (6,), Tree.chain),
-    "sequences": Shape("k sequences", ("sequences", "tokens in each"), (4, 5), Tree.sequences),
-    "kary": Shape("k-ary tree", ("children a node", "levels"), (2, 5), Tree.kary),
-    "branching": Shape("SpecInfer branching", ("children, level by level",), ("4, 2, 2, 1",), _branching),
+    "best": Shape("best tree of a size", ("Nodes", "Levels at most"), (64, 8)),
+    "chain": Shape("chain", ("Nodes",), (6,), Tree.chain),
+    "sequences": Shape("k sequences", ("Sequences", "Tokens in each"), (4, 5), Tree.sequences),
+    "kary": Shape("k-ary tree", ("Children a node", "Levels"), (2, 5), Tree.kary),
+    "branching": Shape("SpecInfer branching", ("Children, level by level",), ("4, 2, 2, 1",), _branching),
     "plain": Shape("plain decoding (one node)", make=lambda: Tree.chain(1)),
 }
 

@@ -122,7 +122,7 @@ def test_steps_one_by_one_then_the_rest(visit: Visit) -> None:
         expect(page.locator("#pg-step")).to_be_enabled()
         page.click("#pg-step")
         until(page, f"s.meta.label === 'measured' && s.steps.length === {n}")
-    expect(page.locator("#pg-run")).to_have_text("Run on")
+    expect(page.locator("#pg-run")).to_have_text("Resume")
     page.click("#pg-run")
     until(page, "s.done && s.totals(s.last).tokens === 24")
     expect(page.locator("#pg-run")).to_have_text("Run")
@@ -251,8 +251,8 @@ def test_presets_and_shapes_fill_the_form(visit: Visit) -> None:
             assert page.input_value("#pg-prompt textarea") != before
     assert page.locator("#pg-first").count() == 0 or not page.locator("#pg-first").is_visible()
     choose(page, "tree", "k-ary tree")
-    expect(page.locator("#pg-first")).to_contain_text("children a node")
-    expect(page.locator("#pg-second")).to_contain_text("levels")
+    expect(page.locator("#pg-first")).to_contain_text("Children a node")
+    expect(page.locator("#pg-second")).to_contain_text("Levels")
     assert page.input_value("#pg-second input") == "5"
 
 

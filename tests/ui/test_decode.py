@@ -62,7 +62,7 @@ def test_a_run_streams_ends_and_can_be_saved(view: LiveView) -> None:
 def test_a_bad_value_is_shown_and_nothing_on_screen_is_lost(view: LiveView, said: list[str]) -> None:
     messages, updates = sent(view, view.run(filled(view, temperature=-2), request()))
     assert messages == [{"v": 1, "error": "temperature: -2 is not a number from 0 to 5", "notice": None}]
-    assert said == ["temperature: -2 is not a number from 0 to 5"]
+    assert said == ["Not run: temperature: -2 is not a number from 0 to 5"]
     assert [*updates[0]] == [view.stage]
     assert view.sessions.get("one") is None
 
@@ -114,7 +114,7 @@ def test_step_makes_one_step_and_run_goes_on_from_there(view: LiveView) -> None:
         names |= {message["run"] for message in messages if "run" in message}
         count += sum(len(message.get("steps", [])) for message in messages)
         assert count == n
-        assert updates[-1][view.form.run]["value"] == "Run on"
+        assert updates[-1][view.form.run]["value"] == "Resume"
     messages, updates = sent(view, view.run(form, request()))
     assert {message["run"] for message in messages} == names
     assert messages[0]["from"] == 2

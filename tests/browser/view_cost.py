@@ -1,0 +1,117 @@
+"""What the live view costs the decode: `python tests/browser/view_cost.py [--rounds 7] [--nodes 64] [--tokens 256]`.
+
+The same run, in interleaved rounds: the engine alone, the run in its thread with messages made for nobody, and the page in a
+real browser on this machine. Tokens a second of the steps' own time, medians, and the ratio to the engine alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import torch
+from playwright.sync_api import Page, sync_playwright
+
+import app
+
+app.set_up(local_models=True)
+
+from sequoia import Decoder, DecodeStats, load_pair, run  # noqa: E402
+from ui.engine_room import EngineRoom  # noqa: E402
+from ui.layout import launch_options, page  # noqa: E402
+from ui.live import LiveRun  # noqa: E402
+from ui.order import Order  # noqa: E402
+from ui.presets import presets  # noqa: E402
+from ui.recordings import Shelf  # noqa: E402
+from ui.session import LOCAL  # noqa: E402
+from ui.trees import Wish  # noqa: E402
+
+
+def alone(room: EngineRoom, order: Order) -> float:
+    """Tokens a second of the engine with nothing around it."""
+    pair = room.pair(lambda: False)
+    tree, _ = order.wish.tree(pair, order.policy)
+    return DecodeStats.fold(run(Decoder(pair, order.prompt, order.policy, tree, order.verifier))).tokens_per_second
+
+
+def unseen(room: EngineRoom, order: Order) -> float:
+    """The same in the run's own thread, recorded and made into messages."""
+    live = LiveRun(order, room, LOCAL, Shelf(1, 10**9))
+    live.start(None)
+    for _ in live.messages():
+        pass
+    return DecodeStats.fold(live.recording.run().steps).tokens_per_second
+
+
+def seen(visit: Page) -> float:
+    """The same, ordered and watched in a browser."""
+    before = visit.evaluate("SequoiaPage.view.store.run")
+    visit.click("#pg-run:not([disabled])")
+    visit.wait_for_function("b => { const s = SequoiaPage.view.store; return s.run !== b && s.done && s.steps.length; }",
+                            arg=before, timeout=120_000)
+    visit.wait_for_selector("#pg-run:not([disabled])")
+    return visit.evaluate("(s => s.totals(s.last).tokensPerSecond)(SequoiaPage.view.store)")
+
+
+def fill(visit: Page, order: Order) -> None:
+    visit.click("#pg-tree input")
+    visit.get_by_role("option", name="best tree of a size").click()
+    visit.fill("#pg-prompt textarea", order.prompt)
+    for name, value in (("first", order.wish.numbers[0]), ("second", order.wish.numbers[1]), ("seed", order.policy.seed),
+                        ("temperature", order.policy.temperature), ("tokens", order.policy.max_new_tokens)):
+        visit.fill(f"#pg-{name} input", str(value))
+    visit.uncheck("#pg-compare input")
+
+
+def report(name: str, found: list[float], base: list[float]) -> None:
+    """Medians, and the best round of each, which other work on the machine disturbs least."""
+    for kind, pick in (("median", statistics.median), ("best", max)):
+        print(f"{name:22s} {kind:6s} {pick(found):7.1f} tokens/s   {pick(found) / pick(base):.3f} of the engine alone")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--nodes", type=int, default=64)
+    parser.add_argument("--levels", type=int, default=8)
+    parser.add_argument("--tokens", type=int, default=256)
+    asked = parser.parse_args()
+    torch.set_num_threads(max(1, app.cores() - 1))
+    order = Order.parse({"prompt": presets()[1].text, "temperature": 0.6, "top_p": 1.0, "max_new_tokens": asked.tokens, "seed": 0,
+                         "tree": "best", "first": asked.nodes, "second": asked.levels, "branching": "", "verifier": "sequoia",
+                         "compare": False}, LOCAL)
+    assert order.wish == Wish("best", (asked.nodes, asked.levels), LOCAL.nodes)
+    room = EngineRoom(load_pair, 4)
+    room.open()
+    room.pair(lambda: False)
+    blocks = page(room, LOCAL)
+    address = blocks.launch(prevent_thread_lock=True, **launch_options(LOCAL))[1]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"])
+        visit = browser.new_page(viewport={"width": 1280, "height": 800})
+        visit.goto(address)
+        visit.wait_for_selector("#pg-run")
+        fill(visit, order)
+        ways: dict[str, Callable[[], float]] = {"engine alone": lambda: alone(room, order), "messages for nobody":
+                                                lambda: unseen(room, order), "page in a browser": lambda: seen(visit)}
+        found: dict[str, list[float]] = {name: [] for name in ways}
+        for n in range(asked.rounds + 1):
+            for name, way in ways.items():
+                if n:  # the first round warms up
+                    found[name].append(way())
+                else:
+                    way()
+        browser.close()
+    print(f"{asked.nodes} nodes, {asked.tokens} tokens, {asked.rounds} rounds, {torch.get_num_threads()} thread(s)")
+    for name, values in found.items():
+        report(name, values, found["engine alone"])
+    blocks.close()
+
+
+if __name__ == "__main__":
+    main()
