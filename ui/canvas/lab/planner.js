@@ -1,0 +1,312 @@
+/* The planner's mathematics in the browser: the same answers as sequoia/planner.py and sequoia/plan.py. Pure: numbers in, numbers out.
+
+   `rates[k]` is the chance, at an accepted node, that child k is the one accepted. A tree is its `parents`, parents before children
+   and parents[0] = -1. `n` and `levels` count the root; levels null means any. A profile is a HardwareProfile's JSON object. */
+(function (S) {
+  "use strict";
+
+  const MAX_NODES = 1024, MAX_RATES = 1024;
+  const lines = new WeakMap(); // of a profile's lists of points
+
+  // -- the vector --------------------------------------------------------------------------------------------------------
+
+  /** `values` as rates, or a RangeError with the value and the bound. */
+  function checked(values) {
+    if (!Array.isArray(values)) throw new RangeError("acceptance rates must be a list of numbers");
+    if (!values.length || values.length > MAX_RATES) throw new RangeError(`a vector of ${values.length} rates; allowed are 1 to ${MAX_RATES}`);
+    values.forEach((value, k) => {
+      if (typeof value === "number" && value >= 0 && value <= 1) return;
+      throw new RangeError(`rates[${k}] = ${String(value).slice(0, 40)}; it must be a number from 0 to 1`);
+    });
+    const total = sum(values);
+    if (total > 1 + 1e-9) throw new RangeError(`the rates sum to ${Number(total.toPrecision(10))}; they exclude each other, so the sum is at most 1`);
+    return values.slice();
+  }
+
+  /** The nearest non-increasing vector in least squares: neighbours that violate the order are pooled. */
+  function smooth(rates) {
+    const pools = [];
+    for (const value of rates) {
+      let mean = value, members = 1;
+      while (pools.length && pools[pools.length - 1][0] < mean) {
+        const [other, count] = pools.pop();
+        mean = (mean * members + other * count) / (members + count);
+        members += count;
+      }
+      pools.push([mean, members]);
+    }
+    return pools.flatMap(([mean, members]) => new Array(members).fill(Math.min(Math.max(mean, 0), 1)));
+  }
+
+  const isMonotone = (rates) => rates.every((rate, k) => !k || rates[k - 1] >= rate);
+  const powerLaw = (exponent, first, length) => Array.from({ length }, (_, k) => first * (k + 1) ** -exponent);
+
+  /** A sum that keeps what is lost in rounding (Neumaier). */
+  function sum(values) {
+    let total = 0, lost = 0;
+    for (const value of values) {
+      const next = total + value;
+      lost += Math.abs(total) >= Math.abs(value) ? total - next + value : value - next + total;
+      total = next;
+    }
+    return total + lost;
+  }
+
+  // -- any tree ------------------------------------------------------------------------------------------------------------
+
+  /** f(v) of each node: the product of the rates on its way down. */
+  function scores(parents, rates) {
+    const result = [1], drawn = new Array(parents.length).fill(0);
+    for (let node = 1; node < parents.length; node++) {
+      const rank = drawn[parents[node]]++;
+      result.push(rank < rates.length ? result[parents[node]] * rates[rank] : 0);
+    }
+    return result;
+  }
+
+  /** Expected tokens of one step, the target's own token included. */
+  const expectedTokens = (parents, rates) => sum(scores(parents, rates));
+
+  function depthsOf(parents) {
+    const depths = [0];
+    for (let node = 1; node < parents.length; node++) depths.push(depths[parents[node]] + 1);
+    return depths;
+  }
+
+  /** Nodes with children, by level: the rows of each draft pass. */
+  function widths(parents) {
+    const depths = depthsOf(parents), inner = new Set(parents.slice(1)), result = [];
+    for (const node of inner) result[depths[node]] = (result[depths[node]] || 0) + 1;
+    return result;
+  }
+
+  /** The same tree numbered breadth first, siblings in their order: the form in which trees are stored. */
+  function canonical(parents) {
+    const children = parents.map(() => []), order = [0], place = [0];
+    for (let node = 1; node < parents.length; node++) children[parents[node]].push(node);
+    for (const node of order) for (const child of children[node]) place[child] = order.push(child) - 1;
+    return order.map((node) => (node ? place[parents[node]] : -1));
+  }
+
+  // -- the heap --------------------------------------------------------------------------------------------------------------
+
+  /**
+   * The best trees of all sizes up to `n`, one inside the other, for a vector that never increases: node i is the i-th best of the
+   * infinite tree. {parents, gains, depths, totals}. Among equals the shallow come first.
+   */
+  function bestFirst(rates, n, levels) {
+    if (!isMonotone(rates)) throw new RangeError("best-first growth needs rates that never increase; smooth the vector or use the table");
+    const cap = levels ?? n;
+    if (cap === 1 && n > 1) throw new RangeError(`${n} nodes do not fit in 1 level; it holds the root alone`);
+    const heap = new Heap(), parents = [], gains = [], depths = [], totals = [], ranks = [];
+    heap.push([1, 0, 0, -1, 0]); // score, depth, age, parent, rank
+    for (let node = 0; node < n; node++) {
+      const [score, depth, , parent, rank] = heap.pop();
+      parents.push(parent), gains.push(score), depths.push(depth), ranks.push(rank);
+      totals.push((totals[node - 1] || 0) + score);
+      if (depth + 1 < cap) heap.push([score * rates[0], depth + 1, 2 * node, node, 0]);
+      if (node > 0) heap.push([gains[parent] * (rates[rank + 1] ?? 0), depth, 2 * node + 1, parent, rank + 1]);
+    }
+    return { parents, gains, depths, ranks, totals };
+  }
+
+  class Heap {
+    constructor() { this.items = []; }
+    push(item) {
+      const { items } = this;
+      let i = items.push(item) - 1;
+      for (let up = (i - 1) >> 1; i > 0 && before(item, items[up]); i = up, up = (i - 1) >> 1) items[i] = items[up];
+      items[i] = item;
+    }
+    pop() {
+      const { items } = this, top = items[0], item = items.pop();
+      if (!items.length) return top;
+      let i = 0;
+      for (;;) {
+        let child = 2 * i + 1;
+        if (child + 1 < items.length && before(items[child + 1], items[child])) child++;
+        if (child >= items.length || !before(items[child], item)) break;
+        items[i] = items[child];
+        i = child;
+      }
+      items[i] = item;
+      return top;
+    }
+  }
+
+  const before = (a, b) => (a[0] !== b[0] ? a[0] > b[0] : a[1] !== b[1] ? a[1] < b[1] : a[2] < b[2]);
+
+  /** The best tree of exactly `n` nodes for any vector, as parents. Only a vector that increases somewhere needs the table. */
+  function bestTree(rates, n, levels) {
+    if (isMonotone(rates)) return bestFirst(rates, n, levels).parents;
+    const capped = levels !== null && levels !== undefined && levels < n;
+    return dpTable(rates, n, capped ? levels : null).parents(n, capped ? levels : n);
+  }
+
+  // -- the table -------------------------------------------------------------------------------------------------------------
+
+  /**
+   * All T[n, l, b]: the most expected tokens of a tree of exactly n nodes, at most l levels and b root children. Cells in which no
+   * tree exists hold -Infinity. {rates, nodes, levels, value(n, l, b), best(n, l) -> [G, b], split(n, l, b), parents(n, l, b?)}.
+   * A split {nodes, branches, rest, rate, below} says T[n, l, b] = rest + rate * below, its last child having `nodes` nodes.
+   */
+  function dpTable(rates, nodes, levels) {
+    const cap = levels ?? null, used = useful(rates, nodes), layers = [];
+    if (cap === null) layers.push(layer(used, nodes, null));
+    else {
+      layers.push(layer(used, nodes, new Float64Array(nodes + 1).fill(-Infinity)));
+      while (layers.length < cap) {
+        layers.push(layer(used, nodes, layers[layers.length - 1].best));
+        const [last, now] = layers.slice(-2);
+        if (now.best.every((value, n) => value === last.best[n])) break; // one level more changed nothing
+      }
+    }
+    return reading(rates, used, nodes, cap, layers);
+  }
+
+  function useful(rates, nodes) {
+    let last = 0;
+    rates.forEach((rate, k) => { if (rate > 0) last = k; });
+    return rates.slice(0, Math.min(last + 1, Math.max(nodes - 1, 1)));
+  }
+
+  /** T (rows b, columns n) and G of one level; `below` null: the level below is this one. */
+  function layer(rates, nodes, below) {
+    const wide = nodes + 1, cells = new Float64Array((rates.length + 1) * wide).fill(-Infinity);
+    const best = new Float64Array(wide).fill(-Infinity), under = below || best;
+    cells[1] = best[1] = 1;
+    for (let n = 2; n <= nodes; n++) {
+      for (let b = 1; b <= rates.length; b++) {
+        const rate = rates[b - 1], row = (b - 1) * wide + n;
+        let most = -Infinity;
+        for (let m = 1; m < n; m++) {
+          const rest = cells[row - m];
+          if (rest === -Infinity || under[m] === -Infinity) continue;
+          const value = rest + rate * under[m];
+          if (value > most) most = value;
+        }
+        cells[b * wide + n] = most;
+        if (most > best[n]) best[n] = most;
+      }
+      if (best[n] === -Infinity) for (let k = 1; k < n; k++) best[n] = Math.max(best[n], cells[rates.length * wide + k]);
+    }
+    return { cells, best };
+  }
+
+  function reading(rates, used, nodes, levels, layers) {
+    const wide = nodes + 1, at = (l) => layers[Math.min(l, layers.length) - 1];
+
+    function value(n, l, b) {
+      const extra = b - used.length; // children without a rate add nothing: they are single leaves
+      if (n < 1) return -Infinity;
+      return extra <= 0 ? at(l).cells[b * wide + n] : n - extra < 1 ? -Infinity : at(l).cells[used.length * wide + n - extra];
+    }
+    function branches(n, l) {
+      let most = -Infinity, found = n - 1;
+      for (let b = 0; b <= used.length; b++) if (at(l).cells[b * wide + n] > most) [most, found] = [at(l).cells[b * wide + n], b];
+      return found;
+    }
+    function split(n, l, b) {
+      if (b === 0 || value(n, l, b) === -Infinity) throw new RangeError(`cell n = ${n}, levels = ${l}, branches = ${b} has no split`);
+      const rate = rates[b - 1] ?? 0, under = (levels === null ? layers[0] : at(l - 1)).best;
+      let most = -Infinity, size = 1;
+      for (let m = 1; m < n; m++) {
+        const rest = value(n - m, l, b - 1), total = under[m] === -Infinity ? -Infinity : rest + rate * under[m];
+        if (total > most) [most, size] = [total, m];
+      }
+      return { nodes: size, branches: branches(size, l - 1), rest: value(n - size, l, b - 1), rate, below: under[size] };
+    }
+    function parents(n, l, b) {
+      const result = [-1], queue = [[n, l, b ?? branches(n, l)]];
+      for (let parent = 0; parent < queue.length; parent++) {
+        let [left, level, k] = queue[parent];
+        const below = [];
+        for (; k > 0; k--) {
+          const one = split(left, level, k);
+          below.push([one.nodes, level - 1, one.branches]);
+          left -= one.nodes;
+        }
+        for (const child of below.reverse()) queue.push(child), result.push(parent);
+      }
+      return result;
+    }
+    return { rates, nodes, levels, layers, value, split, parents, best: (n, l) => [at(l).best[n], branches(n, l)] };
+  }
+
+  // -- time ------------------------------------------------------------------------------------------------------------------
+
+  /** Seconds at `size` from points (size, seconds, spread): flat before the first, straight between, on along the last two after. */
+  function secondsAt(points, size) {
+    let line = lines.get(points);
+    if (!line) lines.set(points, (line = rising(points)));
+    const last = line.length - 1;
+    if (last === 0 || size <= line[0][0]) return line[0][1];
+    let i = 1;
+    while (i < last && line[i][0] < size) i++;
+    const [x0, y0] = line[i - 1], [x1, y1] = line[i];
+    if (size > x1) return y1 + ((y1 - y0) / (x1 - x0)) * (size - x1);
+    return y0 + ((y1 - y0) / (x1 - x0)) * (size - x0);
+  }
+
+  /** A larger pass cannot be faster, so a dip is noise and is pooled with what came before. */
+  function rising(points) {
+    const pools = [];
+    for (const [, seconds] of points) {
+      let mean = seconds, members = 1;
+      while (pools.length && pools[pools.length - 1][0] > mean) {
+        const [other, count] = pools.pop();
+        mean = (mean * members + other * count) / (members + count);
+        members += count;
+      }
+      pools.push([mean, members]);
+    }
+    const pooled = pools.flatMap(([mean, members]) => new Array(members).fill(mean));
+    return points.map(([size], i) => [size, pooled[i]]);
+  }
+
+  const passSeconds = (profile, n) => secondsAt(profile.target_seconds, n) + secondsAt(profile.overhead_seconds, n);
+  const plainSeconds = (profile) => passSeconds(profile, 1);
+
+  /** One step with the tree: a target pass, a draft pass for each level but the leaves', and the engine's overhead. */
+  const stepSeconds = (parents, profile) =>
+    widths(parents).reduce((total, width) => total + secondsAt(profile.draft_seconds, width), passSeconds(profile, parents.length));
+
+  /** Seconds of a step with the first 1, 2, ... nodes of a growth: the marginal cost of each node is a difference of these. */
+  function growthSeconds(growth, profile) {
+    const wide = [], seen = new Set();
+    let drafting = 0;
+    return growth.parents.map((parent, node) => {
+      if (node > 0 && !seen.has(parent)) {
+        seen.add(parent);
+        const depth = growth.depths[parent], width = (wide[depth] = (wide[depth] || 0) + 1);
+        drafting += secondsAt(profile.draft_seconds, width) - (width > 1 ? secondsAt(profile.draft_seconds, width - 1) : 0);
+      }
+      return passSeconds(profile, node + 1) + drafting;
+    });
+  }
+
+  /** What is predicted of a tree: tokens and seconds of one step, and speed-up over plain decoding. */
+  function predict(parents, rates, profile) {
+    const tokens = expectedTokens(parents, rates), seconds = stepSeconds(parents, profile);
+    return { parents, tokens, seconds, speedup: (tokens * plainSeconds(profile)) / seconds };
+  }
+
+  /** The fastest of the best trees of all sizes and level caps; never below plain decoding. Smooths the vector first. */
+  function bestPlan(rates, profile, maxNodes = 128, maxLevels = 16) {
+    const even = smooth(rates), plain = plainSeconds(profile);
+    let best = 1 + 1e-12, parents = [-1];
+    for (let levels = 2; levels <= maxLevels; levels++) {
+      const growth = bestFirst(even, maxNodes, levels), times = growthSeconds(growth, profile);
+      let top = 0, size = 0;
+      times.forEach((seconds, i) => { if ((plain * growth.totals[i]) / seconds > top) [top, size] = [(plain * growth.totals[i]) / seconds, i + 1]; });
+      if (top > best) [best, parents] = [top * (1 + 1e-12), canonical(growth.parents.slice(0, size))];
+      if (Math.max(...growth.depths) + 1 < levels) break;
+    }
+    return predict(parents, even, profile);
+  }
+
+  S.planner = {
+    MAX_NODES, MAX_RATES, checked, smooth, isMonotone, powerLaw, sum, scores, expectedTokens, depthsOf, widths, canonical, bestFirst,
+    bestTree, dpTable, secondsAt, stepSeconds, plainSeconds, growthSeconds, predict, bestPlan,
+  };
+})((window.Sequoia = window.Sequoia || {}));
