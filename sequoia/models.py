@@ -16,6 +16,8 @@ from .lean import lean_forward
 from .slots import Slots
 from .tree import Tree
 
+READ_AT_ONCE = 1024  # rows; the mask of a text has rows times columns, so a long one is read in parts
+
 Forward = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, Slots, bool], torch.Tensor]
 
 
@@ -98,6 +100,12 @@ class Context:
         n = len(tokens)
         if self.length + n > self.capacity:
             raise BadPrompt(f"{self.length + n} tokens do not fit the {self.capacity} slots of this run")
+        for start in range(0, n - READ_AT_ONCE, READ_AT_ONCE):
+            self._read(tokens[start:start + READ_AT_ONCE])
+        return self._read(tokens[(n - 1) // READ_AT_ONCE * READ_AT_ONCE:])
+
+    def _read(self, tokens: Sequence[int]) -> torch.Tensor:
+        n = len(tokens)
         mask = self._causal if n <= 2 else _causal(n, self.length, self.model)
         depths = torch.arange(n, device=self.model.device)
         logits = self._run(tokens, depths, mask.view(self.length, 0, n), last_only=True)[-1]

@@ -291,6 +291,9 @@ def test_traces_agree_with_themselves_and_with_the_models(policy: Policy, verifi
         for law, model in ((step.target_p, pair.target), (step.draft_p, pair.draft)):
             for node in (node for node in step.verdict.path[:2] if step.tree.children[node]):
                 _same_weights(step, law, model, node, text, policy)
+        for trial in (trial for trial in step.verdict.trials if step.tree.ranks[trial.node] == 0):  # laws are still whole
+            assert trial.q == pytest.approx(step.draft_p[trial.node], rel=1e-5)
+            assert trial.p == step.target_p[trial.node]
         assert set(step.seconds) == {"draft", "verify", "overhead"}
         assert all(value >= 0 for value in step.seconds.values())
         text += step.emitted
@@ -484,7 +487,7 @@ def test_sampled_runs_follow_the_targets_law(verifier: str, top_p: float) -> Non
     kept the wrong rows: the joint of three tokens, over two to three steps, in 1,200 runs. False alarm: 1e-6."""
     pair = small_vocabulary()
     policy = Policy(temperature=1.0, top_p=top_p, max_new_tokens=3, ignore_eos=True)
-    tree = Tree((-1, 0, 0, 1))
+    tree = Tree((-1, 0, 0, 1, 2))  # two nodes of one level have children: each must be held against its own q
     results = [tuple(emitted(steps_of(pair, "a", dataclasses.replace(policy, seed=seed), tree, verifier)))
                for seed in range(1200)]
     assert fit(results, joint(pair, "a", policy, 3)) > 1e-6

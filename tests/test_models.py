@@ -140,6 +140,20 @@ def test_reading_in_parts_equals_reading_at_once(kind: str) -> None:
     assert float((parts.extend(tokens[6:]) - wanted).abs().max()) < 1e-10
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6, 7, 13])
+def test_a_long_text_is_read_in_parts(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mask of 40,000 rows at once would take 6 GB."""
+    monkeypatch.setattr("sequoia.models.READ_AT_ONCE", 3)
+    model, rows = TreeModel(tiny_model().double(), "tiny"), []
+    forward, tokens, context = model.run, [5 * i % 288 for i in range(n)], model.open(16)
+    monkeypatch.setattr(model, "run", lambda ids, *rest: rows.append(ids.shape[1]) or forward(ids, *rest))
+    got = context.extend(tokens)
+    assert rows == [3] * ((n - 1) // 3) + [(n - 1) % 3 + 1]
+    assert context.length == n
+    with torch.inference_mode():
+        assert float((got - model.hf(torch.tensor([tokens])).logits[0, -1]).abs().max()) < 1e-10
+
+
 def test_a_vocabulary_padded_on_one_side_is_cut_to_the_common_part() -> None:
     """Logits, drafts and bonus tokens stay below the smaller vocabulary; the rows that pad it are never emitted."""
     target, draft = tiny_model(vocab=320), tiny_model(vocab=288)

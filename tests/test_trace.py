@@ -268,7 +268,7 @@ HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
     "a trial of five": (lambda d: d["steps"][with_path()]["trials"][0].pop(), "damaged run file: ValueError"),
     "a trial of the root": (lambda d: d["steps"][with_path()]["trials"][0].__setitem__(0, 0), "trial: 0 is not a whole number"),
     "a trial neither way": (lambda d: d["steps"][with_path()]["trials"][0].__setitem__(4, 1), "neither true nor false"),
-    "another token emitted": (at_step("emitted", [3]), "emitted tokens are not the accepted path"),
+    "another token emitted": (lambda d: emit_another(d["steps"][with_path()]), "emitted tokens are not the accepted path"),
     "nothing emitted": (at_step("emitted", []), "emitted tokens are not the accepted path"),
     "too much emitted": (lambda d: d["steps"][with_path()]["emitted"].append(1), "emitted tokens are not the accepted path"),
     "text a string": (lambda d: d["steps"][with_path()].update(text="x" * len(d["steps"][with_path()]["emitted"])), "text: 'xx"),
@@ -296,6 +296,10 @@ HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
 def try_elsewhere(trace: dict) -> None:
     node = next(node for node in range(1, 8) if TREE.parents[node] not in trace["path"])
     trace["trials"].append([node, 0.1, 0.1, 0.1, False, 0.1])
+
+
+def emit_another(trace: dict) -> None:
+    trace["emitted"][0] = next(token for token in trace["tokens"] if token != trace["emitted"][0])
 
 
 def drop_trials(trace: dict) -> None:
