@@ -1,0 +1,72 @@
+/* What the lab's panels share: the vector, the budget, the tree on show and the selected cell of the table. Draws nothing.
+
+   Fields: rates (as entered), even (what is planned with: never increasing), origin {label, words, counts?}, n, levels (null: any),
+   shown ("best", "hand" or a shape's name), hand (a drawn tree's parents), cell {n, levels, branches} or null, profile (a
+   HardwareProfile's JSON or null). Change them with `set`; `watch` is called once a frame after changes. Further panels: a class put
+   in `Sequoia.lab.panels`, made with (host, state) and painted with `paint()` while the lab is in sight. */
+(function (S) {
+  "use strict";
+
+  const P = S.planner;
+  const lab = (S.lab = S.lab || {});
+  lab.panels ||= [];
+
+  lab.State = class {
+    constructor() {
+      Object.assign(this, {
+        rates: [0.6, 0.15, 0.05], even: [0.6, 0.15, 0.05], origin: { label: "set by hand", words: "" }, n: 64, levels: null,
+        shown: "best", hand: [-1], cell: null, profile: null, most: P.MAX_NODES, kinds: { sequences: null, kary: null, branching: [1, 1, 3, 1, 1, 1, 1, 1] },
+        pick: 0, version: 0,
+      });
+      this.watchers = [];
+      this.waiting = false;
+    }
+
+    watch(call) { this.watchers.push(call); }
+
+    set(changes) {
+      Object.assign(this, changes);
+      if ("rates" in changes) this.even = P.isMonotone(this.rates) ? this.rates : P.smooth(this.rates);
+      if (["rates", "n", "levels", "shown", "hand", "kinds", "profile"].some((name) => name in changes)) this.version++;
+      this.changed();
+    }
+
+    /** Put a vector in place of the present one; a RangeError leaves everything as it is. */
+    take(rates, origin) { this.set({ rates: P.checked(rates), origin }); }
+
+    changed() {
+      if (this.waiting) return;
+      this.waiting = true;
+      requestAnimationFrame(() => {
+        this.waiting = false;
+        for (const call of this.watchers) call();
+      });
+    }
+
+    /** A value worked out once for the present vector and cap: `make` is called again only when they change. */
+    once(name, make) {
+      const key = this.even.join() + "|" + this.levels + "|" + name;
+      this.kept ||= new Map();
+      const held = this.kept.get(name);
+      if (held && held.key === key) return held.value;
+      const value = make();
+      this.kept.set(name, { key, value });
+      return value;
+    }
+
+    /** Best trees of all sizes under the level cap, and without one. */
+    get growth() { return this.once("growth", () => P.bestFirst(this.even, P.MAX_NODES, this.cap)); }
+    get freeGrowth() { return this.once("free", () => P.bestFirst(this.even, P.MAX_NODES, null)); }
+    /** At least two levels, as one holds the root alone. */
+    get cap() { return this.levels === null ? null : Math.max(this.levels, 2); }
+
+    /** The parents of the tree on show; its budget is `n` unless it was drawn by hand. */
+    get parents() { return this.parentsOf(this.shown); }
+
+    parentsOf(name) {
+      if (name === "hand") return this.hand;
+      if (name === "best") return this.growth.parents.slice(0, this.n);
+      return lab.shapes.make(name, this.n, this);
+    }
+  };
+})((window.Sequoia = window.Sequoia || {}));
