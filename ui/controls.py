@@ -16,6 +16,7 @@ from .session import Limits
 from .trees import SHAPES
 
 FORM = ("prompt", "temperature", "top_p", "max_new_tokens", "seed", "tree", "first", "second", "branching", "verifier", "compare")
+RUN, RESUME, LOADING = "Run", "Resume", "loading models…"
 VERIFIER_LABELS = {"sequoia": "Sequoia (without replacement)", "specinfer": "SpecInfer (with replacement)", "topk": "top-k match"}
 
 
@@ -61,7 +62,7 @@ class Controls:
     def resting(self, continues: bool) -> dict[Any, Any]:
         """Updates for when it is over, or paused and able to go on."""
         updates = {button: gr.update(interactive=button is not self.stop) for button in self.buttons}
-        return {**updates, self.run: gr.update(interactive=True, value="Resume" if continues else "Run")}
+        return {**updates, self.run: gr.update(interactive=True, value=RESUME if continues else RUN)}
 
 
 def controls(limits: Limits) -> Controls:
@@ -77,8 +78,8 @@ def controls(limits: Limits) -> Controls:
 
 
 def _prompt(parts: dict[str, Any]) -> None:
-    parts["prompt"] = gr.Textbox(value=presets()[0].text, label="Prompt", lines=7, max_lines=7, elem_id="pg-prompt",
-                                 placeholder="Text for the models to continue")
+    parts["prompt"] = gr.Textbox(value=presets()[0].text, label="Prompt · shift + enter runs it", lines=7, max_lines=7,
+                                 elem_id="pg-prompt", placeholder="Text for the models to continue")
     with gr.Row(elem_id="pg-chips"):
         parts["chips"] = [gr.Button(preset.name, size="sm", min_width=30, elem_classes="pg-chip") for preset in presets()]
 
@@ -91,7 +92,7 @@ def _examples(parts: dict[str, Any]) -> None:
 
 def _buttons(parts: dict[str, Any]) -> None:
     with gr.Row(elem_id="pg-go"):
-        parts["run"] = gr.Button("loading models…", variant="primary", elem_id="pg-run", scale=3, min_width=60)
+        parts["run"] = gr.Button(LOADING, variant="primary", elem_id="pg-run", scale=3, min_width=60)
         parts["step"] = gr.Button("Step", elem_id="pg-step", scale=1, min_width=50)
         parts["stop"] = gr.Button("Stop", elem_id="pg-stop", scale=1, min_width=50, interactive=False)
 

@@ -15,7 +15,7 @@ from gradio.utils import get_upload_folder
 from sequoia import SequoiaError
 
 from . import messages, recordings, show, stage
-from .controls import Controls, controls, numbers_of
+from .controls import LOADING, RESUME, RUN, Controls, controls, numbers_of
 from .engine_room import EngineRoom
 from .live import LiveRun
 from .order import Order
@@ -33,6 +33,7 @@ class LiveView:
         self._room, self._limits, self._header = room, limits, header
         self.sessions: Sessions[LiveRun] = Sessions(limits)
         self.shelf = Shelf(limits.runs, limits.weight)
+        self._welcome = recordings.welcome()
 
     def build(self) -> None:
         """Lay the view out in the present container."""
@@ -47,9 +48,11 @@ class LiveView:
         form, quiet = self.form, {"show_progress": "hidden", "api_visibility": "private"}
         engine = {**quiet, "concurrency_id": "engine", "concurrency_limit": self._limits.waiting, "trigger_mode": "once"}
         outputs = [self.stage, form.save, *form.buttons]
-        form.run.click(self.run, form.form, outputs, **engine)
+        gr.on([form.run.click, form.prompt.submit], self.run, form.form, outputs, **engine)
         form.step.click(self.step, form.form, outputs, **engine)
         form.stop.click(self.stop, None, None, queue=False, **quiet)
+        gr.on([part.change for part in form.form], None, form.run, form.run, api_visibility="private",
+              js=f"label => label === {show.literal(RESUME)} ? {show.literal(RUN)} : label")  # a changed form begins a new run
         form.tree.input(numbers_of, form.tree, [form.first, form.second, form.branching], queue=False, **quiet)
         form.open.upload(self.open, form.open, [self.stage, form.save], **quiet)
         form.example.click(self.example, None, [self.stage, form.save], **quiet)
@@ -90,6 +93,8 @@ class LiveView:
         if run.error:
             warn(run.error, "The run broke off")
         yield {**self.form.resting(run.stepped), **self._saved(run)}
+        if not run.holding:
+            run.forget()
 
     def _chosen(self, order: Order, who: str, steps: int | None) -> LiveRun:
         last = self.sessions.get(who)
@@ -120,7 +125,7 @@ class LiveView:
 
     def example(self) -> Updates:
         """The recorded run that comes with the program."""
-        found = recordings.welcome()
+        found = self._welcome
         if found is None:
             return {self.stage: messages.aside(notice="No recorded run is at hand; press Run.")}
         return {self.stage: found.message, self.form.save: download(found.file, f"sequoia-run-{recordings.WELCOME}.json")}
@@ -152,7 +157,7 @@ class LiveView:
             if status != told:
                 told = status
                 yield {self._header: json.dumps({"stage": status.stage, "words": status.words}),
-                       self.form.run: gr.update(value="Run" if settled else "loading models…")}
+                       self.form.run: gr.update(value=RUN if settled else LOADING)}
             if not settled:
                 await asyncio.sleep(0.2)
         if told.stage == "failed":

@@ -36,6 +36,10 @@ class LiveRun(Runner):
                 return
             time.sleep(_SECONDS_A_MESSAGE)
 
+    def forget(self) -> None:
+        """Let go of what was recorded; the shelf alone decides how long it is kept."""
+        self.recording = None
+
     def _collect(self) -> list[Event]:
         """Everything posted so far, at least one event; Ended is always the last."""
         events = [self.mail.get()]

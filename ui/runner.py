@@ -98,6 +98,8 @@ class Runner:
         self._released = True
         if not self._busy:
             self._decoder = None
+            if torch.cuda.is_available():
+                torch.cuda.empty_cache()
 
     # -- in the thread ---------------------------------------------------------------------------------------------------------
 
@@ -109,10 +111,11 @@ class Runner:
             ended = Ended(notice="stopped")
         except SequoiaError as problem:
             ended = Ended(str(problem))
-        except (torch.OutOfMemoryError, MemoryError):
-            ended = Ended("out of memory; ask for fewer tokens or a smaller tree. The next run is not affected")
-        except Exception:
-            _log.exception("a run failed")
+        except Exception as problem:
+            if is_out_of_memory(problem):
+                ended = Ended("out of memory; ask for fewer tokens or a smaller tree. The next run is not affected")
+            else:
+                _log.exception("a run failed")
         finally:
             self._busy = False
             if ended.error or self._released:
@@ -161,6 +164,11 @@ class Runner:
         self.mail.put(Said("timing plain decoding of the same prompt"))
         seconds = plain_seconds(pair, self.order, self._halt.is_set)
         return None if seconds is None else {**self._meta, "plain_seconds": seconds, "plain_label": "measured"}
+
+
+def is_out_of_memory(problem: Exception) -> bool:
+    """True for each way in which Python and torch say that no memory is left; on a CPU torch has no class for it."""
+    return isinstance(problem, torch.OutOfMemoryError | MemoryError) or "can't allocate memory" in str(problem)
 
 
 def plain_seconds(pair: Pair, order: Order, gone: Callable[[], bool]) -> float | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+import torch
 from visits import order, wait
 
 import ui.runner
@@ -195,10 +196,12 @@ def test_an_unexpected_error_shows_no_path_and_the_next_run_is_unaffected(make: 
     assert sum(len(step["emitted"]) for step in steps_of(list(after.messages()))) == 6
 
 
-def test_out_of_memory_is_said_and_the_next_run_is_unaffected(make: Callable[..., LiveRun],
-                                                              monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("problem", [MemoryError(), torch.OutOfMemoryError(), RuntimeError("CPU: can't allocate memory")],
+                         ids=lambda one: type(one).__name__)
+def test_out_of_memory_is_said_and_the_next_run_is_unaffected(make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch,
+                                                              problem: Exception) -> None:
     def full(*_: object) -> None:
-        raise MemoryError
+        raise problem
 
     with monkeypatch.context() as patch:
         patch.setattr(Decoder, "prefill", full)
