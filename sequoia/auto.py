@@ -15,6 +15,7 @@ from .trace import StepTrace
 from .tree import Tree
 
 MAX_NODES, MAX_LEVELS = 128, 16
+SLACK = 0.05  # about what a quick profile is uncertain by
 _QUICK_SECONDS, _QUICK_TOKENS, _QUICK_RANKS = 0.8, 48, 8
 _SAMPLE = "import os\n\n\ndef main(path):\n    \"\"\"Read the file and print what is in it.\"\"\"\n"
 
@@ -38,8 +39,8 @@ def acceptance_of(pair: Pair, policy: Policy, prompt: str = _SAMPLE) -> tuple[Ac
 
 
 def default_plan(pair: Pair, policy: Policy) -> Plan:
-    """The fastest tree predicted for this pair on this machine."""
-    return best_plan(acceptance_of(pair, policy)[0], machine(pair), MAX_NODES, MAX_LEVELS)
+    """The tree for this pair on this machine: the one with the most tokens a step among the fastest predicted."""
+    return best_plan(acceptance_of(pair, policy)[0], machine(pair), MAX_NODES, MAX_LEVELS, SLACK)
 
 
 def speculate(pair: Pair, prompt: str, policy: Policy, tree: Tree | None = None, verifier: str = "sequoia"

@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
-from .auto import acceptance_of
+from .auto import SLACK, acceptance_of
 from .engine import Decoder, plain, run
 from .errors import SequoiaError
 from .hardware import HardwareProfile
@@ -146,7 +146,7 @@ def _ours(pair: Pair, others: dict[str, Pair], profile: HardwareProfile, policy:
     for name, trees in shapes.items():
         plan = max((predict(tree, acceptance, profile) for tree in trees), key=lambda plan: plan.predicted_speedup)
         yield _tree_contestant(name, pair, plan.tree, plan.predicted_speedup)
-    plan = best_plan(acceptance, profile)
+    plan = best_plan(acceptance, profile, slack=SLACK)
     yield _tree_contestant("Sequoia", pair, plan.tree, plan.predicted_speedup)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from .acceptance import Acceptance
 from .errors import BadTree
-from .guarded import whole
+from .guarded import number, whole
 from .hardware import HardwareProfile
 from .planner import Growth, best_first, expected_tokens
 from .tree import MAX_NODES, Tree
@@ -60,24 +60,45 @@ def predict(tree: Tree, acceptance: Acceptance, profile: HardwareProfile) -> Pla
     return Plan(tree, tokens, seconds, tokens * profile.plain_seconds / seconds)
 
 
-def best_plan(acceptance: Acceptance, profile: HardwareProfile, max_nodes: int = 128, max_levels: int = 16) -> Plan:
+def best_plan(acceptance: Acceptance, profile: HardwareProfile, max_nodes: int = 128, max_levels: int = 16,
+              slack: float = 0.0) -> Plan:
     """The fastest of the best trees of all sizes and level caps up to the bounds; never below plain decoding.
 
+    With `slack`, of all that come within that share of the fastest, the one with the most expected tokens: times are
+    measured to a few per cent, and the larger tree loses less when acceptance turns out otherwise.
     A vector that increases somewhere is smoothed first, and the plan's prediction is made with the smoothed one.
-    Raises BadTree for bounds outside 1 to MAX_NODES.
+    Raises BadTree for bounds outside 1 to MAX_NODES or a slack outside 0 to 1.
     """
     max_nodes = whole(max_nodes, "max_nodes", 1, MAX_NODES, BadTree)
     max_levels = whole(max_levels, "max_levels", 1, MAX_NODES, BadTree)
-    acceptance, clock, best, tree = acceptance.smoothed(), _Clock(profile, max_nodes), 1.0 + _ROUNDING, Tree.chain(1)
+    slack, acceptance = number(slack, "slack", 0, 1, BadTree), acceptance.smoothed()
+    found = list(_growths(acceptance, profile, max_nodes, max_levels))
+    fastest, tree = 1.0 + _ROUNDING, Tree.chain(1)
+    for growth, speedups in found:
+        n = int(speedups.argmax()) + 1
+        if speedups[n - 1] > fastest:
+            fastest, tree = speedups[n - 1] * (1 + _ROUNDING), growth.tree(n)
+    if slack and len(tree) > 1:
+        tree = _roomiest(found, fastest * (1 - slack))
+    return predict(tree, acceptance, profile)
+
+
+def _growths(acceptance: Acceptance, profile: HardwareProfile, max_nodes: int, max_levels: int
+             ) -> Iterator[tuple[Growth, np.ndarray]]:
+    """For each level cap, the best trees of all sizes and their predicted speed-ups, (nodes,)."""
+    clock = _Clock(profile, max_nodes)
     for levels in range(2, max_levels + 1):
         growth = best_first(acceptance, max_nodes, levels)
-        speedups = profile.plain_seconds * np.array(growth.totals) / [*clock.steps(growth)]  # (nodes,)
-        n = int(speedups.argmax()) + 1
-        if speedups[n - 1] > best:
-            best, tree = speedups[n - 1] * (1 + _ROUNDING), growth.tree(n)
+        yield growth, profile.plain_seconds * np.array(growth.totals) / [*clock.steps(growth)]
         if max(growth.depths) + 1 < levels:
             break  # the cap no longer binds, so higher ones give the same trees
-    return predict(tree, acceptance, profile)
+
+
+def _roomiest(found: Sequence[tuple[Growth, np.ndarray]], least: float) -> Tree:
+    """The tree with the most expected tokens among those with a speed-up of at least `least`."""
+    fits = [(growth.totals[n], growth, n + 1) for growth, speedups in found for n in np.flatnonzero(speedups >= least)]
+    _, growth, n = max(fits, key=lambda fit: fit[0])
+    return growth.tree(int(n))
 
 
 def speedup_grid(acceptance: Acceptance, profile: HardwareProfile, sizes: Sequence[int], levels: Sequence[int]) -> SpeedupGrid:

@@ -276,3 +276,22 @@ def test_grid_holds_the_best_tree_of_each_cell() -> None:
 def test_bad_grids_are_refused(sizes: list[int], levels: list[int], named: str) -> None:
     with pytest.raises(BadTree, match=named):
         speedup_grid(RATES, PROFILE, sizes, levels)
+
+
+@pytest.mark.parametrize("slack", [0.02, 0.05, 0.2])
+def test_slack_buys_tokens_and_costs_no_more_than_it_says(slack: float) -> None:
+    """Held against every best tree of every size and level cap."""
+    acceptance, machine = Acceptance.power_law(1.5, 0.4, 16), PROFILE
+    fastest = best_plan(acceptance, machine, 64, 8)
+    roomy = best_plan(acceptance, machine, 64, 8, slack)
+    plans = [predict(best_tree(acceptance, n, levels), acceptance, machine) for levels in range(2, 9) for n in range(2, 65)]
+    within = [plan for plan in plans if plan.predicted_speedup >= fastest.predicted_speedup * (1 - slack)]
+    assert roomy.predicted_speedup >= fastest.predicted_speedup * (1 - slack)
+    assert roomy.expected_tokens == pytest.approx(max(plan.expected_tokens for plan in within))
+    assert roomy.expected_tokens >= fastest.expected_tokens
+
+
+@pytest.mark.parametrize("slack", [-0.1, 1.5, math.nan, True, "a"])
+def test_slack_out_of_range_is_refused(slack: object) -> None:
+    with pytest.raises(BadTree, match="slack"):
+        best_plan(Acceptance((0.5,)), PROFILE, slack=slack)
