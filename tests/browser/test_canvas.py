@@ -178,14 +178,29 @@ def test_strange_messages_break_nothing(page: Any, canned: dict[str, Any]) -> No
 
 def test_a_recorded_run_plays_and_a_measured_one_is_followed(page: Any, canned: dict[str, Any]) -> None:
     """Guards the second in which the page opens: a recording must move by itself, a live run must stand at its newest step."""
-    page.evaluate("text => stage.ingest(text)", json.dumps(canned["16"]))
-    assert page.evaluate("[stage.store.at, stage.store.playing]") == [0, True]
+    begin = "text => { stage.ingest(text); return [stage.store.at, stage.store.playing]; }"
+    begun = page.evaluate(begin, json.dumps(canned["16"]))
+    assert begun == [0, True]
     page.wait_for_function("stage.store.at === stage.store.last && !stage.store.playing", timeout=8000)
     assert text(page, "[data-part=badge]") == "recorded"
     give(page, first(canned["128"], 4))
     give(page, rest(canned["128"], 4, 20))
     assert at(page) == 19
     assert text(page, "[data-part=badge]") == "measured live"
+
+
+def test_the_opening_rests_on_a_full_tree(page: Any, canned: dict[str, Any]) -> None:
+    """Guards the first impression: the last step is often cut to a few nodes. Played again by hand, the run ends at its end."""
+    run, stump = canned["16"], made([-1])["steps"][0]
+    last = {**stump, "i": 12, "tree": 1, "tokens": run["steps"][11]["tokens"][:1], "bonus": run["steps"][11]["bonus"]}
+    page.evaluate("stage.setRate('s20')")
+    cut = {**run, "trees": [*run["trees"], [-1]], "steps": [*run["steps"][:12], last]}
+    page.evaluate("text => stage.ingest(text)", json.dumps(cut))
+    page.wait_for_function("!stage.store.playing", timeout=8000)
+    assert at(page) == 11
+    page.evaluate("stage.seek(10); stage.play()")
+    page.wait_for_function("!stage.store.playing", timeout=8000)
+    assert at(page) == 12
 
 
 def test_a_burst_loses_no_step_and_paints_few_times(page: Any, canned: dict[str, Any]) -> None:
@@ -254,6 +269,17 @@ def test_no_pill_touches_another_at_128_nodes(page: Any, canned: dict[str, Any])
     assert collisions(page) == []
 
 
+def test_long_tokens_are_cut_and_told_in_full(page: Any, canned: dict[str, Any]) -> None:
+    """Guards against long tokens running into the next column; the inspector has the whole text."""
+    piece = " incomprehensibilities不可解性"
+    give(page, made(canned["128"]["trees"][0], piece))
+    assert collisions(page) == []
+    assert page.locator(".sq-n[data-node='0'] text").first.text_content().endswith("…")
+    page.locator(".sq-n[data-node='0']").hover()
+    settle(page)
+    assert text(page, "[data-part=card-token]") == piece.replace(" ", "·")
+
+
 def test_text_at_128_nodes_can_be_read(page: Any, canned: dict[str, Any]) -> None:
     """Guards against a tree squeezed until its type is too small: at least 9 pixels, and nothing beyond the panel's sides."""
     watch(page, canned["128"], 4)
@@ -314,7 +340,7 @@ def test_hover_previews_click_pins_escape_lets_go(page: Any, canned: dict[str, A
     assert text(page, "[data-part=card-token]") == piece(run["steps"][i]["trials"][-1][0])
     node.hover()
     settle(page)
-    assert text(page, "[data-figure=node] dd") == "60 of 128"
+    assert text(page, "[data-figure=node] dd") == "60"
     node.click()
     page.mouse.move(5, 5)
     settle(page)

@@ -3,7 +3,7 @@
   "use strict";
 
   const LEAST_PITCH = 13, MOST_PITCH = 46, ROOMY = 38; // px a row; from ROOMY on there is a line for q and p below each token
-  const GUTTER = 13, PAD = 14, CORNER = 4;
+  const GUTTER = 13, PAD = 14, CORNER = 4, SQUEEZE = 0.8, LEAST_SCALE = 0.7;
   const widths = new Map();
   let pen = null;
 
@@ -21,10 +21,14 @@
     return width;
   }
 
-  /** `text`, or as much of it as fits with "…"; answers [text, width in px]. Bisection on what the face really measures. */
+  /**
+   * `text`, or as much of it as fits with "…"; answers [text, width in px, squeezed]. Before anything is cut the letters may
+   * stand a little closer. Bisection on what the face really measures.
+   */
   function fit(text, most, size, family) {
     const full = widthOf(text, family) * size;
-    if (full <= most) return [text, full];
+    if (full <= most) return [text, full, false];
+    if (full * SQUEEZE <= most) return [text, most, true];
     const chars = [...text];
     let low = 0, high = chars.length - 1;
     while (low < high) {
@@ -33,27 +37,39 @@
       else high = middle - 1;
     }
     const cut = chars.slice(0, low).join("") + "…";
-    return [cut, widthOf(cut, family) * size];
+    return [cut, Math.min(widthOf(cut, family) * size, most), false];
   }
 
-  /** Pixels for a grid of `rows` and `cols` in a box; `pitch` and `column` give the wished sizes. */
-  function frame({ rows, cols, width, height, focus }) {
+  /**
+   * Pixels for a grid of `rows` and `cols` in a box. `wants(size)`, given for the focus layout, tells how wide each column's
+   * text is: where equal columns would not fit, each gets what it wants.
+   */
+  function frame({ rows, cols, width, height, focus, wants }) {
     const most = focus ? 30 : MOST_PITCH, least = focus ? 17 : LEAST_PITCH;
     const pitch = Math.max(least, Math.min(most, Math.floor((Math.max(height - 12, 0) / rows) * 4) / 4));
     const room = width - 2 * PAD;
     const column = focus
       ? Math.max(86, Math.min(150, room / Math.max(cols, 6)))
-      : Math.max(62, Math.min(190, room / Math.max(cols, 1)));
+      : Math.max(50, Math.min(190, room / Math.max(cols, 1)));
     const roomy = !focus && pitch >= ROOMY;
     const pill = roomy ? 22 : Math.min(Math.max(Math.round(pitch * 0.8), pitch - 2 < 12 ? pitch - 2 : 12), 24);
-    const size = Math.min(13.5, Math.max(9.5, pill * 0.78));
-    const w = Math.max(cols * column - GUTTER + 2 * PAD, 10), h = rows * pitch + 12;
-    const text = Math.min(column - GUTTER - 7, 240);
+    const crowded = focus && cols * column - GUTTER > room;
+    const size = Math.min(crowded ? 11 : 13.5, Math.max(9.5, pill * 0.78));
+    const lefts = Array.from({ length: cols + 1 }, (_, col) => PAD + col * column);
+    if (crowded) packed(lefts, wants(size), room);
     return {
-      pitch, column, pill, size, roomy, width: w, height: h, text, gutter: GUTTER,
-      x: (col) => PAD + col * column,
+      pitch, pill, size, roomy, width: Math.max(lefts[cols] - GUTTER + PAD, 10), height: rows * pitch + 12, gutter: GUTTER,
+      x: (col) => lefts[col],
+      text: (col) => Math.min(lefts[col + 1] - lefts[col] - GUTTER - 7, 240),
       y: (row) => 6 + row * pitch + (roomy ? pitch / 2 - 6 : pitch / 2),
     };
+  }
+
+  /** Left edges for columns as wide as their text wants, made narrower together where even that is too much, within reason. */
+  function packed(lefts, wants, room) {
+    const spare = GUTTER + 9, whole = wants.reduce((sum, want) => sum + want + spare, 0);
+    const scale = Math.max(LEAST_SCALE, Math.min(1, (room - wants.length * spare) / (whole - wants.length * spare)));
+    wants.forEach((want, col) => { lefts[col + 1] = lefts[col] + Math.max(want * scale, 18) + spare; });
   }
 
   /** From a parent's cell to a child's: along the row, down the gutter before the child's column, round the corner. */

@@ -7,8 +7,8 @@
 
   const FIGURES = [
     ["id", "token id"], ["node", "node"], ["level", "level"], ["rank", "child"],
-    ["q", "q, draft"], ["p", "p, target"], ["tq", "q at its trial"], ["tp", "p at its trial"],
-    ["ratio", "p / q"], ["u", "u"], ["mass", "mass left"], ["share", "slot accepted"],
+    ["q", "q, draft"], ["p", "p, target"], ["tq", "q at trial"], ["tp", "p at trial"],
+    ["ratio", "p / q"], ["u", "u"], ["mass", "mass left"], ["share", "accepted in"],
   ];
   const HINTS = {
     q: "What the draft gave this token when it was drafted", p: "What the target gives this token after its parent",
@@ -67,7 +67,7 @@
         if (value !== null) text(this.figures[key].value, value);
       };
       put("id", String(view.id(node)));
-      put("node", on ? node + " of " + topo.n : null);
+      put("node", on ? String(node) : null);
       put("level", on ? topo.depth[node] + 1 + " of " + topo.levels : null);
       put("rank", inner ? topo.rank[node] + 1 + " of " + topo.children[topo.parents[node]].length : null);
       put("q", inner ? prob(view.q(node)) : null);
@@ -135,9 +135,8 @@
       this.rows.items.forEach(({ node }, i) => {
         const on = i < view.trials.length && view.trials[i].node === selected;
         node.classList.toggle("is-selected", on);
-        if (on && selected === view.decisive && this.scrolled !== view) this.wanted = node;
+        if (on && selected === view.decisive) this.wanted = node;
       });
-      this.scrolled = view;
     }
 
     settle() {

@@ -62,8 +62,8 @@
         " ": () => store.toggle(), ArrowLeft: () => store.step(-1), ArrowRight: () => store.step(1),
         Home: () => store.seek(0), End: () => (store.done ? store.seek(store.last) : store.goLive()), l: () => store.goLive(),
         f: () => store.set({ mode: store.focused ? "all" : "focus" }), h: () => store.set({ heat: !store.heat }),
-        "+": () => tree.zoomTo(tree.zoom * 1.25), "=": () => tree.zoomTo(tree.zoom * 1.25), "-": () => tree.zoomTo(tree.zoom / 1.25),
-        0: () => tree.zoomFit(), "/": () => tree.tools.search.focus(), "?": () => this.help(),
+        "+": () => tree.hands.zoomBy(1.25), "=": () => tree.hands.zoomBy(1.25), "-": () => tree.hands.zoomBy(0.8),
+        0: () => tree.hands.zoomFit(), "/": () => tree.tools.search.focus(), "?": () => this.help(),
         Escape: () => store.set({ pin: null, hover: null, query: "" }),
       };
       if (!Object.hasOwn(acts, key)) return false;

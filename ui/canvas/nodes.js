@@ -63,8 +63,10 @@
       if (item.word === full) return;
       item.word = full;
             const tail = suffix ? S.frame.widthOf(" " + suffix, family) * frame.size : 0;
-      const [cut, width] = S.frame.fit(word, most - tail, frame.size, family);
+      const [cut, width, squeezed] = S.frame.fit(word, most - tail, frame.size, family);
       text(item.label, suffix ? cut + " " + suffix : cut);
+      attr(item.label, "textLength", squeezed ? (width + tail).toFixed(1) : null);
+      attr(item.label, "lengthAdjust", squeezed ? "spacingAndGlyphs" : null);
       const wide = Math.max(width + tail + 7, frame.pill * 0.9);
       attr(item.rect, "width", wide.toFixed(1));
       attr(item.label, "x", ((wide - width - tail) / 2).toFixed(1));

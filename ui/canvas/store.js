@@ -4,6 +4,7 @@
 
   const LARGE = 160; // nodes from which on the focus layout is the default
   const SLOWEST_FRAME = 0.25; // seconds; a tab that was asleep does not jump ahead by its nap
+  const NOTHING = Object.freeze({ steps: 0, tokens: 0, seconds: 0, nodes: 0, proposed: 0, drafted: 0, most: 0 });
   let files = 0;
 
   class Store {
@@ -114,7 +115,7 @@
     }
 
     sum(from) {
-      let last = this.sums[from - 1] || { steps: 0, tokens: 0, seconds: 0, nodes: 0, drafted: 0, most: 0 };
+      let last = this.sums[from - 1] || NOTHING;
       for (let i = from; i < this.steps.length; i++) {
         const step = this.steps[i];
         if (step) {
@@ -122,7 +123,7 @@
           const { draft = 0, verify = 0, overhead = 0 } = step.seconds || {};
           last = {
             steps: last.steps + 1, tokens: last.tokens + emitted, seconds: last.seconds + draft + verify + overhead,
-            nodes: last.nodes + path, drafted: last.drafted + Math.min(path, emitted), most: Math.max(last.most, emitted),
+            nodes: last.nodes + path, proposed: last.proposed + step.tokens.length - 1, drafted: last.drafted + Math.min(path, emitted), most: Math.max(last.most, emitted),
           };
         }
         this.sums[i] = last;
@@ -131,7 +132,7 @@
 
     /** Totals of the run up to and with step i. */
     totals(i = this.at) {
-      const sum = this.sums[i] || { steps: 0, tokens: 0, seconds: 0, nodes: 0, drafted: 0, most: 0 };
+      const sum = this.sums[i] || NOTHING;
       const plain = this.meta.plain_seconds;
       return {
         ...sum,
@@ -139,6 +140,7 @@
         tokensPerSecond: sum.seconds ? sum.tokens / sum.seconds : NaN,
         draftShare: sum.tokens ? sum.drafted / sum.tokens : NaN,
         acceptedPerStep: sum.steps ? sum.nodes / sum.steps : NaN,
+        proposedPerStep: sum.steps ? sum.proposed / sum.steps : NaN,
         speedup: plain && sum.seconds ? (plain * sum.tokens) / sum.seconds : NaN,
       };
     }
@@ -159,13 +161,15 @@
 
     // -- where we stand ----------------------------------------------------------------------------------------------
 
-    get count_() { return this.steps.length; }
     get recorded() { return this.meta.label === "recorded" || (!this.meta.label && this.done); }
     get last() { return this.steps.length - 1; }
     get live() { return this.follow && !this.playing; }
-    get focused() {
-      const view = this.view();
-      return this.mode ? this.mode === "focus" : Boolean(view && view.topo.n > LARGE);
+    get focused() { return this.mode ? this.mode === "focus" : this.largest.n > LARGE; }
+
+    /** Most nodes and rows of any tree of the run: the layout follows these, so that a short last step does not turn it over. */
+    get largest() {
+      const most = (name, least) => this.trees.reduce((top, topo) => Math.max(top, topo[name]), least);
+      return { n: most("n", 0), rows: most("rows", 1) };
     }
 
     /** After steps came in: a recorded run starts to play, a measured one is followed. */
@@ -174,7 +178,10 @@
       if (before === 0 || this.at < 0) {
         this.at = this.recorded ? 0 : this.last;
         this.follow = !this.recorded;
-        if (this.recorded && this.steps.length > 1) this.play();
+        if (this.recorded && this.steps.length > 1) {
+          this.play();
+          this.opening = true;
+        }
       } else if (this.follow) this.move(this.last);
     }
 
@@ -213,7 +220,7 @@
     play() {
       if (this.last < 0) return;
       if (this.at >= this.last && this.done) this.move(0);
-      Object.assign(this, { playing: true, follow: false, clock: 0, before: null });
+      Object.assign(this, { playing: true, follow: false, opening: false, clock: 0, before: null });
       this.changed();
     }
 
@@ -265,8 +272,16 @@
       }
       if (this.at >= this.last) {
         this.clock = 0;
-        if (this.done) this.playing = false;
+        if (this.done) this.rest();
       }
+    }
+
+    /** The end of the run. What plays by itself when the page opens comes to rest on the last step with a full-sized tree. */
+    rest() {
+      this.playing = false;
+      const full = (step) => step && (this.trees[step.tree]?.n || 0) * 2 > this.largest.n;
+      if (this.opening) this.move(this.steps.findLastIndex(full));
+      this.opening = false;
     }
 
     onPaint(listener) { this.listeners.push(listener); }

@@ -85,14 +85,10 @@
       put("tokensPerSecond", rate(totals.tokensPerSecond), word, some ? ms(totals.seconds / totals.tokens) + " a token" : " ");
       put("draftShare", known(totals.draftShare) ? (totals.draftShare * 100).toFixed(0) : "–", known(totals.draftShare) ? "%" : "",
         "of the tokens emitted");
-      put("acceptedPerStep", rate(totals.acceptedPerStep), "", this.ofDrafted());
+      put("acceptedPerStep", rate(totals.acceptedPerStep), "", some
+        ? "of " + Number(totals.proposedPerStep.toFixed(1)) + " drafted" : " ");
       this.paintSpeed(totals, put);
       put("tokens", totals.tokens.toLocaleString("en-US"), "", some ? "in " + count(totals.steps, "step") : " ");
-    }
-
-    ofDrafted() {
-      const view = this.store.view();
-      return view ? "of " + count(view.topo.n - 1, "drafted node") : " ";
     }
 
     /** Shown when it is below 1 as well: then the tile says slower. */
@@ -106,13 +102,13 @@
         "plain: " + ms(plain) + " a token");
       const verdict = !known(totals.speedup) ? "" : Math.abs(totals.speedup - 1) < 0.005 ? "even" : totals.speedup > 1 ? "faster" : "slower";
       if (tile.dataset.verdict !== verdict) tile.dataset.verdict = verdict;
-      text(this.readouts.speedup.name, SPEED[verdict] || "speed-up over plain decoding");
+      text(this.readouts.speedup.name, SPEED[verdict] || "speed-up over plain");
     }
   };
 
-  const SPEED = { slower: "slower than plain decoding", even: "as fast as plain decoding" };
+  const SPEED = { slower: "slower than plain", even: "as fast as plain" };
   const TILES = [
-    ["tokensPerStep", "tokens per step"], ["tokensPerSecond", "tokens per second"], ["speedup", "speed-up over plain decoding"],
+    ["tokensPerStep", "tokens per step"], ["tokensPerSecond", "tokens per second"], ["speedup", "speed-up over plain"],
     ["draftShare", "share from the draft"], ["acceptedPerStep", "accepted per step"], ["tokens", "tokens emitted"],
   ];
 
@@ -128,7 +124,7 @@
         .filter(Boolean).join(", ")]);
     }
     if (meta.verifier && meta.verifier !== "sequoia") list.push(["verifier", meta.verifier]);
-    if (meta.date) list.push(["", meta.date]);
+    if (meta.date) list.push(["", String(meta.date).slice(0, 10)]);
     return list;
   }
 })((window.Sequoia = window.Sequoia || {}));

@@ -27,10 +27,10 @@
       this.heat.dataset.part = "heat";
       this.heat.addEventListener("click", () => store.set({ heat: !store.heat }));
       const zoom = el("span", { class: "sq-segments", role: "group", "aria-label": "Zoom" }, host);
-      button(zoom, { icon: "minus", label: "Zoom out", hint: "Zoom out (−)" }).addEventListener("click", () => tree.zoomTo(tree.zoom / 1.25));
+      button(zoom, { icon: "minus", label: "Zoom out", hint: "Zoom out (−)" }).addEventListener("click", () => tree.hands.zoomBy(0.8));
       button(zoom, { icon: "fit", label: "Fit the whole tree", hint: "Whole tree, or readable size (0)" })
-        .addEventListener("click", () => tree.zoomFit());
-      button(zoom, { icon: "plus", label: "Zoom in", hint: "Zoom in (+)" }).addEventListener("click", () => tree.zoomTo(tree.zoom * 1.25));
+        .addEventListener("click", () => tree.hands.zoomFit());
+      button(zoom, { icon: "plus", label: "Zoom in", hint: "Zoom in (+)" }).addEventListener("click", () => tree.hands.zoomBy(1.25));
     }
 
     paint(view) {
@@ -56,7 +56,7 @@
       if (!hits.length) return;
       const next = hits[(hits.indexOf(store.pin) + 1) % hits.length];
       if (next === "bonus") store.set({ pin: next });
-      else tree.pick(next);
+      else tree.hands.pick(next);
     }
   };
 

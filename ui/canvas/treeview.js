@@ -1,9 +1,8 @@
-/* The token tree: all nodes in a comb, or the step's own part of a large tree; hover, click, keyboard, zoom and pan. */
+/* The token tree: all nodes in a comb, or the step's own part of a large tree. What a hand does to it is in treehands.js. */
 (function (S) {
   "use strict";
 
   const { el, svg, attr, text, show, pool } = S.dom;
-  const ZOOM = [0.25, 5];
   const FLAT = 5; // rows; so flat a tree leaves room for the text below it
 
   S.TreeView = class {
@@ -22,9 +21,9 @@
       this.headPool = pool(() => el("span", { class: "sq-col" }, this.heads));
       this.canvas = svg("svg", { class: "sq-tree-svg" }, this.scroller);
       this.nodes = new S.Nodes(this.canvas);
-      this.mini = new S.Minimap(split, (node) => this.pick(node));
+      this.mini = new S.Minimap(split, (node) => this.hands.pick(node));
       this.legend = new S.Legend(panel.foot);
-      this.listen();
+      this.hands = new S.TreeHands(this);
       this.size = S.dom.sized(this.scroller, () => store.changed());
       this.split = split;
       document.fonts?.ready.then(() => {
@@ -44,10 +43,10 @@
       if (!view) return this.blank();
       this.family ||= getComputedStyle(this.canvas).fontFamily;
       const focus = store.focused;
-      this.resize(view.topo, focus);
+      this.resize(store.largest, focus);
       if (!this.size.w) return; // not on screen yet: the observer calls again
       const plan = focus ? this.focusPlan(view) : this.fullPlan(view);
-      this.fitBox(plan, focus);
+      this.fitBox(plan, view, focus);
       this.arrange(plan, view);
       this.edges(plan, view);
       this.marks(view);
@@ -65,12 +64,13 @@
     }
 
     /** How tall the panel would like to be: by rows for a small tree, by the window for a large one. */
-    resize(topo, focus) {
-      const least = topo.rows * S.frame.LEAST_PITCH + 14;
+    resize({ rows }, focus) {
+      const least = rows * S.frame.LEAST_PITCH + 14;
       const roof = Math.max(430, Math.min(window.innerHeight - 530, 780));
-      const wish = focus ? Math.max(roof, 450) : Math.max(Math.min(topo.rows * 42 + 14, roof), Math.min(least, 690), 230);
-      this.onShape(topo.rows <= FLAT);
-      const basis = Math.round(topo.rows <= FLAT && !focus ? Math.max(topo.rows * 46 + 30, 104) : wish + 22) + "px";
+      const wish = focus ? Math.max(roof, 450) : Math.max(Math.min(rows * 42 + 14, roof), Math.min(least, 690), 230);
+      const flat = rows <= FLAT && !focus;
+      this.onShape(flat);
+      const basis = Math.round(flat ? Math.max(rows * 46 + 30, 104) : wish + 22) + "px";
       if (this.split.style.flexBasis !== basis) this.split.style.flexBasis = basis;
     }
 
@@ -97,32 +97,58 @@
       return { ...plan, topo: view.topo, bonus: [], byNode: (node) => found.get(node) };
     }
 
-    fitBox(plan, focus) {
+    fitBox(plan, view, focus) {
       if (this.topo !== plan.topo) {
         this.topo = plan.topo;
         this.nodes.clear();
         this.zoom = 1;
       }
       const wide = this.size.w, tall = this.size.h - 22;
-      const shape = [plan.rows, plan.cols, wide, tall, focus, this.family].join();
+      const crowded = focus && plan.cols * 86 > wide - 28; // columns then depend on the step's text
+      const shape = [plan.rows, plan.cols, wide, tall, focus, this.family, crowded && this.store.at].join();
       if (this.shape !== shape) {
         this.shape = shape;
-        this.frame = S.frame.frame({ rows: plan.rows, cols: plan.cols, width: wide, height: tall, focus });
+        this.frame = S.frame.frame({
+          rows: plan.rows, cols: plan.cols, width: wide, height: tall, focus, wants: (size) => this.wants(plan, view, size),
+        });
         this.panel.root.style.setProperty("--sq-size", this.frame.size.toFixed(1) + "px");
       }
       const { frame, zoom } = this;
       attr(this.canvas, "viewBox", `0 0 ${frame.width} ${frame.height}`);
-      attr(this.canvas, "width", Math.round(frame.width * zoom));
-      attr(this.canvas, "height", Math.round(frame.height * zoom));
+      this.scale();
       this.canvas.classList.toggle("sq-dots", frame.size * zoom < 6);
+    }
+
+    scale() {
+      attr(this.canvas, "width", Math.round(this.frame.width * this.zoom));
+      attr(this.canvas, "height", Math.round(this.frame.height * this.zoom));
+    }
+
+    /** The cells now on screen: [{key, x, y}]. */
+    cells() {
+      return [...this.nodes.made].filter(([, item]) => item.seen === this.pass).map(([key, { where }]) => {
+        const [x, y] = where.split("|")[0].split(",").map(Number);
+        return { key, x, y };
+      });
+    }
+
+    /** Pixels each column's text would fill; cells that end their row need none. */
+    wants(plan, view, size) {
+      const wants = new Array(plan.cols).fill(20);
+      for (const item of plan.items) {
+        if (item.kind === "more" || item.end) continue;
+        const word = view.label(item.kind === "bonus" ? "bonus" : item.node) + (item.folded ? " ▸" + item.folded : "");
+        wants[item.col] = Math.max(wants[item.col], Math.min(S.frame.widthOf(word, this.family) * size, 110));
+      }
+      return wants;
     }
 
     /** A row's last cell may use the free room to its right; the last column is the target's. */
     room(item, plan) {
       const { frame } = this;
-      if (!item.end) return frame.text;
-      const free = this.store.focused ? 240 : (plan.cols - 1 - item.col) * frame.column - frame.gutter - 20;
-      return Math.max(frame.text, Math.min(free, 240));
+      if (!item.end) return frame.text(item.col);
+      const free = this.store.focused ? 240 : frame.x(plan.cols - 1) - frame.x(item.col) - frame.gutter - 20;
+      return Math.max(frame.text(item.col), Math.min(free, 240));
     }
 
     arrange(plan, view) {
@@ -213,7 +239,7 @@
       this.headed = key;
       const offset = this.store.focused ? 0 : Math.max(0, (this.size.w - frame.width * zoom) / 2);
       this.headPool.take(count).slice(0, count).forEach((head, col) => {
-        const wide = frame.column * zoom;
+        const wide = (frame.x(col + 1) - frame.x(col)) * zoom;
         const own = col >= levels;
         text(head, own ? "target" : wide > 56 ? "level " + (col + 1) : wide > 20 ? String(col + 1) : "");
         head.style.left = (offset + (frame.x(col) + 1) * zoom).toFixed(1) + "px";
@@ -254,141 +280,9 @@
       if (frame.height * zoom <= size.h && frame.width * zoom <= size.w) return;
       const x = frame.x(item.col) * zoom, y = frame.y(item.row) * zoom, edge = 40;
       const left = scroller.scrollLeft, top = scroller.scrollTop, wide = scroller.clientWidth, tall = scroller.clientHeight - 22;
-      const far = frame.column * zoom + edge;
+      const far = (frame.x(item.col + 1) - frame.x(item.col)) * zoom + edge;
       if (x < left + edge || x + far > left + wide) scroller.scrollLeft = x - wide / 2;
       if (y < top + edge || y > top + tall - edge) scroller.scrollTop = y - tall / 2;
     }
-
-    // -- zoom, pan, pick ---------------------------------------------------------------------------------------------
-
-    zoomTo(zoom, at) {
-      const { scroller } = this;
-      const before = this.zoom, next = Math.max(ZOOM[0], Math.min(ZOOM[1], zoom));
-      if (!this.frame || next === before) return;
-      const box = scroller.getBoundingClientRect();
-      const px = at ? at.x - box.left : scroller.clientWidth / 2, py = at ? at.y - box.top : scroller.clientHeight / 2;
-      const x = (scroller.scrollLeft + px) / before, y = (scroller.scrollTop + py) / before;
-      this.zoom = next;
-      attr(this.canvas, "width", Math.round(this.frame.width * next));
-      attr(this.canvas, "height", Math.round(this.frame.height * next));
-      scroller.scrollLeft = x * next - px;
-      scroller.scrollTop = y * next - py;
-      this.store.changed();
-    }
-
-    /** The whole tree in the box; once more: back to the size at which it can be read. */
-    zoomFit() {
-      if (!this.frame) return;
-      const whole = Math.min(1, this.scroller.clientWidth / this.frame.width, (this.scroller.clientHeight - 24) / this.frame.height);
-      this.zoomTo(Math.abs(this.zoom - whole) < 0.001 ? 1 : whole);
-    }
-
-    pick(node) {
-      const { store } = this, { topo } = store.view();
-      if (store.focused) for (let up = topo.parents[node]; up >= 0; up = topo.parents[up]) this.open(up, node);
-      store.set({ pin: node, hover: null });
-      const item = !store.focused && this.full?.items[node];
-      if (item) this.reveal(item);
-    }
-
-    /** Unfold what hides the way to a node. */
-    open(parent) {
-      const { opened } = this.store;
-      opened.add("n" + parent).add("g" + parent + ":untried").add("g" + parent + ":rejected");
-    }
-
-    press(target) {
-      const { store } = this, key = target.dataset.key;
-      if (key[0] === "g") return store.unfold(key);
-      const node = key === "bonus" ? "bonus" : Number(key.slice(1));
-      const folds = store.focused && node !== "bonus" && !store.view().path.includes(node) && store.view().topo.children[node].length;
-      if (folds && (store.pin === node || !store.opened.has(key))) store.unfold(key);
-      store.set({ pin: store.pin === node && !folds ? null : node });
-    }
-
-    listen() {
-      const { canvas, scroller, store } = this;
-      const nodeOf = (event) => event.target.closest?.(".sq-n");
-      canvas.addEventListener("pointerover", (event) => this.hover(nodeOf(event)));
-      canvas.addEventListener("pointerleave", () => this.hover(null));
-      canvas.addEventListener("click", (event) => nodeOf(event) && !this.dragged && this.press(nodeOf(event)));
-      canvas.addEventListener("keydown", (event) => this.key(event, nodeOf(event)));
-      canvas.addEventListener("focusin", (event) => this.spoken(nodeOf(event)));
-      scroller.addEventListener("scroll", () => !this.mini.root.hidden && store.changed(), { passive: true });
-      scroller.addEventListener("wheel", (event) => {
-        if (!event.ctrlKey && !event.metaKey) return;
-        event.preventDefault();
-        this.zoomTo(this.zoom * Math.exp(-event.deltaY * 0.002), { x: event.clientX, y: event.clientY });
-      }, { passive: false });
-      this.drag();
-    }
-
-    drag() {
-      const { scroller } = this;
-      let start = null;
-      scroller.addEventListener("pointerdown", (event) => {
-        this.dragged = false;
-        if (event.button || event.pointerType === "touch") return;
-        start = { x: event.clientX + scroller.scrollLeft, y: event.clientY + scroller.scrollTop, id: event.pointerId };
-      });
-      scroller.addEventListener("pointermove", (event) => {
-        if (!start) return;
-        const dx = start.x - event.clientX - scroller.scrollLeft, dy = start.y - event.clientY - scroller.scrollTop;
-        if (!this.dragged && Math.hypot(dx, dy) < 5) return;
-        if (!this.dragged) scroller.setPointerCapture(start.id);
-        this.dragged = true;
-        scroller.scrollLeft += dx;
-        scroller.scrollTop += dy;
-      });
-      for (const name of ["pointerup", "pointercancel"]) scroller.addEventListener(name, () => { start = null; });
-    }
-
-    hover(target) {
-      const key = target?.dataset.key;
-      const node = !key || key[0] === "g" ? null : key === "bonus" ? "bonus" : Number(key.slice(1));
-      if (this.store.hover !== node) this.store.set({ hover: node });
-    }
-
-    // -- keyboard in the tree ----------------------------------------------------------------------------------------
-
-    key(event, target) {
-      if (!target || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (event.key === "Enter") this.press(target);
-      else if (/^Arrow/.test(event.key)) this.walk(event.key, target.dataset.key);
-      else return;
-      event.preventDefault();
-      event.stopPropagation();
-    }
-
-    /** Arrow keys: the nearest shown cell in that direction. */
-    walk(arrow, from) {
-      const items = [...this.nodes.made].filter(([, item]) => item.seen === this.pass).map(([key, item]) => ({ key, at: place(item) }));
-      const here = items.find((item) => item.key === from);
-      if (!here) return;
-      const across = arrow === "ArrowLeft" || arrow === "ArrowRight", sign = arrow === "ArrowRight" || arrow === "ArrowDown" ? 1 : -1;
-      let best = null, least = Infinity;
-      for (const item of items) {
-        const dx = item.at.x - here.at.x, dy = item.at.y - here.at.y;
-        const along = (across ? dx : dy) * sign, aside = Math.abs(across ? dy : dx);
-        if (along > 0.5 && along + aside * 4 < least) [best, least] = [item, along + aside * 4];
-      }
-      if (best) this.nodes.made.get(best.key).g.focus({ preventScroll: false });
-    }
-
-    /** The focused cell is the one explained, and says its state to a screen reader. */
-    spoken(target) {
-      if (!target) return;
-      const view = this.store.view(), key = target.dataset.key;
-      if (!view || key[0] === "g") return;
-      const node = key === "bonus" ? "bonus" : Number(key.slice(1));
-      const level = node === "bonus" ? "" : ", level " + (view.topo.depth[node] + 1);
-      attr(target, "aria-label", view.label(node) + level + ", " + S.words.states[view.stateOf(node)]);
-      this.store.set({ hover: node });
-    }
-  };
-
-  const place = (item) => {
-    const [x, y] = item.where.split("|")[0].split(",").map(Number);
-    return { x, y };
   };
 })((window.Sequoia = window.Sequoia || {}));

@@ -1,4 +1,5 @@
-/* The table T[n, levels, b], level by level. Pure: rates in, numbers out; knows nothing of the page, of time or of hardware.
+/* The table T[n, levels, b] as it is looked at: level by level, in slices of work, with every choice of every cell. Pure: rates in,
+   numbers out; knows nothing of the page, of time or of hardware. (`planner.dpTable` answers at once and keeps the best only.)
 
    T is the most expected tokens of a tree with exactly n nodes, at most `levels` levels and b children at the root:
        T[n, l, b] = max over m of T[n-m, l, b-1] + a[b] best(m, l-1)      best(n, l) = max over b of T[n, l, b]
@@ -8,20 +9,7 @@
   "use strict";
 
   const MOST_CELLS = 2 ** 22; // 32 MiB
-  const MOST_NODES = 1024;
   const SLICE = 200000; // sums between two looks at the clock
-  const ROUNDING = 1e-9;
-
-  /** Why a vector cannot be used, or "". */
-  function wrong(rates) {
-    if (!Array.isArray(rates) || !rates.length || rates.length > MOST_NODES) {
-      return "An acceptance vector has 1 to " + MOST_NODES + " rates, not " + (rates?.length ?? "none") + ".";
-    }
-    const bad = rates.findIndex((rate) => typeof rate !== "number" || !(rate >= 0 && rate <= 1));
-    if (bad >= 0) return "Rate " + (bad + 1) + " is " + rates[bad] + "; a rate is a number from 0 to 1.";
-    const sum = rates.reduce((all, rate) => all + rate, 0);
-    return sum > 1 + ROUNDING ? "The rates sum to " + Number(sum.toPrecision(6)) + "; at most 1 is possible." : "";
-  }
 
   /** The rates a tree of `nodes` nodes can use: up to the last positive one, and at least one. */
   function useful(rates, nodes) {
@@ -32,14 +20,13 @@
   S.DpTable = class {
     /** Empty; `grow` fills it. levels: the most to be computed, null for as many as change anything. Throws RangeError. */
     constructor(rates, nodes, levels = null) {
-      const reason = wrong(rates);
-      if (reason) throw new RangeError(reason);
-      if (!(Number.isInteger(nodes) && nodes >= 1 && nodes <= MOST_NODES)) {
-        throw new RangeError("A table has 1 to " + MOST_NODES + " nodes, not " + nodes + ".");
-      }
-      this.rates = useful(rates, nodes);
+      const bound = (value, name) => {
+        if (Number.isInteger(value) && value >= 1 && value <= S.planner.MAX_NODES) return value;
+        throw new RangeError(`${name} = ${value}; it must be a whole number from 1 to ${S.planner.MAX_NODES}`);
+      };
+      this.rates = useful(S.planner.checked(rates), bound(nodes, "nodes"));
       this.nodes = nodes;
-      this.cap = Math.min(levels ?? nodes, nodes);
+      this.cap = Math.min(bound(levels ?? nodes, "levels"), nodes);
       this.branches = this.rates.length;
       this.layers = []; // per level {cells: (branch, n), best: (n), root: (n) the fewest children that attain it}
       this.settled = false; // one level more would change nothing
@@ -164,9 +151,6 @@
   }
 
   const scaled = (rate, values) => values.map((value) => (value === -Infinity ? value : rate * value));
-
-  S.DpTable.wrong = wrong;
-  S.DpTable.MOST_NODES = MOST_NODES;
 
   /** Grow a table without holding the page up: `slice` ms of work, then a pause. `onLevel` after each pause; answers a stop. */
   S.DpTable.work = function (table, { slice = 10, onProgress, onDone }) {

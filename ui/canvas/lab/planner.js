@@ -291,18 +291,39 @@
     return { parents, tokens, seconds, speedup: (tokens * plainSeconds(profile)) / seconds };
   }
 
-  /** The fastest of the best trees of all sizes and level caps; never below plain decoding. Smooths the vector first. */
-  function bestPlan(rates, profile, maxNodes = 128, maxLevels = 16) {
-    const even = smooth(rates), plain = plainSeconds(profile);
-    let best = 1 + 1e-12, parents = [-1];
+  /**
+   * The fastest of the best trees of all sizes and level caps; never below plain decoding. With `slack`, of all that come within that
+   * share of it, the one with the most expected tokens. Smooths the vector first.
+   */
+  function bestPlan(rates, profile, maxNodes = 128, maxLevels = 16, slack = 0) {
+    const even = smooth(rates), found = growths(even, profile, maxNodes, maxLevels);
+    let fastest = 1 + 1e-12, parents = [-1];
+    for (const { growth, speedups } of found) {
+      const n = speedups.indexOf(Math.max(...speedups));
+      if (speedups[n] > fastest) [fastest, parents] = [speedups[n] * (1 + 1e-12), growth.parents.slice(0, n + 1)];
+    }
+    if (slack && parents.length > 1) parents = roomiest(found, fastest * (1 - slack));
+    return predict(canonical(parents), even, profile);
+  }
+
+  function growths(even, profile, maxNodes, maxLevels) {
+    const found = [], plain = plainSeconds(profile);
     for (let levels = 2; levels <= maxLevels; levels++) {
       const growth = bestFirst(even, maxNodes, levels), times = growthSeconds(growth, profile);
-      let top = 0, size = 0;
-      times.forEach((seconds, i) => { if ((plain * growth.totals[i]) / seconds > top) [top, size] = [(plain * growth.totals[i]) / seconds, i + 1]; });
-      if (top > best) [best, parents] = [top * (1 + 1e-12), canonical(growth.parents.slice(0, size))];
-      if (Math.max(...growth.depths) + 1 < levels) break;
+      found.push({ growth, speedups: times.map((seconds, i) => (plain * growth.totals[i]) / seconds) });
+      if (Math.max(...growth.depths) + 1 < levels) break; // the cap no longer binds, so higher ones give the same trees
     }
-    return predict(parents, even, profile);
+    return found;
+  }
+
+  function roomiest(found, least) {
+    let most = -1, parents = [-1];
+    for (const { growth, speedups } of found) {
+      speedups.forEach((speedup, n) => {
+        if (speedup >= least && growth.totals[n] > most) [most, parents] = [growth.totals[n], growth.parents.slice(0, n + 1)];
+      });
+    }
+    return parents;
   }
 
   S.planner = {
