@@ -166,10 +166,10 @@
     get live() { return this.follow && !this.playing; }
     get focused() { return this.mode ? this.mode === "focus" : this.largest.n > LARGE; }
 
-    /** Most nodes and rows of any tree of the run: the layout follows these, so that a short last step does not turn it over. */
+    /** Most nodes, rows and levels of any tree of the run: the layout follows these, so that a short step does not turn it over. */
     get largest() {
       const most = (name, least) => this.trees.reduce((top, topo) => Math.max(top, topo[name]), least);
-      return { n: most("n", 0), rows: most("rows", 1) };
+      return { n: most("n", 0), rows: most("rows", 1), levels: most("levels", 1) };
     }
 
     /** After steps came in: a recorded run starts to play, a measured one is followed. */

@@ -105,13 +105,15 @@
       }
       const wide = this.size.w, tall = this.size.h - 22;
       const crowded = focus && plan.cols * 86 > wide - 28; // columns then depend on the step's text
-      const shape = [plan.rows, plan.cols, wide, tall, focus, this.family, crowded && this.store.at].join();
+      const { largest } = this.store;
+      const rows = focus ? plan.rows : Math.max(plan.rows, largest.rows);
+      const cols = focus ? plan.cols : Math.max(plan.cols, largest.levels + 1);
+      const shape = [rows, cols, wide, tall, focus, this.family, crowded && this.store.at].join();
       if (this.shape !== shape) {
         this.shape = shape;
         this.frame = S.frame.frame({
-          rows: plan.rows, cols: plan.cols, width: wide, height: tall, focus, wants: (size) => this.wants(plan, view, size),
+          rows, cols, width: wide, height: tall, focus, wants: (size) => this.wants(plan, view, size),
         });
-        this.panel.root.style.setProperty("--sq-size", this.frame.size.toFixed(1) + "px");
       }
       const { frame, zoom } = this;
       attr(this.canvas, "viewBox", `0 0 ${frame.width} ${frame.height}`);
