@@ -47,11 +47,14 @@ def test_a_profile_of_a_tiny_pair_is_valid_and_says_where_it_is_from() -> None:
 def test_every_size_and_width_is_really_run(monkeypatch: pytest.MonkeyPatch) -> None:
     pair = tiny_pair()
     seen: dict[str, list[int]] = {"target": [], "draft": []}
+    points: list[tuple[int, int]] = []
+    monkeypatch.setattr("sequoia.measure._point", lambda size, times: points.append((size, len(times))) or (size, 0.1, 0.0))
     for model in (pair.target, pair.draft):
         monkeypatch.setattr(model, "run", noted(model.run, seen[model.name]))
     monkeypatch.setattr("sequoia.measure._overhead", lambda pair, n: (n, 0.0, 0.0))
     measure_profile(pair, **QUICK)
     assert seen["target"] == [20, 20, 20] + [1, 3, 9] * 3  # three prefixes; a round of warm-up and two that count
+    assert points[:3] == [(1, 2), (3, 2), (9, 2)]
     assert seen["draft"][:2] == [20, 20]
     assert min(seen["draft"][2:].count(width) for width in (1, 4)) >= 3
     assert set(seen["draft"][2:]) == {1, 4}
