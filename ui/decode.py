@@ -45,8 +45,9 @@ class LiveView:
 
     def wire(self, blocks: gr.Blocks) -> None:
         """Connect components and handlers. No endpoint is offered to programs, and all model work has one id."""
-        form, quiet = self.form, {"show_progress": "hidden", "api_visibility": "private"}
-        engine = {**quiet, "concurrency_id": "engine", "concurrency_limit": self._limits.waiting, "trigger_mode": "once"}
+        form = self.form
+        quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+        engine: dict[str, Any] = {**quiet, "concurrency_id": "engine", "concurrency_limit": self._limits.waiting, "trigger_mode": "once"}
         outputs = [self.stage, form.save, *form.buttons]
         gr.on([form.run.click, form.prompt.submit], self.run, form.form, outputs, **engine)
         form.step.click(self.step, form.form, outputs, **engine)
@@ -160,7 +161,7 @@ class LiveView:
                        self.form.run: gr.update(value=RUN if settled else LOADING)}
             if not settled:
                 await asyncio.sleep(0.2)
-        if told.stage == "failed":
+        if told and told.stage == "failed":
             yield {self.stage: messages.aside(error=f"The models could not be loaded: {told.words}. Recorded runs still play.")}
 
 

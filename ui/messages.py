@@ -68,7 +68,7 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(tree := meta.get("tree"), Mapping):
         clean["tree"] = {name: tree[name] for name in ("nodes", "levels") if _is_number(tree.get(name))}
         clean["tree"] |= {"how": tree["how"][:200]} if isinstance(tree.get("how"), str) else {}
-    if _is_number(seconds := meta.get("plain_seconds")) and 0 < seconds < 1e6:
+    if _is_number(seconds := meta.get("plain_seconds", 0)) and 0 < seconds < 1e6:
         clean |= {"plain_seconds": seconds, "plain_label": "recorded"}
     if isinstance(rates := meta.get("acceptance"), list) and len(rates) <= 1024 and all(map(_is_number, rates)):
         clean["acceptance"] = rates

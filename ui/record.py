@@ -33,7 +33,7 @@ def record(order: Order, room: EngineRoom) -> str:
 
 def main() -> None:
     known = {preset.name: preset for preset in presets()}
-    parser = argparse.ArgumentParser(prog="python -m ui.record", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="python -m ui.record", description=str(__doc__).splitlines()[0])
     parser.add_argument("name", help="name of the file, without .json")
     parser.add_argument("--preset", default=presets()[0].name, choices=known, help="the prompt")
     parser.add_argument("--tokens", type=int, default=128)

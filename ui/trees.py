@@ -71,7 +71,7 @@ class Wish:
         if self.kind == "best":
             acceptance, source = acceptance_of(pair, policy)
             return best_tree(acceptance.smoothed(), *self.numbers), f"best of its size for {source} acceptance"
-        return shape.make(*self.numbers), self._words()
+        return shape.make(*self.numbers), self._words()  # pyright: ignore[reportOptionalCall]
 
     def _words(self) -> str:
         words = {"sequences": "{} sequences of {}", "kary": "{}-ary, {} levels", "branching": "branching {}"}
