@@ -15,18 +15,23 @@
     value: { name: "Value", title: "expected tokens a step", power: 1, strong: "most", of: (table, n, l, b) => table.value(n, l, b) },
   };
 
-  /** The range of a shade over the cells of one level that are shown: {low, high}. */
-  function range(kind, table, l, nodes) {
-    let low = kind === "value" ? Infinity : 0, high = kind === "value" ? -Infinity : 0;
-    for (let n = 1; n <= nodes; n++) {
+  /**
+   * The range of a shade over the cells of one level: {low, high, cut}. Differences begin at 0 and end where nine cells in ten have
+   * theirs; the few beyond (`cut`) are trees with hardly a node more than children.
+   */
+  function range(kind, table, l) {
+    const values = [];
+    for (let n = 1; n <= table.nodes; n++) {
       for (let b = 0; b <= Math.min(table.branches, n - 1); b++) {
-        if (table.value(n, l, b) === -Infinity) continue;
-        const value = KINDS[kind].of(table, n, l, b);
-        if (value < low) low = value;
-        if (value > high) high = value;
+        const value = table.value(n, l, b) > -Infinity ? KINDS[kind].of(table, n, l, b) : NaN;
+        if (!Number.isNaN(value)) values.push(value);
       }
     }
-    return { low: Math.min(low, high), high };
+    const sorted = Float64Array.from(values).sort(), last = sorted.length - 1;
+    if (last < 0) return { low: 0, high: 0, cut: false };
+    if (kind === "value") return { low: sorted[0], high: sorted[last], cut: false };
+    const high = sorted[Math.floor(0.9 * last)] || sorted[last];
+    return { low: 0, high, cut: high < sorted[last] };
   }
 
   /** 0 is the palest, 1 the strongest colour; the strongest is always the best. NaN where there is nothing to compare with. */
@@ -36,10 +41,13 @@
     return strong === "least" ? 1 - share : share;
   }
 
-  /** Numbers along the legend: [{at: 0 to 1, value}]. */
-  function marks(kind, { low, high }) {
+  /** What stands below the legend, at its quarters. */
+  function marks(kind, { low, high, cut }) {
     const { power, strong } = KINDS[kind];
-    return [0, 0.25, 0.5, 0.75, 1].map((at) => ({ at, value: low + (high - low) * (strong === "least" ? 1 - at : at) ** (1 / power) }));
+    return [0, 0.25, 0.5, 0.75, 1].map((at) => {
+      const share = strong === "least" ? 1 - at : at, value = low + (high - low) * share ** (1 / power);
+      return (cut && share === 1 ? "≥ " : "") + (value === 0 ? "0" : S.num.short(value));
+    });
   }
 
   /** `count` colours between the stops, given as #rrggbb. */
