@@ -42,16 +42,23 @@ class LeanLlama:
         self._norm = body.norm.weight.float()
         self._eps = config.rms_norm_eps
         self._head = packed([hf.lm_head])
-        self._cos, self._sin = _rotations(body.rotary_emb, config.max_position_embeddings)
+        self._rotary = body.rotary_emb
+        self._cos, self._sin = _rotations(self._rotary, 0)
 
     def __call__(self, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor, slots: Slots, last_only: bool
                  ) -> torch.Tensor:
         """Logits (rows, vocab), or (1, vocab) with `last_only`. ids, positions: (1, rows); mask: (1, 1, rows, columns)."""
         x = F.embedding(ids[0], self._embedding).float()  # (rows, hidden); the residual stream stays float32
-        rotation = self._cos[positions[0]], self._sin[positions[0]]  # (rows, 1, head_dim) each
+        rotation = self._rotation(positions[0], slots.length + slots.written)
         for index, layer in enumerate(self._layers):
             x = layer(x, rotation, mask, slots, index)
         return self._head(_rms_norm(x[-1:] if last_only else x, self._norm, self._eps).to(self._dtype))
+
+    def _rotation(self, positions: torch.Tensor, reach: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """cos and signed sin of `positions`, (rows, 1, head_dim) each, from a table that grows to `reach` positions."""
+        if reach > len(self._cos):
+            self._cos, self._sin = _rotations(self._rotary, max(reach, 2 * len(self._cos), 1024))
+        return self._cos[positions], self._sin[positions]
 
 
 class _Layer:
@@ -105,7 +112,7 @@ def _rotate(heads: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.
 
 
 def _rotations(rotary: Any, positions: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """cos and signed sin, (positions, 1, head_dim) float32, from the model's own module."""
+    """cos and signed sin, (positions, 1, head_dim) float32 each, from the model's own module."""
     where = torch.arange(positions)[None]
     cos, sin = rotary(torch.zeros(1, 1), where)  # (1, positions, head_dim)
     half = sin.shape[-1] // 2

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from itertools import cycle
+from itertools import cycle, islice
 from typing import Any
 
 import torch
@@ -82,10 +82,9 @@ def _rounds(targets: Sequence[_Pass], drafts: Sequence[_Pass], rounds: int, seco
 
     Two models that take turns push each other's weights out of the processor's cache; passes timed by themselves look faster.
     """
-    width, start = cycle(drafts), time.perf_counter()
+    start, turns = time.perf_counter(), max(len(targets), len(drafts))
     for done in range(rounds + 1):
-        for target in targets:
-            draft = next(width)
+        for target, draft in islice(zip(cycle(targets), cycle(drafts)), turns):
             for _ in range(_DRAFTS_A_STEP):
                 draft.run()
             target.run()

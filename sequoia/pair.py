@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from .acceptance import Acceptance
@@ -56,8 +57,12 @@ class Pair:
         return ids
 
     def piece(self, token: int) -> str:
-        """The text of one token by itself."""
-        return self.tokenizer.decode([token])
+        """The text of one token inside a text: some tokenizers drop the space before a first word."""
+        return TextStream(self.tokenizer, self._anchor).add(token) or self.tokenizer.decode([token])
+
+    @cached_property
+    def _anchor(self) -> tuple[int, ...]:
+        return tuple(self.tokenizer("a", add_special_tokens=False)["input_ids"])
 
 
 class TextStream:

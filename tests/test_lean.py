@@ -63,3 +63,20 @@ def test_a_lean_forward_that_disagrees_is_not_used(monkeypatch: pytest.MonkeyPat
 
 def test_tolerance_tells_rounding_from_error() -> None:
     assert tolerance(torch.float32) < tolerance(torch.bfloat16) < 1
+
+
+def test_positions_past_the_first_table() -> None:
+    """Guards the growth of the table of rotations: a prompt longer than the first table."""
+    hf = tiny_model("llama", context=2048)
+    tokens = [i % 200 for i in range(1500)]
+    usual = TreeModel(hf, "usual").open(1600).extend(tokens)
+    lean = TreeModel(hf, "lean").quicken()
+    torch.testing.assert_close(lean.open(1600).extend(tokens), usual, atol=1e-4, rtol=1e-4)
+
+
+def test_a_lean_forward_that_fails_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model of the family that is built otherwise keeps its own forward instead of being refused."""
+    def broken(*_: object) -> torch.Tensor:
+        raise RuntimeError("other shapes")
+    monkeypatch.setattr("sequoia.lean._rotate", broken)
+    assert TreeModel(tiny_model("llama"), "llama").quicken().forward_name == "transformers"
