@@ -68,7 +68,7 @@
   lab.shapes = {
     SHAPES, bestK, setting, branching, chain, sequences, kary,
     make: (name, n, state) => SHAPES[name].make(n, setting(name, n, state)),
-    label: (name, n, state) => (name === "best" ? "Sequoia" : name === "hand" ? "Drawn by hand" : SHAPES[name].label(setting(name, n, state))),
+    label: (name, n, state) => (name === "best" ? "Sequoia" : name === "fitted" ? `Sequoia, ${state.fastest?.levels ?? "?"} levels` : name === "hand" ? "Drawn by hand" : SHAPES[name].label(setting(name, n, state))),
     /** The ceilings of chain, k sequences, k-ary and the list as n grows without end. */
     ceiling: (name, k, rates) => SHAPES[name].ceiling(rates, k),
   };

@@ -1,21 +1,20 @@
-/* What the lab's panels share: the vector, the budget, the tree on show and the selected cell of the table. Draws nothing.
+/* What the lab's panels share: the vector, the budget, the tree on show and the times of the machine. Draws nothing.
 
    Fields: rates (as entered), even (what is planned with: never increasing), origin {label, words, counts?}, n, levels (null: any),
-   shown ("best", "hand" or a shape's name), hand (a drawn tree's parents), cell {n, levels, branches} or null, profile (a
-   HardwareProfile's JSON or null). Change them with `set`; `watch` is called once a frame after changes. Further panels: a class put
-   in `Sequoia.lab.panels`, made with (host, state) and painted with `paint()` while the lab is in sight. */
+   shown ("best", "hand" or a shape's name), hand (a drawn tree's parents), profile (a
+   HardwareProfile's JSON or null), pick (the bar in hand). Change them with `set`; `watch` is called once a frame after changes. */
 (function (S) {
   "use strict";
 
   const P = S.planner;
+  const CAPS = 24; // levels looked at for the fastest
   const lab = (S.lab = S.lab || {});
-  lab.panels ||= [];
 
   lab.State = class {
     constructor() {
       Object.assign(this, {
         rates: [0.6, 0.15, 0.05], even: [0.6, 0.15, 0.05], origin: { label: "set by hand", words: "" }, n: 64, levels: null,
-        shown: "best", hand: [-1], cell: null, profile: null, most: P.MAX_NODES, kinds: { sequences: null, kary: null, branching: [1, 1, 3, 1, 1, 1, 1, 1] },
+        shown: "best", hand: [-1], profile: null, most: P.MAX_NODES, kinds: { sequences: null, kary: null, branching: [1, 1, 3, 1, 1, 1, 1, 1] },
         pick: 0, version: 0,
       });
       this.watchers = [];
@@ -60,10 +59,35 @@
     /** At least two levels, as one holds the root alone. */
     get cap() { return this.levels === null ? null : Math.max(this.levels, 2); }
 
+    /** Predicted seconds of a step with the first 1, 2, ... nodes of the growth. */
+    get times() {
+      if (this.timed?.growth !== this.growth || this.timed.profile !== this.profile) {
+        this.timed = { growth: this.growth, profile: this.profile, seconds: P.growthSeconds(this.growth, this.profile) };
+      }
+      return this.timed.seconds;
+    }
+
     /** The parents of the tree on show; its budget is `n` unless it was drawn by hand. */
     get parents() { return this.parentsOf(this.shown); }
 
+    /** The level cap under which a tree of n nodes is fastest with the profile's times, or null without a profile. */
+    get fastest() {
+      const key = this.even.join() + "|" + this.n;
+      if (!this.profile) return null;
+      if (this.raced?.key === key && this.raced.profile === this.profile) return this.raced.found;
+      let found = null;
+      for (let levels = 2; levels <= CAPS && this.n > 1; levels++) {
+        const growth = P.bestFirst(this.even, this.n, levels), { speedup } = P.predict(growth.parents, this.even, this.profile);
+        if (!found || speedup > found.speedup) found = { levels, speedup, parents: growth.parents };
+        if (Math.max(...growth.depths) + 1 < levels) break; // the cap no longer binds
+      }
+      found ||= { levels: 1, speedup: 1, parents: [-1] };
+      this.raced = { key, profile: this.profile, found };
+      return found;
+    }
+
     parentsOf(name) {
+      if (name === "fitted") return this.fastest ? this.fastest.parents : this.parentsOf("best");
       if (name === "hand") return this.hand;
       if (name === "best") return this.growth.parents.slice(0, this.n);
       return lab.shapes.make(name, this.n, this);

@@ -1,0 +1,312 @@
+/* The acceptance vector as bars: dragged with the pointer or by arrow keys, chosen, pasted, saved. */
+(function (S) {
+  "use strict";
+
+  const P = S.planner;
+  const { el, text, attr, show, button, pool } = S.dom;
+  const lab = (S.lab = S.lab || {});
+  const MOST_BARS = 32, POWER = 0.45; // the axis is bent, so that small rates can be seen and moved
+  const up = (rate) => rate ** POWER, down = (height) => height ** (1 / POWER);
+  const TICKS = [0.01, 0.1, 0.3, 0.6, 1];
+
+  lab.Editor = class {
+    constructor(host, state, link) {
+      this.state = state;
+      this.link = link;
+      this.presets = [...lab.vectors.MADE];
+      this.power = { exponent: 1.6, first: 0.6, length: 16 };
+      const panel = (this.panel = S.panel(host, { part: "acceptance", title: "Acceptance", cls: "sq-lab-editor" }));
+      this.word = el("span", { class: "sq-word" }, panel.titleBox);
+      this.chooser(panel.body);
+      this.slope(panel.body);
+      this.plot(panel.body);
+      this.fields(panel.body);
+      this.pasting(panel.body);
+      this.counting(panel.body);
+    }
+
+    // -- parts -------------------------------------------------------------------------------------------------------------
+
+    chooser(host) {
+      const line = el("div", { class: "sq-lab-line" }, host);
+      this.menu = el("select", { class: "sq-input sq-lab-menu", "aria-label": "Acceptance vector", "data-part": "presets" }, line);
+      this.menu.addEventListener("change", () => this.choose(this.menu.value));
+      const tools = el("div", { class: "sq-segments" }, this.panel.tools);
+      this.paste = button(tools, { text: "Paste", hint: "Read a vector from JSON or CSV" });
+      this.paste.dataset.part = "paste";
+      this.paste.addEventListener("click", () => this.unfold());
+      for (const [words, call] of [["JSON", () => this.saveJson()], ["CSV", () => this.saveCsv()]]) {
+        button(tools, { text: words, hint: "Save the vector as " + words }).addEventListener("click", call);
+      }
+      this.offer();
+    }
+
+    slope(host) {
+      this.slopes = el("div", { class: "sq-lab-sliders", hidden: "" }, host);
+      for (const [name, label, least, most, step] of [["exponent", "exponent", 0, 4, 0.05], ["first", "first", 0.02, 1, 0.01], ["length", "ranks", 2, 64, 1]]) {
+        const row = el("label", { class: "sq-lab-slider" }, this.slopes);
+        el("span", { text: label }, row);
+        const slider = el("input", { type: "range", min: least, max: most, step, value: this.power[name], "data-part": "power-" + name }, row);
+        const shown = el("output", { text: String(this.power[name]) }, row);
+        slider.addEventListener("input", () => {
+          this.power[name] = Number(slider.value);
+          this.givePower();
+        });
+        this["shown_" + name] = shown;
+      }
+    }
+
+    plot(host) {
+      const box = (this.box = el("div", { class: "sq-lab-bars", role: "group", "aria-label": "Rates by rank; arrow keys change the one in focus" }, host));
+      for (const tick of TICKS) {
+        el("span", { class: "sq-lab-tick", text: String(tick), style: `bottom:${(up(tick) * 100).toFixed(2)}%` }, box);
+      }
+      this.bars = el("div", { class: "sq-lab-bar-row" }, box);
+      this.pool = pool((k) => this.bar(k));
+      this.more = el("div", { class: "sq-lab-note" }, host);
+      this.key = el("div", { class: "sq-lab-key" }, host);
+      for (const [cls, words] of [["even", "smoothed, planned with"], ["fit", "power-law fit"], ["range", "95 % interval of the counts"]]) {
+        const entry = el("span", { class: "sq-lab-key-entry", "data-key": cls }, this.key);
+        el("i", { class: "sq-lab-key-" + cls }, entry);
+        el("span", { text: words }, entry);
+      }
+    }
+
+    bar(k) {
+      const node = el("div", { class: "sq-lab-bar", role: "slider", tabindex: "0", "aria-valuemin": "0", "aria-valuemax": "1", "data-rank": k }, this.bars);
+      const fill = el("i", { class: "sq-lab-fill" }, node);
+      const parts = { node, fill, even: el("i", { class: "sq-lab-even" }, node), fit: el("i", { class: "sq-lab-fit" }, node), range: el("i", { class: "sq-lab-range" }, node) };
+      node.addEventListener("focus", () => this.state.set({ pick: k }));
+      node.addEventListener("keydown", (event) => this.press(event, k));
+      node.addEventListener("pointerdown", (event) => this.grab(event, k, node));
+      return parts;
+    }
+
+    fields(host) {
+      const line = el("div", { class: "sq-lab-line sq-lab-values" }, host);
+      this.name = el("label", { class: "sq-lab-rank", for: "sq-lab-rate" }, line);
+      this.value = el("input", { id: "sq-lab-rate", class: "sq-input sq-lab-number", type: "text", inputmode: "decimal", "data-part": "rate" }, line);
+      this.value.addEventListener("change", () => this.type());
+      this.sum = el("span", { class: "sq-lab-sum", "data-part": "sum" }, line);
+      const less = button(line, { icon: "minus", label: "One rank fewer" }), more = button(line, { icon: "plus", label: "One rank more" });
+      less.addEventListener("click", () => this.length(-1));
+      more.addEventListener("click", () => this.length(1));
+      this.problem = el("p", { class: "sq-lab-problem", role: "alert", hidden: "", "data-part": "problem" }, host);
+    }
+
+    pasting(host) {
+      this.paper = el("div", { class: "sq-lab-paste", hidden: "" }, host);
+      this.sheet = el("textarea", {
+        class: "sq-input", rows: "4", spellcheck: "false", "aria-label": "A vector as JSON or CSV", placeholder: "0.7, 0.1, 0.05\nor {\"rates\": [0.7, 0.1]}\nor rank,rate lines", "data-part": "sheet",
+      }, this.paper);
+      const line = el("div", { class: "sq-lab-line" }, this.paper);
+      const use = button(line, { text: "Use these" });
+      use.dataset.part = "use";
+      use.addEventListener("click", () => this.read(this.sheet.value, "pasted"));
+      const file = el("input", { type: "file", accept: ".json,.csv,.txt", class: "sq-lab-file", "aria-label": "A file with a vector" }, line);
+      file.addEventListener("change", async () => {
+        const [chosen] = file.files;
+        if (chosen) this.read(chosen.size > 65536 ? " ".repeat(65537) : await chosen.text(), chosen.name.slice(0, 60));
+        file.value = "";
+      });
+    }
+
+    counting(host) {
+      const box = (this.count = el("div", { class: "sq-lab-count", hidden: "" }, host));
+      const line = el("div", { class: "sq-lab-line" }, box);
+      this.heat = this.numberField(line, "T", "0.6", "count-temperature", "Temperature");
+      this.topP = this.numberField(line, "top-p", "1", "count-top-p", "Top-p");
+      this.measure = button(line, { text: "Measure", hint: "Count acceptance with the loaded pair, on the program's own prompts, with the sampler that decodes" });
+      this.measure.dataset.part = "measure";
+      this.measure.addEventListener("click", () => this.ask());
+      this.bar_ = el("progress", { max: "1", value: "0", hidden: "", "aria-label": "Measuring" }, box);
+      this.said = el("p", { class: "sq-lab-note", "data-part": "count-words" }, box);
+    }
+
+    numberField(line, label, value, part, name) {
+      const wrap = el("label", { class: "sq-lab-field" }, line);
+      el("span", { text: label }, wrap);
+      const field = el("input", { class: "sq-input sq-lab-number", type: "text", inputmode: "decimal", "aria-label": name, "data-part": part }, wrap);
+      field.value = value;
+      return field;
+    }
+
+    // -- what a person does ------------------------------------------------------------------------------------------------
+
+    offer() {
+      this.menu.replaceChildren();
+      for (const preset of this.presets) el("option", { value: preset.key, text: preset.label + " (" + preset.origin.label + ")" }, this.menu);
+      el("option", { value: "own", text: "your own", hidden: "" }, this.menu);
+    }
+
+    /** Vectors the server knows of, before the made-up ones. */
+    add(presets) {
+      this.presets = [...presets, ...lab.vectors.MADE];
+      this.offer();
+    }
+
+    choose(key) {
+      const preset = this.presets.find((one) => one.key === key);
+      if (!preset) return;
+      this.kind = key;
+      show(this.slopes, key === "power");
+      if (key === "power") return this.givePower();
+      this.take(preset.rates, preset.origin, key);
+    }
+
+    givePower() {
+      const { exponent, first, length } = this.power, [rates, used] = lab.vectors.power(exponent, first, length);
+      for (const name of ["exponent", "length"]) text(this["shown_" + name], String(this.power[name]));
+      text(this.shown_first, used < first ? used.toFixed(2) + " (sum 1)" : String(first));
+      this.take(rates, { label: "set by hand", words: `power law, exponent ${exponent}` }, "power");
+    }
+
+    take(rates, origin, key) {
+      try {
+        this.state.take(rates, origin);
+        this.kind = key || "own";
+        this.say("");
+        return true;
+      } catch (problem) {
+        this.say(problem.message);
+        return false;
+      }
+    }
+
+    say(words) {
+      text(this.problem, words ? "Not taken: " + words + "." : "");
+      show(this.problem, Boolean(words));
+    }
+
+    unfold() {
+      show(this.paper, this.paper.hidden);
+      attr(this.paste, "aria-pressed", String(!this.paper.hidden));
+      if (!this.paper.hidden) this.sheet.focus();
+    }
+
+    read(words, from) {
+      let rates;
+      try {
+        rates = lab.vectors.parse(words);
+      } catch (problem) {
+        return this.say(problem.message);
+      }
+      if (this.take(rates, { label: "imported", words: from })) this.unfold();
+    }
+
+    type() {
+      const value = Number(this.value.value.replace(",", ".")), rates = this.state.rates.slice();
+      rates[this.state.pick] = this.value.value.trim() === "" ? NaN : value;
+      this.take(rates, { label: "set by hand", words: "" });
+      this.paint();
+    }
+
+    /** One bar moved; it stops where the sum would pass 1. */
+    move(k, rate) {
+      const rates = this.state.rates.slice(), rest = P.sum(rates) - rates[k], most = Math.max(0, Math.floor((1 - rest) * 1e4) / 1e4);
+      rates[k] = Math.max(0, Math.min(rate, most));
+      this.state.set({ pick: k });
+      if (this.take(rates, { label: "set by hand", words: "" }) && rate > most + 1e-9) {
+        this.say(`rate ${k + 1} can be ${most} at most, as the rates sum to at most 1`);
+      }
+    }
+
+    press(event, k) {
+      const step = event.shiftKey ? 0.1 : event.altKey ? 0.001 : 0.01, rate = this.state.rates[k];
+      const moves = { ArrowUp: rate + step, ArrowDown: rate - step, PageUp: rate + 0.1, PageDown: rate - 0.1, Home: 0, End: 1 };
+      if (event.key in moves) this.move(k, Math.round(moves[event.key] * 1e4) / 1e4);
+      else if (event.key === "ArrowRight" || event.key === "ArrowLeft") this.pool.items[k + (event.key === "ArrowRight" ? 1 : -1)]?.node.focus();
+      else return;
+      event.preventDefault();
+      event.stopPropagation();
+    }
+
+    grab(event, k, node) {
+      if (event.button) return;
+      event.preventDefault();
+      node.focus();
+      node.setPointerCapture(event.pointerId);
+      const at = (moved) => {
+        const box = this.bars.getBoundingClientRect();
+        const height = Math.max(0, Math.min(1, (box.bottom - moved.clientY) / box.height));
+        this.move(k, Number(down(height).toPrecision(3)));
+      };
+      const end = new AbortController();
+      at(event);
+      node.addEventListener("pointermove", at, { signal: end.signal });
+      for (const name of ["pointerup", "pointercancel"]) node.addEventListener(name, () => end.abort(), { signal: end.signal });
+    }
+
+    length(change) {
+      const rates = this.state.rates.slice();
+      if (change > 0) rates.push(0);
+      else if (rates.length > 1) rates.pop();
+      this.take(rates, { label: "set by hand", words: "" });
+      this.state.set({ pick: Math.min(this.state.pick, rates.length - 1) });
+    }
+
+    saveJson() { lab.exporting.save("acceptance.json", JSON.stringify({ format: "sequoia-acceptance", version: 1, rates: this.state.rates })); }
+    saveCsv() { lab.exporting.save("acceptance.csv", lab.exporting.csv([["rank", "rate"], ...this.state.rates.map((rate, k) => [k + 1, rate])]), "text/csv"); }
+
+    // -- counting on the server ----------------------------------------------------------------------------------------------
+
+    ask() {
+      if (this.busy) return this.link.trigger("halt", {});
+      this.told(0, "waiting for the models");
+      this.link.trigger("count", { temperature: this.heat.value, top_p: this.topP.value });
+    }
+
+    /** {share, words, error, result: {rates, accepted, visited, words}} from the server. */
+    counted(message) {
+      if (message.result) {
+        this.take(message.result.rates, { label: "measured", words: message.result.words, accepted: message.result.accepted, visited: message.result.visited });
+        this.told(null, "measured just now: " + message.result.words);
+      } else if (message.error) this.told(null, "Not measured: " + message.error);
+      else this.told(message.share, message.words);
+    }
+
+    told(share, words) {
+      this.busy = share !== null;
+      show(this.bar_, this.busy);
+      if (this.busy) this.bar_.value = share;
+      text(this.measure.querySelector("span"), this.busy ? "Stop" : "Measure");
+      text(this.said, words);
+    }
+
+    // -- paint ---------------------------------------------------------------------------------------------------------------
+
+    paint() {
+      const { state } = this, { rates, even, origin } = state, shown = Math.min(rates.length, MOST_BARS);
+      const fit = lab.vectors.fitPower(rates), smoothed = even !== rates, counted = origin.visited > 0 && origin.accepted;
+      text(this.word, origin.label + (origin.words ? " · " + origin.words : ""));
+      attr(this.word, "title", this.word.textContent);
+      if (this.menu.value !== (this.kind || "own")) this.menu.value = this.kind || "own";
+      show(this.slopes, this.kind === "power");
+      this.pool.take(shown).slice(0, shown).forEach((bar, k) => this.paintBar(bar, k, { rates, even, fit, smoothed, counted }));
+      text(this.more, rates.length > shown ? `ranks 1 to ${shown} of ${rates.length}; the others count too` : smoothed ? "Rates rise somewhere; trees are planned with the smoothed vector, and every figure is for it." : "");
+      for (const entry of this.key.children) show(entry, { even: smoothed, fit: Boolean(fit), range: Boolean(counted) }[entry.dataset.key]);
+      if (fit) text(this.key.querySelector('[data-key="fit"] span'), `power-law fit ${lab.share(fit[0])}·k^−${fit[1].toFixed(2)}`);
+      const k = Math.min(state.pick, rates.length - 1), sum = P.sum(rates);
+      text(this.name, "a[" + (k + 1) + "]");
+      if (document.activeElement !== this.value) this.value.value = String(Number(rates[k].toPrecision(6)));
+      text(this.sum, "sum " + sum.toFixed(4) + (sum > 1 - 1e-6 ? ", the most" : ""));
+      attr(this.sum, "title", "What is left to 1 is the chance that no child is accepted and the target corrects");
+    }
+
+    paintBar({ node, fill, even, fit, range }, k, about) {
+      const rate = about.rates[k], interval = about.counted ? lab.vectors.wilson(about.counted[k] ?? 0, this.state.origin.visited) : null;
+      fill.style.height = (up(rate) * 100).toFixed(2) + "%";
+      attr(node, "aria-label", "rate of child " + (k + 1));
+      attr(node, "aria-valuenow", rate.toFixed(4));
+      attr(node, "title", `child ${k + 1}: ${rate.toPrecision(4)}` + (interval ? `, ${about.counted[k] ?? 0} of ${this.state.origin.visited}, 95 % interval ${interval[0].toFixed(4)} to ${interval[1].toFixed(4)}` : "")
+        + (about.smoothed ? `, smoothed ${about.even[k].toPrecision(4)}` : ""));
+      node.classList.toggle("is-picked", k === this.state.pick);
+      show(even, about.smoothed);
+      if (about.smoothed) even.style.bottom = (up(about.even[k]) * 100).toFixed(2) + "%";
+      show(fit, Boolean(about.fit));
+      if (about.fit) fit.style.bottom = (up(Math.min(1, about.fit[0] * (k + 1) ** -about.fit[1])) * 100).toFixed(2) + "%";
+      show(range, Boolean(interval));
+      if (interval) Object.assign(range.style, { bottom: (up(interval[0]) * 100).toFixed(2) + "%", height: ((up(interval[1]) - up(interval[0])) * 100).toFixed(2) + "%" });
+    }
+  };
+})((window.Sequoia = window.Sequoia || {}));

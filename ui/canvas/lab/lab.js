@@ -1,0 +1,102 @@
+/* The tree lab: builds its panels around one state, and is all that the page outside has to know. */
+(function (S) {
+  "use strict";
+
+  const { el } = S.dom;
+  const lab = (S.lab = S.lab || {});
+  const STILL = 140; // ms without a change before figures are drawn anew
+
+  class Lab {
+    constructor(element, { trigger, plotly } = {}) {
+      this.root = element;
+      this.root.replaceChildren();
+      this.address = plotly || "";
+      const link = { trigger: trigger || (() => {}), run: (parents) => this.send(parents) };
+      this.trigger = link.trigger;
+      const state = (this.state = new lab.State()), grid = el("div", { class: "sq-lab-grid" }, element);
+      const [left, middle, right] = ["left", "middle", "right"].map((name) => el("div", { class: "sq-lab-" + name }, grid));
+      this.editor = new lab.Editor(left, state, link);
+      this.tree = new lab.Tree(middle, state, new lab.Hand());
+      this.numbers = new lab.Numbers(right, state, link);
+      this.margins = new lab.Margins(right, state);
+      const below = el("div", { class: "sq-lab-below" }, element);
+      this.table = new lab.Table(below, state);
+      this.curves = new lab.Curves(below, state);
+      this.check = new lab.Check(left);
+      if (S.mountDp) this.microscope(el("div", { class: "sq-lab-dp" }, element));
+      state.watch(() => this.paint());
+      this.size = S.dom.sized(element, () => this.seen());
+      new MutationObserver(() => this.later()).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+      this.editor.choose("paper");
+    }
+
+    /** The table of the recurrence; a tree taken from it is put where trees are drawn by hand. */
+    microscope(host) {
+      const { state } = this;
+      this.dp = S.mountDp(host, {
+        getState: () => ({ rates: state.even, n: state.n, levels: state.cap }),
+        onSelect: (parents) => {
+          this.tree.draw(this.tree.hand.replace(state.hand, parents));
+          state.set({ shown: "hand", n: Math.max(state.n, parents.length) });
+          this.tree.panel.root.scrollIntoView({ block: "nearest" });
+        },
+      });
+    }
+
+    seen() {
+      if (!this.size.w) return;
+      this.state.changed();
+      (window.requestIdleCallback || setTimeout)(() => this.check.fill());
+    }
+
+    paint() {
+      if (!this.size.w) return; // in a tab that is not open
+      for (const part of [this.editor, this.tree, this.numbers, this.table]) part.paint();
+      this.dp?.update();
+      this.later();
+    }
+
+    /** Figures and the machine's best tree wait until the hand is still. */
+    later() {
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.settle(), STILL);
+    }
+
+    async settle() {
+      if (!this.size.w) return;
+      this.numbers.settle();
+      try {
+        const Plotly = await lab.plotly(this.address);
+        await Promise.all([this.curves.paint(Plotly), this.margins.paint(Plotly)]);
+      } catch (problem) {
+        for (const figure of [this.curves, this.margins]) figure.failed(problem);
+      }
+    }
+
+    send(parents) {
+      this.numbers.say("");
+      this.trigger("decode", { parents });
+    }
+
+    /** From the server: {survey?, profile?, most?, temperature?, count?, refused?}; what is missing stays as it is. */
+    ingest(message) {
+      const data = typeof message === "string" ? JSON.parse(message) : message;
+      if (data.survey) {
+        this.editor.add(lab.vectors.recorded(data.survey));
+        if (!this.touched) this.editor.choose("recorded-" + (data.temperature ?? 0.6));
+        this.touched = true;
+      }
+      if (data.measurable) S.dom.show(this.editor.count, true);
+      if (data.profile !== undefined) this.state.set({ profile: data.profile });
+      if (data.most) this.state.set({ most: data.most });
+      if (data.count) this.editor.counted(data.count);
+      if (data.refused) this.numbers.say(data.refused);
+    }
+  }
+
+  /** Build the lab inside `element`; answers {ingest, state, lab}. */
+  lab.mount = function (element, options) {
+    const made = new Lab(element, options);
+    return { ingest: (message) => made.ingest(message), state: made.state, lab: made };
+  };
+})((window.Sequoia = window.Sequoia || {}));

@@ -1,0 +1,378 @@
+/* The tree on show, in the live view's comb: every pill says how often its node is accepted. Grows with the budget, or by hand. */
+(function (S) {
+  "use strict";
+
+  const P = S.planner;
+  const { el, svg, attr, text, show, button } = S.dom;
+  const lab = (S.lab = S.lab || {});
+  const FOLD_ABOVE = 160, DRAWN = 110; // nodes; larger trees show their best ones and fold the rest
+  const ZOOM = [0.25, 4];
+
+  lab.Tree = class {
+    constructor(host, state, hand) {
+      Object.assign(this, { state, hand, zoom: 1, pass: 0, opened: new Set(), all: false, hover: null, at: 0, query: "" });
+      const panel = (this.panel = S.panel(host, { part: "lab-tree", title: "Tree", cls: "sq-lab-tree sq-heat" }));
+      this.word = el("span", { class: "sq-word" }, panel.titleBox);
+      this.modes(panel.tools);
+      this.budget(panel.body);
+      this.scroller = el("div", { class: "sq-lab-scroll" }, panel.body);
+      this.canvas = svg("svg", { class: "sq-tree-svg" }, this.scroller);
+      this.nodes = new S.Nodes(this.canvas);
+      this.line = el("p", { class: "sq-lab-explain", "data-part": "explain", "aria-live": "polite" }, panel.foot);
+      this.drawing = el("p", { class: "sq-lab-gap", "data-part": "gap", hidden: "" }, panel.foot);
+      this.listen();
+      this.size = S.dom.sized(this.scroller, () => state.changed());
+      document.fonts?.ready.then(() => { this.family = null; this.shape = null; state.changed(); });
+    }
+
+    // -- controls ----------------------------------------------------------------------------------------------------------
+
+    modes(host) {
+      const box = el("span", { class: "sq-search" }, host);
+      this.search = el("input", { type: "search", class: "sq-input", placeholder: "Find: 17 or 1.2.1", "aria-label": "Find a node by number, or by the ranks on the way to it", spellcheck: "false", "data-part": "find" }, box);
+      this.search.addEventListener("input", () => this.find());
+      this.search.addEventListener("keydown", (event) => event.key === "Enter" && this.goTo(this.hits()[0]));
+      this.found = el("span", { class: "sq-hits", "aria-live": "polite" }, box);
+      this.fold = button(host, { text: "All nodes", hint: "Draw every node, or only the best ones" });
+      this.fold.addEventListener("click", () => { this.all = !this.all; this.state.changed(); });
+      const zoom = el("span", { class: "sq-segments", role: "group", "aria-label": "Zoom" }, host);
+      button(zoom, { icon: "minus", label: "Zoom out" }).addEventListener("click", () => this.zoomTo(this.zoom / 1.25));
+      button(zoom, { icon: "fit", label: "Whole tree, or readable size" }).addEventListener("click", () => this.zoomFit());
+      button(zoom, { icon: "plus", label: "Zoom in" }).addEventListener("click", () => this.zoomTo(this.zoom * 1.25));
+    }
+
+    budget(host) {
+      const line = el("div", { class: "sq-lab-budget" }, host), { state } = this;
+      this.kinds = el("span", { class: "sq-segments", role: "group", "aria-label": "Which tree" }, line);
+      for (const [name, words] of [["best", "Best tree"], ["hand", "By hand"], ["other", ""]]) {
+        const one = button(this.kinds, { text: words || " " });
+        attr(one, "data-part", "show-" + name);
+        if (name !== "other") one.addEventListener("click", () => this.choose(name));
+        this["kind_" + name] = one;
+      }
+      const budget = el("label", { class: "sq-lab-n" }, line);
+      el("span", { text: "Nodes" }, budget);
+      this.slider = el("input", { type: "range", min: "1", max: String(P.MAX_NODES), step: "1", "data-part": "budget", "aria-label": "Budget in nodes" }, budget);
+      this.slider.addEventListener("input", () => state.set({ n: Number(this.slider.value) }));
+      this.count = this.numeric(line, "n", "Budget in nodes", (value) => this.whole(value, 1, P.MAX_NODES, "nodes", (n) => state.set({ n })));
+      const levels = el("label", { class: "sq-lab-field" }, line);
+      el("span", { text: "Levels ≤" }, levels);
+      this.levels = this.numeric(levels, "levels", "Level cap; empty for any", (value) =>
+        (value.trim() === "" || value.trim() === "any" ? state.set({ levels: null }) : this.whole(value, 2, P.MAX_NODES, "levels", (cap) => state.set({ levels: cap }))));
+      attr(this.levels, "placeholder", "any");
+      this.hands = el("span", { class: "sq-lab-hands", hidden: "" }, line);
+      for (const [words, hint, call] of [["Undo", "Take back the last change (ctrl Z)", () => this.undo()],
+        ["From best", "Start from the best tree of this budget", () => this.start()],
+        ["Clear", "Start from the root alone", () => this.draw(this.hand.replace(this.state.hand, [-1]))]]) {
+        button(this.hands, { text: words, hint }).addEventListener("click", call);
+      }
+    }
+
+    numeric(host, part, label, take) {
+      const field = el("input", { class: "sq-input sq-lab-number", type: "text", inputmode: "numeric", "aria-label": label, "data-part": part }, host);
+      field.addEventListener("change", () => take(field.value));
+      return field;
+    }
+
+    whole(value, least, most, what, take) {
+      const number = Number(value);
+      if (Number.isInteger(number) && number >= least && number <= most) {
+        this.refuse("");
+        return take(number);
+      }
+      this.refuse(`${what}: "${value.slice(0, 20)}" is not a whole number from ${least} to ${most}`);
+      this.state.changed();
+    }
+
+    refuse(words) {
+      this.refused = words;
+      this.state.changed();
+    }
+
+    choose(name) {
+      if (name === "hand" && this.state.hand.length === 1 && this.state.n > 1 && !this.hand.past.length) this.at = 0;
+      this.refused = "";
+      this.state.set({ shown: name });
+    }
+
+    start() { this.draw(this.hand.replace(this.state.hand, this.state.growth.parents.slice(0, this.state.n))); }
+    undo() { this.draw(this.hand.undo(this.state.hand)); }
+    draw(parents) {
+      this.refused = "";
+      this.at = Math.min(this.at, parents.length - 1);
+      this.state.set({ hand: parents });
+    }
+
+    // -- what is drawn -----------------------------------------------------------------------------------------------------
+
+    read() {
+      const { state } = this, key = state.version + "|" + state.shown;
+      if (this.known === key) return;
+      this.known = key;
+      this.parents = state.parents;
+      this.topo = S.layout.topology(this.parents);
+      this.f = P.scores(this.parents, state.even);
+      this.worth = this.f.slice();
+      for (let node = this.parents.length - 1; node > 0; node--) this.worth[this.parents[node]] += this.worth[node];
+      const order = this.f.map((_, node) => node).sort((a, b) => this.f[b] - this.f[a] || a - b);
+      this.best = new Set(order.slice(0, DRAWN));
+      this.hover = null;
+      this.at = Math.min(this.at, this.parents.length - 1);
+    }
+
+    get folded() { return !this.all && this.topo.n > FOLD_ABOVE; }
+
+    plan() {
+      const { topo } = this, items = [], stack = [[0, null]];
+      let rows = 0, cols = 0;
+      const visible = (child) => !this.folded || this.best.has(child) || this.opened.has(topo.parents[child]);
+      while (stack.length) {
+        const [node, parent] = stack.pop(), shown = topo.children[node].filter(visible);
+        const hidden = topo.children[node].filter((child) => !visible(child)).reduce((sum, child) => sum + topo.size[child], 0);
+        const item = { key: "n" + node, node, parent, col: topo.depth[node], row: rows, hidden, end: !shown.length };
+        items.push(item);
+        cols = Math.max(cols, item.col + 1);
+        if (!shown.length) rows++;
+        for (let i = shown.length - 1; i >= 0; i--) stack.push([shown[i], item]);
+      }
+      return { items, rows: Math.max(rows, 1), cols };
+    }
+
+    paint() {
+      this.controls();
+      if (!this.size.w) return;
+      this.read();
+      this.family ||= getComputedStyle(this.canvas).fontFamily;
+      const plan = this.plan(), shape = [plan.rows, plan.cols, this.size.w, this.size.h, this.family].join();
+      if (shape !== this.shape) {
+        this.shape = shape;
+        this.frame = S.frame.frame({ rows: plan.rows, cols: plan.cols, width: this.size.w, height: this.size.h, focus: false });
+      }
+      this.fit();
+      this.pills(plan);
+      this.byNode = new Map(plan.items.map((item) => [item.node, item]));
+      this.marks();
+      this.words();
+    }
+
+    fit() {
+      const { frame, zoom } = this;
+      attr(this.canvas, "viewBox", `0 0 ${frame.width} ${frame.height}`);
+      attr(this.canvas, "width", Math.round(frame.width * zoom));
+      attr(this.canvas, "height", Math.round(frame.height * zoom));
+      this.canvas.classList.toggle("sq-dots", frame.size * zoom < 6);
+    }
+
+    pills(plan) {
+      const pass = ++this.pass, { nodes, frame } = this, { shown } = this.state;
+      for (const item of plan.items) {
+        const made = nodes.get(item.key, item.col + 1);
+        nodes.place(made, frame, item, item.parent, pass);
+        nodes.say(made, frame, this.family, item.node ? lab.share(this.f[item.node]) : "root", item.hidden && item.end ? "▸" + item.hidden : "", item.node ? "never" : "root", item.end ? 240 : frame.text(item.col));
+        made.g.style.setProperty("--h", Math.sqrt(this.f[item.node]).toFixed(3));
+        made.g.classList.toggle("has-more", item.hidden > 0);
+        made.g.classList.toggle("is-newest", shown === "best" && item.node === this.topo.n - 1 && item.node > 0);
+      }
+      nodes.sweep(pass);
+    }
+
+    marks() {
+      const hits = new Set(this.hits());
+      this.nodes.pills.classList.toggle("sq-searching", hits.size > 0);
+      for (const [node, item] of this.byNode) {
+        const { g } = this.nodes.made.get(item.key);
+        g.classList.toggle("is-match", hits.has(node));
+        g.classList.toggle("is-pinned", this.state.shown === "hand" && node === this.at);
+        attr(g, "tabindex", node === (this.byNode.has(this.at) ? this.at : 0) ? "0" : "-1");
+      }
+      text(this.found, this.query ? hits.size + " of " + this.topo.n : "");
+    }
+
+    controls() {
+      const { state } = this, hand = state.shown === "hand", other = !hand && state.shown !== "best";
+      attr(this.kind_best, "aria-pressed", String(state.shown === "best"));
+      attr(this.kind_hand, "aria-pressed", String(hand));
+      show(this.kind_other, other);
+      attr(this.kind_other, "aria-pressed", String(other));
+      if (other) text(this.kind_other.querySelector("span"), lab.shapes.label(state.shown, state.n, state));
+      if (this.slider.value !== String(state.n)) this.slider.value = String(state.n);
+      attr(this.slider, "aria-valuetext", state.n + " nodes");
+      if (document.activeElement !== this.count) this.count.value = String(state.n);
+      if (document.activeElement !== this.levels) this.levels.value = state.levels === null ? "" : String(state.levels);
+      show(this.hands, hand);
+      const size = state.shown === "hand" ? state.hand.length : state.n;
+      show(this.fold, size > FOLD_ABOVE);
+      attr(this.fold, "aria-pressed", String(this.all));
+      text(this.word, size + (size === 1 ? " node" : " nodes") + (size > FOLD_ABOVE && !this.all ? `, the best ${DRAWN} drawn` : ""));
+    }
+
+    // -- words -------------------------------------------------------------------------------------------------------------
+
+    way(node) {
+      const ranks = [];
+      for (let at = node; at > 0; at = this.parents[at]) ranks.unshift(this.topo.rank[at] + 1);
+      return ranks;
+    }
+
+    /** The node under the pointer or the keyboard, with its own operands. */
+    words() {
+      if (this.refused) return this.tell(this.refused + ".", true);
+      const focused = this.canvas.contains(document.activeElement) || this.state.shown === "hand" ? this.at : null;
+      const node = this.hover ?? focused, hand = this.state.shown === "hand";
+      if (node === null || node === undefined || node >= this.topo.n) {
+        return this.tell(hand ? "" : "Each pill is the chance that a step accepts its node; together they are the expected tokens." + (this.folded ? " Dashed: more below, click to unfold." : " Point at a node to see why."));
+      }
+      if (node === 0) return this.tell("The root is the last token of the text: it is always there and counts 1, for the token the target itself adds.");
+      const ranks = this.way(node), rates = ranks.map((rank) => lab.share(this.state.even[rank - 1] ?? 0));
+      const sum = ranks.length > 8 ? [...rates.slice(0, 3), "…", ...rates.slice(-3)] : rates;
+      const grown = this.state.shown === "best" ? `Node ${node + 1} to grow` : `Node ${node}`;
+      const size = this.topo.size[node];
+      this.tell(`${grown}, level ${ranks.length + 1}, way ${ranks.length > 12 ? ranks.slice(0, 12).join(".") + "…" : ranks.join(".")}: f = ${sum.join(" × ")} = ${Number(this.f[node].toPrecision(4))}`
+        + (size > 1 ? `; with the ${size - 1} below it worth ${this.worth[node].toFixed(3)} tokens` : "")
+        + (this.byNode.get(node)?.hidden ? `; ${this.byNode.get(node).hidden} of them folded, click to unfold.` : "."));
+    }
+
+    tell(words, wrong) {
+      text(this.line, words);
+      this.line.classList.toggle("is-wrong", Boolean(wrong));
+      this.compare();
+    }
+
+    /** How far a drawn tree is from the best of its own size. */
+    compare() {
+      const { state } = this, hand = state.shown === "hand";
+      show(this.drawing, hand);
+      if (!hand) return;
+      const size = state.hand.length, own = P.expectedTokens(state.hand, state.even), levels = this.topo.levels;
+      const growth = state.cap !== null && levels > state.cap ? state.freeGrowth : state.growth;
+      const best = growth.totals[size - 1], gap = best - own, left = state.n - size;
+      const room = left > 0 ? `${left} of ${state.n} nodes left. ` : left < 0 ? `${-left} over the budget of ${state.n}. ` : "Budget used. ";
+      const verdict = size === 1 ? "Click the root to give it a child." : gap < 1e-9 ? `${own.toFixed(3)} tokens: as good as the DP; no tree of ${size} nodes is better.`
+        : `${own.toFixed(3)} tokens, the DP has ${best.toFixed(3)} with the same ${size} nodes: ${gap.toFixed(3)} (${((gap / best) * 100).toFixed(1)} %) to find.`;
+      text(this.drawing, room + verdict);
+      attr(this.drawing, "data-verdict", size > 1 && gap < 1e-9 ? "best" : "short");
+    }
+
+    // -- find, zoom ----------------------------------------------------------------------------------------------------------
+
+    find() {
+      this.query = this.search.value.trim();
+      this.state.changed();
+    }
+
+    hits() {
+      const { query, topo } = this;
+      if (!query || !topo) return [];
+      if (/^\d+$/.test(query)) {
+        const node = Number(query) - (this.state.shown === "best" ? 1 : 0);
+        return node >= 0 && node < topo.n ? [node] : [];
+      }
+      if (!/^\d+([.·]\d+)*[.·]?$/.test(query)) return [];
+      let node = 0;
+      for (const rank of query.split(/[.·]/).filter(Boolean)) {
+        node = topo.children[node]?.[Number(rank) - 1];
+        if (node === undefined) return [];
+      }
+      return [node];
+    }
+
+    /** Unfold the way to a node and bring it into view. */
+    goTo(node) {
+      if (node === undefined) return;
+      for (let at = this.parents[node]; at >= 0; at = this.parents[at]) if (this.folded) this.opened.add(at);
+      this.at = node;
+      this.paint();
+      const item = this.byNode.get(node), { frame, zoom, scroller } = this;
+      scroller.scrollTo({ left: frame.x(item.col) * zoom - scroller.clientWidth / 2, top: frame.y(item.row) * zoom - scroller.clientHeight / 2 });
+      this.nodes.made.get(item.key).g.focus({ preventScroll: true });
+    }
+
+    zoomTo(zoom) {
+      this.zoom = Math.max(ZOOM[0], Math.min(ZOOM[1], zoom));
+      this.state.changed();
+    }
+
+    zoomFit() {
+      const { frame, size } = this, whole = Math.min(1, size.w / frame.width, (size.h - 4) / frame.height);
+      this.zoomTo(Math.abs(this.zoom - whole) < 1e-3 ? 1 : whole);
+    }
+
+    // -- pointer and keyboard --------------------------------------------------------------------------------------------------
+
+    listen() {
+      const nodeOf = (event) => { const g = event.target.closest?.(".sq-n"); return g ? Number(g.dataset.node) : null; };
+      const point = (node) => { if (this.hover !== node) { this.hover = node; this.refused = ""; this.words(); } };
+      this.canvas.addEventListener("pointerover", (event) => point(nodeOf(event)));
+      this.canvas.addEventListener("pointerleave", () => point(null));
+      this.canvas.addEventListener("click", (event) => nodeOf(event) !== null && this.press(nodeOf(event), event.shiftKey));
+      this.canvas.addEventListener("focusin", (event) => this.focused(nodeOf(event)));
+      this.canvas.addEventListener("keydown", (event) => this.key(event, nodeOf(event)));
+      this.scroller.addEventListener("wheel", (event) => {
+        if (!event.ctrlKey && !event.metaKey) return;
+        event.preventDefault();
+        this.zoomTo(this.zoom * Math.exp(-event.deltaY * 0.002));
+      }, { passive: false });
+    }
+
+    focused(node) {
+      if (node === null) return;
+      this.at = node;
+      const item = this.byNode?.get(node);
+      if (item) attr(this.nodes.made.get(item.key).g, "aria-label", (node ? "node " + node : "root") + ", level " + (item.col + 1) + ", accepted with chance " + lab.share(this.f[node]));
+      this.state.changed();
+    }
+
+    /** By hand: one more child (with shift: away with it). Otherwise: unfold. */
+    press(node, away) {
+      this.at = node;
+      if (this.state.shown === "hand") return away ? this.change("remove", node) : this.change("add", node);
+      if (this.byNode.get(node)?.hidden) this.opened.add(node);
+      else this.opened.delete(node);
+      this.state.changed();
+    }
+
+    change(what, node) {
+      const { state } = this, above = state.hand[node];
+      try {
+        this.draw(what === "add" ? this.hand.add(state.hand, node, state.n, state.cap) : this.hand.remove(state.hand, node));
+        if (what === "remove") this.at = Math.max(above, 0);
+      } catch (problem) {
+        this.refuse(problem.message);
+      }
+    }
+
+    key(event, node) {
+      const hand = this.state.shown === "hand";
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && hand) this.undo();
+      else if (event.ctrlKey || event.metaKey || event.altKey || node === null) return;
+      else if (hand && (event.key === "Delete" || event.key === "Backspace")) this.change("remove", node), this.refocus();
+      else if (event.key === "Enter" || (hand && event.key === "+")) this.press(node), this.refocus();
+      else if (/^Arrow/.test(event.key)) this.walk(event.key);
+      else return;
+      event.preventDefault();
+      event.stopPropagation();
+    }
+
+    refocus() {
+      requestAnimationFrame(() => requestAnimationFrame(() => {
+        const item = this.byNode.get(this.at);
+        if (item) this.nodes.made.get(item.key).g.focus({ preventScroll: false });
+      }));
+    }
+
+    /** Right: to the first child; left: to the parent; up and down: to the nearest cell above or below. */
+    walk(arrow) {
+      const here = this.byNode.get(this.at) || this.byNode.get(0), items = [...this.byNode.values()];
+      const next = {
+        ArrowRight: () => items.find((item) => item.parent === here), ArrowLeft: () => here.parent,
+        ArrowDown: () => nearest(items, here, (item) => item.row > here.row), ArrowUp: () => nearest(items, here, (item) => item.row < here.row),
+      }[arrow]();
+      if (next) this.nodes.made.get(next.key).g.focus({ preventScroll: false });
+    }
+  };
+
+  function nearest(items, here, fits) {
+    const far = (item) => Math.abs(item.row - here.row) + 3 * Math.abs(item.col - here.col);
+    return items.filter(fits).sort((a, b) => far(a) - far(b))[0];
+  }
+})((window.Sequoia = window.Sequoia || {}));
