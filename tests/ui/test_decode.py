@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,8 @@ import gradio as gr
 import pytest
 from visits import request, wait
 
-from sequoia import Run
-from ui import controls, decode
+from sequoia import Decoder, Run, StepTrace
+from ui import controls, decode, runner
 from ui.decode import LiveView
 from ui.engine_room import EngineRoom
 from ui.session import LOCAL
@@ -84,19 +85,44 @@ def test_a_second_run_of_the_same_visitor_is_refused_while_one_goes_on(view: Liv
     assert json.loads([u for u in first if view.stage in u][-1][view.stage])["done"]
 
 
-def test_a_closed_page_frees_the_engine(view: LiveView, room: EngineRoom) -> None:
-    """Guards against an abandoned run that goes on to its end: closing the generator is what Gradio does."""
-    running = view.run(filled(view, max_new_tokens=500, tree="plain"), request())
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps of 10 milliseconds, so that a run is long enough to be interrupted."""
+
+    class Slow(Decoder):
+        def step(self) -> StepTrace:
+            time.sleep(0.01)
+            return super().step()
+
+    monkeypatch.setattr(runner, "Decoder", Slow)
+
+
+def test_a_closed_page_frees_the_engine(view: LiveView, room: EngineRoom, slow: None) -> None:
+    """Guards against an abandoned run that goes on to its end, here 4 seconds: closing the generator is what Gradio does."""
+    running = view.run(filled(view, max_new_tokens=400, tree="plain"), request())
     next(running)
     next(running)
     run = view.sessions.get("one")
     running.close()
-    wait(lambda: not run.busy, 2)
+    wait(lambda: not run.busy, 1)
     assert len(room.line) == 0
-    assert len(run.recording.run().steps) < 500
 
 
-def test_a_visitor_who_left_is_forgotten(view: LiveView, room: EngineRoom) -> None:
+def test_run_after_stop_begins_anew(view: LiveView, slow: None) -> None:
+    form = filled(view, max_new_tokens=400, tree="plain")
+    running = view.run(form, request())
+    first = [next(running) for _ in range(4)][-1]
+    view.stop(request())
+    stopped = list(running)
+    assert stopped[-1][view.form.run]["value"] == "Run"
+    again = view.run(form, request())
+    second = [next(again) for _ in range(2)][-1]
+    again.close()
+    assert json.loads(second[view.stage])["from"] == 0
+    assert json.loads(second[view.stage])["run"] != json.loads(first[view.stage])["run"]
+
+
+def test_a_visitor_who_left_is_forgotten(view: LiveView, slow: None) -> None:
     running = view.run(filled(view, max_new_tokens=500, tree="plain"), request())
     next(running)
     run = view.sessions.get("one")

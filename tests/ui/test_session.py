@@ -75,6 +75,17 @@ def test_only_the_newest_paused_runs_keep_their_caches() -> None:
     assert [run.holding for run in runs] == [False, False, True, True]
 
 
+def test_a_run_that_is_going_on_keeps_its_caches_however_old_it_is() -> None:
+    sessions, old = Sessions(Limits(held=1)), Stub()
+    sessions.go("a", old)
+    for name in "bcd":
+        paused = Stub()
+        sessions.go(name, paused, 1)
+        paused.busy = False
+    sessions.go("e", Stub())
+    assert old.holding
+
+
 def test_whoever_leaves_is_forgotten_and_their_run_ends() -> None:
     sessions, run = Sessions(Limits()), Stub()
     sessions.go("a", run)
