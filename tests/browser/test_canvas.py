@@ -181,6 +181,8 @@ def test_a_recorded_run_plays_and_a_measured_one_is_followed(page: Any, canned: 
     begin = "text => { stage.ingest(text); return [stage.store.at, stage.store.playing]; }"
     begun = page.evaluate(begin, json.dumps(canned["16"]))
     assert begun == [0, True]
+    assert page.evaluate("stage.store.rate") == "s2", "steps of milliseconds are shown slowly enough to be seen"
+    page.evaluate("stage.setRate('s20')")
     page.wait_for_function("stage.store.at === stage.store.last && !stage.store.playing", timeout=8000)
     assert text(page, "[data-part=badge]") == "recorded"
     give(page, first(canned["128"], 4))

@@ -4,6 +4,7 @@
 
   const LARGE = 160; // nodes from which on the focus layout is the default
   const SLOWEST_FRAME = 0.25; // seconds; a tab that was asleep does not jump ahead by its nap
+  const FLASH = 0.2; // seconds; a step shorter than this is not seen
   const NOTHING = Object.freeze({ steps: 0, tokens: 0, seconds: 0, nodes: 0, proposed: 0, drafted: 0, most: 0 });
   let files = 0;
 
@@ -179,6 +180,7 @@
         this.at = this.recorded ? 0 : this.last;
         this.follow = !this.recorded;
         if (this.recorded && this.steps.length > 1) {
+          if (this.rate === "x1" && this.duration(this.last) < FLASH) this.rate = "s2"; // at real speed it would be over at once
           this.play();
           this.opening = true;
         }
