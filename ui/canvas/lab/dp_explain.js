@@ -56,8 +56,8 @@
   S.DpExplain = class {
     constructor(host) {
       this.root = el("div", { class: "dp-explain", "data-part": "dp-explain" }, host);
+      this.line = el("p", { class: "dp-sentence", "data-part": "dp-sentence" }, this.root);
       const words = el("div", { class: "dp-words" }, this.root);
-      this.line = el("p", { class: "dp-sentence", "data-part": "dp-sentence" }, words);
       this.meaning = el("p", { class: "dp-note" }, words);
       this.standing = el("p", { class: "dp-note" }, words);
       this.makeChart();

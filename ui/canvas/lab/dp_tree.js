@@ -49,7 +49,7 @@
       attr(this.svg, "aria-label", `The cell's tree: ${topo.n} nodes on ${topo.levels} levels`);
       this.draw(topo, partition(topo, step), at, pitch, column);
       this.mark(step, at, pitch);
-      this.write(topo, scores, at, pitch, column);
+      this.write(topo, scores, at, pitch, column, step);
     }
 
     draw(topo, part, at, pitch, column) {
@@ -81,11 +81,11 @@
       attr(this.ring, "r", Math.max(4, Math.min(8, pitch * 0.5)));
     }
 
-    write(topo, scores, at, pitch, column) {
+    write(topo, scores, at, pitch, column, step) {
       const roomy = pitch >= TEXT_PITCH && column >= TEXT_COLUMN, count = roomy ? topo.n : 0;
       this.labels.take(count).slice(0, count).forEach((label, node) => {
         const [x, y] = at(node), leaf = !topo.children[node].length;
-        attr(label, "x", (leaf ? x + 8 : x + 6).toFixed(1));
+        attr(label, "x", (x + (node === step?.node ? 12 : leaf ? 8 : 6)).toFixed(1));
         attr(label, "y", (leaf ? y + 3.2 : y - 3.5).toFixed(1));
         text(label, scores[node] >= 0.0095 ? scores[node].toFixed(2).replace(/^0/, "") : scores[node] ? "<.01" : "0");
       });
