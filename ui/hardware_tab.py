@@ -1,0 +1,247 @@
+"""The hardware view: the form beside it, and the handlers behind both. Every handler is safe for any caller and any value."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+import plotly
+
+from sequoia import Pair, SequoiaError, machine
+from sequoia.errors import BadProfile, BadTree
+from sequoia.guarded import shown, whole
+
+from . import hardware_view, profiles, show
+from .decode import LiveView, visitor, warn
+from .engine_room import EngineRoom
+from .hardware_view import Rates, aside
+from .line import Left
+from .measuring import Measurement, Report
+from .profiles import Entry
+from .session import Limits, Sessions
+
+CANVAS = Path(__file__).resolve().parent / "canvas" / "hardware"
+SCRIPTS = ("charts.js", "atlas.js", "hardware.js")
+PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+HERE, NONE, LIKELY = "here", "none", ("T0.6", "paper")
+Updates = dict[Any, Any]
+
+
+def head() -> str:
+    """Styles and scripts for the page's head. Plotly itself is asked for when the view is first opened."""
+    sheets = [show.style(path.read_text(encoding="utf-8")) for path in sorted(CANVAS.glob("*.css"))]
+    return "\n".join([*sheets, *(show.script((CANVAS / name).read_text(encoding="utf-8")) for name in SCRIPTS)])
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the form holds, none of it believed."""
+
+    profile: Any
+    against: Any
+    rates: Any
+    nodes: Any
+    store: Any
+
+
+class HardwareTab:
+    """The view's components and what happens when they are used. One object serves all visitors."""
+
+    def __init__(self, room: EngineRoom, limits: Limits, live: LiveView) -> None:
+        self._room, self._limits, self._live = room, limits, live
+        self.sessions: Sessions[Measurement] = Sessions(limits)
+
+    def build(self) -> None:
+        """Lay the view out in the present container."""
+        with gr.Row(elem_id="hw-page", equal_height=False):
+            with gr.Column(elem_id="hw-side", scale=0, min_width=276):
+                self._form()
+            with gr.Column(elem_id="hw-main", min_width=480):
+                self.board = _board()
+
+    def _form(self) -> None:
+        plain = {"value": None, "filterable": False}
+        self.store = gr.BrowserState([], storage_key="sequoia-profiles", secret="sequoia-profiles")
+        with gr.Row(elem_id="hw-go"):
+            self.measure_it = gr.Button("Measure this machine", variant="primary", elem_id="hw-measure", scale=3, min_width=60)
+            self.stop_it = gr.Button("Stop", elem_id="hw-stop", scale=1, min_width=50, interactive=False)
+        with gr.Group(elem_classes="pg-group"):
+            shipped = _named(profiles.shipped())
+            self.profile = gr.Dropdown(shipped, label="Hardware profile", elem_id="hw-profile", **plain)
+            self.against = gr.Dropdown([("nothing", NONE), *shipped], label="Compare with", elem_id="hw-against", **plain)
+        with gr.Group(elem_classes="pg-group"):
+            self.rates = gr.Dropdown(_rate_choices(hardware_view.rates_of(None)), label="Acceptance", elem_id="hw-rates", **plain)
+            self.nodes = gr.Number(label="Nodes at most", value=128, step=32, min_width=60, elem_id="hw-nodes")
+        with gr.Group(elem_classes="pg-group"):
+            self.name = gr.Textbox(label="Keep this profile as", max_lines=1, elem_id="hw-name", placeholder="a name")
+            with gr.Row(elem_id="hw-files"):
+                self.save = gr.Button("Keep", size="sm", min_width=50, elem_id="hw-save")
+                self.remove = gr.Button("Remove", size="sm", min_width=50, elem_id="hw-remove")
+                self.open = gr.UploadButton("Import", size="sm", min_width=50, file_types=[".json"], elem_id="hw-open")
+
+    def wire(self, blocks: gr.Blocks) -> None:
+        """Connect components and handlers. No endpoint is offered to programs; measuring is model work."""
+        quiet = {"show_progress": "hidden", "api_visibility": "private"}
+        engine = {**quiet, "concurrency_id": "engine", "concurrency_limit": self._limits.waiting, "trigger_mode": "once"}
+        form = {self.profile, self.against, self.rates, self.nodes, self.store}
+        menus = [self.board, self.profile, self.against, self.rates]
+        self.measure_it.click(self.measure, form, [*menus, self.measure_it, self.stop_it], **engine)
+        self.stop_it.click(self.stop_measuring, None, None, queue=False, **quiet)
+        self.board.select(self.come, form, menus, concurrency_limit=None, **quiet)
+        gr.on([self.profile.input, self.against.input, self.rates.input, self.nodes.change], self.look, form, self.board,
+              trigger_mode="always_last", **quiet)
+        self.save.click(self.keep, {self.name, *form}, [*menus, self.store], **quiet)
+        self.remove.click(self.drop, form, [*menus, self.store], **quiet)
+        self.open.upload(self.take, {self.open, *form}, [*menus, self.store], **quiet)
+        blocks.unload(self.part)
+
+    # -- looking ---------------------------------------------------------------------------------------------------------------
+
+    async def come(self, data: Mapping[Any, Any], request: gr.Request) -> AsyncIterator[Updates]:
+        """The view as it comes into sight, and again once the models are there."""
+        asked = self._asked(data)
+        while not self._room.settled:
+            yield self._shown(asked, request)
+            while not self._room.settled:
+                await asyncio.sleep(0.2)
+            await asyncio.sleep(0.1)  # the pair is handed out a moment after it is settled
+            asked = replace(asked, profile=HERE, rates=None)
+        yield self._shown(asked, request)
+
+    def look(self, data: Mapping[Any, Any], request: gr.Request) -> Updates:
+        """What another choice makes of it, at once."""
+        return {self.board: self._shown(self._asked(data), request)[self.board]}
+
+    def _asked(self, data: Mapping[Any, Any]) -> Asked:
+        return Asked(data[self.profile], data[self.against], data[self.rates], data[self.nodes], data[self.store])
+
+    def _shown(self, asked: Asked, request: gr.Request) -> Updates:
+        """Updates of the board and the menus; where a value is refused, everything on screen stays."""
+        entries, vectors = self._entries(asked.store), hardware_view.rates_of(self._pair())
+        profile = _known(asked.profile, entries, next(iter(entries), None))
+        against = _known(asked.against, entries, NONE)
+        against = NONE if against == profile else against
+        rates = _known(asked.rates, vectors, next((key for key in LIKELY if key in vectors), next(iter(vectors))))
+        try:
+            entry = entries.get(profile)
+            text = self._message(entry, entries.get(against), rates, vectors, asked.nodes, request)
+        except SequoiaError as problem:
+            return {self.board: aside(error=str(problem))}
+        return {self.board: text, self.profile: gr.update(choices=_named(entries), value=profile),
+                self.against: gr.update(choices=[("nothing", NONE), *_named(entries)], value=against),
+                self.rates: gr.update(choices=_rate_choices(vectors), value=rates)}
+
+    def _message(self, entry: Entry | None, against: Entry | None, rates: str, vectors: dict[str, Rates], nodes: Any,
+                 request: gr.Request) -> str:
+        if entry is None:
+            raise BadProfile("no profile is at hand; measure this machine or import one")
+        nodes = int(nodes) if isinstance(nodes, float) and nodes.is_integer() else nodes
+        whole(nodes, "nodes at most", 1, self._limits.nodes, BadTree)
+        recording, pair = self._live.shelf.get(request.query_params.get("run")), self._pair()
+        return hardware_view.message(entry, vectors[rates], nodes, against, recording and recording.run(),
+                                     machine(pair) if pair else None, vectors)
+
+    def _pair(self) -> Pair | None:
+        """The pair, or None while there is none."""
+        try:
+            return self._room.pair(lambda: True) if self._room.settled else None
+        except (SequoiaError, Left):
+            return None
+
+    def _entries(self, store: Any) -> dict[str, Entry]:
+        """All profiles by key, this machine's first."""
+        pair = self._pair()
+        here = {HERE: Entry("this machine", machine(pair))} if pair else {}
+        return {**here, **{f"kept:{name}": entry for name, entry in profiles.kept(store).items()}, **profiles.shipped()}
+
+    # -- measuring -------------------------------------------------------------------------------------------------------------
+
+    def measure(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[Updates]:
+        """Time this machine; the view then shows the new profile. Stopped, everything stays as it was."""
+        task = Measurement(self._room)
+        try:
+            self.sessions.go(visitor(request), task)
+        except SequoiaError as problem:
+            yield self._refused(problem, "Not measured")
+            return
+        yield {self.measure_it: gr.update(interactive=False), self.stop_it: gr.update(interactive=True)}
+        try:
+            yield from (self._told(report) for report in task.reports())
+        finally:  # also when the page is closed, which ends this generator at its next yield
+            task.halt()
+        rest = {self.measure_it: gr.update(interactive=True), self.stop_it: gr.update(interactive=False)}
+        yield {**rest, **(self._shown(replace(self._asked(data), profile=HERE), request) if task.done else {})}
+
+    def _told(self, report: Report) -> Updates:
+        if report.error:
+            warn(report.error, "Not measured")
+        share = None if report.over else report.share
+        return {self.board: aside(error=report.error, notice=report.words or None, share=share)}
+
+    def stop_measuring(self, request: gr.Request) -> None:
+        """The measurement ends after its present round."""
+        self.sessions.stop(visitor(request))
+
+    def part(self, request: gr.Request) -> None:
+        """The page was closed."""
+        self.sessions.leave(visitor(request))
+
+    # -- keeping ---------------------------------------------------------------------------------------------------------------
+
+    def keep(self, data: Mapping[Any, Any], request: gr.Request) -> Updates:
+        """Keep the present profile in the browser under a name."""
+        asked = self._asked(data)
+        try:
+            entry = self._entries(asked.store).get(asked.profile) if isinstance(asked.profile, str) else None
+            if entry is None:
+                raise BadProfile(f"profile: {shown(asked.profile)} is not in the list")
+            return self._stored(replace(entry, name=profiles.named(data[self.name])), asked, request)
+        except SequoiaError as problem:
+            return self._refused(problem, "Not kept")
+
+    def take(self, data: Mapping[Any, Any], request: gr.Request) -> Updates:
+        """Import a file: its profile is kept in the browser and shown."""
+        try:
+            return self._stored(profiles.opened(data[self.open]), self._asked(data), request)
+        except SequoiaError as problem:
+            return self._refused(problem, "Not imported")
+
+    def drop(self, data: Mapping[Any, Any], request: gr.Request) -> Updates:
+        """Remove the present profile from the browser; others cannot be removed."""
+        asked = self._asked(data)
+        if not isinstance(asked.profile, str) or asked.profile.removeprefix("kept:") not in profiles.kept(asked.store):
+            return self._refused(BadProfile("only a profile that you keep under a name can be removed"), "Not removed")
+        left = profiles.without(asked.store, asked.profile.removeprefix("kept:"))
+        return {**self._shown(replace(asked, profile=HERE, store=left), request), self.store: left}
+
+    def _stored(self, entry: Entry, asked: Asked, request: gr.Request) -> Updates:
+        store = profiles.keep(asked.store, entry)
+        return {**self._shown(replace(asked, profile=f"kept:{entry.name}", store=store), request), self.store: store}
+
+    def _refused(self, problem: SequoiaError, title: str) -> Updates:
+        warn(str(problem), title)
+        return {self.board: aside(error=f"{title}: {problem}")}
+
+
+def _board() -> gr.HTML:
+    """What the browser draws. Its value is a message of hardware_view.py; it says `select` whenever it comes into sight."""
+    gr.set_static_paths([PLOTLY])
+    script = show.literal(f"gradio_api/file={PLOTLY}")
+    return gr.HTML(html_template='<div class="sq-stage hw-stage"></div>', apply_default_css=False, elem_id="hw-view",
+                   js_on_load=f"SequoiaHardware.mount(element, props, watch, () => trigger('select'), {script});")
+
+
+def _known(key: Any, among: Mapping[str, Any], otherwise: Any) -> Any:
+    return key if isinstance(key, str) and key in among else otherwise
+
+
+def _named(entries: Mapping[str, Entry]) -> list[tuple[str, str]]:
+    return [(f"{entry.name} · {entry.profile.source}", key) for key, entry in entries.items()]
+
+
+def _rate_choices(vectors: dict[str, Rates]) -> list[tuple[str, str]]:
+    return [(f"{rates.name} · {rates.label}", key) for key, rates in vectors.items()]
