@@ -70,7 +70,7 @@ class Acceptance:
     @classmethod
     def from_json(cls, text: str) -> Acceptance:
         """The vector in `text`, as written by `to_json`; raises BadAcceptance for anything else."""
-        return cls(read_json(text, FORMAT, MAX_JSON_CHARS, BadAcceptance).get("rates", ()))
+        return cls(read_json(text, FORMAT, MAX_JSON_CHARS, BadAcceptance).get("rates"))  # pyright: ignore[reportArgumentType]
 
 
 def non_increasing(values: Sequence[float]) -> list[float]:

@@ -159,7 +159,7 @@ class Tree:
     @classmethod
     def from_json(cls, text: str) -> Tree:
         """The tree in `text`, as written by `to_json`; raises BadTree for anything else."""
-        return cls(read_json(text, FORMAT, MAX_JSON_CHARS, BadTree).get("parents", ()))
+        return cls(read_json(text, FORMAT, MAX_JSON_CHARS, BadTree).get("parents"))  # pyright: ignore[reportArgumentType]
 
     def to_networkx(self) -> nx.DiGraph:
         """A directed graph with edges from parent to child; nodes carry `depth` and `rank`."""
