@@ -133,8 +133,9 @@ def _files(parts: dict[str, Any]) -> None:
 def numbers_of(kind: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Updates of `first`, `second` and `branching` for the shape `kind`: those it has, with their names and first values."""
     shape = SHAPES.get(kind) if isinstance(kind, str) else None
-    if shape is None or kind == "branching":
-        return gr.update(visible=False), gr.update(visible=False), gr.update(visible=shape is not None)
+    if shape is None or kind in ("branching", "lab"):
+        text = gr.update(visible=True, label=shape.fields[0], value=shape.start[0]) if shape else gr.update(visible=False)
+        return gr.update(visible=False), gr.update(visible=False), text
     fields = [*zip(shape.fields, shape.start, strict=True), (None, None)][:2] if shape.fields else []
     updates = [gr.update(visible=True, label=name, value=value) if name else gr.update(visible=False) for name, value in fields]
     updates += [gr.update(visible=False)] * (3 - len(updates))

@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import gradio as gr
 
-from . import stage
+from . import lab, stage
 from .decode import LiveView
 from .engine_room import EngineRoom
+from .lab import LabTab
 from .session import Limits
 from .theme import FOLDER, theme
 
 TITLE = "Sequoia: tree speculative decoding, live"
 
 
+class View(Protocol):
+    """A tab of the page."""
+
+    def build(self) -> None: ...
+    def wire(self, blocks: gr.Blocks) -> None: ...
+
+
 def page(room: EngineRoom, limits: Limits) -> gr.Blocks:
     """The page as Blocks with its queue. Further views become tabs beside the live one."""
     with gr.Blocks(title=TITLE, analytics_enabled=False, fill_width=True, delete_cache=(600, 3600)) as blocks:
         header = stage.header()
-        views = {"Decode": LiveView(room, limits, header)}
+        live = LiveView(room, limits, header)
+        views: dict[str, View] = {"Decode": live, "Lab": LabTab(room, limits, live)}
         _lay_out(views)
         for view in views.values():
             view.wire(blocks)
     return blocks.queue(api_open=False, max_size=2 * limits.waiting, default_concurrency_limit=8)
 
 
-def _lay_out(views: dict[str, LiveView]) -> None:
+def _lay_out(views: dict[str, View]) -> None:
     if len(views) == 1:  # a bar with one tab would only take room
         next(iter(views.values())).build()
         return
@@ -38,6 +47,6 @@ def _lay_out(views: dict[str, LiveView]) -> None:
 
 def launch_options(limits: Limits) -> dict[str, Any]:
     """Arguments of `launch` that do not depend on where the page is served."""
-    return {"theme": theme(), "head": stage.head(), "favicon_path": str(FOLDER / "favicon.svg"),
+    return {"theme": theme(), "head": stage.head() + lab.head(), "favicon_path": str(FOLDER / "favicon.svg"),
             "footer_links": [], "run_history": False, "show_error": False, "ssr_mode": False, "mcp_server": False,
             "max_file_size": limits.upload, "state_session_capacity": 96, "quiet": True}

@@ -49,7 +49,7 @@ def _wish(form: Mapping[str, Any], limits: Limits) -> Wish:
     kind = form["tree"]
     if not isinstance(kind, str):
         raise BadPolicy(f"tree: {shown(kind)} is not the name of a shape")
-    numbers = (form["branching"],) if kind == "branching" else (_int(form["first"]), _int(form["second"]))
+    numbers = (form["branching"],) if kind in ("branching", "lab") else (_int(form["first"]), _int(form["second"]))
     return Wish(kind, numbers, limits.nodes)
 
 

@@ -32,6 +32,15 @@ def _branching(text: Any) -> Tree:
     return Tree.from_branching([int(part) for part in parts])
 
 
+def _listed(text: Any) -> Tree:
+    if not isinstance(text, str) or len(text) > 8 * MAX_NODES:
+        raise BadTree(f"parents: {shown(text)}; wanted is the parent of each node, such as -1 0 0 1")
+    parts = text.replace(",", " ").split()
+    if not all(part.removeprefix("-").isdecimal() and part.isascii() for part in parts):
+        raise BadTree(f"parents: {shown(text)}; wanted is a whole number a node, such as -1 0 0 1")
+    return Tree.from_parents([int(part) for part in parts])
+
+
 SHAPES = {
     "planned": Shape("planned for this machine"),
     "best": Shape("best tree of a size", ("Nodes", "Levels at most"), (64, 8)),
@@ -39,6 +48,7 @@ SHAPES = {
     "sequences": Shape("k sequences", ("Sequences", "Tokens in each"), (4, 5), Tree.sequences),
     "kary": Shape("k-ary tree", ("Children a node", "Levels"), (2, 5), Tree.kary),
     "branching": Shape("SpecInfer branching", ("Children, level by level",), ("4, 2, 2, 1",), _branching),
+    "lab": Shape("from the lab", ("Parent of each node",), ("-1 0 0 1",), _listed),
     "plain": Shape("plain decoding (one node)", make=lambda: Tree.chain(1)),
 }
 
@@ -74,7 +84,7 @@ class Wish:
         return shape.make(*self.numbers), self._words()  # pyright: ignore[reportOptionalCall]
 
     def _words(self) -> str:
-        words = {"sequences": "{} sequences of {}", "kary": "{}-ary, {} levels", "branching": "branching {}"}
+        words = {"sequences": "{} sequences of {}", "kary": "{}-ary, {} levels", "branching": "branching {}", "lab": SHAPES["lab"].label}
         return words.get(self.kind, "plain decoding" if self.kind == "plain" else self.kind).format(*self.numbers)
 
     def _sized(self, tree: Tree) -> Tree:

@@ -9,11 +9,11 @@
   const SHAPES = ["branching", "kary", "sequences", "chain"];
   const STYLE = { best: ["--sq-heat", "solid"], hand: ["--sq-text", "solid"], branching: ["--sq-own", "dash"], kary: ["--sq-draft", "dashdot"], sequences: ["--sq-verify", "longdash"], chain: ["--sq-ghost", "solid"] };
 
-  /** Plotly, fetched once a page when a figure is first wanted. */
-  lab.plotly = (address) => {
+  /** Plotly, fetched once a page when a figure is first wanted; the address is relative to where the page is served. */
+  S.plotly ||= (address) => {
     if (window.Plotly) return Promise.resolve(window.Plotly);
     S.plotlyComing ||= new Promise((done, failed) => {
-      const script = el("script", { src: address });
+      const script = el("script", { src: new URL(address, location.origin === "null" ? location.href : location.origin + location.pathname.replace(/\/?$/, "/")).href });
       script.onload = () => done(window.Plotly);
       script.onerror = () => failed(new Error("the figures' library could not be loaded"));
       document.head.append(script);

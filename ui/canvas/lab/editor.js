@@ -116,6 +116,7 @@
       const line = el("div", { class: "sq-lab-line" }, box);
       this.heat = this.numberField(line, "T", "0.6", "count-temperature", "Temperature");
       this.topP = this.numberField(line, "top-p", "1", "count-top-p", "Top-p");
+      this.from = el("select", { class: "sq-input", "aria-label": "Prompts to count on", "data-part": "count-prompts" }, box);
       this.measure = button(line, { text: "Measure", hint: "Count acceptance with the loaded pair, on the program's own prompts, with the sampler that decodes" });
       this.measure.dataset.part = "measure";
       this.measure.addEventListener("click", () => this.ask());
@@ -143,6 +144,12 @@
     add(presets) {
       this.presets = [...presets, ...lab.vectors.MADE];
       this.offer();
+    }
+
+    offerPrompts(prompts) {
+      const before = this.from.value;
+      this.from.replaceChildren(...prompts.map(({ key, label }) => el("option", { value: key, text: "on: " + label })));
+      if (before) this.from.value = before;
     }
 
     choose(key) {
@@ -253,7 +260,7 @@
     ask() {
       if (this.busy) return this.link.trigger("halt", {});
       this.told(0, "waiting for the models");
-      this.link.trigger("count", { temperature: this.heat.value, top_p: this.topP.value });
+      this.link.trigger("count", { temperature: this.heat.value, top_p: this.topP.value, prompts: this.from.value });
     }
 
     /** {share, words, error, result: {rates, accepted, visited, words}} from the server. */

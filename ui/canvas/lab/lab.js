@@ -23,36 +23,24 @@
       this.table = new lab.Table(below, state);
       this.curves = new lab.Curves(below, state);
       this.check = new lab.Check(left);
-      if (S.mountDp) this.microscope(el("div", { class: "sq-lab-dp" }, element));
+      this.further = (lab.panels || []).map((Panel) => new Panel(element, state));
       state.watch(() => this.paint());
       this.size = S.dom.sized(element, () => this.seen());
       new MutationObserver(() => this.later()).observe(document.body, { attributes: true, attributeFilter: ["class"] });
       this.editor.choose("paper");
     }
 
-    /** The table of the recurrence; a tree taken from it is put where trees are drawn by hand. */
-    microscope(host) {
-      const { state } = this;
-      this.dp = S.mountDp(host, {
-        getState: () => ({ rates: state.even, n: state.n, levels: state.cap }),
-        onSelect: (parents) => {
-          this.tree.draw(this.tree.hand.replace(state.hand, parents));
-          state.set({ shown: "hand", n: Math.max(state.n, parents.length) });
-          this.tree.panel.root.scrollIntoView({ block: "nearest" });
-        },
-      });
-    }
-
     seen() {
       if (!this.size.w) return;
+      if (!this.met) this.trigger("select", {});
+      this.met = true;
       this.state.changed();
       (window.requestIdleCallback || setTimeout)(() => this.check.fill());
     }
 
     paint() {
       if (!this.size.w) return; // in a tab that is not open
-      for (const part of [this.editor, this.tree, this.numbers, this.table]) part.paint();
-      this.dp?.update();
+      for (const part of [this.editor, this.tree, this.numbers, this.table, ...this.further]) part.paint();
       this.later();
     }
 
@@ -66,7 +54,7 @@
       if (!this.size.w) return;
       this.numbers.settle();
       try {
-        const Plotly = await lab.plotly(this.address);
+        const Plotly = await S.plotly(this.address);
         await Promise.all([this.curves.paint(Plotly), this.margins.paint(Plotly)]);
       } catch (problem) {
         for (const figure of [this.curves, this.margins]) figure.failed(problem);
@@ -86,6 +74,7 @@
         if (!this.touched) this.editor.choose("recorded-" + (data.temperature ?? 0.6));
         this.touched = true;
       }
+      if (data.prompts) this.editor.offerPrompts(data.prompts);
       if (data.measurable) S.dom.show(this.editor.count, true);
       if (data.profile !== undefined) this.state.set({ profile: data.profile });
       if (data.most) this.state.set({ most: data.most });
@@ -93,6 +82,23 @@
       if (data.refused) this.numbers.say(data.refused);
     }
   }
+
+  /** Join the lab to its component on the page. `asks` are the component's events by name. */
+  lab.start = function (element, props, watch, asks, plotly) {
+    const made = lab.mount(element.querySelector(".sq-lab"), { trigger: (name, data) => asks[name]?.(data), plotly });
+    let last = null;
+    const take = () => {
+      if (!props.value || props.value === last) return;
+      last = props.value;
+      made.ingest(last);
+    };
+    lab.made = made;
+    take();
+    watch("value", take);
+  };
+
+  /** Show the live view, where a tree from here is about to run. */
+  lab.leave = () => document.querySelector('[role="tab"]')?.click();
 
   /** Build the lab inside `element`; answers {ingest, state, lab}. */
   lab.mount = function (element, options) {

@@ -2,7 +2,8 @@
 
    Fields: rates (as entered), even (what is planned with: never increasing), origin {label, words, counts?}, n, levels (null: any),
    shown ("best", "hand" or a shape's name), hand (a drawn tree's parents), profile (a
-   HardwareProfile's JSON or null), pick (the bar in hand). Change them with `set`; `watch` is called once a frame after changes. */
+   HardwareProfile's JSON or null), pick (the bar in hand). Change them with `set`; `watch` is called once a frame after changes.
+   Further panels: classes in `Sequoia.lab.panels`, made with (host, state); `paint()` is called while the lab is in sight. */
 (function (S) {
   "use strict";
 

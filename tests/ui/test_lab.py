@@ -1,0 +1,170 @@
+"""What the lab asks of the server: the pair's figures, a count, a run of a tree; with values nobody should send, too."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import gradio as gr
+import pytest
+from visits import wait
+
+from sequoia import Acceptance, HardwareProfile, Policy, Tree, best_tree
+from ui import lab
+from ui.counting import Counting
+from ui.decode import LiveView
+from ui.engine_room import EngineRoom
+from ui.lab import LabTab
+from ui.order import Order
+from ui.session import LOCAL, PUBLIC, Limits
+
+
+def ask(data: Any) -> Any:
+    return SimpleNamespace(_data=data)
+
+
+def visit(name: str = "a") -> Any:
+    return SimpleNamespace(session_hash=name, query_params={})
+
+
+@pytest.fixture
+def made(room: EngineRoom) -> Callable[..., LabTab]:
+    """The lab in a page of its own."""
+
+    def make(limits: Limits = LOCAL) -> LabTab:
+        with gr.Blocks():
+            live = LiveView(room, limits, gr.HTML())
+            live.build()
+            tab = LabTab(room, limits, live)
+            tab.build()
+        return tab
+
+    return make
+
+
+def counted(tab: LabTab, who: Any = None, **data: Any) -> list[dict[str, Any]]:
+    asked = {"temperature": "0.6", "top_p": "1", "prompts": "class", **data}
+    return [json.loads(text)["count"] for text in tab.count(ask(asked), who or visit())]
+
+
+def test_the_lab_begins_with_the_recorded_vectors_and_this_machines_times(made: Callable[..., LabTab]) -> None:
+    async def messages() -> list[dict[str, Any]]:
+        return [json.loads(text) async for text in made(PUBLIC).come()]
+
+    (first,) = asyncio.run(messages())
+    assert first["most"] == PUBLIC.nodes
+    assert HardwareProfile.from_json(json.dumps(first["profile"])).source == "measured"
+    for one in first["survey"]["measured"]:
+        assert Acceptance(one["rates"]).rates[0] == pytest.approx(one["accepted"][0] / one["visited"], abs=1e-6)
+
+
+def test_before_the_models_are_there_the_lab_has_no_times_and_gets_them_later(made: Callable[..., LabTab], pair: Any) -> None:
+    tab = made()
+    late = EngineRoom(lambda: pair, 4)
+    tab._room = late
+
+    async def messages() -> list[dict[str, Any]]:
+        found = []
+        async for text in tab.come():
+            found.append(json.loads(text))
+            if len(found) == 1:
+                late.open()
+        return found
+
+    first, second = asyncio.run(messages())
+    assert first["profile"] is None
+    assert first["measurable"] is False
+    assert second["profile"]["target_seconds"]
+    assert second["measurable"] is True
+
+
+def test_a_count_gives_rates_that_are_its_counts(made: Callable[..., LabTab]) -> None:
+    *before, last = counted(made())
+    result = last["result"]
+    assert [rate * result["visited"] for rate in result["rates"]] == pytest.approx(result["accepted"])
+    assert sum(result["rates"]) <= 1
+    assert result["visited"] > 20
+    assert before[0]["share"] == 0
+    assert "T = 0.6" in result["words"]
+
+
+def test_the_temperature_of_a_count_is_the_one_asked_for(made: Callable[..., LabTab]) -> None:
+    """Guards against a count with default settings: greedy decoding of the same prompt gives other counts, so equal ones for 0
+    and 1.5 would mean that the temperature is dropped (the runs are seeded, so there is no chance in it)."""
+    tab = made()
+    cold, warm = (counted(tab, temperature=t)[-1]["result"] for t in ("0", "1.5"))
+    assert cold["accepted"] != warm["accepted"]
+
+
+@pytest.mark.parametrize(("data", "words"), [
+    ({"temperature": "hot"}, "temperature: 'hot'"), ({"temperature": "nan"}, "temperature"), ({"temperature": "-1"}, "-1"),
+    ({"top_p": "1.5"}, "1.5"), ({"top_p": None}, "top_p: None"), ({"prompts": "../x"}, "prompts: '../x'"),
+    ({"prompts": []}, "prompts"),
+])
+def test_a_count_that_cannot_be_is_refused_with_value_and_bound(made: Callable[..., LabTab], data: Any, words: str) -> None:
+    (only,) = counted(made(), **data)
+    assert words in only["error"]
+
+
+def test_no_data_at_all_is_refused_too(made: Callable[..., LabTab]) -> None:
+    (only,) = made().count(ask(None), visit())
+    assert "prompts" in json.loads(only)["count"]["error"]
+
+
+def test_a_stopped_count_ends_without_a_result_and_the_next_one_runs(made: Callable[..., LabTab]) -> None:
+    tab = made()
+    going = tab.count(ask({"temperature": "0.6", "top_p": "1", "prompts": "code"}), visit())
+    next(going)
+    tab.halt(visit())
+    rest = [json.loads(text)["count"] for text in going]
+    assert "stopped" in rest[-1]["error"]
+    assert "result" in counted(tab)[-1]
+
+
+def test_one_count_a_visitor_at_a_time(made: Callable[..., LabTab]) -> None:
+    tab = made()
+    going = tab.count(ask({"temperature": "0.6", "top_p": "1", "prompts": "code"}), visit())
+    next(going)
+    assert "one run at a time" in counted(tab)[0]["error"]
+    going.close()  # the page was closed
+
+
+def test_a_count_over_its_time_is_given_up(room: EngineRoom) -> None:
+    task = Counting(room, ["def f(x):", "def g(x):"], Policy(max_new_tokens=8, ignore_eos=True), 0.0)
+    task.start()
+    assert "0 s were up" in [*task.tallies()][-1].error
+    wait(lambda: not task.busy, 5)
+
+
+def test_a_tree_goes_into_the_form_and_makes_an_order_for_that_very_tree(made: Callable[..., LabTab]) -> None:
+    tab, tree = made(), best_tree(Acceptance((0.6, 0.2, 0.1)), 100)
+    updates = tab.decode(ask({"parents": list(tree.parents)}))
+    form = tab._live.form
+    text = updates[form.branching]["value"]
+    order = Order.parse({"prompt": "x", "temperature": 0.6, "top_p": 1.0, "max_new_tokens": 8, "seed": 0,
+                         "tree": updates[form.tree], "first": 1, "second": 1, "branching": text, "verifier": "sequoia", "compare": False}, LOCAL)
+    assert order.wish.tree(None, order.policy) == (tree, "from the lab")
+
+
+@pytest.mark.parametrize("data", [None, {}, {"parents": None}, {"parents": [0]}, {"parents": [-1, 5]}, {"parents": [-1, "0"]},
+                                  {"parents": list(range(-1, 256))}, {"parents": [-1, math.nan]}, {"parents": "-1 0"}])
+def test_what_is_no_tree_or_too_large_a_one_is_not_run(made: Callable[..., LabTab], data: Any) -> None:
+    with pytest.raises(gr.Error, match="Not run"):
+        made(PUBLIC).decode(ask(data))
+
+
+def test_the_longest_chain_fits_into_the_form(made: Callable[..., LabTab]) -> None:
+    tab = made()
+    text = tab.decode(ask({"parents": list(range(-1, 1023))}))[tab._live.form.branching]["value"]
+    assert lab.SHAPES["lab"].make(text) == Tree.chain(1024)
+
+
+def test_every_script_and_sheet_is_in_the_head() -> None:
+    head = lab.head()
+    for path in lab.CANVAS.glob("*.js"):
+        assert path.read_text(encoding="utf-8").replace("</", "<\\/") in head, path.name
+    assert ".sq-lab-grid" in head

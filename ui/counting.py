@@ -1,0 +1,112 @@
+"""Acceptance counted with the loaded pair, in a thread of its own: it waits for its turn and can be stopped. Knows no page."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+
+import torch
+
+from sequoia import Policy, SequoiaError
+from sequoia.measure import Counted, count_acceptance
+
+from .engine_room import EngineRoom
+from .line import Left
+
+RANKS = 16
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How far it is: share done, 0 to 1, in words too. `over`: it has ended; `error`: why, where it failed; `counted`: what was."""
+
+    share: float
+    words: str
+    over: bool = False
+    error: str | None = None
+    counted: Counted | None = None
+
+
+class Counting:
+    """Counts once, over `policy.max_new_tokens` tokens of each prompt, for at most about `seconds`. Holds nothing afterwards."""
+
+    holding = False
+
+    def __init__(self, room: EngineRoom, prompts: Sequence[str], policy: Policy, seconds: float) -> None:
+        self._room, self._prompts, self._policy, self._seconds = room, tuple(prompts), policy, seconds
+        self._halt, self._mail, self._busy = threading.Event(), SimpleQueue[Tally](), False
+
+    @property
+    def busy(self) -> bool:
+        return self._busy
+
+    def start(self, _steps: int | None = None) -> None:
+        """Begin in the background."""
+        self._busy = True
+        threading.Thread(target=self._work, name="counting", daemon=True).start()
+
+    def halt(self) -> None:
+        """Stop after the present prompt."""
+        self._halt.set()
+
+    def release(self) -> None:
+        self.halt()
+
+    def tallies(self) -> Iterator[Tally]:
+        """Tallies until the end, each the newest at its time."""
+        while True:
+            tally = self._mail.get()
+            with suppress(Empty):
+                while not tally.over:
+                    tally = self._mail.get_nowait()
+            yield tally
+            if tally.over:
+                return
+
+    # -- in the thread ---------------------------------------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        ended = Tally(0, "", True, "the count broke off by an unexpected error; the server's log has the details")
+        try:
+            ended = Tally(1, "", True, counted=self._count())
+        except Left:
+            ended = Tally(0, "", True, "stopped; the vector that was there is kept")
+        except SequoiaError as problem:
+            ended = Tally(0, "", True, str(problem))
+        except (torch.OutOfMemoryError, MemoryError):
+            ended = Tally(0, "", True, "out of memory; the vector that was there is kept")
+        except Exception:
+            _log.exception("a count failed")
+        finally:
+            self._busy = False
+            self._mail.put(ended)
+
+    def _count(self) -> Counted:
+        self._mail.put(Tally(0, "waiting for the models"))
+        pair = self._room.pair(self._halt.is_set)
+        with self._room.line.turn(self._halt.is_set, self._tell_place):
+            torch.set_num_threads(torch.get_num_threads())  # the count set for the process holds in this thread too
+            self._end = time.monotonic() + self._seconds
+            self._mail.put(Tally(0, f"decoding {len(self._prompts)} prompts"))
+            ranks = min(RANKS, pair.target.vocab)
+            return count_acceptance(pair, self._prompts, self._policy, ranks=ranks, progress=self._progress)
+
+    def _progress(self, share: float) -> None:
+        if self._halt.is_set():
+            raise Left
+        if share < 1 and time.monotonic() > self._end:
+            raise OutOfTime(f"{self._seconds:g} s were up, the longest a count may take here")
+        self._mail.put(Tally(share, f"{share * len(self._prompts):.0f} of {len(self._prompts)} prompts decoded"))
+
+    def _tell_place(self, before: int) -> None:
+        self._mail.put(Tally(0, f"{before} {'run' if before == 1 else 'runs'} before yours; it begins by itself"))
+
+
+class OutOfTime(SequoiaError):
+    """The count took longer than a visitor may use."""

@@ -1,0 +1,178 @@
+"""The tree lab: what the browser is given, and the three things it asks for: the pair's figures, a count, a run of a tree.
+
+Everything else in the lab happens in the browser. Every handler is safe for any caller and any value.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+import plotly
+
+from sequoia import Pair, Policy, SequoiaError, Tree, machine
+from sequoia.errors import BadPolicy, BadTree
+from sequoia.guarded import shown, whole
+from sequoia.hub import BUNDLED
+
+from . import show
+from .counting import Counting, Tally
+from .decode import LiveView, visitor
+from .engine_room import EngineRoom
+from .line import Left
+from .presets import presets
+from .session import Limits, Sessions
+from .trees import SHAPES
+
+CANVAS = Path(__file__).resolve().parent / "canvas" / "lab"
+SCRIPTS = ("planner.js", "dp_table.js", "dp_shade.js", "dp_grid.js", "dp_explain.js", "dp_tree.js", "dp_walk.js", "dp.js",
+           "dp_lab.js", "shapes.js", "state.js", "hand.js", "exporting.js", "vectors.js", "editor.js", "labtree.js", "numbers.js",
+           "table.js", "curves.js", "check.js", "lab.js")
+PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+CODE = "code"  # all presets that are code
+COUNT_TOKENS = 128
+Updates = dict[Any, Any]
+
+
+def head() -> str:
+    """Styles and scripts for the page's head. Plotly itself is asked for when the lab is first opened."""
+    sheets = [show.style(path.read_text(encoding="utf-8")) for path in sorted(CANVAS.glob("*.css"))]
+    return "\n".join([*sheets, *(show.script((CANVAS / name).read_text(encoding="utf-8")) for name in SCRIPTS)])
+
+
+class LabTab:
+    """The view's component and what happens when it is used. One object serves all visitors."""
+
+    def __init__(self, room: EngineRoom, limits: Limits, live: LiveView) -> None:
+        self._room, self._limits, self._live = room, limits, live
+        self.sessions: Sessions[Counting] = Sessions(limits)
+
+    def build(self) -> None:
+        """Lay the view out in the present container."""
+        gr.set_static_paths([PLOTLY])
+        asks = ", ".join(f"{name}: (data) => trigger('{name}', data)" for name in ("select", "decode", "count", "halt"))
+        self.board = gr.HTML(html_template='<div class="sq-stage sq-lab"></div>', apply_default_css=False, elem_id="lab-view",
+                             js_on_load=f"Sequoia.lab.start(element, props, watch, {{{asks}}}, "
+                                        f"{show.literal(f'gradio_api/file={PLOTLY}')});")
+
+    def wire(self, blocks: gr.Blocks) -> None:
+        """Connect component and handlers. No endpoint is offered to programs; counting and running are model work."""
+        form, quiet = self._live.form, {"show_progress": "hidden", "api_visibility": "private"}
+        engine = {**quiet, "concurrency_id": "engine", "concurrency_limit": self._limits.waiting, "trigger_mode": "once"}
+        self.board.select(self.come, None, self.board, concurrency_limit=None, **quiet)
+        self.board.count(self.count, None, self.board, **engine)
+        self.board.halt(self.halt, None, None, queue=False, **quiet)
+        chosen = self.board.decode(self.decode, None, [form.tree, form.first, form.second, form.branching], **quiet)
+        chosen.success(None, None, None, js="() => Sequoia.lab.leave()", api_visibility="private").success(
+            self._live.run, form.form, [self._live.stage, form.save, *form.buttons], **engine)
+        blocks.unload(self.part)
+
+    # -- what is known of the pair ---------------------------------------------------------------------------------------------
+
+    async def come(self) -> AsyncIterator[str]:
+        """What the lab begins with, and the times of this machine as soon as they are known."""
+        yield _text(self._known())
+        if not self._room.settled:
+            while not self._room.settled:
+                await asyncio.sleep(0.2)
+            await asyncio.sleep(0.1)  # the pair is handed out a moment after it is settled
+            yield _text(self._known())
+
+    def _known(self) -> dict[str, Any]:
+        pair = self._pair()
+        survey = json.loads((BUNDLED / "acceptance.json").read_text(encoding="utf-8"))
+        named = [{"key": CODE, "label": "all code prompts"}, *({"key": one.name, "label": one.name} for one in presets())]
+        return {"survey": survey, "most": self._limits.nodes, "prompts": named, "measurable": pair is not None,
+                "profile": json.loads(machine(pair).to_json()) if pair else None}
+
+    def _pair(self) -> Pair | None:
+        """The pair, or None while there is none."""
+        try:
+            return self._room.pair(lambda: True) if self._room.settled else None
+        except (SequoiaError, Left):
+            return None
+
+    # -- counting --------------------------------------------------------------------------------------------------------------
+
+    def count(self, event: gr.EventData, request: gr.Request) -> Iterator[str]:
+        """Count acceptance of the pair with the very sampler that decodes, at the temperature and top-p of `event`."""
+        try:
+            prompts, policy = self._asked(event._data)
+            task = Counting(self._room, prompts, policy, self._limits.seconds)
+            self.sessions.go(visitor(request), task)
+        except SequoiaError as problem:
+            yield _text({"count": {"error": str(problem)}})
+            return
+        try:
+            for tally in task.tallies():
+                yield _text({"count": _told(tally, policy, len(prompts))})
+        finally:  # also when the page is closed, which ends this generator at its next yield
+            task.halt()
+
+    def _asked(self, data: Any) -> tuple[list[str], Policy]:
+        data = data if isinstance(data, Mapping) else {}
+        texts = {one.name: one.text for one in presets()}
+        name = data.get("prompts")
+        if name == CODE:
+            prompts = [text for key, text in texts.items() if key != "prose"]
+        elif isinstance(name, str) and name in texts:
+            prompts = [texts[name]]
+        else:
+            raise BadPolicy(f"prompts: {shown(name)} is not one of {', '.join([CODE, *texts])}")
+        tokens = min(COUNT_TOKENS, self._limits.tokens)
+        return prompts, Policy(temperature=_number(data.get("temperature"), "temperature"),
+                               top_p=_number(data.get("top_p"), "top_p"), max_new_tokens=tokens, ignore_eos=True)
+
+    def halt(self, request: gr.Request) -> None:
+        """The count ends after its present prompt; the vector on screen stays."""
+        self.sessions.stop(visitor(request))
+
+    def part(self, request: gr.Request) -> None:
+        """The page was closed."""
+        self.sessions.leave(visitor(request))
+
+    # -- running a tree --------------------------------------------------------------------------------------------------------
+
+    def decode(self, event: gr.EventData) -> Updates:
+        """Put the lab's tree into the live view's form. Raises gr.Error, shown as a message, where it may not run."""
+        form = self._live.form
+        try:
+            parents = event._data.get("parents") if isinstance(event._data, Mapping) else None
+            tree = Tree.from_parents(parents)
+            whole(len(tree), "nodes of the tree", 1, self._limits.nodes, BadTree)
+        except SequoiaError as problem:
+            raise gr.Error(show.toast(f"Not run: {problem}"), print_exception=False) from None
+        text = " ".join(map(str, tree.parents))
+        return {form.tree: "lab", form.first: gr.update(visible=False), form.second: gr.update(visible=False),
+                form.branching: gr.update(visible=True, label=SHAPES["lab"].fields[0], value=text)}
+
+
+def _number(value: Any, name: str) -> float:
+    """What was typed, as a number; Policy checks its bounds."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise BadPolicy(f"{name}: {shown(value)} is not a number") from None
+
+
+def _told(tally: Tally, policy: Policy, prompts: int) -> dict[str, Any]:
+    if tally.error:
+        return {"error": tally.error}
+    if tally.counted is None:
+        return {"share": tally.share, "words": tally.words}
+    found, plural = tally.counted, "" if prompts == 1 else "s"
+    try:
+        rates = list(found.acceptance.rates)
+    except SequoiaError as problem:
+        return {"error": str(problem)}
+    words = f"T = {policy.temperature:g}, top-p {policy.top_p:g}, {prompts} prompt{plural}, {found.visited} nodes visited"
+    return {"result": {"rates": rates, "accepted": list(found.accepted), "visited": found.visited, "words": words,
+                       "temperature": policy.temperature, "repetition": found.repetition}}
+
+
+def _text(message: Mapping[str, Any]) -> str:
+    return json.dumps(message)
