@@ -41,7 +41,8 @@ def measure_profile(pair: Pair, *, sizes: Sequence[int] = SIZES, widths: Sequenc
                     rounds: int = 15, seconds: float = 30.0, progress: Progress = lambda _: None) -> HardwareProfile:
     """Times of target passes over `sizes` nodes, draft passes over `widths`, and the engine's overhead, after `prefix` tokens.
 
-    Takes at least two rounds and at most about `seconds`. An exception raised by `progress` ends it; nothing is kept then.
+    Takes at least one round after a warm-up, and otherwise at most about `seconds`. An exception raised by `progress` ends it;
+    nothing is kept then.
     """
     prefix = min(prefix, pair.limit // 2)
     targets = [_Pass(pair.target, n, prefix) for n in sizes]
@@ -93,7 +94,7 @@ def _rounds(targets: Sequence[_Pass], drafts: Sequence[_Pass], rounds: int, seco
                 one.times.clear()
         used = (time.perf_counter() - start) / seconds
         progress(min(max(done / rounds, used), 1.0) * 0.8)
-        if done >= 2 and used * (done + 2) / (done + 1) > 1:
+        if done >= 1 and used * (done + 2) / (done + 1) > 1:
             break
 
 
