@@ -175,7 +175,8 @@
     }
 
     take(table, n, levels) {
-      const before = this.table, whole = !before || this.grid.window.count >= before.nodes;
+      const before = this.table, whole = !before || this.widen || this.grid.window.count >= before.nodes;
+      this.widen = false;
       this.stop = null;
       this.table = table;
       if (whole) this.grid.window = { from: 1, count: table.nodes };
@@ -248,7 +249,7 @@
 
     resize(size) {
       this.chosenSize = size;
-      this.grid.window = { from: 1, count: Infinity };
+      this.widen = true; // once the table is there
       this.update();
     }
 

@@ -1,0 +1,331 @@
+"""The DP microscope in a real Chromium, held against sequoia.planner cell by cell. No server: the test page is a file."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sequoia.acceptance import Acceptance
+from sequoia.planner import DPTable, dp_table, expected_tokens
+from sequoia.tree import Tree
+
+DEMO = Path(__file__).parents[2] / "ui" / "canvas" / "lab" / "dp_demo.html"
+FRAME = "() => new Promise(f => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(f))))"
+APP_E = (0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043, 0.0035, 0.0026, 0.0025, 0.0021, 0.0016, 0.0014, 0.0010,
+         0.0010, 0.0010, 0.0007, 0.0007, 0.0006, 0.0007, 0.0006, 0.0004, 0.0004, 0.0005, 0.0006, 0.0004, 0.0003, 0.0002, 0.0004,
+         0.0001)
+EXACT = 1e-9
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """The test page at n = 75, 8 levels. Whatever the console says, and any request beyond files, fails the test."""
+    yield from opened(browser)
+
+
+@pytest.fixture
+def sharp(browser: Any) -> Iterator[Any]:
+    """The same on a screen with two pixels a point."""
+    yield from opened(browser, device_scale_factor=2)
+
+
+def opened(browser: Any, **options: Any) -> Iterator[Any]:
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, **options)
+    tab, said = context.new_page(), []
+    tab.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+    tab.on("pageerror", lambda error: said.append(f"error: {error}"))
+    tab.on("request", lambda request: said.append(request.url) if not request.url.startswith(("file:", "data:")) else None)
+    tab.goto(DEMO.as_uri())
+    settle(tab)
+    yield tab
+    settle(tab)
+    context.close()
+    assert said == []
+
+
+def settle(page: Any) -> None:
+    page.evaluate(FRAME)
+
+
+def press(page: Any, part: str, *keys: str) -> None:
+    page.locator(f"[data-part={part}]").focus()
+    for key in keys:
+        page.keyboard.press(key)
+    settle(page)
+
+
+def sentence(page: Any) -> str:
+    return page.locator("[data-part=dp-sentence]").inner_text()
+
+
+def give(page: Any, **state: Any) -> None:
+    page.evaluate("more => { Object.assign(state, more); dp.update(); }", state)
+    settle(page)
+
+
+def told(table: DPTable, n: int, levels: int, b: int) -> str:
+    """What the page must say of a cell, made from Python's own split."""
+    split = table.split(n, levels, b)
+    rate = "0" if not split.rate else f"{split.rate:.3f}" if split.rate >= 0.0095 else f"{float(f'{split.rate:.2g}'):g}"
+    return (f"T[{n},{levels},{b}] = T[{n - split.nodes},{levels},{b - 1}] ({split.rest:.3f}) + a{b} ({rate}) × "
+            f"best({split.nodes},{levels - 1}) ({split.below:.3f}) = {table.value(n, levels, b):.3f}")
+
+
+def vector(rng: random.Random) -> list[float]:
+    """Any vector: zeros, ties, rises."""
+    weights = [rng.choice([0.0, 0.25, rng.random()]) for _ in range(rng.randint(1, 12))]
+    share = rng.choice([1.0, rng.random()]) / (sum(weights) or 1.0)
+    return [w * share * (1 - 1e-12) for w in weights]
+
+
+# -- the numbers ---------------------------------------------------------------------------------------------------------------
+
+READ = """cases => cases.map(([rates, nodes, levels]) => {
+  const table = new Sequoia.DpTable(rates, nodes, levels), shared = Sequoia.planner.dpTable(rates, nodes, levels), cells = [];
+  for (const _ of table.grow());
+  for (let n = 1; n <= nodes; n++) for (let l = 1; l <= levels; l++) for (let b = 0; b < n; b++) {
+    const split = table.split(n, l, b), value = table.value(n, l, b);
+    cells.push([n, l, b, value === -Infinity ? null : value, value === shared.value(n, l, b),
+                split && [split.m, split.branches, split.rest, split.rate, split.below]]);
+  }
+  const best = table.best(nodes, levels);
+  return {cells, best, parents: table.trace(nodes, levels, best.branches)?.parents ?? null};
+})"""
+
+
+def test_every_cell_and_split_is_the_planners(page: Any) -> None:
+    """Guards the browser's recurrence: an index off by one, the level taken wrong, ties broken the other way, children beyond the
+    vector. 24 fixed vectors that also rise and hold zeros, with level caps that bind; no chance involved."""
+    rng = random.Random(11)
+    cases = [(vector(rng), rng.randint(2, 26), rng.randint(2, 7)) for _ in range(24)]
+    for (rates, nodes, levels), found in zip(cases, page.evaluate(READ, cases), strict=True):
+        acceptance = Acceptance(tuple(rates))
+        table = dp_table(acceptance, nodes, levels)
+        for n, level, b, value, agrees, split in found["cells"]:
+            truth = table.value(n, level, b)
+            assert (value is None) == (truth == float("-inf")), (rates, n, level, b)
+            assert agrees, (rates, n, level, b)
+            if value is None or b == 0:
+                assert split is None
+                continue
+            assert value == pytest.approx(truth, abs=EXACT)
+            expected = table.split(n, level, b)
+            assert split[:2] == [expected.nodes, expected.branches], (rates, n, level, b)
+            assert split[2:] == pytest.approx([expected.rest, expected.rate, expected.below], abs=EXACT)
+        tree = Tree(tuple(found["parents"]))
+        assert len(tree) == nodes
+        assert tree.levels <= levels
+        assert len(tree.children[0]) == found["best"]["branches"]
+        assert expected_tokens(tree, acceptance) == pytest.approx(table.best(nodes, levels)[0], abs=EXACT)
+
+
+def test_the_papers_figures(page: Any) -> None:
+    """Guards the printed digits of the paper's appendix, and that levels stop where one more would change nothing."""
+    found = page.evaluate("""rates => { const table = new Sequoia.DpTable(rates, 128); for (const _ of table.grow());
+      return [table.best(64, table.levels).value, table.best(128, table.levels).value, table.settled, table.levels]; }""", APP_E)
+    assert [f"{value:.3f}" for value in found[:2]] == ["5.917", "6.607"]
+    assert found[2] is True
+    truth = dp_table(Acceptance(APP_E), 128, found[3] + 5)
+    assert truth.best(128, found[3] + 5)[0] == pytest.approx(found[1], abs=EXACT)
+
+
+def test_a_usual_table_is_made_within_a_frame_or_three(page: Any) -> None:
+    """128 nodes, 16 branches and the traceback under 50 ms. Guards against a table that grows with the square of what it must;
+    the best of 7 counts, so that a busy machine raises no alarm."""
+    best = page.evaluate("""rates => Math.min(...Array.from({length: 7}, () => {
+      const start = performance.now(), table = new Sequoia.DpTable(rates, 128);
+      for (const _ of table.grow());
+      table.trace(128, table.levels, table.best(128, table.levels).branches);
+      return performance.now() - start;
+    }))""", APP_E[:16])
+    assert best < 50
+
+
+def test_a_large_table_leaves_the_page_alive(page: Any) -> None:
+    """1,024 nodes, 18 levels, 31 branches: in slices, under 3 s, and no slice holds the page up for long: the median gap between
+    two ticks of a timer stays under 50 ms. Guards against a table made in one piece."""
+    seconds, gap, value = page.evaluate("""rates => new Promise(done => {
+      const start = performance.now(), gaps = [];
+      let last = start;
+      const clock = setInterval(() => { gaps.push(performance.now() - last); last = performance.now(); }, 1);
+      Sequoia.DpTable.work(new Sequoia.DpTable(rates, 1024, 18), {onDone: (table) => {
+        clearInterval(clock);
+        gaps.sort((a, b) => a - b);
+        done([(performance.now() - start) / 1000, gaps[gaps.length >> 1] ?? 1e9, table.best(1024, 18).value]);
+      }});
+    })""", APP_E)
+    assert f"{value:.3f}" == "8.609"
+    assert seconds < 3
+    assert gap < 50
+
+
+# -- the cell in words -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_keyboard_walks_the_table_and_every_sentence_is_true(page: Any) -> None:
+    """Guards the sentence and its operands, and each key. The figures come from Python."""
+    table = dp_table(Acceptance(APP_E), 128, 12)
+    best = table.best(75, 8)[1]
+    assert sentence(page) == told(table, 75, 8, best)
+    steps = [("ArrowDown", (75, 8, best + 1)), ("ArrowRight", (76, 8, best + 1)), ("Shift+ArrowRight", (86, 8, best + 1)),
+             ("PageUp", (86, 9, best + 1)), ("PageDown", (86, 8, best + 1)), ("ArrowUp", (86, 8, best)),
+             ("ArrowLeft", (85, 8, best)), ("b", (85, 8, table.best(85, 8)[1]))]
+    for key, cell in steps:
+        press(page, "dp-grid", key)
+        assert sentence(page) == told(table, *cell), key
+        assert page.locator("[data-part=dp-live]").inner_text().startswith(told(table, *cell))
+    assert page.locator("[data-part=dp-levels]").input_value() == "8"
+
+
+def test_a_cell_without_a_tree_says_why(page: Any) -> None:
+    """Guards the words and the picture of impossible cells: too few nodes, a root alone, two levels."""
+    give(page, rates=[0.5, 0.2, 0.1], n=3, levels=3)
+    press(page, "dp-grid", "b", "ArrowDown", "ArrowDown", "ArrowDown")
+    assert sentence(page) == "T[3,3,3]: no such tree, 3 children and the root need at least 4 nodes."
+    assert page.locator("[data-part=dp-use]").is_disabled()
+    assert "none" in page.locator("[data-part=dp-tree]").inner_text()
+    press(page, "dp-grid", *["ArrowUp"] * 4)
+    assert sentence(page) == "T[3,3,0]: no such tree, a root without children is a tree of 1 node, not 3."
+    press(page, "dp-grid", "PageDown", "ArrowDown")
+    assert sentence(page) == "T[3,2,1]: no such tree, on 2 levels a root with 1 child makes a tree of exactly 2 nodes."
+    press(page, "dp-grid", "Home", "ArrowUp")
+    assert sentence(page) == "T[1,2,0] = 1: the root alone, one token a step."
+
+
+def test_enter_holds_a_cell_against_the_pointer(page: Any) -> None:
+    """Guards the pin: without it the pointer picks the cell, with it the pointer does not."""
+    box = page.locator("[data-part=dp-grid]").bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + 100)
+    settle(page)
+    pointed = sentence(page)
+    assert not pointed.startswith("T[75,8,")
+    press(page, "dp-grid", "Enter")
+    page.mouse.move(box["x"] + box["width"] * 0.8, box["y"] + 200)
+    settle(page)
+    assert sentence(page) == pointed
+    press(page, "dp-grid", "Escape")
+    page.mouse.move(box["x"] + box["width"] * 0.8, box["y"] + 205)
+    settle(page)
+    assert sentence(page) != pointed
+
+
+# -- the tree and the way back ---------------------------------------------------------------------------------------------------
+
+
+def test_the_traceback_is_walked_cell_by_cell(page: Any) -> None:
+    """Guards the walk: each step is the recurrence of its own cell, the picture's parts have as many nodes as the cell says, and
+    the steps together give every node its place. Keys may come faster than frames."""
+    table = dp_table(Acceptance(APP_E), 128, 8)
+    give(page, n=24, levels=6)
+    seen = set()
+    for i in range(23):
+        step = page.evaluate("""() => { const {step} = dp.shown(), parts = Sequoia.dpPartition(dp.topo, step);
+          return {...step, rest: parts.filter(p => p === 'rest').length, below: parts.filter(p => p === 'below').length}; }""")
+        cell = step["cell"]
+        assert sentence(page) == told(table, cell["n"], cell["levels"], cell["b"])
+        assert (step["rest"], step["below"]) == (cell["n"] - step["split"]["m"], step["split"]["m"])
+        assert page.locator(".dp-step[aria-selected=true]").inner_text().split()[:2] == [
+            str(i + 1), f"T[{cell['n']},{cell['levels']},{cell['b']}]"]
+        seen.add((step["parent"], step["node"]))
+        press(page, "dp-walk", "ArrowDown")
+    parents = table.tree(24, 6).parents
+    assert seen == {(parent, node) for node, parent in enumerate(parents) if node}
+    press(page, "dp-walk", "Home", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft")
+    assert "step 3 of 23" in page.locator(".dp-place").inner_text()
+
+
+def test_the_tree_is_handed_over(page: Any) -> None:
+    """Guards the one thing the lab relies on: parents as Python has them, with the cell they belong to."""
+    table = dp_table(Acceptance(APP_E), 75, 8)
+    page.locator("[data-part=dp-use]").click()
+    (chosen,) = page.evaluate("chosen")
+    assert chosen["parents"] == list(table.tree(75, 8).parents)
+    value, branches = table.best(75, 8)
+    assert chosen["about"] == {"n": 75, "levels": 8, "branches": branches, "tokens": pytest.approx(value, abs=EXACT)}
+    assert page.locator("[data-part=dp-tree-title]").inner_text() == f"75 nodes on 8 levels, {value:.3f} tokens a step"
+
+
+@pytest.mark.parametrize(("rates", "words"), [([0.7, 0.4], "1.1"), ([0.5, -0.1], "-0.1"), ([0.5, "x"], "x"), ([], "0 rates")])
+def test_a_bad_vector_is_refused_and_the_table_stays(page: Any, rates: list[Any], words: str) -> None:
+    """Guards against a panel that goes blank, or computes with what cannot be a vector."""
+    before = sentence(page)
+    give(page, rates=rates)
+    assert words in page.locator("[data-part=dp-error]").inner_text()
+    assert sentence(page) == before
+    give(page, rates=[0.5, 0.2])
+    assert page.locator("[data-part=dp-error]").is_hidden()
+    table = dp_table(Acceptance((0.5, 0.2)), 75, 8)
+    assert sentence(page) == told(table, 75, 8, table.best(75, 8)[1])
+
+
+# -- the picture ---------------------------------------------------------------------------------------------------------------
+
+# The colour in the upper part of each cell; the line of best b runs through the middle.
+INK = """cells => {
+  const {grid} = dp, {base} = grid, k = base.width / grid.size.w, copy = document.createElement('canvas');
+  [copy.width, copy.height] = [base.width, base.height];
+  const pen = copy.getContext('2d', {willReadFrequently: true});
+  pen.drawImage(base, 0, 0);
+  return cells.map(([n, b]) => {
+    const x = (grid.x(n) + grid.x(n + 1)) / 2, y = grid.y(b) + 0.25 * (grid.y(b + 1) - grid.y(b));
+    return [...pen.getImageData(Math.floor(x * k), Math.floor(y * k), 1, 1).data.slice(0, 3)];
+  });
+}"""
+
+
+def test_colours_stand_for_regret_gain_and_value(page: Any) -> None:
+    """Guards the shades: the darker a cell, the less it loses (regret, within a column), or the more it has (gain and value)."""
+    table = dp_table(Acceptance(APP_E), 128, 8)
+    columns = {"regret": [(100, b) for b in (1, 2, 3, 12, 20, 30)], "value": [(n, 30) for n in (32, 48, 64, 96, 120)],
+               "gain": [(n, 30) for n in (36, 48, 64, 96, 120)]}
+    worth = {"regret": lambda n, b: table.value(n, 8, b) - table.best(n, 8)[0], "value": lambda n, b: table.value(n, 8, b),
+             "gain": lambda n, b: table.value(n, 8, b) - table.value(n - 1, 8, b)}
+    for kind, cells in columns.items():
+        page.locator(f".sq-segments [data-key={kind}]").click()
+        settle(page)
+        light = [sum(ink) for ink in page.evaluate(INK, cells)]
+        by_worth = sorted(range(len(cells)), key=lambda i: worth[kind](*cells[i]))
+        assert [light[i] for i in by_worth] == sorted(light, reverse=True), (kind, light)
+        assert len(set(light)) > 2
+
+
+def test_the_canvas_is_as_sharp_as_the_screen_and_follows_the_theme(sharp: Any) -> None:
+    """Guards against a blurred canvas, and against the light ramp left behind in the dark."""
+    assert sharp.evaluate("[dp.grid.base.width, dp.grid.base.height]") == sharp.evaluate(
+        "[Math.round(dp.grid.size.w * 2), Math.round(dp.grid.size.h * 2)]")
+    light = sharp.evaluate(INK, [[100, 2], [100, 20]])
+    sharp.evaluate("document.body.classList.add('dark')")
+    settle(sharp)
+    dark = sharp.evaluate(INK, [[100, 2], [100, 20]])
+    assert (sum(light[0]) - sum(light[1])) * (sum(dark[0]) - sum(dark[1])) < 0, (light, dark)
+
+
+def test_a_thousand_columns_through_a_window(page: Any) -> None:
+    """Guards the large table: it arrives, keeps the cell, and the window follows the keyboard to its far end."""
+    page.locator(".sq-segments [data-key='1024']").click()
+    page.wait_for_function("dp.table.nodes === 1024", timeout=20000)
+    settle(page)
+    assert sentence(page).startswith("T[75,8,")
+    assert page.evaluate("dp.grid.window") == {"from": 1, "count": 1024}
+    press(page, "dp-grid", "+", "+", "+", "End")
+    window = page.evaluate("dp.grid.window")
+    assert window["count"] == 128
+    assert window["from"] + window["count"] - 1 == 1024
+    truth = dp_table(Acceptance(APP_E), 1024, 8)
+    assert sentence(page) == told(truth, 1024, 8, int(re.match(r"T\[1024,8,(\d+)\]", sentence(page)).group(1)))
+
+
+def test_no_sentence_outgrows_its_line(page: Any) -> None:
+    """Guards against text cut off or laid over: nothing in the panel is wider than its box, in either state of the table."""
+    for rates in (list(APP_E), [0.2] * 5, [0.999]):
+        give(page, rates=rates, n=128, levels=None)
+        wide = page.evaluate("""() => [...document.querySelectorAll('.dp-root :is(p, h4, button, .dp-legend, .dp-explain)')]
+          .filter(node => node.offsetParent && node.scrollWidth > node.clientWidth + 2)
+          .map(node => node.className + ': ' + node.textContent)""")
+        assert wide == [], json.dumps(rates)
