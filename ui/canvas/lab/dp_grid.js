@@ -29,8 +29,8 @@
     fit(table) {
       this.table = table;
       this.rows = Math.min(table.branches + 1, MOST_ROWS);
-      const pitch = Math.max(10, Math.min(30, Math.floor(Math.max(352, Math.min(window.innerHeight * 0.46, 560)) / this.rows)));
-      this.box.style.height = Math.max(this.rows * pitch, 150) + TOP + BOTTOM + "px";
+      const pitch = Math.max(10, Math.min(52, Math.floor(Math.max(352, Math.min(window.innerHeight * 0.46, 560)) / this.rows)));
+      this.box.style.height = Math.max(this.rows * pitch, 160) + TOP + BOTTOM + "px";
       this.firstRow = Math.min(this.firstRow, table.branches + 1 - this.rows);
       this.show(this.window.from, this.window.count);
     }

@@ -5,19 +5,19 @@
   /** Both differences are tiny over most of the table, so their scale is a cube root; the value's own is straight. */
   const KINDS = {
     regret: {
-      name: "Regret", title: "tokens lost against the best b for this n", power: 1 / 3, strong: "least",
+      name: "Regret", title: "tokens lost against the best b for this n", power: 1 / 3, strong: "least", share: 0.9,
       of: (table, n, l, b) => table.best(n, l).value - table.value(n, l, b),
     },
     gain: {
-      name: "Gain", title: "tokens gained over n − 1 nodes, same b", power: 1 / 3, strong: "most",
+      name: "Gain", title: "tokens gained over n − 1 nodes, same b", power: 1 / 3, strong: "most", share: 0.98,
       of: (table, n, l, b) => (n > 1 && table.value(n - 1, l, b) > -Infinity ? table.value(n, l, b) - table.value(n - 1, l, b) : NaN),
     },
     value: { name: "Value", title: "expected tokens a step", power: 1, strong: "most", of: (table, n, l, b) => table.value(n, l, b) },
   };
 
   /**
-   * The range of a shade over the cells of one level: {low, high, cut}. Differences begin at 0 and end where nine cells in ten have
-   * theirs; the few beyond (`cut`) are trees with hardly a node more than children.
+   * The range of a shade over the cells of one level: {low, high, cut}. Differences begin at 0 and end where `share` of the
+   * cells have theirs; the few beyond (`cut`) are trees with hardly a node more than children.
    */
   function range(kind, table, l) {
     const values = [];
@@ -30,7 +30,7 @@
     const sorted = Float64Array.from(values).sort(), last = sorted.length - 1;
     if (last < 0) return { low: 0, high: 0, cut: false };
     if (kind === "value") return { low: sorted[0], high: sorted[last], cut: false };
-    const high = sorted[Math.floor(0.9 * last)] || sorted[last];
+    const high = sorted[Math.floor(KINDS[kind].share * last)] || sorted[last];
     return { low: 0, high, cut: high < sorted[last] };
   }
 
