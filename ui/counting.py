@@ -24,7 +24,8 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Tally:
-    """How far it is: share done, 0 to 1, in words too. `over`: it has ended; `error`: why, where it failed; `counted`: what was."""
+    """How far it is: share done, 0 to 1, and words. `over`: it has ended; `error`: why, where it failed; `counted`: what came out
+    of it."""
 
     share: float
     words: str

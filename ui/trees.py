@@ -84,7 +84,8 @@ class Wish:
         return shape.make(*self.numbers), self._words()  # pyright: ignore[reportOptionalCall]
 
     def _words(self) -> str:
-        words = {"sequences": "{} sequences of {}", "kary": "{}-ary, {} levels", "branching": "branching {}", "lab": SHAPES["lab"].label}
+        words = {"sequences": "{} sequences of {}", "kary": "{}-ary, {} levels", "branching": "branching {}",
+                 "lab": SHAPES["lab"].label}
         return words.get(self.kind, "plain decoding" if self.kind == "plain" else self.kind).format(*self.numbers)
 
     def _sized(self, tree: Tree) -> Tree:

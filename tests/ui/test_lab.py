@@ -146,7 +146,8 @@ def test_a_tree_goes_into_the_form_and_makes_an_order_for_that_very_tree(made: C
     form = tab._live.form
     text = updates[form.branching]["value"]
     order = Order.parse({"prompt": "x", "temperature": 0.6, "top_p": 1.0, "max_new_tokens": 8, "seed": 0,
-                         "tree": updates[form.tree], "first": 1, "second": 1, "branching": text, "verifier": "sequoia", "compare": False}, LOCAL)
+                         "tree": updates[form.tree], "first": 1, "second": 1, "branching": text, "verifier": "sequoia",
+                         "compare": False}, LOCAL)
     assert order.wish.tree(None, order.policy) == (tree, "from the lab")
 
 

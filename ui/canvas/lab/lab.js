@@ -53,6 +53,7 @@
     async settle() {
       if (!this.size.w) return;
       this.numbers.settle();
+      if (!this.address) return; // a page without the figures' library
       try {
         const Plotly = await S.plotly(this.address);
         await Promise.all([this.curves.paint(Plotly), this.margins.paint(Plotly)]);

@@ -1,0 +1,467 @@
+"""The tree lab in a real Chromium: its mathematics against Python's, and what a visitor drags, types, draws and saves.
+
+The test page is opened as a file, without Plotly, which only draws what is computed here; the last test runs in the app.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from sequoia import Acceptance, HardwareProfile, Tree, best_plan, best_tree
+from sequoia.export import from_node_link, from_paths, to_branching, to_csv, to_node_link, to_paths
+from sequoia.plan import step_seconds
+from sequoia.planner import best_first, dp_table, expected_tokens
+
+DEMO = Path(__file__).resolve().parents[2] / "ui" / "canvas" / "lab" / "demo.html"
+PLOTLY = Path(__import__("plotly").__file__).parent / "package_data" / "plotly.min.js"
+FRAME = "() => new Promise(f => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(f))))"
+STATE = "made.state"
+P = "Sequoia.planner"
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Page]:
+    """The test page at 1280 x 800. Whatever the console says, and any request beyond files, fails the test."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    tab, said = context.new_page(), []
+    tab.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+    tab.on("pageerror", lambda error: said.append(f"error: {error}"))
+    tab.on("request", lambda request: said.append(request.url) if not request.url.startswith(("file:", "data:", "blob:")) else None)
+    tab.goto(DEMO.as_uri())
+    settle(tab)
+    yield tab
+    context.close()
+    assert said == []
+
+
+def settle(page: Page) -> None:
+    page.evaluate(FRAME)
+
+
+def put(page: Page, **changes: Any) -> None:
+    page.evaluate(f"changes => {STATE}.set(changes)", changes)
+    settle(page)
+
+
+def part(name: str) -> str:
+    return f'[data-part="{name}"]'
+
+
+def say(page: Page, field: str, value: str) -> None:
+    """Type into a field and leave it."""
+    page.fill(part(field), value)
+    page.press(part(field), "Tab")
+    settle(page)
+
+
+def rates(page: Page) -> list[float]:
+    return page.evaluate(f"{STATE}.rates")
+
+
+def node(page: Page, number: int) -> Any:
+    return page.locator(f'.sq-lab-tree .sq-n[data-node="{number}"]')
+
+
+# -- the same figures as Python's ----------------------------------------------------------------------------------------------
+
+
+def vectors(count: int) -> list[list[float]]:
+    """Random vectors, most of them increasing somewhere, with zeros, ties and sums of 1 among them."""
+    rng = random.Random(11)
+    made = []
+    for i in range(count):
+        raw = [rng.choice([0.0, rng.random(), rng.random() ** 4, 0.25]) for _ in range(rng.randint(1, 9))]
+        total = sum(raw) * rng.uniform(1.0, 2.0)
+        made.append([value / total if total else 0.0 for value in (sorted(raw, reverse=True) if i % 3 == 0 else raw)])
+    return made
+
+
+def profile(rng: random.Random) -> HardwareProfile:
+    """Times that dip here and there, as measured ones do."""
+    def points(first: float) -> tuple[tuple[int, float, float], ...]:
+        return tuple((n, first * rng.uniform(0.8, 1.4) * (1 + n / 40), 0.0) for n in (1, 2, 5, 16, 48))
+
+    return HardwareProfile("d", "f", "t", "q", 8, points(0.01), points(0.001), "simulated", "2026-01-01", points(0.0004))
+
+
+def test_growth_and_smoothing_are_pythons(page: Page) -> None:
+    for given in vectors(40):
+        for levels in (None, 2, 4):
+            found = page.evaluate(f"([r, l]) => {{ const e = {P}.smooth(r), g = {P}.bestFirst(e, 60, l);"
+                                  f" return [e, {P}.canonical(g.parents), g.totals]; }}", [given, levels])
+            even = Acceptance(tuple(given)).smoothed()
+            growth = best_first(even, 60, levels)
+            assert found[0] == pytest.approx(even.rates, abs=1e-12)
+            assert found[1] == list(growth.tree(60).parents)
+            assert found[2] == pytest.approx(growth.totals, abs=1e-9)
+
+
+def test_every_cell_of_the_table_is_pythons_for_any_vector(page: Page) -> None:
+    for given in vectors(12):
+        for levels in (None, 3, 5):
+            at = levels or 24
+            cells = page.evaluate(f"([r, l, at]) => {{ const t = {P}.dpTable(r, 24, l), all = [];"
+                                  " for (let n = 1; n <= 24; n++) for (let b = 0; b < 24; b++) { const v = t.value(n, at, b);"
+                                  " all.push(Number.isFinite(v) ? v : null); } return [all, t.parents(24, at)]; }", [given, levels, at])
+            table = dp_table(Acceptance(tuple(given)), 24, levels)
+            for n in range(1, 25):
+                for b in range(24):
+                    found, wanted = cells[0].pop(0), table._column(at, b)[n]
+                    assert found == (None if wanted == float("-inf") else pytest.approx(wanted, abs=1e-9)), (given, n, b)
+            tree = Tree.from_parents(cells[1])
+            assert expected_tokens(tree, Acceptance(tuple(given))) == pytest.approx(table.best(24, at)[0], abs=1e-9)
+
+
+def test_times_and_plans_are_pythons(page: Page) -> None:
+    rng = random.Random(3)
+    for given in vectors(15):
+        times, grown = profile(rng), [-1, *(rng.randrange(i) for i in range(1, 70))]
+        data = json.loads(times.to_json())
+        seconds, plan, roomy = page.evaluate(
+            f"([p, r, parents]) => [{P}.stepSeconds(parents, p), {P}.bestPlan(r, p, 80, 9), {P}.bestPlan(r, p, 80, 9, 0.05)]",
+            [data, given, grown])
+        assert seconds == pytest.approx(step_seconds(Tree.from_parents(grown), times), abs=1e-12)
+        for found, slack in ((plan, 0.0), (roomy, 0.05)):
+            wanted = best_plan(Acceptance(tuple(given)), times, 80, 9, slack)
+            assert found["parents"] == list(wanted.tree.parents)
+            assert found["speedup"] == pytest.approx(wanted.predicted_speedup, abs=1e-9)
+
+
+def test_the_papers_figures_come_out_to_the_printed_digits(page: Page) -> None:
+    page.wait_for_selector(".sq-lab-check tbody tr")
+    rows = page.locator(".sq-lab-check tbody tr").all_inner_texts()
+    assert [row.split()[:4] for row in rows] == [[n, cap, paper, paper] for n, cap, paper in (
+        ("64", "any", "5.917"), ("128", "any", "6.607"), ("256", "any", "7.289"), ("512", "any", "7.968"), ("768", "18", "8.337"),
+        ("1024", "18", "8.609"))]
+    assert all("same" in row for row in rows)
+
+
+# -- shapes of one size ----------------------------------------------------------------------------------------------------------
+
+
+def test_every_shape_has_exactly_the_nodes_of_the_budget(page: Page) -> None:
+    found = page.evaluate("""() => { const s = made.state, out = [];
+        for (const n of [1, 2, 3, 7, 31, 100, 333, 1024]) { s.set({ n });
+          for (const name of ["chain", "sequences", "kary", "branching", "best", "fitted"]) out.push([name, n, s.parentsOf(name)]); }
+        return out; }""")
+    for name, n, parents in found:
+        assert len(Tree.from_parents(parents)) == n, name
+
+
+def test_shapes_that_fit_are_the_named_trees(page: Page) -> None:
+    make = page.evaluate("() => { const s = Sequoia.lab.shapes; return [s.chain(9), s.sequences(21, 4), s.kary(31, 2),"
+                         " s.branching(25, [4, 2, 2])]; }")
+    assert [Tree(tuple(parents)) for parents in make[:3]] == [Tree.chain(9), Tree.sequences(4, 5), Tree.kary(2, 5)]
+    assert Tree(tuple(make[3])).parents == Tree.from_branching([4, 2, 2]).parents[:25]
+    assert Tree.from_parents(page.evaluate("Sequoia.lab.shapes.branching(29, [4, 2, 2])")) == Tree.from_branching([4, 2, 2])
+
+
+def test_ceilings_are_what_the_shapes_come_near_to_and_never_pass(page: Page) -> None:
+    given = Acceptance((0.6, 0.1, 0.05))
+    put(page, rates=list(given.rates))
+    for name, k, tree in (("chain", None, Tree.chain(200)), ("sequences", 3, Tree.sequences(3, 200)), ("kary", 2, Tree.kary(2, 10))):
+        ceiling = page.evaluate("([name, k, r]) => Sequoia.lab.shapes.ceiling(name, k, r)", [name, k, list(given.rates)])
+        reached = expected_tokens(tree, given)
+        assert reached < ceiling + 1e-9
+        assert reached == pytest.approx(ceiling, rel=1e-6 if name != "kary" else 0.05)
+
+
+def test_the_table_says_the_size_and_its_figures_are_pythons(page: Page) -> None:
+    put(page, rates=[0.6, 0.2, 0.1], n=40, levels=6)
+    even, words = Acceptance((0.6, 0.2, 0.1)), page.locator(".sq-lab-shapes").inner_text()
+    assert "exactly 40 nodes" in words
+    cells = page.locator('tr[data-shape="best"] td').all_inner_texts()
+    tree = best_tree(even, 40, 6)
+    assert cells[:2] == [str(tree.levels), f"{expected_tokens(tree, even):.3f}"]
+    assert "1 of 40 nodes drawn" in page.locator('tr[data-shape="hand"]').inner_text()
+    say(page, "k-kary", "0")
+    assert "0" in page.locator(".sq-lab-shapes .is-wrong").inner_text()
+    say(page, "k-kary", "3")
+    assert page.locator('tr[data-shape="kary"] td').nth(1).inner_text() == f"{expected_tokens(complete(40, 3), even):.3f}"
+
+
+def complete(n: int, k: int) -> Tree:
+    return Tree((-1, *((node - 1) // k for node in range(1, n))))
+
+
+# -- acceptance ------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_bar_is_dragged_and_moved_by_keys_and_stops_where_the_sum_is_one(page: Page) -> None:
+    page.select_option(part("presets"), "flat")
+    bar = page.locator('.sq-lab-bar[data-rank="1"]')
+    box = bar.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] * 0.6)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] - 60)
+    settle(page)
+    page.mouse.up()
+    assert rates(page)[1] == pytest.approx(1 - 0.35 - 0.12 - 0.08, abs=1e-3)
+    assert sum(rates(page)) <= 1
+    assert "0.45 at most" in page.inner_text(part("problem"))
+    bar.press("Home")
+    bar.press("ArrowUp")
+    bar.press("Shift+ArrowUp")
+    settle(page)
+    assert rates(page)[1] == pytest.approx(0.11)
+    assert "sum 0.6600" in page.inner_text(part("sum"))
+    assert page.locator(part("presets")).input_value() == "own"
+    bar.press("ArrowRight")
+    expect(page.locator('.sq-lab-bar[data-rank="2"]')).to_be_focused()
+
+
+def test_a_typed_rate_out_of_bounds_is_refused_and_nothing_is_lost(page: Page) -> None:
+    page.select_option(part("presets"), "flat")
+    page.locator('.sq-lab-bar[data-rank="1"]').focus()
+    settle(page)
+    for typed, words in (("1.5", "1.5"), ("-0.1", "-0.1"), ("x", "NaN"), ("0.9", "sum to 1.45")):
+        say(page, "rate", typed)
+        assert words in page.inner_text(part("problem"))
+        assert rates(page) == [0.35, 0.2, 0.12, 0.08]
+
+
+PASTED = [
+    ("[0.5, 0.25]", [0.5, 0.25]), ('{"format": "sequoia-acceptance", "version": 1, "rates": [0.5, 0.1]}', [0.5, 0.1]),
+    ("0.5, 0.2; 0.1", [0.5, 0.2, 0.1]), ("0.5\n0.2\n", [0.5, 0.2]), ("rank,rate\n1,0.5\n2,0.2\n", [0.5, 0.2]), ("1,0\r\n2,0\r\n", [0, 0]),
+]
+
+
+def test_vectors_are_pasted_as_json_and_csv(page: Page) -> None:
+    for text, wanted in PASTED:
+        page.click(part("paste"))
+        page.fill(part("sheet"), text)
+        page.click(part("use"))
+        settle(page)
+        assert rates(page) == wanted
+        assert "imported" in page.inner_text('[data-part="acceptance"] .sq-word >> nth=0')
+
+
+REFUSED = [
+    ("", "nothing to read"), ("[0.9, 0.2]", "sum to 1.1"), ("[0.9,", "not JSON"), ('{"a": 1}', "no list of rates"), ("0.5, x", '"x"'),
+    ("[]", "1 to 1024"), ("[null]", "rates[0] = null"), ('["0.5"]', "rates[0] = 0.5; it must be a number"), ("[1e999]", "Infinity"),
+    (json.dumps([0.0] * 1025), "1025 rates"), ("<img src=x onerror=alert(1)>", "<img"),
+]
+
+
+def test_what_is_no_vector_is_refused_with_the_reason(page: Page) -> None:
+    before = rates(page)
+    page.click(part("paste"))
+    for text, words in REFUSED:
+        page.fill(part("sheet"), text)
+        page.click(part("use"))
+        settle(page)
+        assert words in page.inner_text(part("problem"))
+        assert rates(page) == before
+    assert page.locator(".sq-lab img").count() == 0
+
+
+def test_saved_vectors_are_read_by_python(page: Page) -> None:
+    page.select_option(part("presets"), "peaked")
+    with page.expect_download() as saved:
+        page.click('[data-part="acceptance"] button:has-text("JSON")')
+    assert Acceptance.from_json(Path(saved.value.path()).read_text()) == Acceptance((0.9, 0.04, 0.02, 0.01))
+
+
+def test_a_power_law_never_sums_to_more_than_one(page: Page) -> None:
+    page.select_option(part("presets"), "power")
+    for exponent in ("0", "0.5", "4"):
+        page.fill(part("power-exponent"), exponent)
+        settle(page)
+        found = rates(page)
+        assert sum(found) <= 1
+        assert found[1] == pytest.approx(found[0] * 2 ** -float(exponent), rel=1e-6)
+
+
+def test_the_fit_and_intervals_are_pythons(page: Page) -> None:
+    for given in vectors(8):
+        if sum(rate > 0 for rate in given) > 1:
+            found = page.evaluate("r => Sequoia.lab.vectors.fitPower(r)", given)
+            assert found == pytest.approx(Acceptance(tuple(given)).fit_power_law(), rel=1e-9, abs=1e-9)
+    from sequoia.survey import wilson
+    assert page.evaluate("Sequoia.lab.vectors.wilson(53, 965)") == pytest.approx(wilson(53, 965), abs=1e-12)
+
+
+# -- the tree --------------------------------------------------------------------------------------------------------------------
+
+
+def test_the_budget_grows_one_tree_node_by_node(page: Page) -> None:
+    put(page, rates=[0.6, 0.2, 0.1], n=20)
+    places = page.evaluate("[...made.lab.tree.byNode.keys()].length")
+    before = page.evaluate(f"{STATE}.parents")
+    page.focus(part("budget"))
+    page.keyboard.press("ArrowRight")
+    settle(page)
+    after = page.evaluate(f"{STATE}.parents")
+    assert (places, len(after), after[:20]) == (20, 21, before)
+    assert Tree.from_parents(after) == best_tree(Acceptance((0.6, 0.2, 0.1)), 21)
+    assert "Node 21 adds" in page.inner_text(part("margin"))
+    assert page.locator(".sq-n.is-newest:visible").get_attribute("data-node") == "20"
+    say(page, "levels", "3")
+    assert Tree.from_parents(page.evaluate(f"{STATE}.parents")) == best_tree(Acceptance((0.6, 0.2, 0.1)), 21, 3)
+
+
+def test_a_budget_out_of_bounds_is_refused(page: Page) -> None:
+    before = page.evaluate(f"[{STATE}.n, {STATE}.levels]")
+    for field, value, bound in (("n", "0", "1 to 1024"), ("n", "1025", "1 to 1024"), ("n", "2.5", "1 to 1024"),
+                                ("levels", "1", "2 to 1024"), ("levels", "x", "2 to 1024")):
+        say(page, field, value)
+        assert f'"{value}"' in page.inner_text(part("explain"))
+        assert bound in page.inner_text(part("explain"))
+        assert page.evaluate(f"[{STATE}.n, {STATE}.levels]") == before
+
+
+def test_a_node_is_explained_with_its_own_operands(page: Page) -> None:
+    put(page, rates=[0.5, 0.25], n=8)
+    page.evaluate("document.querySelector('.sq-lab-tree .sq-n[data-node=\"3\"]')"
+                  ".dispatchEvent(new PointerEvent('pointerover', {bubbles: true}))")
+    found = page.inner_text(part("explain"))
+    ranks, product = page.evaluate("[made.lab.tree.way(3), made.lab.tree.f[3]]")
+    assert f"way {'.'.join(map(str, ranks))}" in found
+    assert float(re.search(r"= ([\d.]+)[;.]", found)[1].rstrip(".")) == pytest.approx(product, rel=1e-3)
+
+
+def test_a_tree_is_drawn_by_hand_within_the_budget(page: Page) -> None:
+    put(page, rates=[0.6, 0.2, 0.1], n=4)
+    page.click(part("show-hand"))
+    settle(page)
+    for _ in range(2):
+        node(page, 0).click()
+        settle(page)
+    node(page, 1).focus()
+    page.keyboard.press("Enter")
+    settle(page)
+    assert page.evaluate(f"{STATE}.hand") == [-1, 0, 0, 1]
+    best, own = (expected_tokens(tree, Acceptance((0.6, 0.2, 0.1))) for tree in (best_tree(Acceptance((0.6, 0.2, 0.1)), 4),
+                                                                                  Tree((-1, 0, 0, 1))))
+    said = page.inner_text(part("gap"))
+    assert f"{own:.3f} tokens" in said
+    assert f"DP has {best:.3f}" in said
+    node(page, 1).click()
+    settle(page)
+    assert "budget is 4 nodes" in page.inner_text(part("explain"))
+    assert len(page.evaluate(f"{STATE}.hand")) == 4
+    node(page, 1).focus()
+    page.keyboard.press("Delete")
+    settle(page)
+    assert page.evaluate(f"{STATE}.hand") == [-1, 0]
+    page.keyboard.press("Control+z")
+    settle(page)
+    assert page.evaluate(f"{STATE}.hand") == [-1, 0, 0, 1]
+    page.get_by_role("button", name="From best").click()
+    settle(page)
+    assert "as good as the DP" in page.inner_text(part("gap"))
+
+
+def test_a_level_cap_and_the_root_hold_in_a_drawn_tree(page: Page) -> None:
+    put(page, n=9, levels=2, shown="hand", hand=[-1, 0])
+    node(page, 1).click()
+    settle(page)
+    assert "the cap is 2" in page.inner_text(part("explain"))
+    node(page, 0).focus()
+    page.keyboard.press("Delete")
+    settle(page)
+    assert "root" in page.inner_text(part("explain"))
+    assert page.evaluate(f"{STATE}.hand") == [-1, 0]
+
+
+def test_512_and_1024_nodes_stay_readable_and_quick(page: Page) -> None:
+    page.select_option(part("presets"), "paper")
+    for n in (128, 512, 1024):
+        put(page, n=n)
+        took = page.evaluate("async () => { const t = []; for (let i = 0; i < 5; i++) { const start = performance.now();"
+                             " made.lab.editor.move(0, 0.6 + i / 50); await new Promise(f => requestAnimationFrame(() => setTimeout(f)));"
+                             " t.push(performance.now() - start); } return t.sort((a, b) => a - b)[2]; }")
+        print(f"\n{n} nodes: {took:.0f} ms from a moved bar to a new picture")
+        size = page.evaluate("parseFloat(document.querySelector('.sq-lab-tree .sq-n-text').getAttribute('font-size'))")
+        assert size >= 9.5
+    assert page.locator(".sq-lab-tree .sq-n:visible").count() < 300
+    page.fill(part("find"), "1000")
+    page.press(part("find"), "Enter")
+    settle(page)
+    assert node(page, 999).is_visible()
+    expect(node(page, 999)).to_be_focused()
+
+
+# -- use it ----------------------------------------------------------------------------------------------------------------------
+
+
+def saved(page: Page, form: str) -> str:
+    with page.expect_download() as download:
+        page.select_option(part("export"), form)
+    return Path(download.value.path()).read_bytes().decode()
+
+
+def test_saved_trees_are_pythons_and_come_back(page: Page) -> None:
+    given = Acceptance((0.6, 0.2, 0.1))
+    put(page, rates=list(given.rates), n=45)
+    tree = best_tree(given, 45)
+    assert Tree.from_json(saved(page, "json")) == tree
+    assert json.loads(saved(page, "nodelink")) == to_node_link(tree)
+    assert from_node_link(json.loads(saved(page, "nodelink"))) == tree
+    assert json.loads(saved(page, "paths")) == to_paths(tree)
+    assert from_paths(json.loads(saved(page, "paths"))) == tree
+    rows, wanted = saved(page, "csv").split("\r\n"), to_csv(tree, given).split("\r\n")
+    assert rows[0] == wanted[0]
+    for row, other in zip(rows[1:-1], wanted[1:-1], strict=True):
+        assert list(map(float, row.split(","))) == pytest.approx(list(map(float, other.split(","))), abs=1e-12)
+    picture = saved(page, "svg")
+    assert picture.count("<text") == 45 + 1
+    assert page.evaluate("t => new DOMParser().parseFromString(t, 'image/svg+xml').querySelector('parsererror') === null", picture)
+
+
+def test_a_branching_list_is_offered_only_where_the_tree_has_that_form(page: Page) -> None:
+    put(page, n=29, kinds={"sequences": None, "kary": None, "branching": [4, 2, 2]}, shown="branching")
+    assert json.loads(saved(page, "branching")) == to_branching(Tree.from_branching([4, 2, 2])) == [4, 2, 2]
+    put(page, n=28)
+    assert page.locator('option[value="branching"]').is_disabled()
+
+
+def test_run_sends_the_tree_on_show_in_breadth_first_order(page: Page) -> None:
+    put(page, rates=[0.6, 0.2, 0.1], n=30)
+    page.click(part("run"))
+    name, data = page.evaluate("sent[sent.length - 1]")
+    assert (name, Tree(tuple(data["parents"]))) == ("decode", best_tree(Acceptance((0.6, 0.2, 0.1)), 30))
+    page.evaluate("made.ingest({ most: 20 })")
+    put(page, n=21)
+    assert page.locator(part("run")).is_disabled()
+
+
+def test_the_labels_say_where_figures_come_from(page: Page) -> None:
+    words = page.locator(".sq-lab").inner_text().lower()
+    for label in ("expected", "predicted", "paper", "simulated"):
+        assert label in words
+
+
+def test_the_figures_are_drawn_and_follow_light_and_dark(page: Page) -> None:
+    page.goto(f"{DEMO.as_uri()}?plotly={PLOTLY.as_uri()}")
+    page.wait_for_selector(".sq-lab-curves .main-svg")
+    colour = "getComputedStyle(document.querySelector('.sq-lab-curves .xtick text')).fill"
+    light = page.evaluate(colour)
+    page.evaluate("document.body.classList.add('dark')")
+    page.wait_for_function(f"light => {colour} !== light", arg=light)
+    assert page.evaluate("document.querySelector('.sq-lab-curves .js-plotly-plot').data.at(-1).y.at(-1)") > 8
+
+
+def test_a_tree_from_the_lab_runs_in_the_live_view(visit: Callable[..., Page]) -> None:
+    page = visit()
+    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=40_000)
+    page.fill("#pg-tokens input", "24")
+    page.get_by_role("tab", name="Lab").click()
+    page.wait_for_selector(part("run"))
+    page.wait_for_function("Sequoia.lab.made.state.profile !== null", timeout=20_000)
+    expect(page.locator(part("plan"))).to_contain_text("measured")
+    page.evaluate("Sequoia.lab.made.state.set({ n: 13 })")
+    wanted = page.evaluate("Sequoia.planner.canonical(Sequoia.lab.made.state.parents)")
+    page.click(part("run"))
+    page.wait_for_function("(s => s.meta.label === 'measured' && s.done)(SequoiaPage.view.store)", timeout=30_000)
+    assert page.evaluate("SequoiaPage.view.store.steps.length") > 0
+    assert page.evaluate("SequoiaPage.view.store.meta.tree.how") == "from the lab"
+    assert page.evaluate("SequoiaPage.view.store.trees[SequoiaPage.view.store.steps[0].tree].parents") == wanted
