@@ -86,11 +86,13 @@ def test_no_trials_say_nothing() -> None:
 
 def test_a_rate_that_depends_on_depth_is_found() -> None:
     """Guards a test that never fires. The rate 0.8 falls to 0.3 at depth 1; with 400 walks missing it is below 1e-9."""
-    verdict = positional(Atlas.fold(walks([[0.8, 0.1, 0.0], [0.3, 0.1, 0.0], [0.8, 0.1, 0.0]], 400, 3)))
+    atlas = Atlas.fold(walks([[0.8, 0.1, 0.0], [0.3, 0.1, 0.0], [0.8, 0.1, 0.0]], 400, 3))
+    verdict = positional(atlas)
+    assert (verdict.here, verdict.elsewhere) == (atlas.cells[1, 0], atlas.by_rank(0, but=1))
     assert verdict.holds is False
     assert (verdict.depth, verdict.rank) == (1, 0)
     assert verdict.sentence.startswith("The positional assumption fails here: child 1 of a node at depth 1 is accepted")
-    assert verdict.here.rate < verdict.elsewhere.rate
+    assert verdict.here.rate < 0.5 < 0.7 < verdict.elsewhere.rate
 
 
 def test_rates_by_rank_alone_are_seldom_doubted() -> None:

@@ -50,6 +50,8 @@ def test_among_equals_the_smallest_cell_is_chosen() -> None:
     """A cap that does not bind gives the same tree again; the lowest such cap is the tree's own number of levels."""
     grid = speedup_grid(Acceptance((0.0,)), PROFILE, (1, 2, 4), (1, 2, 3))
     assert chosen(grid) == (0, 0)
+    free = replace(PROFILE, target_seconds=((1, 0.02, 0),), draft_seconds=((1, 1e-12, 0),), overhead_seconds=0.0)
+    assert chosen(speedup_grid(Acceptance((0.0,)), free, (1, 2, 4), (1, 2, 3))) == (0, 0)
     with pytest.raises(BadProfile, match="0 sizes"):
         chosen(SpeedupGrid((1, 2), (), ((), ())))
 

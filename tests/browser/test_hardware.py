@@ -1,0 +1,155 @@
+"""The hardware view in a real browser: figures, what-if, measuring and stopping, profiles kept over a reload, hostile files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from sequoia import HardwareProfile
+
+Visit = Callable[..., Page]
+BOARD = "SequoiaHardware.board"
+MARKUP = "<img src=x onerror=window.hit=1> ${window.hit=2} {{value}}"
+
+
+@pytest.fixture
+def opened(visit: Visit) -> Callable[..., Page]:
+    """Opens the view, with the models ready and every figure drawn."""
+
+    def show(query: str = "", **options: Any) -> Page:
+        page = visit(query, **options)
+        page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
+        comes(page)
+        return page
+
+    return show
+
+
+def comes(page: Page) -> None:
+    page.get_by_role("tab", name="Hardware").click()
+    page.wait_for_function("document.querySelectorAll('.hw-chart[data-drawn=yes]').length >= 3", timeout=30_000)
+
+
+def board(page: Page, what: str) -> Any:
+    return page.evaluate(f"{BOARD}.{what}")
+
+
+def choose(page: Page, menu: str, option: str) -> None:
+    page.click(f"#hw-{menu} input")
+    page.get_by_role("option", name=option).click()
+
+
+def until(page: Page, true: str, seconds: float = 15) -> None:
+    page.wait_for_function(f"(() => {{ const b = {BOARD}; return {true}; }})()", timeout=seconds * 1000)
+
+
+def test_figures_are_drawn_from_what_the_server_sent(opened: Callable[..., Page]) -> None:
+    page = opened()
+    assert board(page, "view.profile.label") == "measured"
+    drawn = page.evaluate("[...document.querySelectorAll('.hw-chart[data-drawn=yes]')].map(n => n.data.map(d => d.type))")
+    assert drawn[0] == ["heatmap", "scatter"]
+    assert page.locator("#hw-view [data-tile=speedup] .sq-tile-value").inner_text() == f"{board(page, 'view.plan.speedup'):.2f}"
+    assert page.locator("#hw-view .hw-dot").count() == board(page, "view.plan.nodes")
+    assert page.locator("#hw-view [data-part=why]").inner_text() == board(page, "view.why")
+    assert "No run of this machine yet" in page.locator("#hw-view .hw-figure[data-part=run]").inner_text()
+    assert page.locator("#hw-view .hw-one[data-label=recorded] td b").count() > 3
+
+
+def test_hovering_a_cell_tells_its_values(opened: Callable[..., Page]) -> None:
+    page = opened()
+    box = page.locator("#hw-view .hw-figure[data-part=heat] .nsewdrag").first.bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + box["height"] * 0.4)
+    page.mouse.move(box["x"] + box["width"] * 0.42, box["y"] + box["height"] * 0.42)
+    expect(page.locator("#hw-view .hw-figure[data-part=heat] .hoverlayer")).to_contain_text("tokens in", timeout=5000)
+
+
+def test_what_if_and_two_curves(opened: Callable[..., Page]) -> None:
+    page = opened()
+    before = board(page, "view.plan.nodes")
+    choose(page, "profile", "A100")
+    until(page, "b.view.profile.label === 'paper'")
+    assert page.locator("#hw-view [data-part=label]").inner_text() == "paper"
+    assert board(page, "view.plan.nodes") > before
+    assert page.locator("#hw-view .hw-dot").count() == board(page, "view.plan.nodes")
+    choose(page, "against", "L40")
+    until(page, "b.verify.chart.node.data.length === 2")
+    page.fill("#hw-nodes input", "16")
+    until(page, "b.view.plan.nodes <= 16")
+    page.fill("#hw-nodes input", "99999")
+    page.locator("#hw-view [data-part=banner]").get_by_text("99999 is not a whole number from 1 to 1024").wait_for(timeout=5000)
+    assert board(page, "view.plan.nodes") <= 16
+
+
+def test_a_measurement_moves_and_stops(opened: Callable[..., Page]) -> None:
+    page = opened()
+    before = board(page, "view.file")
+    page.click("#hw-measure")
+    page.wait_for_function("Number(document.querySelector('.hw-stage').dataset.share) >= 2", timeout=30_000)
+    expect(page.locator("#hw-measure")).to_be_disabled()
+    page.click("#hw-stop")
+    page.locator("#hw-view [data-part=banner]").get_by_text("the profile that was there is kept").wait_for(timeout=20_000)
+    expect(page.locator("#hw-measure")).to_be_enabled()
+    assert board(page, "view.file") == before
+    assert page.locator("#hw-view .hw-progress").is_hidden()
+
+
+def test_profiles_are_kept_over_a_reload_exported_and_removed(opened: Callable[..., Page], tmp_path: Path) -> None:
+    page = opened()
+    page.fill("#hw-name input, #hw-name textarea", MARKUP)
+    page.click("#hw-save")
+    until(page, "b.view.profile.label === 'recorded'")
+    assert page.locator("#hw-view .sq-about .sq-model-name").last.inner_text() == MARKUP
+    with page.expect_download() as waiting:
+        page.get_by_label("Export the profile as JSON").click()
+    file = tmp_path / "profile.json"
+    waiting.value.save_as(file)
+    assert HardwareProfile.from_json(file.read_text()).source == "recorded"
+    page.reload()
+    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
+    comes(page)
+    choose(page, "profile", MARKUP[:20])
+    until(page, "b.view.profile.label === 'recorded'")
+    page.click("#hw-remove")
+    until(page, "b.view.profile.label === 'measured'")
+    spoiled = json.loads(file.read_text())
+    spoiled["target_seconds"][0][1] = -1
+    file.write_text(json.dumps(spoiled))
+    with page.expect_file_chooser() as chooser:
+        page.click("#hw-open")
+    chooser.value.set_files(file)
+    says = "seconds of target_seconds[0]: -1 is not a number"
+    page.locator("#hw-view [data-part=banner]").get_by_text(says).wait_for(timeout=5000)
+    assert board(page, "view.profile.label") == "measured"
+    assert page.evaluate("window.hit") is None
+
+
+def test_a_run_is_held_against_its_prediction(opened: Callable[..., Page]) -> None:
+    page = opened()
+    page.get_by_role("tab", name="Decode").click()
+    page.fill("#pg-tokens input", "24")
+    page.click("#pg-run")
+    page.wait_for_function("SequoiaPage.view.store.meta.label === 'measured' && SequoiaPage.view.store.done", timeout=60_000)
+    page.get_by_role("tab", name="Hardware").click()
+    until(page, "b.view.run !== null")
+    assert page.locator("#hw-view [data-part=difference]").inner_text() == board(page, "view.run.sentence")
+    assert page.locator("#hw-view .hw-parts tr").count() == 7
+    assert page.locator("#hw-view .hw-one").first.get_attribute("data-label") == "measured"
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1920, 1080), (420, 800)])
+def test_light_dark_narrow_and_wide(opened: Callable[..., Page], width: int, height: int) -> None:
+    page = opened("?__theme=light", viewport={"width": width, "height": height})
+    ink = "document.querySelector('.hw-figure[data-part=verify] .xtick text').style.fill"
+    light = page.evaluate(ink)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for part in page.locator("#hw-view .hw-stage .sq-panel").all():
+        box = part.bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width + 1
+    page.click("[data-act=theme]")
+    page.wait_for_function(f"{ink} !== {json.dumps(light)}")
