@@ -77,12 +77,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def benchmark(options: argparse.Namespace) -> dict[str, Any]:
     """Run every block (prompts x temperature), print its table, and give everything measured back."""
-    named = {} if options.target is None else {"target": options.target, "draft": options.draft}
+    named = {name: ref for name in ("target", "draft") if (ref := getattr(options, name))}
     pair = load_pair(**named, device=options.device)
     others = _other_dtypes(named, options.device)
     profile = measure_profile(pair, rounds=options.rounds * 3)
     print(f"{pair.name} on {describe(pair.target.device)}, {dtype_name(pair)}, {options.tokens} new tokens a prompt, "
-          f"{options.rounds} interleaved rounds; measured, medians with (lowest-highest)\n")
+          f"{options.rounds} interleaved rounds; measured, medians with (lowest-highest).\nSpeed-ups are medians of the "
+          "ratios within each round. non-model: share of a step outside both models; repeated: 8-grams seen before.\n")
     blocks = [_block(options, pair, others, profile, kind, temperature)
               for kind in options.prompts for temperature in options.temperature]
     return {"date": datetime.now().isoformat(timespec="seconds"), "device": describe(pair.target.device),
@@ -253,18 +254,25 @@ def _or_blank(value: float | None, form: str, unit: str = "") -> str:
     return "" if value is None else f"{value:{form}}{unit}"
 
 
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{value} is not a whole number from 1 up")
+    return value
+
+
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m sequoia.bench", description=str(__doc__).split("\n")[0],
                                      formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument("--target", help="folder or Hugging Face id of the target (default: the bundled pair)")
     parser.add_argument("--draft", help="folder or Hugging Face id of the draft")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:NUMBER")
-    parser.add_argument("--threads", type=int, help="torch threads (default: torch's own choice)")
+    parser.add_argument("--threads", type=_positive, help="torch threads (default: torch's own choice)")
     parser.add_argument("--prompts", nargs="+", default=["code", "prose"], help="code, prose, or JSON files with lists of texts")
-    parser.add_argument("--limit", type=int, default=8, help="prompts of each kind at most")
+    parser.add_argument("--limit", type=_positive, default=8, help="prompts of each kind at most")
     parser.add_argument("--temperature", nargs="+", type=float, default=[0.0, 0.6])
     parser.add_argument("--tokens", type=int, default=128, help="new tokens a prompt; the end of text is decoded through")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=_positive, default=5)
     parser.add_argument("--assistant-tokens", nargs="+", type=int, default=[3, 5, 8], help="num_assistant_tokens to try")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path, help="file for everything measured")

@@ -59,4 +59,5 @@ def lean_dtype(device: torch.device) -> torch.dtype:
 def _has_bf16(device: torch.device) -> bool:
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported()
-    return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    supported = getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", None)  # absent in a build without oneDNN
+    return bool(supported and supported())

@@ -45,7 +45,7 @@ class Decoder:
         self.finish: str | None = None
         self._chance = chance or chance_for(policy.temperature, policy.seed, pair.draft.device)
         _check_branching(tree, pair)
-        self._layouts: dict[Tree, Layout] = {}
+        self._laid_out: Layout | None = None
         capacity = min(len(self.prompt) + policy.max_new_tokens, pair.limit) + len(tree)
         self._target = pair.target.open(capacity)
         self._draft = pair.draft.open(capacity if len(tree) > 1 else 0)  # slots are made at the first use
@@ -81,9 +81,10 @@ class Decoder:
         return trace
 
     def _layout(self, tree: Tree) -> Layout:
-        if tree not in self._layouts:
-            self._layouts[tree] = Layout(tree, self._target, self._draft)
-        return self._layouts[tree]
+        """`tree` laid out; the last one is kept, as its masks are large and all but a run's last steps use one tree."""
+        if self._laid_out is None or self._laid_out.tree != tree:
+            self._laid_out = Layout(tree, self._target, self._draft)
+        return self._laid_out
 
     def _draft_tree(self, layout: Layout, clock: Clock) -> Drafted:
         """One draft forward a level, over the nodes that have children."""

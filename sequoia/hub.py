@@ -68,7 +68,7 @@ def check_source(ref: Any) -> Source:
     """Look at a model's config and files. Raises BadModel where it is missing, unsafe or of a kind that cannot run a tree."""
     if not isinstance(ref, str) or not ref.strip() or len(ref) > 500:
         raise BadModel(f"a model is named by a folder or a Hugging Face id, not {shown(ref)}")
-    local = Path(ref).is_dir()
+    local = _refused(BadModel, "not the name of a folder", Path(ref).is_dir)
     if not local and not _HUB_ID.fullmatch(ref):
         raise BadModel(f"no folder {ref[:200]!r}, and it is no Hugging Face id of the form owner/name")
     config = _refused(BadModel, f"cannot read the config of {ref!r}",

@@ -42,7 +42,7 @@ def _advance(bar: tqdm, share: float) -> None:
 
 def _entry(counted: Counted) -> dict[str, Any]:
     rates = counted.acceptance.rates
-    return {"visited": counted.visited, "accepted": counted.accepted, "rates": [round(rate, 6) for rate in rates],
+    return {"visited": counted.visited, "accepted": counted.accepted, "rates": list(rates),
             "first_rank_interval": [round(bound, 4) for bound in wilson(counted.accepted[0], counted.visited)],
             "repetition": round(counted.repetition, 4)}
 

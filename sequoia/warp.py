@@ -30,6 +30,8 @@ def draft_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
     Where top-p leaves fewer tokens than a node has children, the rest are drawn by the draft's uncut law and not
     uniformly: a millionth of q is spread over it, which any verifier of q takes into account.
     """
+    if not logits.amax(-1).isfinite().all():
+        raise BadModel("the draft's logits hold NaN or infinity, not finite numbers: its number type has overflowed")
     uncut = _softmax(logits.float(), policy.temperature or 1.0)
     if policy.temperature == 0 or policy.top_p == 1:
         return uncut

@@ -20,7 +20,7 @@ from fakes import KINDS, PROMPTS, hopeless_pair, same_pair, tiny_pair
 from test_chance import fit
 
 from sequoia.chance import Seeded
-from sequoia.engine import Decoder, plain, run
+from sequoia.engine import Decoder, Layout, plain, run
 from sequoia.errors import BadPolicy, BadTree
 from sequoia.models import Context, Rows, TreeModel
 from sequoia.pair import Pair
@@ -496,3 +496,13 @@ def test_sampled_runs_follow_the_targets_law(verifier: str, top_p: float) -> Non
 @cache
 def small_vocabulary() -> Pair:
     return tiny_pair("llama", vocab=5, layers=1, noise=2.0, seed=5)  # laws far apart: a wrong one is seen
+
+
+def test_only_the_tree_in_use_stays_laid_out() -> None:
+    """Guards memory: near its end a run cuts its tree at every step, and each layout holds masks as wide as the run."""
+    decoder = Decoder(tiny_pair(), PROMPTS[0], Policy(max_new_tokens=12, ignore_eos=True), Tree.chain(12))
+    seen = {step.tree for step in run(decoder)}
+    kept = [value for value in vars(decoder).values() if isinstance(value, Layout | dict)]
+    assert len(seen) > 1
+    assert len(kept) == 1
+    assert isinstance(kept[0], Layout)

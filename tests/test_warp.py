@@ -141,3 +141,10 @@ def test_nucleus_of_a_large_vocabulary_has_no_holes() -> None:
     found = nucleus(probs, 0.95)
     assert probs[found > 0].min() >= probs[found == 0].max()
     assert float(probs[found > 0].double().sum()) == pytest.approx(0.95, abs=1e-4)
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_a_draft_that_has_overflowed_is_said_so(bad: float) -> None:
+    """Guards a raw index error further on: a law of NaN draws the token past the last one."""
+    with pytest.raises(BadModel, match="draft's logits"):
+        draft_rows(torch.tensor([[0.0, bad, 1.0]]), Policy(temperature=1.0))
