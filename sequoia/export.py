@@ -72,7 +72,8 @@ def to_paths(tree: Tree) -> list[list[int]]:
 def from_paths(paths: Any) -> Tree:
     """The tree whose nodes these paths are, in any order. Raises BadTree where a parent or an earlier sibling is missing."""
     found = {_path(path): None for path in _some(paths)}
-    number, parents = {(): 0}, [-1]
+    number: dict[tuple[int, ...], int] = {(): 0}
+    parents = [-1]
     for path in sorted(found, key=lambda path: (len(path), path)):
         if path[:-1] not in number:
             raise BadTree(f"path {list(path)} has no parent {list(path[:-1])} in the list")

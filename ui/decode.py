@@ -47,7 +47,7 @@ class LiveView:
         """Connect components and handlers. No endpoint is offered to programs, and all model work has one id."""
         form = self.form
         quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-        engine: dict[str, Any] = {**quiet, "concurrency_id": "engine", "concurrency_limit": self._limits.waiting, "trigger_mode": "once"}
+        engine = {**quiet, "concurrency_id": "engine", "concurrency_limit": self._limits.waiting, "trigger_mode": "once"}
         outputs = [self.stage, form.save, *form.buttons]
         gr.on([form.run.click, form.prompt.submit], self.run, form.form, outputs, **engine)
         form.step.click(self.step, form.form, outputs, **engine)

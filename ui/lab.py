@@ -61,7 +61,8 @@ class LabTab:
 
     def wire(self, blocks: gr.Blocks) -> None:
         """Connect component and handlers. No endpoint is offered to programs; counting and running are model work."""
-        form, quiet = self._live.form, {"show_progress": "hidden", "api_visibility": "private"}
+        form = self._live.form
+        quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
         engine = {**quiet, "concurrency_id": "engine", "concurrency_limit": self._limits.waiting, "trigger_mode": "once"}
         self.board.select(self.come, None, self.board, concurrency_limit=None, **quiet)
         self.board.count(self.count, None, self.board, **engine)
@@ -141,7 +142,7 @@ class LabTab:
         """Put the lab's tree into the live view's form. Raises gr.Error, shown as a message, where it may not run."""
         form = self._live.form
         try:
-            parents = event._data.get("parents") if isinstance(event._data, Mapping) else None
+            parents = event._data.get("parents", ()) if isinstance(event._data, Mapping) else ()
             tree = Tree.from_parents(parents)
             whole(len(tree), "nodes of the tree", 1, self._limits.nodes, BadTree)
         except SequoiaError as problem:
