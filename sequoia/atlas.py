@@ -107,9 +107,9 @@ def positional(atlas: Atlas) -> Verdict:
             found.append((_chance(here, elsewhere), depth, rank, here, elsewhere))
     if not found:
         return Verdict(None, 0)
-    chance, *where = min(found, key=lambda one: one[0])
+    chance, depth, rank, here, elsewhere = min(found, key=lambda one: one[0])
     corrected = min(1.0, chance * len(found))
-    return Verdict(corrected >= DOUBT, len(found), *where, corrected)
+    return Verdict(corrected >= DOUBT, len(found), depth, rank, here, elsewhere, corrected)
 
 
 def _enough(a: Cell, b: Cell) -> bool:

@@ -49,6 +49,11 @@ def chosen(grid: SpeedupGrid) -> tuple[int, int]:
     return next((row, column) for plan, row, column in cells if plan.predicted_speedup >= best)
 
 
+def fastest(grid: SpeedupGrid) -> Plan:
+    """The plan of the chosen cell."""
+    return _plan(grid, *chosen(grid))
+
+
 def why(grid: SpeedupGrid, profile: HardwareProfile) -> str:
     """Why the fastest cell of `grid` won, what one level more would change, and what the runner-up loses."""
     row, column = chosen(grid)
@@ -67,7 +72,7 @@ def why(grid: SpeedupGrid, profile: HardwareProfile) -> str:
 
 def runner_up(grid: SpeedupGrid) -> Plan | None:
     """The fastest plan of another tree than the chosen one; None where there is none."""
-    best = _plan(grid, *chosen(grid))
+    best = fastest(grid)
     others = [plan for row in grid.plans for plan in row if plan and plan.tree != best.tree]
     return max(others, key=lambda plan: plan.predicted_speedup, default=None)
 

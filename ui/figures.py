@@ -27,12 +27,14 @@ def verify_curve(profiles: Sequence[Named]) -> Figure:
     traces, notes = [], []
     for i, (name, profile) in enumerate(profiles):
         colour = _SECOND if i else COLOURS["verify"]
-        traces.append(_curve(name, profile.target_seconds, colour, dash="dot" if i else "solid", what="nodes"))
+        traces.append(_curve(name, profile.target_seconds, colour, dash="dot" if i else "solid"))
+        traces += _taken_flat(name, profile.target_seconds, _most(profiles, "target_seconds"), colour)
         if (bend := knee(profile)) is not None:
             traces.append(_knee(name, bend, profile.verify_seconds(bend), colour))
             if i == 0:
                 notes.append(_note(bend, profile.verify_seconds(bend) * 1e3, f"twice one node's time at {bend}"))
-    return {"data": traces, "layout": _axes("nodes in the pass", "ms", _sizes(profiles, "target_seconds"), notes)}
+    axes = _axes("nodes in the pass", "ms", _sizes(profiles, "target_seconds"), notes)
+    return {"data": traces, "layout": {**axes, "showlegend": len(profiles) > 1}}
 
 
 def small_curves(profiles: Sequence[Named]) -> Figure:
@@ -43,7 +45,9 @@ def small_curves(profiles: Sequence[Named]) -> Figure:
         for phase, points, word, symbol in (("draft", profile.draft_seconds, "draft pass", "circle"),
                                             ("overhead", profile.overhead_seconds, "overhead", "square")):
             name_of = f"{word}, {name}" if len(profiles) > 1 else word
-            traces.append(_curve(name_of, points, _SECOND if i else COLOURS[phase], dash, "nodes", symbol))
+            colour = _SECOND if i else COLOURS[phase]
+            traces.append(_curve(name_of, points, colour, dash, symbol))
+            traces += _taken_flat(name_of, points, _most(profiles, f"{phase}_seconds"), colour)
     ticks = sorted({*_sizes(profiles, "draft_seconds"), *_sizes(profiles, "overhead_seconds")})
     axes = _axes("nodes of the level (draft) or of the step (overhead)", "ms", ticks)
     return {"data": traces, "layout": {**axes, "showlegend": True}}
@@ -86,13 +90,22 @@ def phase_bars(comparison: Comparison) -> Figure:
 # -- parts of figures ----------------------------------------------------------------------------------------------------------
 
 
-def _curve(name: str, points: Sequence[Point], colour: str, dash: str, what: str, symbol: str = "circle") -> Figure:
+def _curve(name: str, points: Sequence[Point], colour: str, dash: str, symbol: str = "circle") -> Figure:
     sizes, seconds, spreads = zip(*points, strict=True)
     bars = {"type": "data", "array": [spread * 1e3 for spread in spreads], "thickness": 1.2, "width": 3, "color": colour}
     return {"type": "scatter", "mode": "lines+markers", "name": name, "x": list(sizes), "y": [one * 1e3 for one in seconds],
             "line": {"color": colour, "width": 2, "dash": dash}, "marker": {"size": 6, "color": colour, "symbol": symbol},
             "error_y": bars, "customdata": bars["array"],
-            "hovertemplate": f"%{{x}} {what}: <b>%{{y:.3f}} ms</b> ± %{{customdata:.3f}}<extra>%{{fullData.name}}</extra>"}
+            "hovertemplate": "%{x} nodes: <b>%{y:.3f} ms</b> ± %{customdata:.3f}<extra>%{fullData.name}</extra>"}
+
+
+def _taken_flat(name: str, points: Sequence[Point], most: int, colour: str) -> list[Figure]:
+    """Where a profile has one point only, the line that planning takes for the rest."""
+    if len(points) > 1 or most <= points[0][0]:
+        return []
+    return [{"type": "scatter", "mode": "lines", "x": [points[0][0], most], "y": [points[0][1] * 1e3] * 2, "showlegend": False,
+             "name": f"{name}: no other size is known, taken as flat", "line": {"color": colour, "width": 1, "dash": "longdash"},
+             "hovertemplate": "%{y:.3f} ms<extra>%{fullData.name}</extra>"}]
 
 
 def _knee(name: str, size: int, seconds: float, colour: str) -> Figure:
@@ -113,10 +126,15 @@ def _axes(x: str, y: str, ticks: Sequence[int], notes: Sequence[Figure] = ()) ->
     room = 0.06 * max(high - low, 0.5)
     return {"xaxis": {"title": {"text": x}, "type": "log", "tickvals": list(ticks), "ticktext": [str(n) for n in ticks],
                       "range": [low - room, high + room]},
-            "yaxis": {"title": {"text": y}, "rangemode": "tozero"}, "annotations": placed, "showlegend": len(notes) > 0}
+            "yaxis": {"title": {"text": y}, "rangemode": "tozero"}, "annotations": placed}
 
 
 def _sizes(profiles: Sequence[Named], name: str) -> list[int]:
     """Ticks: the doubling sizes up to the largest measured one."""
+    return [2**i for i in range(int(math.log2(_most(profiles, name))) + 1)]
+
+
+def _most(profiles: Sequence[Named], name: str) -> int:
+    """The largest size of any profile; 128 where all know a single size only."""
     most = max(point[0] for _, profile in profiles for point in getattr(profile, name))
-    return [2**i for i in range(int(math.log2(max(most, 1))) + 1)] if most > 1 else [1, 128]
+    return most if most > 1 else 128

@@ -64,7 +64,7 @@ class HardwareTab:
                 self.board = _board()
 
     def _form(self) -> None:
-        plain = {"value": None, "filterable": False}
+        plain: dict[str, Any] = {"value": None, "filterable": False}
         self.store = gr.BrowserState([], storage_key="sequoia-profiles", secret="sequoia-profiles")
         with gr.Row(elem_id="hw-go"):
             self.measure_it = gr.Button("Measure this machine", variant="primary", elem_id="hw-measure", scale=3, min_width=60)
@@ -85,8 +85,9 @@ class HardwareTab:
 
     def wire(self, blocks: gr.Blocks) -> None:
         """Connect components and handlers. No endpoint is offered to programs; measuring is model work."""
-        quiet = {"show_progress": "hidden", "api_visibility": "private"}
-        engine = {**quiet, "concurrency_id": "engine", "concurrency_limit": self._limits.waiting, "trigger_mode": "once"}
+        quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+        engine: dict[str, Any] = {**quiet, "concurrency_id": "engine", "concurrency_limit": self._limits.waiting,
+                                  "trigger_mode": "once"}
         form = {self.profile, self.against, self.rates, self.nodes, self.store}
         menus = [self.board, self.profile, self.against, self.rates]
         self.measure_it.click(self.measure, form, [*menus, self.measure_it, self.stop_it], **engine)

@@ -11,7 +11,7 @@ from typing import Any
 from sequoia import Acceptance, DecodeStats, HardwareProfile, Pair, Run, SequoiaError, best_plan
 from sequoia.atlas import Atlas, positional
 from sequoia.auto import MAX_LEVELS, SLACK
-from sequoia.explain import Comparison, chosen, compare, knee, phases, why
+from sequoia.explain import Comparison, compare, fastest, knee, phases, why
 from sequoia.plan import Plan, predict, speedup_grid
 
 from . import figures, recordings
@@ -40,14 +40,16 @@ class Rates:
 def rates_of(pair: Pair | None) -> dict[str, Rates]:
     """The vectors there are to plan with, by key: those known or measured of the pair, and the paper's."""
     found: dict[str, Rates] = {}
-    for temperature, acceptance in pair.known if pair else ():
+    if pair is None:
+        return {"paper": Rates("Llama3-70B with 8B, CNN", "paper", PAPER)}
+    for temperature, acceptance in pair.known:
         found[f"T{temperature:g}"] = Rates(f"{pair.name} pair, T {temperature:g}", "recorded", acceptance, temperature)
-    for key, acceptance in dict(pair.measured).items() if pair else ():
+    for key, acceptance in dict(pair.measured).items():
         if isinstance(key, tuple) and key[0] == "acceptance":
             _, temperature, top_p = key
             name = f"this pair, T {temperature:g}, top-p {top_p:g}"
             found[f"T{temperature:g}/{top_p:g}"] = Rates(name, "measured", acceptance, temperature)
-    return {**found, "paper": Rates("Llama3-70B with 8B, CNN", "paper", PAPER)}
+    return {**found, **rates_of(None)}
 
 
 def message(entry: Entry, rates: Rates, nodes: int, against: Entry | None, run: Run | None = None,
@@ -59,8 +61,7 @@ def message(entry: Entry, rates: Rates, nodes: int, against: Entry | None, run: 
     default = best_plan(rates.acceptance, profile, nodes, MAX_LEVELS, SLACK)
     sizes = sorted({*(n for n in SIZES if n <= nodes), nodes, len(best.tree), len(default.tree)})
     grid = speedup_grid(rates.acceptance, profile, sizes, LEVELS)
-    row, column = chosen(grid)
-    plan = grid.plans[row][column]
+    plan = fastest(grid)
     shown = [(entry.name, profile), *([(against.name, against.profile)] if against else [])]
     return _text({"view": {
         "profile": _facts(entry), "against": against.name if against else None, "file": entry.file(),
@@ -127,8 +128,8 @@ def _parts(found: Comparison) -> list[list[Any]]:
 
 def _nearest(known: Mapping[str, Rates], temperature: float) -> Rates:
     """The vector counted at the nearest temperature; any other where none was."""
-    counted = [rates for rates in known.values() if rates.temperature is not None]
-    return min(counted, key=lambda rates: abs(rates.temperature - temperature)) if counted else next(iter(known.values()))
+    counted = [(abs(rates.temperature - temperature), rates) for rates in known.values() if rates.temperature is not None]
+    return min(counted, key=lambda one: one[0])[1] if counted else next(iter(known.values()))
 
 
 def _temperature(run: Run) -> float:

@@ -36,8 +36,6 @@ class Report:
 class Measurement:
     """Measures once. It holds nothing afterwards, so that a session keeps it like a run that has ended."""
 
-    holding = False
-
     def __init__(self, room: EngineRoom, seconds: float = SECONDS) -> None:
         self._room, self._seconds = room, seconds
         self._halt, self._mail, self._busy = threading.Event(), SimpleQueue[Report](), False
@@ -47,7 +45,11 @@ class Measurement:
     def busy(self) -> bool:
         return self._busy
 
-    def start(self, _steps: int | None = None) -> None:
+    @property
+    def holding(self) -> bool:
+        return False
+
+    def start(self, steps: int | None = None) -> None:  # noqa: ARG002  the name is the session's
         """Begin in the background."""
         self._busy = True
         threading.Thread(target=self._work, name="measurement", daemon=True).start()

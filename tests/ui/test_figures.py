@@ -53,17 +53,20 @@ def test_the_curve_shows_the_points_their_spread_and_the_knee() -> None:
 
 def test_a_flat_profile_has_no_knee_and_still_an_axis() -> None:
     found = ALL["flat"]
-    assert len(found["data"]) == 1
+    points, line = found["data"]
+    assert (points["x"], points["y"]) == ([1], [500.0])
+    assert (line["mode"], line["x"], line["y"]) == ("lines", [1, 128], [500.0, 500.0])
+    assert "taken as flat" in line["name"]
     assert found["layout"]["annotations"] == []
     low, high = found["layout"]["xaxis"]["range"]
     assert low < 0 < high
 
 
 def test_two_profiles_are_told_apart_by_more_than_colour() -> None:
-    lines = [trace for trace in ALL["verify"]["data"] if "line" in trace]
+    lines = [trace for trace in ALL["verify"]["data"] if trace["mode"] == "lines+markers"]
     assert [trace["name"] for trace in lines] == ["here", "there"]
     assert lines[0]["line"]["dash"] != lines[1]["line"]["dash"]
-    assert [trace["name"] for trace in ALL["small"]["data"]] == [
+    assert [trace["name"] for trace in ALL["small"]["data"] if trace["mode"] == "lines+markers"] == [
         "draft pass, here", "overhead, here", "draft pass, there", "overhead, there"]
 
 
