@@ -201,7 +201,9 @@ def complete(n: int, k: int) -> Tree:
 
 def test_a_bar_is_dragged_and_moved_by_keys_and_stops_where_the_sum_is_one(page: Page) -> None:
     page.select_option(part("presets"), "flat")
+    settle(page)  # before that the bars may still move to their places
     bar = page.locator('.sq-lab-bar[data-rank="1"]')
+    bar.scroll_into_view_if_needed()
     box = bar.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] * 0.6)
     page.mouse.down()
