@@ -48,9 +48,10 @@ class LiveView:
         form = self.form
         quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
         engine = {**quiet, "concurrency_id": "engine", "concurrency_limit": self._limits.waiting, "trigger_mode": "once"}
-        outputs = [self.stage, form.save, *form.buttons]
-        gr.on([form.run.click, form.prompt.submit], self.run, form.form, outputs, **engine)
-        form.step.click(self.step, form.form, outputs, **engine)
+        run, step, rest = [form.run.click, form.prompt.submit], [form.step.click], [form.save, *form.buttons]
+        gr.on([*run, *step], form.going, None, form.buttons, queue=False, **quiet)
+        for start, made in ((run, self.run), (step, self.step)):  # every output costs milliseconds a message: they have one
+            gr.on(start, made, form.form, self.stage, **engine).then(self.rested, None, rest, queue=False, **quiet)
         form.stop.click(self.stop, None, None, queue=False, **quiet)
         gr.on([part.change for part in form.form], None, form.run, form.run, api_visibility="private",
               js=f"label => label === {show.literal(RESUME)} ? {show.literal(RUN)} : label")  # a changed form begins a new run
@@ -63,11 +64,11 @@ class LiveView:
 
     # -- runs ------------------------------------------------------------------------------------------------------------------
 
-    def run(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[Updates]:
+    def run(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[str]:
         """To the end: a new run, or the one that was stepped through so far if nothing was changed since."""
         yield from self._carry_out(data, request, None)
 
-    def step(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[Updates]:
+    def step(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[str]:
         """One step of the paused run, or of a new one if there is none or the form was changed since."""
         yield from self._carry_out(data, request, 1)
 
@@ -78,24 +79,31 @@ class LiveView:
         """The page was closed: the engine is free after the present step."""
         self.sessions.leave(visitor(request))
 
-    def _carry_out(self, data: Mapping[Any, Any], request: gr.Request, steps: int | None) -> Iterator[Updates]:
+    def _carry_out(self, data: Mapping[Any, Any], request: gr.Request, steps: int | None) -> Iterator[str]:
         try:
             run = self._chosen(Order.parse(self.form.values(data), self._limits), visitor(request), steps)
             self.sessions.go(visitor(request), run, steps)
         except SequoiaError as problem:
-            yield self._refused(problem)
+            yield refused(problem, "Not run")
             return
-        yield self.form.going()
         try:
-            for message in run.messages():
-                yield {self.stage: message}
+            yield from run.messages()
         finally:  # also when the page is closed, which ends this generator at its next yield
             run.halt()
         if run.error:
             warn(run.error, "The run broke off")
-        yield {**self.form.resting(run.stepped), **self._saved(run)}
+
+    def rested(self, request: gr.Request) -> Updates:
+        """The buttons and the file after a run, a step, or a refusal."""
+        run = self.sessions.get(visitor(request))
+        if run is None:
+            return self.form.resting(False)
+        if run.busy:
+            return self.form.going()
+        updates = {**self.form.resting(run.stepped), **self._saved(run)}
         if not run.holding:
             run.forget()
+        return updates
 
     def _chosen(self, order: Order, who: str, steps: int | None) -> LiveRun:
         last = self.sessions.get(who)
@@ -108,10 +116,6 @@ class LiveView:
             return {}
         self.shelf.put(run.recording)  # its weight is known now
         return {self.form.save: download(run.recording.run().to_json(), f"sequoia-run-{run.recording.name}.json")}
-
-    def _refused(self, problem: SequoiaError) -> Updates:
-        warn(str(problem), "Not run")
-        return {self.stage: messages.aside(error=str(problem))}
 
     # -- recordings ------------------------------------------------------------------------------------------------------------
 
@@ -168,6 +172,12 @@ class LiveView:
 def visitor(request: gr.Request) -> str:
     """The key of the visitor's session."""
     return str(request.session_hash)[:200]
+
+
+def refused(problem: SequoiaError, title: str) -> str:
+    """The message for the stage, where all else stays, and a pop-up message."""
+    warn(str(problem), title)
+    return messages.aside(error=str(problem))
 
 
 def warn(text: str, title: str) -> None:

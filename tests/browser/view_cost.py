@@ -53,7 +53,7 @@ def seen(visit: Page) -> float:
     before = visit.evaluate("SequoiaPage.view.store.run")
     visit.click("#pg-run:not([disabled])")
     visit.wait_for_function("b => { const s = SequoiaPage.view.store; return s.run !== b && s.done && s.steps.length; }",
-                            arg=before, timeout=120_000)
+                            arg=before, timeout=120_000, polling=250)  # the default, by frames, would make frames
     visit.wait_for_selector("#pg-run:not([disabled])")
     return visit.evaluate("(s => s.totals(s.last).tokensPerSecond)(SequoiaPage.view.store)")
 

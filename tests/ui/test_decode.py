@@ -44,32 +44,42 @@ def filled(view: LiveView, **changes: Any) -> dict[Any, Any]:
     return {getattr(view.form, name): values[name] for name in controls.FORM}
 
 
-def sent(view: LiveView, updates: Iterator[dict[Any, Any]]) -> tuple[list[dict[str, Any]], list[dict[Any, Any]]]:
-    """All messages for the stage, and all updates."""
-    everything = list(updates)
-    return [json.loads(update[view.stage]) for update in everything if view.stage in update], everything
+def sent(messages: Iterator[str]) -> list[dict[str, Any]]:
+    """All messages for the stage."""
+    return [json.loads(message) for message in messages]
 
 
 def test_a_run_streams_ends_and_can_be_saved(view: LiveView) -> None:
-    messages, updates = sent(view, view.run(filled(view), request()))
+    messages = sent(view.run(filled(view), request()))
     assert sum(len(step["emitted"]) for message in messages for step in message.get("steps", [])) == 12
     assert messages[-1]["done"]
-    assert updates[0][view.form.run]["interactive"] is False
-    assert updates[-1][view.form.run]["interactive"] is True
-    saved = Path(updates[-1][view.form.save]["value"])
+    after = view.rested(request())
+    assert after[view.form.run]["interactive"] is True
+    saved = Path(after[view.form.save]["value"])
     assert len(Run.from_json(saved.read_text()).steps) == sum(len(message.get("steps", [])) for message in messages)
 
 
+def test_the_buttons_follow_the_run(view: LiveView, slow: None) -> None:
+    running = view.run(filled(view, max_new_tokens=400, tree="plain"), request())
+    next(running)
+    assert view.rested(request()) == view.form.going()
+    assert view.form.going()[view.form.stop]["interactive"] is True
+    assert view.form.going()[view.form.run]["interactive"] is False
+    running.close()
+    wait(lambda: not view.sessions.get("one").busy, 1)
+    assert view.rested(request())[view.form.stop]["interactive"] is False
+    assert view.rested(request("stranger")) == view.form.resting(False)
+
+
 def test_a_bad_value_is_shown_and_nothing_on_screen_is_lost(view: LiveView, said: list[str]) -> None:
-    messages, updates = sent(view, view.run(filled(view, temperature=-2), request()))
+    messages = sent(view.run(filled(view, temperature=-2), request()))
     assert messages == [{"v": 1, "error": "temperature: -2 is not a number from 0 to 5", "notice": None}]
     assert said == ["Not run: temperature: -2 is not a number from 0 to 5"]
-    assert [*updates[0]] == [view.stage]
     assert view.sessions.get("one") is None
 
 
 def test_words_of_a_visitor_are_no_markup_in_a_pop_up(view: LiveView, said: list[str]) -> None:
-    sent(view, view.run(filled(view, verifier="<img src=x onerror=alert(1)>${1}{{2}}"), request()))
+    sent(view.run(filled(view, verifier="<img src=x onerror=alert(1)>${1}{{2}}"), request()))
     assert "<" not in said[0]
     assert "${" not in said[0]
     assert "{{" not in said[0]
@@ -79,10 +89,9 @@ def test_words_of_a_visitor_are_no_markup_in_a_pop_up(view: LiveView, said: list
 def test_a_second_run_of_the_same_visitor_is_refused_while_one_goes_on(view: LiveView, said: list[str]) -> None:
     first = view.run(filled(view, max_new_tokens=400), request())
     next(first)
-    messages, _ = sent(view, view.run(filled(view), request()))
-    assert "one run at a time" in messages[0]["error"]
+    assert "one run at a time" in sent(view.run(filled(view), request()))[0]["error"]
     view.stop(request())
-    assert json.loads([u for u in first if view.stage in u][-1][view.stage])["done"]
+    assert sent(first)[-1]["done"]
 
 
 @pytest.fixture
@@ -113,13 +122,13 @@ def test_run_after_stop_begins_anew(view: LiveView, slow: None) -> None:
     running = view.run(form, request())
     first = [next(running) for _ in range(4)][-1]
     view.stop(request())
-    stopped = list(running)
-    assert stopped[-1][view.form.run]["value"] == "Run"
+    assert sent(running)[-1]["done"]
+    assert view.rested(request())[view.form.run]["value"] == "Run"
     again = view.run(form, request())
     second = [next(again) for _ in range(2)][-1]
     again.close()
-    assert json.loads(second[view.stage])["from"] == 0
-    assert json.loads(second[view.stage])["run"] != json.loads(first[view.stage])["run"]
+    assert json.loads(second)["from"] == 0
+    assert json.loads(second)["run"] != json.loads(first)["run"]
 
 
 def test_a_visitor_who_left_is_forgotten(view: LiveView, slow: None) -> None:
@@ -136,26 +145,26 @@ def test_step_makes_one_step_and_run_goes_on_from_there(view: LiveView) -> None:
     form = filled(view)
     names, count = set(), 0
     for n in range(1, 3):
-        messages, updates = sent(view, view.step(form, request()))
+        messages = sent(view.step(form, request()))
         names |= {message["run"] for message in messages if "run" in message}
         count += sum(len(message.get("steps", [])) for message in messages)
         assert count == n
-        assert updates[-1][view.form.run]["value"] == "Resume"
-    messages, updates = sent(view, view.run(form, request()))
+        assert view.rested(request())[view.form.run]["value"] == "Resume"
+    messages = sent(view.run(form, request()))
     assert {message["run"] for message in messages} == names
     assert messages[0]["from"] == 2
-    assert updates[-1][view.form.run]["value"] == "Run"
+    assert view.rested(request())[view.form.run]["value"] == "Run"
 
 
 def test_a_changed_form_begins_a_new_run(view: LiveView) -> None:
-    first, _ = sent(view, view.step(filled(view), request()))
-    second, _ = sent(view, view.step(filled(view, seed=9), request()))
+    first = sent(view.step(filled(view), request()))
+    second = sent(view.step(filled(view, seed=9), request()))
     assert first[-1]["run"] != second[-1]["run"]
     assert second[0]["from"] == 0
 
 
 def test_a_reload_shows_the_run_in_the_address_and_else_the_recorded_one(view: LiveView) -> None:
-    messages, _ = sent(view, view.run(filled(view), request()))
+    messages = sent(view.run(filled(view), request()))
     again = json.loads(view.load(request("two", run=messages[-1]["run"]))[view.stage])
     assert again["run"] == messages[-1]["run"]
     assert len(again["steps"]) == sum(len(message.get("steps", [])) for message in messages)
@@ -163,9 +172,9 @@ def test_a_reload_shows_the_run_in_the_address_and_else_the_recorded_one(view: L
 
 
 def test_a_saved_run_is_opened_and_a_spoiled_one_changes_nothing(view: LiveView, said: list[str], tmp_path: Path) -> None:
-    _, updates = sent(view, view.run(filled(view), request()))
+    sent(view.run(filled(view), request()))
     good = tmp_path / "good.json"
-    shutil.copy(updates[-1][view.form.save]["value"], good)
+    shutil.copy(view.rested(request())[view.form.save]["value"], good)
     assert json.loads(view.open(str(good))[view.stage])["meta"]["label"] == "recorded"
     good.write_text(good.read_text()[:-9])
     update = view.open(str(good))
@@ -182,7 +191,7 @@ def test_missed_steps_of_no_run_are_refused(view: LiveView, asked: Any) -> None:
 
 
 def test_missed_steps_are_given(view: LiveView) -> None:
-    messages, _ = sent(view, view.run(filled(view), request()))
+    messages = sent(view.run(filled(view), request()))
     given = json.loads(view.get_steps([messages[-1]["run"], 1]))
     assert given["from"] == 1
     assert given["steps"][0]["i"] == 1

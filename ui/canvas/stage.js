@@ -63,6 +63,7 @@
       show(this.main, some);
       show(this.empty, !some);
       this.root.classList.toggle("is-empty", !some);
+      this.root.classList.toggle("is-live", store.live && !store.done);
       this.root.dataset.step = store.at;
       this.root.dataset.steps = store.steps.length;
       if (!some) this.paintEmpty();
