@@ -66,7 +66,7 @@ def why(grid: SpeedupGrid, profile: HardwareProfile) -> str:
     elif len(best.tree) > 1 and best.tree.levels < max(grid.levels):
         words += ". One level more changes nothing: the best tree of this size has no node there"
     if second and not same:
-        words += f". The runner-up, {_size(second.tree)}, would {_trade(second, best, profile)}"
+        words += f". The runner-up, {size_words(second.tree)}, would {_trade(second, best, profile)}"
     return words + "."
 
 
@@ -79,8 +79,9 @@ def runner_up(grid: SpeedupGrid) -> Plan | None:
 
 def _won(best: Plan) -> str:
     if len(best.tree) == 1:
-        return f"Plain decoding wins, one token in {_time(best.predicted_seconds)}: no tree of these sizes earns its time back"
-    return (f"{_size(best.tree)} win: {best.expected_tokens:.2f} tokens in {_time(best.predicted_seconds)} are "
+        return (f"Plain decoding wins, one token in {time_words(best.predicted_seconds)}: "
+                "no tree of these sizes earns its time back")
+    return (f"{size_words(best.tree)} win: {best.expected_tokens:.2f} tokens in {time_words(best.predicted_seconds)} are "
             f"{best.predicted_speedup:.2f}× plain decoding")
 
 
@@ -115,9 +116,9 @@ def _cost(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
     change = {phase: mine[phase] - theirs[phase] for phase in PHASES}
     total, most = sum(change.values()), max(change, key=lambda phase: abs(change[phase]))
     if math.isclose(change[most], total, rel_tol=0.02):
-        return f"{_time(abs(total))} of {_DOING[most]}"
+        return f"{time_words(abs(total))} of {_DOING[most]}"
     sign = "" if change[most] * total > 0 else "−"
-    return f"{_time(abs(total))}, {sign}{_time(abs(change[most]))} of it {_DOING[most]}"
+    return f"{time_words(abs(total))}, {sign}{time_words(abs(change[most]))} of it {_DOING[most]}"
 
 
 # -- predicted and measured ----------------------------------------------------------------------------------------------------
@@ -181,17 +182,19 @@ def _part(part: Part) -> str:
     if part.name == "tokens":
         return f"{part.measured:.2f} tokens a step instead of {part.predicted:.2f} (×{part.factor:.2f})"
     what = "a plain token takes" if part.name == "plain" else f"{_DOING[part.name]} takes"
-    return f"{what} {_time(part.measured)} instead of {_time(part.predicted)} (×{part.factor:.2f})"
+    return f"{what} {time_words(part.measured)} instead of {time_words(part.predicted)} (×{part.factor:.2f})"
 
 
 # -- words ---------------------------------------------------------------------------------------------------------------------
 
 
-def _size(tree: Tree) -> str:
+def size_words(tree: Tree) -> str:
+    """A tree's size: "6 nodes on 3 levels"."""
     return f"{len(tree)} node{'s' * (len(tree) > 1)} on {tree.levels} level{'s' * (tree.levels > 1)}"
 
 
-def _time(seconds: float) -> str:
+def time_words(seconds: float) -> str:
+    """A time in the unit that reads best: "1.20 s", "3.4 ms", "250 µs"."""
     if seconds >= 1:
         return f"{seconds:.2f} s"
     return f"{seconds * 1e3:.1f} ms" if seconds >= 1e-3 or seconds == 0 else f"{seconds * 1e6:.0f} µs"

@@ -157,7 +157,7 @@ def self_test(model: TreeModel) -> None:
     straight = model.open(16)
     expected = straight.extend(text).double()
     expected_after = straight.extend(tokens[:1]).double()
-    own = _own_logits(model, text)  # without our cache, mask and positions: encoders look ahead there, for instance
+    own = own_logits(model, text)  # without our cache, mask and positions: encoders look ahead there, for instance
     distances = [_distance(branched, expected), _distance(after, expected_after), _distance(expected, own)]
     worst = float(torch.tensor(distances).max())  # NaN if any is, which Python's max would lose
     bound = tolerance(model.dtype)
@@ -167,10 +167,10 @@ def self_test(model: TreeModel) -> None:
 
 
 @torch.inference_mode()
-def _own_logits(model: TreeModel, tokens: Sequence[int]) -> torch.Tensor:
-    """(vocab,) logits after `tokens` from the bare model."""
+def own_logits(model: TreeModel, tokens: Sequence[int]) -> torch.Tensor:
+    """(vocab,) float64 logits after `tokens` from the bare model: batch of one, no cache, mask or positions of ours."""
     ids = torch.tensor([tokens], device=model.device)
-    return model.hf(input_ids=ids, use_cache=False).logits[0, -1, :model.vocab].double()
+    return model.hf(input_ids=ids, use_cache=False, logits_to_keep=1).logits[0, -1, :model.vocab].double()
 
 
 def tolerance(dtype: torch.dtype) -> float:
