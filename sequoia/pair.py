@@ -84,5 +84,10 @@ class TextStream:
         self._shown = len(self._decoded())
         return new
 
+    @property
+    def pending(self) -> str:
+        """What a text that ends here adds to what was given out: an incomplete character, as the replacement character."""
+        return self._decoded()[self._shown:] if self._ids else ""
+
     def _decoded(self) -> str:
         return self._tokenizer.decode(self._ids, clean_up_tokenization_spaces=False)

@@ -10,7 +10,11 @@ from .trace import Packer, Run, StepTrace
 
 
 class Recorder:
-    """Collects one run. `meta` is what `Run` says of it. `add` gives the step as `Packer` writes it, ready for a message."""
+    """Collects one run. `meta` is what `Run` says of it. `add` gives the step as `Packer` writes it, ready for a message.
+
+    A character that the run's last token leaves incomplete belongs to that token: `add` gives it with the step that ends the
+    run, and `pending` holds it for a run that is broken off, until a further step completes it.
+    """
 
     def __init__(self, pair: Pair, prompt: tuple[int, ...], meta: Mapping[str, Any]) -> None:
         self._pair, self._meta = pair, dict(meta)
@@ -19,10 +23,14 @@ class Recorder:
         self._steps: list[StepTrace] = []
         self._texts: list[tuple[str, ...]] = []
         self._pieces: dict[int, str] = {}
+        self.pending = ""
 
     def add(self, trace: StepTrace) -> dict[str, Any]:
         """The step as JSON values; `new_trees` and `new_pieces` say what a reader has not seen before."""
         text = tuple(self._stream.add(token) for token in trace.emitted)
+        self.pending = self._stream.pending
+        if trace.finish:
+            text, self.pending = _ended(text, self.pending), ""
         self._steps.append(trace)
         self._texts.append(text)
         trees = len(self._packer.trees)
@@ -36,5 +44,11 @@ class Recorder:
         return {str(token): piece for token, piece in new.items()}
 
     def run(self) -> Run:
-        """Everything added so far."""
-        return Run(self._meta, dict(self._pieces), tuple(self._steps), tuple(self._texts))
+        """Everything added so far, as if it ended here."""
+        texts = [*self._texts[:-1], *(_ended(text, self.pending) for text in self._texts[-1:])]
+        return Run(self._meta, dict(self._pieces), tuple(self._steps), tuple(texts))
+
+
+def _ended(text: tuple[str, ...], pending: str) -> tuple[str, ...]:
+    """A last step's texts with what its last token left incomplete."""
+    return (*text[:-1], text[-1] + pending)

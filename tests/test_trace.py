@@ -130,6 +130,36 @@ def test_bytes_that_make_no_character_do_not_hold_the_text_back_for_ever() -> No
     assert "".join(stream.add(token) for token in tokenizer("ok")["input_ids"]).endswith("ok")
 
 
+def emitting(tokens: tuple[int, ...], index: int = 0, finish: str | None = None) -> StepTrace:
+    """A hand-made step of a chain, all of it accepted, that emits exactly `tokens`."""
+    tree, path = Tree.chain(len(tokens)), tuple(range(len(tokens)))
+    verdict = Verdict(path, tokens[-1], tuple(Trial(node, tokens[node - 1], 1.0, 1.0, 0.5, True) for node in path[1:]))
+    nothing = (None,) * len(tree)
+    return StepTrace(index, 7, tree, (0, *tokens[:-1]), nothing, nothing, verdict, tokens, dict.fromkeys(PHASES, 0.1), finish)
+
+
+@pytest.mark.parametrize("finish", ["length", None])
+def test_a_character_cut_off_at_the_end_is_in_the_record(finish: str | None) -> None:
+    """Guards against a text that ends without a sign of its last tokens, in the messages and in the file."""
+    pair = tiny_pair()
+    recorder, smile = Recorder(pair, (), META), tuple(pair.tokenizer("a🙂")["input_ids"])
+    step = recorder.add(emitting(smile[:3], finish=finish))["step"]
+    assert "".join(step["text"]) + recorder.pending == "a\ufffd"
+    assert bool(recorder.pending) == (finish is None)
+    kept = Run.from_json(recorder.run().to_json())
+    assert kept.texts == (("a", "", "\ufffd"),)
+
+
+def test_a_character_cut_off_by_a_pause_is_completed_by_the_next_step() -> None:
+    pair = tiny_pair()
+    recorder, smile = Recorder(pair, (), META), tuple(pair.tokenizer("a🙂")["input_ids"])
+    recorder.add(emitting(smile[:3]))
+    assert recorder.run().texts[0][-1] == "\ufffd"
+    recorder.add(emitting(smile[3:], 1))
+    assert "".join(text for texts in recorder.run().texts for text in texts) == "a🙂"
+    assert recorder.pending == ""
+
+
 # -- run files -----------------------------------------------------------------------------------------------------------------
 
 

@@ -38,6 +38,12 @@ class Recording:
             self.weight += len(trace.tree)
             return self._recorder.add(trace)
 
+    @property
+    def pending(self) -> str:
+        """What the last token leaves of a character until a further step completes it."""
+        with self._lock:
+            return self._recorder.pending
+
     def run(self) -> Run:
         with self._lock:
             return replace(self._recorder.run(), meta=dict(self.meta))
