@@ -66,7 +66,8 @@ class LiveRun(Runner):
         if meta is not None:
             self.recording.meta = dict(meta)
         added = [self.recording.add(event) for event in events if isinstance(event, StepTrace)]
-        return self._feed.batch(added, meta=meta, done=isinstance(events[-1], Ended), error=self.error, notice=self._notice)
+        end = events[-1].end if isinstance(events[-1], Ended) else None
+        return self._feed.batch(added, meta=meta, end=end, tail=self.recording.pending, error=self.error, notice=self._notice)
 
     def _record(self, began: Began) -> None:
         self._notice = None

@@ -1,7 +1,8 @@
 """Messages from the server to the stage, as JSON strings. Pure: steps in the form of `sequoia.trace.Packer` in, text out.
 
-A message: {v, run, from, meta?, trees?, pieces?, steps, done, error, notice}. `trees` and `pieces` hold only what earlier
-messages of the run did not; `from` is the index of the first step, so that a reader notices a gap.
+A message: {v, run, from, meta?, trees?, pieces?, steps, done, end?, tail?, error, notice}. `trees` and `pieces` hold only what
+earlier messages of the run did not; `from` is the index of the first step, so that a reader notices a gap. `end` says why a
+run that is done came to its end (see runner.Ended), `tail` what its last token left of a character.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ class Feed:
     def __init__(self, run: str) -> None:
         self.run, self.sent = run, 0
 
-    def batch(self, added: Iterable[Mapping[str, Any]], *, meta: Mapping[str, Any] | None = None, done: bool = False,
-              error: str | None = None, notice: str | None = None) -> str:
-        """One message with the steps of `added`, each as `Recorder.add` gives it."""
+    def batch(self, added: Iterable[Mapping[str, Any]], *, meta: Mapping[str, Any] | None = None, end: str | None = None,
+              tail: str = "", error: str | None = None, notice: str | None = None) -> str:
+        """One message with the steps of `added`, each as `Recorder.add` gives it; with an `end`, the last one for now."""
         added = list(added)
         trees = [tree for one in added for tree in one["new_trees"]]
         pieces = {token: piece for one in added for token, piece in one["new_pieces"].items()}
@@ -34,7 +35,8 @@ class Feed:
         start, self.sent = self.sent, self.sent + len(steps)
         return _text({"v": VERSION, "run": self.run, "from": start, **({"meta": meta} if meta is not None else {}),
                       **({"trees": trees} if trees else {}), **({"pieces": pieces} if pieces else {}),
-                      "steps": steps, "done": done, "error": error, "notice": notice})
+                      "steps": steps, "done": end is not None, **({"end": end, "tail": tail} if end else {}),
+                      "error": error, "notice": notice})
 
 
 def aside(*, error: str | None = None, notice: str | None = None) -> str:
@@ -70,11 +72,19 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
         clean["tree"] |= {"how": tree["how"][:200]} if isinstance(tree.get("how"), str) else {}
     if _is_number(seconds := meta.get("plain_seconds", 0)) and 0 < seconds < 1e6:
         clean |= {"plain_seconds": seconds, "plain_label": "recorded"}
+        if _is_spread(spread := meta.get("plain_spread"), seconds):
+            clean["plain_spread"] = spread
     if isinstance(rates := meta.get("acceptance"), list) and len(rates) <= 1024 and all(map(_is_number, rates)):
         clean["acceptance"] = rates
     if isinstance(versions := meta.get("versions"), Mapping):
         clean["versions"] = {str(name)[:40]: text[:40] for name, text in list(versions.items())[:32] if isinstance(text, str)}
     return clean
+
+
+def _is_spread(value: Any, middle: float) -> bool:
+    if not isinstance(value, list) or len(value) != 2 or not all(map(_is_number, value)):
+        return False
+    return 0 < value[0] <= middle <= value[1] < 1e6
 
 
 def _is_number(value: Any) -> bool:

@@ -6,18 +6,20 @@ Torch's inference mode belongs to a thread, and a generator of the page is moved
 from __future__ import annotations
 
 import logging
+import statistics
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import pairwise
 from queue import SimpleQueue
 from typing import Any
 
 import torch
 
-from sequoia import Decoder, DecodeStats, Pair, SequoiaError, StepTrace, Tree, acceptance_of
+from sequoia import Decoder, Pair, SequoiaError, StepTrace, Tree, acceptance_of
 from sequoia.measure import describe, dtype_name, versions
 from sequoia.trace import MAX_STEPS
 
@@ -26,7 +28,7 @@ from .line import Left
 from .order import Order
 from .session import Limits
 
-PLAIN_TOKENS, PLAIN_SECONDS = 48, 3.0
+PLAIN_TOKENS, PLAIN_SECONDS, STRETCHES = 48, 3.0, 3
 _log = logging.getLogger(__name__)
 
 
@@ -48,8 +50,10 @@ class Began:
 
 @dataclass(frozen=True)
 class Ended:
-    """The thread is done. meta: replaces what Began said, where plain decoding was timed."""
+    """The thread is done. end: why, a step's finish or "stopped", "time", "paused" (the steps asked for were made), "broken".
+    meta: replaces what Began said, where plain decoding was timed."""
 
+    end: str
     error: str | None = None
     notice: str | None = None
     meta: Mapping[str, Any] | None = None
@@ -104,16 +108,16 @@ class Runner:
     # -- in the thread ---------------------------------------------------------------------------------------------------------
 
     def _work(self, steps: int | None) -> None:
-        ended = Ended("the run broke off by an unexpected error; the server's log has the details")
+        ended = Ended("broken", "the run broke off by an unexpected error; the server's log has the details")
         try:
             ended = self._serve(steps)
         except Left:
-            ended = Ended(notice="stopped")
+            ended = Ended("stopped", notice="stopped")
         except SequoiaError as problem:
-            ended = Ended(str(problem))
+            ended = Ended("broken", str(problem))
         except Exception as problem:
             if is_out_of_memory(problem):
-                ended = Ended("out of memory; ask for fewer tokens or a smaller tree. The next run is not affected")
+                ended = Ended("broken", "out of memory; ask for fewer tokens or a smaller tree. The next run is not affected")
             else:
                 _log.exception("a run failed")
         finally:
@@ -127,18 +131,19 @@ class Runner:
             self.mail.put(Said("waiting for the models to load; the run begins by itself"))
         pair = self._room.pair(self._halt.is_set)
         with self._room.line.turn(self._halt.is_set, self._tell_place):
+            torch.set_num_threads(torch.get_num_threads())  # the count set for the process holds in this thread too
             self._decoder = decoder = self._decoder or self._begin(pair)
             late = self._decode(decoder, steps)
             self._stepped = not self._halt.is_set()
             meta = self._compare(pair) if decoder.finish else None
         self._released |= bool(late or decoder.finish)
-        return Ended(notice=late, meta=meta)
+        end = decoder.finish or ("time" if late else "paused" if self._stepped else "stopped")
+        return Ended(end, notice=late, meta=meta)
 
     def _tell_place(self, before: int) -> None:
         self.mail.put(Said(f"{before} {'run' if before == 1 else 'runs'} before yours; it begins by itself"))
 
     def _begin(self, pair: Pair) -> Decoder:
-        torch.set_num_threads(torch.get_num_threads())  # the count set for the process holds in this thread too
         tree, how = self.order.wish.tree(pair, self.order.policy)
         decoder = Decoder(pair, self.order.prompt, self.order.policy, tree, self.order.verifier)
         self._meta = meta_of(pair, self.order, tree, how)
@@ -158,12 +163,14 @@ class Runner:
         return None
 
     def _compare(self, pair: Pair) -> dict[str, Any] | None:
-        """The run's meta with the seconds a token of plain decoding takes, measured now with the same prompt and settings."""
+        """The run's meta with the seconds a token of plain decoding takes and their spread (least, most), measured now with the
+        same prompt and settings."""
         if not self.order.compare or self._halt.is_set() or self.order.wish.kind == "plain":
             return None
         self.mail.put(Said("timing plain decoding of the same prompt"))
-        seconds = plain_seconds(pair, self.order, self._halt.is_set)
-        return None if seconds is None else {**self._meta, "plain_seconds": seconds, "plain_label": "measured"}
+        found = plain_seconds(pair, self.order, self._halt.is_set)
+        return {**self._meta, "plain_seconds": statistics.median(found), "plain_spread": [min(found), max(found)],
+                "plain_label": "measured"} if found else None
 
 
 def is_out_of_memory(problem: Exception) -> bool:
@@ -171,14 +178,20 @@ def is_out_of_memory(problem: Exception) -> bool:
     return isinstance(problem, torch.OutOfMemoryError | MemoryError) or "can't allocate memory" in str(problem)
 
 
-def plain_seconds(pair: Pair, order: Order, gone: Callable[[], bool]) -> float | None:
-    """Seconds a token of a short plain run; None where it was stopped before its third token."""
+def plain_seconds(pair: Pair, order: Order, gone: Callable[[], bool]) -> list[float]:
+    """Seconds a token of each of three stretches of a short plain run; none where it was stopped before its third token."""
     policy = replace(order.policy, max_new_tokens=min(PLAIN_TOKENS, order.policy.max_new_tokens))
-    decoder, stats, end = Decoder(pair, order.prompt, policy, Tree.chain(1)), DecodeStats(), time.monotonic() + PLAIN_SECONDS
+    decoder, seconds, end = Decoder(pair, order.prompt, policy, Tree.chain(1)), list[float](), time.monotonic() + PLAIN_SECONDS
     decoder.prefill()
     while decoder.finish is None and not gone() and time.monotonic() < end:
-        stats = stats.add(decoder.step())
-    return stats.total_seconds / stats.tokens if stats.tokens > 2 else None
+        seconds.append(decoder.step().total_seconds)
+    return [statistics.fmean(one) for one in stretches(seconds)] if len(seconds) >= STRETCHES else []
+
+
+def stretches(seconds: Sequence[float]) -> list[Sequence[float]]:
+    """`seconds` in three parts in a row, of the same length but for one."""
+    cuts = [len(seconds) * k // STRETCHES for k in range(STRETCHES + 1)]
+    return [seconds[a:b] for a, b in pairwise(cuts)]
 
 
 def meta_of(pair: Pair, order: Order, tree: Tree, how: str) -> dict[str, Any]:

@@ -85,7 +85,7 @@ HOSTILE = [
     {"label": "measured"}, {"target": 7, "draft": ["x"]}, {"prompt": "x" * 10**6}, {"policy": "x", "tree": 3},
     {"policy": {"temperature": "<b>", "seed": 10**400, "top_p": True}}, {"plain_seconds": -1, "plain_label": "measured"},
     {"plain_seconds": math.inf}, {"acceptance": [1, "x"]}, {"acceptance": list(range(5000))}, {"versions": {"a": {"b": []}}},
-    {"tree": {"nodes": [1], "how": {}}}, {"unknown": {"a": [1] * 100}},
+    {"tree": {"nodes": [1], "how": {}}}, {"unknown": {"a": [1] * 100}}, {"plain_spread": [0.001, 0.002]},
 ]
 
 
@@ -101,6 +101,16 @@ def test_what_a_file_says_of_itself_is_cut_to_known_fields_and_types(meta: dict[
 def test_a_recorded_speed_is_called_recorded() -> None:
     clean = messages.recorded({"label": "measured", "plain_seconds": 0.004, "plain_label": "measured"})
     assert (clean["label"], clean["plain_label"], clean["plain_seconds"]) == ("recorded", "recorded", 0.004)
+
+
+@pytest.mark.parametrize(("spread", "kept"), [
+    ([0.003, 0.005], True), ([0.004, 0.004], True), (None, False), ("x", False), ([0.003], False), ([0.005, 0.006], False),
+    ([0.003, "x"], False), ([-1, 0.005], False), ([0.003, math.inf], False), ({"a": 1}, False), ([True, 0.005], False)])
+def test_a_spread_is_kept_where_it_holds_the_plain_seconds(spread: Any, kept: bool) -> None:
+    """Files of earlier versions have none."""
+    clean = messages.recorded({"plain_seconds": 0.004, "plain_spread": spread})
+    assert clean.get("plain_spread") == (spread if kept else None)
+    assert clean["plain_seconds"] == 0.004
 
 
 def test_markup_of_a_run_stays_text(make: Callable[..., LiveRun]) -> None:

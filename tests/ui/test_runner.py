@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -68,6 +69,7 @@ def test_stop_ends_the_run_within_the_present_step(make: Callable[..., LiveRun],
     texts = list(live.messages())
     assert len(steps_of(texts)) == 4
     assert json.loads(texts[-1])["done"] is True
+    assert json.loads(texts[-1])["end"] == "stopped"
     assert not live.busy
     assert live.holding
     assert not live.stepped
@@ -119,6 +121,40 @@ def test_plain_decoding_is_timed_after_the_run_and_only_then(make: Callable[...,
     assert metas[-1]["plain_seconds"] > 0
     assert metas[-1]["plain_label"] == "measured"
     assert live.recording.run().meta["plain_seconds"] == metas[-1]["plain_seconds"]
+    least, most = metas[-1]["plain_spread"]
+    assert 0 < least <= metas[-1]["plain_seconds"] <= most
+
+
+@pytest.mark.parametrize("count", [3, 4, 5, 48])
+def test_three_stretches_hold_every_step_once_and_in_order(count: int) -> None:
+    parts = ui.runner.stretches(range(count))
+    assert [second for part in parts for second in part] == list(range(count))
+    sizes = sorted(map(len, parts))
+    assert len(sizes) == 3
+    assert sizes[-1] - sizes[0] <= 1
+
+
+@pytest.mark.parametrize(("fields", "steps", "end"), [
+    ({}, None, "length"), ({}, 2, "paused"), ({"limits": Limits(seconds=0.0)}, None, "time")], ids=["length", "paused", "time"])
+def test_the_last_message_says_why_the_run_ended(make: Callable[..., LiveRun], fields: dict[str, Any], steps: int | None,
+                                                 end: str) -> None:
+    live = make(tokens=40, **fields)
+    live.start(steps)
+    said = [json.loads(text) for text in live.messages()]
+    assert [message["end"] for message in said if message["done"]] == [end]
+    assert all("end" not in message for message in said if not message["done"])
+
+
+def test_waiting_between_two_steps_is_no_time_of_theirs(make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards against a first step after a pause that is charged with the pause: here a clock that is moved on by an hour."""
+    waited, clock = [0.0], time.perf_counter
+    monkeypatch.setattr(time, "perf_counter", lambda: clock() + waited[0])
+    live = make(tokens=40)
+    for _ in range(3):
+        live.start(1)
+        list(live.messages())
+        waited[0] += 3600.0
+    assert all(step.total_seconds < 3600 for step in live.recording.run().steps)
 
 
 @pytest.mark.parametrize("case", ["off", "stopped", "plain"])
