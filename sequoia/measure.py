@@ -162,7 +162,8 @@ def describe(device: torch.device) -> str:
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     name = next(_cpu_names(), platform.machine())
-    return f"cpu ({torch.get_num_threads()} threads, {name})"
+    threads = torch.get_num_threads()
+    return f"cpu ({threads} thread{'' if threads == 1 else 's'}, {name})"
 
 
 def _cpu_names() -> Iterator[str]:

@@ -221,5 +221,5 @@ def test_number_types_and_device_in_words() -> None:
     pair = tiny_pair()
     assert dtype_name(pair) == "float32"
     assert dtype_name(dataclasses.replace(pair, draft=tiny_pair(dtype="bfloat16").draft)) == "float32, draft bfloat16"
-    assert describe(torch.device("cpu")).startswith("cpu (1 threads, ")
+    assert describe(torch.device("cpu")).startswith("cpu (1 thread, ")
     assert dict(versions())["torch"].startswith("2.")
