@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from .trace import StepTrace
+from .tree import Tree
 
 Z = 1.959964  # of 95 % intervals
 DOUBT = 0.05  # a smaller probability, corrected for the number of comparisons, speaks against the assumption
@@ -69,6 +70,17 @@ class Atlas:
         return sum((cell for (depth, k), cell in self.cells.items() if k == rank and depth != but), Cell(0, 0))
 
 
+def counting_tree(ranks: int, width: int, levels: int) -> Tree:
+    """A tree to fill an atlas with: `ranks` children below the root, and `width` below each node that is among the first
+    `width` of its siblings, down to `levels`. All nodes of a level that have children have equally many."""
+    parents, level = [-1], [0]
+    for children in [ranks, *[width] * (levels - 2)][:levels - 1]:
+        first = len(parents)
+        parents += [node for node in level for _ in range(children)]
+        level = [node for node in range(first, len(parents)) if (node - first) % children < width]
+    return Tree.from_parents(parents)
+
+
 @dataclass(frozen=True)
 class Verdict:
     """Whether the counts speak against rates that depend on the rank alone. `holds` is None where they are too few to tell.
@@ -126,7 +138,7 @@ def _chance(a: Cell, b: Cell) -> float:
     return math.erfc(abs(a.rate - b.rate) / deviation / math.sqrt(2))
 
 
-def wilson(successes: int, trials: int) -> tuple[float, float]:
+def wilson(successes: float, trials: int) -> tuple[float, float]:
     """The 95 % interval of a rate (Wilson, 1927); (0, 1) without trials."""
     if not trials:
         return 0.0, 1.0

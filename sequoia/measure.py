@@ -10,7 +10,7 @@ import platform
 import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import cycle, islice
 from typing import Any
@@ -18,18 +18,21 @@ from typing import Any
 import torch
 
 from .acceptance import Acceptance
+from .atlas import Atlas, Cell, wilson
 from .engine import Decoder, run
-from .errors import BadAcceptance, BadPrompt
+from .errors import BadAcceptance, BadProfile, BadPrompt
+from .guarded import number, whole
 from .hardware import HardwareProfile, Point
 from .models import Context, Rows, TreeModel
 from .pair import Pair
 from .policy import Policy
-from .trace import DecodeStats, repetition
-from .tree import Tree
+from .trace import repetition
+from .tree import MAX_NODES, Tree
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
 WIDTHS = (1, 2, 4, 8, 16, 32)
 OVERHEAD_SIZES = (1, 16, 64)
+_PASSES = 0.8  # share of the time that is for passes; the rest is for whole steps
 _DRAFTS_A_STEP = 4
 _LIBRARIES = ("torch", "transformers", "accelerate")
 _PROMPT = "The quick brown fox jumps over the lazy dog. "
@@ -42,18 +45,22 @@ def measure_profile(pair: Pair, *, sizes: Sequence[int] = SIZES, widths: Sequenc
     """Times of target passes over `sizes` nodes, draft passes over `widths`, and the engine's overhead, after `prefix` tokens.
 
     Takes at least one round after a warm-up, and otherwise at most about `seconds`. An exception raised by `progress` ends it;
-    nothing is kept then.
+    nothing is kept then. Raises BadProfile for a size, width, prefix, number of rounds or seconds that is not positive.
     """
-    prefix = min(prefix, pair.limit // 2)
-    targets = [_Pass(pair.target, n, prefix) for n in sizes]
-    drafts = [_Pass(pair.draft, n, prefix) for n in widths]
-    _rounds(targets, drafts, rounds, seconds * 0.8, progress)
-    overhead = tuple(_overhead(pair, n) for n in OVERHEAD_SIZES)
-    progress(1.0)
+    prefix = min(whole(prefix, "prefix", 1, 2**20, BadProfile), pair.limit // 2)
+    rounds = whole(rounds, "rounds", 1, 10**6, BadProfile)
+    seconds = number(seconds, "seconds", 1e-9, 86_400, BadProfile)
+    targets = [_Pass(pair.target, whole(n, "sizes", 1, MAX_NODES, BadProfile), prefix) for n in sizes]
+    drafts = [_Pass(pair.draft, whole(n, "widths", 1, MAX_NODES, BadProfile), prefix) for n in widths]
+    _rounds(targets, drafts, rounds, seconds * _PASSES, progress)
+    overhead = []
+    for n in OVERHEAD_SIZES:
+        overhead.append(_overhead(pair, n))
+        progress(_PASSES + (1 - _PASSES) * len(overhead) / len(OVERHEAD_SIZES))
     return HardwareProfile(device=describe(pair.target.device), dtype=dtype_name(pair), target=pair.target.name,
                            draft=pair.draft.name, prefix_length=prefix, target_seconds=tuple(one.point() for one in targets),
-                           draft_seconds=tuple(one.point() for one in drafts), overhead_seconds=overhead, source="measured",
-                           date=date.today().isoformat(), versions=versions())
+                           draft_seconds=tuple(one.point() for one in drafts), overhead_seconds=tuple(overhead),
+                           source="measured", date=date.today().isoformat(), versions=versions())
 
 
 class _Pass:
@@ -93,7 +100,7 @@ def _rounds(targets: Sequence[_Pass], drafts: Sequence[_Pass], rounds: int, seco
             for one in (*targets, *drafts):
                 one.times.clear()
         used = (time.perf_counter() - start) / seconds
-        progress(min(max(done / rounds, used), 1.0) * 0.8)
+        progress(min(max(done / rounds, used), 1.0) * _PASSES)
         if done >= 1 and used * (done + 2) / (done + 1) > 1:
             break
 
@@ -118,11 +125,22 @@ def _overhead(pair: Pair, n: int) -> Point:
 
 @dataclass(frozen=True)
 class Counted:
-    """Acceptance counted while decoding: `accepted[k]` of `visited` nodes went on to child k. `repetition` of the text made."""
+    """Acceptance counted while decoding: `accepted[k]` of `visited` roots went on to child k. `repetition` of the text made;
+    `atlas`: counts of all nodes, by depth.
 
-    accepted: tuple[int, ...]
+    Counts that teacher.py expects are no whole numbers. Their intervals are then a little wide: a chance between 0 and 1 varies
+    less than the coin it is for.
+    """
+
+    accepted: tuple[float, ...]
     visited: int
     repetition: float
+    atlas: Atlas = field(default_factory=Atlas)
+
+    @property
+    def intervals(self) -> tuple[tuple[float, float], ...]:
+        """The 95 % interval of each rate (Wilson), as if visited nodes were independent."""
+        return tuple(wilson(count, self.visited) for count in self.accepted)
 
     @property
     def acceptance(self) -> Acceptance:
@@ -132,21 +150,20 @@ class Counted:
 
 
 def count_acceptance(pair: Pair, prompts: Iterable[str], policy: Policy, *, ranks: int = 16, verifier: str = "sequoia",
-                     progress: Progress = lambda _: None) -> Counted:
-    """On-policy counts: a root with `ranks` children at every step, over `policy.max_new_tokens` tokens of each prompt."""
-    prompts, tree = list(prompts), Tree.from_branching([ranks])
+                     tree: Tree | None = None, progress: Progress = lambda _: None) -> Counted:
+    """On-policy counts over `policy.max_new_tokens` tokens of each prompt: a root with `ranks` children at every step, or
+    `tree`, such as one of atlas.py that goes deeper. The rates are the root's, as deeper nodes seldom have as many children."""
+    prompts, tree = list(prompts), tree or Tree.from_branching([ranks])
     if not prompts:
         raise BadPrompt("acceptance is counted while decoding: 0 prompts were given, at least 1 is needed")
-    stats, repeated = DecodeStats(), []
+    atlas, repeated = Atlas(), []
     for done, prompt in enumerate(prompts):
-        emitted: list[int] = []
-        for trace in run(Decoder(pair, prompt, replace(policy, seed=policy.seed + done), tree, verifier)):
-            stats = stats.add(trace)
-            emitted += trace.emitted
-        repeated.append(repetition(emitted))
+        traces = list(run(Decoder(pair, prompt, replace(policy, seed=policy.seed + done), tree, verifier)))
+        atlas += Atlas.fold(traces)
+        repeated.append(repetition([token for trace in traces for token in trace.emitted]))
         progress((done + 1) / len(prompts))
-    accepted = stats.accepted + (0,) * (ranks - len(stats.accepted))
-    return Counted(accepted, stats.visited, statistics.fmean(repeated))
+    root = [atlas.cells.get((0, rank), Cell(0, 0)) for rank in range(len(tree.children[0]))]
+    return Counted(tuple(cell.accepted for cell in root), root[0].visits if root else 0, statistics.fmean(repeated), atlas)
 
 
 def measure_acceptance(pair: Pair, prompts: Iterable[str], policy: Policy | None = None, **options: Any) -> Acceptance:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
 from collections.abc import Sequence
 from datetime import date
@@ -43,18 +42,8 @@ def _advance(bar: tqdm, share: float) -> None:
 def _entry(counted: Counted) -> dict[str, Any]:
     rates = counted.acceptance.rates
     return {"visited": counted.visited, "accepted": counted.accepted, "rates": list(rates),
-            "first_rank_interval": [round(bound, 4) for bound in wilson(counted.accepted[0], counted.visited)],
+            "first_rank_interval": [round(bound, 4) for bound in counted.intervals[0]],
             "repetition": round(counted.repetition, 4)}
-
-
-def wilson(hits: int, trials: int, z: float = 1.96) -> tuple[float, float]:
-    """The Wilson score interval of a share, 95 % by default."""
-    if not trials:
-        return 0.0, 1.0
-    share, spread = hits / trials, z * z / trials
-    middle = (share + spread / 2) / (1 + spread)
-    half = z * math.sqrt(share * (1 - share) / trials + spread / (4 * trials)) / (1 + spread)
-    return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
 def preset_prompts() -> list[str]:

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from sequoia.atlas import Atlas, Cell, positional, wilson
+from sequoia.atlas import Atlas, Cell, counting_tree, positional, wilson
 from sequoia.trace import DecodeStats, StepTrace
 from sequoia.tree import Tree
 from sequoia.verify import Trial, Verdict
@@ -100,3 +100,12 @@ def test_rates_by_rank_alone_are_seldom_doubted() -> None:
     than 14 of 100 has a probability of 2e-4 (fixed seeds)."""
     doubted = sum(positional(Atlas.fold(walks([[0.6, 0.2, 0.1]] * 3, 300, seed))).holds is False for seed in range(100))
     assert doubted <= 14
+
+
+def test_a_counting_tree_has_a_wide_root_and_equal_nodes_below_it() -> None:
+    tree = counting_tree(5, 2, 4)
+    assert len(tree) == 1 + 5 + 2 * 2 + 2 * 2 * 2
+    assert [{len(tree.children[node]) for node in level} for level in tree.inner] == [{5}, {2}, {2}]
+    assert [[tree.ranks[node] for node in level] for level in tree.inner] == [[0], [0, 1], [0, 1, 0, 1]]
+    assert counting_tree(3, 2, 2) == Tree.from_branching([3])
+    assert counting_tree(3, 2, 1) == Tree.chain(1)

@@ -15,8 +15,9 @@ import pytest
 import torch
 from fakes import PROMPTS, hopeless_pair, pair_of, same_pair, tiny_model, tiny_pair, tiny_tokenizer
 
+from sequoia.atlas import counting_tree
 from sequoia.engine import plain
-from sequoia.errors import BadAcceptance, BadPrompt, BadTree
+from sequoia.errors import BadAcceptance, BadProfile, BadPrompt, BadTree
 from sequoia.hardware import HardwareProfile
 from sequoia.measure import Counted, count_acceptance, describe, dtype_name, measure_acceptance, measure_profile, versions
 from sequoia.pair import Pair
@@ -114,6 +115,26 @@ def test_a_model_with_a_small_context_can_be_measured(context: int) -> None:
     assert profile.target_seconds[-1][0] == 128
 
 
+@pytest.mark.parametrize(("option", "words"), [
+    ({"prefix": 0}, r"prefix: 0 is not a whole number from 1 to"), ({"rounds": 0}, r"rounds: 0 is not a whole number from 1 to"),
+    ({"seconds": 0}, r"seconds: 0 is not a number from 1e-09 to"), ({"seconds": math.nan}, r"seconds: nan is not"),
+    ({"prefix": 2.5}, r"prefix: 2.5"), ({"sizes": (1, 0)}, r"sizes: 0 is not a whole number from 1 to 1024"),
+    ({"widths": (1, 2000)}, r"widths: 2000"),
+])
+def test_what_cannot_be_measured_is_refused_with_value_and_bound(option: dict[str, Any], words: str) -> None:
+    with pytest.raises(BadProfile, match=words):
+        measure_profile(tiny_pair(), **{**QUICK, **option})
+
+
+def test_progress_is_reported_after_each_size_of_the_overhead(monkeypatch: pytest.MonkeyPatch) -> None:
+    shares: list[float] = []
+    seen: list[int] = []
+    monkeypatch.setattr("sequoia.measure._overhead", lambda pair, n: seen.append(len(shares)) or (n, 0.1, 0.0))
+    measure_profile(tiny_pair(), **QUICK, progress=shares.append)
+    assert seen == [seen[0], seen[0] + 1, seen[0] + 2]
+    assert shares[-4:] == pytest.approx([0.8, 0.8 + 0.2 / 3, 0.8 + 0.4 / 3, 1.0])
+
+
 def test_sizes_that_leave_out_plain_decoding_are_refused() -> None:
     with pytest.raises(Exception, match=r"target_seconds starts at 2 nodes; it must start at 1"):
         measure_profile(tiny_pair(), **{**QUICK, "sizes": (2, 4)})
@@ -194,6 +215,16 @@ def test_counting_is_repeatable_and_reports_progress_by_prompt() -> None:
     once = count_acceptance(tiny_pair(), PROMPTS, policy, progress=shares.append)
     assert once == count_acceptance(tiny_pair(), iter(PROMPTS), policy)
     assert shares == [1 / 3, 2 / 3, 1.0]
+
+
+def test_a_deeper_tree_gives_an_atlas_and_the_roots_own_rates() -> None:
+    """Guards rates pooled over nodes with fewer children than the root: they would come out too small."""
+    tree = counting_tree(4, 2, 4)
+    counted = count_acceptance(same_pair(), PROMPTS, GREEDY, tree=tree)
+    assert counted.acceptance.rates == (1.0, 0.0, 0.0, 0.0)
+    assert counted.visited == counted.atlas.cells[0, 0].visits == 3 * 12
+    assert (counted.atlas.depths, counted.atlas.ranks) == (3, 4)
+    assert (1, 2) not in counted.atlas.cells
 
 
 def test_repetition_of_the_text_is_reported() -> None:
