@@ -37,7 +37,7 @@ def test_a_profile_of_a_tiny_pair_is_valid_and_says_where_it_is_from() -> None:
     assert HardwareProfile.from_json(profile.to_json()) == profile
     assert (profile.source, profile.date, profile.prefix_length) == ("measured", date.today().isoformat(), 20)
     assert (profile.target, profile.draft, profile.dtype) == ("target", "draft", "float32")
-    assert profile.device.startswith("cpu (1 threads")
+    assert profile.device.startswith("cpu (1 thread, ")
     assert [size for size, _, _ in profile.target_seconds] == [1, 3, 9]
     assert [size for size, _, _ in profile.draft_seconds] == [1, 4]
     assert all(0 < seconds < 10 and spread >= 0 for points in (profile.target_seconds, profile.draft_seconds,
