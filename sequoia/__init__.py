@@ -4,11 +4,13 @@ Letters, the same everywhere: `p` target distribution, `q` draft distribution, `
 `n` nodes of a tree counting the root, `levels` counting the root's, `a` acceptance vector.
 
 Reading order: tree, acceptance, planner, chance, warp, verify (the algorithm, no models) - slots, models, pair, engine, trace
-(decoding) - hardware, plan, measure, auto (the tree for a machine) - hub, record, bench (loading, keeping, comparing).
+(decoding) - hardware, plan, measure, auto (the tree for a machine) - shaper, replan, dynamic (trees that change) - race - hub,
+record, bench (loading, keeping, comparing).
 """
 
 from .acceptance import Acceptance
 from .auto import acceptance_of, default_plan, machine, speculate
+from .dynamic import Dynamic
 from .engine import Decoder, plain, run
 from .errors import SequoiaError
 from .hardware import HardwareProfile
@@ -18,12 +20,16 @@ from .pair import Pair
 from .plan import Plan, best_plan
 from .planner import best_tree, dp_table, expected_tokens
 from .policy import Policy
+from .race import Lane, Race
 from .record import Recorder
+from .replan import Replanned
+from .shaper import Shaper
 from .trace import DecodeStats, Run, StepTrace
 from .tree import Tree
 
 __all__ = [
-    "Acceptance", "DecodeStats", "Decoder", "HardwareProfile", "Pair", "Plan", "Policy", "Recorder", "Run", "SequoiaError",
-    "StepTrace", "Tree", "acceptance_of", "best_plan", "best_tree", "count_acceptance", "default_plan", "dp_table",
-    "expected_tokens", "load_pair", "machine", "measure_acceptance", "measure_profile", "plain", "run", "speculate",
+    "Acceptance", "DecodeStats", "Decoder", "Dynamic", "HardwareProfile", "Lane", "Pair", "Plan", "Policy", "Race", "Recorder",
+    "Replanned", "Run", "SequoiaError", "Shaper", "StepTrace", "Tree", "acceptance_of", "best_plan", "best_tree",
+    "count_acceptance", "default_plan", "dp_table", "expected_tokens", "load_pair", "machine", "measure_acceptance",
+    "measure_profile", "plain", "run", "speculate",
 ]

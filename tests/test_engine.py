@@ -20,7 +20,7 @@ from fakes import KINDS, PROMPTS, hopeless_pair, same_pair, tiny_pair
 from test_chance import fit
 
 from sequoia.chance import Seeded
-from sequoia.engine import Decoder, Layout, plain, run
+from sequoia.engine import Decoder, plain, run
 from sequoia.errors import BadPolicy, BadTree
 from sequoia.models import Context, Rows, TreeModel
 from sequoia.pair import Pair
@@ -393,7 +393,7 @@ def test_no_slots_are_allocated_after_the_first_step() -> None:
 
 
 def places(decoder: Decoder) -> list[int]:
-    return [store.data_ptr() for context in (decoder._target, decoder._draft) for layer in context.slots.layers
+    return [store.data_ptr() for context in decoder.contexts for layer in context.slots.layers
             for store in (layer.keys, layer.values)]
 
 
@@ -422,7 +422,7 @@ def test_a_seed_repeats_a_run_and_another_seed_does_not() -> None:
 def test_stop_at_any_moment_frees_both_caches(after: int | None) -> None:
     """By reference counting alone: device memory must not wait for the garbage collector."""
     decoder = Decoder(made(), PROMPTS[0], WARM, TREES["ragged"])
-    caches = [weakref.ref(context.slots) for context in (decoder._target, decoder._draft)]
+    caches = [weakref.ref(context.slots) for context in decoder.contexts]
     steps = run(decoder)
     del decoder
     gc.collect()
@@ -448,7 +448,7 @@ class _Breaks(Seeded):
 
 def test_a_run_that_breaks_leaves_the_next_one_alone() -> None:
     decoder = Decoder(made(), PROMPTS[0], WARM, TREES["ragged"], chance=_Breaks(0))
-    caches = [weakref.ref(context.slots) for context in (decoder._target, decoder._draft)]
+    caches = [weakref.ref(context.slots) for context in decoder.contexts]
     with pytest.raises(InterruptedError):
         list(run(decoder))
     del decoder
@@ -498,11 +498,19 @@ def small_vocabulary() -> Pair:
     return tiny_pair("llama", vocab=5, layers=1, noise=2.0, seed=5)  # laws far apart: a wrong one is seen
 
 
-def test_only_the_tree_in_use_stays_laid_out() -> None:
+def test_only_the_tree_in_use_stays_laid_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Guards memory: near its end a run cuts its tree at every step, and each layout holds masks as wide as the run."""
+    made: list[weakref.ref[Rows]] = []
+    original = Rows.__init__
+
+    def noted(self: Rows, *arguments: object, **options: object) -> None:
+        made.append(weakref.ref(self))
+        original(self, *arguments, **options)
+
+    monkeypatch.setattr(Rows, "__init__", noted)
     decoder = Decoder(tiny_pair(), PROMPTS[0], Policy(max_new_tokens=12, ignore_eos=True), Tree.chain(12))
     seen = {step.tree for step in run(decoder)}
-    kept = [value for value in vars(decoder).values() if isinstance(value, Layout | dict)]
+    gc.collect()
     assert len(seen) > 1
-    assert len(kept) == 1
-    assert isinstance(kept[0], Layout)
+    assert len(made) >= 2 * (len(seen) - 1)
+    assert len([rows for rows in made if rows()]) <= 2  # the target's and the draft's

@@ -1,0 +1,39 @@
+"""Wall time of one decoding step by phase."""
+
+from __future__ import annotations
+
+import time
+
+import torch
+
+
+class Clock:
+    """Runs from its making on. What is in neither phase is overhead. On CUDA the end of a phase waits for the device, which
+    would otherwise still be busy with it during the next."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._wait = torch.cuda.synchronize if device.type == "cuda" else None
+        self._start = time.perf_counter()
+        self._seconds = {"draft": 0.0, "verify": 0.0}
+
+    def phase(self, name: str) -> _Phase:
+        """A context whose time counts for "draft" or "verify"."""
+        return _Phase(self._seconds, name, self._wait)
+
+    def stop(self) -> dict[str, float]:
+        """Seconds of the step by phase."""
+        total = time.perf_counter() - self._start
+        return {**self._seconds, "overhead": total - sum(self._seconds.values())}
+
+
+class _Phase:
+    def __init__(self, seconds: dict[str, float], name: str, wait: object) -> None:
+        self._seconds, self._name, self._wait = seconds, name, wait
+
+    def __enter__(self) -> None:
+        self._start = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        if callable(self._wait):
+            self._wait()
+        self._seconds[self._name] += time.perf_counter() - self._start

@@ -1,0 +1,133 @@
+"""Drafting: one step's tree is filled with tokens, one draft forward a level, and the draft's cache follows what was accepted.
+
+The tree may be given, or grow while it is drafted; how many children a node gets never depends on the tokens drawn for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import torch
+
+from .chance import Chance
+from .clock import Clock
+from .models import Context, Rows
+from .policy import Policy
+from .tree import Tree
+from .verify import Verdict, Verifier
+from .warp import draft_rows
+
+
+class Sprout(Protocol):
+    """A tree that grows level by level, numbered breadth first."""
+
+    @property
+    def front(self) -> tuple[int, ...]:
+        """Nodes whose law is wanted next, all of one level, increasing; none when the tree is complete. The root at first."""
+        ...
+
+    @property
+    def tree(self) -> Tree:
+        """What has grown so far."""
+        ...
+
+    def grow(self, laws: torch.Tensor) -> tuple[int, ...]:
+        """Children for each node of the front, given its law in (front, vocab); moves on to the next level."""
+        ...
+
+
+class Drafted:
+    """A step's tree with its tokens. probs: what q gave each token, None for the root. row: where the draft's cache has it."""
+
+    def __init__(self, root: int) -> None:
+        self.tree = Tree.chain(1)
+        self.tokens: list[int] = [root]
+        self.probs: list[float | None] = [None]
+        self.row: dict[int, int] = {}
+        self.has_read = False  # the draft has read the root
+        self._laws: dict[int, tuple[torch.Tensor, int]] = {}
+
+    def grow(self, nodes: Sequence[int], counts: Sequence[int], laws: torch.Tensor, drawn: torch.Tensor) -> None:
+        """Append `counts[i]` children to `nodes[i]`: the first of row i of `drawn` (nodes, k). laws: (nodes, vocab)."""
+        tokens, probs = drawn.tolist(), laws.gather(1, drawn).tolist()
+        for row, (node, count) in enumerate(zip(nodes, counts, strict=True)):
+            self._laws[node] = laws, row
+            self.tokens += tokens[row][:count]
+            self.probs += probs[row][:count]
+
+    def q(self, node: int) -> np.ndarray:
+        """The draft's law after `node`, (vocab,)."""
+        laws, row = self._laws[node]
+        return laws[row].cpu().numpy()
+
+
+class Drafter:
+    """One run's draft model: what it has read, and what it has not read yet."""
+
+    def __init__(self, context: Context, policy: Policy, verifier: Verifier, chance: Chance) -> None:
+        self.context, self._policy, self._verifier, self._chance = context, policy, verifier, chance
+        self._laid_out: tuple[Tree, Rows, dict[int, int]] | None = None
+        self.unread: tuple[int, ...] = ()  # the last is the root of the next tree
+
+    def read(self, prompt: tuple[int, ...]) -> None:
+        """Read the prompt but for its last token, which is the first root. A run without drafting has no slots to read into."""
+        if self.context.capacity and len(prompt) > 1:
+            self.context.extend(prompt[:-1])
+        self.unread = prompt[-1:]
+
+    def fill(self, tree: Tree, clock: Clock) -> Drafted:
+        """Tokens for a given tree. Only nodes with children go through the draft."""
+        drafted = Drafted(self.unread[-1])
+        drafted.tree = tree
+        if len(tree) > 1:
+            _, rows, drafted.row = self._rows(tree)
+            for nodes in tree.inner:
+                laws = self._laws(nodes, drafted, rows, clock)
+                self._draw(drafted, nodes, [len(tree.children[node]) for node in nodes], laws)
+        return drafted
+
+    def follow(self, sprout: Sprout, clock: Clock) -> Drafted:
+        """Tokens for a tree that grows along the draft's laws."""
+        drafted, read = Drafted(self.unread[-1]), list[int]()
+        while nodes := sprout.front:
+            drafted.tree = sprout.tree
+            read += [node for node in nodes if node]  # the root is read with the prefix
+            drafted.row = {node: row for row, node in enumerate(read)}
+            rows = Rows(drafted.tree, read, self.context, below=1) if read else None
+            laws = self._laws(nodes, drafted, rows, clock)
+            self._draw(drafted, nodes, sprout.grow(laws), laws)
+        drafted.tree = sprout.tree
+        return drafted
+
+    def keep(self, drafted: Drafted, verdict: Verdict) -> None:
+        """Go down the accepted path; what the draft has not read of it, it reads with the next root."""
+        if not drafted.has_read:
+            self.unread = (*self.unread, verdict.bonus)
+            return
+        self.context.keep([drafted.row[node] for node in verdict.path[1:] if node in drafted.row])
+        last = verdict.path[-1]
+        self.unread = (verdict.bonus,) if last == 0 or last in drafted.row else (drafted.tokens[last], verdict.bonus)
+
+    def _rows(self, tree: Tree) -> tuple[Tree, Rows, dict[int, int]]:
+        """The tree's rows on the draft; the last ones are kept, as masks are large and most steps of a run share one tree."""
+        if self._laid_out is None or self._laid_out[0] != tree:
+            nodes = [node for level in tree.inner[1:] for node in level]  # the root is read with the prefix
+            rows = Rows(tree, nodes, self.context, below=1)
+            self._laid_out = tree, rows, {node: row for row, node in enumerate(nodes)}
+        return self._laid_out
+
+    def _laws(self, nodes: Sequence[int], drafted: Drafted, rows: Rows | None, clock: Clock) -> torch.Tensor:
+        """(nodes, vocab) laws of the tokens after the nodes of one level."""
+        with clock.phase("draft"):
+            if rows is None or nodes[0] == 0:
+                logits = self.context.extend(self.unread)[None]
+                drafted.has_read = True
+            else:
+                logits = self.context.forward([drafted.tokens[node] for node in nodes], rows)
+        return draft_rows(logits, self._policy)
+
+    def _draw(self, drafted: Drafted, nodes: Sequence[int], counts: Sequence[int], laws: torch.Tensor) -> None:
+        if most := max(counts):
+            drafted.grow(nodes, counts, laws, self._verifier.draw(self._chance, laws, most))

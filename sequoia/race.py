@@ -1,0 +1,76 @@
+"""A race: several ways to decode one prompt, side by side on one device, each on a clock of its own.
+
+Lanes move in turns, so none takes time from another: a lane's clock is the sum of its own steps, and the lane furthest behind
+on its clock moves next. What is seen is each lane as if it had the machine to itself. Reading the prompt is on no clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from .engine import Decoder
+from .errors import BadPolicy
+from .guarded import shown
+from .pair import Pair
+from .policy import Policy
+from .shaper import Shaper
+from .trace import DecodeStats, StepTrace
+from .tree import Tree
+
+MOST_LANES = 4
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One way to decode: a tree, or a Shaper of this lane alone, and a verifier. Plain decoding is a tree of one node."""
+
+    name: str
+    tree: Tree | Shaper
+    verifier: str = "sequoia"
+
+    @property
+    def is_plain(self) -> bool:
+        return isinstance(self.tree, Tree) and len(self.tree) == 1
+
+
+class Race:
+    """The lanes of one race under way. Raises BadPolicy unless there are 1 to MOST_LANES lanes; and BadPrompt or BadTree.
+
+    `stats[lane]` are the totals of each lane so far; a lane's clock is their `total_seconds`.
+    """
+
+    def __init__(self, pair: Pair, prompt: str, policy: Policy, lanes: Sequence[Lane]) -> None:
+        if not 1 <= len(lanes) <= MOST_LANES:
+            raise BadPolicy(f"a race of {shown(len(lanes))} lanes; allowed are 1 to {MOST_LANES}")
+        self.lanes = tuple(lanes)
+        self.decoders = tuple(Decoder(pair, prompt, policy, lane.tree, lane.verifier) for lane in lanes)
+        self.stats = [DecodeStats() for _ in lanes]
+
+    @property
+    def prompt(self) -> tuple[int, ...]:
+        """Token ids of the prompt, the same for all lanes."""
+        return self.decoders[0].prompt
+
+    @property
+    def running(self) -> list[int]:
+        """Lanes that have not finished."""
+        return [lane for lane, decoder in enumerate(self.decoders) if decoder.finish is None]
+
+    def prefill(self) -> None:
+        """Every lane reads the prompt."""
+        for decoder in self.decoders:
+            decoder.prefill()
+
+    def step(self) -> tuple[int, StepTrace]:
+        """Move the lane furthest behind on its clock; of equals, the first. Returns the lane and its step."""
+        lane = min(self.running, key=lambda lane: self.stats[lane].total_seconds)
+        trace = self.decoders[lane].step()
+        self.stats[lane] = self.stats[lane].add(trace)
+        return lane, trace
+
+    def __iter__(self) -> Iterator[tuple[int, StepTrace]]:
+        """Steps of all lanes until each has finished. Closing the iterator ends all lanes at once."""
+        self.prefill()
+        while self.running:
+            yield self.step()
