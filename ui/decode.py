@@ -53,11 +53,11 @@ class LiveView:
         for start, made in ((run, self.run), (step, self.step)):  # every output costs milliseconds a message: they have one
             gr.on(start, made, form.form, self.stage, **engine).then(self.rested, None, rest, queue=False, **quiet)
         form.stop.click(self.stop, None, None, queue=False, **quiet)
-        gr.on([part.change for part in form.form], None, form.run, form.run, api_visibility="private",
-              js=f"label => label === {show.literal(RESUME)} ? {show.literal(RUN)} : label")  # a changed form begins a new run
+        gr.on([part.change for part in form.form], None, form.run, form.run, api_visibility="private",  # begins a new run
+              js=f"label => (SequoiaPage.changed(), label === {show.literal(RESUME)} ? {show.literal(RUN)} : label)")
         form.tree.input(numbers_of, form.tree, [form.first, form.second, form.branching], queue=False, **quiet)
-        form.open.upload(self.open, form.open, [self.stage, form.save], **quiet)
-        form.example.click(self.example, None, [self.stage, form.save], **quiet)
+        form.open.upload(self.open, form.open, [self.stage, form.save, form.run], **quiet)
+        form.example.click(self.example, None, [self.stage, form.save, form.run], **quiet)
         blocks.load(self.load, None, [self.stage, form.save], **quiet)
         blocks.load(self.watch, None, [self._header, self.stage, form.run], concurrency_limit=None, **quiet)
         blocks.unload(self.leave)
@@ -126,23 +126,34 @@ class LiveView:
             if run.steps:
                 return {self.stage: messages.whole(run, recording.name),
                         self.form.save: download(run.to_json(), f"sequoia-run-{recording.name}.json")}
-        return self.example()
+        return self._opening()
 
-    def example(self) -> Updates:
-        """The recorded run that comes with the program."""
+    def example(self, request: gr.Request) -> Updates:
+        """The recorded run that comes with the program; a run that was paused is given up for it."""
+        return {**self._opening(), **self._given_up(request)}
+
+    def _opening(self) -> Updates:
         found = self._welcome
         if found is None:
             return {self.stage: messages.aside(notice="No recorded run is at hand; press Run.")}
         return {self.stage: found.message, self.form.save: download(found.file, f"sequoia-run-{recordings.WELCOME}.json")}
 
-    def open(self, path: Any) -> Updates:
-        """Play the run in an uploaded file; with any other file everything on screen stays."""
+    def _given_up(self, request: gr.Request) -> Updates:
+        """Another run is shown than the visitor's paused one: it cannot go on, and the next one is a new one."""
+        run = self.sessions.get(visitor(request))
+        if run is None or run.busy or not run.holding:
+            return {}
+        run.release()
+        return {self.form.run: gr.update(value=RUN)}
+
+    def open(self, path: Any, request: gr.Request) -> Updates:
+        """Play the run in an uploaded file, and give up a paused one; with any other file everything on screen stays."""
         try:
             found = recordings.opened(path, self._limits.upload)
         except SequoiaError as problem:
             warn(str(problem), "Not opened")
             return {self.stage: messages.aside(error=f"Not opened: {problem}")}
-        return {self.stage: found.message, self.form.save: download(found.file, "sequoia-run.json")}
+        return {self.stage: found.message, self.form.save: download(found.file, "sequoia-run.json"), **self._given_up(request)}
 
     def get_steps(self, asked: Any) -> str:
         """Steps a browser has missed, from [run, first] on, with all trees and pieces."""

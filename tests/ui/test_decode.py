@@ -175,13 +175,36 @@ def test_a_saved_run_is_opened_and_a_spoiled_one_changes_nothing(view: LiveView,
     sent(view.run(filled(view), request()))
     good = tmp_path / "good.json"
     shutil.copy(view.rested(request())[view.form.save]["value"], good)
-    assert json.loads(view.open(str(good))[view.stage])["meta"]["label"] == "recorded"
+    assert json.loads(view.open(str(good), request())[view.stage])["meta"]["label"] == "recorded"
     good.write_text(good.read_text()[:-9])
-    update = view.open(str(good))
+    update = view.open(str(good), request())
     assert [*update] == [view.stage]
     message = json.loads(update[view.stage])
     assert message["error"].startswith("Not opened: not a JSON file")
     assert "run" not in message
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize("shown", ["example", "open"])
+def test_another_run_on_screen_ends_the_paused_one(view: LiveView, tmp_path: Path, shown: str) -> None:
+    """Guards against a Resume, and a Step, that goes on with a run which is no longer the one on screen."""
+    sent(view.run(filled(view), request()))
+    file = tmp_path / "run.json"
+    shutil.copy(view.rested(request())[view.form.save]["value"], file)
+    paused = sent(view.step(filled(view), request()))[-1]["run"]
+    assert view.rested(request())[view.form.run]["value"] == "Resume"
+    updates = view.example(request()) if shown == "example" else view.open(str(file), request())
+    assert updates[view.form.run]["value"] == "Run"
+    begun = sent(view.step(filled(view), request()))
+    assert begun[-1]["run"] != paused
+    assert begun[0]["from"] == 0
+
+
+def test_a_file_that_does_not_open_leaves_the_paused_run(view: LiveView, tmp_path: Path, said: list[str]) -> None:
+    paused = sent(view.step(filled(view), request()))[-1]["run"]
+    (tmp_path / "bad.json").write_text("{")
+    assert view.form.run not in view.open(str(tmp_path / "bad.json"), request())
+    assert sent(view.step(filled(view), request()))[-1]["run"] == paused
     assert len(said) == 1
 
 
