@@ -78,7 +78,7 @@ def controls(limits: Limits) -> Controls:
 
 
 def _prompt(parts: dict[str, Any]) -> None:
-    parts["prompt"] = gr.Textbox(value=presets()[0].text, label="Prompt · shift + enter runs it", lines=7, max_lines=7,
+    parts["prompt"] = gr.Textbox(value=presets()[0].text, label="Prompt · ctrl + enter runs it", lines=7, max_lines=7,
                                  elem_id="pg-prompt", placeholder="Text for the models to continue")
     with gr.Row(elem_id="pg-chips"):
         parts["chips"] = [gr.Button(preset.name, size="sm", min_width=30, elem_classes="pg-chip") for preset in presets()]

@@ -17,8 +17,35 @@
     if (url.href !== window.location.href) history.replaceState(null, "", url);
   }
 
+  /** Presses a button of the form; false where it cannot be pressed now. */
+  function press(id) {
+    const button = document.getElementById(id);
+    if (!button || button.disabled) return false;
+    button.click();
+    return true;
+  }
+
+  /** What the stage may ask of the page around it. */
+  const page = {
+    prompt: () => document.querySelector("#pg-prompt textarea")?.value,
+    run: () => press("pg-run"),
+    stop: () => press("pg-stop"),
+  };
+
+  const HINTS = { "pg-run": "Run (Ctrl + Enter)", "pg-step": "One step of decoding", "pg-stop": "Stop after the present step (Esc)" };
+
+  /** The form's buttons say their keys; they come and go with the framework, so each is told when the pointer or the focus comes. */
+  function hint(event) {
+    const button = event.target.closest?.("#pg-go button");
+    if (button && HINTS[button.id] && !button.title) button.title = HINTS[button.id];
+  }
+  for (const name of ["pointerover", "focusin"]) document.addEventListener(name, hint);
+
+  /** Something in the form was changed. */
+  P.changed = () => P.view?.store.changed();
+
   P.stage = function (element, props, watch, trigger, server) {
-    const stage = window.Sequoia.mount(element.querySelector(".sq-stage"), { trigger, server });
+    const stage = window.Sequoia.mount(element.querySelector(".sq-stage"), { trigger, server, page });
     let last = null;
     const take = () => {
       if (!props.value || props.value === last) return;

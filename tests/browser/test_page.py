@@ -270,6 +270,8 @@ def test_light_dark_narrow_and_wide(visit: Visit, width: int, dark: bool) -> Non
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     tree = page.locator(".sq-stage svg").first.bounding_box()
     assert tree["y"] < height
+    legend = page.locator("[data-part=legend]").bounding_box()
+    assert legend["y"] + legend["height"] < height / 2
     side, stage = page.locator("#pg-side").bounding_box(), page.locator(".sq-stage").bounding_box()
     assert side["x"] + side["width"] <= stage["x"] + 3
     assert stage["width"] > width * 0.7

@@ -3,6 +3,7 @@
   "use strict";
 
   const LEAST_PITCH = 13, MOST_PITCH = 46, ROOMY = 38; // px a row; from ROOMY on there is a line for q and p below each token
+  const NOTE_SIZE = 9.5, NOTE_HEIGHT = 13; // of that line, and how far it reaches below its pill
   const GUTTER = 13, PAD = 14, CORNER = 4, SQUEEZE = 0.8, LEAST_SCALE = 0.7;
   const widths = new Map();
   let pen = null;
@@ -60,6 +61,7 @@
     return {
       pitch, pill, size, roomy, width: Math.max(lefts[cols] - GUTTER + PAD, 10), height: rows * pitch + 12, gutter: GUTTER,
       x: (col) => lefts[col],
+      least: Math.min(...lefts.slice(1).map((left, col) => left - lefts[col])) - GUTTER, // px of text in the narrowest column
       text: (col) => Math.min(lefts[col + 1] - lefts[col] - GUTTER - 7, 240),
       y: (row) => 6 + row * pitch + (roomy ? pitch / 2 - 6 : pitch / 2),
     };
@@ -91,10 +93,11 @@
   function bonus(frame, from, to, straight) {
     const x0 = frame.x(from.col), y0 = frame.y(from.row), x1 = frame.x(to.col), y1 = frame.y(to.row);
     if (straight) return edge(frame, from, to);
-    const lift = frame.y(from.row) - Math.max(frame.pill / 2 + 1.5, frame.roomy ? frame.pill / 2 + 7 : frame.pitch / 2);
+    const lift = frame.y(from.row) - (frame.roomy
+      ? (frame.pitch - NOTE_HEIGHT) / 2 : Math.max(frame.pill / 2 + 1.5, frame.pitch / 2)); // between two rows, clear of their notes
     const out = x0 + 8, back = x1 - 8, c = Math.min(CORNER, (y0 - lift) / 2);
     return `M${out} ${y0}V${lift + c}q0 ${-c} ${c} ${-c}H${back - c}q${c} 0 ${c} ${c}V${y1 - c}q0 ${c} ${c} ${c}H${x1}`;
   }
 
-  S.frame = { frame, edge, branch, bonus, fit, widthOf, LEAST_PITCH };
+  S.frame = { frame, edge, branch, bonus, fit, widthOf, LEAST_PITCH, NOTE_SIZE };
 })((window.Sequoia = window.Sequoia || {}));

@@ -4,24 +4,29 @@
 
   const { el, button } = S.dom;
   const HELP = [
-    ["space", "play or pause"], ["← →", "one step back or forward"], ["Home End", "first or last step"], ["L", "follow the newest step"],
+    ["Ctrl Enter", "run, from anywhere; on a Mac also ⌘ Enter"], ["space", "play or pause"], ["← →", "one step back or forward"], ["Home End", "first or last step"], ["L", "follow the newest step"],
     ["F", "focus, or all nodes"], ["H", "heat: how often each slot was accepted"], ["+ − 0", "zoom the tree; 0 fits it"],
     ["ctrl wheel", "zoom at the pointer; drag to move"], ["/", "find a token in the tree"], ["Enter", "next find; in the tree: pin, unfold"],
-    ["arrows", "inside the tree: from node to node"], ["Esc", "unpin, clear, close"], ["?", "this list"],
+    ["arrows", "inside the tree: from node to node"], ["Esc", "unpin, clear, close; else stop the run"], ["?", "this list"],
   ];
   const TYPING = "input, textarea, select, [contenteditable=''], [contenteditable='true']";
 
   S.Keys = class {
-    constructor(store, stage) {
+    constructor(store, stage, page) {
       this.store = store;
       this.stage = stage;
+      this.page = page;
       this.inSight = true;
       this.off = new AbortController();
       document.addEventListener("keydown", (event) => this.key(event), { signal: this.off.signal });
+      for (const name of ["click", "change"]) document.addEventListener(name, (event) => this.release(event), { signal: this.off.signal });
       this.eye = new IntersectionObserver((entries) => { this.inSight = entries[entries.length - 1].isIntersecting; });
       this.eye.observe(stage.root);
       this.dialog = this.makeHelp(stage.root);
-      stage.scrubber.help.addEventListener("click", () => this.help());
+      stage.scrubber.help.addEventListener("click", (event) => {
+        this.release(event); // or the dialog would give the focus back to it
+        this.help();
+      });
     }
 
     makeHelp(host) {
@@ -44,9 +49,27 @@
       else this.dialog.showModal();
     }
 
+    /** A button or menu that was used with the pointer gives the focus up, so that the next key acts on the stage. */
+    release(event) {
+      const used = this.inSight && event.target.closest?.("button, select");
+      if (used && !used.matches(":focus-visible")) used.blur();
+    }
+
+    /** Keys that work while someone types in the form, too: run, and stop where nothing else listens to Escape. */
+    runs(event) {
+      const { stage, page, dialog } = this;
+      if (event.isComposing || event.defaultPrevented || dialog.open || !stage.root.offsetParent) return false;
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+        page.run?.();
+        return true;
+      }
+      return event.key === "Escape" && event.target.matches?.("textarea") && Boolean(page.stop?.());
+    }
+
     key(event) {
       const { stage } = this, { target } = event;
       if (!stage.root.isConnected) return this.off.abort();
+      if (this.runs(event)) return event.preventDefault();
       if (!this.inSight || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       const inside = stage.root.contains(target);
       if (target.closest?.(TYPING) || !(inside || target === document.body)) return;
@@ -54,6 +77,12 @@
       if (this.dialog.open && event.key !== "?") return;
       if (!this.act(event.key.length === 1 ? event.key.toLowerCase() : event.key)) return;
       event.preventDefault();
+    }
+
+    escape() {
+      const { store } = this, busy = store.pin !== null || store.query;
+      store.set({ pin: null, hover: null, query: "" });
+      if (!busy) this.page.stop?.();
     }
 
     act(key) {
@@ -64,7 +93,7 @@
         f: () => store.set({ mode: store.focused ? "all" : "focus" }), h: () => store.set({ heat: !store.heat }),
         "+": () => tree.hands.zoomBy(1.25), "=": () => tree.hands.zoomBy(1.25), "-": () => tree.hands.zoomBy(0.8),
         0: () => tree.hands.zoomFit(), "/": () => tree.tools.search.focus(), "?": () => this.help(),
-        Escape: () => store.set({ pin: null, hover: null, query: "" }),
+        Escape: () => this.escape(),
       };
       if (!Object.hasOwn(acts, key)) return false;
       acts[key]();

@@ -62,7 +62,7 @@
       const full = word + "\n" + suffix + "\n" + most;
       if (item.word === full) return;
       item.word = full;
-            const tail = suffix ? S.frame.widthOf(" " + suffix, family) * frame.size : 0;
+      const tail = suffix ? S.frame.widthOf(" " + suffix, family) * frame.size : 0;
       const [cut, width, squeezed] = S.frame.fit(word, most - tail, frame.size, family);
       text(item.label, suffix ? cut + " " + suffix : cut);
       attr(item.label, "textLength", squeezed ? (width + tail).toFixed(1) : null);
@@ -76,7 +76,7 @@
     /** The small line below a pill where there is room. */
     note(item, frame, words) {
       if (!words && !item.sub) return;
-      item.sub ||= svg("text", { class: "sq-n-sub", "font-size": "9.5" }, item.g);
+      item.sub ||= svg("text", { class: "sq-n-sub", "font-size": S.frame.NOTE_SIZE }, item.g);
       attr(item.sub, "x", 1);
       attr(item.sub, "y", frame.pill / 2 + 11);
       text(item.sub, words);

@@ -19,7 +19,7 @@
   };
 
   class Stage {
-    constructor(element, { server, trigger } = {}) {
+    constructor(element, { server, trigger, page = {} } = {}) {
       this.root = element.matches?.(".sq-stage") ? element : element.querySelector(".sq-stage") || el("div", { class: "sq-stage" }, element);
       this.root.replaceChildren();
       this.trigger = trigger;
@@ -31,10 +31,10 @@
       const left = el("div", { class: "sq-left" }, main), right = el("div", { class: "sq-right" }, main);
       this.tree = new S.TreeView(store, left, (flat) => this.arrange(flat));
       this.bars = new S.Bars(store, left, this.scrubber);
-      this.text = new S.TextView(store, right);
+      this.text = new S.TextView(store, right, page.prompt);
       this.inspector = new S.Inspector(store, right);
       this.empty = this.makeEmpty(frame);
-      this.keys = new S.Keys(store, this);
+      this.keys = new S.Keys(store, this, page);
       store.onPaint(() => this.paint());
       store.changed();
     }
@@ -87,7 +87,8 @@
   }
 
   /**
-   * Build the stage inside `element` (its `.sq-stage`, or a new one). `server.get_steps(run, from)` may answer gaps.
+   * Build the stage inside `element` (its `.sq-stage`, or a new one). `server.get_steps(run, from)` may answer gaps;
+   * `page` says what the page around it can do: `prompt()` its form's text, `run()`, and `stop()`, true where it stopped a run.
    * Answers {ingest, seek, play, pause, live, setRate, setMode, store, destroy}.
    */
   S.mount = function (element, options) {

@@ -23,7 +23,7 @@
 
     reset(run) {
       Object.assign(this, {
-        run, meta: {}, trees: [], pieces: new Map(), steps: [], done: false, error: null, notice: null,
+        run, meta: {}, trees: [], pieces: new Map(), steps: [], done: false, end: null, tail: "", error: null, notice: null,
         at: -1, follow: true, playing: false, clock: 0, hover: null, pin: null, opened: new Set(), gap: null,
         sums: [], accepted: [], seen: [], views: new Map(), lastRaw: null, version: (this.version || 0) + 1,
       });
@@ -63,7 +63,11 @@
       const before = this.steps.length;
       if (from > before) this.missing(before, from);
       steps.forEach((step, k) => this.put(from + k, step));
-      if (message.done !== undefined) this.done = Boolean(message.done);
+      if (message.done !== undefined) {
+        this.done = Boolean(message.done);
+        this.end = message.end ?? null;
+        this.tail = String(message.tail ?? "");
+      }
       if (message.error !== undefined) this.error = message.error;
       if (message.notice !== undefined) this.notice = message.notice;
       if (steps.length) this.sum(Math.min(from, before));
@@ -143,6 +147,7 @@
         acceptedPerStep: sum.steps ? sum.nodes / sum.steps : NaN,
         proposedPerStep: sum.steps ? sum.proposed / sum.steps : NaN,
         speedup: plain && sum.seconds ? (plain * sum.tokens) / sum.seconds : NaN,
+        speedups: plain && sum.seconds ? (this.meta.plain_spread || []).map((one) => (one * sum.tokens) / sum.seconds) : [],
       };
     }
 
@@ -163,6 +168,10 @@
     // -- where we stand ----------------------------------------------------------------------------------------------
 
     get recorded() { return this.meta.label === "recorded" || (!this.meta.label && this.done); }
+    /** Where the numbers on screen come from: "measured" or "recorded". */
+    get word() { return this.meta.label || ""; }
+    /** Why the run ended, in a word of words.js; null while it goes on. A file says it with its last step or not at all. */
+    get ending() { return this.done ? this.end || this.steps[this.last]?.finish || "stopped" : null; }
     get last() { return this.steps.length - 1; }
     get live() { return this.follow && !this.playing; }
     get focused() { return this.mode ? this.mode === "focus" : this.largest.n > LARGE; }

@@ -2,19 +2,26 @@
 (function (S) {
   "use strict";
 
-  const { el, text } = S.dom;
+  const { el, attr, text, show } = S.dom;
 
   S.TextView = class {
-    constructor(store, host) {
+    /** `asked()` tells what the form's prompt is now; without it the run's own is not compared with anything. */
+    constructor(store, host, asked) {
       this.store = store;
+      this.formPrompt = asked;
       const panel = S.panel(host, { part: "text", title: "Text", cls: "sq-text" });
       this.root = panel.root;
       const key = el("span", { class: "sq-key" }, panel.tools);
       el("span", { class: "sq-tok sq-tok-draft", text: "from the draft" }, key);
       el("span", { class: "sq-tok sq-tok-own", text: "the target’s own" }, key);
+      this.asked = el("p", { class: "sq-asked", "data-part": "asked", hidden: "" }, panel.body);
+      this.whose = el("span", { class: "sq-asked-whose" }, this.asked);
+      this.wording = el("span", { class: "sq-asked-text" }, this.asked);
       this.box = el("div", { class: "sq-text-box", tabindex: "0", role: "region", "aria-label": "Generated text" }, panel.body);
       this.prompt = el("span", { class: "sq-prompt" }, this.box);
       this.flow = el("span", { class: "sq-flow", "data-part": "flow" }, this.box);
+      this.tail = el("span", { class: "sq-tok sq-tail", "data-part": "tail" }, this.box);
+      this.end = el("span", { class: "sq-end", "data-part": "end" }, this.box);
       this.box.addEventListener("click", (event) => this.click(event));
       this.box.addEventListener("pointerover", (event) => this.over(event));
       this.box.addEventListener("pointerleave", () => this.over(null));
@@ -26,13 +33,37 @@
       if (this.version !== store.version) this.restart();
       if (this.meta !== store.meta) {
         this.meta = store.meta;
-        text(this.prompt, lines(S.readable(keepBreaks(store.meta.prompt || ""))));
+        text(this.prompt, lines(S.readable(store.meta.prompt || "")));
       }
+      this.paintPrompt(store.meta.prompt);
       for (let i = 0; i < this.groups.length; i++) if (this.groups[i] === null && store.steps[i]) this.fill(i);
       for (let i = this.groups.length; i < store.steps.length; i++) this.append(i);
-      this.flow.classList.toggle("sq-flow-growing", store.playing || (store.follow && !store.done));
+      const growing = store.playing || (store.follow && !store.done);
+      this.flow.classList.toggle("sq-flow-growing", growing);
+      this.paintEnd(store.done && !(growing && store.at < store.last));
       this.mark();
       this.link();
+    }
+
+    /** The run's own prompt at the head, and whether it is the one that a press of Run would use. */
+    paintPrompt(prompt) {
+      show(this.asked, Boolean(prompt));
+      if (!prompt) return;
+      const other = this.formPrompt && this.formPrompt() !== prompt;
+      text(this.whose, other ? "this run’s prompt, not the form’s" : "prompt");
+      this.asked.classList.toggle("is-other", Boolean(other));
+      if (this.worded === prompt) return;
+      this.worded = prompt;
+      text(this.wording, S.readable(prompt.slice(0, 400)));
+      attr(this.asked, "title", S.readable(prompt.slice(0, 2000)).replaceAll("⏎", "\n"));
+    }
+
+    /** What is left of the last character, and why the run ended. */
+    paintEnd(ended) {
+      const { store } = this;
+      text(this.tail, ended ? S.readable(store.tail) : "");
+      text(this.end, ended ? S.words.finish(store.ending) : "");
+      this.end.dataset.end = ended ? store.ending : "";
     }
 
     restart() {
@@ -67,7 +98,7 @@
         if (lead && rest) (k ? group.append(lead) : group.before(lead));
         el("span", {
           class: "sq-tok " + (own ? "sq-tok-own" : "sq-tok-draft"), "data-k": k,
-          text: rest ? S.readable(rest).replaceAll("⏎", "⏎\n") : piece && "·".repeat(piece.length),
+          text: rest ? lines(S.readable(rest)) : piece,
         }, group);
       });
     }
@@ -131,7 +162,6 @@
     }
   };
 
-  // Line breaks of the prompt stay line breaks, with their sign before them.
-  const keepBreaks = (value) => String(value);
+  // Line breaks stay line breaks, with their sign before them; spaces stay spaces.
   const lines = (value) => value.replaceAll("⏎", "⏎\n");
 })((window.Sequoia = window.Sequoia || {}));

@@ -2,7 +2,7 @@
 (function (S) {
   "use strict";
 
-  const { el, text, show } = S.dom;
+  const { el, attr, text, show } = S.dom;
   const { rate, percent, ms, known, count } = S.num;
 
   S.Header = class {
@@ -43,9 +43,10 @@
       const gap = store.gap;
       text(this.gap, gap ? "Steps " + (gap.a + 1) + " to " + gap.b + " did not arrive; the rest of the run is complete." : "");
       show(this.gap, Boolean(gap));
-      if (store.done && this.told !== store.version && store.last >= 0) {
-        this.told = store.version;
-        text(this.spoken, S.words.summary(store.totals(store.last)));
+      const told = store.version + ":" + store.last + store.ending;
+      if (store.done && this.told !== told && store.last >= 0) {
+        this.told = told;
+        text(this.spoken, S.words.summary(store.totals(store.last), store.ending));
       }
     }
 
@@ -74,21 +75,21 @@
     }
 
     paintTotals(totals) {
-      const { readouts, store } = this, word = store.meta.label || "";
+      const { readouts, store: { word } } = this;
       const put = (key, value, unit, note) => {
         text(readouts[key].value, value);
         text(readouts[key].unit, unit);
         text(readouts[key].note, note);
       };
       const some = totals.steps > 0;
-      put("tokensPerStep", rate(totals.tokensPerStep), "", some ? "at most " + totals.most + " in one step" : " ");
+      put("tokensPerStep", rate(totals.tokensPerStep), word, some ? "at most " + totals.most + " in one step" : " ");
       put("tokensPerSecond", rate(totals.tokensPerSecond), word, some ? ms(totals.seconds / totals.tokens) + " a token" : " ");
-      put("draftShare", known(totals.draftShare) ? (totals.draftShare * 100).toFixed(0) : "–", known(totals.draftShare) ? "%" : "",
+      put("draftShare", known(totals.draftShare) ? (totals.draftShare * 100).toFixed(0) : "–", known(totals.draftShare) ? "% " + word : "",
         "of the tokens emitted");
-      put("acceptedPerStep", rate(totals.acceptedPerStep), "", some
+      put("acceptedPerStep", rate(totals.acceptedPerStep), word, some
         ? "of " + Number(totals.proposedPerStep.toFixed(1)) + " drafted" : " ");
       this.paintSpeed(totals, put);
-      put("tokens", totals.tokens.toLocaleString("en-US"), "", some ? "in " + count(totals.steps, "step") : " ");
+      put("tokens", totals.tokens.toLocaleString("en-US"), word, some ? "in " + count(totals.steps, "step") : " ");
     }
 
     /** Shown when it is below 1 as well: then the tile says slower. */
@@ -98,14 +99,18 @@
       show(tile, Boolean(plain));
       if (!plain) return;
       const word = meta.plain_label || meta.label || "";
-      put("speedup", known(totals.speedup) ? totals.speedup.toFixed(2) : "–", known(totals.speedup) ? "× " + word : "",
+      const range = totals.speedups.length ? "(" + totals.speedups.map((one) => one.toFixed(2)).join("–") + ") " : "";
+      put("speedup", known(totals.speedup) ? totals.speedup.toFixed(2) : "–", known(totals.speedup) ? "× " + range + word : "",
         "plain: " + ms(plain) + " a token");
+      attr(tile, "title", meta.plain_spread ? spread(meta) : null);
       const verdict = !known(totals.speedup) ? "" : Math.abs(totals.speedup - 1) < 0.005 ? "even" : totals.speedup > 1 ? "faster" : "slower";
       if (tile.dataset.verdict !== verdict) tile.dataset.verdict = verdict;
       text(this.readouts.speedup.name, SPEED[verdict] || "speed-up over plain");
     }
   };
 
+  const spread = ({ plain_seconds: plain, plain_spread: [least, most] }) => "Plain decoding was timed after the run in three short stretches: "
+    + ms(plain) + " a token (median), at least " + ms(least) + ", at most " + ms(most) + ". The range of the speed-up follows from these.";
   const SPEED = { slower: "slower than plain", even: "as fast as plain" };
   const TILES = [
     ["tokensPerStep", "tokens per step"], ["tokensPerSecond", "tokens per second"], ["speedup", "speed-up over plain"],
@@ -119,8 +124,8 @@
     if (meta.dtype) list.push(["", String(meta.dtype)]);
     if (known(policy.temperature)) list.push(["temperature", String(policy.temperature)]);
     if (known(policy.top_p) && policy.top_p < 1) list.push(["top-p", String(policy.top_p)]);
-    if (tree.nodes) {
-      list.push(["tree", [count(tree.nodes, "node"), tree.levels ? count(tree.levels, "level") : "", tree.how || ""]
+    if (tree.nodes || tree.how) {
+      list.push(["tree", [tree.nodes ? count(tree.nodes, "node") : "", tree.levels ? count(tree.levels, "level") : "", tree.how || ""]
         .filter(Boolean).join(", ")]);
     }
     if (meta.verifier && meta.verifier !== "sequoia") list.push(["verifier", meta.verifier]);

@@ -60,6 +60,11 @@
     }
   };
 
+  const SHADES = [[0, "0 %"], [0.05, "to 5 %"], [0.2, "to 20 %"], [0.5, "to 50 %"], [1, "to 100 % of the steps received"]];
+
+  /** Which of five shades shows a share from 0 to 1: few enough to be told apart. */
+  S.shade = (share) => SHADES.findIndex(([most]) => share <= most + 1e-9);
+
   const KEYS = [
     ["accepted", "accepted"], ["rejected", "rejected"], ["untested", "not tried"], ["never", "never reached"], ["own", "target’s own"],
   ];
@@ -77,9 +82,11 @@
       }
       this.heat = el("div", { class: "sq-legend sq-heat-key", hidden: "" }, host);
       el("span", { text: "accepted in" }, this.heat);
-      el("span", { text: "0 %" }, this.heat);
-      el("span", { class: "sq-ramp" }, this.heat);
-      el("span", { text: "100 % of the steps so far received" }, this.heat);
+      SHADES.forEach(([, label], shade) => {
+        const entry = el("span", { class: "sq-legend-entry" }, this.heat);
+        el("i", { class: "sq-shade", "data-heat": shade }, entry);
+        el("span", { text: label }, entry);
+      });
     }
 
     paint(store, view) {

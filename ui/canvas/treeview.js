@@ -15,6 +15,7 @@
       const panel = S.panel(host, { part: "tree", title: "Token tree", cls: "sq-tree" });
       this.panel = panel;
       this.tools = new S.TreeTools(store, panel.tools, this);
+      this.legend = new S.Legend(panel.body);
       const split = el("div", { class: "sq-tree-split" }, panel.body);
       this.scroller = el("div", { class: "sq-tree-scroll" }, split);
       this.heads = el("div", { class: "sq-cols", "aria-hidden": "true" }, this.scroller);
@@ -22,7 +23,6 @@
       this.canvas = svg("svg", { class: "sq-tree-svg" }, this.scroller);
       this.nodes = new S.Nodes(this.canvas);
       this.mini = new S.Minimap(split, (node) => this.hands.pick(node));
-      this.legend = new S.Legend(panel.foot);
       this.hands = new S.TreeHands(this);
       this.size = S.dom.sized(this.scroller, () => store.changed());
       this.split = split;
@@ -66,8 +66,8 @@
     /** How tall the panel would like to be: by rows for a small tree, by the window for a large one. */
     resize({ rows }, focus) {
       const least = rows * S.frame.LEAST_PITCH + 14;
-      const roof = Math.max(430, Math.min(window.innerHeight - 530, 780));
-      const wish = focus ? Math.max(roof, 450) : Math.max(Math.min(rows * 42 + 14, roof), Math.min(least, 690), 230);
+      const roof = Math.max(400, Math.min(window.innerHeight - 530, 780));
+      const wish = focus ? roof : Math.max(Math.min(rows * 42 + 14, roof), Math.min(least, 690), 230);
       const flat = rows <= FLAT && !focus;
       this.onShape(flat);
       const basis = Math.round(flat ? Math.max(rows * 46 + 30, 104) : wish + 22) + "px";
@@ -165,14 +165,25 @@
         const node = item.kind === "bonus" ? "bonus" : item.node;
         nodes.say(made, frame, family, view.label(node), item.folded ? "▸" + item.folded : "", view.stateOf(node), this.room(item, plan));
         nodes.note(made, frame, frame.roomy && node !== "bonus" && node !== 0 ? this.odds(view, node) : "");
-        if (store.heat && node !== "bonus") made.g.style.setProperty("--h", Math.sqrt(store.share(view.step.tree, node)).toFixed(3));
+        if (store.heat && node !== "bonus") attr(made.g, "data-heat", S.shade(store.share(view.step.tree, node)));
       }
       nodes.sweep(pass);
     }
 
+    /** q and p where a column has room for both, q alone where it has room for one: the same for every node of the run. */
     odds(view, node) {
-      const p = view.p(node), q = view.q(node);
-      return (q === null ? "" : "q " + S.num.short(q)) + (p === null ? "" : "  p " + S.num.short(p));
+      const p = view.p(node), q = view.q(node), room = this.oddsRoom();
+      return (q === null || room < 1 ? "" : "q " + S.num.short(q)) + (p === null || room < 2 ? "" : " p " + S.num.short(p));
+    }
+
+    /** How many of the longest numbers fit below a pill of the narrowest column: 0, 1 or 2. */
+    oddsRoom() {
+      const { frame } = this;
+      if (this.oddsFor === frame) return this.oddsCount;
+      this.oddsFor = frame;
+      const family = getComputedStyle(this.panel.root).fontFamily, wide = (words) => S.frame.widthOf(words, family) * S.frame.NOTE_SIZE;
+      this.oddsCount = frame.least >= wide("q 0.0088 p 0.0088") ? 2 : frame.least >= wide("q 0.0088") ? 1 : 0;
+      return this.oddsCount;
     }
 
     /** Rejected first, accepted over them, the target's own last. */

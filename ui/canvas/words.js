@@ -8,6 +8,13 @@
     never: "never reached", bonus: "target’s own token", correction: "target’s own token",
   };
 
+  // Why a run ended: as its verb, and by itself.
+  const ENDS = {
+    eos: ["finished at the end of text", "end of text"], length: ["finished at its token limit", "token limit reached"],
+    context: ["finished with its context full", "context is full"], stopped: ["stopped", "stopped"],
+    time: ["stopped at its time limit", "time limit reached"], paused: ["paused", "paused"], broken: ["broken off", "broken off"],
+  };
+
   const token = (view, node) => "“" + view.label(node) + "”";
 
   function accepted(view, trial) {
@@ -92,12 +99,12 @@
     },
 
     finish(reason) {
-      return { eos: "end of text", length: "token limit reached", context: "context is full" }[reason] || reason;
+      return ENDS[reason]?.[1] || reason;
     },
 
     /** A line for screen readers when a run ends. */
-    summary(totals) {
-      return "Run finished: " + count(totals.tokens, "token") + " in " + count(totals.steps, "step") + ", "
+    summary(totals, end) {
+      return "Run " + (ENDS[end]?.[0] || "ended") + ": " + count(totals.tokens, "token") + " in " + count(totals.steps, "step") + ", "
         + short(totals.tokensPerStep) + " tokens a step, " + ms(totals.seconds) + " in all.";
     },
   };
