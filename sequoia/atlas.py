@@ -19,10 +19,11 @@ _LEAST = 5.0  # expected counts below this are too few for the comparison
 
 @dataclass(frozen=True)
 class Cell:
-    """Of `visits` walks that stood at a node of this depth with a child of this rank, `accepted` went on to that child."""
+    """Of `visits` walks that stood at a node of this depth with a child of this rank, `accepted` went on to that child; where
+    that is expected and not counted, it is no whole number."""
 
     visits: int
-    accepted: int
+    accepted: float
 
     @property
     def rate(self) -> float:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from .atlas import Atlas, Cell
 from .chance import Chance, chance_for
 from .engine import plain
 from .errors import BadPrompt, BadTree
@@ -56,7 +57,9 @@ def force_acceptance(pair: Pair, prompts: Iterable[str], policy: Policy, *, rank
             positions += 1
         repeated.append(repetition(text[first - 1:]))
         progress((done + 1) / len(prompts))
-    return Counted(tuple(totals.tolist()), positions, statistics.fmean(repeated))
+    accepted = tuple(totals.tolist())
+    cells = {(0, rank): Cell(positions, count) for rank, count in enumerate(accepted)}
+    return Counted(accepted, positions, statistics.fmean(repeated), Atlas(cells))
 
 
 def sibling_rates(p: np.ndarray, q: np.ndarray, tokens: Sequence[int], tree: Tree | None = None) -> list[Any]:

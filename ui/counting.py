@@ -1,25 +1,55 @@
-"""Acceptance counted with the loaded pair, in a thread of its own: it waits for its turn and can be stopped. Knows no page."""
+"""Acceptance measured with the loaded pair, in a thread of its own: it waits for its turn and can be stopped. Knows no page."""
 
 from __future__ import annotations
 
 import logging
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
 import torch
 
-from sequoia import Policy, SequoiaError
-from sequoia.measure import Counted, count_acceptance
+from sequoia import Pair, Policy, SequoiaError
+from sequoia.atlas import counting_tree
+from sequoia.measure import Counted, Progress, count_acceptance
+from sequoia.teacher import force_acceptance
 
 from .engine_room import EngineRoom
 from .line import Left
 
+Way = Callable[[Pair, Sequence[str], Policy, Progress], Counted]
 RANKS = 16
+WIDTH, LEVELS = 3, 5  # below the first children of the root, where levels are counted
 _log = logging.getLogger(__name__)
+
+
+def _on_policy(pair: Pair, prompts: Sequence[str], policy: Policy, progress: Progress) -> Counted:
+    return count_acceptance(pair, prompts, policy, ranks=_ranks(pair), progress=progress)
+
+
+def _by_level(pair: Pair, prompts: Sequence[str], policy: Policy, progress: Progress) -> Counted:
+    tree = counting_tree(_ranks(pair), min(WIDTH, _ranks(pair)), LEVELS)
+    return count_acceptance(pair, prompts, policy, tree=tree, progress=progress)
+
+
+def _forced(own: bool) -> Way:
+    return lambda pair, prompts, policy, progress: force_acceptance(pair, prompts, policy, ranks=_ranks(pair), own=own,
+                                                                    progress=progress)
+
+
+def _ranks(pair: Pair) -> int:
+    return min(RANKS, pair.target.vocab)
+
+
+# Ways to measure, by the name the page asks for: what the page calls them, and the counting itself.
+WAYS: dict[str, tuple[str, Way]] = {
+    "decode": ("on-policy, at the root", _on_policy), "levels": ("on-policy, by level", _by_level),
+    "own": ("teacher-forced, target's own text", _forced(True)),
+    "text": ("teacher-forced, the text as it stands", _forced(False)),
+}
 
 
 @dataclass(frozen=True)
@@ -39,8 +69,9 @@ class Counting:
 
     holding = False
 
-    def __init__(self, room: EngineRoom, prompts: Sequence[str], policy: Policy, seconds: float) -> None:
+    def __init__(self, room: EngineRoom, prompts: Sequence[str], policy: Policy, seconds: float, way: str = "decode") -> None:
         self._room, self._prompts, self._policy, self._seconds = room, tuple(prompts), policy, seconds
+        self._way = WAYS[way][1]
         self._halt, self._mail, self._busy = threading.Event(), SimpleQueue[Tally](), False
 
     @property
@@ -94,19 +125,22 @@ class Counting:
         with self._room.line.turn(self._halt.is_set, self._tell_place):
             torch.set_num_threads(torch.get_num_threads())  # the count set for the process holds in this thread too
             self._end = time.monotonic() + self._seconds
-            self._mail.put(Tally(0, f"decoding {len(self._prompts)} prompts"))
-            ranks = min(RANKS, pair.target.vocab)
-            return count_acceptance(pair, self._prompts, self._policy, ranks=ranks, progress=self._progress)
+            self._mail.put(Tally(0, f"measuring on {_prompts(len(self._prompts))}"))
+            return self._way(pair, self._prompts, self._policy, self._progress)
 
     def _progress(self, share: float) -> None:
         if self._halt.is_set():
             raise Left
         if share < 1 and time.monotonic() > self._end:
             raise OutOfTime(f"{self._seconds:g} s were up, the longest a count may take here")
-        self._mail.put(Tally(share, f"{share * len(self._prompts):.0f} of {len(self._prompts)} prompts decoded"))
+        self._mail.put(Tally(share, f"{share * len(self._prompts):.0f} of {_prompts(len(self._prompts))} done"))
 
     def _tell_place(self, before: int) -> None:
         self._mail.put(Tally(0, f"{before} {'run' if before == 1 else 'runs'} before yours; it begins by itself"))
+
+
+def _prompts(count: int) -> str:
+    return f"{count} prompt{'' if count == 1 else 's'}"
 
 
 class OutOfTime(SequoiaError):

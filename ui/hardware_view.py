@@ -139,8 +139,10 @@ def _temperature(run: Run) -> float:
 
 
 def _atlases(run: Run | None) -> list[dict[str, Any]]:
-    mine = [] if run is None or not run.steps else [_atlas("latest run", "measured", _temperature(run), 1, Atlas.fold(run.steps))]
-    return mine + [_atlas("recorded runs" if runs > 1 else "recorded run", "recorded", temperature, runs, atlas)
+    mine = []
+    if run is not None and run.steps:
+        mine = [atlas_table("latest run", "measured", _temperature(run), 1, Atlas.fold(run.steps))]
+    return mine + [atlas_table("recorded runs" if runs > 1 else "recorded run", "recorded", temperature, runs, atlas)
                    for temperature, (runs, atlas) in recorded().items()]
 
 
@@ -158,7 +160,8 @@ def recorded() -> dict[float, tuple[int, Atlas]]:
     return dict(sorted(found.items()))
 
 
-def _atlas(name: str, label: str, temperature: float, runs: int, atlas: Atlas) -> dict[str, Any]:
+def atlas_table(name: str, label: str, temperature: float, runs: int, atlas: Atlas) -> dict[str, Any]:
+    """An atlas as the browser draws it (canvas/hardware/atlas.js)."""
     cells = [[depth, rank, cell.visits, cell.accepted, *cell.interval] for (depth, rank), cell in sorted(atlas.cells.items())
              if depth < MAX_DEPTHS and rank < MAX_RANKS]
     verdict = positional(atlas)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,15 @@ import gradio as gr
 import plotly
 
 from sequoia import Pair, Policy, SequoiaError, Tree, machine
-from sequoia.errors import BadPolicy, BadTree
+from sequoia.errors import BadPolicy, BadPrompt, BadTree
 from sequoia.guarded import shown, whole
 from sequoia.hub import BUNDLED
 
 from . import show
-from .counting import Counting, Tally
+from .counting import WAYS, Counting, Tally
 from .decode import LiveView, visitor
 from .engine_room import EngineRoom
+from .hardware_view import atlas_table
 from .line import Left
 from .presets import presets
 from .session import Limits, Sessions
@@ -30,11 +32,11 @@ from .trees import SHAPES
 
 CANVAS = Path(__file__).resolve().parent / "canvas" / "lab"
 SCRIPTS = ("planner.js", "dp_table.js", "dp_shade.js", "dp_grid.js", "dp_explain.js", "dp_tree.js", "dp_walk.js", "dp.js",
-           "dp_lab.js", "shapes.js", "state.js", "hand.js", "exporting.js", "vectors.js", "editor.js", "labtree.js", "numbers.js",
-           "table.js", "curves.js", "check.js", "lab.js")
+           "dp_lab.js", "shapes.js", "state.js", "hand.js", "exporting.js", "vectors.js", "counts.js", "counting.js", "editor.js",
+           "labtree.js", "numbers.js", "table.js", "curves.js", "check.js", "lab.js")
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
-CODE = "code"  # all presets that are code
-COUNT_TOKENS = 128
+CODE, TYPED = "code", "typed"  # all presets that are code; a text of the visitor's own
+COUNT_TOKENS, MOST_TYPED = 128, 4000  # new tokens a prompt; characters
 Updates = dict[Any, Any]
 
 
@@ -42,6 +44,16 @@ def head() -> str:
     """Styles and scripts for the page's head. Plotly itself is asked for when the lab is first opened."""
     sheets = [show.style(path.read_text(encoding="utf-8")) for path in sorted(CANVAS.glob("*.css"))]
     return "\n".join([*sheets, *(show.script((CANVAS / name).read_text(encoding="utf-8")) for name in SCRIPTS)])
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A count that may be made: what the prompts are called, they themselves, the settings, and the way of counting.WAYS."""
+
+    name: str
+    prompts: list[str]
+    policy: Policy
+    way: str
 
 
 class LabTab:
@@ -86,8 +98,10 @@ class LabTab:
     def _known(self) -> dict[str, Any]:
         pair = self._pair()
         survey = json.loads((BUNDLED / "acceptance.json").read_text(encoding="utf-8"))
-        named = [{"key": CODE, "label": "all code prompts"}, *({"key": one.name, "label": one.name} for one in presets())]
+        named = [{"key": CODE, "label": "all code prompts"}, *({"key": one.name, "label": one.name} for one in presets()),
+                 {"key": TYPED, "label": "your own text"}]
         return {"survey": survey, "most": self._limits.nodes, "prompts": named, "measurable": pair is not None,
+                "ways": [{"key": key, "label": label} for key, (label, _) in WAYS.items()],
                 "profile": json.loads(machine(pair).to_json()) if pair else None}
 
     def _pair(self) -> Pair | None:
@@ -102,31 +116,42 @@ class LabTab:
     def count(self, event: gr.EventData, request: gr.Request) -> Iterator[str]:
         """Count acceptance of the pair with the very sampler that decodes, at the temperature and top-p of `event`."""
         try:
-            prompts, policy = self._asked(event._data)
-            task = Counting(self._room, prompts, policy, self._limits.seconds)
+            asked = self._asked(event._data)
+            task = Counting(self._room, asked.prompts, asked.policy, self._limits.seconds, asked.way)
             self.sessions.go(visitor(request), task)
         except SequoiaError as problem:
             yield _text({"count": {"error": str(problem)}})
             return
         try:
             for tally in task.tallies():
-                yield _text({"count": _told(tally, policy, len(prompts))})
+                yield _text({"count": _told(tally, asked)})
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
 
-    def _asked(self, data: Any) -> tuple[list[str], Policy]:
+    def _asked(self, data: Any) -> Asked:
         data = data if isinstance(data, Mapping) else {}
+        way = data.get("way", "decode")
+        if not isinstance(way, str) or way not in WAYS:
+            raise BadPolicy(f"way: {shown(way)} is not one of {', '.join(WAYS)}")
+        name, prompts = self._prompts(data.get("prompts"), data.get("text"))
+        policy = Policy(temperature=_number(data.get("temperature"), "temperature"), top_p=_number(data.get("top_p"), "top_p"),
+                        max_new_tokens=min(COUNT_TOKENS, self._limits.tokens), ignore_eos=True)
+        return Asked(name, prompts, policy, way)
+
+    def _prompts(self, name: Any, text: Any) -> tuple[str, list[str]]:
+        """What the prompts are called, and they themselves. Of a typed text only the length is checked here."""
         texts = {one.name: one.text for one in presets()}
-        name = data.get("prompts")
         if name == CODE:
-            prompts = [text for key, text in texts.items() if key != "prose"]
-        elif isinstance(name, str) and name in texts:
-            prompts = [texts[name]]
-        else:
-            raise BadPolicy(f"prompts: {shown(name)} is not one of {', '.join([CODE, *texts])}")
-        tokens = min(COUNT_TOKENS, self._limits.tokens)
-        return prompts, Policy(temperature=_number(data.get("temperature"), "temperature"),
-                               top_p=_number(data.get("top_p"), "top_p"), max_new_tokens=tokens, ignore_eos=True)
+            return "code prompts", [text for key, text in texts.items() if key != "prose"]
+        if name == TYPED:
+            most = min(MOST_TYPED, self._limits.prompt_chars)
+            if not isinstance(text, str) or not 1 <= len(text) <= most:
+                found = f"{len(text)} characters" if isinstance(text, str) else shown(text)
+                raise BadPrompt(f"your text: {found}; wanted are 1 to {most} characters")
+            return "a typed text", [text]
+        if isinstance(name, str) and name in texts:
+            return f"prompt {name}", [texts[name]]
+        raise BadPolicy(f"prompts: {shown(name)} is not one of {', '.join([CODE, *texts, TYPED])}")
 
     def halt(self, request: gr.Request) -> None:
         """The count ends after its present prompt; the vector on screen stays."""
@@ -160,19 +185,22 @@ def _number(value: Any, name: str) -> float:
         raise BadPolicy(f"{name}: {shown(value)} is not a number") from None
 
 
-def _told(tally: Tally, policy: Policy, prompts: int) -> dict[str, Any]:
+def _told(tally: Tally, asked: Asked) -> dict[str, Any]:
     if tally.error:
         return {"error": tally.error}
     if tally.counted is None:
         return {"share": tally.share, "words": tally.words}
-    found, plural = tally.counted, "" if prompts == 1 else "s"
+    found, policy = tally.counted, asked.policy
     try:
         rates = list(found.acceptance.rates)
     except SequoiaError as problem:
         return {"error": str(problem)}
-    words = f"T = {policy.temperature:g}, top-p {policy.top_p:g}, {prompts} prompt{plural}, {found.visited} nodes visited"
+    way, unit = WAYS[asked.way][0], "positions" if asked.way in ("own", "text") else "roots"
+    words = f"{way}, {asked.name}, T = {policy.temperature:g}, top-p {policy.top_p:g}, {found.visited} {unit}"
+    table = atlas_table(f"{way} · {asked.name}", "measured", policy.temperature, 1, found.atlas)
     return {"result": {"rates": rates, "accepted": list(found.accepted), "visited": found.visited, "words": words,
-                       "temperature": policy.temperature, "repetition": found.repetition}}
+                       "temperature": policy.temperature, "top_p": policy.top_p, "repetition": found.repetition, "unit": unit,
+                       "atlas": table}}
 
 
 def _text(message: Mapping[str, Any]) -> str:

@@ -6,17 +6,16 @@ import json
 import random
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
+from demo import CANVAS, opened, settle
 
 from sequoia.acceptance import Acceptance
 from sequoia.planner import DPTable, dp_table, expected_tokens
 from sequoia.tree import Tree
 
-DEMO = Path(__file__).parents[2] / "ui" / "canvas" / "lab" / "dp_demo.html"
-FRAME = "() => new Promise(f => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(f))))"
+DEMO = CANVAS / "lab" / "dp_demo.html"
 APP_E = (0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043, 0.0035, 0.0026, 0.0025, 0.0021, 0.0016, 0.0014, 0.0010,
          0.0010, 0.0010, 0.0007, 0.0007, 0.0006, 0.0007, 0.0006, 0.0004, 0.0004, 0.0005, 0.0006, 0.0004, 0.0003, 0.0002, 0.0004,
          0.0001)
@@ -26,31 +25,13 @@ EXACT = 1e-9
 @pytest.fixture
 def page(browser: Any) -> Iterator[Any]:
     """The test page at n = 75, 8 levels. Whatever the console says, and any request beyond files, fails the test."""
-    yield from opened(browser)
+    yield from opened(browser, DEMO)
 
 
 @pytest.fixture
 def sharp(browser: Any) -> Iterator[Any]:
     """The same on a screen with two pixels a point."""
-    yield from opened(browser, device_scale_factor=2)
-
-
-def opened(browser: Any, **options: Any) -> Iterator[Any]:
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, **options)
-    tab, said = context.new_page(), []
-    tab.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
-    tab.on("pageerror", lambda error: said.append(f"error: {error}"))
-    tab.on("request", lambda request: said.append(request.url) if not request.url.startswith(("file:", "data:")) else None)
-    tab.goto(DEMO.as_uri())
-    settle(tab)
-    yield tab
-    settle(tab)
-    context.close()
-    assert said == []
-
-
-def settle(page: Any) -> None:
-    page.evaluate(FRAME)
+    yield from opened(browser, DEMO, device_scale_factor=2)
 
 
 def press(page: Any, part: str, *keys: str) -> None:

@@ -13,47 +13,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from demo import CANVAS, opened, part, settle
 from playwright.sync_api import Page, expect
 
 from sequoia import Acceptance, HardwareProfile, Tree, best_plan, best_tree
+from sequoia.atlas import wilson
 from sequoia.export import from_node_link, from_paths, to_branching, to_csv, to_node_link, to_paths
 from sequoia.plan import step_seconds
 from sequoia.planner import best_first, dp_table, expected_tokens
 
-DEMO = Path(__file__).resolve().parents[2] / "ui" / "canvas" / "lab" / "demo.html"
+DEMO = CANVAS / "lab" / "demo.html"
 PLOTLY = Path(__import__("plotly").__file__).parent / "package_data" / "plotly.min.js"
-FRAME = "() => new Promise(f => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(f))))"
 STATE = "made.state"
-LOCAL = ("file:", "data:", "blob:")
 P = "Sequoia.planner"
 
 
 @pytest.fixture
 def page(browser: Any) -> Iterator[Page]:
-    """The test page at 1280 x 800. Whatever the console says, and any request beyond files, fails the test."""
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
-    tab, said = context.new_page(), []
-    tab.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
-    tab.on("pageerror", lambda error: said.append(f"error: {error}"))
-    tab.on("request", lambda request: said.append(request.url) if not request.url.startswith(LOCAL) else None)
-    tab.goto(DEMO.as_uri())
-    settle(tab)
-    yield tab
-    context.close()
-    assert said == []
-
-
-def settle(page: Page) -> None:
-    page.evaluate(FRAME)
+    """The test page."""
+    yield from opened(browser, DEMO)
 
 
 def put(page: Page, **changes: Any) -> None:
     page.evaluate(f"changes => {STATE}.set(changes)", changes)
     settle(page)
-
-
-def part(name: str) -> str:
-    return f'[data-part="{name}"]'
 
 
 def say(page: Page, field: str, value: str) -> None:
@@ -294,7 +277,6 @@ def test_the_fit_and_intervals_are_pythons(page: Page) -> None:
         if sum(rate > 0 for rate in given) > 1:
             found = page.evaluate("r => Sequoia.lab.vectors.fitPower(r)", given)
             assert found == pytest.approx(Acceptance(tuple(given)).fit_power_law(), rel=1e-9, abs=1e-9)
-    from sequoia.survey import wilson
     assert page.evaluate("Sequoia.lab.vectors.wilson(53, 965)") == pytest.approx(wilson(53, 965), abs=1e-12)
 
 
@@ -475,3 +457,57 @@ def test_a_tree_from_the_lab_runs_in_the_live_view(visit: Callable[..., Page]) -
     assert page.evaluate("SequoiaPage.view.store.steps.length") > 0
     assert page.evaluate("SequoiaPage.view.store.meta.tree.how") == "from the lab"
     assert page.evaluate("SequoiaPage.view.store.trees[SequoiaPage.view.store.steps[0].tree].parents") == wanted
+
+
+# -- acceptance, measured ----------------------------------------------------------------------------------------------------------
+
+
+def counted(rates: list[float], visits: int, words: str, depths: int = 1) -> dict[str, Any]:
+    """A count as the server sends it (ui/lab.py), the same rates at every depth."""
+    accepted = [rate * visits for rate in rates]
+    cells = [[depth, rank, visits, hits, *wilson(hits, visits)] for depth in range(depths) for rank, hits in enumerate(accepted)]
+    atlas = {"name": words, "label": "measured", "temperature": 0.6, "runs": 1, "depths": depths, "ranks": len(rates),
+             "of": [depths, len(rates)], "cells": cells, "all": [cell[2:] for cell in cells[:len(rates)]], "holds": depths < 2,
+             "doubtful": [1, 0], "sentence": "The positional assumption fails here."}
+    return {"count": {"result": {"rates": rates, "accepted": accepted, "visited": visits, "words": words, "temperature": 0.6,
+                                 "top_p": 1, "repetition": 0.1, "unit": "roots", "atlas": atlas}}}
+
+
+def test_measuring_asks_for_way_prompts_and_a_typed_text(page: Page) -> None:
+    page.evaluate("made.ingest({ measurable: true, ways: [{ key: 'decode', label: 'on-policy' }, { key: 'own', label: 'teacher' }],"
+                  " prompts: [{ key: 'code', label: 'code' }, { key: 'typed', label: 'your own text' }] })")
+    assert page.locator(part("count-text")).is_hidden()
+    page.select_option(part("count-way"), "own")
+    page.select_option(part("count-prompts"), "typed")
+    page.fill(part("count-text"), "for x in")
+    page.fill(part("count-temperature"), "0.3")
+    page.click(part("measure"))
+    assert page.evaluate("sent[sent.length - 1]") == ["count", {"temperature": "0.3", "top_p": "1", "prompts": "typed", "way": "own",
+                                                               "text": "for x in"}]
+    assert page.inner_text(part("measure")) == "Stop"
+    page.evaluate("made.ingest({ count: { error: 'your text: too long' } })")
+    assert "Not measured: your text: too long" in page.inner_text(part("count-words"))
+    assert page.inner_text(part("measure")) == "Measure"
+
+
+def test_counts_stand_side_by_side_and_one_of_them_is_planned_with(page: Page) -> None:
+    assert page.locator(part("counts")).is_hidden()
+    for given, words, depths in (([0.5, 0.25], "code", 1), ([0.25, 0.125], "prose", 3)):
+        page.evaluate("message => made.ingest(message)", counted(given, 40, words, depths))
+        settle(page)
+        assert rates(page) == given
+    cards = page.locator(part("counted"))
+    assert cards.count() == 2
+    assert "measured" in cards.nth(0).inner_text().lower()
+    assert [cards.nth(i).locator("td").count() for i in range(2)] == [2, 2 * 4]
+    assert cards.nth(0).locator("td").nth(0).inner_text().split() == ["50", "%", "20/40"]
+    assert "assumption fails" in cards.nth(1).inner_text()
+    assert cards.nth(1).locator(".hw-doubt").count() == 1
+    cards.nth(0).get_by_role("button", name="Use").click()
+    settle(page)
+    assert rates(page) == [0.5, 0.25]
+    assert "measured · code" in page.inner_text('[data-part="acceptance"] .sq-word >> nth=0')
+    cards.nth(0).get_by_role("button", name="Remove this count").click()
+    assert page.locator(part("counted")).count() == 1
+    page.evaluate("message => { for (let i = 0; i < 12; i++) made.ingest(message); }", counted([0.5], 10, "many"))
+    assert page.locator(part("counted")).count() == 8

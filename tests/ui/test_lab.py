@@ -100,14 +100,40 @@ def test_the_temperature_of_a_count_is_the_one_asked_for(made: Callable[..., Lab
     assert cold["accepted"] != warm["accepted"]
 
 
+@pytest.mark.parametrize(("way", "unit", "depths"), [("decode", "roots", 1), ("levels", "roots", 4), ("own", "positions", 1),
+                                                    ("text", "positions", 1)])
+def test_every_way_of_measuring_tells_its_counts_and_its_table(made: Callable[..., LabTab], way: str, unit: str, depths: int
+                                                               ) -> None:
+    result = counted(made(), way=way)[-1]["result"]
+    table = result["atlas"]
+    assert (result["unit"], table["depths"], table["label"]) == (unit, depths, "measured")
+    assert f"{result['visited']} {unit}" in result["words"]
+    root = {rank: cell for depth, rank, *cell in table["cells"] if depth == 0}
+    assert [root[rank][0] for rank in range(10)] == [result["visited"]] * 10
+    assert [root[rank][1] for rank in range(10)] == result["accepted"][:10]
+    assert all(low <= accepted / visits <= high for visits, accepted, low, high in root.values())
+
+
+def test_a_typed_text_is_what_is_measured(made: Callable[..., LabTab], pair: Any) -> None:
+    """Guards against a preset in its place: the text alone decides how many positions there are."""
+    text = "for i in range(3):"
+    result = counted(made(), prompts="typed", text=text, way="text")[-1]["result"]
+    assert result["visited"] == len(pair.encode(text))
+    assert "a typed text" in result["words"]
+
+
 @pytest.mark.parametrize(("data", "words"), [
     ({"temperature": "hot"}, "temperature: 'hot'"), ({"temperature": "nan"}, "temperature"), ({"temperature": "-1"}, "-1"),
     ({"top_p": "1.5"}, "1.5"), ({"top_p": None}, "top_p: None"), ({"prompts": "../x"}, "prompts: '../x'"),
-    ({"prompts": []}, "prompts"),
+    ({"prompts": []}, "prompts"), ({"way": "guess"}, "way: 'guess' is not one of decode, levels, own, text"),
+    ({"way": []}, "way: a list"), ({"prompts": "typed"}, "your text: None; wanted are 1 to 4000"),
+    ({"prompts": "typed", "text": ""}, "your text: 0 characters"),
+    ({"prompts": "typed", "text": "x" * 4001}, "your text: 4001 characters; wanted are 1 to 4000"),
+    ({"prompts": "typed", "text": " "}, "the prompt is empty"), ({"prompts": "typed", "text": 3}, "your text: 3"),
 ])
 def test_a_count_that_cannot_be_is_refused_with_value_and_bound(made: Callable[..., LabTab], data: Any, words: str) -> None:
-    (only,) = counted(made(), **data)
-    assert words in only["error"]
+    *_, last = counted(made(), **data)
+    assert words in last["error"]
 
 
 def test_no_data_at_all_is_refused_too(made: Callable[..., LabTab]) -> None:

@@ -12,7 +12,6 @@
   lab.Editor = class {
     constructor(host, state, link) {
       this.state = state;
-      this.link = link;
       this.presets = [...lab.vectors.MADE];
       this.power = { exponent: 1.6, first: 0.6, length: 16 };
       const panel = (this.panel = S.panel(host, { part: "acceptance", title: "Acceptance", cls: "sq-lab-editor" }));
@@ -22,7 +21,7 @@
       this.plot(panel.body);
       this.fields(panel.body);
       this.pasting(panel.body);
-      this.counting(panel.body);
+      this.counting = new lab.Counting(panel.body, this, link);
     }
 
     // -- parts -------------------------------------------------------------------------------------------------------------
@@ -111,27 +110,6 @@
       });
     }
 
-    counting(host) {
-      const box = (this.count = el("div", { class: "sq-lab-count", hidden: "" }, host));
-      const line = el("div", { class: "sq-lab-line" }, box);
-      this.heat = this.numberField(line, "T", "0.6", "count-temperature", "Temperature");
-      this.topP = this.numberField(line, "top-p", "1", "count-top-p", "Top-p");
-      this.from = el("select", { class: "sq-input", "aria-label": "Prompts to count on", "data-part": "count-prompts" }, box);
-      this.measure = button(line, { text: "Measure", hint: "Count acceptance with the loaded pair, on the program's own prompts, with the sampler that decodes" });
-      this.measure.dataset.part = "measure";
-      this.measure.addEventListener("click", () => this.ask());
-      this.bar_ = el("progress", { max: "1", value: "0", hidden: "", "aria-label": "Measuring" }, box);
-      this.said = el("p", { class: "sq-lab-note", "data-part": "count-words" }, box);
-    }
-
-    numberField(line, label, value, part, name) {
-      const wrap = el("label", { class: "sq-lab-field" }, line);
-      el("span", { text: label }, wrap);
-      const field = el("input", { class: "sq-input sq-lab-number", type: "text", inputmode: "decimal", "aria-label": name, "data-part": part }, wrap);
-      field.value = value;
-      return field;
-    }
-
     // -- what a person does ------------------------------------------------------------------------------------------------
 
     offer() {
@@ -144,12 +122,6 @@
     add(presets) {
       this.presets = [...presets, ...lab.vectors.MADE];
       this.offer();
-    }
-
-    offerPrompts(prompts) {
-      const before = this.from.value;
-      this.from.replaceChildren(...prompts.map(({ key, label }) => el("option", { value: key, text: "on: " + label })));
-      if (before) this.from.value = before;
     }
 
     choose(key) {
@@ -254,31 +226,6 @@
 
     saveJson() { lab.exporting.save("acceptance.json", JSON.stringify({ format: "sequoia-acceptance", version: 1, rates: this.state.rates })); }
     saveCsv() { lab.exporting.save("acceptance.csv", lab.exporting.csv([["rank", "rate"], ...this.state.rates.map((rate, k) => [k + 1, rate])]), "text/csv"); }
-
-    // -- counting on the server ----------------------------------------------------------------------------------------------
-
-    ask() {
-      if (this.busy) return this.link.trigger("halt", {});
-      this.told(0, "waiting for the models");
-      this.link.trigger("count", { temperature: this.heat.value, top_p: this.topP.value, prompts: this.from.value });
-    }
-
-    /** {share, words, error, result: {rates, accepted, visited, words}} from the server. */
-    counted(message) {
-      if (message.result) {
-        this.take(message.result.rates, { label: "measured", words: message.result.words, accepted: message.result.accepted, visited: message.result.visited });
-        this.told(null, "measured just now: " + message.result.words);
-      } else if (message.error) this.told(null, "Not measured: " + message.error);
-      else this.told(message.share, message.words);
-    }
-
-    told(share, words) {
-      this.busy = share !== null;
-      show(this.bar_, this.busy);
-      if (this.busy) this.bar_.value = share;
-      text(this.measure.querySelector("span"), this.busy ? "Stop" : "Measure");
-      text(this.said, words);
-    }
 
     // -- paint ---------------------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@
       this.root = element;
       this.root.replaceChildren();
       this.address = plotly || "";
-      const link = { trigger: trigger || (() => {}), run: (parents) => this.send(parents) };
+      const link = { trigger: trigger || (() => {}), run: (parents) => this.send(parents), count: (count) => this.counts.add(count) };
       this.trigger = link.trigger;
       const state = (this.state = new lab.State()), grid = el("div", { class: "sq-lab-grid" }, element);
       const [left, middle, right] = ["left", "middle", "right"].map((name) => el("div", { class: "sq-lab-" + name }, grid));
@@ -23,6 +23,7 @@
       this.table = new lab.Table(below, state);
       this.curves = new lab.Curves(below, state);
       this.check = new lab.Check(left);
+      this.counts = new lab.Counts(element, (rates, origin) => this.editor.take(rates, origin));
       this.further = (lab.panels || []).map((Panel) => new Panel(element, state));
       state.watch(() => this.paint());
       this.size = S.dom.sized(element, () => this.seen());
@@ -75,11 +76,11 @@
         if (!this.touched) this.editor.choose("recorded-" + (data.temperature ?? 0.6));
         this.touched = true;
       }
-      if (data.prompts) this.editor.offerPrompts(data.prompts);
-      if (data.measurable) S.dom.show(this.editor.count, true);
+      this.editor.counting.offer(data.ways, data.prompts);
+      if (data.measurable) S.dom.show(this.editor.counting.root, true);
       if (data.profile !== undefined) this.state.set({ profile: data.profile });
       if (data.most) this.state.set({ most: data.most });
-      if (data.count) this.editor.counted(data.count);
+      if (data.count) this.editor.counting.take(data.count);
       if (data.refused) this.numbers.say(data.refused);
     }
   }

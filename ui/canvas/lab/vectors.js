@@ -81,7 +81,7 @@
 
   /** The 95 % Wilson interval of hits in trials. */
   function wilson(hits, trials) {
-    const z = 1.96, share = hits / trials, spread = (z * z) / trials, middle = (share + spread / 2) / (1 + spread);
+    const z = 1.959964, share = hits / trials, spread = (z * z) / trials, middle = (share + spread / 2) / (1 + spread);
     const half = (z * Math.sqrt((share * (1 - share)) / trials + spread / (4 * trials))) / (1 + spread);
     return [Math.max(middle - half, 0), Math.min(middle + half, 1)];
   }

@@ -1,0 +1,85 @@
+/* Acceptance measured with the loaded pair: what is asked of the server, and what comes back. The numbers are made there. */
+(function (S) {
+  "use strict";
+
+  const { el, text, show, button } = S.dom;
+  const lab = (S.lab = S.lab || {});
+  const TYPED = "typed";
+  const HINTS = {
+    decode: "Decode with 16 children at the root of every step and count the rank that is accepted: the very sampler that decodes",
+    levels: "Decode with a tree of five levels and count by rank and level; the atlas shows where the positional assumption fails",
+    own: "The target writes on by plain decoding; at each position of its text p and q are compared, without a tree",
+    text: "p and q are compared at each position of the prompt itself, read once: the cheapest way, in contexts the target did not write",
+  };
+
+  lab.Counting = class {
+    /** editor.take(rates, origin) gets the vector, link.count(result) the whole count; link.trigger asks the server. */
+    constructor(host, editor, link) {
+      this.editor = editor;
+      this.link = link;
+      const box = (this.root = el("div", { class: "sq-lab-count", hidden: "" }, host)), line = el("div", { class: "sq-lab-line" }, box);
+      this.heat = this.number(line, "T", "0.6", "count-temperature", "Temperature");
+      this.topP = this.number(line, "top-p", "1", "count-top-p", "Top-p");
+      this.measure = button(line, { text: "Measure", hint: "Measure acceptance with the loaded pair" });
+      this.measure.dataset.part = "measure";
+      this.measure.addEventListener("click", () => this.ask());
+      this.way = this.menu(box, "How to measure", "count-way");
+      this.way.addEventListener("change", () => { this.way.title = HINTS[this.way.value] || ""; });
+      this.from = this.menu(box, "Prompts to measure on", "count-prompts");
+      this.from.addEventListener("change", () => show(this.own, this.from.value === TYPED));
+      this.own = el("textarea", { class: "sq-input", rows: "3", maxlength: "4000", spellcheck: "false", hidden: "", "aria-label": "Your own text", placeholder: "Text of your own, to be continued or read", "data-part": "count-text" }, box);
+      this.bar = el("progress", { max: "1", value: "0", hidden: "", "aria-label": "Measuring" }, box);
+      this.said = el("p", { class: "sq-lab-note", "data-part": "count-words" }, box);
+    }
+
+    number(line, label, value, part, name) {
+      const wrap = el("label", { class: "sq-lab-field" }, line);
+      el("span", { text: label }, wrap);
+      const field = el("input", { class: "sq-input sq-lab-number", type: "text", inputmode: "decimal", "aria-label": name, "data-part": part }, wrap);
+      field.value = value;
+      return field;
+    }
+
+    menu(host, label, part) {
+      return el("select", { class: "sq-input", "aria-label": label, "data-part": part }, host);
+    }
+
+    /** What the server can measure: ways and prompts, [{key, label}] each. */
+    offer(ways, prompts) {
+      for (const [menu, entries, before] of [[this.way, ways, ""], [this.from, prompts, "on: "]]) {
+        if (!entries) continue;
+        const value = menu.value;
+        menu.replaceChildren(...entries.map(({ key, label }) => el("option", { value: key, text: before + label })));
+        if (value) menu.value = value;
+      }
+      this.way.title = HINTS[this.way.value] || "";
+    }
+
+    ask() {
+      if (this.busy) return this.link.trigger("halt", {});
+      this.told(0, "waiting for the models");
+      this.link.trigger("count", {
+        temperature: this.heat.value, top_p: this.topP.value, prompts: this.from.value, way: this.way.value, text: this.from.value === TYPED ? this.own.value : "",
+      });
+    }
+
+    /** {share, words, error, result: {rates, accepted, visited, words, atlas, ...}} from the server. */
+    take(message) {
+      const { result, error } = message;
+      if (result) {
+        this.editor.take(result.rates, lab.counts.origin(result));
+        this.told(null, "measured just now: " + result.words);
+        this.link.count(result);
+      } else if (error) this.told(null, "Not measured: " + error);
+      else this.told(message.share, message.words);
+    }
+
+    told(share, words) {
+      this.busy = share !== null;
+      show(this.bar, this.busy);
+      if (this.busy) this.bar.value = share;
+      text(this.measure.querySelector("span"), this.busy ? "Stop" : "Measure");
+      text(this.said, words);
+    }
+  };
+})((window.Sequoia = window.Sequoia || {}));
