@@ -17,6 +17,7 @@ from .tree import Tree
 MAX_NODES, MAX_LEVELS = 128, 16
 SLACK = 0.05  # about what a quick profile is uncertain by
 _QUICK_SECONDS, _QUICK_TOKENS, _QUICK_RANKS = 0.8, 48, 8
+_NEAR = 0.15  # of temperatures: shipped vectors stand 0.3 apart at most
 _SAMPLE = "import os\n\n\ndef main(path):\n    \"\"\"Read the file and print what is in it.\"\"\"\n"
 
 
@@ -27,20 +28,32 @@ def machine(pair: Pair) -> HardwareProfile:
     return pair.measured["profile"]
 
 
-def acceptance_of(pair: Pair, policy: Policy, prompt: str = _SAMPLE) -> tuple[Acceptance, str]:
-    """The pair's acceptance vector for `policy`, and "recorded" (shipped, at the nearest temperature) or "measured"."""
-    if pair.known:
-        return min(pair.known, key=lambda known: abs(known[0] - policy.temperature))[1], "recorded"
-    key = "acceptance", policy.temperature, policy.top_p
+def acceptance_of(pair: Pair, policy: Policy, verifier: str = "sequoia") -> tuple[Acceptance, str]:
+    """The pair's acceptance vector under `policy` and `verifier`, and where it is from: "recorded" where one counted under
+    nearly the same is shipped with the pair, else "measured" now, once (about a second for a small pair)."""
+    if policy.temperature == 0:
+        policy, verifier = Policy(), "sequoia"  # all verifiers follow the most probable token, and top-p leaves it in
+    if recorded := _recorded(pair, policy, verifier):
+        return recorded, "recorded"
+    key = "acceptance", policy.temperature, policy.top_p, verifier
     if key not in pair.measured:
         quick = Policy(policy.temperature, policy.top_p, _QUICK_TOKENS, ignore_eos=True)
-        pair.measured[key] = count_acceptance(pair, [prompt], quick, ranks=min(_QUICK_RANKS, pair.target.vocab)).acceptance
+        ranks = min(_QUICK_RANKS, pair.target.vocab)
+        pair.measured[key] = count_acceptance(pair, [_SAMPLE], quick, ranks=ranks, verifier=verifier).acceptance
     return pair.measured[key], "measured"
 
 
-def default_plan(pair: Pair, policy: Policy) -> Plan:
+def _recorded(pair: Pair, policy: Policy, verifier: str) -> Acceptance | None:
+    """Shipped vectors are counted with the Sequoia verifier and without top-p."""
+    if verifier != "sequoia" or policy.top_p < 1 or not pair.known:
+        return None
+    temperature, rates = min(pair.known, key=lambda known: abs(known[0] - policy.temperature))
+    return rates if abs(temperature - policy.temperature) <= _NEAR else None
+
+
+def default_plan(pair: Pair, policy: Policy, verifier: str = "sequoia") -> Plan:
     """The tree for this pair on this machine: the one with the most tokens a step among the fastest predicted."""
-    return best_plan(acceptance_of(pair, policy)[0], machine(pair), MAX_NODES, MAX_LEVELS, SLACK)
+    return best_plan(acceptance_of(pair, policy, verifier)[0], machine(pair), MAX_NODES, MAX_LEVELS, SLACK)
 
 
 def speculate(pair: Pair, prompt: str, policy: Policy, tree: Tree | None = None, verifier: str = "sequoia"
@@ -52,5 +65,5 @@ def speculate(pair: Pair, prompt: str, policy: Policy, tree: Tree | None = None,
     if tree is None:
         verifier_named(verifier)  # what can be refused is refused before anything is measured
         pair.encode(prompt)
-        tree = default_plan(pair, policy).tree
+        tree = default_plan(pair, policy, verifier).tree
     return run(Decoder(pair, prompt, policy, tree, verifier))

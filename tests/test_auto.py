@@ -44,9 +44,22 @@ def nothing_measured(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("nothing_measured")
-@pytest.mark.parametrize(("temperature", "wanted"), [(0.0, COLD), (0.4, COLD), (0.6, WARM), (1.0, WARM), (5.0, WARM)])
+@pytest.mark.parametrize(("temperature", "wanted"), [(0.0, COLD), (0.1, COLD), (0.9, WARM), (1.0, WARM), (1.1, WARM)])
 def test_recorded_acceptance_nearest_in_temperature_is_used(temperature: float, wanted: Acceptance) -> None:
     assert acceptance_of(ready(), Policy(temperature=temperature)) == (wanted, "recorded")
+
+
+@pytest.mark.parametrize(("policy", "verifier"), [
+    (Policy(temperature=0.4), "sequoia"), (Policy(temperature=5.0), "sequoia"), (Policy(temperature=1.0, top_p=0.9), "sequoia"),
+    (Policy(temperature=1.0), "specinfer"), (Policy(temperature=1.0), "topk")])
+def test_what_was_counted_under_another_law_or_rule_is_not_used(policy: Policy, verifier: str) -> None:
+    assert acceptance_of(ready(), policy, verifier)[1] == "measured"
+
+
+@pytest.mark.usefixtures("nothing_measured")
+@pytest.mark.parametrize("verifier", ["sequoia", "specinfer", "topk"])
+def test_at_temperature_0_all_verifiers_accept_alike(verifier: str) -> None:
+    assert acceptance_of(ready(), Policy(top_p=0.5), verifier) == (COLD, "recorded")
 
 
 def test_without_a_record_acceptance_is_measured_once_for_each_law() -> None:
@@ -61,7 +74,7 @@ def test_without_a_record_acceptance_is_measured_once_for_each_law() -> None:
 
 
 def test_a_vocabulary_smaller_than_the_ranks_can_be_measured() -> None:
-    assert len(acceptance_of(tiny_pair(vocab=6), Policy(), "abc")[0].rates) == 6
+    assert len(acceptance_of(tiny_pair(vocab=6), Policy())[0].rates) == 6
 
 
 def test_the_machine_is_measured_once_for_each_pair(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from sequoia import Decoder, Pair, SequoiaError, StepTrace, Tree, acceptance_of
+from sequoia import Decoder, Pair, SequoiaError, Shaper, StepTrace, Tree, acceptance_of
 from sequoia.measure import describe, dtype_name, versions
 from sequoia.trace import MAX_STEPS
 
@@ -144,7 +144,7 @@ class Runner:
         self.mail.put(Said(f"{before} {'run' if before == 1 else 'runs'} before yours; it begins by itself"))
 
     def _begin(self, pair: Pair) -> Decoder:
-        tree, how = self.order.wish.tree(pair, self.order.policy)
+        tree, how = self.order.wish.tree(pair, self.order.policy, self.order.verifier)
         decoder = Decoder(pair, self.order.prompt, self.order.policy, tree, self.order.verifier)
         self._meta = meta_of(pair, self.order, tree, how)
         self.mail.put(Began(pair, decoder.prompt, self._meta))
@@ -194,17 +194,17 @@ def stretches(seconds: Sequence[float]) -> list[Sequence[float]]:
     return [seconds[a:b] for a, b in pairwise(cuts)]
 
 
-def meta_of(pair: Pair, order: Order, tree: Tree, how: str) -> dict[str, Any]:
+def meta_of(pair: Pair, order: Order, tree: Tree | Shaper, how: str) -> dict[str, Any]:
     """What the page and the run file say of a run."""
     policy = order.policy
     meta = {"label": "measured", "target": named(pair, "target"), "draft": named(pair, "draft"),
             "device": describe(pair.target.device), "dtype": dtype_name(pair), "verifier": order.verifier, "prompt": order.prompt,
             "policy": {"temperature": policy.temperature, "top_p": policy.top_p, "max_new_tokens": policy.max_new_tokens,
                        "seed": policy.seed, "ignore_eos": policy.ignore_eos},
-            "tree": {"nodes": len(tree), "levels": tree.levels, "how": how},
+            "tree": {**({"nodes": len(tree), "levels": tree.levels} if isinstance(tree, Tree) else {}), "how": how},
             "plain_seconds": None, "versions": dict(versions()),
             "date": f"{datetime.now().astimezone():%Y-%m-%d %H:%M}"}
     with suppress(SequoiaError):
-        if order.wish.kind in ("planned", "best"):
-            meta["acceptance"] = list(acceptance_of(pair, policy)[0].rates)
+        if order.wish.kind in ("planned", "best", "replanned", "dynamic"):
+            meta["acceptance"] = list(acceptance_of(pair, policy, order.verifier)[0].rates)
     return meta

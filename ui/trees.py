@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sequoia import Pair, Policy, Tree, acceptance_of, best_tree, default_plan
+from sequoia import Acceptance, Dynamic, Pair, Policy, Replanned, Shaper, Tree, acceptance_of, best_tree, default_plan, machine
 from sequoia.errors import BadTree
 from sequoia.guarded import shown, whole
 from sequoia.tree import MAX_NODES
@@ -49,6 +49,8 @@ SHAPES = {
     "kary": Shape("k-ary tree", ("Children a node", "Levels"), (2, 5), Tree.kary),
     "branching": Shape("SpecInfer branching", ("Children, level by level",), ("4, 2, 2, 1",), _branching),
     "lab": Shape("from the lab", ("Parent of each node",), ("-1 0 0 1",), _listed),
+    "replanned": Shape("replanned while decoding", ("Nodes at most", "Levels at most"), (64, 12)),
+    "dynamic": Shape("dynamic, grown with the draft", ("Nodes at most", "Levels at most"), (64, 12)),
     "plain": Shape("plain decoding (one node)", make=lambda: Tree.chain(1)),
 }
 
@@ -66,25 +68,35 @@ class Wish:
             raise BadTree(f"unknown tree {shown(self.kind)}; known are {', '.join(SHAPES)}")
         shape = SHAPES[self.kind]
         object.__setattr__(self, "numbers", tuple(self.numbers[:len(shape.fields)]))
-        if self.kind == "best":
+        if self.kind in ("best", "replanned", "dynamic"):
             nodes, levels = self.numbers
             whole(nodes, "nodes of the tree", 1, self.most, BadTree)
             whole(levels, "levels of the tree", 1 if nodes == 1 else 2, MAX_NODES, BadTree)
         elif shape.make:
             self._sized(shape.make(*self.numbers))
 
-    def tree(self, pair: Pair, policy: Policy) -> tuple[Tree, str]:
-        """The tree, and in words how it came about. For "planned" and "best" something may be measured first."""
+    def tree(self, pair: Pair, policy: Policy, verifier: str = "sequoia") -> tuple[Tree | Shaper, str]:
+        """The tree, or what gives each step its own, and in words how it came about. For all but named shapes something may
+        be measured first."""
         shape = SHAPES[self.kind]
         if self.kind == "planned":
-            return self._sized(default_plan(pair, policy).tree), shape.label
-        if self.kind == "best":
-            acceptance, source = acceptance_of(pair, policy)
-            return best_tree(acceptance.smoothed(), *self.numbers), f"best of its size for {source} acceptance"
+            return self._sized(default_plan(pair, policy, verifier).tree), shape.label
+        if self.kind in ("best", "replanned", "dynamic"):
+            acceptance, source = acceptance_of(pair, policy, verifier)
+            return self._fitted(pair, acceptance.smoothed(), policy), f"{self._words()}, from {source} acceptance"
         return shape.make(*self.numbers), self._words()  # pyright: ignore[reportOptionalCall]
 
+    def _fitted(self, pair: Pair, acceptance: Acceptance, policy: Policy) -> Tree | Shaper:
+        nodes, levels = self.numbers
+        if self.kind == "best":
+            return best_tree(acceptance, nodes, levels)
+        if self.kind == "replanned":
+            return Replanned(acceptance, machine(pair), nodes, levels)
+        return Dynamic(acceptance, machine(pair), policy.temperature, nodes, levels)
+
     def _words(self) -> str:
-        words = {"sequences": "{} sequences of {}", "kary": "{}-ary, {} levels", "branching": "branching {}",
+        words = {"best": "best of its size", "replanned": SHAPES["replanned"].label, "dynamic": SHAPES["dynamic"].label,
+                 "sequences": "{} sequences of {}", "kary": "{}-ary, {} levels", "branching": "branching {}",
                  "lab": SHAPES["lab"].label}
         return words.get(self.kind, "plain decoding" if self.kind == "plain" else self.kind).format(*self.numbers)
 
