@@ -32,7 +32,7 @@
     stop: () => press("pg-stop"),
   };
 
-  const HINTS = { "pg-run": "Run (Ctrl + Enter)", "pg-step": "One step of decoding", "pg-stop": "Stop after the present step (Esc)" };
+  const HINTS = { "pg-run": "Decode to the end (Ctrl + Enter)", "pg-step": "One step of decoding", "pg-stop": "Stop after the present step (Esc)" };
 
   /** The form's buttons say their keys; they come and go with the framework, so each is told when the pointer or the focus comes. */
   function hint(event) {

@@ -114,6 +114,47 @@ def test_stop_ends_a_run_at_once_and_step_goes_on(visit: Visit) -> None:
     assert store(page, "meta.plain_seconds") is None
 
 
+def test_a_run_by_keyboard_says_that_it_was_stopped(visit: Visit) -> None:
+    """Guards the keys where they are wanted most, in the prompt, and the words at the end of the text."""
+    page = visit()
+    ready(page)
+    enter(page, tokens=2000, temperature=1)
+    page.click("#pg-prompt textarea")
+    prompt = page.input_value("#pg-prompt textarea")
+    page.keyboard.press("Control+Enter")
+    until(page, "s.meta.label === 'measured' && s.steps.length > 3")
+    page.keyboard.press("Escape")
+    until(page, "s.done", 3)
+    expect(page.locator("[data-part=end]")).to_have_text("stopped")
+    assert page.locator(".sq-spoken").text_content().startswith("Run stopped:")
+    assert page.input_value("#pg-prompt textarea") == prompt
+    page.hover("#pg-run")
+    assert "Ctrl + Enter" in page.get_attribute("#pg-run", "title")
+    expect(page.locator("#pg-step")).to_be_enabled()
+
+
+def test_the_recorded_run_is_not_taken_for_the_forms(visit: Visit) -> None:
+    """Guards a Resume that would go on with a run no longer on screen, and a recorded run whose prompt nobody typed."""
+    page = visit()
+    ready(page)
+    asked = page.locator("[data-part=asked]")
+    expect(asked).to_contain_text("not the form’s")
+    page.click("#pg-step")
+    until(page, "s.meta.label === 'measured' && s.steps.length === 1")
+    expect(page.locator("#pg-run")).to_have_text("Resume")
+    expect(asked).not_to_contain_text("not the form’s")
+    page.click("#pg-example")
+    until(page, "s.meta.label === 'recorded'")
+    expect(page.locator("#pg-run")).to_have_text("Run")
+    expect(asked).to_contain_text("not the form’s")
+    own = store(page, "meta.prompt")
+    page.fill("#pg-prompt textarea", own)
+    expect(asked).not_to_contain_text("not the form’s")
+    page.keyboard.press(" ")
+    assert page.input_value("#pg-prompt textarea") == own + " "
+    expect(asked).to_contain_text("not the form’s")
+
+
 def test_steps_one_by_one_then_the_rest(visit: Visit) -> None:
     page = visit()
     ready(page)

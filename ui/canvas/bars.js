@@ -53,7 +53,7 @@
       const { store } = this;
       if (this.version !== store.version) this.last = null;
       this.version = store.version;
-      text(this.word, store.last < 0 ? "" : store.meta.label || "");
+      text(this.word, store.last < 0 ? "" : store.word);
       const range = (this.scrubber.range = this.range());
       const { w: wide, h: tall } = this.size;
       this.readout();

@@ -160,7 +160,7 @@
     }
 
     numbers(view) {
-      const emitted = S.num.count(view.step.emitted.length, "token") + " emitted in " + ms(view.seconds);
+      const emitted = S.num.count(view.step.emitted.length, "token") + " emitted in " + S.words.sourced(ms(view.seconds), this.store.word);
       const end = view.step.finish ? " The run ends here: " + S.words.finish(view.step.finish) + "." : "";
       return S.words.step(view).replace(/\.$/, "") + "; " + emitted + "." + end;
     }

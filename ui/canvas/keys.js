@@ -6,7 +6,7 @@
   const HELP = [
     ["Ctrl Enter", "run, from anywhere; on a Mac also ⌘ Enter"], ["space", "play or pause"], ["← →", "one step back or forward"], ["Home End", "first or last step"], ["L", "follow the newest step"],
     ["F", "focus, or all nodes"], ["H", "heat: how often each slot was accepted"], ["+ − 0", "zoom the tree; 0 fits it"],
-    ["ctrl wheel", "zoom at the pointer; drag to move"], ["/", "find a token in the tree"], ["Enter", "next find; in the tree: pin, unfold"],
+    ["Ctrl wheel", "zoom at the pointer; drag to move"], ["/", "find a token in the tree"], ["Enter", "next find; in the tree: pin, unfold"],
     ["arrows", "inside the tree: from node to node"], ["Esc", "unpin, clear, close; else stop the run"], ["?", "this list"],
   ];
   const TYPING = "input, textarea, select, [contenteditable=''], [contenteditable='true']";

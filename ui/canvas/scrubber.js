@@ -103,7 +103,8 @@
       const step = this.store.steps[i];
       if (!step) return "step " + (i + 1) + ": not received";
       const { draft = 0, verify = 0, overhead = 0 } = step.seconds || {};
-      return "step " + (i + 1) + " · " + S.num.count(step.emitted.length, "token") + " · " + S.num.ms(draft + verify + overhead);
+      return "step " + (i + 1) + " · " + S.num.count(step.emitted.length, "token") + " · "
+        + S.words.sourced(S.num.ms(draft + verify + overhead), this.store.word);
     }
 
     listen() {

@@ -46,7 +46,7 @@
       const told = store.version + ":" + store.last + store.ending;
       if (store.done && this.told !== told && store.last >= 0) {
         this.told = told;
-        text(this.spoken, S.words.summary(store.totals(store.last), store.ending));
+        text(this.spoken, S.words.summary(store.totals(store.last), store.ending, store.word));
       }
     }
 

@@ -98,14 +98,18 @@
         + (view.kind === "none" ? "; the run ended inside the accepted path." : ", and one from the target itself.");
     },
 
+    /** A time with where it comes from. */
+    sourced: (time, word) => time + (word ? " (" + word + ")" : ""),
+
     finish(reason) {
       return ENDS[reason]?.[1] || reason;
     },
 
     /** A line for screen readers when a run ends. */
-    summary(totals, end) {
+    summary(totals, end, word) {
       return "Run " + (ENDS[end]?.[0] || "ended") + ": " + count(totals.tokens, "token") + " in " + count(totals.steps, "step") + ", "
-        + short(totals.tokensPerStep) + " tokens a step, " + ms(totals.seconds) + " in all.";
+        + short(totals.tokensPerStep) + " tokens a step, "
+        + S.words.sourced(ms(totals.seconds), word) + " in all.";
     },
   };
 })((window.Sequoia = window.Sequoia || {}));
