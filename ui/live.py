@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
-from queue import Empty
 
 from sequoia import Recorder, StepTrace
 
@@ -12,10 +10,9 @@ from . import messages
 from .engine_room import EngineRoom
 from .order import Order
 from .recordings import Recording, Shelf
-from .runner import Began, Ended, Event, Runner, Said
+from .runner import Began, Event, Runner
 from .session import Limits
-
-_SECONDS_A_MESSAGE = 0.08
+from .worker import Ended, Said
 
 
 class LiveRun(Runner):
@@ -29,26 +26,12 @@ class LiveRun(Runner):
 
     def messages(self) -> Iterator[str]:
         """Messages until the thread has ended. Steps come in batches, so that no browser is sent more than it can paint."""
-        while True:
-            events = self._collect()
+        for events in self.batches():
             yield self._message(events)
-            if isinstance(events[-1], Ended):
-                return
-            time.sleep(_SECONDS_A_MESSAGE)
 
     def forget(self) -> None:
         """Let go of what was recorded; the shelf alone decides how long it is kept."""
         self.recording = None
-
-    def _collect(self) -> list[Event]:
-        """Everything posted so far, at least one event; Ended is always the last."""
-        events = [self.mail.get()]
-        try:
-            while not isinstance(events[-1], Ended):
-                events.append(self.mail.get_nowait())
-        except Empty:
-            pass
-        return events
 
     def _message(self, events: Sequence[Event]) -> str:
         meta = None

@@ -2,7 +2,7 @@
 
 A message: {v, run, from, meta?, trees?, pieces?, steps, done, end?, tail?, error, notice}. `trees` and `pieces` hold only what
 earlier messages of the run did not; `from` is the index of the first step, so that a reader notices a gap. `end` says why a
-run that is done came to its end (see runner.Ended), `tail` what its last token left of a character.
+run that is done came to its end (see worker.Ended), `tail` what its last token left of a character.
 """
 
 from __future__ import annotations

@@ -1,42 +1,26 @@
-"""One run in a thread of its own: it waits for the models and its turn, decodes, and posts what happened. Knows no page.
-
-Torch's inference mode belongs to a thread, and a generator of the page is moved between threads; so the engine has its own.
-"""
+"""One run in a thread of its own: it waits for the models and its turn, decodes, and posts what happened. Knows no page."""
 
 from __future__ import annotations
 
-import logging
 import statistics
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
-from queue import SimpleQueue
 from typing import Any
-
-import torch
 
 from sequoia import Decoder, Pair, SequoiaError, Shaper, StepTrace, Tree, acceptance_of
 from sequoia.measure import describe, dtype_name, versions
 from sequoia.trace import MAX_STEPS
 
 from .engine_room import EngineRoom, named
-from .line import Left
 from .order import Order
 from .session import Limits
+from .worker import Ended, Said, Worker, overdue
 
 PLAIN_TOKENS, PLAIN_SECONDS, STRETCHES = 48, 3.0, 3
-_log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Said:
-    """Words for the visitor, such as a place in line; None takes them back."""
-
-    text: str | None
 
 
 @dataclass(frozen=True)
@@ -48,35 +32,18 @@ class Began:
     meta: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Ended:
-    """The thread is done. end: why, a step's finish or "stopped", "time", "paused" (the steps asked for were made), "broken".
-    meta: replaces what Began said, where plain decoding was timed."""
-
-    end: str
-    error: str | None = None
-    notice: str | None = None
-    meta: Mapping[str, Any] | None = None
-
-
 Event = Said | Began | StepTrace | Ended
 
 
-class Runner:
+class Runner(Worker):
     """One order being carried out. `start` may be called again while the run is paused; `post` gets what happens."""
 
     def __init__(self, order: Order, room: EngineRoom, limits: Limits) -> None:
-        self.order, self.mail = order, SimpleQueue[Event]()
-        self._room, self._limits = room, limits
-        self._halt, self._busy = threading.Event(), False
+        super().__init__(room, limits)
+        self.order = order
         self._decoder: Decoder | None = None
-        self._released = False
         self._meta: dict[str, Any] = {}
         self._stepped = False  # paused by having made the steps it was asked for, not by Stop
-
-    @property
-    def busy(self) -> bool:
-        return self._busy
 
     @property
     def holding(self) -> bool:
@@ -87,51 +54,13 @@ class Runner:
     def stepped(self) -> bool:
         return self.holding and self._stepped
 
-    def start(self, steps: int | None) -> None:
-        """Make `steps` more steps, or all that remain, in the background."""
-        self._halt.clear()
-        self._busy = True
-        threading.Thread(target=self._work, args=(steps,), name="run", daemon=True).start()
-
-    def halt(self) -> None:
-        """Stop after the present step."""
-        self._halt.set()
-
-    def release(self) -> None:
-        """Give the caches back, after the present step if there is one; the run cannot go on afterwards."""
-        self._released = True
-        if not self._busy:
-            self._decoder = None
-            if torch.cuda.is_available():
-                torch.cuda.empty_cache()
+    def _free(self) -> None:
+        self._decoder = None
 
     # -- in the thread ---------------------------------------------------------------------------------------------------------
 
-    def _work(self, steps: int | None) -> None:
-        ended = Ended("broken", "the run broke off by an unexpected error; the server's log has the details")
-        try:
-            ended = self._serve(steps)
-        except Left:
-            ended = Ended("stopped", notice="stopped")
-        except SequoiaError as problem:
-            ended = Ended("broken", str(problem))
-        except Exception as problem:
-            if is_out_of_memory(problem):
-                ended = Ended("broken", "out of memory; ask for fewer tokens or a smaller tree. The next run is not affected")
-            else:
-                _log.exception("a run failed")
-        finally:
-            self._busy = False
-            if ended.error or self._released:
-                self.release()
-            self.mail.put(ended)
-
     def _serve(self, steps: int | None) -> Ended:
-        if not self._room.settled:
-            self.mail.put(Said("waiting for the models to load; the run begins by itself"))
-        pair = self._room.pair(self._halt.is_set)
-        with self._room.line.turn(self._halt.is_set, self._tell_place):
-            torch.set_num_threads(torch.get_num_threads())  # the count set for the process holds in this thread too
+        with self._turn() as pair:
             self._decoder = decoder = self._decoder or self._begin(pair)
             late = self._decode(decoder, steps)
             self._stepped = not self._halt.is_set()
@@ -139,9 +68,6 @@ class Runner:
         self._released |= bool(late or decoder.finish)
         end = decoder.finish or ("time" if late else "paused" if self._stepped else "stopped")
         return Ended(end, notice=late, meta=meta)
-
-    def _tell_place(self, before: int) -> None:
-        self.mail.put(Said(f"{before} {'run' if before == 1 else 'runs'} before yours; it begins by itself"))
 
     def _begin(self, pair: Pair) -> Decoder:
         tree, how = self.order.wish.tree(pair, self.order.policy, self.order.verifier)
@@ -159,7 +85,7 @@ class Runner:
                 break
             self.mail.put(decoder.step())
             if time.monotonic() > end:
-                return f"stopped after {self._limits.seconds:g} s, the longest a run may take here"
+                return overdue("run", self._limits)
         return None
 
     def _compare(self, pair: Pair) -> dict[str, Any] | None:
@@ -171,11 +97,6 @@ class Runner:
         found = plain_seconds(pair, self.order, self._halt.is_set)
         return {**self._meta, "plain_seconds": statistics.median(found), "plain_spread": [min(found), max(found)],
                 "plain_label": "measured"} if found else None
-
-
-def is_out_of_memory(problem: Exception) -> bool:
-    """True for each way in which Python and torch say that no memory is left; on a CPU torch has no class for it."""
-    return isinstance(problem, torch.OutOfMemoryError | MemoryError) or "can't allocate memory" in str(problem)
 
 
 def plain_seconds(pair: Pair, order: Order, gone: Callable[[], bool]) -> list[float]:
