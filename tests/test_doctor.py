@@ -72,6 +72,14 @@ def test_the_first_remedy_to_apply_is_the_planned_tree_of_the_calibrated_machine
     assert first.words.startswith("The planned tree")
 
 
+def test_speedups_are_over_the_measured_plain_token_even_where_it_was_slower_than_a_step() -> None:
+    stats, slow = run(Tree.chain(4), draft=20), replace(PLAIN, seconds={**PLAIN.seconds, "verify": 2.5})
+    found = diagnose(stats, Tree.chain(4), slow, RATES, PROFILE)
+    assert found.speedup == pytest.approx(stats.tokens_per_step * 0.026 * stats.steps / stats.total_seconds)
+    assert [remedy for remedy in found.remedies if remedy.tree and len(remedy.tree) > 1]
+    reproduced(found, stats, Tree.chain(4), slow)
+
+
 def test_the_knee_is_mentioned_beyond_it_only() -> None:
     wide, few = Tree.kary(5, 4), Tree.chain(4)
     assert "156 nodes are beyond the knee at 8" in diagnose(run(wide), wide, PLAIN, RATES, PROFILE).losses[0].sentence
