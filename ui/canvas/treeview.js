@@ -251,10 +251,10 @@
       if (this.headed === key) return;
       this.headed = key;
       const offset = this.store.focused ? 0 : Math.max(0, (this.size.w - frame.width * zoom) / 2);
+      const narrowest = (frame.least + frame.gutter) * zoom;
       this.headPool.take(count).slice(0, count).forEach((head, col) => {
-        const wide = (frame.x(col + 1) - frame.x(col)) * zoom;
-        const own = col >= levels;
-        text(head, own ? "target" : wide > 56 ? "level " + (col + 1) : wide > 20 ? String(col + 1) : "");
+        const own = col >= levels, number = String(col + 1);
+        text(head, own ? "target" : narrowest > 56 || (!col && narrowest > 42) ? "level " + number : narrowest > 20 ? number : "");
         head.style.left = (offset + (frame.x(col) + 1) * zoom).toFixed(1) + "px";
         head.classList.toggle("sq-col-own", own);
       });
