@@ -1,0 +1,129 @@
+/* The race as figures: tokens against lane time, and the speed-up with its spread. At most four drawings a second, the last one always. */
+(function (S) {
+  "use strict";
+
+  const { el, text, button } = S.dom;
+  const R = (S.race = S.race || {});
+  const PAUSE = 250; // ms between two drawings
+  const DASHES = ["solid", "7px,3px", "7px,3px,2px,3px", "4px,2px"];
+
+  const colour = (lane, i) => (lane.plain ? "var(--race-plain)" : `var(--race-${i + 1})`);
+  const line = (lane, i) => ({ color: colour(lane, i), width: 2, dash: lane.plain ? "2px,2px" : DASHES[i % DASHES.length] });
+  const seconds = { title: { text: "lane time, seconds" }, rangemode: "tozero" };
+
+  R.Charts = class {
+    constructor(store, host, plotly) {
+      Object.assign(this, { store, plotly, waiting: 0, drawn: "" });
+      const row = (this.root = el("div", { class: "race-charts" }, host));
+      this.tokens = this.figure(row, "race-tokens", "Tokens against time");
+      this.speedup = this.figure(row, "race-speedup", "Speed-up");
+      this.words = el("p", { class: "race-note", "data-part": "ratio-words" }, this.speedup.panel.foot);
+      button(this.tokens.panel.tools, { text: "CSV", hint: "Tokens against time as a table" }).addEventListener("click", () => this.csv());
+      this.theme = new MutationObserver(() => this.later(true));
+      this.theme.observe(document.body, { attributes: true, attributeFilter: ["class"] });
+    }
+
+    figure(host, part, title) {
+      const panel = S.panel(host, { part, title, cls: "race-figure" }), word = el("span", { class: "sq-word" }, panel.titleBox);
+      if (!this.plotly && !window.Plotly) {
+        el("p", { class: "race-note", text: "No figures here: their library is not at hand." }, panel.body);
+        return { panel, word };
+      }
+      const chart = new S.Chart(panel.body, this.plotly, title);
+      S.pictures.buttons(panel.tools, () => (chart.figure ? chart.node : null), part);
+      return { panel, word, chart };
+    }
+
+    paint() {
+      const { store } = this, { lanes, folds, meta: { label } } = store, reference = R.reference(lanes, folds, store.end), name = reference < 0 ? "" : R.name(lanes[reference], reference);
+      const plain = reference < 0 || lanes[reference].plain;
+      text(this.tokens.word, label || "");
+      text(this.speedup.word, [label, name && (plain ? "over " : "over the slowest, ") + name].filter(Boolean).join(", "));
+      text(this.words, (plain ? "" : "No lane decodes plainly, so ratios are to the slowest. ") + "Line: all tokens so far. Band: least to greatest over eight stretches of the lane's run.");
+      this.later(false);
+    }
+
+    /** Draw soon; `anew` even if no number has changed (the colours have). */
+    later(anew) {
+      const { version, folded, t } = this.store, key = [version, folded, t, this.store.last, this.store.done].join();
+      if (!this.tokens.chart || (!anew && this.drawn === key)) return;
+      if (anew) this.drawn = "";
+      if (this.waiting) return;
+      const rest = Math.max(PAUSE - (performance.now() - (this.at || -PAUSE)), 0);
+      this.waiting = setTimeout(() => this.draw(), rest);
+    }
+
+    draw() {
+      const { version, folded, t, last, done, folds } = this.store;
+      this.waiting = 0;
+      this.at = performance.now();
+      this.drawn = [version, folded, t, last, done].join();
+      this.draws = (this.draws || 0) + 1;
+      if (!folds.length) return;
+      this.tokens.chart.show(this.tokenFigure());
+      this.speedup.chart.show(this.ratioFigure());
+    }
+
+    tokenFigure() {
+      const { store } = this, { lanes, folds, t } = store;
+      const data = folds.map((fold, i) => {
+        const sums = fold.sums.slice(0, fold.count(t) + 1);
+        return { type: "scatter", mode: "lines", name: R.name(lanes[i], i), x: sums.map((sum) => sum.seconds), y: sums.map((sum) => sum.tokens),
+          line: line(lanes[i], i), hovertemplate: "%{y} tokens at %{x:.3f} s" };
+      });
+      return { data, layout: {
+        showlegend: true, xaxis: { ...seconds, range: [0, this.room()] }, yaxis: { title: { text: "tokens" }, range: [0, store.line * 1.06] },
+        shapes: [{ type: "line", xref: "paper", x0: 0, x1: 1, y0: store.line, y1: store.line, line: { color: "var(--sq-dim-fixed)", width: 1, dash: "dot" } }],
+        annotations: [{ xref: "paper", x: 0, xanchor: "left", y: store.line, yanchor: "top", text: "finish line", showarrow: false, bgcolor: "rgba(0,0,0,0)", bordercolor: "rgba(0,0,0,0)", font: { size: 11, color: "var(--sq-dim-fixed)" } }],
+      } };
+    }
+
+    /** Seconds on the x axis: all of a race that is over; a running one grows by halves, so that the axis seldom moves. */
+    room() {
+      const { done, end } = this.store;
+      return done ? end * 1.02 : 1.5 ** Math.ceil(Math.log(Math.max(end, 1e-3)) / Math.log(1.5));
+    }
+
+    ratioFigure() {
+      const { lanes, folds, t, end } = this.store, reference = R.reference(lanes, folds, end), other = folds[reference], data = [], bands = [];
+      let top = 1.2;
+      folds.forEach((fold, i) => {
+        const settled = fold.count(t) >> 3; // before the first eighth of the moves the ratio is mostly chance, and off the scale
+        const sums = fold.sums.slice(1, fold.count(t) + 1), y = sums.map((sum) => (other && i !== reference ? R.ratio(fold, other, sum.seconds) : 1));
+        const spread = other && i !== reference ? R.spread(fold, other, t) : null;
+        data.push({ type: "scatter", mode: "lines", name: R.name(lanes[i], i), x: sums.map((sum) => sum.seconds), y: y.map((value) => (Number.isFinite(value) ? value : null)),
+          line: line(lanes[i], i), hovertemplate: "%{y:.2f}× at %{x:.3f} s" });
+        if (spread) bands.push(this.band(spread, lanes[i], i, fold.at(t).seconds));
+        top = Math.max(top, spread?.most || 0, ...y.slice(settled).filter(Number.isFinite));
+      });
+      return { data: [...data, ...bands], layout: {
+        showlegend: true, xaxis: { ...seconds, range: [0, this.room()] }, yaxis: { title: { text: "speed-up, ×" }, range: [0, top * 1.08] },
+      } };
+    }
+
+    band({ least, most }, lane, i, to) {
+      return { type: "scatter", mode: "lines", x: [0, to, to, 0, 0], y: [least, least, most, most, least], fill: "toself", fillcolor: colour(lane, i), opacity: 0.14,
+        line: { width: 0, color: colour(lane, i) }, hoverinfo: "skip", showlegend: false, name: R.name(lane, i) + ", spread" };
+    }
+
+    csv() {
+      const { csv, save } = S.lab.exporting;
+      save("sequoia-race.csv", csv(R.rows(this.store)), "text/csv");
+    }
+
+    destroy() {
+      clearTimeout(this.waiting);
+      this.theme.disconnect();
+    }
+  };
+
+  /** Tokens against time as rows, one a move, with the table's head. */
+  R.rows = ({ lanes, folds, meta }) => [
+    ["lane", "name", "move", "seconds", "tokens", "from_draft", "tree_nodes", "draft_seconds", "verify_seconds", "overhead_seconds", "label"],
+    ...folds.flatMap((fold, i) => fold.sums.slice(1).map((sum, k) => {
+      const before = fold.sums[k];
+      return [i, lanes[i].name, sum.moves, sum.seconds, sum.tokens, sum.drafted, sum.nodes - before.nodes, sum.draft - before.draft, sum.verify - before.verify,
+        sum.overhead - before.overhead, meta.label || ""];
+    })),
+  ];
+})((window.Sequoia = window.Sequoia || {}));

@@ -1,0 +1,144 @@
+/* One lane: name, progress to the finish line, text, and its figures at the present race time. */
+(function (S) {
+  "use strict";
+
+  const { el, attr, text, show, button } = S.dom;
+  const { known, ms, rate, percent, count } = S.num;
+  const R = (S.race = S.race || {});
+  const FIGURES = [["tokensPerStep", "tokens a step"], ["perToken", "per token"], ["nodes", "mean nodes"], ["clock", "clock"]];
+  const PHASES = ["draft", "verify", "overhead"];
+  const BADGES = {
+    exact: ["exact", "The text is plain decoding's, token for token."], tie: ["tie", "The text differs from plain decoding's at a tie only."],
+    bug: ["bug", "The text differs from plain decoding's where it must not."], law: ["same law", "Another draw from the same law."],
+    none: ["not checked", "Nothing to compare this text with."], plain: ["reference", "Plain decoding, which the others are compared with."],
+  };
+  let ids = 0;
+
+  R.LaneView = class {
+    constructor(store, host, index, ask) {
+      const lane = store.lanes[index], name = R.name(lane, index);
+      Object.assign(this, { store, index, lane });
+      this.root = el("article", { class: "sq-panel race-lane", "data-lane": index, "data-plain": lane.plain ? "yes" : null, "aria-label": name }, host);
+      this.head(name);
+      this.progress();
+      this.text = new R.LaneText(this.root, name);
+      this.speed();
+      this.figures();
+      const foot = el("div", { class: "race-foot" }, this.root);
+      button(foot, { text: "Open in the live view", hint: "See every step of this lane" }).addEventListener("click", () => ask("open", { lane: index }));
+      this.badge(foot);
+    }
+
+    head(name) {
+      const { root, lane } = this, line = el("div", { class: "race-name" }, root);
+      el("i", { class: "race-mark", "aria-hidden": "true" }, line);
+      el("h3", { text: name, title: name }, line);
+      this.place = el("b", { class: "race-place", "data-part": "place" }, line);
+      const how = [lane.how, lane.verifier && !lane.plain ? lane.verifier + " verifier" : "", lane.most > 1 ? "at most " + count(lane.most, "node") : "",
+        lane.changes ? "changes by step" : ""].filter(Boolean).map(S.readable).join(" · ");
+      el("p", { class: "race-how", text: how || " ", title: how }, root);
+    }
+
+    progress() {
+      const line = el("div", { class: "race-progress" }, this.root);
+      this.bar = el("div", { class: "race-bar", role: "progressbar", "aria-label": "Tokens to the finish line", "aria-valuemin": "0" }, line);
+      this.fill = el("i", {}, this.bar);
+      this.tokens = el("span", { class: "race-tokens", "data-part": "tokens" }, line);
+    }
+
+    speed() {
+      const line = el("div", { class: "race-speed", "data-part": "speed" }, this.root);
+      this.ratio = el("b", { class: "sq-tile-value", "data-part": "ratio" }, line);
+      this.unit = el("span", { class: "sq-tile-unit" }, line);
+      this.range = el("span", { class: "race-range", "data-part": "spread" }, line);
+    }
+
+    figures() {
+      const list = el("dl", { class: "race-figures" }, this.root);
+      this.values = {};
+      for (const [key, label] of FIGURES) {
+        const box = el("div", {}, list);
+        el("dt", { text: label }, box);
+        this.values[key] = el("dd", { "data-figure": key }, box);
+      }
+      this.split = el("div", { class: "race-split", "aria-hidden": "true" }, this.root);
+      const key = el("div", { class: "race-phases", "data-part": "split" }, this.root);
+      this.phases = Object.fromEntries(PHASES.map((phase) => {
+        const entry = el("span", { class: "race-phase", title: "Time of " + phase + " a token, and its share" }, key);
+        el("i", { class: "sq-swatch", "data-phase": phase }, entry);
+        el("span", { text: phase }, entry);
+        return [phase, { part: el("i", { class: "sq-swatch", "data-phase": phase }, this.split), value: el("b", { "data-phase": phase }, entry) }];
+      }));
+    }
+
+    badge(foot) {
+      const id = "race-words-" + ++ids;
+      this.lossless = el("span", { class: "race-badge", "data-part": "lossless", tabindex: "0", "aria-describedby": id }, foot);
+      this.word = el("span", {}, this.lossless);
+      this.words = el("span", { class: "race-words", role: "tooltip", id }, this.lossless);
+    }
+
+    /** Paints only where something this lane shows has changed. */
+    paint(places, reference) {
+      const { store, index } = this, fold = store.folds[index], { t } = store, done = fold.count(t);
+      const other = store.folds[reference], key = [done, other?.count(t), reference, places[index], store.line, store.state].join();
+      const result = store.results?.[index] ?? null;
+      if (this.result !== result) this.paintLossless((this.result = result));
+      if (this.key === key) return;
+      this.key = key;
+      const sum = fold.at(t), over = done === fold.moves.length && (fold.finish || (store.done ? "stopped" : null));
+      this.text.paint(fold, done, over ? S.words.finish(fold.finish && !R.known(fold.finish) ? S.readable(fold.finish) : over) : "");
+      this.paintProgress(sum, places[index]);
+      this.paintFigures(sum);
+      this.paintSpeed(fold, other, reference);
+      Object.assign(this.root.dataset, { tokens: sum.tokens, moves: sum.moves });
+    }
+
+    paintProgress(sum, place) {
+      const { line } = this.store, share = Math.min(sum.tokens / line, 1);
+      text(this.place, place ? R.ordinal(place) : "");
+      attr(this.place, "data-place", place);
+      this.fill.style.transform = `scaleX(${share})`;
+      attr(this.bar, "aria-valuemax", line);
+      attr(this.bar, "aria-valuenow", Math.min(sum.tokens, line));
+      text(this.tokens, sum.tokens.toLocaleString("en-US") + " / " + line.toLocaleString("en-US") + " tokens");
+    }
+
+    paintFigures(sum) {
+      const { values } = this, some = sum.moves > 0;
+      text(values.tokensPerStep, rate(sum.tokens / sum.moves));
+      text(values.perToken, ms(sum.seconds / sum.tokens));
+      text(values.nodes, rate(sum.nodes / sum.moves));
+      text(values.clock, some ? S.num.seconds(sum.seconds) : "–");
+      for (const phase of PHASES) {
+        const { part, value } = this.phases[phase], share = sum[phase] / sum.seconds;
+        part.style.flexGrow = known(share) ? share : 0;
+        text(value, some ? percent(share) + " · " + ms(sum[phase] / sum.tokens) : "–");
+      }
+    }
+
+    paintSpeed(fold, other, reference) {
+      const { store, index, lane } = this, { t, meta } = store, word = meta.label || "";
+      const self = reference === index, ratio = other ? R.ratio(fold, other, t) : NaN, spread = other && !self ? R.spread(fold, other, t) : null;
+      text(this.ratio, known(ratio) ? ratio.toFixed(2) : "–");
+      text(this.unit, known(ratio) ? "× " + (self ? (lane.plain ? "plain decoding" : "the slowest lane") : store.lanes[reference].plain ? "plain" : "the slowest") : "");
+      text(this.range, spread ? spread.least.toFixed(2) + "–" + spread.most.toFixed(2) + " " + word : self || !known(ratio) ? "" : word);
+      attr(this.range, "title", spread ? `Over ${spread.stretches} stretches of this lane's run: median ${spread.median.toFixed(2)}×, least `
+        + `${spread.least.toFixed(2)}×, most ${spread.most.toFixed(2)}×, ${word}.` : null);
+      attr(this.root, "data-verdict", self || !known(ratio) || Math.abs(ratio - 1) < 0.005 ? null : ratio > 1 ? "faster" : "slower");
+    }
+
+    paintLossless(result) {
+      const lossless = result?.lossless, kind = Object.hasOwn(BADGES, lossless?.kind ?? "") ? lossless.kind : "none";
+      const [word, plain] = BADGES[kind === "none" && this.lane.plain ? "plain" : kind];
+      show(this.lossless, Boolean(lossless));
+      this.lossless.dataset.kind = kind;
+      text(this.word, word);
+      const at = known(lossless?.at) ? ` First difference: token ${lossless.at + 1}.` : "", p = known(lossless?.p) ? ` p = ${S.num.short(lossless.p)}.` : "";
+      text(this.words, S.readable(lossless?.words || plain) + at + p);
+    }
+  };
+
+  R.known = (finish) => ["eos", "length", "context", "stopped"].includes(finish);
+  R.name = (lane, index) => S.readable(lane.name || "Lane " + (index + 1));
+})((window.Sequoia = window.Sequoia || {}));

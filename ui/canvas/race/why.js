@@ -1,0 +1,66 @@
+/* After the finish: why a lane is as fast as it is. Its waterfall, and what the doctor says and offers. */
+(function (S) {
+  "use strict";
+
+  const { el, show, button } = S.dom;
+  const { known } = S.num;
+  const R = (S.race = S.race || {});
+  const NAMES = { tokens: "tokens a step", verify: "after verifying", draft: "after drafting", overhead: "after overhead" };
+  const figure = (value) => (known(value) ? value.toFixed(2) : "–");
+
+  R.Why = class {
+    constructor(store, host, ask) {
+      Object.assign(this, { store, ask });
+      this.root = el("div", { class: "race-whys", "data-part": "whys" }, host);
+    }
+
+    paint() {
+      const { store } = this, results = store.results || [];
+      if (this.results === results && this.lanes === store.lanes) return;
+      Object.assign(this, { results, lanes: store.lanes });
+      this.root.replaceChildren();
+      results.forEach((result, i) => (result?.waterfall || result?.doctor) && store.lanes[i] && this.panel(result, i));
+      show(this.root, this.root.childElementCount > 0);
+      this.root.dataset.panels = this.root.childElementCount;
+    }
+
+    panel({ waterfall, doctor }, i) {
+      const panel = S.panel(this.root, { part: "why", title: "Why: " + R.name(this.lanes[i], i), cls: "race-why" });
+      panel.root.dataset.lane = i;
+      el("span", { class: "sq-word", text: this.store.meta.label || "" }, panel.titleBox);
+      panel.titleBox.prepend(el("i", { class: "race-mark", "aria-hidden": "true" }));
+      if (waterfall?.bars?.length) this.bars(panel.body, waterfall.bars);
+      if (doctor) this.doctor(panel.body, doctor, i);
+    }
+
+    /** Each bar with what it lost to the bar before, on one scale from 0 to the longest. */
+    bars(host, bars) {
+      const list = el("ol", { class: "race-fall" }, host), most = Math.max(...bars.flatMap(({ value, loss }) => [value, value + Math.max(loss, 0)]).filter(known), 1e-9);
+      bars.forEach(({ name, value, loss, words }, k) => {
+        const row = el("li", { "data-bar": name }, list), last = k === bars.length - 1;
+        el("span", { class: "race-fall-name", text: last ? "measured speed-up" : NAMES[name] || S.readable(name) }, row);
+        const track = el("span", { class: "race-fall-track", "aria-hidden": "true" }, row);
+        el("i", { class: last ? "race-fall-value is-last" : "race-fall-value" }, track).style.width = share(value, most);
+        el("i", { class: "race-fall-loss" }, track).style.width = share(Math.max(loss, 0), most);
+        el("b", { text: figure(value) + (k ? "×" : "") }, row);
+        el("span", { class: "race-fall-less", text: k && known(loss) ? (loss >= 0 ? "−" : "+") + Math.abs(loss).toFixed(2) : "" }, row);
+        el("p", { text: S.readable(words) }, row);
+      });
+    }
+
+    doctor(host, { words, remedies }, i) {
+      const box = el("div", { class: "race-doctor", "data-part": "doctor" }, host);
+      el("p", { class: "race-says", text: S.readable(words) }, box);
+      if (!remedies?.length) return;
+      const list = el("ul", { class: "race-remedies" }, box);
+      for (const { words: remedy, predicted, parents } of remedies) {
+        const item = el("li", {}, list);
+        el("span", { text: S.readable(remedy) }, item);
+        if (known(predicted)) el("b", { text: predicted.toFixed(2) + "× predicted" }, item);
+        if (parents) button(item, { text: "Try this tree", hint: "Race with this tree" }).addEventListener("click", () => this.ask("apply", { lane: i, parents }));
+      }
+    }
+  };
+
+  const share = (value, most) => (known(value) ? Math.max(0, Math.min(value / most, 1)) * 100 : 0) + "%";
+})((window.Sequoia = window.Sequoia || {}));
