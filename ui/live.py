@@ -18,7 +18,7 @@ from .worker import Ended, Said
 class LiveRun(Runner):
     """A run that is watched and recorded. `messages` is read once for every `start`."""
 
-    def __init__(self, order: Order, room: EngineRoom, limits: Limits, shelf: Shelf) -> None:
+    def __init__(self, order: Order, room: EngineRoom, limits: Limits, shelf: Shelf[Recording]) -> None:
         super().__init__(order, room, limits)
         self.recording: Recording | None = None
         self.error: str | None = None

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 from sequoia import Recorder, Run, SequoiaError, StepTrace
 from sequoia.errors import BadTrace
@@ -49,20 +49,32 @@ class Recording:
             return replace(self._recorder.run(), meta=dict(self.meta))
 
 
-class Shelf:
+class Keepable(Protocol):
+    """What a shelf can hold: it has a name, and a weight in nodes."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def weight(self) -> int: ...
+
+
+K = TypeVar("K", bound=Keepable)
+
+
+class Shelf(Generic[K]):
     """The newest recordings, at most `runs` of them and `weight` nodes in all; the one just put there always stays."""
 
     def __init__(self, runs: int, weight: int) -> None:
         self._runs, self._weight, self._lock = runs, weight, threading.Lock()
-        self._kept: OrderedDict[str, Recording] = OrderedDict()
+        self._kept: OrderedDict[str, K] = OrderedDict()
 
-    def put(self, recording: Recording) -> None:
+    def put(self, recording: K) -> None:
         with self._lock:
             self._kept[recording.name] = recording
             while len(self._kept) > 1 and (len(self._kept) > self._runs or self._total() > self._weight):
                 self._kept.popitem(last=False)
 
-    def get(self, name: Any) -> Recording | None:
+    def get(self, name: Any) -> K | None:
         with self._lock:
             return self._kept.get(name) if isinstance(name, str) else None
 

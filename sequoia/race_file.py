@@ -1,0 +1,166 @@
+"""A whole race as one JSON file: every lane's run, step by step, and what was found out after it. Knows no models.
+
+A file: {format: "sequoia-race", version: 1, meta, lanes: [{name, how, verifier, plain, most, changes, run}], results}; `run` is a
+run file (see trace.py), `results` null or one result a lane (see `checked`), each may be null.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import BadTrace, SequoiaError
+from .guarded import number, read_json, shown, whole
+from .race import MOST_LANES
+from .trace import MAX_CHARS, MAX_STEPS, Run
+from .tree import MAX_NODES, Tree
+
+KINDS = ("exact", "tie", "bug", "law", "none")  # what a result says of lossless decoding
+MAX_WORDS, MAX_NAME, MAX_BARS, MAX_REMEDIES = 2000, 200, 8, 32
+_GREAT = 1e12
+Result = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class LaneLog:
+    """One lane. how: the tree in words. plain: one node at every step. most: nodes a tree may have. changes: whether trees
+    differ from step to step."""
+
+    name: str
+    how: str
+    verifier: str
+    plain: bool
+    most: int
+    changes: bool
+    run: Run
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """All of it but the run."""
+        return {"name": self.name, "how": self.how, "verifier": self.verifier, "plain": self.plain, "most": self.most,
+                "changes": self.changes}
+
+
+@dataclass(frozen=True)
+class RaceLog:
+    """A race that was run. meta: what all lanes share. results: what was found out after it, one a lane where anything was."""
+
+    meta: Mapping[str, Any]
+    lanes: tuple[LaneLog, ...]
+    results: tuple[Result | None, ...] | None = None
+
+    def moves(self) -> Iterator[tuple[int, int]]:
+        """(lane, step) in the order in which they were made: the lane furthest behind on its clock first, of equals the first."""
+        clocks, made = [0.0] * len(self.lanes), [0] * len(self.lanes)
+        while left := [lane for lane, log in enumerate(self.lanes) if made[lane] < len(log.run.steps)]:
+            lane = min(left, key=lambda lane: clocks[lane])
+            yield lane, made[lane]
+            clocks[lane] += self.lanes[lane].run.steps[made[lane]].total_seconds
+            made[lane] += 1
+
+    def to_json(self) -> str:
+        """One file that the app opens again. Raises BadTrace where it would be too large."""
+        lanes = [{**lane.told, "run": json.loads(lane.run.to_json())} for lane in self.lanes]
+        data = {"format": "sequoia-race", "version": 1, "meta": dict(self.meta), "lanes": lanes, "results": self.results}
+        text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        if len(text) > MAX_CHARS:
+            raise BadTrace(f"the race takes {len(text)} characters; a race file has at most {MAX_CHARS}")
+        return text
+
+    @classmethod
+    def from_json(cls, text: str) -> RaceLog:
+        """The race in `text`. Raises BadTrace, and nothing else, for whatever is not a whole and sane race file."""
+        data = read_json(text, "sequoia-race", MAX_CHARS, BadTrace)
+        try:
+            return _race(data)
+        except BadTrace:
+            raise
+        except (SequoiaError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as problem:
+            raise BadTrace(f"a damaged race file: {type(problem).__name__}: {str(problem)[:200]}") from None
+
+
+# -- reading, where nothing is believed ------------------------------------------------------------------------------------
+
+
+def _race(data: Mapping[str, Any]) -> RaceLog:
+    lanes = tuple(_lane(lane, f"lane {i + 1}") for i, lane in enumerate(_list(data["lanes"], "lanes", MOST_LANES)))
+    if not lanes:
+        raise BadTrace(f"a race of no lanes; allowed are 1 to {MOST_LANES}")
+    meta = _run({"format": "sequoia-run", "version": 1, "meta": data["meta"], "trees": [], "pieces": {}, "steps": []}).meta
+    results = data.get("results")
+    if results is not None and len(_list(results, "results", MOST_LANES)) != len(lanes):
+        raise BadTrace(f"{len(results)} results for {len(lanes)} lanes")
+    return RaceLog(meta, lanes, None if results is None else tuple(None if one is None else checked(one) for one in results))
+
+
+def _run(data: Any) -> Run:
+    """A run inside the file, read as a file of its own."""
+    return Run.from_json(json.dumps(data, ensure_ascii=False))
+
+
+def _lane(data: Mapping[str, Any], what: str) -> LaneLog:
+    name, how, verifier = (_text(data[key], f"{what}: {key}", MAX_NAME) for key in ("name", "how", "verifier"))
+    plain, changes = (_truth(data[key], f"{what}: {key}") for key in ("plain", "changes"))
+    most, run = whole(data["most"], f"{what}: most", 1, MAX_NODES, BadTrace), _run(data["run"])
+    widest = max((len(step.tree) for step in run.steps), default=1)
+    if widest > (1 if plain else most):
+        raise BadTrace(f"{what}: a tree of {widest} nodes in a lane of at most {1 if plain else most}")
+    return LaneLog(name, how, verifier, plain, most, changes, run)
+
+
+def checked(result: Any) -> dict[str, Any]:
+    """A lane's result with every field looked at and no other kept. Raises BadTrace, or what a missing field raises.
+
+    {waterfall: {bars: [{name, value, loss, words}]} or null, doctor: {speedup, loss, words, remedies: [{words, predicted,
+    parents: [...] or null}]} or null, lossless: {kind of KINDS, words, at: token index or null, p: 0 to 1 or null} or null}
+    """
+    parts = {"waterfall": _waterfall, "doctor": _doctor, "lossless": _lossless}
+    return {name: None if result[name] is None else read(result[name]) for name, read in parts.items()}
+
+
+def _waterfall(data: Mapping[str, Any]) -> dict[str, Any]:
+    return {"bars": [{"name": _text(bar["name"], "bar", MAX_NAME), "value": _figure(bar["value"], "value of a bar"),
+                      "loss": _figure(bar["loss"], "loss of a bar"), "words": _text(bar["words"], "bar", MAX_WORDS)}
+                     for bar in _list(data["bars"], "bars", MAX_BARS)]}
+
+
+def _doctor(data: Mapping[str, Any]) -> dict[str, Any]:
+    loss = data["loss"]
+    remedies = [{"words": _text(one["words"], "remedy", MAX_WORDS), "predicted": _figure(one["predicted"], "predicted speed-up"),
+                 "parents": None if one["parents"] is None else list(Tree.from_parents(one["parents"]).parents)}
+                for one in _list(data["remedies"], "remedies", MAX_REMEDIES)]
+    return {"speedup": _figure(data["speedup"], "speed-up"), "loss": None if loss is None else _text(loss, "loss", MAX_NAME),
+            "words": _text(data["words"], "doctor", MAX_WORDS), "remedies": remedies}
+
+
+def _lossless(data: Mapping[str, Any]) -> dict[str, Any]:
+    kind, at, p = data["kind"], data["at"], data["p"]
+    if kind not in KINDS:
+        raise BadTrace(f"lossless: {shown(kind)} is none of {', '.join(KINDS)}")
+    return {"kind": kind, "words": _text(data["words"], "lossless", MAX_WORDS),
+            "at": None if at is None else whole(at, "first token that differs", 0, MAX_STEPS, BadTrace),
+            "p": None if p is None else number(p, "p-value", 0, 1, BadTrace)}
+
+
+def _figure(value: Any, what: str) -> float:
+    return number(value, what, -_GREAT, _GREAT, BadTrace)
+
+
+def _truth(value: Any, what: str) -> bool:
+    if not isinstance(value, bool):
+        raise BadTrace(f"{what}: {shown(value)} is neither true nor false")
+    return value
+
+
+def _list(values: Any, what: str, most: int) -> Sequence[Any]:
+    if not isinstance(values, list) or len(values) > most:
+        raise BadTrace(f"{what}: {shown(values)}; wanted is a list of at most {most}")
+    return values
+
+
+def _text(value: Any, what: str, most: int) -> str:
+    if not isinstance(value, str) or len(value) > most or any("\ud800" <= character <= "\udfff" for character in value):
+        raise BadTrace(f"{what}: {shown(value)} is not a text of at most {most} characters")
+    return value

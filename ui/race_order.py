@@ -1,0 +1,84 @@
+"""What a visitor asks of a race, made from the values of the form, none of which is believed. Knows no components."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sequoia import Policy, SequoiaError
+from sequoia.engine import verifier_named
+from sequoia.errors import BadPolicy, BadTree
+from sequoia.guarded import shown
+from sequoia.race import MOST_LANES
+
+from .order import Order
+from .session import Limits
+from .trees import SHAPES, Wish
+
+NO_LANE, LEAST_LANES = "none", 2
+TEXTS = ("branching", "lab")  # kinds whose number field is a text of its own
+_NAMES = {"plain": "Plain", "chain": "Chain", "planned": "Sequoia", "best": "Sequoia, sized", "sequences": "k sequences",
+          "kary": "k-ary", "branching": "SpecInfer tree", "lab": "Lab tree", "replanned": "Replanned", "dynamic": "Dynamic"}
+_VERIFIERS = {"sequoia": "", "specinfer": ", SpecInfer", "topk": ", top-k"}
+
+
+@dataclass(frozen=True)
+class LaneWish:
+    """One lane as it was asked for; `name` is what the page calls it."""
+
+    name: str
+    wish: Wish
+    verifier: str
+
+
+@dataclass(frozen=True)
+class RaceOrder:
+    """One race as it was asked for. check: hold first tokens against the target's law afterwards, where temperature is not 0."""
+
+    prompt: str
+    policy: Policy
+    lanes: tuple[LaneWish, ...]
+    check: bool = False
+
+    @classmethod
+    def parse(cls, form: Mapping[str, Any], limits: Limits) -> RaceOrder:
+        """The order in `form`: that of a run's names, and lanes: (kind, numbers as text, verifier) each. Raises a SequoiaError
+        that names the value and the bound."""
+        fixed = {"tree": "plain", "first": None, "second": None, "verifier": "sequoia", "compare": False}
+        run = Order.parse({**form, **fixed}, limits)
+        asked = [(place, lane) for place, lane in enumerate(form["lanes"], start=1) if lane[0] != NO_LANE]
+        if not LEAST_LANES <= len(asked) <= MOST_LANES:
+            raise BadPolicy(f"a race of {len(asked)} lane{'s' * (len(asked) != 1)}; allowed are {LEAST_LANES} to {MOST_LANES}")
+        return cls(run.prompt, run.policy, _named([_lane(place, lane, limits) for place, lane in asked]), form["check"] is True)
+
+
+def _lane(place: int, lane: tuple[Any, Any, Any], limits: Limits) -> tuple[Wish, str]:
+    kind, numbers, verifier = lane
+    try:
+        verifier_named(verifier)
+        return Wish(kind, _numbers(kind, numbers), limits.nodes), verifier
+    except SequoiaError as problem:
+        raise type(problem)(f"lane {place}: {problem}") from None
+
+
+def _numbers(kind: Any, text: Any) -> tuple[Any, ...]:
+    """The numbers of a shape, typed as one text such as "64, 8"; shapes that read a text themselves get it whole."""
+    if not isinstance(kind, str) or kind not in SHAPES:
+        raise BadTree(f"tree: {shown(kind)} is not the name of a shape; known are {', '.join(SHAPES)}")
+    fields = SHAPES[kind].fields
+    if not fields or kind in TEXTS:
+        return (text,)[:len(fields)]
+    parts = text.replace(",", " ").split() if isinstance(text, str) and len(text) <= 100 else []
+    if len(parts) != len(fields) or not all(part.isascii() and part.isdigit() and len(part) < 7 for part in parts):
+        raise BadTree(f"{shown(text)}; wanted: {', '.join(fields).lower()}, as whole numbers such as "
+                      f"{', '.join(map(str, SHAPES[kind].start))}")
+    return tuple(map(int, parts))
+
+
+def _named(lanes: Sequence[tuple[Wish, str]]) -> tuple[LaneWish, ...]:
+    """The lanes with names that tell them apart."""
+    names = [_NAMES.get(wish.kind, wish.kind) + (_VERIFIERS.get(verifier, f", {verifier}") if wish.kind != "plain" else "")
+             for wish, verifier in lanes]
+    numbered = [f"{name} {names[:i + 1].count(name)}" if names.count(name) > 1 else name for i, name in enumerate(names)]
+    return tuple(LaneWish(name, wish, verifier) for name, (wish, verifier) in zip(numbered, lanes, strict=True))

@@ -1,0 +1,211 @@
+"""One race in a thread of its own, and its messages: lanes move in turns, then it is found out where the time went.
+
+Stop ends all lanes after the present step. What follows is on no lane's clock: losses, remedies and the lossless check.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sequoia import Lane, Pair, Race, Recorder, StepTrace, Tree
+from sequoia.lossless import first_tokens
+from sequoia.race_file import LaneLog, Result
+from sequoia.trace import Run
+
+from . import race_messages
+from .engine_room import EngineRoom
+from .judging import Case, Tally, law, said
+from .order import Order
+from .race_messages import Kept, Recording
+from .race_order import RaceOrder
+from .recordings import Shelf
+from .runner import meta_of
+from .session import Limits
+from .worker import Ended, Said, Worker, overdue
+
+_OF_A_LANE = ("verifier", "tree", "acceptance", "plain_seconds")
+LAW_RUNS, LAW_BATCH, LAW_SECONDS = 400, 20, 10.0  # of the check of one lane
+
+
+@dataclass(frozen=True)
+class Began:
+    """The first move is about to be made. meta: what all lanes share; that of each lane's run is in its log."""
+
+    pair: Pair
+    prompt: tuple[int, ...]
+    meta: Mapping[str, Any]
+    lanes: tuple[LaneLog, ...]
+
+
+@dataclass(frozen=True)
+class Moved:
+    lane: int
+    trace: StepTrace
+
+
+@dataclass(frozen=True)
+class Over:
+    """The last move was made; results follow."""
+
+    stopped: bool
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What is known so far, one a lane."""
+
+    results: tuple[Result | None, ...]
+
+
+class RaceRun(Worker):
+    """A race that is watched and recorded. `start` is called once, and `messages` read once."""
+
+    work = "race"
+
+    def __init__(self, order: RaceOrder, room: EngineRoom, limits: Limits, shelf: Shelf[Kept]) -> None:
+        super().__init__(room, limits)
+        self.order, self.error = order, None
+        self.recording: Recording | None = None
+        self._shelf, self._notice = shelf, None
+        self._over: Over | None = None
+        self._told = False  # whether the page knows what races
+        self._left = False
+
+    @property
+    def holding(self) -> bool:
+        """False: a race that was stopped cannot go on, so nothing of it is kept but what was recorded."""
+        return False
+
+    def release(self) -> None:
+        """The visitor is gone: nothing more is found out. The caches belong to the thread, and end with its moves."""
+        self._left = True
+        super().release()
+
+    def _free(self) -> None:
+        pass
+
+    def messages(self) -> Iterator[str]:
+        """Messages until the thread has ended. Moves come in batches, so that no browser is sent more than it can paint."""
+        for events in self.batches():
+            yield self._message(events)
+
+    def forget(self) -> None:
+        """Let go of what was recorded; the shelf alone decides how long it is kept."""
+        self.recording = None
+
+    def _message(self, events: Sequence[Any]) -> str:
+        results = None
+        for event in events:
+            if isinstance(event, Began):
+                self._record(event)
+            elif isinstance(event, Said):
+                self._notice = event.text
+            elif isinstance(event, Over):
+                self._over = event
+            elif isinstance(event, Judged):
+                results = event.results
+            elif isinstance(event, Ended):
+                self._notice, self.error = event.notice, event.error
+        if self.recording is None:
+            return race_messages.aside(error=self.error, notice=self._notice)
+        added = self.recording.add((event.lane, event.trace) for event in events if isinstance(event, Moved))
+        if results:
+            self.recording.results = results
+        first, self._told = not self._told, True
+        return race_messages.batch(self.recording, added, first=first, done=self._over is not None or self.error is not None,
+                                   stopped=self._over is None or self._over.stopped, error=self.error, notice=self._notice,
+                                   results=results)
+
+    def _record(self, began: Began) -> None:
+        self._notice = None
+        recorders = [Recorder(began.pair, began.prompt, lane.run.meta) for lane in began.lanes]
+        self.recording = Recording(began.meta, began.lanes, recorders)
+        self._shelf.put(self.recording)
+
+    # -- in the thread ---------------------------------------------------------------------------------------------------------
+
+    def _serve(self, steps: int | None) -> Ended:  # noqa: ARG002  a race is run to its end
+        with self._turn() as pair:
+            race = self._begin(pair)
+            tallies, late = self._move(race)
+            self.mail.put(Over(bool(race.running)))
+            lanes, race = race.lanes, None  # the caches are free before anything is checked
+            if not self._left:
+                self._judge(Case(pair, self.order.prompt, self.order.policy, lanes, tallies))
+        return Ended("time" if late else "stopped" if self._halt.is_set() else "length", notice=late)
+
+    def _begin(self, pair: Pair) -> Race:
+        """The race, with every lane's tree; for some of them something is measured first."""
+        order = self.order
+        found = [lane.wish.tree(pair, order.policy, lane.verifier) for lane in order.lanes]
+        lanes = [Lane(asked.name, tree, asked.verifier) for asked, (tree, _) in zip(order.lanes, found, strict=True)]
+        race = Race(pair, order.prompt, order.policy, lanes)
+        metas = [meta_of(pair, Order(order.prompt, order.policy, asked.wish, asked.verifier), tree, how)
+                 for asked, (tree, how) in zip(order.lanes, found, strict=True)]
+        logs = tuple(_log_of(lane, how, meta) for lane, (_, how), meta in zip(lanes, found, metas, strict=True))
+        shared = {name: value for name, value in metas[0].items() if name not in _OF_A_LANE}
+        self.mail.put(Began(pair, race.prompt, shared, logs))
+        return race
+
+    def _move(self, race: Race) -> tuple[tuple[Tally, ...], str | None]:
+        """Moves until the race ends, is stopped, or its time is up; the words for the last of these."""
+        tallies, end = tuple(Tally() for _ in race.lanes), time.monotonic() + self._limits.seconds
+        for decoder in race.decoders:  # as Race.prefill does, and Stop is heard between two lanes
+            if not self._halt.is_set():
+                decoder.prefill()
+        while race.running and not self._halt.is_set():
+            lane, trace = race.step()
+            tallies[lane].add(trace)
+            self.mail.put(Moved(lane, trace))
+            if time.monotonic() > end:
+                return tallies, overdue("race", self._limits)
+        return tallies, None
+
+    # -- after the race, on no clock -------------------------------------------------------------------------------------------
+
+    def _judge(self, case: Case) -> None:
+        self.mail.put(Said("finding out where the time went"))
+        results = case.timed(self._limits.nodes)
+        self.mail.put(Judged(tuple(results)))
+        self.mail.put(Said("comparing the texts with plain decoding" if case.policy.temperature == 0 else None))
+        for lane, lossless in self._texts(case) if case.policy.temperature == 0 else self._laws(case):
+            results[lane] = {**(results[lane] or {}), "lossless": lossless}
+            self.mail.put(Judged(tuple(results)))
+
+    def _texts(self, case: Case) -> Iterator[tuple[int, Result]]:
+        tokens = None
+        for tokens in case.plain_tokens():
+            if case.base is None and self._halt.is_set():
+                tokens = None
+                break
+        yield from case.texts(tokens)
+
+    def _laws(self, case: Case) -> Iterator[tuple[int, Result]]:
+        """Running verdicts on the first tokens, of one lane after the other."""
+        for i, lane in enumerate(case.lanes):
+            if lane.is_plain:
+                continue
+            if not self.order.check or self._halt.is_set():
+                yield i, said("none", f"At temperature {case.policy.temperature:g} two right texts differ by chance, and first "
+                                      "tokens were not held against the target's law.")
+            elif not isinstance(lane.tree, Tree):
+                yield i, said("none", "Its trees change from step to step; first tokens are checked for a tree that stays.")
+            else:
+                self.mail.put(Said(f"holding first tokens of {lane.name} against the target's law"))
+                yield from ((i, one) for one in self._law(case, lane, lane.tree))
+
+    def _law(self, case: Case, lane: Lane, tree: Tree) -> Iterator[Result]:
+        end = time.monotonic() + LAW_SECONDS
+        for found in first_tokens(case.pair, case.prompt, case.policy, tree, lane.verifier, LAW_RUNS, LAW_BATCH):
+            yield law(found)
+            if self._halt.is_set() or time.monotonic() > end:
+                return
+
+
+def _log_of(lane: Lane, how: str, meta: Mapping[str, Any]) -> LaneLog:
+    """The lane before its first step."""
+    fixed, most = (True, len(lane.tree)) if isinstance(lane.tree, Tree) else (False, lane.tree.most)
+    return LaneLog(lane.name, how, lane.verifier, lane.is_plain, most, not fixed, Run(meta, {}, (), ()))
