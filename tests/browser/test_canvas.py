@@ -600,6 +600,15 @@ def test_the_keyboard_steers(page: Any, canned: dict[str, Any]) -> None:
     assert page.evaluate("stage.store.mode") is None
 
 
+def test_nothing_moves_by_itself_while_steps_come(page: Any, canned: dict[str, Any]) -> None:
+    """Guards the decode beside the page: an animation, however small, makes the browser work sixty times a second."""
+    give(page, first(canned["64"], 5))
+    give(page, rest(canned["64"], 5, 9))
+    page.wait_for_timeout(400)
+    assert page.locator(".sq-stage.is-live").count() == 1
+    assert page.evaluate("document.getAnimations().filter(one => one.playState === 'running').length") == 0
+
+
 def test_live_lets_go_and_takes_hold_again(page: Any, canned: dict[str, Any]) -> None:
     """Guards follow mode: looking back stops it, L resumes it, and steps keep coming in between."""
     run = canned["64"]
