@@ -10,7 +10,7 @@ again, or a wrong token after a leaf, it cannot see.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -21,6 +21,7 @@ from .guarded import whole
 from .models import own_logits
 from .pair import Pair
 from .policy import Policy
+from .shaper import Shaper
 from .tree import Tree
 from .warp import target_rows
 
@@ -33,6 +34,7 @@ ALARM = 1e-6  # a law that is right is called different once in so many looks
 POOR = 1e-3  # between this and ALARM the sentence asks for more runs
 MIN_EXPECTED = 5.0  # rarer tokens are counted together: chi-square holds for cells that are not nearly empty
 MAX_RUNS = 100_000
+MAX_LEVELS = 32  # of a step's tree that a Shaper makes
 
 
 # -- temperature 0 ---------------------------------------------------------------------------------------------------------------
@@ -195,12 +197,13 @@ def first_law(pair: Pair, prompt: str, policy: Policy) -> torch.Tensor:
     return target_rows(reference_logits(pair, prompt, ()), policy).cpu()
 
 
-def first_tokens(pair: Pair, prompt: str, policy: Policy, tree: Tree, verifier: str = "sequoia", runs: int = 400, batch: int = 25
-                 ) -> Iterator[FirstTokens]:
+def first_tokens(pair: Pair, prompt: str, policy: Policy, tree: Tree | Callable[[], Shaper], verifier: str = "sequoia",
+                 runs: int = 400, batch: int = 25) -> Iterator[FirstTokens]:
     """The counts after each `batch` of seeded one-step runs, up to `runs`; seeds count up from the policy's.
 
     May be closed at any moment. How many runs decide is fixed beforehand: the last value's verdict counts, see FirstTokens.
-    A step drafts the whole `tree`, whatever `max_new_tokens` says, where the models' context has room for its levels.
+    tree: one for all runs, or what makes each run's own Shaper. A step drafts the whole of it, whatever `max_new_tokens` says,
+    where the models' context has room for its levels.
     Under top-p, a target in half precision may now and then place a token just inside in one forward and outside in another;
     the meter would call that different. Raises at the first value BadPolicy for temperature 0, which has no law to fit, and
     for counts out of range; BadPrompt, BadTree and BadPolicy as decoding does.
@@ -208,10 +211,11 @@ def first_tokens(pair: Pair, prompt: str, policy: Policy, tree: Tree, verifier: 
     runs, batch = whole(runs, "runs", 1, MAX_RUNS, BadPolicy), whole(batch, "runs of a batch", 1, MAX_RUNS, BadPolicy)
     if policy.temperature == 0:
         raise BadPolicy("temperature: 0 leaves one possible token and no law to fit; compare its text with plain decoding's")
+    levels = tree.levels if isinstance(tree, Tree) else MAX_LEVELS
     counted = FirstTokens(first_law(pair, prompt, policy))
     for done in range(1, runs + 1):
-        seeded = replace(policy, seed=(policy.seed + done - 1) % 2**63, max_new_tokens=tree.levels)
-        counted = counted.add(_first(Decoder(pair, prompt, seeded, tree, verifier)))
+        seeded = replace(policy, seed=(policy.seed + done - 1) % 2**63, max_new_tokens=levels)
+        counted = counted.add(_first(Decoder(pair, prompt, seeded, tree if isinstance(tree, Tree) else tree(), verifier)))
         if done % batch == 0 or done == runs:
             yield counted
 

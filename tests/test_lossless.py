@@ -20,8 +20,11 @@ from fakes import KINDS, PROMPTS, tiny_pair
 from test_chance import fit
 from test_mutants import REJECTIONS, residual_without_the_token_only
 
+from sequoia.acceptance import Acceptance
+from sequoia.dynamic import Dynamic
 from sequoia.engine import Decoder, plain, run
 from sequoia.errors import BadModel, BadPolicy, BadPrompt
+from sequoia.hardware import HardwareProfile
 from sequoia.lossless import (
     ALARM,
     TIE_ULP,
@@ -37,6 +40,7 @@ from sequoia.lossless import (
 )
 from sequoia.pair import Pair
 from sequoia.policy import Policy
+from sequoia.shaper import Fixed
 from sequoia.trace import StepTrace
 from sequoia.tree import Tree
 from sequoia.verify import VERIFIERS, walk
@@ -46,6 +50,8 @@ WARM = Policy(temperature=1.0, seed=100)
 BUSHY = Tree.from_branching([4, 2, 1, 1])
 SIBLINGS = Tree.from_branching([3, 1])
 BF16 = torch.bfloat16
+PROFILE = HardwareProfile(device="a", dtype="float32", target="t", draft="d", prefix_length=1, source="simulated",
+                          date="2025-01-31", target_seconds=((1, 0.01, 0),), draft_seconds=((1, 1e-5, 0),))
 
 made = cache(tiny_pair)  # only decoded with
 
@@ -241,7 +247,7 @@ def test_the_sentences_carry_the_numbers() -> None:
 # -- above temperature 0, on a pair ----------------------------------------------------------------------------------------------
 
 
-def last(verifier: str, policy: Policy = WARM, tree: Tree = SIBLINGS, runs: int = 400) -> FirstTokens:
+def last(verifier: str, policy: Policy = WARM, tree: Tree | Callable = SIBLINGS, runs: int = 400) -> FirstTokens:
     *_, found = first_tokens(few_tokens(), "a", policy, tree, verifier, runs)
     return found
 
@@ -274,6 +280,19 @@ def test_a_draw_that_belongs_to_another_verifier_differs(draw: str, verify: str,
     """The deterministic children of top-k match, verified as if they were drawn, are the classic mistake."""
     monkeypatch.setitem(VERIFIERS, "mutant", replace(VERIFIERS[verify], draw=VERIFIERS[draw].draw))
     assert last("mutant").verdict == "differs"
+
+
+def test_trees_made_for_each_run_are_metered_too() -> None:
+    """A fixed one gives the very counts of its tree; one grown with the draft fits, a new one for each run."""
+    assert last("sequoia", tree=lambda: Fixed(SIBLINGS), runs=50).counts == last("sequoia", runs=50).counts
+    made: list[Dynamic] = []
+
+    def grown() -> Dynamic:
+        made.append(Dynamic(Acceptance((0.6, 0.2, 0.1)), PROFILE, WARM.temperature, most=12, levels=4))
+        return made[-1]
+
+    assert last("sequoia", tree=grown).verdict == "fits"
+    assert len(made) == 400
 
 
 def test_the_meter_runs_in_batches_and_stops_at_any_moment(monkeypatch: pytest.MonkeyPatch) -> None:
