@@ -20,7 +20,7 @@ from sequoia.errors import BadPolicy, BadPrompt, BadTree
 from sequoia.guarded import shown, whole
 from sequoia.hub import BUNDLED
 
-from . import show
+from . import profiles, show
 from .counting import WAYS, Counting, Tally
 from .decode import LiveView, visitor
 from .engine_room import EngineRoom
@@ -31,9 +31,9 @@ from .session import Limits, Sessions
 from .trees import SHAPES
 
 CANVAS = Path(__file__).resolve().parent / "canvas" / "lab"
-SCRIPTS = ("planner.js", "dp_table.js", "dp_shade.js", "dp_grid.js", "dp_explain.js", "dp_tree.js", "dp_walk.js", "dp.js",
-           "dp_lab.js", "shapes.js", "state.js", "hand.js", "exporting.js", "vectors.js", "counts.js", "counting.js", "editor.js",
-           "labtree.js", "numbers.js", "table.js", "curves.js", "check.js", "lab.js")
+SCRIPTS = ("pictures.js", "planner.js", "dp_table.js", "dp_shade.js", "dp_grid.js", "dp_explain.js", "dp_tree.js", "dp_walk.js",
+           "dp.js", "dp_lab.js", "published.js", "shapes.js", "hand.js", "state.js", "exporting.js", "vectors.js", "counts.js",
+           "counting.js", "editor.js", "labtree.js", "whatif.js", "numbers.js", "table.js", "curves.js", "check.js", "lab.js")
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 CODE, TYPED = "code", "typed"  # all presets that are code; a text of the visitor's own
 COUNT_TOKENS, MOST_TYPED = 128, 4000  # new tokens a prompt; characters
@@ -102,7 +102,9 @@ class LabTab:
                  {"key": TYPED, "label": "your own text"}]
         return {"survey": survey, "most": self._limits.nodes, "prompts": named, "measurable": pair is not None,
                 "ways": [{"key": key, "label": label} for key, (label, _) in WAYS.items()],
-                "profile": json.loads(machine(pair).to_json()) if pair else None}
+                "profile": json.loads(machine(pair).to_json()) if pair else None,
+                "profiles": [{"name": entry.name, "note": entry.note, "profile": json.loads(entry.profile.to_json())}
+                             for entry in profiles.shipped().values()]}
 
     def _pair(self) -> Pair | None:
         """The pair, or None while there is none."""

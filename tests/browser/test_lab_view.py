@@ -5,6 +5,7 @@ The test page is opened as a file, without Plotly, which only draws what is comp
 
 from __future__ import annotations
 
+import base64
 import json
 import random
 import re
@@ -89,13 +90,16 @@ def test_growth_and_smoothing_are_pythons(page: Page) -> None:
 
 
 def test_every_cell_of_the_table_is_pythons_for_any_vector(page: Page) -> None:
+    """Both kinds of table: level by level, and the flat one of any number of levels."""
     for given in vectors(12):
         for levels in (None, 3, 5):
             at = levels or 24
-            cells = page.evaluate(f"([r, l, at]) => {{ const t = {P}.dpTable(r, 24, l), all = [];"
+            cells = page.evaluate("([r, l, at]) => { const t = Sequoia.DpTable.whole(r, 24, l), all = [];"
                                   " for (let n = 1; n <= 24; n++) for (let b = 0; b < 24; b++) { const v = t.value(n, at, b);"
-                                  " all.push(Number.isFinite(v) ? v : null); } return [all, t.parents(24, at)]; }",
+                                  " all.push(Number.isFinite(v) ? v : null); }"
+                                  " return [all, t.trace(24, at, t.best(24, at).branches).parents, t.levels]; }",
                                   [given, levels, at])
+            assert cells[2] == 1 if levels is None else cells[2] <= levels
             table = dp_table(Acceptance(tuple(given)), 24, levels)
             for n in range(1, 25):
                 for b in range(24):
@@ -439,7 +443,8 @@ def test_the_figures_are_drawn_and_follow_light_and_dark(page: Page) -> None:
     light = page.evaluate(colour)
     page.evaluate("document.body.classList.add('dark')")
     page.wait_for_function(f"light => {colour} !== light", arg=light)
-    assert page.evaluate("document.querySelector('.sq-lab-curves .js-plotly-plot').data.at(-1).y.at(-1)") > 8
+    assert page.evaluate("document.querySelector('.sq-lab-curves .js-plotly-plot')"
+                         ".data.find((one) => one.name.startsWith('Sequoia')).y.at(-1)") > 8
 
 
 def test_a_tree_from_the_lab_runs_in_the_live_view(visit: Callable[..., Page]) -> None:
@@ -459,7 +464,7 @@ def test_a_tree_from_the_lab_runs_in_the_live_view(visit: Callable[..., Page]) -
     assert page.evaluate("SequoiaPage.view.store.trees[SequoiaPage.view.store.steps[0].tree].parents") == wanted
 
 
-# -- acceptance, measured ----------------------------------------------------------------------------------------------------------
+# -- acceptance, measured -------------------------------------------------------------------------------------------------------
 
 
 def counted(rates: list[float], visits: int, words: str, depths: int = 1) -> dict[str, Any]:
@@ -474,16 +479,16 @@ def counted(rates: list[float], visits: int, words: str, depths: int = 1) -> dic
 
 
 def test_measuring_asks_for_way_prompts_and_a_typed_text(page: Page) -> None:
-    page.evaluate("made.ingest({ measurable: true, ways: [{ key: 'decode', label: 'on-policy' }, { key: 'own', label: 'teacher' }],"
-                  " prompts: [{ key: 'code', label: 'code' }, { key: 'typed', label: 'your own text' }] })")
+    page.evaluate("made.ingest({ measurable: true, ways: [{ key: 'decode', label: 'on-policy' },"
+                  " { key: 'own', label: 'teacher' }], prompts: [{ key: 'code', label: 'code' }, { key: 'typed', label: 'your own text' }] })")
     assert page.locator(part("count-text")).is_hidden()
     page.select_option(part("count-way"), "own")
     page.select_option(part("count-prompts"), "typed")
     page.fill(part("count-text"), "for x in")
     page.fill(part("count-temperature"), "0.3")
     page.click(part("measure"))
-    assert page.evaluate("sent[sent.length - 1]") == ["count", {"temperature": "0.3", "top_p": "1", "prompts": "typed", "way": "own",
-                                                               "text": "for x in"}]
+    assert page.evaluate("sent[sent.length - 1]") == [
+        "count", {"temperature": "0.3", "top_p": "1", "prompts": "typed", "way": "own", "text": "for x in"}]
     assert page.inner_text(part("measure")) == "Stop"
     page.evaluate("made.ingest({ count: { error: 'your text: too long' } })")
     assert "Not measured: your text: too long" in page.inner_text(part("count-words"))
@@ -511,3 +516,95 @@ def test_counts_stand_side_by_side_and_one_of_them_is_planned_with(page: Page) -
     assert page.locator(part("counted")).count() == 1
     page.evaluate("message => { for (let i = 0; i < 12; i++) made.ingest(message); }", counted([0.5], 10, "many"))
     assert page.locator(part("counted")).count() == 8
+
+
+# -- what if, other shapes, undo, pictures --------------------------------------------------------------------------------------
+
+SLOW = HardwareProfile("a slow bus", "f", "t", "q", 1, ((1, 2.0, 0.0),), ((1, 0.001, 0.0),), "recorded", "2026-02-02",
+                       ((1, 0.0, 0.0),))
+
+
+def test_another_profile_chooses_another_tree_at_once_and_says_that_it_was_not_measured_here(page: Page) -> None:
+    here = page.evaluate(f"{STATE}.profile")
+    page.evaluate("other => made.ingest({ profiles: [{ name: 'offloading', note: 'flat', profile: other }] })", json.loads(SLOW.to_json()))
+    put(page, rates=[0.6, 0.2, 0.1], n=10, levels=None)
+    page.select_option(part("whatif"), label="what if: offloading (recorded)")
+    settle(page)
+    wanted = best_plan(Acceptance((0.6, 0.2, 0.1)), SLOW, 512, 24)
+    assert Tree.from_parents(page.evaluate(f"{STATE}.parents")) == wanted.tree
+    words = page.inner_text(part("whatif-words"))
+    assert "Nothing of it was measured here" in words
+    assert "recorded" in words
+    assert "Fastest there" in page.inner_text(part("plan"))
+    page.select_option(part("whatif"), "here")
+    settle(page)
+    assert page.evaluate(f"{STATE}.profile") == here
+    assert page.locator(part("whatif-words")).is_hidden()
+    assert len(page.evaluate(f"{STATE}.parents")) < len(wanted.tree)
+
+
+def test_published_trees_are_the_papers_own_size_and_are_filled_to_any_other(page: Page) -> None:
+    for name, size, levels, children in (("medusa", 64, 5, 10), ("eagle", 26, 6, 4)):
+        given = page.evaluate("name => Sequoia.lab.published[name].parents", name)
+        tree = Tree.from_parents(given)
+        assert (len(tree), tree.levels, len(tree.children[0])) == (size, levels, children)
+        for n in (1, 2, 20, size - 1, size, size + 1, 300):
+            filled = page.evaluate("([n, given]) => Sequoia.lab.shapes.filled(n, given)", [n, given])
+            Tree.from_parents(filled)
+            assert len(filled) == n
+            assert filled[:size] == given[:n]
+            assert all(filled.count(node) < 2 for node in range(size, n))  # beyond its end only chains
+    assert page.evaluate("Sequoia.lab.published.eagle.parents") == list(from_paths(
+        [[int(rank) for rank in way] for way in page.evaluate("Sequoia.lab.published.eagle.ways").split()]).parents)
+    sources = page.inner_text(part("sources"))
+    for source in ("2401.10774", "2401.15077", "2305.09781", "dynamic tree"):
+        assert source in sources
+
+
+def test_undo_takes_back_the_microscopes_tree(page: Page) -> None:
+    put(page, n=9, shown="hand", hand=[-1, 0, 0])
+    page.wait_for_function("!document.querySelector('[data-part=dp-use]').disabled")
+    page.click(part("dp-use"))
+    settle(page)
+    assert len(page.evaluate(f"{STATE}.hand")) == 9
+    page.get_by_role("button", name="Undo").click()
+    settle(page)
+    assert page.evaluate(f"{STATE}.hand") == [-1, 0, 0]
+
+
+PIXEL = """async address => { const bitmap = await createImageBitmap(await (await fetch(address)).blob());
+    const canvas = new OffscreenCanvas(bitmap.width, bitmap.height), pen = canvas.getContext("2d"); pen.drawImage(bitmap, 0, 0);
+    return [bitmap.width, bitmap.height, ...pen.getImageData(2, 2, 1, 1).data]; }"""
+
+
+def pixel(page: Page, file: Any) -> list[int]:
+    """Width, height and the colour of a corner of a saved PNG."""
+    data = Path(file.path()).read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    return page.evaluate(PIXEL, "data:image/png;base64," + base64.b64encode(data).decode())
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_figures_are_saved_as_png_on_the_pages_ground(page: Page, dark: bool) -> None:
+    page.goto(f"{DEMO.as_uri()}?plotly={PLOTLY.as_uri()}" + ("&dark" if dark else ""))
+    page.wait_for_selector(".sq-lab-curves .main-svg")
+    with page.expect_download() as saved_file:
+        page.click('[data-part="curves"] [data-save="png"]')
+    width, height, red, green, blue, alpha = pixel(page, saved_file.value)
+    box = page.locator('[data-part="curves"] .sq-lab-figure').bounding_box()
+    assert (width, height) == pytest.approx((2 * box["width"], 2 * box["height"]), abs=4)
+    assert alpha == 255
+    assert (max(red, green, blue) < 60) if dark else (min(red, green, blue) > 240)
+    with page.expect_download() as saved_file:
+        page.click('[data-part="curves"] [data-save="svg"]')
+    assert saved_file.value.suggested_filename == "sequoia-curves.svg"
+
+
+def test_a_tree_is_saved_as_png(page: Page) -> None:
+    put(page, n=30)
+    with page.expect_download() as saved_file:
+        page.select_option(part("export"), "png")
+    width, height, *colour = pixel(page, saved_file.value)
+    assert width > 400
+    assert height > 200
+    assert colour == [255, 255, 255, 255]

@@ -2,21 +2,6 @@
 (function (S) {
   "use strict";
 
-  let loading = null;
-
-  /** Plotly, asked for once, when the first figure is about to be drawn. `path` is relative to where the page is served. */
-  S.plotly = function (path) {
-    const base = window.location.origin + window.location.pathname.replace(/\/?$/, "/");
-    loading = loading || new Promise((done, failed) => {
-      if (window.Plotly) return done(window.Plotly);
-      const script = S.dom.el("script", { src: new URL(path, base).href });
-      script.addEventListener("load", () => done(window.Plotly));
-      script.addEventListener("error", () => ((loading = null), failed(new Error("the charts' script could not be loaded"))));
-      document.head.appendChild(script);
-    });
-    return loading;
-  };
-
   /** `value` with every `var(--name)` replaced by what `styles` says. */
   function coloured(value, styles) {
     if (typeof value === "string") return value.replace(/var\((--[\w-]+)\)/g, (_, name) => styles.getPropertyValue(name).trim());
@@ -39,8 +24,7 @@
   };
   const NOTE = { font: { color: "var(--sq-text)", size: 12 }, bgcolor: "var(--sq-surface)", bordercolor: "var(--sq-edge)", borderpad: 3, arrowcolor: "var(--sq-text)" };
   const CONFIG = {
-    displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"], responsive: false,
-    toImageButtonOptions: { format: "svg", filename: "sequoia-hardware" },
+    displaylogo: false, modeBarButtonsToRemove: ["toImage", "select2d", "lasso2d", "autoScale2d"], responsive: false,
   };
 
   function whole(layout, styles, size) {

@@ -63,7 +63,9 @@
     figure(host, path, part, title, cls) {
       const panel = S.panel(host, { part, title, cls: "hw-figure " + (cls || "") });
       const word = el("span", { class: "sq-word" }, panel.titleBox);
-      return { panel, word, chart: new S.Chart(panel.body, path, title) };
+      const chart = new S.Chart(panel.body, path, title);
+      S.pictures.buttons(panel.tools, () => (chart.figure ? chart.node : null), part);
+      return { panel, word, chart };
     }
 
     side(host) {

@@ -10,7 +10,7 @@
   function compare() {
     const even = P.smooth(lab.vectors.PAPER);
     return lab.vectors.PRINTED.map(([nodes, levels, paper]) => {
-      const here = P.dpTable(lab.vectors.PAPER, nodes, levels).best(nodes, levels ?? nodes)[0];
+      const here = S.DpTable.whole(lab.vectors.PAPER, nodes, levels).best(nodes, levels ?? nodes).value;
       return { nodes, levels, paper, here, smoothed: P.bestFirst(even, nodes, levels).totals[nodes - 1], same: here.toFixed(3) === paper.toFixed(3) };
     });
   }

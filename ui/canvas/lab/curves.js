@@ -7,19 +7,7 @@
   const lab = (S.lab = S.lab || {});
   const SIZES = [1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 640, 768, 896, 1024];
   const SHAPES = ["branching", "kary", "sequences", "chain"];
-  const STYLE = { best: ["--sq-heat", "solid"], hand: ["--sq-text", "solid"], branching: ["--sq-own", "dash"], kary: ["--sq-draft", "dashdot"], sequences: ["--sq-verify", "longdash"], chain: ["--sq-ghost", "solid"] };
-
-  /** Plotly, fetched once a page when a figure is first wanted; the address is relative to where the page is served. */
-  S.plotly ||= (address) => {
-    if (window.Plotly) return Promise.resolve(window.Plotly);
-    S.plotlyComing ||= new Promise((done, failed) => {
-      const script = el("script", { src: new URL(address, location.origin === "null" ? location.href : location.origin + location.pathname.replace(/\/?$/, "/")).href });
-      script.onload = () => done(window.Plotly);
-      script.onerror = () => failed(new Error("the figures' library could not be loaded"));
-      document.head.append(script);
-    });
-    return S.plotlyComing;
-  };
+  const STYLE = { best: ["--sq-heat", "solid"], hand: ["--sq-text", "solid"], branching: ["--sq-own", "dash"], kary: ["--sq-draft", "dashdot"], medusa: ["--sq-own", "circle-open"], eagle: ["--sq-own", "square-open"], sequences: ["--sq-verify", "longdash"], chain: ["--sq-ghost", "solid"] };
 
   class Figure {
     constructor(host, state, about) {
@@ -27,6 +15,7 @@
       this.panel = S.panel(host, about);
       this.word = el("span", { class: "sq-word" }, this.panel.titleBox);
       this.box = el("div", { class: "sq-lab-figure" }, this.panel.body);
+      S.pictures.buttons(this.panel.tools, () => this.drawn, about.part);
       this.note = el("p", { class: "sq-lab-note" }, this.panel.body);
       this.size = S.dom.sized(this.box, () => this.drawn && window.Plotly.Plots.resize(this.drawn));
     }
@@ -47,7 +36,7 @@
 
     draw(Plotly, data, layout) {
       this.drawn = this.box;
-      return Plotly.react(this.box, data, layout, { displaylogo: false, responsive: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"], toImageButtonOptions: { format: "svg", filename: this.panel.root.dataset.part } });
+      return Plotly.react(this.box, data, layout, { displaylogo: false, responsive: false, modeBarButtonsToRemove: ["toImage", "select2d", "lasso2d", "autoScale2d"] });
     }
 
     failed(problem) {
@@ -70,10 +59,15 @@
       }
       const { totals } = state.growth;
       data.push({ ...this.trace("best", "Sequoia" + (state.cap === null ? "" : `, ${state.cap} levels`), SIZES, SIZES.map((n) => totals[n - 1])), line: { color: this.colour("--sq-heat"), width: 2.6 } });
-      if (state.hand.length > 1) {
-        data.push({ ...this.trace("hand", "Drawn by hand", [state.hand.length], [P.expectedTokens(state.hand, even)]), mode: "markers", marker: { size: 9, symbol: "diamond-open", color: this.colour("--sq-text"), line: { width: 2 } } });
-      }
+      for (const [name, one] of Object.entries(lab.published)) data.push(this.point(name, one.label, one.parents, STYLE[name][1]));
+      if (state.hand.length > 1) data.push(this.point("hand", "Drawn by hand", state.hand, "diamond-open"));
       return data;
+    }
+
+    /** A single tree, at its own size. */
+    point(name, label, parents, symbol) {
+      const y = P.expectedTokens(parents, this.state.even), color = this.colour(STYLE[name][0]);
+      return { ...this.trace(name, label, [parents.length], [y]), mode: "markers", marker: { size: 9, symbol, color, line: { width: 2 } } };
     }
 
     trace(name, label, x, y) {

@@ -8,7 +8,7 @@
     constructor(host, state) {
       this.dp = S.mountDp(host, {
         getState: () => ({ rates: state.even, n: state.n, levels: state.cap }),
-        onSelect: (parents, { n, levels, branches }) => state.set({ hand: parents, shown: "hand", cell: { n, levels, branches } }),
+        onSelect: (parents, { n, levels, branches }) => state.set({ hand: state.past.replace(state.hand, parents), shown: "hand", cell: { n, levels, branches } }),
       });
     }
 

@@ -1,5 +1,5 @@
 /* The table T[n, levels, b] as it is looked at: level by level, in slices of work, with every choice of every cell. Pure: rates in,
-   numbers out; knows nothing of the page, of time or of hardware. (`planner.dpTable` answers at once and keeps the best only.)
+   numbers out; knows nothing of the page, of time or of hardware.
 
    T is the most expected tokens of a tree with exactly n nodes, at most `levels` levels and b children at the root:
        T[n, l, b] = max over m of T[n-m, l, b-1] + a[b] best(m, l-1)      best(n, l) = max over b of T[n, l, b]
@@ -18,8 +18,11 @@
   }
 
   S.DpTable = class {
-    /** Empty; `grow` fills it. levels: the most to be computed, null for as many as change anything. Throws RangeError. */
-    constructor(rates, nodes, levels = null) {
+    /**
+     * Empty; `grow` fills it. levels: the most to be computed, null for as many as change anything. With `flat` there is one layer
+     * only, that of any number of levels, which rests on itself; it answers for `levels` = nodes. Throws RangeError.
+     */
+    constructor(rates, nodes, levels = null, flat = false) {
       const bound = (value, name) => {
         if (Number.isInteger(value) && value >= 1 && value <= S.planner.MAX_NODES) return value;
         throw new RangeError(`${name} = ${value}; it must be a whole number from 1 to ${S.planner.MAX_NODES}`);
@@ -28,6 +31,7 @@
       this.nodes = nodes;
       this.cap = Math.min(bound(levels ?? nodes, "levels"), nodes);
       this.branches = this.rates.length;
+      this.flat = flat;
       this.layers = []; // per level {cells: (branch, n), best: (n), root: (n) the fewest children that attain it}
       this.settled = false; // one level more would change nothing
       this.full = false; // the bound on cells was met first
@@ -47,7 +51,7 @@
         this.layers.push(yield* this.level(below));
         this.settled = below !== null && below.best.every((value, n) => value === this.layers[this.levels - 1].best[n]);
         this.full = (this.levels + 1) * size > MOST_CELLS;
-        this.done = this.settled || this.full || this.levels >= this.cap;
+        this.done = this.flat || this.settled || this.full || this.levels >= this.cap;
       }
       return this;
     }
@@ -57,11 +61,12 @@
       const cells = new Float64Array((branches + 1) * width).fill(-Infinity);
       const best = new Float64Array(width).fill(-Infinity), root = new Uint16Array(width);
       cells[1] = best[1] = 1;
-      const gains = Array.from(this.rates, (rate) => (below ? scaled(rate, below.best) : best.slice().fill(-Infinity)));
+      const gains = Array.from(this.rates, (rate) => scaled(rate, below ? below.best : this.flat ? best : best.slice().fill(-Infinity)));
       let work = 0;
       for (let n = 2; n <= nodes; n++) {
         for (let b = 1; b <= Math.min(branches, n - 1); b++) cells[b * width + n] = most(cells, (b - 1) * width + n, gains[b - 1], n - b);
         [best[n], root[n]] = this.top(cells, n);
+        if (this.flat) gains.forEach((gain, k) => { gain[n] = best[n] === -Infinity ? -Infinity : this.rates[k] * best[n]; });
         if ((work += n * branches) > SLICE) {
           work = 0;
           yield this.levels;
@@ -78,6 +83,13 @@
       if (found > -Infinity) return [found, b];
       for (let k = 0; k < n; k++) found = Math.max(found, cells[this.branches * width + k]);
       return [found, b];
+    }
+
+    /** Filled at once: {value(n, levels, b), best, split, trace} for tables small enough to wait for. */
+    static whole(rates, nodes, levels = null) {
+      const table = new S.DpTable(rates, nodes, levels, levels === null);
+      for (const _ of table.grow()); // eslint-disable-line no-unused-vars
+      return table;
     }
 
     layer(levels) {

@@ -1,4 +1,4 @@
-/* Trees, vectors and tables as text for other programs; the same forms as sequoia/export.py and Tree.to_json. Pure but for `save`. */
+/* Trees, vectors and tables as text for other programs; the same forms as sequoia/export.py and Tree.to_json. Pure but for `save`, which hands a file to the browser. */
 (function (S) {
   "use strict";
 
@@ -79,12 +79,7 @@
     };
   }
 
-  /** Hand a text to the browser as a file. */
-  function save(name, text, type) {
-    const link = S.dom.el("a", { href: URL.createObjectURL(new Blob([text], { type: type || "application/json" })), download: name });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-  }
+  const save = (name, text, type) => S.pictures.keep(name, URL.createObjectURL(new Blob([text], { type: type || "application/json" })));
 
   /** A chance in few characters: .77, .046, 3e-4. */
   lab.share = (value) => {

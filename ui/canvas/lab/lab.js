@@ -16,7 +16,7 @@
       const state = (this.state = new lab.State()), grid = el("div", { class: "sq-lab-grid" }, element);
       const [left, middle, right] = ["left", "middle", "right"].map((name) => el("div", { class: "sq-lab-" + name }, grid));
       this.editor = new lab.Editor(left, state, link);
-      this.tree = new lab.Tree(middle, state, new lab.Hand());
+      this.tree = new lab.Tree(middle, state);
       this.numbers = new lab.Numbers(right, state, link);
       this.margins = new lab.Margins(right, state);
       const below = el("div", { class: "sq-lab-below" }, element);
@@ -68,7 +68,7 @@
       this.trigger("decode", { parents });
     }
 
-    /** From the server: {survey?, profile?, most?, temperature?, count?, refused?}; what is missing stays as it is. */
+    /** From the server: {survey?, profile?, profiles?, ways?, prompts?, most?, temperature?, count?, refused?}; what is missing stays as it is. */
     ingest(message) {
       const data = typeof message === "string" ? JSON.parse(message) : message;
       if (data.survey) {
@@ -78,7 +78,7 @@
       }
       this.editor.counting.offer(data.ways, data.prompts);
       if (data.measurable) S.dom.show(this.editor.counting.root, true);
-      if (data.profile !== undefined) this.state.set({ profile: data.profile });
+      if (data.profile !== undefined || data.profiles) this.numbers.whatif.take(data.profile, data.profiles);
       if (data.most) this.state.set({ most: data.most });
       if (data.count) this.editor.counting.take(data.count);
       if (data.refused) this.numbers.say(data.refused);

@@ -9,8 +9,8 @@
   const ZOOM = [0.25, 4];
 
   lab.Tree = class {
-    constructor(host, state, hand) {
-      Object.assign(this, { state, hand, zoom: 1, pass: 0, opened: new Set(), all: false, hover: null, at: 0, query: "" });
+    constructor(host, state) {
+      Object.assign(this, { state, hand: state.past, zoom: 1, pass: 0, opened: new Set(), all: false, hover: null, at: 0, query: "" });
       const panel = (this.panel = S.panel(host, { part: "lab-tree", title: "Tree", cls: "sq-lab-tree sq-heat" }));
       this.word = el("span", { class: "sq-word" }, panel.titleBox);
       this.modes(panel.tools);

@@ -6,7 +6,7 @@
   const { el, text, attr, show, button } = S.dom;
   const lab = (S.lab = S.lab || {});
   const FORMS = [["json", "Tree, project JSON"], ["nodelink", "networkx node-link JSON"], ["paths", "Medusa path list"],
-    ["branching", "SpecInfer branching list"], ["csv", "Nodes as CSV"], ["svg", "Picture, SVG"]];
+    ["branching", "SpecInfer branching list"], ["csv", "Nodes as CSV"], ["svg", "Picture, SVG"], ["png", "Picture, PNG"]];
 
   lab.Numbers = class {
     constructor(host, state, link) {
@@ -14,6 +14,7 @@
       this.link = link;
       const panel = (this.panel = S.panel(host, { part: "numbers", title: "This tree", cls: "sq-lab-numbers" }));
       this.word = el("span", { class: "sq-word" }, panel.titleBox);
+      this.whatif = new lab.WhatIf(panel.body, state, () => { this.settle(); this.useBest(); });
       const tiles = el("div", { class: "sq-lab-tiles" }, panel.body);
       this.tiles = Object.fromEntries([["tokens", "Tokens a step", "expected"], ["speedup", "Speed-up", "predicted"], ["seconds", "Time of a step", "predicted"], ["levels", "Levels", ""]]
         .map(([name, label, word]) => [name, this.tile(tiles, name, label, word)]));
@@ -22,8 +23,13 @@
       this.buttons(panel.body);
       this.plan = el("p", { class: "sq-lab-says sq-lab-plan", "data-part": "plan" }, panel.body);
       this.planText = el("span", {}, this.plan);
-      this.use = button(this.plan, { text: "Use it", hint: "Set the budget and the level cap to this machine's best" });
-      this.use.addEventListener("click", () => this.planned && this.state.set({ n: this.planned.parents.length, levels: Math.max(2, this.planned.levels), shown: "best" }));
+      this.use = button(this.plan, { text: "Use it", hint: "Set the budget and the level cap to the fastest tree's" });
+      this.use.addEventListener("click", () => this.useBest());
+    }
+
+    /** Put the fastest tree on show: its budget and its level cap. */
+    useBest() {
+      if (this.planned) this.state.set({ n: this.planned.parents.length, levels: Math.max(2, this.planned.levels), shown: "best" });
     }
 
     tile(host, name, label, word) {
@@ -52,9 +58,19 @@
         json: () => E.save(name + ".json", E.treeJson(parents)), nodelink: () => E.save(name + "-networkx.json", E.nodeLink(parents)),
         paths: () => E.save(name + "-paths.json", E.paths(parents)), branching: () => E.save(name + "-branching.json", JSON.stringify(E.branchingOf(parents))),
         csv: () => E.save(name + ".csv", E.nodesCsv(parents, state.even), "text/csv"),
-        svg: () => E.save(name + ".svg", E.treeSvg(parents, state.even, `${lab.shapes.label(state.shown, state.n, state)}, ${parents.length} nodes, ${P.expectedTokens(parents, state.even).toFixed(3)} tokens a step expected`), "image/svg+xml"),
+        svg: () => E.save(name + ".svg", this.picture(), "image/svg+xml"),
+        png: () => {
+          const source = this.picture(), [, width, height] = /width="([\d.]+)" height="([\d.]+)"/.exec(source);
+          S.pictures.raster(source, Number(width), Number(height), name);
+        },
       };
       made[form]?.();
+    }
+
+    /** The tree on show as SVG, in colours that print. */
+    picture() {
+      const { state } = this, { parents } = state, tokens = P.expectedTokens(parents, state.even).toFixed(3);
+      return lab.exporting.treeSvg(parents, state.even, `${lab.shapes.label(state.shown, state.n, state)}, ${parents.length} nodes, ${tokens} tokens a step expected`);
     }
 
     say(words) {
@@ -66,6 +82,7 @@
       const { state } = this, key = String(state.version);
       if (this.known === key) return;
       this.known = key;
+      this.whatif.paint();
       const { parents, profile } = state, tokens = P.expectedTokens(parents, state.even);
       const told = profile ? P.predict(parents, state.even, profile) : null, depths = P.depthsOf(parents);
       const levels = depths.reduce((most, depth) => Math.max(most, depth), 0) + 1, widths = P.widths(parents);
@@ -118,14 +135,15 @@
       const { state } = this;
       show(this.use, Boolean(state.profile));
       if (!state.profile) return text(this.planText, "The best tree for this machine is known once the models are loaded and timed.");
-      const key = state.even.join() + state.profile.date + state.profile.device + state.most;
-      if (this.settled !== key) {
+      const key = state.even.join() + state.most;
+      if (this.settled !== key || this.timed !== state.profile) {
         this.settled = key;
+        this.timed = state.profile;
         const plan = P.bestPlan(state.even, state.profile, Math.min(512, state.most), 24);
         this.planned = { ...plan, levels: P.widths(plan.parents).length + 1 };
       }
       const { parents, levels, speedup } = this.planned;
-      text(this.planText, `Fastest here: ${S.num.count(parents.length, "node")} in ${S.num.count(levels, "level")}, ${speedup.toFixed(2)}× predicted, with times ${state.profile.source} on ${state.profile.device}. `);
+      text(this.planText, `${state.elsewhere ? "Fastest there" : "Fastest here"}: ${S.num.count(parents.length, "node")} in ${S.num.count(levels, "level")}, ${speedup.toFixed(2)}× predicted, with times ${state.profile.source} on ${state.profile.device}. `);
     }
   };
 

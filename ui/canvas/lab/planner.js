@@ -95,7 +95,7 @@
    * infinite tree. {parents, gains, depths, totals}. Among equals the shallow come first.
    */
   function bestFirst(rates, n, levels) {
-    if (!isMonotone(rates)) throw new RangeError("best-first growth needs rates that never increase; smooth the vector or use the table");
+    if (!isMonotone(rates)) throw new RangeError("best-first growth needs rates that never increase; smooth the vector or use the table (dp_table.js)");
     const cap = levels ?? n;
     if (cap === 1 && n > 1) throw new RangeError(`${n} nodes do not fit in 1 level; it holds the root alone`);
     const heap = new Heap(), parents = [], gains = [], depths = [], totals = [], ranks = [];
@@ -135,103 +135,6 @@
   }
 
   const before = (a, b) => (a[0] !== b[0] ? a[0] > b[0] : a[1] !== b[1] ? a[1] < b[1] : a[2] < b[2]);
-
-  /** The best tree of exactly `n` nodes for any vector, as parents. Only a vector that increases somewhere needs the table. */
-  function bestTree(rates, n, levels) {
-    if (isMonotone(rates)) return bestFirst(rates, n, levels).parents;
-    const capped = levels !== null && levels !== undefined && levels < n;
-    return dpTable(rates, n, capped ? levels : null).parents(n, capped ? levels : n);
-  }
-
-  // -- the table -------------------------------------------------------------------------------------------------------------
-
-  /**
-   * All T[n, l, b]: the most expected tokens of a tree of exactly n nodes, at most l levels and b root children. Cells in which no
-   * tree exists hold -Infinity. {rates, nodes, levels, value(n, l, b), best(n, l) -> [G, b], split(n, l, b), parents(n, l, b?)}.
-   * A split {nodes, branches, rest, rate, below} says T[n, l, b] = rest + rate * below, its last child having `nodes` nodes.
-   */
-  function dpTable(rates, nodes, levels) {
-    const cap = levels ?? null, used = useful(rates, nodes), layers = [];
-    if (cap === null) layers.push(layer(used, nodes, null));
-    else {
-      layers.push(layer(used, nodes, new Float64Array(nodes + 1).fill(-Infinity)));
-      while (layers.length < cap) {
-        layers.push(layer(used, nodes, layers[layers.length - 1].best));
-        const [last, now] = layers.slice(-2);
-        if (now.best.every((value, n) => value === last.best[n])) break; // one level more changed nothing
-      }
-    }
-    return reading(rates, used, nodes, cap, layers);
-  }
-
-  function useful(rates, nodes) {
-    let last = 0;
-    rates.forEach((rate, k) => { if (rate > 0) last = k; });
-    return rates.slice(0, Math.min(last + 1, Math.max(nodes - 1, 1)));
-  }
-
-  /** T (rows b, columns n) and G of one level; `below` null: the level below is this one. */
-  function layer(rates, nodes, below) {
-    const wide = nodes + 1, cells = new Float64Array((rates.length + 1) * wide).fill(-Infinity);
-    const best = new Float64Array(wide).fill(-Infinity), under = below || best;
-    cells[1] = best[1] = 1;
-    for (let n = 2; n <= nodes; n++) {
-      for (let b = 1; b <= rates.length; b++) {
-        const rate = rates[b - 1], row = (b - 1) * wide + n;
-        let most = -Infinity;
-        for (let m = 1; m < n; m++) {
-          const rest = cells[row - m];
-          if (rest === -Infinity || under[m] === -Infinity) continue;
-          const value = rest + rate * under[m];
-          if (value > most) most = value;
-        }
-        cells[b * wide + n] = most;
-        if (most > best[n]) best[n] = most;
-      }
-      if (best[n] === -Infinity) for (let k = 1; k < n; k++) best[n] = Math.max(best[n], cells[rates.length * wide + k]);
-    }
-    return { cells, best };
-  }
-
-  function reading(rates, used, nodes, levels, layers) {
-    const wide = nodes + 1, at = (l) => layers[Math.min(l, layers.length) - 1];
-
-    function value(n, l, b) {
-      const extra = b - used.length; // children without a rate add nothing: they are single leaves
-      if (n < 1) return -Infinity;
-      return extra <= 0 ? at(l).cells[b * wide + n] : n - extra < 1 ? -Infinity : at(l).cells[used.length * wide + n - extra];
-    }
-    function branches(n, l) {
-      let most = -Infinity, found = n - 1;
-      for (let b = 0; b <= used.length; b++) if (at(l).cells[b * wide + n] > most) [most, found] = [at(l).cells[b * wide + n], b];
-      return found;
-    }
-    function split(n, l, b) {
-      if (b === 0 || value(n, l, b) === -Infinity) throw new RangeError(`cell n = ${n}, levels = ${l}, branches = ${b} has no split`);
-      const rate = rates[b - 1] ?? 0, under = (levels === null ? layers[0] : at(l - 1)).best;
-      let most = -Infinity, size = 1;
-      for (let m = 1; m < n; m++) {
-        const rest = value(n - m, l, b - 1), total = under[m] === -Infinity ? -Infinity : rest + rate * under[m];
-        if (total > most) [most, size] = [total, m];
-      }
-      return { nodes: size, branches: branches(size, l - 1), rest: value(n - size, l, b - 1), rate, below: under[size] };
-    }
-    function parents(n, l, b) {
-      const result = [-1], queue = [[n, l, b ?? branches(n, l)]];
-      for (let parent = 0; parent < queue.length; parent++) {
-        let [left, level, k] = queue[parent];
-        const below = [];
-        for (; k > 0; k--) {
-          const one = split(left, level, k);
-          below.push([one.nodes, level - 1, one.branches]);
-          left -= one.nodes;
-        }
-        for (const child of below.reverse()) queue.push(child), result.push(parent);
-      }
-      return result;
-    }
-    return { rates, nodes, levels, layers, value, split, parents, best: (n, l) => [at(l).best[n], branches(n, l)] };
-  }
 
   // -- time ------------------------------------------------------------------------------------------------------------------
 
@@ -328,6 +231,6 @@
 
   S.planner = {
     MAX_NODES, MAX_RATES, checked, smooth, isMonotone, powerLaw, sum, scores, expectedTokens, depthsOf, widths, canonical, bestFirst,
-    bestTree, dpTable, secondsAt, stepSeconds, plainSeconds, growthSeconds, predict, bestPlan,
+    secondsAt, stepSeconds, plainSeconds, growthSeconds, predict, bestPlan,
   };
 })((window.Sequoia = window.Sequoia || {}));

@@ -24,6 +24,19 @@
     return parents;
   }
 
+  /** The first n nodes of `given`, a list in which parents come first; beyond its end the leaves go on as chains, in turns. */
+  function filled(n, given) {
+    const parents = given.slice(0, n), inner = new Set(parents);
+    const ends = parents.map((_, node) => node).filter((node) => !inner.has(node));
+    for (let turn = 0; parents.length < n; turn = (turn + 1) % ends.length) ends[turn] = parents.push(ends[turn]) - 1;
+    return parents;
+  }
+
+  const published = (name) => ({
+    label: () => lab.published[name].label, source: lab.published[name].source, rule: "cut, or carried on as chains",
+    make: (n) => filled(n, lab.published[name].parents),
+  });
+
   const TRIED = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64];
 
   /** The k from 1 to 64 with the most expected tokens at this size. */
@@ -47,7 +60,10 @@
       ceiling: (a, k) => (a[0] < 1 ? 1 + first(a, k) / (1 - a[0]) : Infinity),
     },
     kary: { label: (k) => k + "-ary", rule: "complete, its last level cut", make: kary, least: 2, ceiling: (a, k) => under(first(a, k)) },
+    medusa: published("medusa"),
+    eagle: published("eagle"),
     branching: {
+      source: "SpecInfer (arXiv 2305.09781): ⟨1,1,3,1,1,1,1,1⟩ is what its code takes when nothing is asked for (FlexFlow’s spec_infer.cc: widths 1, 1, 3, then 1, to depth 8)",
       label: (list) => "SpecInfer ⟨" + list.join(",") + "⟩", rule: "cut, or carried on as chains", make: branching,
       // After the list every branch is a chain: what the last level is worth goes on by 1 / (1 - a1).
       ceiling: (a, list) => {
@@ -60,13 +76,12 @@
 
   /** The number or list of a shape: the chosen one, or the best for this size. */
   function setting(name, n, state) {
-    if (name === "chain") return null;
     if (name === "branching") return state.kinds.branching;
-    return state.kinds[name] ?? bestK(SHAPES[name].make, n, state.even, SHAPES[name].least);
+    return !SHAPES[name].least ? null : state.kinds[name] ?? bestK(SHAPES[name].make, n, state.even, SHAPES[name].least);
   }
 
   lab.shapes = {
-    SHAPES, bestK, setting, branching, chain, sequences, kary,
+    SHAPES, bestK, setting, branching, chain, sequences, kary, filled,
     make: (name, n, state) => SHAPES[name].make(n, setting(name, n, state)),
     label: (name, n, state) => (name === "best" ? "Sequoia" : name === "fitted" ? `Sequoia, ${state.fastest?.levels ?? "?"} levels` : name === "hand" ? "Drawn by hand" : SHAPES[name].label(setting(name, n, state))),
     /** The ceilings of chain, k sequences, k-ary and the list as n grows without end. */

@@ -5,7 +5,9 @@
   const P = S.planner;
   const { el, text, attr, show, button } = S.dom;
   const lab = (S.lab = S.lab || {});
-  const ROWS = ["best", "fitted", "hand", "sequences", "kary", "branching", "chain"];
+  const ROWS = ["best", "fitted", "hand", "sequences", "kary", "medusa", "eagle", "branching", "chain"];
+  const sources = () => "Published shapes are judged by this vector, as if their children were drawn here. " + ["medusa", "eagle", "branching"].map((name) => lab.shapes.SHAPES[name].source).join(". ")
+    + ". A dynamic tree, which grows by context, has no shape before it runs: the live view can decode with one, but nothing is predicted of it here.";
   const HEADS = [["Shape", ""], ["Levels", ""], ["Tokens a step", "expected"], ["of best", ""], ["Step", "predicted"], ["Speed-up", "predicted"]];
 
   lab.Table = class {
@@ -23,11 +25,12 @@
       const body = el("tbody", {}, table); // "fitted" is the best tree under the level cap that is fastest here
       this.rows = ROWS.map((name) => this.row(body, name));
       this.note = el("p", { class: "sq-lab-note" }, panel.body);
+      el("p", { class: "sq-lab-note sq-lab-sources", "data-part": "sources", text: sources() }, panel.body);
     }
 
     row(body, name) {
       const node = el("tr", { "data-shape": name }, body), cells = HEADS.map((_, i) => el(i ? "td" : "th", i ? {} : { scope: "row" }, node));
-      const first = el("div", { class: "sq-lab-shape" }, cells[0]), pick = button(first, { text: name, hint: "Show this tree" });
+      const first = el("div", { class: "sq-lab-shape" }, cells[0]), pick = button(first, { text: name, hint: lab.shapes.SHAPES[name]?.source || "Show this tree" });
       pick.addEventListener("click", () => this.state.set({ shown: name }));
       const field = !["sequences", "kary", "branching"].includes(name) ? null : el("input", {
         class: "sq-input sq-lab-number", type: "text", "data-part": "k-" + name, placeholder: "best k",
@@ -73,7 +76,7 @@
       figures.forEach((one, i) => this.paintRow(this.rows[i], one, top));
       if (this.note.classList.contains("is-wrong")) return;
       const capped = state.cap === null ? "" : ` Sequoia keeps to ${state.cap} levels; the others do not.`;
-      text(this.note, "Filled to the same size: sequences differ by one token at most, the k-ary tree’s last level is cut, SpecInfer’s list is cut or carried on as chains." + capped);
+      text(this.note, "Filled to the same size: sequences differ by one token at most, the k-ary tree’s last level is cut, published trees are cut in their own order or carried on as chains." + capped);
     }
 
     paintRow({ name, node, cells, pick, field }, one, top) {

@@ -1,0 +1,73 @@
+/* Figures: Plotly asked for when one is first wanted, and pictures of figures and trees for the visitor to keep. All in the browser. */
+(function (S) {
+  "use strict";
+
+  const { el, button } = S.dom;
+  const SCALE = 2; // pixels of a PNG for each of the page
+  let loading = null;
+
+  /** Plotly, fetched once a page. `path` is relative to where the page is served. */
+  S.plotly = function (path) {
+    const base = location.origin === "null" ? location.href : location.origin + location.pathname.replace(/\/?$/, "/");
+    loading ||= new Promise((done, failed) => {
+      if (window.Plotly) return done(window.Plotly);
+      const script = el("script", { src: new URL(path, base).href });
+      script.addEventListener("load", () => done(window.Plotly));
+      script.addEventListener("error", () => ((loading = null), failed(new Error("the figures' library could not be loaded"))));
+      document.head.append(script);
+    });
+    return loading;
+  };
+
+  /** Hand `address` to the browser as a file. */
+  function keep(name, address) {
+    el("a", { href: address, download: name }).click();
+    if (address.startsWith("blob:")) setTimeout(() => URL.revokeObjectURL(address), 10000);
+  }
+
+  /** What stands behind `node`: a picture has no page below it to show through. */
+  function ground(node) {
+    for (let at = node; at; at = at.parentElement) {
+      const { backgroundColor } = getComputedStyle(at);
+      if (!/^(transparent|rgba\(.*, 0\))$/.test(backgroundColor)) return backgroundColor;
+    }
+    return "#ffffff";
+  }
+
+  /** Keep the Plotly figure drawn in `node`, in the colours and on the ground of the page. */
+  async function figure(node, format, name) {
+    const colour = ground(node), size = { width: node.clientWidth, height: node.clientHeight };
+    const layout = { ...node.layout, ...size, paper_bgcolor: colour, plot_bgcolor: colour, autosize: false };
+    keep(`${name}.${format}`, await window.Plotly.toImage({ data: node.data, layout }, { format, ...size, scale: format === "png" ? SCALE : 1 }));
+  }
+
+  /** Keep an SVG text of `width` x `height` as PNG. */
+  async function raster(source, width, height, name) {
+    const address = URL.createObjectURL(new Blob([source], { type: "image/svg+xml" })), image = new Image();
+    image.src = address;
+    await image.decode();
+    URL.revokeObjectURL(address);
+    canvas(width, height, (pen) => pen.drawImage(image, 0, 0, width, height), name);
+  }
+
+  /** Keep as PNG what `draw` puts on a canvas of `width` x `height`. */
+  function canvas(width, height, draw, name) {
+    const scale = Math.min(SCALE, 8192 / width, 8192 / height), sheet = el("canvas", { width: Math.ceil(width * scale), height: Math.ceil(height * scale) });
+    const pen = sheet.getContext("2d");
+    pen.scale(scale, scale);
+    draw(pen);
+    sheet.toBlob((blob) => keep(`${name}.png`, URL.createObjectURL(blob)), "image/png");
+  }
+
+  /** Two buttons that keep what `drawn()` answers, a node with a Plotly figure, or null while there is none. */
+  function buttons(host, drawn, name) {
+    const group = el("span", { class: "sq-segments", role: "group", "aria-label": "Save the figure" }, host);
+    for (const format of ["svg", "png"]) {
+      const one = button(group, { text: format.toUpperCase(), hint: `Save the figure as ${format.toUpperCase()}` });
+      one.dataset.save = format;
+      one.addEventListener("click", () => drawn() && figure(drawn(), format, "sequoia-" + name));
+    }
+  }
+
+  S.pictures = { keep, ground, figure, raster, canvas, buttons };
+})((window.Sequoia = window.Sequoia || {}));
