@@ -12,7 +12,7 @@ from typing import Any
 import gradio as gr
 from gradio.utils import get_upload_folder
 
-from sequoia import SequoiaError
+from sequoia import Run, SequoiaError
 
 from . import messages, recordings, show, stage
 from .controls import LOADING, RESUME, RUN, Controls, controls, numbers_of
@@ -20,7 +20,7 @@ from .engine_room import EngineRoom
 from .live import LiveRun
 from .order import Order
 from .recordings import Shelf
-from .session import Limits, Sessions
+from .session import Busy, Limits, Sessions
 
 Updates = dict[Any, Any]
 _log = logging.getLogger(__name__)
@@ -153,6 +153,16 @@ class LiveView:
         except SequoiaError as problem:
             warn(str(problem), "Not opened")
             return {self.stage: messages.aside(error=f"Not opened: {problem}")}
+        return self._put(found, request)
+
+    def show(self, run: Run, request: gr.Request) -> Updates:
+        """Play `run`, which another view holds, as a recorded one. Raises Busy while a run goes on here, and BadTrace."""
+        going = self.sessions.get(visitor(request))
+        if going and going.busy:
+            raise Busy("a run is going on in the live view; stop it first")
+        return self._put(recordings.played(run), request)
+
+    def _put(self, found: recordings.Shown, request: gr.Request) -> Updates:
         return {self.stage: found.message, self.form.save: download(found.file, "sequoia-run.json"), **self._given_up(request)}
 
     def get_steps(self, asked: Any) -> str:

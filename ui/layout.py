@@ -6,11 +6,12 @@ from typing import Any, Protocol
 
 import gradio as gr
 
-from . import hardware_tab, lab, stage
+from . import hardware_tab, lab, race_tab, stage
 from .decode import LiveView
 from .engine_room import EngineRoom
 from .hardware_tab import HardwareTab
 from .lab import LabTab
+from .race_tab import RaceTab
 from .session import Limits
 from .theme import FOLDER, theme
 
@@ -29,7 +30,7 @@ def page(room: EngineRoom, limits: Limits) -> gr.Blocks:
     with gr.Blocks(title=TITLE, analytics_enabled=False, fill_width=True, delete_cache=(600, 3600)) as blocks:
         header = stage.header()
         live = LiveView(room, limits, header)
-        views: dict[str, View] = {"Decode": live, "Lab": LabTab(room, limits, live),
+        views: dict[str, View] = {"Decode": live, "Race": RaceTab(room, limits, live), "Lab": LabTab(room, limits, live),
                                   "Hardware": HardwareTab(room, limits, live)}
         _lay_out(views)
         for view in views.values():
@@ -49,7 +50,7 @@ def _lay_out(views: dict[str, View]) -> None:
 
 def launch_options(limits: Limits) -> dict[str, Any]:
     """Arguments of `launch` that do not depend on where the page is served."""
-    return {"theme": theme(), "head": stage.head() + lab.head() + hardware_tab.head(),
+    return {"theme": theme(), "head": stage.head() + lab.head() + hardware_tab.head() + race_tab.head(),
             "favicon_path": str(FOLDER / "favicon.svg"),
             "footer_links": [], "run_history": False, "show_error": False, "ssr_mode": False, "mcp_server": False,
             "max_file_size": limits.upload, "state_session_capacity": 96, "quiet": True}

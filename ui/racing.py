@@ -116,7 +116,7 @@ class RaceRun(Worker):
             self.recording.results = results
         first, self._told = not self._told, True
         return race_messages.batch(self.recording, added, first=first, done=self._over is not None or self.error is not None,
-                                   stopped=self._over is None or self._over.stopped, error=self.error, notice=self._notice,
+                                   stopped=self._over is not None and self._over.stopped, error=self.error, notice=self._notice,
                                    results=results)
 
     def _record(self, began: Began) -> None:

@@ -1,6 +1,7 @@
-"""Record a run as the page would make it: `python -m ui.record welcome --preset class --temperature 0.6`.
+"""Record a run, or with `--race` a race, as the page would make it: `python -m ui.record welcome --preset class --tokens 96`.
 
-The file goes to assets/runs/; the page opens on the one called "welcome".
+Files go to assets/runs/ and assets/races/; the page opens on the ones called "welcome". A race has the lanes that its form
+begins with, whatever tree is named.
 """
 
 from __future__ import annotations
@@ -10,11 +11,15 @@ import sys
 
 from sequoia import Policy, SequoiaError, load_pair
 
-from . import recordings
+from . import race_tab, recordings
 from .engine_room import EngineRoom
 from .live import LiveRun
 from .order import Order
 from .presets import presets
+from .race_form import POLICY, START
+from .race_messages import Opened
+from .race_order import RaceOrder
+from .racing import RaceRun
 from .recordings import Shelf
 from .session import LOCAL
 from .trees import SHAPES, Wish
@@ -31,6 +36,20 @@ def record(order: Order, room: EngineRoom) -> str:
     return recordings.played(run.recording.run()).file
 
 
+def record_race(prompt: str, policy: Policy, room: EngineRoom) -> str:
+    """Carry out a race of the usual lanes and give back the text of its file. Raises SequoiaError where it fails."""
+    lanes = [(kind, ", ".join(map(str, SHAPES[kind].start)), "sequoia") for kind in START]
+    asked = {name: getattr(policy, name) for name in POLICY}
+    race = RaceRun(RaceOrder.parse({**asked, "prompt": prompt, "lanes": lanes, "check": True}, LOCAL), room, LOCAL,
+                   Shelf(1, LOCAL.weight))
+    race.start()
+    for _ in race.messages():
+        pass
+    if race.error or race.recording is None:
+        raise SequoiaError(race.error or "the race did not begin")
+    return Opened(race.recording.log()).log().to_json()
+
+
 def main() -> None:
     known = {preset.name: preset for preset in presets()}
     parser = argparse.ArgumentParser(prog="python -m ui.record", description=str(__doc__).splitlines()[0])
@@ -42,13 +61,15 @@ def main() -> None:
     parser.add_argument("--tree", default="planned", choices=[k for k, s in SHAPES.items() if not s.fields or k == "best"])
     parser.add_argument("--nodes", type=int, default=64, help="for --tree best")
     parser.add_argument("--levels", type=int, default=8, help="for --tree best")
+    parser.add_argument("--race", action="store_true", help="record a race instead of a run")
     asked = parser.parse_args()
     policy = Policy(temperature=asked.temperature, max_new_tokens=asked.tokens, seed=asked.seed)
+    prompt, wish = known[asked.preset].text, Wish(asked.tree, (asked.nodes, asked.levels))
     room = EngineRoom(load_pair, 1)
     room.open()
-    text = record(Order(known[asked.preset].text, policy, Wish(asked.tree, (asked.nodes, asked.levels))), room)
-    recordings.RUNS.mkdir(parents=True, exist_ok=True)
-    path = recordings.RUNS / f"{asked.name}.json"
+    text = record_race(prompt, policy, room) if asked.race else record(Order(prompt, policy, wish), room)
+    path = (race_tab.RACES if asked.race else recordings.RUNS) / f"{asked.name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     print(f"{path}: {len(text) / 1e3:.0f} kB")
 

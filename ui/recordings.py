@@ -92,18 +92,22 @@ class Shown:
 
 def opened(path: Any, most: int) -> Shown:
     """The run in the file at `path`, of at most `most` bytes. Raises BadTrace with a reason fit for the visitor."""
+    return played(Run.from_json(text_of(path, most, "run")))
+
+
+def text_of(path: Any, most: int, kind: str) -> str:
+    """The text of the file at `path`, of at most `most` bytes, that should be a `kind` file. Raises BadTrace as `opened` does."""
     if not isinstance(path, str):
         raise BadTrace(f"no file to open, but {shown(path)}")
     try:
         size = Path(path).stat().st_size
         if size > min(most, MAX_CHARS):
-            raise BadTrace(f"the file has {size / 1e6:.1f} MB; a run file may have {min(most, MAX_CHARS) / 1e6:.0f}")
-        text = Path(path).read_bytes().decode("utf-8")
+            raise BadTrace(f"the file has {size / 1e6:.1f} MB; a {kind} file may have {min(most, MAX_CHARS) / 1e6:.0f}")
+        return Path(path).read_bytes().decode("utf-8")
     except UnicodeDecodeError:
-        raise BadTrace("not a run file: it is not text in UTF-8") from None
+        raise BadTrace(f"not a {kind} file: it is not text in UTF-8") from None
     except (OSError, ValueError):  # ValueError: a name that no file can have
         raise BadTrace("the file could not be read") from None
-    return played(Run.from_json(text))
 
 
 def played(run: Run, notice: str | None = None) -> Shown:

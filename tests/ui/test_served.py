@@ -46,7 +46,7 @@ def test_no_endpoint_is_offered_to_programs(blocks: gr.Blocks) -> None:
 
 def test_all_model_work_shares_one_line(blocks: gr.Blocks) -> None:
     found = sorted(str(one["name"]) for one in endpoints(blocks) if one.get("concurrency") == "engine")
-    assert found == ["count", "measure", "run", "run_1", "step"]
+    assert found == ["count", "measure", "run", "run_1", "run_2", "step"]
 
 
 @pytest.mark.parametrize("limits", [LOCAL, PUBLIC])
@@ -60,7 +60,7 @@ def test_the_server_is_closed_up(limits: object) -> None:
 def test_templates_take_no_values(blocks: gr.Blocks) -> None:
     """Guards against a template that a model's token could be evaluated in."""
     templates = [block.html_template for block in blocks.blocks.values() if isinstance(block, gr.HTML)]
-    assert len(templates) == 4
+    assert len(templates) == 5
     for template in templates:
         assert not any(mark in template for mark in ("${", "{{", "@children"))
 

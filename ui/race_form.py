@@ -1,0 +1,138 @@
+"""The form beside the race: the prompt, two to four lanes, the settings they share. Runs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from sequoia.race import MOST_LANES
+from sequoia.verify import VERIFIERS
+
+from . import show
+from .controls import RUN
+from .presets import presets
+from .race_order import NO_LANE
+from .session import Limits
+from .trees import SHAPES
+
+START = ("plain", "chain", "planned", "dynamic")
+POLICY = ("temperature", "top_p", "max_new_tokens", "seed")
+_VERIFIERS = {"sequoia": "Sequoia", "specinfer": "SpecInfer", "topk": "top-k match"}
+_TOKENS = 96
+
+
+@dataclass(frozen=True)
+class LaneControls:
+    """The components of one lane."""
+
+    kind: gr.Dropdown
+    verifier: gr.Dropdown
+    numbers: gr.Textbox
+
+    @property
+    def details(self) -> list[Any]:
+        """What `details_of` may change."""
+        return [self.numbers, self.verifier]
+
+
+@dataclass(frozen=True)
+class RaceControls:
+    """The components by name."""
+
+    prompt: gr.Textbox
+    run: gr.Button
+    stop: gr.Button
+    lanes: tuple[LaneControls, ...]
+    temperature: gr.Number
+    top_p: gr.Number
+    max_new_tokens: gr.Number
+    seed: gr.Number
+    check: gr.Checkbox
+    save: gr.DownloadButton
+    open: gr.UploadButton
+    example: gr.Button
+
+    @property
+    def form(self) -> set[Any]:
+        """The components whose values make an order."""
+        return {self.prompt, self.check, *(getattr(self, name) for name in POLICY),
+                *(part for lane in self.lanes for part in (lane.kind, lane.verifier, lane.numbers))}
+
+    def values(self, data: Mapping[Any, Any]) -> dict[str, Any]:
+        """What the form holds, as RaceOrder takes it."""
+        return {"prompt": data[self.prompt], "check": data[self.check], **{name: data[getattr(self, name)] for name in POLICY},
+                "lanes": [(data[lane.kind], data[lane.numbers], data[lane.verifier]) for lane in self.lanes]}
+
+    @property
+    def buttons(self) -> list[Any]:
+        """What `resting` may change."""
+        return [self.run, self.stop, self.open, self.example]
+
+    def resting(self, rests: bool = True) -> dict[Any, Any]:
+        """Updates for when a race is over; with False, for when it begins."""
+        return {button: gr.update(interactive=(button is not self.stop) == rests) for button in self.buttons}
+
+
+def race_controls(limits: Limits) -> RaceControls:
+    """Lay out the form in the present column."""
+    parts: dict[str, Any] = {}
+    _prompt(parts)
+    with gr.Row(elem_id="rc-go"):
+        parts["run"] = gr.Button(RUN, variant="primary", elem_id="rc-run", scale=3, min_width=60)
+        parts["stop"] = gr.Button("Stop", elem_id="rc-stop", scale=1, min_width=50, interactive=False)
+    parts["lanes"] = tuple(_lane(place) for place in range(1, MOST_LANES + 1))
+    _policy(parts, limits)
+    with gr.Row(elem_id="rc-files"):
+        parts["save"] = gr.DownloadButton("Save race", size="sm", min_width=60, interactive=False, elem_id="rc-save")
+        parts["open"] = gr.UploadButton("Open race", size="sm", min_width=60, file_types=[".json"], elem_id="rc-open")
+        parts["example"] = gr.Button("Example", size="sm", min_width=60, elem_id="rc-example")
+    return RaceControls(**parts)
+
+
+def _prompt(parts: dict[str, Any]) -> None:
+    prompt = gr.Textbox(value=presets()[0].text, label="Prompt of all lanes", lines=4, max_lines=4, elem_id="rc-prompt",
+                        placeholder="Text for the models to continue")
+    with gr.Row(elem_id="rc-chips"):
+        for preset in presets():
+            chip = gr.Button(preset.name, size="sm", min_width=30, elem_classes="pg-chip")
+            chip.click(None, None, prompt, js=f"() => {show.literal(preset.text)}", api_visibility="private")
+    parts["prompt"] = prompt
+
+
+def _lane(place: int) -> LaneControls:
+    kind = START[place - 1]
+    numbers, verifier = details_of(kind)
+    choices = [*((shape.label, name) for name, shape in SHAPES.items()), ("no lane", NO_LANE)]
+    with gr.Group(elem_classes="pg-group rc-lane"), gr.Row():
+        return LaneControls(
+            gr.Dropdown(choices, value=kind, label=f"Lane {place}", filterable=False, scale=3, min_width=60,
+                        elem_id=f"rc-kind-{place}"),
+            gr.Dropdown([(_VERIFIERS.get(name, name), name) for name in VERIFIERS], value="sequoia", label="Verifier",
+                        filterable=False, scale=2, min_width=60, elem_id=f"rc-verifier-{place}", visible=verifier["visible"]),
+            gr.Textbox(numbers.get("value", ""), label=numbers.get("label"), max_lines=1, scale=2, min_width=60,
+                       elem_id=f"rc-numbers-{place}", visible=numbers["visible"]))
+
+
+def _policy(parts: dict[str, Any], limits: Limits) -> None:
+    # No bounds on the components: values out of bounds are refused in the program's own words.
+    with gr.Group(elem_classes="pg-group"):
+        with gr.Row():
+            parts["temperature"] = gr.Number(label="Temperature", value=0, step=0.1, min_width=50, elem_id="rc-temperature")
+            parts["top_p"] = gr.Number(label="Top-p", value=1.0, step=0.05, min_width=50, elem_id="rc-top-p")
+            parts["max_new_tokens"] = gr.Number(label="Tokens", value=min(_TOKENS, limits.tokens), step=16, min_width=50,
+                                                elem_id="rc-tokens")
+            parts["seed"] = gr.Number(label="Seed", value=0, min_width=50, elem_id="rc-seed")
+        parts["check"] = gr.Checkbox(label="Check the law of first tokens after it (T > 0)", value=False, elem_id="rc-check",
+                                     container=False)
+
+
+def details_of(kind: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Updates of a lane's numbers and verifier for the shape `kind`: those it has, with their names and first values."""
+    shape = SHAPES.get(kind) if isinstance(kind, str) else None
+    verifier = gr.update(visible=shape is not None and kind != "plain")
+    if shape is None or not shape.fields:
+        return gr.update(visible=False), verifier
+    return gr.update(visible=True, label=", ".join(shape.fields), value=", ".join(map(str, shape.start))), verifier

@@ -1,0 +1,234 @@
+"""The race view: handlers behind its form and its stage. Every handler is safe for any caller and any value."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from sequoia import SequoiaError, Tree
+from sequoia.errors import BadTrace, BadTree
+from sequoia.guarded import whole
+from sequoia.race_file import RaceLog
+from sequoia.trace import MAX_CHARS
+
+from . import recordings, show
+from .decode import LiveView, download, visitor, warn
+from .engine_room import EngineRoom
+from .hardware_tab import PLOTLY
+from .race_form import RaceControls, details_of, race_controls
+from .race_messages import Kept, Opened, aside
+from .race_order import NO_LANE, RaceOrder
+from .racing import RaceRun
+from .recordings import Shelf
+from .session import Limits, Sessions
+
+CANVAS = Path(__file__).resolve().parent / "canvas" / "race"
+SCRIPTS = ("folds.js", "store.js", "header.js", "scrubber.js", "lanetext.js", "lane.js", "charts.js", "why.js", "race.js")
+RACES = Path(__file__).resolve().parent.parent / "assets" / "races"
+WELCOME = "welcome"
+Updates = dict[Any, Any]
+
+
+def head() -> str:
+    """Styles and scripts for the page's head; they use the lab's pictures and the hardware view's charts."""
+    sheets = [show.style(path.read_text(encoding="utf-8")) for path in sorted(CANVAS.glob("*.css"))]
+    return "\n".join([*sheets, *(show.script((CANVAS / name).read_text(encoding="utf-8")) for name in SCRIPTS)])
+
+
+def opened(path: Any, most: int) -> Opened:
+    """The race in the file at `path`, of at most `most` bytes. Raises BadTrace with a reason fit for the visitor."""
+    return Opened(RaceLog.from_json(recordings.text_of(path, most, "race")))
+
+
+def welcome() -> Opened | None:
+    """The race the view opens on; None where it cannot be read."""
+    try:
+        return opened(str(RACES / f"{WELCOME}.json"), MAX_CHARS)
+    except SequoiaError:
+        return None
+
+
+class RaceTab:
+    """The view's components and what happens when they are used. One object serves all visitors."""
+
+    def __init__(self, room: EngineRoom, limits: Limits, live: LiveView) -> None:
+        self._room, self._limits, self._live = room, limits, live
+        self.sessions: Sessions[RaceRun] = Sessions(limits)
+        self.shelf: Shelf[Kept] = Shelf(limits.runs, limits.weight)
+        self._welcome = welcome()
+        self._seen: OrderedDict[str, str] = OrderedDict()  # visitor -> name of the race on screen
+
+    def build(self) -> None:
+        """Lay the view out in the present container."""
+        with gr.Row(elem_id="rc-page", equal_height=False):
+            with gr.Column(elem_id="rc-side", scale=0, min_width=276):
+                self.form: RaceControls = race_controls(self._limits)
+            with gr.Column(elem_id="rc-main", min_width=480):
+                self.board = self._board()
+
+    def _board(self) -> gr.HTML:
+        """What the browser draws. Its value is a message of race_messages.py."""
+
+        def get_moves(asked: Any) -> str:  # Gradio marks the function, which a method would not allow
+            return self.get_moves(asked)
+
+        gr.set_static_paths([PLOTLY])
+        plotly = show.literal(f"gradio_api/file={PLOTLY}")
+        return gr.HTML(html_template='<div class="sq-stage"></div>', apply_default_css=False, elem_id="rc-view",
+                       server_functions=[get_moves],
+                       js_on_load="const asks = {apply: (data) => trigger('apply', data), open: (data) => trigger('open', data)};"
+                                  "const ask = (name, data) => asks[name]?.(data);"
+                                  f"const view = Sequoia.race.mount(element, {{server, trigger: ask, plotly: {plotly}}});"
+                                  "const take = () => props.value && view.ingest(props.value);"
+                                  "take(); watch('value', take);")
+
+    def wire(self, blocks: gr.Blocks) -> None:
+        """Connect components and handlers. No endpoint is offered to programs; racing is model work."""
+        form, live = self.form, self._live
+        quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+        engine = {**quiet, "concurrency_id": "engine", "concurrency_limit": self._limits.waiting, "trigger_mode": "once"}
+        starts = [form.run.click, form.prompt.submit]
+        gr.on(starts, self.going, None, form.buttons, queue=False, **quiet)
+        gr.on(starts, self.run, form.form, self.board, **engine).then(  # every output costs milliseconds a message: it has one
+            self.rested, None, [form.save, *form.buttons], queue=False, **quiet)
+        form.stop.click(self.stop, None, None, queue=False, **quiet)
+        for lane in form.lanes:
+            lane.kind.input(details_of, lane.kind, lane.details, queue=False, **quiet)
+        form.open.upload(self.open, form.open, [self.board, form.save], **quiet)
+        form.example.click(self.example, None, [self.board, form.save], **quiet)
+        kinds: list[Any] = [lane.kind for lane in form.lanes]
+        details = [part for lane in form.lanes for part in lane.details]
+        self.board.apply(self.apply, {*kinds}, [self.board, *kinds, *details], **quiet)
+        lane = self.board.open(self.open_lane, None, [live.stage, live.form.save, live.form.run], **quiet)
+        lane.success(None, None, None, js="() => Sequoia.lab.leave()", api_visibility="private")
+        blocks.load(self.example, None, [self.board, form.save], **quiet)
+        blocks.unload(self.leave)
+
+    # -- races -----------------------------------------------------------------------------------------------------------------
+
+    def run(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[str]:
+        """A race to its end, and then what is found out about it."""
+        who = visitor(request)
+        try:
+            race = RaceRun(RaceOrder.parse(self.form.values(data), self._limits), self._room, self._limits, self.shelf)
+            self.sessions.go(who, race)
+        except SequoiaError as problem:
+            warn(str(problem), "Not raced")
+            yield aside(error=str(problem))
+            return
+        try:
+            for message in race.messages():
+                if race.recording:
+                    self._shown(race.recording, who)
+                yield message
+        finally:  # also when the page is closed, which ends this generator at its next yield
+            race.halt()
+        if race.error:
+            warn(race.error, "The race broke off")
+
+    def going(self) -> Updates:
+        """The buttons when a race begins."""
+        return self.form.resting(False)
+
+    def rested(self, request: gr.Request) -> Updates:
+        """The buttons and the file after a race or a refusal."""
+        race = self.sessions.get(visitor(request))
+        if race and race.busy:
+            return self.going()
+        if race is None or race.recording is None:
+            return self.form.resting()
+        kept = race.recording
+        race.forget()
+        self.shelf.put(kept)  # its weight is known now
+        return {**self.form.resting(), self.form.save: self._file(kept, f"sequoia-race-{kept.name}.json")}
+
+    def stop(self, request: gr.Request) -> None:
+        """All lanes end after the present step; once they have, what is being found out ends."""
+        self.sessions.stop(visitor(request))
+
+    def leave(self, request: gr.Request) -> None:
+        """The page was closed: the engine is free after the present step."""
+        self.sessions.leave(visitor(request))
+        self._seen.pop(visitor(request), None)
+
+    def apply(self, data: Mapping[Any, Any], event: gr.EventData) -> Updates:
+        """Put a remedy's tree into the form of its lane."""
+        asked = event._data if isinstance(event._data, Mapping) else {}
+        slots = [lane for lane in self.form.lanes if data[lane.kind] != NO_LANE] or list(self.form.lanes)
+        try:
+            place = whole(asked.get("lane"), "lane", 0, len(slots) - 1, BadTree)
+            tree = Tree.from_parents(asked.get("parents", ()))
+            whole(len(tree), "nodes of the tree", 1, self._limits.nodes, BadTree)
+        except SequoiaError as problem:
+            warn(str(problem), "Not applied")
+            return {self.board: aside(error=f"Not applied: {problem}")}
+        lane, kind = slots[place], "lab" if len(tree) > 1 else "plain"
+        numbers, verifier = details_of(kind)
+        words = f"a tree of {len(tree)} nodes" if len(tree) > 1 else "plain decoding"
+        return {lane.kind: kind, lane.verifier: verifier,
+                lane.numbers: {**numbers, "value": " ".join(map(str, tree.parents))},
+                self.board: aside(notice=f"Lane {self.form.lanes.index(lane) + 1} is now {words}; press Run to race it.")}
+
+    # -- recordings ------------------------------------------------------------------------------------------------------------
+
+    def example(self, request: gr.Request) -> Updates:
+        """The recorded race that comes with the program."""
+        if self._welcome is None:
+            return {self.board: aside(notice="No recorded race is at hand; press Run.")}
+        self._seen.pop(visitor(request), None)
+        return {self.board: self._welcome.whole(), self.form.save: self._file(self._welcome, f"sequoia-race-{WELCOME}.json")}
+
+    def open(self, path: Any, request: gr.Request) -> Updates:
+        """Play the race in an uploaded file; with any other file everything on screen stays."""
+        try:
+            kept = opened(path, self._limits.upload)
+        except SequoiaError as problem:
+            warn(str(problem), "Not opened")
+            return {self.board: aside(error=f"Not opened: {problem}")}
+        self.shelf.put(kept)
+        self._shown(kept, visitor(request))
+        return {self.board: kept.whole(), self.form.save: self._file(kept, "sequoia-race.json")}
+
+    def open_lane(self, event: gr.EventData, request: gr.Request) -> Updates:
+        """Play one lane's run in the live view. Raises gr.Error, shown as a message, where there is none."""
+        try:
+            kept = self._on_screen(visitor(request))
+            lanes = kept.log().lanes if kept else ()
+            if not lanes:
+                raise BadTrace("the race is no longer kept")
+            lane = event._data.get("lane") if isinstance(event._data, Mapping) else None
+            return self._live.show(lanes[whole(lane, "lane", 0, len(lanes) - 1, BadTrace)].run, request)
+        except SequoiaError as problem:
+            raise gr.Error(show.toast(f"Not opened: {problem}"), print_exception=False) from None
+
+    def get_moves(self, asked: Any) -> str:
+        """Moves a browser has missed, from [race, first] on, with all trees."""
+        name, first = asked if isinstance(asked, list) and len(asked) == 2 else (None, None)
+        kept = self._kept(name)
+        if kept is None or type(first) is not int or first < 0:
+            return aside(error="The race is no longer kept; its missing moves cannot be had.")
+        return kept.since(first)
+
+    def _kept(self, name: Any) -> Kept | None:
+        return self._welcome if self._welcome and name == self._welcome.name else self.shelf.get(name)
+
+    def _on_screen(self, who: str) -> Kept | None:
+        return self._kept(self._seen[who]) if who in self._seen else self._welcome
+
+    def _shown(self, kept: Kept, who: str) -> None:
+        """Remember what the visitor sees."""
+        self._seen[who] = kept.name
+        while len(self._seen) > self._limits.sessions:
+            self._seen.popitem(last=False)
+
+    def _file(self, kept: Kept, name: str) -> dict[str, Any]:
+        """The update of the button that saves the race."""
+        try:
+            return download(kept.log().to_json(), name)
+        except SequoiaError as problem:
+            warn(str(problem), "Cannot be saved")
+            return gr.update(interactive=False)
