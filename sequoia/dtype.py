@@ -16,11 +16,16 @@ _MEASURED_UP_TO = 200_000_000  # parameters; beyond, the second copy is not wort
 _ROUNDS = 8
 
 
-def best_dtype(hf: Any, name: str, width: int) -> TreeModel:
-    """`hf` in the number type that runs `width` rows fastest: measured for small models on a CPU, bfloat16 elsewhere."""
+def best_dtype(hf: Any, name: str, width: int, draft: bool = False) -> TreeModel:
+    """`hf` in the number type that runs `width` rows fastest: measured for small models on a CPU, bfloat16 elsewhere.
+
+    A draft may also have its weights rounded to int8.
+    """
     if hf.device.type == "cpu" and hf.num_parameters() <= _MEASURED_UP_TO:
         copies = [copy.deepcopy(hf).to(dtype) for dtype in (torch.float32, torch.bfloat16)]
-        return fastest([TreeModel(one, name).quicken() for one in copies], width)
+        models = [TreeModel(one, name).quicken() for one in copies]
+        rounded = TreeModel(copies[1], name).quicken(int8=True) if draft else models[1]
+        return fastest([*models, rounded] if rounded.numbers == "int8" else models, width)
     return TreeModel(hf.to(lean_dtype(hf.device)), name).quicken()
 
 

@@ -28,6 +28,7 @@ from .pair import Pair
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
 BUNDLED = ASSETS / "pair"
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
+_ROWS = (16, 2)  # of a usual pass of the target and of the draft
 _PROBES = ("def f(x):\n    return x + 1\n", "Hello, wörld! 你好 🙂", "  \t\n\n x=1e-3;  # ok", "The year 2024, isn't it?")
 
 
@@ -57,7 +58,7 @@ def load_pair(name: str = "bundled", *, draft: str | None = None, target: str | 
     tokenizer = matching_tokenizer(*(source.name for source in sources))
     where, kinds = checked_device(device), checked_dtype(dtype)
     check_memory(sum(loaded_bytes(source, where, kinds) for source in sources), where)
-    big, small = (load_model(source, where, kinds, width) for source, width in zip(sources, (16, 2), strict=True))
+    big, small = (load_model(source, where, kinds, draft) for source, draft in zip(sources, (False, True), strict=True))
     same_vocabulary(big, small, len(tokenizer))
     return Pair("bundled" if bundled else f"{big.name} + {small.name}", big, small, tokenizer,
                 begin=(tokenizer.bos_token_id,) if bundled else (), stop=stop_tokens(big.hf, tokenizer),
@@ -151,17 +152,17 @@ def check_memory(weight_bytes: int, device: torch.device) -> None:
         raise OutOfMemory(f"the two models need about {needed / 1e9:.1f} GB on {device}; free are {free / 1e9:.1f} GB")
 
 
-def load_model(source: Source, device: torch.device, dtypes: tuple[torch.dtype, ...], width: int) -> TreeModel:
-    """Weights from safetensors in the given number type, or the one that runs `width` rows fastest; self-tested."""
+def load_model(source: Source, device: torch.device, dtypes: tuple[torch.dtype, ...], draft: bool) -> TreeModel:
+    """Weights from safetensors in the given number type, or the one that runs a usual pass fastest; self-tested."""
     hf = _refused(BadModel, f"cannot load {source.name!r}", lambda: AutoModelForCausalLM.from_pretrained(
         source.name, dtype=dtypes[0] if dtypes else "auto", use_safetensors=True, attn_implementation="sdpa",
         trust_remote_code=False).to(device))  # pyright: ignore[reportArgumentType]
     name = Path(source.name).name if Path(source.name).is_dir() else source.name
-    return _refused(BadModel, f"{name} cannot run a tree", lambda: _tested(hf, name, dtypes, width))
+    return _refused(BadModel, f"{name} cannot run a tree", lambda: _tested(hf, name, dtypes, draft))
 
 
-def _tested(hf: Any, name: str, dtypes: tuple[torch.dtype, ...], width: int) -> TreeModel:
-    model = TreeModel(hf, name).quicken() if dtypes else best_dtype(hf, name, width)
+def _tested(hf: Any, name: str, dtypes: tuple[torch.dtype, ...], draft: bool) -> TreeModel:
+    model = TreeModel(hf, name).quicken() if dtypes else best_dtype(hf, name, _ROWS[draft], draft)
     self_test(model)
     return model
 

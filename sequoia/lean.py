@@ -1,7 +1,8 @@
 """A lean forward for Llama-like models: the arithmetic of `transformers`' own, with a fraction of its small operations.
 
 Small models on a CPU spend most of a pass outside their matrix products. Here one product makes queries, keys and values,
-another gate and up, weights are laid out once the way oneDNN likes them, and nothing is looked up twice. The `transformers`
+another gate and up, weights are laid out once the way oneDNN likes them, attention runs in float32 whatever the weights are
+(torch's own over a bfloat16 cache takes five times as long for one row), and nothing is looked up twice. The `transformers`
 forward stays the reference: models.py holds the two against each other at load and uses this one only where they agree.
 """
 
@@ -18,30 +19,41 @@ from .slots import Slots
 Linear = Callable[[torch.Tensor], torch.Tensor]
 
 FAMILIES = ("llama", "mistral", "qwen2", "qwen3")
+INT8_ROWS = 8  # up to so many rows a pass mostly waits for weights, and int8 ones come twice as fast; beyond, it computes
 _PACKED_UP_TO = 2**30  # bytes of weights; the packed copy comes on top of them
 
 
-def lean_forward(hf: Any) -> LeanLlama | None:
-    """The lean forward of `hf`, or None where it has none: another family, activation or position scheme, or too large."""
+def lean_forward(hf: Any, int8: bool = False) -> LeanLlama | None:
+    """The lean forward of `hf`, or None where it has none: another family, activation or position scheme, or too large.
+
+    int8: with weights rounded to int8, for a bfloat16 draft. Verification is exact for whatever law drafts, so a draft may be
+    rounded; a target may not.
+    """
+    if int8 and hf.dtype != torch.bfloat16:
+        return None
     config = hf.config
     family = (config.model_type in FAMILIES and getattr(config, "hidden_act", "") == "silu"
               and getattr(config, "rope_parameters", {}).get("rope_type") == "default")
     place = (hf.device.type == "cpu" and hf.dtype in (torch.float32, torch.bfloat16)
              and sum(p.numel() * p.element_size() for p in hf.parameters()) <= _PACKED_UP_TO)
-    return LeanLlama(hf) if family and place else None
+    return LeanLlama(hf, int8) if family and place else None
 
 
 class LeanLlama:
     """`forward(ids, positions, mask, slots, last_only)` as models.py asks for it. Batch 1; keys and values go to the slots."""
 
-    def __init__(self, hf: Any) -> None:
+    mask_dtype = torch.float32
+
+    def __init__(self, hf: Any, int8: bool = False) -> None:
         config, body = hf.config, hf.model
+        pack, self.int8 = packed_int8 if int8 else packed, int8
         self._dtype: torch.dtype = hf.dtype
         self._embedding = body.embed_tokens.weight
-        self._layers = [_Layer(layer, config) for layer in body.layers]
+        self._layers = [_Layer(layer, config, pack) for layer in body.layers]
+        self._heads, self._kv_heads, self._dim = self._layers[0].shape
         self._norm = body.norm.weight.float()
         self._eps = config.rms_norm_eps
-        self._head = packed([hf.lm_head])
+        self._head = pack([hf.lm_head])
         self._rotary = body.rotary_emb
         self._cos, self._sin = _rotations(self._rotary, 0)
 
@@ -49,52 +61,67 @@ class LeanLlama:
                  ) -> torch.Tensor:
         """Logits (rows, vocab), or (1, vocab) with `last_only`. ids, positions: (1, rows); mask: (1, 1, rows, columns)."""
         x = F.embedding(ids[0], self._embedding).float()  # (rows, hidden); the residual stream stays float32
-        rotation = self._rotation(positions[0], slots.length + slots.written)
-        for index, layer in enumerate(self._layers):
-            x = layer(x, rotation, mask, slots, index)
+        end, rows = slots.length + slots.written, len(x)
+        rotation = self._rotation(positions[0], end)
+        store = slots.joint(self._kv_heads, self._dim, x)
+        new, seen = store.narrow(4, end - rows, rows).unbind(), store.narrow(4, 0, end)
+        for layer, into, keys, values in zip(self._layers, new, seen[:, 0].unbind(), seen[:, 1].unbind(), strict=True):
+            layer(x, rotation, mask, into, keys, values)
         return self._head(_rms_norm(x[-1:] if last_only else x, self._norm, self._eps).to(self._dtype))
 
     def _rotation(self, positions: torch.Tensor, reach: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """cos and signed sin of `positions`, (rows, 1, head_dim) each, from a table that grows to `reach` positions."""
+        """cos and signed sin of `positions`, (rows, heads + 2 * kv_heads, head_dim) each, that leave the values as they are."""
         if reach > len(self._cos):
             self._cos, self._sin = _rotations(self._rotary, max(reach, 2 * len(self._cos), 1024))
-        return self._cos[positions], self._sin[positions]
+        turned, still = self._heads + self._kv_heads, (len(positions), self._kv_heads, self._dim)
+        cos, sin = (table[positions].expand(-1, turned, -1) for table in (self._cos, self._sin))
+        return torch.cat((cos, cos.new_ones(still)), 1), torch.cat((sin, sin.new_zeros(still)), 1)
 
 
 class _Layer:
-    """One decoder layer over (rows, hidden) float32."""
+    """One decoder layer over (rows, hidden) float32, which it changes in place."""
 
-    def __init__(self, layer: Any, config: Any) -> None:
+    def __init__(self, layer: Any, config: Any, pack: Callable[[Sequence[torch.nn.Linear]], Linear]) -> None:
         attention, mlp = layer.self_attn, layer.mlp
         self._dtype, self._eps = attention.q_proj.weight.dtype, config.rms_norm_eps
         self._dim = attention.head_dim
         self._heads = attention.q_proj.out_features // self._dim
         self._kv_heads = attention.k_proj.out_features // self._dim
         self._scale = attention.scaling
-        self._qkv = packed([attention.q_proj, attention.k_proj, attention.v_proj])
-        self._out = packed([attention.o_proj])
-        self._gate_up, self._down = packed([mlp.gate_proj, mlp.up_proj]), packed([mlp.down_proj])
+        self._qkv = pack([attention.q_proj, attention.k_proj, attention.v_proj])
+        self._out = pack([attention.o_proj])
+        self._gate_up, self._down = pack([mlp.gate_proj, mlp.up_proj]), pack([mlp.down_proj])
         self._before, self._after = layer.input_layernorm.weight.float(), layer.post_attention_layernorm.weight.float()
         self._head_norm = self._head_norms(attention) if hasattr(attention, "q_norm") else None
 
-    def __call__(self, x: torch.Tensor, rotation: tuple[torch.Tensor, torch.Tensor], mask: torch.Tensor, slots: Slots,
-                 index: int) -> torch.Tensor:
+    def __call__(self, x: torch.Tensor, rotation: tuple[torch.Tensor, torch.Tensor], mask: torch.Tensor, into: torch.Tensor,
+                 keys: torch.Tensor, values: torch.Tensor) -> None:
+        """Adds to x (rows, hidden). into: where new keys and values go, (2, 1, kv_heads, rows, head_dim); keys, values: all."""
         heads = self._qkv(_rms_norm(x, self._before, self._eps).to(self._dtype)).view(len(x), -1, self._dim)
-        x = x + self._out(self._attend(heads, rotation, mask, slots, index))
+        x += self._out(self._attend(heads, rotation, mask, into, keys, values))
         gate, up = self._gate_up(_rms_norm(x, self._after, self._eps).to(self._dtype)).chunk(2, dim=-1)
-        return x + self._down(F.silu(gate) * up)
+        x += self._down(F.silu(gate) * up)
 
-    def _attend(self, heads: torch.Tensor, rotation: tuple[torch.Tensor, torch.Tensor], mask: torch.Tensor, slots: Slots,
-                index: int) -> torch.Tensor:
+    def _attend(self, heads: torch.Tensor, rotation: tuple[torch.Tensor, torch.Tensor], mask: torch.Tensor, into: torch.Tensor,
+                keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         """heads: (rows, heads + 2 * kv_heads, head_dim) -> (rows, heads * head_dim)."""
-        turned, values = heads.split((self._heads + self._kv_heads, self._kv_heads), dim=1)
-        if self._head_norm is not None:
-            turned = _rms_norm(turned.float(), self._head_norm, self._eps).to(self._dtype)
-        turned = _rotate(turned, *rotation).to(self._dtype).transpose(0, 1)[None]  # (1, heads + kv_heads, rows, head_dim)
-        keys, values = slots.rows[index].update(turned[:, self._heads:], values.transpose(0, 1)[None])
-        seen = F.scaled_dot_product_attention(turned[:, :self._heads], keys, values, attn_mask=mask, scale=self._scale,
+        heads = _rotate(self._normed(heads), *rotation).transpose(0, 1)  # float32, (heads + 2 * kv_heads, rows, head_dim)
+        into.copy_(heads[self._heads:].view(into.shape))
+        seen = F.scaled_dot_product_attention(heads[None, :self._heads], keys, values, attn_mask=mask, scale=self._scale,
                                               enable_gqa=self._heads != self._kv_heads)
-        return seen[0].transpose(0, 1).reshape(len(heads), -1)
+        return seen.transpose(1, 2).reshape(seen.shape[2], -1).to(self._dtype)
+
+    def _normed(self, heads: torch.Tensor) -> torch.Tensor:
+        """`heads` with the norms of queries and keys where the model has them."""
+        if self._head_norm is None:
+            return heads
+        turned = self._heads + self._kv_heads
+        return torch.cat((_rms_norm(heads[:, :turned].float(), self._head_norm, self._eps), heads[:, turned:].float()), 1)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """heads, kv_heads, head_dim."""
+        return self._heads, self._kv_heads, self._dim
 
     def _head_norms(self, attention: Any) -> torch.Tensor:
         """(heads + kv_heads, head_dim) weights of the norms that Qwen3 puts on queries and keys."""
@@ -103,7 +130,7 @@ class _Layer:
 
 
 def _rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
-    return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps) * weight
+    return F.rms_norm(x, x.shape[-1:], eps=eps) * weight
 
 
 def _rotate(heads: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
@@ -130,3 +157,19 @@ def packed(modules: Sequence[torch.nn.Linear]) -> Linear:
     except (RuntimeError, NotImplementedError, AttributeError):  # a build of torch without oneDNN
         return lambda x: F.linear(x, weight, bias)
     return lambda x: multiply(x, laid_out, bias, "none", [], "")
+
+
+def packed_int8(modules: Sequence[torch.nn.Linear]) -> Linear:
+    """`packed` with weights rounded to int8, one scale for each output, wherever at most INT8_ROWS rows come."""
+    usual, weight = packed(modules), torch.cat([module.weight for module in modules]).float()
+    bias = torch.cat([module.bias for module in modules]) if modules[0].bias is not None else None
+    scales = weight.abs().amax(1).clamp(min=1e-12) / 127  # (out,)
+    rounded, scales = (weight / scales[:, None]).round().to(torch.int8), scales.to(modules[0].weight.dtype)
+
+    def multiply(x: torch.Tensor) -> torch.Tensor:
+        if len(x) > INT8_ROWS:
+            return usual(x)
+        product = torch._weight_int8pack_mm(x, rounded, scales)
+        return product if bias is None else product + bias
+
+    return multiply

@@ -16,6 +16,7 @@ from .lean import lean_forward
 from .slots import Slots
 from .tree import Tree
 
+_INT8_TOLERANCE = 0.5  # of the logits' spread: still the same model, though not to the last digit
 READ_AT_ONCE = 1024  # rows; the mask of a text has rows times columns, so a long one is read in parts
 
 Forward = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, Slots, bool], torch.Tensor]
@@ -47,7 +48,7 @@ class Rows:
 
     def __init__(self, tree: Tree, nodes: Sequence[int], context: Context, below: int = 0) -> None:
         seen = torch.from_numpy(tree.ancestor_mask)[list(nodes)][:, list(nodes)]
-        self.mask = TreeMask(seen, context.capacity, context.model.dtype, context.model.device)
+        self.mask = TreeMask(seen, context.capacity, context.model.mask_dtype, context.model.device)
         self.depths = torch.tensor([tree.depths[node] - below for node in nodes], dtype=torch.long, device=context.model.device)
 
 
@@ -67,16 +68,29 @@ class TreeModel:
         self.run: Forward = partial(_transformers_forward, model)
         self.forward_name = "transformers"
 
+    @property
+    def numbers(self) -> str:
+        """The number type of the weights in use, by name."""
+        return "int8" if getattr(self.run, "int8", False) else str(self.dtype).removeprefix("torch.")
+
+    @property
+    def mask_dtype(self) -> torch.dtype:
+        """Number type of the additive masks that the forward in use takes."""
+        return getattr(self.run, "mask_dtype", self.dtype)
+
     def open(self, capacity: int) -> Context:
         """A run's own cache for `capacity` rows."""
         return Context(self, capacity)
 
-    def quicken(self) -> TreeModel:
-        """Use the lean forward where the model has one and it gives the same logits as the `transformers` one."""
+    def quicken(self, int8: bool = False) -> TreeModel:
+        """Use the lean forward where the model has one and it gives the same logits as the `transformers` one.
+
+        int8: the one with rounded weights, for drafts; its logits may differ by more, as verification does not mind.
+        """
         reference, usual = _sample_logits(self), self.run
         try:
-            self.run = lean_forward(self.hf) or usual
-            agrees = _distance(_sample_logits(self), reference) <= tolerance(self.dtype)
+            self.run = lean_forward(self.hf, int8) or usual
+            agrees = _distance(_sample_logits(self), reference) <= (_INT8_TOLERANCE if int8 else tolerance(self.dtype))
         except (RuntimeError, AttributeError, TypeError, IndexError):  # a member of the family that is built otherwise
             agrees = False
         self.run = self.run if agrees else usual
@@ -141,7 +155,7 @@ def _transformers_forward(hf: Any, ids: torch.Tensor, positions: torch.Tensor, m
 
 
 def _causal(n: int, prefix: int, model: TreeModel) -> TreeMask:
-    return TreeMask(torch.ones(n, n).tril().bool(), prefix, model.dtype, model.device)
+    return TreeMask(torch.ones(n, n).tril().bool(), prefix, model.mask_dtype, model.device)
 
 
 def self_test(model: TreeModel) -> None:
@@ -160,7 +174,7 @@ def self_test(model: TreeModel) -> None:
     own = own_logits(model, text)  # without our cache, mask and positions: encoders look ahead there, for instance
     distances = [_distance(branched, expected), _distance(after, expected_after), _distance(expected, own)]
     worst = float(torch.tensor(distances).max())  # NaN if any is, which Python's max would lose
-    bound = tolerance(model.dtype)
+    bound = _INT8_TOLERANCE if model.numbers == "int8" else tolerance(model.dtype)
     if not worst <= bound:
         raise BadModel(f"{model.name} cannot run a tree: its logits for a branch differ from those for the same tokens in a row "
                        f"by {worst:.2g} of their spread; allowed is {bound:g}")

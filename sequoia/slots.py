@@ -37,11 +37,6 @@ class SlotLayer(CacheLayerMixin):
         values[:, :, self.start:] = value_states
         return keys, values
 
-    def move(self, rows: torch.Tensor, to: int) -> None:
-        """Copy the given rows, in order, to `to` and after."""
-        for store in (self.keys, self.values):
-            store[:, :, to:to + len(rows)] = store.index_select(2, rows.to(store.device))
-
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
         return self.start + query_length, 0
 
@@ -59,6 +54,16 @@ class Slots(Cache):
         self.rows = [SlotLayer(capacity) for _ in range(layers)]
         super().__init__(layers=list(self.rows))
         self.capacity, self.length, self.written = capacity, 0, 0
+        self._joint: torch.Tensor | None = None
+
+    def joint(self, kv_heads: int, head_dim: int, like: torch.Tensor) -> torch.Tensor:
+        """Keys and values of all layers as one store of the dtype and device of `like`, made at the first call:
+        (layers, 2, 1, kv_heads, capacity, head_dim). For a forward of ours, which then moves all of it at once."""
+        if self._joint is None:
+            self._joint = like.new_empty((len(self.rows), 2, 1, kv_heads, self.capacity, head_dim))
+            for layer, (keys, values) in zip(self.rows, self._joint, strict=True):
+                layer.keys, layer.values, layer.is_initialized = keys, values, True
+        return self._joint
 
     def reserve(self, rows: int) -> None:
         """Make room for the next `rows` rows; every layer's next update writes there."""
@@ -72,6 +77,14 @@ class Slots(Cache):
         moved = next((i for i, row in enumerate(rows) if row != i), len(rows))  # rows before it are in place
         if moved < len(rows):
             index = torch.tensor(rows[moved:]) + self.length
-            for layer in self.rows:
-                layer.move(index, self.length + moved)
+            if self._joint is not None:
+                _move(self._joint, index, self.length + moved)
+            else:
+                for store in (store for layer in self.rows for store in (layer.keys, layer.values)):
+                    _move(store, index, self.length + moved)
         self.length, self.written = self.length + len(rows), 0
+
+
+def _move(store: torch.Tensor, rows: torch.Tensor, to: int) -> None:
+    """Copy the given rows of (..., capacity, head_dim), in order, to `to` and after."""
+    store.narrow(-2, to, len(rows)).copy_(store.index_select(-2, rows.to(store.device)))

@@ -6,6 +6,7 @@ import pytest
 import torch
 from fakes import tiny_model
 
+from sequoia import dtype
 from sequoia.lean import lean_forward
 from sequoia.models import Rows, TreeModel, tolerance
 from sequoia.tree import Tree
@@ -80,3 +81,30 @@ def test_a_lean_forward_that_fails_is_not_used(monkeypatch: pytest.MonkeyPatch) 
         raise RuntimeError("other shapes")
     monkeypatch.setattr("sequoia.lean._rotate", broken)
     assert TreeModel(tiny_model("llama"), "llama").quicken().forward_name == "transformers"
+
+
+def test_a_draft_with_rounded_weights_is_still_the_same_model() -> None:
+    """Guards scales, biases and both sides of INT8_ROWS: rounded weights give nearly the same laws, and not the very same."""
+    for kind in ("llama", "qwen2", "qwen3"):
+        usual = TreeModel(tiny_model(kind).bfloat16(), "usual").quicken()
+        rounded = TreeModel(tiny_model(kind).bfloat16(), "rounded").quicken(int8=True)
+        assert (usual.numbers, rounded.numbers) == ("bfloat16", "int8")
+        wide = torch.softmax(logits(rounded).float(), -1), torch.softmax(logits(usual).float(), -1)
+        tokens = [7, 8, 9]
+        few = [torch.softmax(model.open(16).extend(tokens).float(), -1) for model in (rounded, usual)]
+        assert not torch.equal(*few)
+        assert (few[0] - few[1]).abs().sum() < 0.1
+        assert (wide[0] - wide[1]).abs().sum(-1).mean() < 0.1
+
+
+def test_only_bfloat16_drafts_are_rounded() -> None:
+    assert lean_forward(tiny_model("llama"), int8=True) is None
+    assert TreeModel(tiny_model("llama"), "llama").quicken(int8=True).numbers == "float32"
+
+
+def test_a_target_is_never_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even where rounded weights would be the fastest by far."""
+    monkeypatch.setattr(dtype, "fastest", lambda models, width: models[-1])
+    hf = tiny_model("llama")
+    assert dtype.best_dtype(hf, "target", 16).numbers == "bfloat16"
+    assert dtype.best_dtype(hf, "draft", 2, draft=True).numbers == "int8"
