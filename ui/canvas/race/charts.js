@@ -1,10 +1,10 @@
-/* The race as figures: tokens against lane time, and the speed-up with its spread. At most four drawings a second, the last one always. */
+/* The race as figures: tokens against lane time, and the speed-up with its spread. Each at most four times a second, in turns, and the newest state always. */
 (function (S) {
   "use strict";
 
   const { el, text, button } = S.dom;
   const R = (S.race = S.race || {});
-  const PAUSE = 250; // ms between two drawings
+  const PAUSE = 125; // ms between two drawings; one figure at a time, so that text in between does not wait for both
   const DASHES = ["solid", "7px,3px", "7px,3px,2px,3px", "4px,2px"];
 
   const colour = (lane, i) => (lane.plain ? "var(--race-plain)" : `var(--race-${i + 1})`);
@@ -13,7 +13,7 @@
 
   R.Charts = class {
     constructor(store, host, plotly) {
-      Object.assign(this, { store, plotly, waiting: 0, drawn: "" });
+      Object.assign(this, { store, plotly, waiting: 0, at: -PAUSE });
       const row = (this.root = el("div", { class: "race-charts" }, host));
       this.tokens = this.figure(row, "race-tokens", "Tokens against time");
       this.speedup = this.figure(row, "race-speedup", "Speed-up");
@@ -43,25 +43,32 @@
       this.later(false);
     }
 
+    /** What the figures show, as a key: they are drawn where it has changed. */
+    get state() {
+      const { version, folded, t, last, done } = this.store;
+      return [version, folded, t, last, done].join();
+    }
+
+    /** The figure drawn least recently of those that do not show the newest state; none once both do. */
+    get stale() {
+      const old = [this.tokens, this.speedup].filter(({ chart, shows }) => chart && shows !== this.state);
+      return old.sort((a, b) => (a.at || 0) - (b.at || 0))[0];
+    }
+
     /** Draw soon; `anew` even if no number has changed (the colours have). */
     later(anew) {
-      const { version, folded, t } = this.store, key = [version, folded, t, this.store.last, this.store.done].join();
-      if (!this.tokens.chart || (!anew && this.drawn === key)) return;
-      if (anew) this.drawn = "";
-      if (this.waiting) return;
-      const rest = Math.max(PAUSE - (performance.now() - (this.at || -PAUSE)), 0);
-      this.waiting = setTimeout(() => this.draw(), rest);
+      if (anew) this.tokens.shows = this.speedup.shows = null;
+      if (this.waiting || !this.stale) return;
+      this.waiting = setTimeout(() => this.draw(), Math.max(PAUSE - (performance.now() - this.at), 0));
     }
 
     draw() {
-      const { version, folded, t, last, done, folds } = this.store;
+      const figure = this.stale;
       this.waiting = 0;
-      this.at = performance.now();
-      this.drawn = [version, folded, t, last, done].join();
-      this.draws = (this.draws || 0) + 1;
-      if (!folds.length) return;
-      this.tokens.chart.show(this.tokenFigure());
-      this.speedup.chart.show(this.ratioFigure());
+      if (!figure) return;
+      Object.assign(figure, { shows: this.state, at: (this.at = performance.now()) });
+      if (this.store.folds.length) figure.chart.show(figure === this.tokens ? this.tokenFigure() : this.ratioFigure());
+      this.later(false);
     }
 
     tokenFigure() {

@@ -27,18 +27,18 @@
     }
 
     add(move, nodes) {
-      const last = this.sums[this.moves.length], { seconds = {}, text = [] } = move;
-      const draft = amount(seconds.draft), verify = amount(seconds.verify), overhead = amount(seconds.overhead);
-      this.moves.push(move);
+      const last = this.sums[this.moves.length], text = Array.isArray(move.text) ? move.text : [], drafted = Math.min(amount(move.drafted), text.length);
+      const [draft, verify, overhead] = ["draft", "verify", "overhead"].map((phase) => amount(move.seconds?.[phase]));
+      this.moves.push({ text, drafted, finish: move.finish ?? null });
       this.sums.push({
-        moves: last.moves + 1, tokens: last.tokens + text.length, drafted: last.drafted + amount(move.drafted), nodes: last.nodes + nodes,
+        moves: last.moves + 1, tokens: last.tokens + text.length, drafted: last.drafted + drafted, nodes: last.nodes + nodes,
         seconds: last.seconds + draft + verify + overhead, draft: last.draft + draft, verify: last.verify + verify, overhead: last.overhead + overhead,
       });
     }
 
     get clock() { return this.sums[this.moves.length].seconds; }
     /** Why the lane ended; null while it goes on. */
-    get finish() { return this.moves[this.moves.length - 1]?.finish ?? null; }
+    get finish() { return this.moves.length ? this.moves[this.moves.length - 1].finish : null; }
 
     /** Number of moves that are over at t. */
     count(t) { return upTo(this.sums, t, (sum) => sum.seconds) - 1; }

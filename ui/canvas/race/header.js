@@ -16,9 +16,13 @@
       this.state = el("span", { class: "race-state", "data-part": "state" }, about);
       this.models = el("span", { class: "sq-models" }, about);
       this.chips = el("span", { class: "sq-chips" }, about);
-      this.prompt = el("p", { class: "sq-asked race-prompt", "data-part": "prompt" }, root);
+      const line = el("div", { class: "race-line" }, root);
+      this.prompt = el("p", { class: "sq-asked race-prompt", "data-part": "prompt" }, line);
       el("span", { class: "sq-asked-whose", text: "prompt" }, this.prompt);
       this.wording = el("span", { class: "sq-asked-text" }, this.prompt);
+      const key = el("span", { class: "sq-key" }, line);
+      el("span", { class: "sq-tok sq-tok-draft", text: "from the draft" }, key);
+      el("span", { class: "sq-tok sq-tok-own", text: "the target’s own" }, key);
       this.error = el("p", { class: "sq-banner sq-banner-error", role: "alert", hidden: "", "data-part": "error" }, root);
       this.notice = el("p", { class: "sq-banner", role: "status", hidden: "", "data-part": "notice" }, root);
       this.gap = el("p", { class: "sq-banner", role: "status", hidden: "", "data-part": "gap" }, root);

@@ -87,7 +87,7 @@
       if (this.key === key) return;
       this.key = key;
       const sum = fold.at(t), over = done === fold.moves.length && (fold.finish || (store.done ? "stopped" : null));
-      this.text.paint(fold, done, over ? S.words.finish(fold.finish && !R.known(fold.finish) ? S.readable(fold.finish) : over) : "");
+      this.text.paint(fold, done, over ? S.readable(S.words.finish(over)) : "");
       this.paintProgress(sum, places[index]);
       this.paintFigures(sum);
       this.paintSpeed(fold, other, reference);
@@ -139,6 +139,5 @@
     }
   };
 
-  R.known = (finish) => ["eos", "length", "context", "stopped"].includes(finish);
   R.name = (lane, index) => S.readable(lane.name || "Lane " + (index + 1));
 })((window.Sequoia = window.Sequoia || {}));

@@ -24,7 +24,7 @@
       text(this.end, ending);
     }
 
-    append({ text: pieces = [], drafted = 0 }) {
+    append({ text: pieces, drafted }) {
       const group = el("span", { class: "race-move" }, this.flow);
       this.part(group, pieces.slice(0, drafted), "sq-tok-draft");
       this.part(group, pieces.slice(drafted), "sq-tok-own");

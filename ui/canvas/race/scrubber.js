@@ -63,11 +63,12 @@
 
     /** One line a lane, as long as its clock. */
     lines(end) {
-      const { folds, version } = this.store, key = [version, ...folds.map((fold) => fold.clock)].join();
+      const { folds, lanes, version } = this.store, key = [version, ...folds.map((fold) => fold.clock)].join();
       if (this.key === key) return;
       this.key = key;
       const tall = (HEIGHT - 6) / Math.max(folds.length, 1), rects = this.runs.take(folds.length);
       folds.forEach((fold, i) => {
+        attr(rects[i], "data-plain", lanes[i].plain ? "yes" : null);
         attr(rects[i], "y", 3 + i * tall + tall * 0.2);
         attr(rects[i], "height", tall * 0.6);
         attr(rects[i], "width", end ? fold.clock / end : 0);

@@ -38,7 +38,7 @@
       const list = el("ol", { class: "race-fall" }, host), most = Math.max(...bars.flatMap(({ value, loss }) => [value, value + Math.max(loss, 0)]).filter(known), 1e-9);
       bars.forEach(({ name, value, loss, words }, k) => {
         const row = el("li", { "data-bar": name }, list), last = k === bars.length - 1;
-        el("span", { class: "race-fall-name", text: last ? "measured speed-up" : NAMES[name] || S.readable(name) }, row);
+        el("span", { class: "race-fall-name", text: last ? "speed-up" : NAMES[name] || S.readable(name) }, row);
         const track = el("span", { class: "race-fall-track", "aria-hidden": "true" }, row);
         el("i", { class: last ? "race-fall-value is-last" : "race-fall-value" }, track).style.width = share(value, most);
         el("i", { class: "race-fall-loss" }, track).style.width = share(Math.max(loss, 0), most);
