@@ -51,8 +51,8 @@
 
     /** A button or menu that was used with the pointer gives the focus up, so that the next key acts on the stage. */
     release(event) {
-      const used = this.inSight && event.target.closest?.("button, select");
-      if (used && !used.matches(":focus-visible")) used.blur();
+      const used = event.target.closest?.("button, select"), near = this.inSight || used?.matches("[role=tab]"); // a tab may open ours
+      if (used && near && !used.matches(":focus-visible")) used.blur();
     }
 
     /** Keys that work while someone types in the form, too: run, and stop where nothing else listens to Escape. */
