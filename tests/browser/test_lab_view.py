@@ -480,7 +480,8 @@ def counted(rates: list[float], visits: int, words: str, depths: int = 1) -> dic
 
 def test_measuring_asks_for_way_prompts_and_a_typed_text(page: Page) -> None:
     page.evaluate("made.ingest({ measurable: true, ways: [{ key: 'decode', label: 'on-policy' },"
-                  " { key: 'own', label: 'teacher' }], prompts: [{ key: 'code', label: 'code' }, { key: 'typed', label: 'your own text' }] })")
+                  " { key: 'own', label: 'teacher' }], prompts: [{ key: 'code', label: 'code' },"
+                  " { key: 'typed', label: 'your own text' }] })")
     assert page.locator(part("count-text")).is_hidden()
     page.select_option(part("count-way"), "own")
     page.select_option(part("count-prompts"), "typed")
@@ -526,7 +527,8 @@ SLOW = HardwareProfile("a slow bus", "f", "t", "q", 1, ((1, 2.0, 0.0),), ((1, 0.
 
 def test_another_profile_chooses_another_tree_at_once_and_says_that_it_was_not_measured_here(page: Page) -> None:
     here = page.evaluate(f"{STATE}.profile")
-    page.evaluate("other => made.ingest({ profiles: [{ name: 'offloading', note: 'flat', profile: other }] })", json.loads(SLOW.to_json()))
+    page.evaluate("other => made.ingest({ profiles: [{ name: 'offloading', note: 'flat', profile: other }] })",
+                  json.loads(SLOW.to_json()))
     put(page, rates=[0.6, 0.2, 0.1], n=10, levels=None)
     page.select_option(part("whatif"), label="what if: offloading (recorded)")
     settle(page)
@@ -598,6 +600,41 @@ def test_figures_are_saved_as_png_on_the_pages_ground(page: Page, dark: bool) ->
     with page.expect_download() as saved_file:
         page.click('[data-part="curves"] [data-save="svg"]')
     assert saved_file.value.suggested_filename == "sequoia-curves.svg"
+
+
+def test_the_table_is_saved_as_png(page: Page) -> None:
+    page.evaluate("document.body.classList.add('dark')")
+    settle(page)
+    with page.expect_download() as saved_file:
+        page.click('[data-part="dp"] [data-save="png"]')
+    width, height, *colour = pixel(page, saved_file.value)
+    box = page.locator("[data-part=dp-grid]").bounding_box()
+    assert (width, height) == pytest.approx((2 * box["width"], 2 * box["height"]), abs=6)
+    assert max(colour[:3]) < 90
+    assert colour[3] == 255
+
+
+def test_all_nodes_are_drawn_and_those_scrolled_to_are_written(page: Page) -> None:
+    """Guards pills that stay blank: those out of sight are written only when they come into it."""
+    put(page, n=600)
+    page.get_by_role("button", name="All nodes").click()
+    settle(page)
+    assert page.locator(".sq-lab-tree .sq-n").count() >= 600
+    last = page.evaluate("[...made.lab.tree.byNode.values()].reduce((low, item) => (item.row > low.row ? item : low)).node")
+    assert node(page, last).locator("text").first.text_content() == ""
+    page.evaluate("document.querySelector('.sq-lab-scroll').scrollTop = 1e6")
+    page.wait_for_timeout(50)
+    settle(page)
+    wanted = page.evaluate("n => Sequoia.lab.share(made.lab.tree.f[n])", last)
+    assert node(page, last).locator("text").first.text_content() == wanted
+    page.evaluate("made.lab.editor.move(0, 0.5)")
+    settle(page)
+    for number in (0, last):
+        page.evaluate("n => made.lab.tree.goTo(n)", min(number, 599))
+        page.wait_for_timeout(50)
+        settle(page)
+        words = "root" if not number else page.evaluate("n => Sequoia.lab.share(made.lab.tree.f[n])", number)
+        assert node(page, number).locator("text").first.text_content().split(" ")[0] == words
 
 
 def test_a_tree_is_saved_as_png(page: Page) -> None:

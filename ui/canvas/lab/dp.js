@@ -8,16 +8,17 @@
    A state that cannot be used is refused in words on the panel, and what was shown stays.
 
    Needs, before it: glyphs.js, dom.js, layout.js, stage.js (S.panel), lab/planner.js, lab/dp_table.js, lab/dp_shade.js, lab/dp_grid.js,
-   lab/dp_explain.js, lab/dp_tree.js, lab/dp_walk.js; and stage.css, lab/dp.css. */
+   lab/dp_explain.js, lab/dp_tree.js, lab/dp_walk.js, lab/dp_panel.js; and stage.css, lab/dp.css. */
 (function (S) {
   "use strict";
 
-  const { el, attr, text, show, button } = S.dom;
-  const SIZES = [128, 256, 512, 1024];
+  const { text, show } = S.dom;
+  const { SIZES } = S.DpPanel;
   const AT_ONCE = 2 ** 24; // sums of a table so small that it is made before the next frame
 
-  class Dp {
+  class Dp extends S.DpPanel {
     constructor(element, { getState, onSelect } = {}) {
+      super();
       this.getState = getState;
       this.onSelect = onSelect;
       this.kind = "regret";
@@ -28,81 +29,6 @@
       this.build(element);
       this.watchTheme();
       this.update();
-    }
-
-    // -- the panel ---------------------------------------------------------------------------------------------------------
-
-    build(element) {
-      this.root = el("div", { class: "dp-root" + (element.closest(".sq-stage") ? "" : " sq-stage") }, element);
-      const panel = (this.panel = S.panel(this.root, { part: "dp", title: "DP table", cls: "dp-panel" }));
-      el("span", { class: "sq-badge", text: "predicted", title: "Computed in this browser from the acceptance vector alone" }, panel.titleBox);
-      this.tools(panel.tools);
-      this.error = el("p", { class: "sq-banner sq-banner-error", role: "alert", hidden: "", "data-part": "dp-error" }, panel.body);
-      const split = el("div", { class: "dp-split" }, panel.body);
-      const left = el("div", { class: "dp-left" }, split), right = el("div", { class: "dp-right" }, split);
-      this.buildGrid(left);
-      this.explain = new S.DpExplain(left);
-      this.buildTree(right);
-      this.walk = new S.DpWalk(right, (i) => this.goTo(i));
-    }
-
-    tools(host) {
-      const levels = el("label", { class: "dp-levels" }, host);
-      el("span", { class: "dp-small", text: "levels" }, levels);
-      this.slider = el("input", { type: "range", class: "dp-range", min: 1, step: 1, "aria-label": "Most levels of the tree", "data-part": "dp-levels" }, levels);
-      this.slider.addEventListener("input", () => this.move({ levels: Number(this.slider.value) }));
-      this.levelText = el("span", { class: "dp-level-text" }, levels);
-      this.shades = this.segments(host, "What the colour shows", Object.entries(S.dpShade.KINDS).map(([kind, { name, title }]) =>
-        ({ key: kind, label: name, hint: title[0].toUpperCase() + title.slice(1) })), (kind) => this.set({ kind }));
-      this.sizes = this.segments(host, "Nodes of the table", SIZES.map((size) => ({ key: size, label: (size === SIZES[0] ? "n ≤ " : "") + size.toLocaleString("en-US"), hint: "Trees of up to " + size + " nodes" })),
-        (size) => this.resize(Number(size)));
-      const zoom = el("span", { class: "sq-segments", role: "group", "aria-label": "Zoom" }, host);
-      const by = (factor) => () => this.table && this.grid.zoom(factor, this.shown().cell.n);
-      button(zoom, { icon: "minus", label: "Show more columns", hint: "Show more columns (−, ctrl wheel)" }).addEventListener("click", by(0.5));
-      button(zoom, { icon: "plus", label: "Show fewer columns", hint: "Show fewer columns (+, ctrl wheel); drag to move" }).addEventListener("click", by(2));
-    }
-
-    segments(host, label, entries, onPick) {
-      const group = el("span", { class: "sq-segments", role: "group", "aria-label": label }, host);
-      return entries.map(({ key, label, hint }) => {
-        const one = button(group, { text: label, hint });
-        one.dataset.key = key;
-        one.addEventListener("click", () => onPick(key));
-        return one;
-      });
-    }
-
-    buildGrid(host) {
-      this.grid = new S.DpGrid(host, {
-        point: (cell) => !this.pinned && this.move(cell, true),
-        press: (cell) => this.press(cell),
-        leave: () => {},
-        redraw: () => this.changed(),
-      });
-      this.grid.box.addEventListener("keydown", (event) => this.key(event));
-      const foot = el("div", { class: "dp-legend" }, host);
-      this.legendTitle = el("span", { class: "dp-small dp-legend-title" }, foot);
-      const ramp = el("span", { class: "dp-ramp-box" }, foot);
-      el("span", { class: "dp-ramp" }, ramp);
-      const marks = el("span", { class: "dp-marks" }, ramp);
-      this.marks = [0, 0.25, 0.5, 0.75, 1].map((at) => el("span", { style: `left:${at * 100}%` }, marks));
-      for (const [kind, words] of [["ridge", "best b"], ["none", "no such tree"]]) {
-        const entry = el("span", { class: "dp-small dp-key" }, foot);
-        el("span", { class: "dp-swatch", "data-k": kind }, entry);
-        el("span", { text: words }, entry);
-      }
-      this.state = el("span", { class: "dp-small dp-state", "data-part": "dp-state" }, foot);
-    }
-
-    buildTree(host) {
-      const head = el("div", { class: "dp-tree-head" }, host);
-      this.treeTitle = el("p", { class: "dp-tree-title", "data-part": "dp-tree-title" }, head);
-      this.pin = button(head, { icon: "pin", label: "Hold this cell", hint: "Hold this cell: the pointer no longer moves it (Enter)", cls: "dp-pin" });
-      this.pin.addEventListener("click", () => this.set({ pinned: !this.pinned }));
-      this.use = button(head, { text: "Use this tree", cls: "dp-use" });
-      this.use.dataset.part = "dp-use";
-      this.use.addEventListener("click", () => this.select());
-      this.tree = new S.DpTree(host, () => this.changed());
     }
 
     /** Colours are drawn, so a change of theme has to be drawn too. */
@@ -309,23 +235,6 @@
       grid.paintCells(levels, { kind, range: this.range, stops });
       text(this.legendTitle, S.dpShade.KINDS[kind].title);
       S.dpShade.marks(kind, this.range).forEach((mark, i) => text(this.marks[i], mark));
-    }
-
-    paintTools(levels) {
-      const { table, cell } = this;
-      attr(this.slider, "max", table.levels);
-      if (Number(this.slider.value) !== levels) this.slider.value = levels;
-      text(this.levelText, levels === table.levels && table.settled ? levels + ", or any" : "≤ " + levels);
-      for (const one of this.shades) attr(one, "aria-pressed", String(one.dataset.key === this.kind));
-      for (const one of this.sizes) {
-        attr(one, "aria-pressed", String(Number(one.dataset.key) === table.nodes));
-        one.disabled = Number(one.dataset.key) < this.least; // the lab's own tree has to fit
-      }
-      attr(this.pin, "aria-pressed", String(this.pinned));
-      const value = table.value(cell.n, cell.levels, cell.b), { plural, tokens, name } = S.dpWords;
-      text(this.treeTitle, this.topo
-        ? `${plural(this.topo.n, "node")} on ${plural(this.topo.levels, "level")}, ${tokens(value)} tokens a step` : name(cell));
-      this.use.disabled = !this.parents;
     }
 
     // -- keyboard ----------------------------------------------------------------------------------------------------------

@@ -3,14 +3,16 @@
   "use strict";
 
   const P = S.planner;
-  const { el, svg, attr, text, show, button } = S.dom;
+  const { el, svg, attr, text, show } = S.dom;
   const lab = (S.lab = S.lab || {});
-  const FOLD_ABOVE = 160, DRAWN = 110; // nodes; larger trees show their best ones and fold the rest
+  const { FOLD_ABOVE, DRAWN } = lab.TreePanel;
   const ZOOM = [0.25, 4];
+  const BEYOND = 12; // rows above and below the window whose pills are written too
 
-  lab.Tree = class {
+  lab.Tree = class extends lab.TreePanel {
     constructor(host, state) {
-      Object.assign(this, { state, hand: state.past, zoom: 1, pass: 0, opened: new Set(), all: false, hover: null, at: 0, query: "" });
+      super();
+      Object.assign(this, { state, hand: state.past, zoom: 1, top: 0, pass: 0, opened: new Set(), all: false, hover: null, at: 0, query: "" });
       const panel = (this.panel = S.panel(host, { part: "lab-tree", title: "Tree", cls: "sq-lab-tree sq-heat" }));
       this.word = el("span", { class: "sq-word" }, panel.titleBox);
       this.modes(panel.tools);
@@ -20,69 +22,12 @@
       this.nodes = new S.Nodes(this.canvas);
       this.line = el("p", { class: "sq-lab-explain", "data-part": "explain", "aria-live": "polite" }, panel.foot);
       this.drawing = el("p", { class: "sq-lab-gap", "data-part": "gap", hidden: "" }, panel.foot);
-      this.listen();
+      new lab.TreeHands(this); // listens from now on
       this.size = S.dom.sized(this.scroller, () => state.changed());
       document.fonts?.ready.then(() => { this.family = null; this.shape = null; state.changed(); });
     }
 
-    // -- controls ----------------------------------------------------------------------------------------------------------
-
-    modes(host) {
-      const box = el("span", { class: "sq-search" }, host);
-      this.search = el("input", { type: "search", class: "sq-input", placeholder: "Find: 17 or 1.2.1", "aria-label": "Find a node by number, or by the ranks on the way to it", spellcheck: "false", "data-part": "find" }, box);
-      this.search.addEventListener("input", () => this.find());
-      this.search.addEventListener("keydown", (event) => event.key === "Enter" && this.goTo(this.hits()[0]));
-      this.found = el("span", { class: "sq-hits", "aria-live": "polite" }, box);
-      this.fold = button(host, { text: "All nodes", hint: "Draw every node, or only the best ones" });
-      this.fold.addEventListener("click", () => { this.all = !this.all; this.state.changed(); });
-      const zoom = el("span", { class: "sq-segments", role: "group", "aria-label": "Zoom" }, host);
-      button(zoom, { icon: "minus", label: "Zoom out" }).addEventListener("click", () => this.zoomTo(this.zoom / 1.25));
-      button(zoom, { icon: "fit", label: "Whole tree, or readable size" }).addEventListener("click", () => this.zoomFit());
-      button(zoom, { icon: "plus", label: "Zoom in" }).addEventListener("click", () => this.zoomTo(this.zoom * 1.25));
-    }
-
-    budget(host) {
-      const line = el("div", { class: "sq-lab-budget" }, host), { state } = this;
-      this.kinds = el("span", { class: "sq-segments", role: "group", "aria-label": "Which tree" }, line);
-      for (const [name, words] of [["best", "Best tree"], ["hand", "By hand"], ["other", ""]]) {
-        const one = button(this.kinds, { text: words || " " });
-        attr(one, "data-part", "show-" + name);
-        if (name !== "other") one.addEventListener("click", () => this.choose(name));
-        this["kind_" + name] = one;
-      }
-      const budget = el("label", { class: "sq-lab-n" }, line);
-      el("span", { text: "Nodes" }, budget);
-      this.slider = el("input", { type: "range", min: "1", max: String(P.MAX_NODES), step: "1", "data-part": "budget", "aria-label": "Budget in nodes" }, budget);
-      this.slider.addEventListener("input", () => state.set({ n: Number(this.slider.value) }));
-      this.count = this.numeric(line, "n", "Budget in nodes", (value) => this.whole(value, 1, P.MAX_NODES, "nodes", (n) => state.set({ n })));
-      const levels = el("label", { class: "sq-lab-field" }, line);
-      el("span", { text: "Levels ≤" }, levels);
-      this.levels = this.numeric(levels, "levels", "Level cap; empty for any", (value) =>
-        (value.trim() === "" || value.trim() === "any" ? state.set({ levels: null }) : this.whole(value, 2, P.MAX_NODES, "levels", (cap) => state.set({ levels: cap }))));
-      attr(this.levels, "placeholder", "any");
-      this.hands = el("span", { class: "sq-lab-hands", hidden: "" }, line);
-      for (const [words, hint, call] of [["Undo", "Take back the last change (ctrl Z)", () => this.undo()],
-        ["From best", "Start from the best tree of this budget", () => this.start()],
-        ["Clear", "Start from the root alone", () => this.draw(this.hand.replace(this.state.hand, [-1]))]]) {
-        button(this.hands, { text: words, hint }).addEventListener("click", call);
-      }
-    }
-
-    numeric(host, part, label, take) {
-      const field = el("input", { class: "sq-input sq-lab-number", type: "text", inputmode: "numeric", "aria-label": label, "data-part": part }, host);
-      field.addEventListener("change", () => take(field.value));
-      return field;
-    }
-
-    whole(value, least, most, what, take) {
-      const number = Number(value);
-      if (Number.isInteger(number) && number >= least && number <= most) {
-        this.refuse("");
-        return take(number);
-      }
-      this.refuse(`${what}: "${value.slice(0, 20)}" is not a whole number from ${least} to ${most}`);
-      this.state.changed();
-    }
+    // -- what a person asks for ---------------------------------------------------------------------------------------------
 
     refuse(words) {
       this.refused = words;
@@ -164,16 +109,32 @@
     }
 
     pills(plan) {
-      const pass = ++this.pass, { nodes, frame } = this, { shown } = this.state;
+      const pass = ++this.pass, { nodes, frame } = this, { shown } = this.state, [first, last] = this.rows();
       for (const item of plan.items) {
         const made = nodes.get(item.key, item.col + 1);
         nodes.place(made, frame, item, item.parent, pass);
+        if (item.row < first || item.row > last) continue; // out of sight; written when it is scrolled into view
         nodes.say(made, frame, this.family, item.node ? lab.share(this.f[item.node]) : "root", item.hidden && item.end ? "▸" + item.hidden : "", item.node ? "never" : "root", item.end ? 240 : frame.text(item.col));
         made.g.style.setProperty("--h", Math.sqrt(this.f[item.node]).toFixed(3));
         made.g.classList.toggle("has-more", item.hidden > 0);
         made.g.classList.toggle("is-newest", shown === "best" && item.node === this.topo.n - 1 && item.node > 0);
       }
       nodes.sweep(pass);
+    }
+
+    /** First and last row in sight, and some beyond. */
+    rows() {
+      const { frame, zoom, top, size } = this, at = (y) => (y / zoom - frame.y(0)) / frame.pitch;
+      return [at(top) - BEYOND, at(top + size.h) + BEYOND];
+    }
+
+    /** The pills that come into sight are written once a frame. */
+    scrolled(top) {
+      this.top = top;
+      this.coming ||= requestAnimationFrame(() => {
+        this.coming = 0;
+        this.paint();
+      });
     }
 
     marks() {
@@ -186,24 +147,6 @@
         attr(g, "tabindex", node === (this.byNode.has(this.at) ? this.at : 0) ? "0" : "-1");
       }
       text(this.found, this.query ? hits.size + " of " + this.topo.n : "");
-    }
-
-    controls() {
-      const { state } = this, hand = state.shown === "hand", other = !hand && state.shown !== "best";
-      attr(this.kind_best, "aria-pressed", String(state.shown === "best"));
-      attr(this.kind_hand, "aria-pressed", String(hand));
-      show(this.kind_other, other);
-      attr(this.kind_other, "aria-pressed", String(other));
-      if (other) text(this.kind_other.querySelector("span"), lab.shapes.label(state.shown, state.n, state));
-      if (this.slider.value !== String(state.n)) this.slider.value = String(state.n);
-      attr(this.slider, "aria-valuetext", state.n + " nodes");
-      if (document.activeElement !== this.count) this.count.value = String(state.n);
-      if (document.activeElement !== this.levels) this.levels.value = state.levels === null ? "" : String(state.levels);
-      show(this.hands, hand);
-      const size = state.shown === "hand" ? state.hand.length : state.n;
-      show(this.fold, size > FOLD_ABOVE);
-      attr(this.fold, "aria-pressed", String(this.all));
-      text(this.word, size + (size === 1 ? " node" : " nodes") + (size > FOLD_ABOVE && !this.all ? `, the best ${DRAWN} drawn` : ""));
     }
 
     // -- words -------------------------------------------------------------------------------------------------------------
@@ -230,6 +173,14 @@
       this.tell(`${grown}, level ${ranks.length + 1}, way ${ranks.length > 12 ? ranks.slice(0, 12).join(".") + "…" : ranks.join(".")}: f = ${sum.join(" × ")} = ${Number(this.f[node].toPrecision(4))}`
         + (size > 1 ? `; with the ${size - 1} below it worth ${this.worth[node].toFixed(3)} tokens` : "")
         + (this.byNode.get(node)?.hidden ? `; ${this.byNode.get(node).hidden} of them folded, click to unfold.` : "."));
+    }
+
+    /** The node under the pointer, null for none. */
+    point(node) {
+      if (this.hover === node) return;
+      this.hover = node;
+      this.refused = "";
+      this.words();
     }
 
     tell(words, wrong) {
@@ -296,83 +247,5 @@
       const { frame, size } = this, whole = Math.min(1, size.w / frame.width, (size.h - 4) / frame.height);
       this.zoomTo(Math.abs(this.zoom - whole) < 1e-3 ? 1 : whole);
     }
-
-    // -- pointer and keyboard --------------------------------------------------------------------------------------------------
-
-    listen() {
-      const nodeOf = (event) => { const g = event.target.closest?.(".sq-n"); return g ? Number(g.dataset.node) : null; };
-      const point = (node) => { if (this.hover !== node) { this.hover = node; this.refused = ""; this.words(); } };
-      this.canvas.addEventListener("pointerover", (event) => point(nodeOf(event)));
-      this.canvas.addEventListener("pointerleave", () => point(null));
-      this.canvas.addEventListener("click", (event) => nodeOf(event) !== null && this.press(nodeOf(event), event.shiftKey));
-      this.canvas.addEventListener("focusin", (event) => this.focused(nodeOf(event)));
-      this.canvas.addEventListener("keydown", (event) => this.key(event, nodeOf(event)));
-      this.scroller.addEventListener("wheel", (event) => {
-        if (!event.ctrlKey && !event.metaKey) return;
-        event.preventDefault();
-        this.zoomTo(this.zoom * Math.exp(-event.deltaY * 0.002));
-      }, { passive: false });
-    }
-
-    focused(node) {
-      if (node === null) return;
-      this.at = node;
-      const item = this.byNode?.get(node);
-      if (item) attr(this.nodes.made.get(item.key).g, "aria-label", (node ? "node " + node : "root") + ", level " + (item.col + 1) + ", accepted with chance " + lab.share(this.f[node]));
-      this.state.changed();
-    }
-
-    /** By hand: one more child (with shift: away with it). Otherwise: unfold. */
-    press(node, away) {
-      this.at = node;
-      if (this.state.shown === "hand") return away ? this.change("remove", node) : this.change("add", node);
-      if (this.byNode.get(node)?.hidden) this.opened.add(node);
-      else this.opened.delete(node);
-      this.state.changed();
-    }
-
-    change(what, node) {
-      const { state } = this, above = state.hand[node];
-      try {
-        this.draw(what === "add" ? this.hand.add(state.hand, node, state.n, state.cap) : this.hand.remove(state.hand, node));
-        if (what === "remove") this.at = Math.max(above, 0);
-      } catch (problem) {
-        this.refuse(problem.message);
-      }
-    }
-
-    key(event, node) {
-      const hand = this.state.shown === "hand";
-      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && hand) this.undo();
-      else if (event.ctrlKey || event.metaKey || event.altKey || node === null) return;
-      else if (hand && (event.key === "Delete" || event.key === "Backspace")) this.change("remove", node), this.refocus();
-      else if (event.key === "Enter" || (hand && event.key === "+")) this.press(node), this.refocus();
-      else if (/^Arrow/.test(event.key)) this.walk(event.key);
-      else return;
-      event.preventDefault();
-      event.stopPropagation();
-    }
-
-    refocus() {
-      requestAnimationFrame(() => requestAnimationFrame(() => {
-        const item = this.byNode.get(this.at);
-        if (item) this.nodes.made.get(item.key).g.focus({ preventScroll: false });
-      }));
-    }
-
-    /** Right: to the first child; left: to the parent; up and down: to the nearest cell above or below. */
-    walk(arrow) {
-      const here = this.byNode.get(this.at) || this.byNode.get(0), items = [...this.byNode.values()];
-      const next = {
-        ArrowRight: () => items.find((item) => item.parent === here), ArrowLeft: () => here.parent,
-        ArrowDown: () => nearest(items, here, (item) => item.row > here.row), ArrowUp: () => nearest(items, here, (item) => item.row < here.row),
-      }[arrow]();
-      if (next) this.nodes.made.get(next.key).g.focus({ preventScroll: false });
-    }
   };
-
-  function nearest(items, here, fits) {
-    const far = (item) => Math.abs(item.row - here.row) + 3 * Math.abs(item.col - here.col);
-    return items.filter(fits).sort((a, b) => far(a) - far(b))[0];
-  }
 })((window.Sequoia = window.Sequoia || {}));

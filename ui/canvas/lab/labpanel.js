@@ -1,0 +1,88 @@
+/* The controls of the lab's tree, and what they show of the present state. What they do is labtree.js's, which builds on this. */
+(function (S) {
+  "use strict";
+
+  const P = S.planner;
+  const { el, attr, text, show, button } = S.dom;
+  const lab = (S.lab = S.lab || {});
+
+  lab.TreePanel = class {
+    static FOLD_ABOVE = 160; // nodes; larger trees show their best ones and fold the rest
+    static DRAWN = 110;
+
+    modes(host) {
+      const box = el("span", { class: "sq-search" }, host);
+      this.search = el("input", { type: "search", class: "sq-input", placeholder: "Find: 17 or 1.2.1", "aria-label": "Find a node by number, or by the ranks on the way to it", spellcheck: "false", "data-part": "find" }, box);
+      this.search.addEventListener("input", () => this.find());
+      this.search.addEventListener("keydown", (event) => event.key === "Enter" && this.goTo(this.hits()[0]));
+      this.found = el("span", { class: "sq-hits", "aria-live": "polite" }, box);
+      this.fold = button(host, { text: "All nodes", hint: "Draw every node, or only the best ones" });
+      this.fold.addEventListener("click", () => { this.all = !this.all; this.state.changed(); });
+      const zoom = el("span", { class: "sq-segments", role: "group", "aria-label": "Zoom" }, host);
+      button(zoom, { icon: "minus", label: "Zoom out" }).addEventListener("click", () => this.zoomTo(this.zoom / 1.25));
+      button(zoom, { icon: "fit", label: "Whole tree, or readable size" }).addEventListener("click", () => this.zoomFit());
+      button(zoom, { icon: "plus", label: "Zoom in" }).addEventListener("click", () => this.zoomTo(this.zoom * 1.25));
+    }
+
+    budget(host) {
+      const line = el("div", { class: "sq-lab-budget" }, host), { state } = this;
+      this.kinds = el("span", { class: "sq-segments", role: "group", "aria-label": "Which tree" }, line);
+      for (const [name, words] of [["best", "Best tree"], ["hand", "By hand"], ["other", ""]]) {
+        const one = button(this.kinds, { text: words || " " });
+        attr(one, "data-part", "show-" + name);
+        if (name !== "other") one.addEventListener("click", () => this.choose(name));
+        this["kind_" + name] = one;
+      }
+      const budget = el("label", { class: "sq-lab-n" }, line);
+      el("span", { text: "Nodes" }, budget);
+      this.slider = el("input", { type: "range", min: "1", max: String(P.MAX_NODES), step: "1", "data-part": "budget", "aria-label": "Budget in nodes" }, budget);
+      this.slider.addEventListener("input", () => state.set({ n: Number(this.slider.value) }));
+      this.count = this.numeric(line, "n", "Budget in nodes", (value) => this.whole(value, 1, P.MAX_NODES, "nodes", (n) => state.set({ n })));
+      const levels = el("label", { class: "sq-lab-field" }, line);
+      el("span", { text: "Levels ≤" }, levels);
+      this.levels = this.numeric(levels, "levels", "Level cap; empty for any", (value) =>
+        (value.trim() === "" || value.trim() === "any" ? state.set({ levels: null }) : this.whole(value, 2, P.MAX_NODES, "levels", (cap) => state.set({ levels: cap }))));
+      attr(this.levels, "placeholder", "any");
+      this.hands = el("span", { class: "sq-lab-hands", hidden: "" }, line);
+      for (const [words, hint, call] of [["Undo", "Take back the last change (ctrl Z)", () => this.undo()],
+        ["From best", "Start from the best tree of this budget", () => this.start()],
+        ["Clear", "Start from the root alone", () => this.draw(this.hand.replace(this.state.hand, [-1]))]]) {
+        button(this.hands, { text: words, hint }).addEventListener("click", call);
+      }
+    }
+
+    numeric(host, part, label, take) {
+      const field = el("input", { class: "sq-input sq-lab-number", type: "text", inputmode: "numeric", "aria-label": label, "data-part": part }, host);
+      field.addEventListener("change", () => take(field.value));
+      return field;
+    }
+
+    whole(value, least, most, what, take) {
+      const number = Number(value);
+      if (Number.isInteger(number) && number >= least && number <= most) {
+        this.refuse("");
+        return take(number);
+      }
+      this.refuse(`${what}: "${value.slice(0, 20)}" is not a whole number from ${least} to ${most}`);
+      this.state.changed();
+    }
+
+    controls() {
+      const { state } = this, hand = state.shown === "hand", other = !hand && state.shown !== "best";
+      attr(this.kind_best, "aria-pressed", String(state.shown === "best"));
+      attr(this.kind_hand, "aria-pressed", String(hand));
+      show(this.kind_other, other);
+      attr(this.kind_other, "aria-pressed", String(other));
+      if (other) text(this.kind_other.querySelector("span"), lab.shapes.label(state.shown, state.n, state));
+      if (this.slider.value !== String(state.n)) this.slider.value = String(state.n);
+      attr(this.slider, "aria-valuetext", state.n + " nodes");
+      if (document.activeElement !== this.count) this.count.value = String(state.n);
+      if (document.activeElement !== this.levels) this.levels.value = state.levels === null ? "" : String(state.levels);
+      show(this.hands, hand);
+      const size = state.shown === "hand" ? state.hand.length : state.n;
+      show(this.fold, size > lab.TreePanel.FOLD_ABOVE);
+      attr(this.fold, "aria-pressed", String(this.all));
+      text(this.word, size + (size === 1 ? " node" : " nodes") + (size > lab.TreePanel.FOLD_ABOVE && !this.all ? `, the best ${lab.TreePanel.DRAWN} drawn` : ""));
+    }
+  };
+})((window.Sequoia = window.Sequoia || {}));
