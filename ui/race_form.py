@@ -21,6 +21,7 @@ from .trees import SHAPES
 START = ("plain", "chain", "planned", "dynamic")
 POLICY = ("temperature", "top_p", "max_new_tokens", "seed")
 _VERIFIERS = {"sequoia": "Sequoia", "specinfer": "SpecInfer", "topk": "top-k match"}
+_KINDS = {"planned": "Sequoia, planned", "best": "Sequoia, sized", "replanned": "replanned", "dynamic": "dynamic"}
 _TOKENS = 96
 
 
@@ -93,7 +94,7 @@ def race_controls(limits: Limits) -> RaceControls:
 
 
 def _prompt(parts: dict[str, Any]) -> None:
-    prompt = gr.Textbox(value=presets()[0].text, label="Prompt of all lanes", lines=4, max_lines=4, elem_id="rc-prompt",
+    prompt = gr.Textbox(value=presets()[0].text, label="Prompt of all lanes", lines=3, max_lines=3, elem_id="rc-prompt",
                         placeholder="Text for the models to continue")
     with gr.Row(elem_id="rc-chips"):
         for preset in presets():
@@ -105,27 +106,29 @@ def _prompt(parts: dict[str, Any]) -> None:
 def _lane(place: int) -> LaneControls:
     kind = START[place - 1]
     numbers, verifier = details_of(kind)
-    choices = [*((shape.label, name) for name, shape in SHAPES.items()), ("no lane", NO_LANE)]
-    with gr.Group(elem_classes="pg-group rc-lane"), gr.Row():
-        return LaneControls(
-            gr.Dropdown(choices, value=kind, label=f"Lane {place}", filterable=False, scale=3, min_width=60,
-                        elem_id=f"rc-kind-{place}"),
-            gr.Dropdown([(_VERIFIERS.get(name, name), name) for name in VERIFIERS], value="sequoia", label="Verifier",
-                        filterable=False, scale=2, min_width=60, elem_id=f"rc-verifier-{place}", visible=verifier["visible"]),
-            gr.Textbox(numbers.get("value", ""), label=numbers.get("label"), max_lines=1, scale=2, min_width=60,
-                       elem_id=f"rc-numbers-{place}", visible=numbers["visible"]))
+    choices = [*((_KINDS.get(name, shape.label), name) for name, shape in SHAPES.items()), ("no lane", NO_LANE)]
+    with gr.Group(elem_classes="pg-group rc-lane"):
+        with gr.Row():
+            menu = gr.Dropdown(choices, value=kind, label=f"Lane {place}", filterable=False, scale=3, min_width=60,
+                               elem_id=f"rc-kind-{place}")
+            verifiers = gr.Dropdown([(_VERIFIERS.get(name, name), name) for name in VERIFIERS], value="sequoia",
+                                    label="Verifier", filterable=False, scale=2, min_width=60, elem_id=f"rc-verifier-{place}",
+                                    visible=verifier["visible"])
+        text = gr.Textbox(numbers.get("value", ""), label=numbers.get("label"), max_lines=1, min_width=60,
+                          elem_id=f"rc-numbers-{place}", elem_classes="rc-numbers", visible=numbers["visible"])
+    return LaneControls(menu, verifiers, text)
 
 
 def _policy(parts: dict[str, Any], limits: Limits) -> None:
     # No bounds on the components: values out of bounds are refused in the program's own words.
     with gr.Group(elem_classes="pg-group"):
         with gr.Row():
-            parts["temperature"] = gr.Number(label="Temperature", value=0, step=0.1, min_width=50, elem_id="rc-temperature")
+            parts["temperature"] = gr.Number(label="Temp.", value=0, step=0.1, min_width=50, elem_id="rc-temperature")
             parts["top_p"] = gr.Number(label="Top-p", value=1.0, step=0.05, min_width=50, elem_id="rc-top-p")
             parts["max_new_tokens"] = gr.Number(label="Tokens", value=min(_TOKENS, limits.tokens), step=16, min_width=50,
                                                 elem_id="rc-tokens")
             parts["seed"] = gr.Number(label="Seed", value=0, min_width=50, elem_id="rc-seed")
-        parts["check"] = gr.Checkbox(label="Check the law of first tokens after it (T > 0)", value=False, elem_id="rc-check",
+        parts["check"] = gr.Checkbox(label="Check the law afterwards (T > 0)", value=False, elem_id="rc-check",
                                      container=False)
 
 

@@ -53,11 +53,17 @@ class Kept:
 
     def whole(self, notice: str | None = None) -> str:
         """All of it as one message."""
-        return text({**self._from(0), "done": True, "error": None, "notice": notice})
+        return text({**self._from(0), "done": True, "stopped": self._stopped, "error": None, "notice": notice})
 
     def since(self, first: int) -> str:
         """Its moves from `first` on, with all trees: the answer to a reader that has missed some."""
         return text(self._from(first))
+
+    @property
+    def _stopped(self) -> bool:
+        """Whether a lane did not come to its end."""
+        ends = {move["lane"] for move in self._moves if move["finish"]}
+        return len(ends) < len(self._lanes)
 
     def _from(self, first: int) -> dict[str, Any]:
         with self._lock:
