@@ -1,0 +1,344 @@
+"""A race in its thread: it streams and ends, Stop ends all lanes within a step, and afterwards it is judged and kept."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from visits import wait
+
+import ui.racing
+from sequoia import Pair, Policy, Race, StepTrace
+from sequoia.errors import BadModel, BadPolicy, BadPrompt, BadTree
+from sequoia.lossless import TextMatch
+from sequoia.race_file import RaceLog
+from sequoia.trace import Run
+from ui import judging
+from ui.engine_room import EngineRoom
+from ui.race_messages import Opened
+from ui.race_order import LEAST_LANES, RaceOrder
+from ui.racing import RaceRun
+from ui.recordings import Shelf
+from ui.session import LOCAL, Limits
+
+PLAIN, CHAIN, KARY, DYNAMIC = (("plain", "", "sequoia"), ("chain", "4", "sequoia"), ("kary", "2, 3", "specinfer"),
+                               ("dynamic", "12, 4", "sequoia"))
+FORM: dict[str, Any] = {"prompt": "def add(a, b):\n    return", "temperature": 0.0, "top_p": 1.0, "max_new_tokens": 12, "seed": 1,
+                        "check": False, "lanes": [PLAIN, CHAIN, KARY, DYNAMIC]}
+TEMPERED = {"temperature": 0.9, "lanes": [PLAIN, CHAIN, DYNAMIC]}
+
+
+def order(**changes: Any) -> RaceOrder:
+    return RaceOrder.parse({**FORM, **changes}, LOCAL)
+
+
+@pytest.fixture
+def make(room: EngineRoom) -> Callable[..., RaceRun]:
+    """Makes a race: fields of its form by name, and limits=, room=, shelf= where the usual ones will not do."""
+
+    def made(limits: Limits = LOCAL, room: EngineRoom = room, shelf: Shelf | None = None, **fields: Any) -> RaceRun:
+        return RaceRun(order(**fields), room, limits, shelf or Shelf(8, 10**6))
+
+    return made
+
+
+class Gate:
+    """A race that makes a step only when it is let through."""
+
+    def __init__(self) -> None:
+        self.begun, self.passes = threading.Semaphore(0), threading.Semaphore(0)
+
+    def race(self) -> type[Race]:
+        gate = self
+
+        class Gated(Race):
+            def step(self) -> tuple[int, StepTrace]:
+                gate.begun.release()
+                assert gate.passes.acquire(timeout=10)
+                return super().step()
+
+        return Gated
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+    gate = Gate()
+    monkeypatch.setattr(ui.racing, "Race", gate.race())
+    yield gate
+    gate.passes.release(10_000)  # no thread stays behind
+
+
+def raced(race: RaceRun) -> list[dict[str, Any]]:
+    """All its messages."""
+    race.start()
+    return [json.loads(text) for text in race.messages()]
+
+
+def moves_of(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [move for message in messages for move in message.get("moves", [])]
+
+
+def results_of(messages: list[dict[str, Any]]) -> list[Any]:
+    return [message["results"] for message in messages if message.get("results")][-1]
+
+
+# -- the stream ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_race_streams_and_ends(make: Callable[..., RaceRun]) -> None:
+    messages = raced(make())
+    moves = moves_of(messages)
+    told = [message for message in messages if "lanes" in message]
+    assert len(told) == 1
+    assert [lane["plain"] for lane in told[0]["lanes"]] == [True, False, False, False]
+    assert [lane["changes"] for lane in told[0]["lanes"]] == [False, False, False, True]
+    assert told[0]["meta"]["label"] == "measured"
+    assert told[0]["meta"]["policy"]["max_new_tokens"] == 12
+    for lane in range(4):
+        mine = [move for move in moves if move["lane"] == lane]
+        assert sum(len(move["text"]) for move in mine) == 12
+        assert [move["finish"] for move in mine] == [None] * (len(mine) - 1) + ["length"]
+    assert (messages[-1]["done"], messages[-1]["stopped"], messages[-1]["error"]) == (True, False, None)
+
+
+def test_no_message_leaves_a_gap_and_every_tree_is_told_before_its_move(make: Callable[..., RaceRun]) -> None:
+    count, trees = 0, []
+    for message in raced(make(max_new_tokens=40)):
+        if "moves" not in message:
+            continue
+        assert message["from"] == count
+        count += len(message["moves"])
+        trees += message.get("trees", [])
+        for move in message["moves"]:
+            assert move["tree"] < len(trees)
+            assert max(move["path"]) < len(trees[move["tree"]])
+            assert 0 <= move["drafted"] <= len(move["text"])
+            assert set(move["seconds"]) == {"draft", "verify", "overhead"}
+    assert len({tuple(tree) for tree in trees}) == len(trees)
+
+
+def test_missed_moves_are_those_that_were_sent(make: Callable[..., RaceRun]) -> None:
+    shelf: Shelf = Shelf(8, 10**6)
+    messages = raced(make(shelf=shelf))
+    moves, kept = moves_of(messages), shelf.get(messages[-1]["race"])
+    answer = json.loads(kept.since(3))
+    assert (answer["from"], answer["moves"]) == (3, moves[3:])
+    assert answer["trees"] == [tree for message in messages for tree in message.get("trees", [])]
+    assert json.loads(kept.since(10**6))["moves"] == []
+
+
+def test_a_saved_race_is_opened_as_a_recorded_one(make: Callable[..., RaceRun]) -> None:
+    race = make()
+    messages = raced(race)
+    file = race.recording.log().to_json()
+    again = Opened(RaceLog.from_json(file))
+    whole = json.loads(again.whole())
+    assert whole["meta"]["label"] == "recorded"
+    assert whole["lanes"] == next(message["lanes"] for message in messages if "lanes" in message)
+    assert sorted(json.dumps(move["text"]) for move in whole["moves"]) == sorted(
+        json.dumps(move["text"]) for move in moves_of(messages))
+    assert whole["results"] == results_of(messages)
+    assert (whole["done"], whole["stopped"]) == (True, False)
+    for lane in again.log().lanes:
+        assert Run.from_json(lane.run.to_json()).meta["label"] == "recorded"
+
+
+def test_a_lanes_run_is_shown_beside_the_plain_lane(make: Callable[..., RaceRun]) -> None:
+    race = make()
+    raced(race)
+    plain, *others = race.recording.log().lanes
+    seconds = sum(step.total_seconds for step in plain.run.steps) / 12
+    assert plain.run.meta["plain_seconds"] is None
+    assert [lane.run.meta["plain_seconds"] for lane in others] == [pytest.approx(seconds)] * 3
+
+
+# -- stopping ------------------------------------------------------------------------------------------------------------------
+
+
+def test_stop_ends_all_lanes_within_the_present_step(make: Callable[..., RaceRun], gate: Gate, room: EngineRoom) -> None:
+    """Exactly the step under way is finished, of one lane; the others make none."""
+    race = make(max_new_tokens=200)
+    race.start()
+    for _ in range(5):
+        assert gate.begun.acquire(timeout=10)
+        gate.passes.release()
+    assert gate.begun.acquire(timeout=10)  # the sixth step is under way
+    race.halt()
+    gate.passes.release(100)
+    messages = [json.loads(text) for text in race.messages()]
+    assert len(moves_of(messages)) == 6
+    assert (messages[-1]["done"], messages[-1]["stopped"]) == (True, True)
+    assert messages[-1]["error"] is None
+    assert not race.busy
+    assert len(room.line) == 0
+
+
+def test_what_is_known_of_a_stopped_race_is_told(make: Callable[..., RaceRun], gate: Gate) -> None:
+    race = make(max_new_tokens=200, lanes=[PLAIN, CHAIN])
+    race.start()
+    gate.passes.release(20)
+    for _ in range(21):
+        assert gate.begun.acquire(timeout=10)
+    race.halt()
+    gate.passes.release(100)
+    results = results_of([json.loads(text) for text in race.messages()])
+    assert results[0] is None
+    assert results[1]["waterfall"]["bars"][-1]["name"] == "overhead"
+    assert results[1]["lossless"]["kind"] == "exact"
+
+
+def test_a_left_race_frees_the_engine(make: Callable[..., RaceRun], gate: Gate, room: EngineRoom,
+                                      monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is found out for a visitor who is gone."""
+    monkeypatch.setattr(ui.racing, "Case", lambda *_: pytest.fail("was judged"))
+    race = make()
+    race.start()
+    assert gate.begun.acquire(timeout=10)
+    race.halt()
+    race.release()
+    assert len(room.line) == 1
+    gate.passes.release(100)
+    wait(lambda: not race.busy)
+    assert len(room.line) == 0
+    assert not race.holding
+
+
+def test_a_race_keeps_to_its_time(make: Callable[..., RaceRun]) -> None:
+    messages = raced(make(limits=Limits(seconds=0.0), max_new_tokens=100))
+    assert len(moves_of(messages)) == 1
+    assert "the longest a race may take" in messages[-1]["notice"]
+    assert messages[-1]["stopped"]
+
+
+def test_stop_while_waiting_for_the_models(make: Callable[..., RaceRun], pair: Pair) -> None:
+    loaded = threading.Event()
+    room = EngineRoom(lambda: (loaded.wait(10), pair)[1], 2)
+    room.open()
+    race = make(room=room)
+    race.start()
+    race.halt()
+    last = [json.loads(text) for text in race.messages()][-1]
+    assert (last["race"], last["notice"]) == (None, "stopped")
+    loaded.set()
+
+
+def test_models_that_do_not_load_are_reported(make: Callable[..., RaceRun]) -> None:
+    def refuse() -> Pair:
+        raise BadModel("no such folder 'x'")
+
+    room = EngineRoom(refuse, 2)
+    room.open()
+    assert "no such folder 'x'" in raced(make(room=room))[-1]["error"]
+
+
+@pytest.mark.parametrize(("problem", "words"), [
+    (MemoryError(), "out of memory"), (RuntimeError("can't allocate memory"), "out of memory"), (ValueError("x"), "unexpected")])
+def test_an_error_in_a_step_is_said_and_frees_the_engine(make: Callable[..., RaceRun], room: EngineRoom, problem: Exception,
+                                                         words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken(Race):
+        def step(self) -> tuple[int, StepTrace]:
+            raise problem
+
+    monkeypatch.setattr(ui.racing, "Race", Broken)
+    last = raced(make())[-1]
+    assert words in last["error"]
+    assert (last["done"], last["stopped"]) == (True, False)
+    assert len(room.line) == 0
+
+
+# -- what is found out ---------------------------------------------------------------------------------------------------------
+
+
+def test_greedy_lanes_are_held_against_the_plain_lane(make: Callable[..., RaceRun]) -> None:
+    results = results_of(raced(make()))
+    assert results[0] is None
+    for result in results[1:]:
+        assert result["lossless"]["kind"] == "exact"
+        assert [bar["name"] for bar in result["waterfall"]["bars"]] == ["tokens", "verify", "draft", "overhead"]
+        assert result["doctor"]["speedup"] == pytest.approx(result["waterfall"]["bars"][-1]["value"])
+
+
+def test_a_lane_that_leaves_the_plain_text_is_named(make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The text of one lane is changed on its way to the comparison; the words are the meter's own."""
+    real = judging.check_text
+
+    def changed(pair: Pair, prompt: str, run: list[int], plain: list[int]) -> TextMatch:
+        return real(pair, prompt, [*run[:5], run[5] ^ 1, *run[6:]], plain)
+
+    monkeypatch.setattr(judging, "check_text", changed)
+    lossless = results_of(raced(make(lanes=[PLAIN, CHAIN])))[1]["lossless"]
+    assert lossless["kind"] in ("tie", "bug")
+    assert lossless["at"] == 5
+    assert "Token 6" in lossless["words"]
+
+
+def test_without_a_plain_lane_one_is_run_afterwards(make: Callable[..., RaceRun]) -> None:
+    results = results_of(raced(make(lanes=[CHAIN, KARY])))
+    assert [result["lossless"]["kind"] for result in results] == ["exact", "exact"]
+    assert [(result["waterfall"], result["doctor"]) for result in results] == [(None, None)] * 2
+
+
+def test_the_law_is_checked_where_it_is_asked_for(make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ui.racing, "LAW_RUNS", 60)
+    messages = raced(make(**TEMPERED, check=True))
+    kinds = [result and result["lossless"]["kind"] for result in results_of(messages)]
+    assert kinds == [None, "law", "none"]
+    assert "60 runs" in results_of(messages)[1]["lossless"]["words"]
+    unchecked = results_of(raced(make(**TEMPERED)))
+    assert [result and result["lossless"]["kind"] for result in unchecked] == [None, "none", "none"]
+
+
+def test_stop_ends_the_check_of_the_law(make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ui.racing, "LAW_RUNS", 100_000)
+    monkeypatch.setattr(ui.racing, "LAW_SECONDS", 3600.0)
+    race = make(**TEMPERED, check=True)
+    race.start()
+    for text in race.messages():
+        if "first tokens of" in (json.loads(text)["notice"] or ""):
+            race.halt()
+    assert not race.busy
+
+
+# -- orders --------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("changes", "error", "words"), [
+    ({"prompt": "  "}, BadPrompt, "prompt is empty"), ({"prompt": None}, BadPrompt, "prompt is empty"),
+    ({"prompt": "x" * 30_000}, BadPrompt, "30000 characters; allowed are 20000"),
+    ({"temperature": -1}, BadPolicy, "temperature: -1 is not a number from 0 to 5"),
+    ({"temperature": "hot"}, BadPolicy, "temperature: 'hot'"), ({"top_p": 2}, BadPolicy, "top_p: 2"),
+    ({"max_new_tokens": 10**6}, BadPolicy, "max_new_tokens: 1000000"), ({"seed": None}, BadPolicy, "seed: None"),
+    ({"lanes": [PLAIN]}, BadPolicy, "a race of 1 lane; allowed are 2 to 4"),
+    ({"lanes": [PLAIN] * 5}, BadPolicy, "a race of 5 lanes; allowed are 2 to 4"),
+    ({"lanes": [("none", "", "sequoia")] * 4}, BadPolicy, "a race of 0 lanes"),
+    ({"lanes": [PLAIN, ("oak", "", "sequoia")]}, BadTree, "lane 2: tree: 'oak' is not the name of a shape"),
+    ({"lanes": [PLAIN, (None, "", "sequoia")]}, BadTree, "lane 2: tree: None"),
+    ({"lanes": [PLAIN, ([], "", "sequoia")]}, BadTree, "lane 2: tree: a list"),
+    ({"lanes": [PLAIN, ("chain", "", "sequoia")]}, BadTree, "lane 2: ''; wanted: nodes"),
+    ({"lanes": [PLAIN, ("chain", None, "sequoia")]}, BadTree, "lane 2: None; wanted: nodes"),
+    ({"lanes": [PLAIN, ("chain", "9999", "sequoia")]}, BadTree, "lane 2: .*9999"),
+    ({"lanes": [PLAIN, ("chain", "-4", "sequoia")]}, BadTree, "lane 2: '-4'"),
+    ({"lanes": [PLAIN, ("chain", "4, 5", "sequoia")]}, BadTree, "lane 2: '4, 5'; wanted: nodes"),
+    ({"lanes": [PLAIN, ("best", "64", "sequoia")]}, BadTree, "lane 2: '64'; wanted: nodes, levels at most"),
+    ({"lanes": [PLAIN, ("dynamic", "0 4", "sequoia")]}, BadTree, "lane 2: nodes of the tree: 0 .* from 1 to 1024"),
+    ({"lanes": [PLAIN, ("lab", "-1 9", "sequoia")]}, BadTree, "lane 2: "),
+    ({"lanes": [PLAIN, ("lab", None, "sequoia")]}, BadTree, "lane 2: parents: None"),
+    ({"lanes": [PLAIN, ("branching", "4, x", "sequoia")]}, BadTree, "lane 2: branching: '4, x'"),
+    ({"lanes": [PLAIN, ("chain", "4", "oracle")]}, BadPolicy, "lane 2: unknown verifier 'oracle'"),
+    ({"lanes": [PLAIN, ("chain", "4", [])]}, BadPolicy, "lane 2: unknown verifier"),
+])
+def test_bad_values_are_refused_by_name_and_bound(changes: dict[str, Any], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        order(**changes)
+
+
+def test_an_order_holds_what_was_asked() -> None:
+    nothing = ("none", "x", None)
+    found = order(lanes=[nothing, CHAIN, nothing, CHAIN], max_new_tokens=32.0, seed=7.0)
+    assert [lane.name for lane in found.lanes] == ["Chain 1", "Chain 2"]
+    assert len(found.lanes) == LEAST_LANES
+    assert found.policy == Policy(max_new_tokens=32, seed=7)
+    assert [lane.name for lane in order().lanes] == ["Plain", "Chain", "k-ary, SpecInfer", "Dynamic"]
