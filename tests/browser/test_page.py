@@ -286,6 +286,28 @@ def test_scrubber_and_keyboard(visit: Visit) -> None:
     assert store(page, "at") == at
 
 
+def test_space_plays_after_the_pages_own_buttons_and_run_keys_rest_behind_another_tab(visit: Visit) -> None:
+    """Guards against a space that presses the theme's button or a tab once more, and a run begun out of sight."""
+    page = visit()
+    ready(page)
+    page.evaluate("SequoiaPage.view.seek(3)")
+    for _ in range(2):
+        page.click("[data-act=theme]")
+    page.keyboard.press(" ")
+    until(page, "s.playing")
+    name = store(page, "run")
+    page.get_by_role("tab", name="Lab").click()
+    page.locator("#pg-view .sq-stage").wait_for(state="hidden")
+    page.keyboard.press("Control+Enter")
+    page.get_by_role("tab", name="Decode").click()
+    page.locator("#pg-view .sq-stage").wait_for(state="visible")
+    page.evaluate("SequoiaPage.view.pause()")
+    page.wait_for_timeout(300)
+    assert store(page, "run") == name
+    page.keyboard.press(" ")
+    until(page, "s.playing")
+
+
 def test_presets_and_shapes_fill_the_form(visit: Visit) -> None:
     page = visit()
     for chip in page.locator(".pg-chip").all():
