@@ -99,8 +99,9 @@ class Case:
 
 
 def law(found: FirstTokens) -> Result:
-    """What first tokens say so far: a law that differs is a bug."""
-    return said("bug" if found.verdict == "differs" else "law", found.sentence, p=found.p_value)
+    """What first tokens say so far: a law that differs is a bug, and too few of them say nothing."""
+    kinds = {"fits": "law", "differs": "bug"}
+    return said(kinds.get(found.verdict, "none"), found.sentence, p=found.p_value)
 
 
 def said(kind: str, words: str, at: int | None = None, p: float | None = None) -> Result:

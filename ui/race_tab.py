@@ -97,14 +97,14 @@ class RaceTab:
             self.rested, None, [form.save, *form.buttons], queue=False, **quiet)
         form.stop.click(self.stop, None, None, queue=False, **quiet)
         for lane in form.lanes:
-            lane.kind.input(details_of, lane.kind, lane.details, queue=False, **quiet)
+            lane.kind.input(self.details, [lane.kind, live.form.tree, live.form.branching], lane.details, queue=False, **quiet)
         form.open.upload(self.open, form.open, [self.board, form.save], **quiet)
         form.example.click(self.example, None, [self.board, form.save], **quiet)
         kinds: list[Any] = [lane.kind for lane in form.lanes]
         details = [part for lane in form.lanes for part in lane.details]
         self.board.apply(self.apply, {*kinds}, [self.board, *kinds, *details], **quiet)
         lane = self.board.open(self.open_lane, None, [live.stage, live.form.save, live.form.run], **quiet)
-        lane.success(None, None, None, js="() => Sequoia.lab.leave()", api_visibility="private")
+        lane.success(None, None, None, js="() => (Sequoia.lab.leave(), scrollTo(0, 0))", api_visibility="private")
         blocks.load(self.example, None, [self.board, form.save], **quiet)
         blocks.unload(self.leave)
 
@@ -145,6 +145,11 @@ class RaceTab:
         race.forget()
         self.shelf.put(kept)  # its weight is known now
         return {**self.form.resting(), self.form.save: self._file(kept, f"sequoia-race-{kept.name}.json")}
+
+    def details(self, kind: Any, tree: Any, parents: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Updates of a lane's numbers and verifier; the lab's tree is the one that it gave to the live view, if it did."""
+        numbers, verifier = details_of(kind)
+        return {**numbers, **({"value": parents} if kind == tree == "lab" else {})}, verifier
 
     def stop(self, request: gr.Request) -> None:
         """All lanes end after the present step; once they have, what is being found out ends."""

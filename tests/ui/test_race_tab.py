@@ -176,6 +176,13 @@ def test_details_of_any_kind(kind: Any) -> None:
     assert verifier["visible"] is (isinstance(kind, str) and kind in race_form.SHAPES and kind != "plain")
 
 
+def test_a_lane_takes_the_tree_that_the_lab_gave_to_the_live_view(tab: RaceTab) -> None:
+    assert tab.details("lab", "lab", "-1 0 1")[0]["value"] == "-1 0 1"
+    assert tab.details("lab", "planned", "4, 2")[0]["value"] == "-1 0 0 1"
+    assert tab.details("chain", "lab", "-1 0 1")[0]["value"] == "6"
+    assert tab.details([], "lab", None)[0]["visible"] is False
+
+
 def test_a_remedy_goes_into_the_form_of_its_lane(tab: RaceTab) -> None:
     """The lanes of a race are numbered without the places that hold none."""
     kinds = {part.kind: kind for part, (kind, _, _) in zip(tab.form.lanes, LANES, strict=True)}

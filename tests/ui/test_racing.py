@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+import torch
 from visits import wait
 
 import ui.racing
 from sequoia import Pair, Policy, Race, StepTrace
 from sequoia.errors import BadModel, BadPolicy, BadPrompt, BadTree
-from sequoia.lossless import TextMatch
+from sequoia.lossless import FirstTokens, TextMatch
 from sequoia.race_file import RaceLog
 from sequoia.trace import Run
 from ui import judging
@@ -303,6 +304,14 @@ def test_stop_ends_the_check_of_the_law(make: Callable[..., RaceRun], monkeypatc
 
 
 # -- orders --------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("counts", "kind"), [({}, "none"), ({0: 25, 1: 25}, "law"), ({0: 400, 1: 0}, "bug"), ({2: 1}, "bug")])
+def test_too_few_first_tokens_say_nothing(counts: dict[int, int], kind: str) -> None:
+    """Guards against a law called the same before anything was held against it."""
+    found = judging.law(FirstTokens(torch.tensor([0.5, 0.5, 0.0], dtype=torch.float64), counts))
+    assert found["kind"] == kind
+    assert (found["p"] is None) == (kind == "none")
 
 
 @pytest.mark.parametrize(("changes", "error", "words"), [
