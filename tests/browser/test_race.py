@@ -500,7 +500,8 @@ def test_reasons_badges_and_buttons(page: Page) -> None:
             (("tokens", 3.0, 0.0), ("verify", 2.5, 0.5), ("draft", 1.5, 1.0), ("overhead", 1.6, -0.1))]
     doctor = {"speedup": 1.6, "loss": "draft", "words": "1.60× plain.", "remedies": [
         {"words": "A smaller tree", "predicted": 1.9, "parents": [-1, 0]},
-        {"words": "A smaller draft", "predicted": 2.0, "parents": None}]}
+        {"words": "A smaller draft", "predicted": 2.0, "parents": None},
+        {"words": "Plain: 1.00× (measured)", "predicted": 1.0, "parents": None}]}  # what the words say is not said again
     still(page, whole)
     assert page.locator("[data-part=whys]").is_hidden()
     lossless = {"kind": "tie", "words": "A tie.", "at": 4, "p": None}

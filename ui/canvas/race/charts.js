@@ -1,19 +1,25 @@
-/* The race as figures: tokens against lane time, and the speed-up with its spread. Each at most four times a second, in turns, and the newest state always. */
+/* The race as figures: tokens against lane time, and the speed-up with its spread. In turns, each at most four times a second, and the newest state always. */
 (function (S) {
   "use strict";
 
   const { el, text, button } = S.dom;
   const R = (S.race = S.race || {});
   const PAUSE = 125; // ms between two drawings; one figure at a time, so that text in between does not wait for both
+  const LONGEST = 1000; // ms between two drawings where they are dear
+  const SHARE = 0.1; // of the time of a race that runs: drawing takes its cores from the models
+  const FAINT = "12", HALF = "80"; // opacities that end a colour, as in #rrggbbaa
   const DASHES = ["solid", "7px,3px", "7px,3px,2px,3px", "4px,2px"];
 
   const colour = (lane, i) => (lane.plain ? "var(--race-plain)" : `var(--race-${i + 1})`);
   const line = (lane, i) => ({ color: colour(lane, i), width: 2, dash: lane.plain ? "2px,2px" : DASHES[i % DASHES.length] });
-  const seconds = { title: { text: "lane time, seconds" }, rangemode: "tozero" };
+  // Margins that fit by themselves would cost a second layout each time.
+  const seconds = { title: { text: "lane time, seconds" }, rangemode: "tozero", automargin: false };
+  const upright = (label) => ({ title: { text: label }, automargin: false });
+  const margin = { l: 52, r: 12, t: 30, b: 42 };
 
   R.Charts = class {
     constructor(store, host, plotly) {
-      Object.assign(this, { store, plotly, waiting: 0, at: -PAUSE });
+      Object.assign(this, { store, plotly, waiting: 0, at: -PAUSE, cost: 0 });
       const row = (this.root = el("div", { class: "race-charts" }, host));
       this.tokens = this.figure(row, "race-tokens", "Tokens against time");
       this.speedup = this.figure(row, "race-speedup", "Speed-up");
@@ -59,7 +65,8 @@
     later(anew) {
       if (anew) this.tokens.shows = this.speedup.shows = null;
       if (this.waiting || !this.stale) return;
-      this.waiting = setTimeout(() => this.draw(), Math.max(PAUSE - (performance.now() - this.at), 0));
+      const pause = this.store.done ? PAUSE : Math.max(PAUSE, Math.min(this.cost / SHARE, LONGEST));
+      this.waiting = setTimeout(() => this.draw(), Math.max(pause - (performance.now() - this.at), 0));
     }
 
     draw() {
@@ -68,6 +75,13 @@
       if (!figure) return;
       Object.assign(figure, { shows: this.state, at: (this.at = performance.now()) });
       if (this.store.folds.length) figure.chart.show(figure === this.tokens ? this.tokenFigure() : this.ratioFigure());
+      this.waiting = setTimeout(() => this.drew());
+    }
+
+    /** A drawing is over: what it took, and on to the next. */
+    drew() {
+      this.waiting = 0;
+      this.cost = performance.now() - this.at;
       this.later(false);
     }
 
@@ -79,7 +93,7 @@
           line: line(lanes[i], i), hovertemplate: "%{y} tokens at %{x:.3f} s" };
       });
       return { data, layout: {
-        showlegend: true, xaxis: { ...seconds, range: [0, this.room()] }, yaxis: { title: { text: "tokens" }, range: [0, store.line * 1.06] },
+        showlegend: true, margin, xaxis: { ...seconds, range: [0, this.room()] }, yaxis: { ...upright("tokens"), range: [0, store.line * 1.06] },
         shapes: [{ type: "line", xref: "paper", x0: 0, x1: 1, y0: store.line, y1: store.line, line: { color: "var(--sq-dim-fixed)", width: 1, dash: "dot" } }],
         annotations: [{ xref: "paper", x: 0, xanchor: "left", y: store.line, yanchor: "top", text: "finish line", showarrow: false, bgcolor: "rgba(0,0,0,0)", bordercolor: "rgba(0,0,0,0)", font: { size: 11, color: "var(--sq-dim-fixed)" } }],
       } };
@@ -104,13 +118,13 @@
         top = Math.max(top, spread?.most || 0, ...y.slice(settled).filter(Number.isFinite));
       });
       return { data: [...data, ...bands], layout: {
-        showlegend: true, xaxis: { ...seconds, range: [0, this.room()] }, yaxis: { title: { text: "speed-up, ×" }, range: [0, top * 1.08] },
+        showlegend: true, margin, xaxis: { ...seconds, range: [0, this.room()] }, yaxis: { ...upright("speed-up, ×"), range: [0, top * 1.08] },
       } };
     }
 
     band({ least, most }, lane, i, to) {
-      return { type: "scatter", mode: "lines", x: [0, to, to, 0, 0], y: [least, least, most, most, least], fill: "toself", fillcolor: colour(lane, i), opacity: 0.14,
-        line: { width: 0, color: colour(lane, i) }, hoverinfo: "skip", showlegend: false, name: R.name(lane, i) + ", spread" };
+      return { type: "scatter", mode: "lines", x: [0, to, to, 0, 0], y: [least, least, most, most, least], fill: "toself", fillcolor: colour(lane, i) + FAINT,
+        line: { ...line(lane, i), width: 1, color: colour(lane, i) + HALF }, hoverinfo: "skip", showlegend: false, name: R.name(lane, i) + ", spread" };
     }
 
     csv() {

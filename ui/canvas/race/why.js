@@ -56,7 +56,7 @@
       for (const { words: remedy, predicted, parents } of remedies) {
         const item = el("li", {}, list);
         el("span", { text: S.readable(remedy) }, item);
-        if (known(predicted)) el("b", { text: predicted.toFixed(2) + "× predicted" }, item);
+        if (known(predicted) && !String(remedy).includes(predicted.toFixed(2))) el("b", { text: predicted.toFixed(2) + "× predicted" }, item);
         if (parents) button(item, { text: "Try this tree", hint: "Race with this tree" }).addEventListener("click", () => this.ask("apply", { lane: i, parents }));
       }
     }
