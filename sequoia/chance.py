@@ -14,6 +14,7 @@ import torch
 
 from .errors import BadModel
 
+_FEW, _TRIES = 32, 4  # children up to which independent draws are the cheaper way, and how often they are tried
 _ZERO_TIER = 1e-300  # so far below the least positive float32 (1e-45) that such tokens lose every race against it
 
 
@@ -56,10 +57,43 @@ class Seeded:
         return int(np.searchsorted(heights, self._host.random() * heights[-1], side="right"))
 
     def without_replacement(self, q: torch.Tensor, k: int) -> torch.Tensor:
-        # A race of exponential clocks with rates q ends in the order of successive draws (Plackett-Luce). Tokens with
-        # q = 0 come last, in uniform order.
+        return self._distinct(q, k) if q.device.type == "cpu" and k <= _FEW else self._race(q, k)
+
+    def _race(self, q: torch.Tensor, k: int) -> torch.Tensor:
+        """A race of exponential clocks with rates q ends in the order of successive draws (Plackett-Luce). Tokens with q = 0
+        come last, in uniform order."""
         clocks = self._uniform(q.shape, q.device).neg_().log1p_().neg_()  # (rows, vocab)
         return (clocks / q.double().clamp_(min=_ZERO_TIER)).topk(k, largest=False).indices
+
+    def _distinct(self, q: torch.Tensor, k: int) -> torch.Tensor:
+        """The same law with far fewer random numbers: independent draws, of which repeats are ignored. What was drawn before
+        loses its mass for the next try, as the few likely tokens would come again and again."""
+        left, order = q.double(), [list[int]() for _ in q]
+        short = list(range(len(q)))
+        for _ in range(_TRIES):
+            heights = left.cumsum(-1)  # (rows, vocab)
+            alive = (heights[:, -1] > 0).tolist()
+            drawn = torch.searchsorted(heights, self._uniform((len(short), 2 * k), q.device) * heights[:, -1:], right=True)
+            for row, tokens, any_left in zip(short, drawn.tolist(), alive, strict=True):
+                if any_left:
+                    order[row] = [*dict.fromkeys((*order[row], *tokens))][:k]
+            short = [row for row in short if len(order[row]) < k]
+            if not short:
+                return torch.tensor(order)
+            left = q[short].double()
+            for row, masses in zip(short, left, strict=True):
+                masses[order[row]] = 0
+        return self._finished(q, order, k)
+
+    def _finished(self, q: torch.Tensor, order: list[list[int]], k: int) -> torch.Tensor:
+        """Rows of `order` that are short of k tokens, completed by a race among the others."""
+        for row, tokens in enumerate(order):
+            if len(tokens) < k:
+                others = torch.ones(q.shape[1], dtype=torch.bool)
+                others[tokens] = False
+                places = others.nonzero()[:, 0]
+                tokens += places[self._race(q[row:row + 1, places], k - len(tokens))[0]].tolist()
+        return torch.tensor(order)
 
     def independent(self, q: torch.Tensor, k: int) -> torch.Tensor:
         heights = q.double().cumsum(-1)  # (rows, vocab)

@@ -15,9 +15,11 @@ from .chance import Chance
 from .clock import Clock
 from .models import Context, Rows
 from .policy import Policy
-from .tree import Tree
+from .tree import MAX_NODES, Tree
 from .verify import Verdict, Verifier
 from .warp import draft_rows
+
+_TOGETHER = 16  # nodes times children that are drawn at once
 
 
 class Sprout(Protocol):
@@ -49,13 +51,13 @@ class Drafted:
         self.has_read = False  # the draft has read the root
         self._laws: dict[int, tuple[torch.Tensor, int]] = {}
 
-    def grow(self, nodes: Sequence[int], counts: Sequence[int], laws: torch.Tensor, drawn: torch.Tensor) -> None:
-        """Append `counts[i]` children to `nodes[i]`: the first of row i of `drawn` (nodes, k). laws: (nodes, vocab)."""
-        tokens, probs = drawn.tolist(), laws.gather(1, drawn).tolist()
-        for row, (node, count) in enumerate(zip(nodes, counts, strict=True)):
+    def grow(self, nodes: Sequence[int], laws: torch.Tensor, drawn: Sequence[Sequence[int]], probs: Sequence[Sequence[float]]
+             ) -> None:
+        """Append children to `nodes`, whose laws are the rows of `laws` (nodes, vocab): tokens, and what q gave each."""
+        for row, node in enumerate(nodes):
             self._laws[node] = laws, row
-            self.tokens += tokens[row][:count]
-            self.probs += probs[row][:count]
+            self.tokens += drawn[row]
+            self.probs += probs[row]
 
     def q(self, node: int) -> np.ndarray:
         """The draft's law after `node`, (vocab,)."""
@@ -129,5 +131,13 @@ class Drafter:
         return draft_rows(logits, self._policy)
 
     def _draw(self, drafted: Drafted, nodes: Sequence[int], counts: Sequence[int], laws: torch.Tensor) -> None:
-        if most := max(counts):
-            drafted.grow(nodes, counts, laws, self._verifier.draw(self._chance, laws, most))
+        tokens, probs = [list[int]() for _ in nodes], [list[float]() for _ in nodes]
+        # In a wide level most nodes have one child, and drawing as many for each as for the widest would take long.
+        apart = len(counts) * max(counts) > _TOGETHER
+        for least, most in ((1, 1), (2, MAX_NODES)) if apart else ((1, MAX_NODES),):
+            if rows := [row for row, count in enumerate(counts) if least <= count <= most]:
+                part = laws[rows] if len(rows) < len(counts) else laws
+                drawn = self._verifier.draw(self._chance, part, max(counts[row] for row in rows))  # (rows, k)
+                for row, ids, weights in zip(rows, drawn.tolist(), part.gather(1, drawn).tolist(), strict=True):
+                    tokens[row], probs[row] = ids[:counts[row]], weights[:counts[row]]
+        drafted.grow(nodes, laws, tokens, probs)

@@ -109,15 +109,23 @@ def test_noise_frozen_for_a_run_is_seen_by_the_same_check() -> None:
 # -- draws ---------------------------------------------------------------------------------------------------
 
 
-def test_draws_without_replacement_have_the_law_of_successive_draws() -> None:
-    """Plackett-Luce, the zero tier last and uniform. Guards the race, its direction, and zeros ranked by id.
+@pytest.mark.parametrize("way", ["_race", "_distinct"])
+@pytest.mark.parametrize(("row", "k", "outcomes"), [([0.5, 0.3, 0.2, 0.0, 0.0], 4, 12), ([0.97, 0.01, 0.02], 3, 6),
+                                                    ([0.2, 0.5, 0.3], 1, 3)])
+def test_draws_without_replacement_have_the_law_of_successive_draws(row: list[float], k: int, outcomes: int, way: str) -> None:
+    """Plackett-Luce, the zero tier last and uniform. Guards the race, its direction, zeros ranked by id, and repeats that are
+    ignored where they should not be. False alarm 1e-6."""
+    wanted = law(lambda chance: tuple(chance.without_replacement(np.array([row]), k)[0]))
+    assert len(wanted) == outcomes
+    assert fit(rows(getattr(Seeded(1), way)(torch.tensor([row]).expand(20_000, len(row)), k)), wanted) > LIMIT
 
-    False alarm 1e-6.
-    """
-    row = [0.5, 0.3, 0.2, 0.0, 0.0]
-    wanted = law(lambda chance: tuple(chance.without_replacement(np.array([row]), 4)[0]))
-    assert len(wanted) == 12
-    assert fit(rows(Seeded(1).without_replacement(torch.tensor([row]).expand(20_000, 5), 4)), wanted) > LIMIT
+
+def test_the_few_rows_that_independent_draws_leave_short_are_finished(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a single try nearly every row is short, and what completes it has to have the same law."""
+    monkeypatch.setattr("sequoia.chance._TRIES", 1)
+    row = [0.9, 0.06, 0.03, 0.01]
+    wanted = law(lambda chance: tuple(chance.without_replacement(np.array([row]), 3)[0]))
+    assert fit(rows(Seeded(1)._distinct(torch.tensor([row]).expand(20_000, 4), 3)), wanted) > LIMIT
 
 
 def test_rows_are_drawn_independently() -> None:
