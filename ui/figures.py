@@ -92,7 +92,9 @@ def phase_bars(comparison: Comparison) -> Figure:
 
 def _curve(name: str, points: Sequence[Point], colour: str, dash: str, symbol: str = "circle") -> Figure:
     sizes, seconds, spreads = zip(*points, strict=True)
-    bars = {"type": "data", "array": [spread * 1e3 for spread in spreads], "thickness": 1.2, "width": 3, "color": colour}
+    bars = {"type": "data", "symmetric": False, "array": [spread * 1e3 for spread in spreads],
+            "arrayminus": [min(spread, one) * 1e3 for one, spread in zip(seconds, spreads, strict=True)],  # no time is below 0
+            "thickness": 1.2, "width": 3, "color": colour}
     return {"type": "scatter", "mode": "lines+markers", "name": name, "x": list(sizes), "y": [one * 1e3 for one in seconds],
             "line": {"color": colour, "width": 2, "dash": dash}, "marker": {"size": 6, "color": colour, "symbol": symbol},
             "error_y": bars, "customdata": bars["array"],

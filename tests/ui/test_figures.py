@@ -40,6 +40,14 @@ def test_plotly_takes_every_property(name: str) -> None:
         go.Figure({"data": [{"type": "scatter", "colour": 1}]})
 
 
+def test_no_error_bar_goes_below_zero() -> None:
+    """A measurement in a busy moment can have a spread larger than its median."""
+    noisy = replace(PROFILE, target_seconds=((1, 0.02, 0.05), (8, 0.021, 0.001)))
+    bars = figures.verify_curve([("here", noisy)])["data"][0]["error_y"]
+    assert bars["array"] == pytest.approx([50, 1])
+    assert bars["arrayminus"] == pytest.approx([20, 1])
+
+
 def test_the_curve_shows_the_points_their_spread_and_the_knee() -> None:
     curve, mark = figures.verify_curve([("here", PROFILE)])["data"]
     assert [*zip(curve["x"], curve["y"], curve["error_y"]["array"], strict=True)] == [

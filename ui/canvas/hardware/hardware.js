@@ -180,7 +180,7 @@
 
     paintRun(run) {
       const made = this.run;
-      for (const node of [made.split, made.sentence]) show(node, Boolean(run));
+      for (const node of [made.split, made.sentence, made.panel.tools]) show(node, Boolean(run));
       show(made.empty, !run);
       if (!run) return text(made.word, "");
       text(made.word, `${run.steps} steps measured, tree of ${run.nodes} on ${run.levels} · predicted with acceptance ${run.rates_label}: ${run.rates}`);

@@ -36,10 +36,10 @@
     }
 
     card(count) {
-      const { atlas } = count, card = el("section", { class: "sq-lab-counted", "data-part": "counted" });
+      const { atlas } = count, card = el("section", { class: "sq-lab-counted", "data-part": "counted", "data-depths": atlas.depths > 1 ? "many" : "one" });
       const head = el("p", { class: "sq-lab-counted-head" }, card);
       el("span", { class: "sq-badge", "data-label": "measured", text: "measured" }, head);
-      el("span", { text: `${atlas.name} · T = ${count.temperature}, top-p ${count.top_p} · ${count.visited} ${count.unit}` }, head);
+      el("span", { class: "sq-lab-counted-words", text: `${atlas.name} · T = ${count.temperature}, top-p ${count.top_p} · ${count.visited} ${count.unit}` }, head);
       const tools = el("span", { class: "sq-segments" }, head);
       button(tools, { text: "Use", hint: "Plan with this vector" }).addEventListener("click", () => this.onUse(count.rates, origin(count)));
       button(tools, { icon: "close", label: "Remove this count" }).addEventListener("click", () => this.drop(count));

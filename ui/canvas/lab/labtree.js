@@ -13,7 +13,7 @@
     constructor(host, state) {
       super();
       Object.assign(this, { state, hand: state.past, zoom: 1, top: 0, pass: 0, opened: new Set(), all: false, hover: null, at: 0, query: "" });
-      const panel = (this.panel = S.panel(host, { part: "lab-tree", title: "Tree", cls: "sq-lab-tree sq-heat" }));
+      const panel = (this.panel = S.panel(host, { part: "lab-tree", title: "Tree", cls: "sq-lab-tree" }));
       this.word = el("span", { class: "sq-word" }, panel.titleBox);
       this.modes(panel.tools);
       this.budget(panel.body);

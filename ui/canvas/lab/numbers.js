@@ -143,7 +143,8 @@
         this.planned = { ...plan, levels: P.widths(plan.parents).length + 1 };
       }
       const { parents, levels, speedup } = this.planned;
-      text(this.planText, `${state.elsewhere ? "Fastest there" : "Fastest here"}: ${S.num.count(parents.length, "node")} in ${S.num.count(levels, "level")}, ${speedup.toFixed(2)}× predicted, with times ${state.profile.source} on ${state.profile.device}. `);
+      const where = state.elsewhere ? "Fastest there" : "Fastest here", times = state.elsewhere ? `${state.profile.source}: ${state.elsewhere}` : `${state.profile.source} on ${state.profile.device}`;
+      text(this.planText, `${where}: ${S.num.count(parents.length, "node")} in ${S.num.count(levels, "level")}, ${speedup.toFixed(2)}× predicted (times ${times}). `);
     }
   };
 

@@ -5,6 +5,7 @@
   const { el, text, attr, show } = S.dom;
   const lab = (S.lab = S.lab || {});
   const HERE = "here";
+  const FROM = { paper: "taken from the paper", recorded: "recorded there", simulated: "made up" };
 
   lab.WhatIf = class {
     /** onChoose(): a person chose; the fastest tree with these times is to be shown. */
@@ -54,7 +55,7 @@
       text(this.badge, profile.source);
       attr(this.badge, "data-label", profile.source);
       attr(this.words, "title", this.note);
-      text(this.words, elsewhere ? `What if this were ${profile.device}: ${profile.target} with ${profile.draft}, ${profile.dtype}, times ${profile.source}${profile.date ? " " + profile.date : ""}. Nothing of it was measured here, and a run runs on this machine.` : "");
+      text(this.words, elsewhere ? `What if: ${profile.device}, ${profile.target} with ${profile.draft}. Its times are ${FROM[profile.source] || profile.source}; nothing of it was measured here, and a run runs on this machine.` : "");
     }
   };
 })((window.Sequoia = window.Sequoia || {}));
