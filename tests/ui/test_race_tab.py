@@ -15,13 +15,14 @@ import pytest
 from visits import request, wait
 
 import ui.racing
-from sequoia import Race, StepTrace
+from sequoia import Policy, Race, StepTrace
 from sequoia.race_file import RaceLog
 from sequoia.tree import Tree
 from ui import decode, race_form, race_tab
 from ui.decode import LiveView
 from ui.engine_room import EngineRoom
 from ui.race_tab import RaceTab
+from ui.record import record_race
 from ui.session import LOCAL, Limits
 from ui.stage import header
 
@@ -241,6 +242,14 @@ def test_a_saved_race_is_opened_and_a_spoiled_one_changes_nothing(tab: RaceTab, 
     assert [*updates] == [tab.board]
     assert told(tab, updates)["error"].startswith("Not opened: not a JSON file")
     assert len(said) == 1
+
+
+def test_a_race_recorded_by_command_is_the_forms_own_and_called_recorded(tab: RaceTab, room: EngineRoom) -> None:
+    log = RaceLog.from_json(record_race("def f(x):", Policy(max_new_tokens=6, seed=3, ignore_eos=True), room))
+    assert log.meta["label"] == "recorded"
+    assert [lane.name for lane in log.lanes] == [lane["name"] for lane in told(tab, tab.example(request()))["lanes"]]
+    assert log.meta["policy"] == {"temperature": 0.0, "top_p": 1.0, "max_new_tokens": 6, "seed": 3}
+    assert log.results[0] is None
 
 
 @pytest.mark.parametrize("path", [None, 3, ["x"], "/no/such/file.json", "/", "x\x00y"])
