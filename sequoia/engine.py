@@ -16,6 +16,7 @@ from .clock import Clock
 from .draft import Drafted, Drafter
 from .errors import BadPolicy, BadTree
 from .guarded import shown
+from .memory import require
 from .models import Context, Rows
 from .pair import Pair
 from .policy import Policy
@@ -24,6 +25,8 @@ from .trace import StepTrace
 from .tree import Tree
 from .verify import VERIFIERS, Verdict, Verifier
 from .warp import target_rows
+
+_SMALLER = "; ask for fewer tokens or a smaller tree"
 
 
 def verifier_named(name: str) -> Verifier:
@@ -35,7 +38,7 @@ def verifier_named(name: str) -> Verifier:
 
 class Decoder:
     """The state of one run: the tokens known so far, and both models' caches. `tree`: one for all steps, or a Shaper that
-    gives each step its own. Raises BadPrompt, BadTree or BadPolicy."""
+    gives each step its own. Raises BadPrompt, BadTree, BadPolicy or OutOfMemory."""
 
     def __init__(self, pair: Pair, prompt: str, policy: Policy, tree: Tree | Shaper, verifier: str = "sequoia",
                  chance: Chance | None = None) -> None:
@@ -52,6 +55,12 @@ class Decoder:
         self._target = pair.target.open(capacity)  # slots are made at the first use
         self._drafter = Drafter(pair.draft.open(capacity if self.shaper.most > 1 else 0), policy, self.verifier, self._chance)
         self._laid_out: tuple[Tree, Rows] | None = None
+        require(self.bytes, pair.target.device, "the run needs", _SMALLER)
+
+    @property
+    def bytes(self) -> int:
+        """What the run will have allocated at most, beside the weights."""
+        return sum(context.bytes(self.shaper.most) for context in self.contexts)
 
     @property
     def contexts(self) -> tuple[Context, Context]:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import psutil
 import torch
 from huggingface_hub import HfApi, snapshot_download
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
@@ -22,6 +21,7 @@ from .acceptance import Acceptance
 from .dtype import DTYPES, best_dtype, lean_dtype
 from .errors import BadModel, BadPair, OutOfMemory, SequoiaError
 from .guarded import shown
+from .memory import require
 from .models import TreeModel, self_test
 from .pair import Pair
 
@@ -146,10 +146,7 @@ def loaded_bytes(source: Source, device: torch.device, dtypes: tuple[torch.dtype
 
 def check_memory(weight_bytes: int, device: torch.device) -> None:
     """OutOfMemory where the weights, and a tenth for everything else, exceed what is free."""
-    free = torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else psutil.virtual_memory().available
-    needed = weight_bytes * 1.1
-    if needed > free:
-        raise OutOfMemory(f"the two models need about {needed / 1e9:.1f} GB on {device}; free are {free / 1e9:.1f} GB")
+    require(weight_bytes * 1.1, device, "the two models need")
 
 
 def load_model(source: Source, device: torch.device, dtypes: tuple[torch.dtype, ...], draft: bool) -> TreeModel:

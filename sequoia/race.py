@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from .engine import Decoder
 from .errors import BadPolicy
 from .guarded import shown
+from .memory import require
 from .pair import Pair
 from .policy import Policy
 from .shaper import Shaper
@@ -35,7 +36,7 @@ class Lane:
 
 
 class Race:
-    """The lanes of one race under way. Raises BadPolicy unless there are 1 to MOST_LANES lanes; and BadPrompt or BadTree.
+    """The lanes of one race under way. Raises BadPolicy unless there are 1 to MOST_LANES lanes, and what a Decoder raises.
 
     `stats[lane]` are the totals of each lane so far; a lane's clock is their `total_seconds`.
     """
@@ -45,6 +46,8 @@ class Race:
             raise BadPolicy(f"a race of {shown(len(lanes))} lanes; allowed are 1 to {MOST_LANES}")
         self.lanes = tuple(lanes)
         self.decoders = tuple(Decoder(pair, prompt, policy, lane.tree, lane.verifier) for lane in lanes)
+        require(sum(decoder.bytes for decoder in self.decoders), pair.target.device, f"the {len(lanes)} lanes need",
+                "; ask for fewer tokens, fewer lanes or smaller trees")
         self.stats = [DecodeStats() for _ in lanes]
 
     @property

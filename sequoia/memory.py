@@ -1,0 +1,23 @@
+"""What is free on a device, held against what is about to be asked of it."""
+
+from __future__ import annotations
+
+import psutil
+import torch
+
+from .errors import OutOfMemory
+
+
+def free_bytes(device: torch.device) -> int:
+    """Bytes that can still be had: of the graphics card, else of the machine."""
+    return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else psutil.virtual_memory().available
+
+
+def require(needed: float, device: torch.device, what: str, advice: str = "") -> None:
+    """OutOfMemory, naming both figures, where `what` needs more than is free."""
+    if needed > (free := free_bytes(device)):
+        raise OutOfMemory(f"{what} about {_size(needed)} on {device}; free are {_size(free)}{advice}")
+
+
+def _size(count: float) -> str:
+    return f"{count / 1e9:.1f} GB" if count >= 1e8 else f"{count / 1e6:.1f} MB"
