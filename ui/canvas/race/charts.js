@@ -95,7 +95,8 @@
       return { data, layout: {
         showlegend: true, margin, xaxis: { ...seconds, range: [0, this.room()] }, yaxis: { ...upright("tokens"), range: [0, store.line * 1.06] },
         shapes: [{ type: "line", xref: "paper", x0: 0, x1: 1, y0: store.line, y1: store.line, line: { color: "var(--sq-dim-fixed)", width: 1, dash: "dot" } }],
-        annotations: [{ xref: "paper", x: 0, xanchor: "left", y: store.line, yanchor: "top", text: "finish line", showarrow: false, bgcolor: "rgba(0,0,0,0)", bordercolor: "rgba(0,0,0,0)", font: { size: 11, color: "var(--sq-dim-fixed)" } }],
+        annotations: [{ xref: "paper", x: 0, xanchor: "left", y: store.line, yanchor: "top", text: "finish line", showarrow: false,
+          bgcolor: "rgba(0,0,0,0)", bordercolor: "rgba(0,0,0,0)", font: { size: 11, color: "var(--sq-dim-fixed)" } }],
       } };
     }
 

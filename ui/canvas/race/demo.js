@@ -41,12 +41,21 @@
   }
 
   function result(kind) {
-    const lossless = { kind: kind.changes ? "tie" : kind.plain ? "none" : "exact", words: kind.changes ? "Differs at a tie of the target's two best logits." : "", at: kind.changes ? 41 : null, p: null };
+    const lossless = {
+      kind: kind.changes ? "tie" : kind.plain ? "none" : "exact",
+      words: kind.changes ? "Differs at a tie of the target's two best logits." : "", at: kind.changes ? 41 : null, p: null,
+    };
     if (kind.plain) return { waterfall: null, doctor: null, lossless };
     const ends = [1, kind.verify + 0.07, kind.verify + kind.draft + 0.07, kind.verify + kind.draft + kind.over].map((cost) => kind.mean / cost);
-    const words = ["the speed-up if a step cost no more than a plain token.", "The target's pass over a tree takes longer than over one token.", "The tree has to be drafted.", "All the rest of a step."];
+    const words = [
+      "the speed-up if a step cost no more than a plain token.", "The target's pass over a tree takes longer than over one token.", "The tree has to be drafted.",
+      "All the rest of a step.",
+    ];
     const bars = ["tokens", "verify", "draft", "overhead"].map((name, i) => ({ name, value: ends[i], loss: i ? ends[i - 1] - ends[i] : 0, words: words[i] }));
-    const remedies = [{ words: "A smaller tree of the same shape, 9 nodes on 5 levels", predicted: ends[3] * 1.2, parents: [-1, 0, 1, 2] }, { words: "A smaller draft: half the time, the same acceptance", predicted: ends[3] * 1.3, parents: null }];
+    const remedies = [
+      { words: "A smaller tree of the same shape, 9 nodes on 5 levels", predicted: ends[3] * 1.2, parents: [-1, 0, 1, 2] },
+      { words: "A smaller draft: half the time, the same acceptance", predicted: ends[3] * 1.3, parents: null },
+    ];
     return { waterfall: { bars }, doctor: { speedup: ends[3], loss: "draft", words: ends[3].toFixed(2) + "× plain decoding. Largest loss: drafting.", remedies }, lossless };
   }
 
