@@ -11,8 +11,7 @@ import json
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -21,29 +20,14 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
-from .auto import SLACK, acceptance_of
-from .engine import Decoder, plain, run
+from .contestants import Contestant, grid, hugging_face, other_dtypes, ours
 from .errors import SequoiaError
 from .hardware import HardwareProfile
 from .hub import ASSETS, load_pair
 from .measure import describe, dtype_name, measure_profile, versions
 from .pair import Pair
-from .plan import best_plan, predict
 from .policy import Policy
-from .trace import DecodeStats, StepTrace, repetition
-from .tree import Tree
-
-Decode = Callable[[str, Policy], tuple[list[int], DecodeStats | None]]  # -> emitted tokens, totals where the engine made them
-
-
-@dataclass(frozen=True)
-class Contestant:
-    """A named way to decode. `predicted` is the speed-up over plain that the planner expects, where it planned the tree."""
-
-    name: str
-    group: str
-    decode: Decode
-    predicted: float | None = None
+from .trace import repetition
 
 
 @dataclass
@@ -79,7 +63,7 @@ def benchmark(options: argparse.Namespace) -> dict[str, Any]:
     """Run every block (prompts x temperature), print its table, and give everything measured back."""
     named = {name: ref for name in ("target", "draft") if (ref := getattr(options, name))}
     pair = load_pair(**named, device=options.device)
-    others = _other_dtypes(named, options.device)
+    others = other_dtypes(named, options.device)
     profile = measure_profile(pair, rounds=options.rounds * 3)
     print(f"{pair.name} on {describe(pair.target.device)}, {dtype_name(pair)}, {options.tokens} new tokens a prompt, "
           f"{options.rounds} interleaved rounds; measured, medians with (lowest-highest).\nSpeed-ups are medians of the "
@@ -95,7 +79,8 @@ def _block(options: argparse.Namespace, pair: Pair, others: dict[str, Pair], pro
            temperature: float) -> dict[str, Any]:
     prompts = _prompts(kind)[:options.limit]
     policy = Policy(temperature=temperature, max_new_tokens=options.tokens, seed=options.seed, ignore_eos=True)
-    contestants = [*_ours(pair, others, profile, policy), *_hugging_face(others, options.assistant_tokens)]
+    contestants = [*ours(pair, others, profile, policy), *(grid(pair, profile, policy) if options.grid else ()),
+                   *hugging_face(others, options.assistant_tokens)]
     rows = measure(contestants, prompts, policy, options.rounds, f"{kind}, T={temperature:g}")
     _print(rows, f"{kind} prompts ({len(prompts)}), temperature {temperature:g}")
     return {"prompts": kind, "temperature": temperature, "rows": [asdict(row) for row in rows]}
@@ -132,82 +117,6 @@ def _round(contestant: Contestant, row: Row, prompts: Sequence[str], policy: Pol
         row.overhead_share = sum(one.seconds["overhead"] for one in stats) / sum(one.total_seconds for one in stats)
 
 
-# -- the contestants -----------------------------------------------------------------------------------------------------------
-
-
-def _ours(pair: Pair, others: dict[str, Pair], profile: HardwareProfile, policy: Policy) -> Iterator[Contestant]:
-    """The engine's own decoders; trees are chosen from the measured profile, as the app does."""
-    acceptance = acceptance_of(pair, policy)[0]
-    for name, other in others.items():
-        yield Contestant(f"plain, {name}", "plain", _traced(lambda prompt, policy, other=other: plain(other, prompt, policy)))
-    shapes = {
-        "chain": [Tree.chain(n) for n in range(2, 13)],
-        "k sequences": [Tree.sequences(k, length) for k in (2, 3, 4, 6, 8) for length in range(1, 9)],
-    }
-    for name, trees in shapes.items():
-        plan = max((predict(tree, acceptance, profile) for tree in trees), key=lambda plan: plan.predicted_speedup)
-        yield _tree_contestant(name, pair, plan.tree, plan.predicted_speedup)
-    plan = best_plan(acceptance, profile, slack=SLACK)
-    yield _tree_contestant("Sequoia", pair, plan.tree, plan.predicted_speedup)
-
-
-def _tree_contestant(name: str, pair: Pair, tree: Tree, predicted: float) -> Contestant:
-    decode = _traced(lambda prompt, policy: run(Decoder(pair, prompt, policy, tree)))
-    return Contestant(f"{name}, {len(tree)} nodes, {tree.levels} levels", name, decode, predicted)
-
-
-def _traced(start: Callable[[str, Policy], Iterator[StepTrace]]) -> Decode:
-    def decode(prompt: str, policy: Policy) -> tuple[list[int], DecodeStats]:
-        traces = list(start(prompt, policy))
-        return [token for trace in traces for token in trace.emitted], DecodeStats.fold(traces)
-    return decode
-
-
-def _hugging_face(pairs: dict[str, Pair], assistant_tokens: Sequence[int]) -> Iterator[Contestant]:
-    """`generate()` plain and assisted, in each number type."""
-    for name, pair in pairs.items():
-        yield Contestant(f"transformers generate(), {name}", "generate", _generate(pair, None))
-        for count in assistant_tokens:
-            yield Contestant(f"transformers assisted, {count} tokens, {name}", "assisted", _generate(pair, count))
-
-
-def _generate(pair: Pair, assistant_tokens: int | None) -> Decode:
-    def decode(prompt: str, policy: Policy) -> tuple[list[int], None]:
-        ids = torch.tensor([pair.encode(prompt)], device=pair.target.device)
-        torch.manual_seed(policy.seed)
-        sampling = {"do_sample": True, "temperature": policy.temperature, "top_p": policy.top_p, "top_k": 0}
-        helper = {"assistant_model": pair.draft.hf} if assistant_tokens else {}
-        with _assistant(pair, assistant_tokens), torch.inference_mode():
-            output = pair.target.hf.generate(
-                ids, attention_mask=torch.ones_like(ids), max_new_tokens=policy.max_new_tokens, pad_token_id=0,
-                **(sampling if policy.temperature else {"do_sample": False}), **helper)
-        return output[0, ids.shape[1]:].tolist(), None
-    return decode
-
-
-@contextmanager
-def _assistant(pair: Pair, tokens: int | None) -> Iterator[None]:
-    """The draft's generation settings for `tokens` assistant tokens a step; what they were before comes back after."""
-    config = pair.draft.hf.generation_config
-    wanted = {"num_assistant_tokens": tokens, "num_assistant_tokens_schedule": "constant", "assistant_confidence_threshold": 0.0}
-    before = {name: getattr(config, name, None) for name in wanted}
-    try:
-        if tokens:
-            config.update(**wanted)
-        yield
-    finally:
-        config.update(**before)
-
-
-def _other_dtypes(named: dict[str, str], device: str) -> dict[str, Pair]:
-    """The pair in each number type that plain decoding is tried in, told to decode through the end of text."""
-    pairs = {name: load_pair(**named, device=device, dtype=name) for name in ("float32", "bfloat16")}
-    for pair in pairs.values():
-        for model in (pair.target, pair.draft):
-            model.hf.generation_config.eos_token_id = None
-    return pairs
-
-
 # -- in and out ----------------------------------------------------------------------------------------------------------------
 
 
@@ -235,13 +144,14 @@ def _print(rows: Sequence[Row], title: str) -> None:
 
 
 def _print_summary(rows: Sequence[Row]) -> None:
-    ours = next(row for row in rows if row.group == "Sequoia")
-    for group in ("generate", "assisted"):
+    own = next(row for row in rows if row.group == "Sequoia")
+    for group in ("generate", "assisted", "grid"):
         best = min((row for row in rows if row.group == group), key=lambda row: statistics.median(row.ms_per_token), default=None)
         if best:
-            ratio = [one / other for one, other in zip(best.ms_per_token, ours.ms_per_token, strict=True)]
+            ratio = [one / other for one, other in zip(best.ms_per_token, own.ms_per_token, strict=True)]
             print(f"  Sequoia is {_spread(ratio, 'x')} as fast as {best.name}")
-    print(f"  Sequoia is {_spread(ours.ratio, 'x')} as fast as plain decoding on the same engine\n", flush=True)
+    print(f"  Sequoia is {_spread(own.ratio, 'x')} as fast as plain decoding on the same engine; predicted is "
+          f"{_or_blank(own.predicted, '.2f', 'x')}\n", flush=True)
 
 
 def _spread(values: Sequence[float] | None, unit: str) -> str:
@@ -275,6 +185,7 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--rounds", type=_positive, default=5)
     parser.add_argument("--assistant-tokens", nargs="+", type=int, default=[3, 5, 8], help="num_assistant_tokens to try")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--grid", action="store_true", help="try many other trees too, to hold the planned one against")
     parser.add_argument("--json", type=Path, help="file for everything measured")
     return parser.parse_args(argv)
 

@@ -1,0 +1,127 @@
+"""Who takes part in the benchmark: our engine with each kind of tree, and what `transformers` offers for the same pair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+
+from .auto import SLACK, acceptance_of
+from .dynamic import Dynamic
+from .engine import Decoder, plain, run
+from .hardware import HardwareProfile
+from .hub import load_pair
+from .pair import Pair
+from .plan import best_plan, predict
+from .planner import best_tree
+from .policy import Policy
+from .replan import Replanned
+from .shaper import Shaper
+from .trace import DecodeStats, StepTrace
+from .tree import Tree
+
+GRID_NODES, GRID_LEVELS = (3, 5, 8, 12, 16, 24, 32), (3, 4, 6, 8, 12)
+
+Decode = Callable[[str, Policy], tuple[list[int], DecodeStats | None]]  # -> emitted tokens, totals where the engine made them
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A named way to decode. `predicted` is the speed-up over plain that the planner expects, where it planned the tree."""
+
+    name: str
+    group: str
+    decode: Decode
+    predicted: float | None = None
+
+
+def ours(pair: Pair, others: dict[str, Pair], profile: HardwareProfile, policy: Policy) -> Iterator[Contestant]:
+    """The engine's own decoders; trees are chosen from the measured profile, as the app does."""
+    acceptance = acceptance_of(pair, policy)[0]
+    for name, other in others.items():
+        yield Contestant(f"plain, {name}", "plain", _traced(lambda prompt, policy, other=other: plain(other, prompt, policy)))
+    shapes = {
+        "chain": [Tree.chain(n) for n in range(2, 13)],
+        "k sequences": [Tree.sequences(k, length) for k in (2, 3, 4, 6, 8) for length in range(1, 9)],
+    }
+    for name, trees in shapes.items():
+        plan = max((predict(tree, acceptance, profile) for tree in trees), key=lambda plan: plan.predicted_speedup)
+        yield _tree_contestant(name, pair, plan.tree, plan.predicted_speedup)
+    plan = best_plan(acceptance, profile, slack=SLACK)
+    yield _tree_contestant("Sequoia", pair, plan.tree, plan.predicted_speedup)
+    yield _changing("replanned", pair, lambda: Replanned(acceptance, profile, slack=SLACK))
+    yield _changing("dynamic", pair, lambda: Dynamic(acceptance, profile, policy.temperature))
+
+
+def grid(pair: Pair, profile: HardwareProfile, policy: Policy) -> Iterator[Contestant]:
+    """The best trees of many sizes and level caps, to hold the planned one against."""
+    acceptance = acceptance_of(pair, policy)[0].smoothed()
+    sizes = [(nodes, levels) for nodes in GRID_NODES for levels in GRID_LEVELS if levels <= nodes]
+    trees = dict.fromkeys(best_tree(acceptance, nodes, levels) for nodes, levels in sizes)
+    for tree in trees:
+        yield _tree_contestant("grid", pair, tree, predict(tree, acceptance, profile).predicted_speedup)
+
+
+def _tree_contestant(name: str, pair: Pair, tree: Tree, predicted: float) -> Contestant:
+    decode = _traced(lambda prompt, policy: run(Decoder(pair, prompt, policy, tree)))
+    return Contestant(f"{name}, {len(tree)} nodes, {tree.levels} levels", name, decode, predicted)
+
+
+def _changing(name: str, pair: Pair, make: Callable[[], Shaper]) -> Contestant:
+    """A tree that changes while decoding; each run begins anew."""
+    return Contestant(f"{name}, at most {make().most} nodes", name,
+                      _traced(lambda prompt, policy: run(Decoder(pair, prompt, policy, make()))))
+
+
+def _traced(start: Callable[[str, Policy], Iterator[StepTrace]]) -> Decode:
+    def decode(prompt: str, policy: Policy) -> tuple[list[int], DecodeStats]:
+        traces = list(start(prompt, policy))
+        return [token for trace in traces for token in trace.emitted], DecodeStats.fold(traces)
+    return decode
+
+
+def hugging_face(pairs: dict[str, Pair], assistant_tokens: Sequence[int]) -> Iterator[Contestant]:
+    """`generate()` plain and assisted, in each number type."""
+    for name, pair in pairs.items():
+        yield Contestant(f"transformers generate(), {name}", "generate", _generate(pair, None))
+        for count in assistant_tokens:
+            yield Contestant(f"transformers assisted, {count} tokens, {name}", "assisted", _generate(pair, count))
+
+
+def _generate(pair: Pair, assistant_tokens: int | None) -> Decode:
+    def decode(prompt: str, policy: Policy) -> tuple[list[int], None]:
+        ids = torch.tensor([pair.encode(prompt)], device=pair.target.device)
+        torch.manual_seed(policy.seed)
+        sampling = {"do_sample": True, "temperature": policy.temperature, "top_p": policy.top_p, "top_k": 0}
+        helper = {"assistant_model": pair.draft.hf} if assistant_tokens else {}
+        with _assistant(pair, assistant_tokens), torch.inference_mode():
+            output = pair.target.hf.generate(
+                ids, attention_mask=torch.ones_like(ids), max_new_tokens=policy.max_new_tokens, pad_token_id=0,
+                **(sampling if policy.temperature else {"do_sample": False}), **helper)
+        return output[0, ids.shape[1]:].tolist(), None
+    return decode
+
+
+@contextmanager
+def _assistant(pair: Pair, tokens: int | None) -> Iterator[None]:
+    """The draft's generation settings for `tokens` assistant tokens a step; what they were before comes back after."""
+    config = pair.draft.hf.generation_config
+    wanted = {"num_assistant_tokens": tokens, "num_assistant_tokens_schedule": "constant", "assistant_confidence_threshold": 0.0}
+    before = {name: getattr(config, name, None) for name in wanted}
+    try:
+        if tokens:
+            config.update(**wanted)
+        yield
+    finally:
+        config.update(**before)
+
+
+def other_dtypes(named: dict[str, str], device: str) -> dict[str, Pair]:
+    """The pair in each number type that plain decoding is tried in, told to decode through the end of text."""
+    pairs = {name: load_pair(**named, device=device, dtype=name) for name in ("float32", "bfloat16")}
+    for pair in pairs.values():
+        for model in (pair.target, pair.draft):
+            model.hf.generation_config.eos_token_id = None
+    return pairs
