@@ -81,8 +81,10 @@ class LabTab:
         self.board.count(self.count, None, self.board, **engine)
         self.board.halt(self.halt, None, None, queue=False, **quiet)
         chosen = self.board.decode(self.decode, None, [form.tree, form.first, form.second, form.branching], **quiet)
-        chosen.success(None, None, None, js="() => Sequoia.lab.leave()", api_visibility="private").success(
-            self._live.run, form.form, [self._live.stage, form.save, *form.buttons], **engine)
+        left = chosen.success(None, None, None, js="() => Sequoia.lab.leave()", api_visibility="private")
+        left.success(form.going, None, form.buttons, queue=False, **quiet)
+        left.success(self._live.run, form.form, self._live.stage, **engine).then(
+            self._live.rested, None, [form.save, *form.buttons], queue=False, **quiet)
         blocks.unload(self.part)
 
     # -- what is known of the pair ---------------------------------------------------------------------------------------------

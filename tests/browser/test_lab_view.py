@@ -535,7 +535,7 @@ def test_another_profile_chooses_another_tree_at_once_and_says_that_it_was_not_m
     wanted = best_plan(Acceptance((0.6, 0.2, 0.1)), SLOW, 512, 24)
     assert Tree.from_parents(page.evaluate(f"{STATE}.parents")) == wanted.tree
     words = page.inner_text(part("whatif-words"))
-    assert "Nothing of it was measured here" in words
+    assert "nothing of it was measured here" in words
     assert "recorded" in words
     assert "Fastest there" in page.inner_text(part("plan"))
     page.select_option(part("whatif"), "here")
