@@ -18,6 +18,7 @@ from .trace import MAX_CHARS, MAX_STEPS, Run
 from .tree import MAX_NODES, Tree
 
 KINDS = ("exact", "tie", "bug", "law", "none")  # what a result says of lossless decoding
+LABELS = ("predicted", "predicted, what if", "measured", "recorded")  # where the speed-up of a remedy comes from
 MAX_WORDS, MAX_NAME, MAX_BARS, MAX_REMEDIES = 2000, 200, 8, 32
 _GREAT = 1e12
 Result = Mapping[str, Any]
@@ -114,7 +115,8 @@ def checked(result: Any) -> dict[str, Any]:
     """A lane's result with every field looked at and no other kept. Raises BadTrace, or what a missing field raises.
 
     {waterfall: {bars: [{name, value, loss, words}]} or null, doctor: {speedup, loss, words, remedies: [{words, predicted,
-    parents: [...] or null}]} or null, lossless: {kind of KINDS, words, at: token index or null, p: 0 to 1 or null} or null}
+    label of LABELS, parents: [...] or null}]} or null, lossless: {kind of KINDS, words, at: token index or null, p: 0 to 1 or
+    null} or null}
     """
     parts = {"waterfall": _waterfall, "doctor": _doctor, "lossless": _lossless}
     return {name: None if result[name] is None else read(result[name]) for name, read in parts.items()}
@@ -129,6 +131,7 @@ def _waterfall(data: Mapping[str, Any]) -> dict[str, Any]:
 def _doctor(data: Mapping[str, Any]) -> dict[str, Any]:
     loss = data["loss"]
     remedies = [{"words": _text(one["words"], "remedy", MAX_WORDS), "predicted": _figure(one["predicted"], "predicted speed-up"),
+                 "label": _known(one["label"], "label of a remedy", LABELS),
                  "parents": None if one["parents"] is None else list(Tree.from_parents(one["parents"]).parents)}
                 for one in _list(data["remedies"], "remedies", MAX_REMEDIES)]
     return {"speedup": _figure(data["speedup"], "speed-up"), "loss": None if loss is None else _text(loss, "loss", MAX_NAME),
@@ -136,16 +139,20 @@ def _doctor(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _lossless(data: Mapping[str, Any]) -> dict[str, Any]:
-    kind, at, p = data["kind"], data["at"], data["p"]
-    if kind not in KINDS:
-        raise BadTrace(f"lossless: {shown(kind)} is none of {', '.join(KINDS)}")
-    return {"kind": kind, "words": _text(data["words"], "lossless", MAX_WORDS),
+    at, p = data["at"], data["p"]
+    return {"kind": _known(data["kind"], "lossless", KINDS), "words": _text(data["words"], "lossless", MAX_WORDS),
             "at": None if at is None else whole(at, "first token that differs", 0, MAX_STEPS, BadTrace),
             "p": None if p is None else number(p, "p-value", 0, 1, BadTrace)}
 
 
 def _figure(value: Any, what: str) -> float:
     return number(value, what, -_GREAT, _GREAT, BadTrace)
+
+
+def _known(value: Any, what: str, among: Sequence[str]) -> str:
+    if value not in among:
+        raise BadTrace(f"{what}: {shown(value)} is none of {', '.join(among)}")
+    return value
 
 
 def _truth(value: Any, what: str) -> bool:

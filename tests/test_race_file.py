@@ -20,7 +20,8 @@ from sequoia.tree import Tree
 RESULT: dict[str, Any] = {
     "waterfall": {"bars": [{"name": "tokens", "value": 2.0, "loss": 0.0, "words": "two"}]},
     "doctor": {"speedup": 1.5, "loss": "draft", "words": "well", "remedies": [
-        {"words": "smaller", "predicted": 1.7, "parents": [-1, 0, 1]}, {"words": "other", "predicted": 1.6, "parents": None}]},
+        {"words": "smaller", "predicted": 1.7, "label": "predicted", "parents": [-1, 0, 1]},
+        {"words": "other", "predicted": 1.6, "label": "predicted, what if", "parents": None}]},
     "lossless": {"kind": "law", "words": "fits", "at": None, "p": 0.4}}
 EMPTY: dict[str, Any] = {"waterfall": None, "doctor": None, "lossless": None}
 LANES = (Lane("plain", Tree.chain(1)), Lane("tree", Tree.kary(2, 3)), Lane("copies", Tree.sequences(2, 2), "specinfer"))
@@ -84,6 +85,15 @@ def result(part: str, **fields: Any) -> Callable[[dict[str, Any]], None]:
     return lambda data: data["results"][1][part].update(fields)
 
 
+def remedy(**fields: Any) -> Callable[[dict[str, Any]], None]:
+    """A change of one field of a remedy that is fine otherwise."""
+    return result("doctor", remedies=[{"words": "a", "predicted": 1, "label": "predicted", "parents": None, **fields}])
+
+
+def test_the_remedy_that_is_spoiled_is_fine_otherwise(file: str) -> None:
+    assert RaceLog.from_json(spoiled(file, remedy())).results[1]["doctor"]["remedies"][0]["label"] == "predicted"
+
+
 @pytest.mark.parametrize("change", [
     lambda data: data.update(format="sequoia-run"), lambda data: data.update(version=2), lambda data: data.update(lanes=[]),
     lambda data: data.update(lanes=data["lanes"] * 2), lambda data: data.update(lanes={}), lambda data: data.update(lanes=[3]),
@@ -96,8 +106,8 @@ def result(part: str, **fields: Any) -> Callable[[dict[str, Any]], None]:
     lane("most", 0), lane("most", 10**9), lane("most", True), lane("most", 2, 1), lane("plain", True, 1), lane("verifier", []),
     result("waterfall", bars=[{}]), result("waterfall", bars=[1] * 99), result("waterfall", bars=None),
     result("doctor", speedup="fast"), result("doctor", speedup=1e300), result("doctor", words="x" * 5000),
-    result("doctor", remedies=[{"words": "a", "predicted": 1, "parents": [-1, 5]}]),
-    result("doctor", remedies=[{"words": "a", "predicted": 1, "parents": "abc"}]), result("doctor", remedies=[{}] * 99),
+    remedy(parents=[-1, 5]), remedy(parents="abc"), remedy(label="certain"), remedy(label=["predicted"]), remedy(label=None),
+    result("doctor", remedies=[{}] * 99),
     result("lossless", kind="perfect"), result("lossless", kind=["law"]), result("lossless", p=2), result("lossless", at=-1),
     result("lossless", at=1.5), result("lossless", words="\ud800"),
 ])

@@ -70,7 +70,7 @@ class Case:
             tree = typical_tree(nodes, levels, acceptance)
         found = diagnose(tally.stats, tree, base, acceptance, machine(self.pair))
         return {"speedup": found.speedup, "loss": found.largest_loss, "words": found.sentence,
-                "remedies": [{"words": one.sentence, "predicted": one.predicted,
+                "remedies": [{"words": one.words, "predicted": one.predicted, "label": one.label,
                               "parents": list(one.tree.parents) if one.tree and len(one.tree) <= most else None}
                              for one in found.remedies]}
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -69,7 +70,7 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
                            if _is_number(policy.get(name))}
     if isinstance(tree := meta.get("tree"), Mapping):
         clean["tree"] = {name: tree[name] for name in ("nodes", "levels") if _is_number(tree.get(name))}
-        clean["tree"] |= {"how": tree["how"][:200]} if isinstance(tree.get("how"), str) else {}
+        clean["tree"] |= {"how": relabelled(tree["how"][:200])} if isinstance(tree.get("how"), str) else {}
     if _is_number(seconds := meta.get("plain_seconds", 0)) and 0 < seconds < 1e6:
         clean |= {"plain_seconds": seconds, "plain_label": "recorded"}
         if _is_spread(spread := meta.get("plain_spread"), seconds):
@@ -79,6 +80,15 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(versions := meta.get("versions"), Mapping):
         clean["versions"] = {str(name)[:40]: text[:40] for name, text in list(versions.items())[:32] if isinstance(text, str)}
     return clean
+
+
+def relabelled(told: Any) -> Any:
+    """What a file tells, with "recorded" for "measured" in every text of it."""
+    if isinstance(told, str):
+        return re.sub("measured", "recorded", told, flags=re.IGNORECASE)
+    if isinstance(told, Mapping):
+        return {name: relabelled(part) for name, part in told.items()}
+    return tuple(map(relabelled, told)) if isinstance(told, list | tuple) else told
 
 
 def _is_spread(value: Any, middle: float) -> bool:

@@ -17,7 +17,7 @@ from sequoia import Recorder, Run, StepTrace, Tree
 from sequoia.errors import BadTrace
 from sequoia.race_file import LaneLog, RaceLog, Result
 
-from .messages import VERSION, recorded
+from .messages import VERSION, recorded, relabelled
 from .recordings import new_name
 
 Move = dict[str, Any]
@@ -87,8 +87,9 @@ class Opened(Kept):
         if not any(lane.run.steps for lane in log.lanes):
             raise BadTrace("the race file holds no steps, so there is nothing to play")
         meta = recorded(log.meta)
-        super().__init__(meta, [replace(lane, run=replace(lane.run, meta=recorded(lane.run.meta))) for lane in log.lanes])
-        self.results = log.results
+        super().__init__(meta, [replace(lane, how=relabelled(lane.how), run=replace(lane.run, meta=recorded(lane.run.meta)))
+                                for lane in log.lanes])
+        self.results = relabelled(log.results)
         for lane, step in log.moves():
             run = log.lanes[lane].run
             self._keep(lane, run.steps[step], run.texts[step])

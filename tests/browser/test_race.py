@@ -499,9 +499,9 @@ def test_reasons_badges_and_buttons(page: Page) -> None:
     bars = [{"name": name, "value": value, "loss": loss, "words": f"words of {name}"} for name, value, loss in
             (("tokens", 3.0, 0.0), ("verify", 2.5, 0.5), ("draft", 1.5, 1.0), ("overhead", 1.6, -0.1))]
     doctor = {"speedup": 1.6, "loss": "draft", "words": "1.60× plain.", "remedies": [
-        {"words": "A smaller tree", "predicted": 1.9, "parents": [-1, 0]},
-        {"words": "A smaller draft", "predicted": 2.0, "parents": None},
-        {"words": "Plain: 1.00× (measured)", "predicted": 1.0, "parents": None}]}  # what the words say is not said again
+        {"words": "A smaller tree", "predicted": 1.9, "label": "predicted", "parents": [-1, 0]},
+        {"words": "A smaller draft", "predicted": 2.0, "label": "predicted, what if", "parents": None},
+        {"words": "Plain decoding", "predicted": 1.0, "label": "recorded", "parents": None}]}
     still(page, whole)
     assert page.locator("[data-part=whys]").is_hidden()
     lossless = {"kind": "tie", "words": "A tie.", "at": 4, "p": None}
@@ -510,7 +510,9 @@ def test_reasons_badges_and_buttons(page: Page) -> None:
     assert page.locator(".race-fall li > b").all_inner_texts() == ["3.00", "2.50×", "1.50×", "1.60×"]
     assert page.locator(".race-fall-less").all_inner_texts() == ["", "−0.50", "−1.00", "+0.10"]
     assert page.locator(".race-fall p").all_inner_texts() == [bar["words"] for bar in bars]
-    assert page.locator(".race-remedies b").all_inner_texts() == ["1.90× predicted", "2.00× predicted"]
+    assert page.locator(".race-remedies b").all_inner_texts() == ["1.90×", "2.00×", "1.00×"]
+    assert page.locator(".race-remedy-label").all_inner_texts() == ["predicted, +0.30", "predicted, what if, +0.40",
+                                                                    "recorded, −0.60"]
     assert page.locator(".race-remedies button").count() == 1
     page.click(".race-remedies button")
     page.click(f"{lane(1)} button")
@@ -557,7 +559,7 @@ def test_hostile_texts_stay_texts(page: Page) -> None:
     whole["meta"].update(target=MARKUP, draft=MARKUP, device=MARKUP, prompt=MARKUP, title=MARKUP)
     whole.update(error=MARKUP, notice=MARKUP)
     result = {"waterfall": {"bars": [{"name": MARKUP, "value": 1, "loss": 0, "words": MARKUP}] * 2},
-              "doctor": {"words": MARKUP, "remedies": [{"words": MARKUP, "predicted": 2, "parents": None}]},
+              "doctor": {"words": MARKUP, "remedies": [{"words": MARKUP, "predicted": 2, "label": MARKUP, "parents": None}]},
               "lossless": {"kind": "bug", "words": MARKUP, "at": None, "p": None}}
     still(page, {**whole, "results": [result, result]})
     drawn(page, "tokens")

@@ -53,8 +53,8 @@
     ];
     const bars = ["tokens", "verify", "draft", "overhead"].map((name, i) => ({ name, value: ends[i], loss: i ? ends[i - 1] - ends[i] : 0, words: words[i] }));
     const remedies = [
-      { words: "A smaller tree of the same shape, 9 nodes on 5 levels", predicted: ends[3] * 1.2, parents: [-1, 0, 1, 2] },
-      { words: "A smaller draft: half the time, the same acceptance", predicted: ends[3] * 1.3, parents: null },
+      { words: "A smaller tree of the same shape, 9 nodes on 5 levels", predicted: ends[3] * 1.2, label: "predicted", parents: [-1, 0, 1, 2] },
+      { words: "A smaller draft: half the time, the same acceptance", predicted: ends[3] * 1.3, label: "predicted, what if", parents: null },
     ];
     return { waterfall: { bars }, doctor: { speedup: ends[3], loss: "draft", words: ends[3].toFixed(2) + "× plain decoding. Largest loss: drafting.", remedies }, lossless };
   }

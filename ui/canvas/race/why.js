@@ -48,19 +48,21 @@
       });
     }
 
-    doctor(host, { words, remedies }, i) {
+    doctor(host, { speedup, words, remedies }, i) {
       const box = el("div", { class: "race-doctor", "data-part": "doctor" }, host);
       el("p", { class: "race-says", text: S.readable(words) }, box);
       if (!remedies?.length) return;
       const list = el("ul", { class: "race-remedies" }, box);
-      for (const { words: remedy, predicted, parents } of remedies) {
+      for (const { words: remedy, predicted, label, parents } of remedies) {
         const item = el("li", {}, list);
         el("span", { text: S.readable(remedy) }, item);
-        if (known(predicted) && !String(remedy).includes(predicted.toFixed(2))) el("b", { text: predicted.toFixed(2) + "× predicted" }, item);
+        if (known(predicted)) el("b", { text: predicted.toFixed(2) + "×" }, item);
+        el("span", { class: "race-remedy-label", text: [S.readable(label || ""), gain(predicted - speedup)].filter(Boolean).join(", ") }, item);
         if (parents) button(item, { text: "Try this tree", hint: "Race with this tree" }).addEventListener("click", () => this.ask("apply", { lane: i, parents }));
       }
     }
   };
 
+  const gain = (points) => (known(points) ? (points < 0 ? "−" : "+") + Math.abs(points).toFixed(2) : "");
   const share = (value, most) => (known(value) ? Math.max(0, Math.min(value / most, 1)) * 100 : 0) + "%";
 })((window.Sequoia = window.Sequoia || {}));
