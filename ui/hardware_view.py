@@ -46,9 +46,10 @@ def rates_of(pair: Pair | None) -> dict[str, Rates]:
         found[f"T{temperature:g}"] = Rates(f"{pair.name} pair, T {temperature:g}", "recorded", acceptance, temperature)
     for key, acceptance in dict(pair.measured).items():
         if isinstance(key, tuple) and key[0] == "acceptance":
-            _, temperature, top_p = key
-            name = f"this pair, T {temperature:g}, top-p {top_p:g}"
-            found[f"T{temperature:g}/{top_p:g}"] = Rates(name, "measured", acceptance, temperature)
+            _, temperature, top_p, verifier = key
+            rule = "" if verifier == "sequoia" else f", {verifier}"
+            name = f"this pair, T {temperature:g}, top-p {top_p:g}{rule}"
+            found[f"T{temperature:g}/{top_p:g}{rule}"] = Rates(name, "measured", acceptance, temperature)
     return {**found, **rates_of(None)}
 
 
