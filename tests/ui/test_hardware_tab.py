@@ -87,7 +87,7 @@ def test_the_paper_is_never_called_measured(tab: HardwareTab) -> None:
         shown = view(tab, tab.look(asked(tab, profile=key), request()))["profile"]
         assert shown["label"] == entry.profile.source != "measured"
         assert shown["note"]
-        assert "assumed" in shown["device"]
+        assert ("assumed" in shown["device"]) == (entry.profile.source == "paper")
 
 
 def test_paper_profiles_hold_the_papers_figures() -> None:
