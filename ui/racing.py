@@ -1,16 +1,17 @@
 """One race in a thread of its own, and its messages: lanes move in turns, then it is found out where the time went.
 
-Stop ends all lanes after the present step. What follows is on no lane's clock: losses, remedies and the lossless check.
+Stop ends all lanes after the present step. What follows is on no lane's clock: losses, remedies and the lossless check. Moves
+and checks together take at most the seconds of the limits.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
-from sequoia import Lane, Pair, Race, Recorder, StepTrace, Tree
+from sequoia import Lane, Pair, Race, Recorder, Shaper, StepTrace, Tree
 from sequoia.lossless import first_tokens
 from sequoia.race_file import LaneLog, Result
 from sequoia.trace import Run
@@ -73,6 +74,7 @@ class RaceRun(Worker):
         self._over: Over | None = None
         self._told = False  # whether the page knows what races
         self._left = False
+        self._end = 0.0  # of moves and checks, on the monotonic clock
 
     @property
     def holding(self) -> bool:
@@ -130,6 +132,7 @@ class RaceRun(Worker):
     def _serve(self, steps: int | None) -> Ended:  # noqa: ARG002  a race is run to its end
         with self._turn() as pair:
             race = self._begin(pair)
+            self._end = time.monotonic() + self._limits.seconds
             tallies, late = self._move(race)
             self.mail.put(Over(bool(race.running)))
             lanes, race = race.lanes, None  # the caches are free before anything is checked
@@ -152,7 +155,7 @@ class RaceRun(Worker):
 
     def _move(self, race: Race) -> tuple[tuple[Tally, ...], str | None]:
         """Moves until the race ends, is stopped, or its time is up; the words for the last of these."""
-        tallies, end = tuple(Tally() for _ in race.lanes), time.monotonic() + self._limits.seconds
+        tallies = tuple(Tally() for _ in race.lanes)
         for decoder in race.decoders:  # as Race.prefill does, and Stop is heard between two lanes
             if not self._halt.is_set():
                 decoder.prefill()
@@ -160,9 +163,13 @@ class RaceRun(Worker):
             lane, trace = race.step()
             tallies[lane].add(trace)
             self.mail.put(Moved(lane, trace))
-            if time.monotonic() > end:
+            if self._late:
                 return tallies, overdue("race", self._limits)
         return tallies, None
+
+    @property
+    def _late(self) -> bool:
+        return time.monotonic() > self._end
 
     # -- after the race, on no clock -------------------------------------------------------------------------------------------
 
@@ -178,7 +185,7 @@ class RaceRun(Worker):
     def _texts(self, case: Case) -> Iterator[tuple[int, Result]]:
         tokens = None
         for tokens in case.plain_tokens():
-            if case.base is None and self._halt.is_set():
+            if case.base is None and (self._halt.is_set() or self._late):
                 tokens = None
                 break
         yield from case.texts(tokens)
@@ -188,21 +195,27 @@ class RaceRun(Worker):
         for i, lane in enumerate(case.lanes):
             if lane.is_plain:
                 continue
-            if not self.order.check or self._halt.is_set():
+            if not self.order.check or self._halt.is_set() or self._late:
+                late = ": the time of this race was up" * (self.order.check and self._late)
                 yield i, said("none", f"At temperature {case.policy.temperature:g} two right texts differ by chance, and first "
-                                      "tokens were not held against the target's law.")
-            elif not isinstance(lane.tree, Tree):
-                yield i, said("none", "Its trees change from step to step; first tokens are checked for a tree that stays.")
+                                      f"tokens were not held against the target's law{late}.")
             else:
                 self.mail.put(Said(f"holding first tokens of {lane.name} against the target's law"))
-                yield from ((i, one) for one in self._law(case, lane, lane.tree))
+                yield from ((i, one) for one in self._law(case, i))
 
-    def _law(self, case: Case, lane: Lane, tree: Tree) -> Iterator[Result]:
-        end = time.monotonic() + LAW_SECONDS
+    def _law(self, case: Case, i: int) -> Iterator[Result]:
+        lane, end = case.lanes[i], min(time.monotonic() + LAW_SECONDS, self._end)
+        tree = lane.tree if isinstance(lane.tree, Tree) else self._shapers(case, i)
         for found in first_tokens(case.pair, case.prompt, case.policy, tree, lane.verifier, LAW_RUNS, LAW_BATCH):
             yield law(found)
             if self._halt.is_set() or time.monotonic() > end:
                 return
+
+
+    def _shapers(self, case: Case, i: int) -> Callable[[], Shaper]:
+        """What makes a Shaper for each run of a lane whose trees change: what one run taught it must not reach the next."""
+        lane = self.order.lanes[i]
+        return lambda: cast(Shaper, lane.wish.tree(case.pair, case.policy, lane.verifier)[0])
 
 
 def _log_of(lane: Lane, how: str, meta: Mapping[str, Any]) -> LaneLog:

@@ -12,7 +12,7 @@ import torch
 from visits import wait
 
 import ui.racing
-from sequoia import Pair, Policy, Race, StepTrace
+from sequoia import Dynamic, Pair, Policy, Race, Replanned, StepTrace
 from sequoia.errors import BadModel, BadPolicy, BadPrompt, BadTree
 from sequoia.lossless import FirstTokens, TextMatch
 from sequoia.race_file import RaceLog
@@ -303,10 +303,39 @@ def test_the_law_is_checked_where_it_is_asked_for(make: Callable[..., RaceRun], 
     monkeypatch.setattr(ui.racing, "LAW_RUNS", 60)
     messages = raced(make(**TEMPERED, check=True))
     kinds = [result and result["lossless"]["kind"] for result in results_of(messages)]
-    assert kinds == [None, "law", "none"]
-    assert "60 runs" in results_of(messages)[1]["lossless"]["words"]
+    assert kinds == [None, "law", "law"]
+    assert all("60 runs" in result["lossless"]["words"] for result in results_of(messages)[1:])
     unchecked = results_of(raced(make(**TEMPERED)))
     assert [result and result["lossless"]["kind"] for result in unchecked] == [None, "none", "none"]
+
+
+def test_every_run_of_the_check_has_a_shaper_of_its_own(make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards against a Shaper that has learned from the race, or from the run before."""
+    made: list[Any] = []
+
+    def one(pair: Pair, prompt: str, policy: Policy, tree: Callable[[], Any], *_: Any) -> Iterator[FirstTokens]:
+        made.extend([tree(), tree()])
+        yield FirstTokens(torch.ones(1, dtype=torch.float64))
+
+    monkeypatch.setattr(ui.racing, "first_tokens", one)
+    raced(make(temperature=0.9, lanes=[PLAIN, DYNAMIC, ("replanned", "12, 4", "sequoia")], check=True))
+    assert [type(shaper) for shaper in made] == [Dynamic, Dynamic, Replanned, Replanned]
+    assert len({id(shaper) for shaper in made}) == 4
+
+
+def test_checks_and_moves_share_the_seconds_of_the_limits(make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A race that has used up its time is not checked; one that has some left is, to its end and no longer."""
+    monkeypatch.setattr(ui.racing, "first_tokens", lambda *_: pytest.fail("was checked"))
+    lossless = results_of(raced(make(limits=Limits(seconds=0.0), **TEMPERED, check=True)))[1]["lossless"]
+    assert lossless["kind"] == "none"
+    assert "the time of this race was up" in lossless["words"]
+    monkeypatch.undo()
+    monkeypatch.setattr(ui.racing, "LAW_RUNS", 100_000)
+    monkeypatch.setattr(ui.racing, "LAW_SECONDS", 3600.0)
+    kinds = [result and result["lossless"]["kind"] for result in results_of(raced(make(limits=Limits(seconds=1.0), **TEMPERED,
+                                                                                       check=True)))]
+    assert kinds[0] is None
+    assert "none" in kinds  # the first lane used the second up, the race or its own check
 
 
 def test_stop_ends_the_check_of_the_law(make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch) -> None:
