@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from functools import partial
 
 import torch
 
 
+def finish(device: torch.device) -> None:
+    """Wait until `device` has done what it was given; a CPU always has."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
 class Clock:
-    """Runs from its making on. What is in neither phase is overhead. On CUDA the end of a phase waits for the device, which
-    would otherwise still be busy with it during the next."""
+    """Runs from its making on. What is in neither phase is overhead. On CUDA the end of a phase, and of the step, waits for the
+    device, which would otherwise still be busy with it during the next."""
 
     def __init__(self, device: torch.device) -> None:
-        self._wait = torch.cuda.synchronize if device.type == "cuda" else None
+        self._wait = partial(finish, device)
         self._start = time.perf_counter()
         self._seconds = {"draft": 0.0, "verify": 0.0}
 
@@ -22,18 +30,18 @@ class Clock:
 
     def stop(self) -> dict[str, float]:
         """Seconds of the step by phase."""
+        self._wait()
         total = time.perf_counter() - self._start
         return {**self._seconds, "overhead": total - sum(self._seconds.values())}
 
 
 class _Phase:
-    def __init__(self, seconds: dict[str, float], name: str, wait: object) -> None:
+    def __init__(self, seconds: dict[str, float], name: str, wait: Callable[[], None]) -> None:
         self._seconds, self._name, self._wait = seconds, name, wait
 
     def __enter__(self) -> None:
         self._start = time.perf_counter()
 
     def __exit__(self, *_: object) -> None:
-        if callable(self._wait):
-            self._wait()
+        self._wait()
         self._seconds[self._name] += time.perf_counter() - self._start

@@ -39,7 +39,7 @@ class Contestant:
 
 def ours(pair: Pair, others: dict[str, Pair], profile: HardwareProfile, policy: Policy) -> Iterator[Contestant]:
     """The engine's own decoders; trees are chosen from the measured profile, as the app does."""
-    acceptance = acceptance_of(pair, policy)[0]
+    acceptance = acceptance_of(pair, policy)[0].smoothed()
     for name, other in others.items():
         yield Contestant(f"plain, {name}", "plain", _traced(lambda prompt, policy, other=other: plain(other, prompt, policy)))
     shapes = {
@@ -71,8 +71,7 @@ def _tree_contestant(name: str, pair: Pair, tree: Tree, predicted: float) -> Con
 
 def _changing(name: str, pair: Pair, make: Callable[[], Shaper]) -> Contestant:
     """A tree that changes while decoding; each run begins anew."""
-    return Contestant(f"{name}, at most {make().most} nodes", name,
-                      _traced(lambda prompt, policy: run(Decoder(pair, prompt, policy, make()))))
+    return Contestant(f"{name} while decoding", name, _traced(lambda prompt, policy: run(Decoder(pair, prompt, policy, make()))))
 
 
 def _traced(start: Callable[[str, Policy], Iterator[StepTrace]]) -> Decode:

@@ -12,7 +12,7 @@ from .models import Rows, TreeModel
 from .tree import Tree
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-_MEASURED_UP_TO = 200_000_000  # parameters; beyond, the second copy is not worth its memory
+MEASURED_UP_TO = 200_000_000  # parameters; beyond, the second copy is not worth its memory
 _ROUNDS = 8
 
 
@@ -21,7 +21,7 @@ def best_dtype(hf: Any, name: str, width: int, draft: bool = False) -> TreeModel
 
     A draft may also have its weights rounded to int8.
     """
-    if hf.device.type == "cpu" and hf.num_parameters() <= _MEASURED_UP_TO:
+    if hf.device.type == "cpu" and hf.num_parameters() <= MEASURED_UP_TO:
         copies = [copy.deepcopy(hf).to(dtype) for dtype in (torch.float32, torch.bfloat16)]
         models = [TreeModel(one, name).quicken() for one in copies]
         rounded = TreeModel(copies[1], name).quicken(int8=True) if draft else models[1]
@@ -44,9 +44,10 @@ def fastest(models: list[TreeModel], width: int) -> TreeModel:
 
 class _Trial:
     def __init__(self, model: TreeModel, width: int) -> None:
-        self._context = model.open(64 + width)
+        prefix, width = max(1, min(48, model.limit - width)), min(width, model.limit - 1)
+        self._context = model.open(prefix + width)
         self._tokens = [i % model.vocab for i in range(width)]
-        self._context.extend([i % model.vocab for i in range(48)])
+        self._context.extend([i % model.vocab for i in range(prefix)])
         self._rows = Rows(Tree.chain(width), range(width), self._context)
 
     def seconds(self) -> float:

@@ -17,12 +17,14 @@ from .tree import Tree
 from .verify import Verdict
 
 WIDEST = 16
-PRIOR_VISITS = 8.0
+PRIOR_VISITS = 8.0  # visits that the start counts for, in each bin
+MEMORY = 0.995  # share of the counts that one step leaves, so that what was given up is tried again
 EDGES = np.array([0.003, 0.01, 0.03, 0.07, 0.15, 0.25, 0.4, 0.6, 0.8, 0.9, 0.97])  # of the draft's probability
 
 
 class Calibration:
-    """How often the child of some rank was accepted, by the probability that the draft's law has at that rank.
+    """How often the child of some rank was accepted, by the probability that the draft's law has at that rank. At temperature 0
+    that is the child's own probability; else children are drawn, and it only tells how sure the law is.
 
     Before anything is counted: that probability itself at temperature 0, where the walk follows the most probable token;
     else the rate of the rank, as at higher temperatures a child is accepted for how alike the laws are.
@@ -41,6 +43,11 @@ class Calibration:
         prior = probs if self._greedy else self._rates[None, :probs.shape[1]]
         found = (self._accepted[ranks, bins] + PRIOR_VISITS * prior) / (self._visited[ranks, bins] + PRIOR_VISITS)
         return np.minimum.accumulate(found, axis=1)
+
+    def fade(self) -> None:
+        """Forget a little; once a step."""
+        self._visited *= MEMORY
+        self._accepted *= MEMORY
 
     def add(self, probs: np.ndarray, accepted: int | None) -> None:
         """Count one node on the walk: its children's (k,) ranked probabilities, and the rank of the accepted one."""
@@ -91,6 +98,7 @@ class Dynamic:
     def learn(self, tree: Tree, verdict: Verdict) -> None:
         if self._sprout is None:
             return
+        self.calibration.fade()
         for node, follower in zip(verdict.path, (*verdict.path[1:], None), strict=True):
             if children := tree.children[node]:
                 accepted = None if follower is None else tree.ranks[follower]
@@ -106,10 +114,7 @@ class PathSprout:
         self._depth = 0
         self.front: tuple[int, ...] = (0,) if most > 1 and levels > 1 else ()
         self.probs: dict[int, np.ndarray] = {}
-
-    @property
-    def tree(self) -> Tree:
-        return Tree(tuple(self._parents))
+        self.tree = Tree.chain(1)
 
     def grow(self, laws: torch.Tensor) -> tuple[int, ...]:
         probs = laws.topk(min(WIDEST, laws.shape[1])).values.double().cpu().numpy()  # (front, k)
@@ -122,6 +127,7 @@ class PathSprout:
             self._parents += [node] * count
             self._reach += scores[row, :count].tolist()
         self._depth += 1
+        self.tree = Tree(tuple(self._parents))
         self.front = self._next_front(range(first, len(self._parents)), float(rates[:, 0].mean()))
         return counts
 

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from .chance import Chance, chance_for
-from .clock import Clock
+from .clock import Clock, finish
 from .draft import Drafted, Drafter
 from .errors import BadPolicy, BadTree
 from .guarded import shown
@@ -59,7 +59,7 @@ class Decoder:
 
     @property
     def bytes(self) -> int:
-        """What the run will have allocated at most, beside the weights."""
+        """What the run will keep allocated, beside the weights: all but the short-lived results of single operations."""
         return sum(context.bytes(self.shaper.most) for context in self.contexts)
 
     @property
@@ -78,6 +78,7 @@ class Decoder:
         if len(self.prompt) > 1:
             self._target.extend(self.prompt[:-1])
         self._drafter.read(self.prompt)
+        finish(self.pair.target.device)  # or the first step would be charged with the rest of it
 
     @torch.inference_mode()
     def step(self) -> StepTrace:

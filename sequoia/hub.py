@@ -18,7 +18,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
 from .acceptance import Acceptance
-from .dtype import DTYPES, best_dtype, lean_dtype
+from .dtype import DTYPES, MEASURED_UP_TO, best_dtype, lean_dtype
 from .errors import BadModel, BadPair, OutOfMemory, SequoiaError
 from .guarded import shown
 from .memory import require
@@ -28,6 +28,7 @@ from .pair import Pair
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
 BUNDLED = ASSETS / "pair"
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
+_BYTES_TO_CHOOSE = 16  # a parameter: the file as it is, both copies to choose from, and the weights of each laid out anew
 _ROWS = (16, 2)  # of a usual pass of the target and of the draft
 _PROBES = ("def f(x):\n    return x + 1\n", "Hello, wörld! 你好 🙂", "  \t\n\n x=1e-3;  # ok", "The year 2024, isn't it?")
 
@@ -141,6 +142,8 @@ def loaded_bytes(source: Source, device: torch.device, dtypes: tuple[torch.dtype
     """Bytes of the weights once loaded: float32 made of a bfloat16 file takes twice the file."""
     stored = getattr(source.config.get_text_config(), "dtype", None) or torch.float32
     used = dtypes[0] if dtypes else lean_dtype(device)
+    if not dtypes and device.type == "cpu" and source.weight_bytes // stored.itemsize <= MEASURED_UP_TO:
+        return _BYTES_TO_CHOOSE * source.weight_bytes // stored.itemsize
     return source.weight_bytes * max(used.itemsize, stored.itemsize) // stored.itemsize
 
 

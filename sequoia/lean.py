@@ -55,7 +55,7 @@ class LeanLlama:
         self._eps = config.rms_norm_eps
         self._head = pack([hf.lm_head])
         self._rotary = body.rotary_emb
-        self._cos, self._sin = _rotations(self._rotary, 0)
+        self._tables = _rotations(self._rotary, 0)
 
     def __call__(self, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor, slots: Slots, last_only: bool
                  ) -> torch.Tensor:
@@ -71,10 +71,11 @@ class LeanLlama:
 
     def _rotation(self, positions: torch.Tensor, reach: int) -> tuple[torch.Tensor, torch.Tensor]:
         """cos and signed sin of `positions`, (rows, heads + 2 * kv_heads, head_dim) each, that leave the values as they are."""
-        if reach > len(self._cos):
-            self._cos, self._sin = _rotations(self._rotary, max(reach, 2 * len(self._cos), 1024))
+        tables = self._tables
+        if reach > len(tables[0]):  # several runs may do this at once: each goes on with its own, and the last one stays
+            self._tables = tables = _rotations(self._rotary, max(reach, 2 * len(tables[0]), 1024))
         turned, still = self._heads + self._kv_heads, (len(positions), self._kv_heads, self._dim)
-        cos, sin = (table[positions].expand(-1, turned, -1) for table in (self._cos, self._sin))
+        cos, sin = (table[positions].expand(-1, turned, -1) for table in tables)
         return torch.cat((cos, cos.new_ones(still)), 1), torch.cat((sin, sin.new_zeros(still)), 1)
 
 

@@ -9,8 +9,10 @@ from .errors import OutOfMemory
 
 
 def free_bytes(device: torch.device) -> int:
-    """Bytes that can still be had: of the graphics card, else of the machine."""
-    return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else psutil.virtual_memory().available
+    """Bytes that can still be had: of the graphics card, what torch holds unused included, else of the machine."""
+    if device.type != "cuda":
+        return psutil.virtual_memory().available
+    return torch.cuda.mem_get_info(device)[0] + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
 
 
 def require(needed: float, device: torch.device, what: str, advice: str = "") -> None:

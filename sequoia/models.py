@@ -111,9 +111,10 @@ class Context:
         return self.slots.length
 
     def bytes(self, nodes: int) -> int:
-        """What this run will have allocated here once it goes on with trees of `nodes` nodes: slots, mask and logits."""
+        """What this run will keep allocated here with trees of `nodes` nodes: slots, mask and logits."""
         config, number = self.model.config, self.model.mask_dtype.itemsize
-        heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
+        shared = 1 if getattr(config, "multi_query", False) else None
+        heads = getattr(config, "num_key_value_heads", None) or shared or config.num_attention_heads
         size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
         slots = 2 * config.num_hidden_layers * heads * size * self.capacity
         return number * (slots + nodes * (self.capacity + nodes)) + 4 * nodes * self.model.vocab if self.capacity else 0

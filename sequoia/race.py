@@ -1,7 +1,8 @@
 """A race: several ways to decode one prompt, side by side on one device, each on a clock of its own.
 
 Lanes move in turns, so none takes time from another: a lane's clock is the sum of its own steps, and the lane furthest behind
-on its clock moves next. What is seen is each lane as if it had the machine to itself. Reading the prompt is on no clock.
+on its clock moves next. What is seen is nearly each lane as if it had the machine to itself; what they still share is the
+processor's cache, out of which they push each other's numbers. Reading the prompt is on no clock.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from .plan import best_plan
 from .tree import Tree
 from .verify import Verdict
 
-PRIOR_VISITS = 16.0  # what the given vector weighs against counts: about as many steps
+PRIOR_VISITS = 16.0  # trials that the given vector counts for: a handful of steps
 MEMORY = 0.99  # share of the counts that one step leaves: the last hundred steps or so are remembered
 
 
@@ -20,13 +20,14 @@ class RankCounts:
     def __init__(self, acceptance: Acceptance) -> None:
         rates = np.array(acceptance.rates)
         before = 1 - np.concatenate(([0.0], np.cumsum(rates)[:-1]))  # chance that the walk tries the child at all
-        self._tried = PRIOR_VISITS * np.maximum(before, 0)
-        self._accepted = PRIOR_VISITS * rates
+        self._start = PRIOR_VISITS * np.maximum(before, 0), PRIOR_VISITS * rates
+        self._tried, self._accepted = (counts.copy() for counts in self._start)
 
     def add(self, tree: Tree, verdict: Verdict) -> None:
-        """Count one step's trials."""
-        self._tried *= MEMORY
-        self._accepted *= MEMORY
+        """Count one step's trials. What is forgotten goes back towards the start, so that ranks which no tree reaches, or a
+        draft that was given up, are tried again."""
+        for counts, start in zip((self._tried, self._accepted), self._start, strict=True):
+            counts += (1 - MEMORY) * (start - counts)
         for trial in verdict.trials:
             if (rank := tree.ranks[trial.node]) < len(self._tried):
                 self._tried[rank] += 1
@@ -34,8 +35,7 @@ class RankCounts:
 
     @property
     def acceptance(self) -> Acceptance:
-        """Unconditional rates: the chance to accept a child that is tried, times the chance that it comes to be tried. Ranks
-        that no tree reaches keep their part of the start, so that a tree may widen again."""
+        """Unconditional rates: the chance to accept a child that is tried, times the chance that it comes to be tried."""
         given = np.divide(self._accepted, self._tried, out=np.zeros_like(self._tried), where=self._tried > 1e-12).clip(0, 1)
         reached = np.concatenate(([1.0], np.cumprod(1 - given)[:-1]))
         return Acceptance(tuple((given * reached).tolist()))

@@ -47,8 +47,9 @@ def free_of_charge(most: int, levels: int) -> Prices:
 # -- the law -------------------------------------------------------------------------------------------------------------------
 
 
-def one_step(p: Any, q: Any, chance: Any, most: int, levels: int, spoil: Callable[[Tree, list[int], Any], Tree] | None) -> Text:
-    """What one step emits when a PathSprout grows its tree over the table models p and q."""
+def one_step(p: Any, q: Any, chance: Any, most: int, levels: int, spoil: Callable[[Tree, list[int], Any], list[int]] | None,
+             seen: set[Tree]) -> Text:
+    """What one step emits when a PathSprout grows its tree over the table models p and q; the tree is added to `seen`."""
     verifier = over_torch("sequoia")
     sprout = PathSprout(Calibration(RATES, greedy=True), free_of_charge(most, levels), most, levels)
     tokens, contexts = [-1], [()]
@@ -60,6 +61,7 @@ def one_step(p: Any, q: Any, chance: Any, most: int, levels: int, spoil: Callabl
             tokens += [int(token) for token in drawn]
             contexts += [(*contexts[node], int(token)) for token in drawn]
     tree = sprout.tree
+    seen.add(tree)
     if spoil:
         keep = spoil(tree, tokens, q)
         tokens, contexts = [tokens[node] for node in keep], [contexts[node] for node in keep]
@@ -80,13 +82,15 @@ def least_likely_dropped(tree: Tree, tokens: list[int], q: Any) -> list[int]:
 def error(seed: int, spoil: Any = None) -> tuple[float, int]:
     """Distance of the law of one grown step from the target's, and how many different trees came up."""
     p, q = production_models(seed, 3, Policy(temperature=1.0))
-    found = law(lambda chance: one_step(p, q, chance, 5, 3, spoil), Enumerator)
-    return float(distance(completed(found, p, 4), true_law(p, 4))), len(found)
+    seen: set[Tree] = set()
+    found = law(lambda chance: one_step(p, q, chance, 5, 3, spoil, seen), Enumerator)
+    return float(distance(completed(found, p, 4), true_law(p, 4))), len(seen)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_a_tree_that_grows_with_the_draft_has_the_target_law(seed: int) -> None:
-    assert error(seed)[0] < 1e-6  # q is float32
+def test_a_tree_that_grows_with_the_draft_has_the_target_law() -> None:
+    found = [error(seed) for seed in range(6)]
+    assert max(distance for distance, _ in found) < 1e-6  # q is float32
+    assert sum(trees > 1 for _, trees in found) >= 2  # in some the tree depends on what was drawn before
 
 
 def test_the_check_notices_pruning_of_drawn_children() -> None:
@@ -160,6 +164,28 @@ def test_too_wide_a_shaper_is_refused() -> None:
         Decoder(small_vocabulary(), "a", Policy(), Replanned(Acceptance((0.1,) * 6), profile()))
 
 
+def test_the_draft_keeps_what_was_accepted_of_a_grown_tree() -> None:
+    """A spoiled draft cache would still be lossless, only slow: with a draft equal to its target every path reaches a leaf."""
+    policy = Policy(max_new_tokens=60, ignore_eos=True)
+    for step in run(Decoder(same_pair(), PROMPTS[0], policy, Dynamic(RATES, profile(), 0.0, 24, 6))):
+        if step.finish is None:
+            assert not step.tree.children[step.verdict.path[-1]]
+
+
+def test_the_drafts_weights_are_those_of_the_bare_draft() -> None:
+    """q of every drafted token of a grown tree, against the draft reading the whole text anew."""
+    pair, policy = tiny_pair(), Policy(temperature=0.9, max_new_tokens=24, ignore_eos=True, seed=2)
+    decoder = Decoder(pair, PROMPTS[0], policy, Dynamic(RATES, profile(), 0.9, 16, 5))
+    text = list(decoder.prompt)
+    for step in run(decoder):
+        for node in range(1, len(step.tree)):
+            path = [step.tokens[place] for place in step.tree.path(step.tree.parents[node])[1:]]
+            logits = pair.draft.open(len(text) + 8).extend([*text, *path])
+            q = torch.softmax(logits.float() / 0.9, -1)[step.tokens[node]]
+            assert step.draft_p[node] == pytest.approx(float(q), abs=1e-4)
+        text += step.emitted
+
+
 # -- what they follow ----------------------------------------------------------------------------------------------------------
 
 
@@ -190,8 +216,30 @@ def test_counts_start_at_the_given_vector_and_move_to_what_is_seen() -> None:
     assert verdict.path == (0, 2)
     for _ in range(400):
         counts.add(tree, verdict)
-    assert counts.acceptance.rates[0] < 0.05
-    assert counts.acceptance.rates[1] > 0.9
+    assert counts.acceptance.rates[0] < 0.1
+    assert counts.acceptance.rates[1] > 0.8
+
+
+def test_a_draft_that_was_given_up_is_tried_again() -> None:
+    """A plan of one node sees nothing accepted or rejected, and would stay for good."""
+    shaper = Replanned(Acceptance((0.9,)), profile(0.1, 0.2), 16, 8, every=4)
+    alone, refused = Tree.chain(1), walk(Tree.chain(2), [0, 1], lambda _: np.array([1.0, 0.0]), lambda _: np.array([0.0, 1.0]),
+                                         Enumerator())
+    for _ in range(400):
+        shaper.learn(Tree.chain(2), refused)
+    assert len(shaper.tree) == 1
+    for _ in range(400):
+        shaper.learn(alone, Verdict((0,), 0, ()))
+    assert len(shaper.tree) > 1
+
+
+def test_what_was_counted_long_ago_is_forgotten() -> None:
+    calibration, probs = Calibration(RATES, greedy=True), np.array([0.95])
+    for _ in range(200):
+        calibration.add(probs, None)
+    for _ in range(2000):
+        calibration.fade()
+    assert calibration.rates(probs[None])[0, 0] == pytest.approx(0.95, abs=0.01)
 
 
 def test_a_sure_draft_gets_a_chain_and_an_unsure_one_a_bush() -> None:

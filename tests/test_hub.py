@@ -326,6 +326,7 @@ def test_memory_is_counted_in_the_number_type_in_use(tmp_path: Path) -> None:
     assert loaded_bytes(source, cpu, (torch.bfloat16,)) == source.weight_bytes
     source = check_source(save(tiny_model(), tmp_path / "whole"))
     assert loaded_bytes(source, cpu, (torch.bfloat16,)) == loaded_bytes(source, cpu, (torch.float32,)) == source.weight_bytes
+    assert loaded_bytes(source, cpu, ()) == 4 * source.weight_bytes  # two number types are tried, each laid out anew
 
 
 def test_running_out_of_memory_while_loading_is_said(good: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:

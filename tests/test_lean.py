@@ -108,3 +108,7 @@ def test_a_target_is_never_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
     hf = tiny_model("llama")
     assert dtype.best_dtype(hf, "target", 16).numbers == "bfloat16"
     assert dtype.best_dtype(hf, "draft", 2, draft=True).numbers == "int8"
+
+
+def test_a_context_shorter_than_the_trial_is_no_obstacle() -> None:
+    assert dtype.best_dtype(tiny_model("gpt2", context=24), "short", 16).limit == 24

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from sequoia import Decoder, Pair, SequoiaError, Shaper, StepTrace, Tree, acceptance_of
+from sequoia.errors import OutOfMemory
 from sequoia.measure import describe, dtype_name, versions
 from sequoia.trace import MAX_STEPS
 
@@ -94,7 +95,9 @@ class Runner(Worker):
         if not self.order.compare or self._halt.is_set() or self.order.wish.kind == "plain":
             return None
         self.mail.put(Said("timing plain decoding of the same prompt"))
-        found = plain_seconds(pair, self.order, self._halt.is_set)
+        found = list[float]()
+        with suppress(OutOfMemory):  # the run itself is over and well
+            found = plain_seconds(pair, self.order, self._halt.is_set)
         return {**self._meta, "plain_seconds": statistics.median(found), "plain_spread": [min(found), max(found)],
                 "plain_label": "measured"} if found else None
 

@@ -227,5 +227,6 @@ def test_missed_steps_are_given(view: LiveView) -> None:
 def test_numbers_of_any_shape(kind: Any) -> None:
     shown = [update.get("visible") for update in controls.numbers_of(kind)]
     wanted = {"best": [True, True, False], "sequences": [True, True, False], "kary": [True, True, False],
-              "replanned": [True, True, False], "dynamic": [True, True, False], "chain": [True, False, False], "branching": [False, False, True], "lab": [False, False, True]}
+              "replanned": [True, True, False], "dynamic": [True, True, False], "chain": [True, False, False],
+              "branching": [False, False, True], "lab": [False, False, True]}
     assert shown == wanted.get(kind if isinstance(kind, str) else "", [False] * 3)
