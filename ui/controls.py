@@ -68,30 +68,36 @@ class Controls:
 def controls(limits: Limits) -> Controls:
     """Lay out the form in the present column."""
     parts: dict[str, Any] = {}
-    _prompt(parts)
+    parts["prompt"] = prompt_box("pg", "Prompt · ctrl + enter runs it", 7)
     _buttons(parts)
     _tree(parts)
     _policy(parts, limits)
-    _files(parts)
-    _examples(parts)
-    return Controls(**{name: part for name, part in parts.items() if name != "chips"})
+    parts |= files("pg", "run")
+    return Controls(**parts)
 
 
-def _prompt(parts: dict[str, Any]) -> None:
-    parts["prompt"] = gr.Textbox(value=presets()[0].text, label="Prompt · ctrl + enter runs it", lines=7, max_lines=7,
-                                 elem_id="pg-prompt", placeholder="Text for the models to continue")
-    with gr.Row(elem_id="pg-chips"):
-        parts["chips"] = [gr.Button(preset.name, size="sm", min_width=30, elem_classes="pg-chip") for preset in presets()]
+def prompt_box(form: str, label: str, lines: int) -> gr.Textbox:
+    """The prompt, its elements' names beginning with `form`, and the examples, which the browser itself fills in; their texts are
+    the program's own."""
+    box = gr.Textbox(value=presets()[0].text, label=label, lines=lines, max_lines=lines, elem_id=f"{form}-prompt",
+                     elem_classes="pg-prompt", placeholder="Text for the models to continue")
+    with gr.Row(elem_classes="pg-chips"):
+        for preset in presets():
+            chip = gr.Button(preset.name, size="sm", min_width=30, elem_classes="pg-chip")
+            chip.click(None, None, box, js=f"() => {show.literal(preset.text)}", api_visibility="private")
+    return box
 
 
-def _examples(parts: dict[str, Any]) -> None:
-    """Filled in by the browser itself; the texts are the program's own."""
-    for chip, preset in zip(parts["chips"], presets(), strict=True):
-        chip.click(None, None, parts["prompt"], js=f"() => {show.literal(preset.text)}", api_visibility="private")
+def files(form: str, what: str) -> dict[str, Any]:
+    """The buttons that save and open a `what` and show the recorded one, by name."""
+    with gr.Row(elem_classes="pg-files"):
+        save = gr.DownloadButton(f"Save {what}", size="sm", min_width=60, interactive=False, elem_id=f"{form}-save")
+        opens = gr.UploadButton(f"Open {what}", size="sm", min_width=60, file_types=[".json"], elem_id=f"{form}-open")
+        return {"save": save, "open": opens, "example": gr.Button("Example", size="sm", min_width=60, elem_id=f"{form}-example")}
 
 
 def _buttons(parts: dict[str, Any]) -> None:
-    with gr.Row(elem_id="pg-go"):
+    with gr.Row(elem_classes="pg-go"):
         parts["run"] = gr.Button(LOADING, variant="primary", elem_id="pg-run", scale=3, min_width=60)
         parts["step"] = gr.Button("Step", elem_id="pg-step", scale=1, min_width=50)
         parts["stop"] = gr.Button("Stop", elem_id="pg-stop", scale=1, min_width=50, interactive=False)
@@ -121,13 +127,6 @@ def _policy(parts: dict[str, Any], limits: Limits) -> None:
                                                 elem_id="pg-tokens")
             parts["seed"] = gr.Number(label="Seed", value=0, min_width=60, elem_id="pg-seed")
         parts["compare"] = gr.Checkbox(label="Compare with plain decoding", value=True, elem_id="pg-compare", container=False)
-
-
-def _files(parts: dict[str, Any]) -> None:
-    with gr.Row(elem_id="pg-files"):
-        parts["save"] = gr.DownloadButton("Save run", size="sm", min_width=60, interactive=False, elem_id="pg-save")
-        parts["open"] = gr.UploadButton("Open run", size="sm", min_width=60, file_types=[".json"], elem_id="pg-open")
-        parts["example"] = gr.Button("Example", size="sm", min_width=60, elem_id="pg-example")
 
 
 def numbers_of(kind: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:

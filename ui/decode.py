@@ -37,10 +37,10 @@ class LiveView:
 
     def build(self) -> None:
         """Lay the view out in the present container."""
-        with gr.Row(elem_id="pg-page", equal_height=False):
-            with gr.Column(elem_id="pg-side", scale=0, min_width=276):
+        with gr.Row(elem_id="pg-page", elem_classes="pg-page", equal_height=False):
+            with gr.Column(elem_id="pg-side", elem_classes="pg-side", scale=0, min_width=276):
                 self.form: Controls = controls(self._limits)
-            with gr.Column(elem_id="pg-main", min_width=480):
+            with gr.Column(elem_id="pg-main", elem_classes="pg-main", min_width=480):
                 self.stage = stage.stage(self.get_steps)
 
     def wire(self, blocks: gr.Blocks) -> None:

@@ -57,16 +57,16 @@ class HardwareTab:
 
     def build(self) -> None:
         """Lay the view out in the present container."""
-        with gr.Row(elem_id="hw-page", equal_height=False):
-            with gr.Column(elem_id="hw-side", scale=0, min_width=276):
+        with gr.Row(elem_id="hw-page", elem_classes="pg-page", equal_height=False):
+            with gr.Column(elem_id="hw-side", elem_classes="pg-side", scale=0, min_width=276):
                 self._form()
-            with gr.Column(elem_id="hw-main", min_width=480):
+            with gr.Column(elem_id="hw-main", elem_classes="pg-main", min_width=480):
                 self.board = _board()
 
     def _form(self) -> None:
         plain: dict[str, Any] = {"value": None, "filterable": False}
         self.store = gr.BrowserState([], storage_key="sequoia-profiles", secret="sequoia-profiles")
-        with gr.Row(elem_id="hw-go"):
+        with gr.Row(elem_classes="pg-go"):
             self.measure_it = gr.Button("Measure this machine", variant="primary", elem_id="hw-measure", scale=3, min_width=60)
             self.stop_it = gr.Button("Stop", elem_id="hw-stop", scale=1, min_width=50, interactive=False)
         with gr.Group(elem_classes="pg-group"):
@@ -78,7 +78,7 @@ class HardwareTab:
             self.nodes = gr.Number(label="Nodes at most", value=128, step=32, min_width=60, elem_id="hw-nodes")
         with gr.Group(elem_classes="pg-group"):
             self.name = gr.Textbox(label="Keep this profile as", max_lines=1, elem_id="hw-name", placeholder="a name")
-            with gr.Row(elem_id="hw-files"):
+            with gr.Row(elem_classes="pg-files"):
                 self.save = gr.Button("Keep", size="sm", min_width=50, elem_id="hw-save")
                 self.remove = gr.Button("Remove", size="sm", min_width=50, elem_id="hw-remove")
                 self.open = gr.UploadButton("Import", size="sm", min_width=50, file_types=[".json"], elem_id="hw-open")
@@ -233,6 +233,7 @@ def _board() -> gr.HTML:
     gr.set_static_paths([PLOTLY])
     script = show.literal(f"gradio_api/file={PLOTLY}")
     return gr.HTML(html_template='<div class="sq-stage hw-stage"></div>', apply_default_css=False, elem_id="hw-view",
+                   elem_classes="pg-view",
                    js_on_load=f"SequoiaHardware.mount(element, props, watch, () => trigger('select'), {script});")
 
 

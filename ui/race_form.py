@@ -11,9 +11,7 @@ import gradio as gr
 from sequoia.race import MOST_LANES
 from sequoia.verify import VERIFIERS
 
-from . import show
-from .controls import RUN
-from .presets import presets
+from .controls import RUN, files, prompt_box
 from .race_order import NO_LANE
 from .session import Limits
 from .trees import SHAPES
@@ -80,27 +78,13 @@ class RaceControls:
 def race_controls(limits: Limits) -> RaceControls:
     """Lay out the form in the present column."""
     parts: dict[str, Any] = {}
-    _prompt(parts)
-    with gr.Row(elem_id="rc-go"):
+    parts["prompt"] = prompt_box("rc", "Prompt of all lanes · ctrl + enter races", 3)
+    with gr.Row(elem_classes="pg-go"):
         parts["run"] = gr.Button(RUN, variant="primary", elem_id="rc-run", scale=3, min_width=60)
         parts["stop"] = gr.Button("Stop", elem_id="rc-stop", scale=1, min_width=50, interactive=False)
     parts["lanes"] = tuple(_lane(place) for place in range(1, MOST_LANES + 1))
     _policy(parts, limits)
-    with gr.Row(elem_id="rc-files"):
-        parts["save"] = gr.DownloadButton("Save race", size="sm", min_width=60, interactive=False, elem_id="rc-save")
-        parts["open"] = gr.UploadButton("Open race", size="sm", min_width=60, file_types=[".json"], elem_id="rc-open")
-        parts["example"] = gr.Button("Example", size="sm", min_width=60, elem_id="rc-example")
-    return RaceControls(**parts)
-
-
-def _prompt(parts: dict[str, Any]) -> None:
-    prompt = gr.Textbox(value=presets()[0].text, label="Prompt of all lanes", lines=3, max_lines=3, elem_id="rc-prompt",
-                        placeholder="Text for the models to continue")
-    with gr.Row(elem_id="rc-chips"):
-        for preset in presets():
-            chip = gr.Button(preset.name, size="sm", min_width=30, elem_classes="pg-chip")
-            chip.click(None, None, prompt, js=f"() => {show.literal(preset.text)}", api_visibility="private")
-    parts["prompt"] = prompt
+    return RaceControls(**parts, **files("rc", "race"))
 
 
 def _lane(place: int) -> LaneControls:

@@ -64,10 +64,10 @@ class RaceTab:
 
     def build(self) -> None:
         """Lay the view out in the present container."""
-        with gr.Row(elem_id="rc-page", equal_height=False):
-            with gr.Column(elem_id="rc-side", scale=0, min_width=276):
+        with gr.Row(elem_id="rc-page", elem_classes="pg-page", equal_height=False):
+            with gr.Column(elem_id="rc-side", elem_classes="pg-side", scale=0, min_width=276):
                 self.form: RaceControls = race_controls(self._limits)
-            with gr.Column(elem_id="rc-main", min_width=480):
+            with gr.Column(elem_id="rc-main", elem_classes="pg-main", min_width=480):
                 self.board = self._board()
 
     def _board(self) -> gr.HTML:
@@ -79,12 +79,10 @@ class RaceTab:
         gr.set_static_paths([PLOTLY])
         plotly = show.literal(f"gradio_api/file={PLOTLY}")
         return gr.HTML(html_template='<div class="sq-stage"></div>', apply_default_css=False, elem_id="rc-view",
-                       server_functions=[get_moves],
+                       elem_classes="pg-view", server_functions=[get_moves],
                        js_on_load="const asks = {apply: (data) => trigger('apply', data), open: (data) => trigger('open', data)};"
                                   "const ask = (name, data) => asks[name]?.(data);"
-                                  f"const view = Sequoia.race.mount(element, {{server, trigger: ask, plotly: {plotly}}});"
-                                  "const take = () => props.value && view.ingest(props.value);"
-                                  "take(); watch('value', take);")
+                                  f"SequoiaPage.race(element, props, watch, ask, server, {plotly});")
 
     def wire(self, blocks: gr.Blocks) -> None:
         """Connect components and handlers. No endpoint is offered to programs; racing is model work."""
@@ -105,7 +103,7 @@ class RaceTab:
         self.board.apply(self.apply, {*kinds}, [self.board, *kinds, *details], **quiet)
         lane = self.board.open(self.open_lane, None, [live.stage, live.form.save, live.form.run], **quiet)
         lane.success(None, None, None, js="() => (Sequoia.lab.leave(), scrollTo(0, 0))", api_visibility="private")
-        blocks.load(self.example, None, [self.board, form.save], **quiet)
+        blocks.load(self.load, None, [self.board, form.save], **quiet)
         blocks.unload(self.leave)
 
     # -- races -----------------------------------------------------------------------------------------------------------------
@@ -179,6 +177,14 @@ class RaceTab:
                 self.board: aside(notice=f"Lane {self.form.lanes.index(lane) + 1} is now {words}; press Run to race it.")}
 
     # -- recordings ------------------------------------------------------------------------------------------------------------
+
+    def load(self, request: gr.Request) -> Updates:
+        """What the view opens on: the race named in the page's address while it is kept, else the recorded one."""
+        kept = self.shelf.get(request.query_params.get("race"))
+        if kept is None or not kept.weight:
+            return self.example(request)
+        self._shown(kept, visitor(request))
+        return {self.board: kept.whole(), self.form.save: self._file(kept, f"sequoia-race-{kept.name}.json")}
 
     def example(self, request: gr.Request) -> Updates:
         """The recorded race that comes with the program."""

@@ -40,7 +40,8 @@ def stage(steps_since: Callable[[Any], str]) -> gr.HTML:
         return steps_since(asked)
 
     return gr.HTML(html_template='<div class="sq-stage"></div>', apply_default_css=False, elem_id="pg-view",
-                   js_on_load="SequoiaPage.stage(element, props, watch, trigger, server);", server_functions=[get_steps])
+                   elem_classes="pg-view", server_functions=[get_steps],
+                   js_on_load="SequoiaPage.stage(element, props, watch, trigger, server);")
 
 
 def header() -> gr.HTML:

@@ -1,19 +1,19 @@
-/* The page around the stage: mounts it, keeps the address up to date, and runs the header. Knows nothing of steps. */
+/* The page around the stages: mounts them, keeps the address up to date, and runs the header. Knows nothing of steps. */
 (function (P) {
   "use strict";
 
-  /** A measured run has its name in the address, so that a reload shows it again. */
-  function remember(text) {
+  /** A measured run, or race, has its name in the address under its `kind`, so that a reload shows it again. */
+  function remember(text, kind) {
     let message;
     try {
       message = JSON.parse(text);
     } catch {
       return;
     }
-    if (!message || !message.run || !message.meta) return;
+    if (!message || !message[kind] || !message.meta) return;
     const url = new URL(window.location.href);
-    if (message.meta.label === "measured") url.searchParams.set("run", message.run);
-    else url.searchParams.delete("run");
+    if (message.meta.label === "measured") url.searchParams.set(kind, message[kind]);
+    else url.searchParams.delete(kind);
     if (url.href !== window.location.href) history.replaceState(null, "", url);
   }
 
@@ -25,18 +25,21 @@
     return true;
   }
 
-  /** What the stage may ask of the page around it. */
-  const page = {
-    prompt: () => document.querySelector("#pg-prompt textarea")?.value,
-    run: () => press("pg-run"),
-    stop: () => press("pg-stop"),
+  /** What a stage may ask of the form beside it, whose elements' names begin with `form`. */
+  const page = (form) => ({
+    prompt: () => document.querySelector(`#${form}-prompt textarea`)?.value,
+    run: () => press(form + "-run"),
+    stop: () => press(form + "-stop"),
+  });
+
+  const STOP = "Stop after the present step (Esc)";
+  const HINTS = {
+    "pg-run": "Decode to the end (Ctrl + Enter)", "pg-step": "One step of decoding", "pg-stop": STOP, "rc-run": "Race to the finish line (Ctrl + Enter)", "rc-stop": STOP,
   };
 
-  const HINTS = { "pg-run": "Decode to the end (Ctrl + Enter)", "pg-step": "One step of decoding", "pg-stop": "Stop after the present step (Esc)" };
-
-  /** The form's buttons say their keys; they come and go with the framework, so each is told when the pointer or the focus comes. */
+  /** The forms' buttons say their keys; they come and go with the framework, so each is told when the pointer or the focus comes. */
   function hint(event) {
-    const button = event.target.closest?.("#pg-go button");
+    const button = event.target.closest?.(".pg-go button");
     if (button && HINTS[button.id] && !button.title) button.title = HINTS[button.id];
   }
   for (const name of ["pointerover", "focusin"]) document.addEventListener(name, hint);
@@ -44,18 +47,27 @@
   /** Something in the form was changed. */
   P.changed = () => P.view?.store.changed();
 
-  P.stage = function (element, props, watch, trigger, server) {
-    const stage = window.Sequoia.mount(element.querySelector(".sq-stage"), { trigger, server, page });
+  /** Hand every new value of a component to its stage. */
+  function follow(stage, kind, props, watch) {
     let last = null;
     const take = () => {
       if (!props.value || props.value === last) return;
       last = props.value;
       stage.ingest(last);
-      remember(last);
+      remember(last, kind);
     };
-    P.view = stage;
     take();
     watch("value", take);
+  }
+
+  P.stage = function (element, props, watch, trigger, server) {
+    P.view = window.Sequoia.mount(element.querySelector(".sq-stage"), { trigger, server, page: page("pg") });
+    follow(P.view, "run", props, watch);
+  };
+
+  P.race = function (element, props, watch, trigger, server, plotly) {
+    P.raceView = window.Sequoia.race.mount(element, { trigger, server, plotly, page: page("rc") });
+    follow(P.raceView, "race", props, watch);
   };
 
   function say(element, text) {

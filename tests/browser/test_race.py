@@ -161,7 +161,7 @@ def drawn(page: Page, figure: str) -> list[dict[str, Any]]:
                            "return !charts.stale && [charts.tokens, charts.speedup].every(f => f.chart.node.dataset.drawn); }")
     page.wait_for_timeout(50)  # Plotly answers a promise later
     return page.evaluate("f => stage.stage.charts[f].chart.node.data.map(d => ({name: d.name, x: [...d.x], y: [...d.y], "
-                         "colour: d.line.color, fill: d.fill || ''}))", figure)
+                         "colour: d.line.color, error: d.error_y || null}))", figure)
 
 
 # -- folds -----------------------------------------------------------------------------------------------------------------------
@@ -486,10 +486,12 @@ def test_figures_name_lanes_axes_and_colours(page: Page) -> None:
     titles = page.evaluate("['tokens', 'speedup'].map(f => stage.stage.charts[f].chart.node.layout)"
                            ".map(l => [l.xaxis.title.text, l.yaxis.title.text])")
     assert titles == [["lane time, seconds", "tokens"], ["lane time, seconds", "speed-up, ×"]]
-    bands = [trace for trace in drawn(page, "speedup") if trace["fill"] == "toself"]
+    bar = next(trace for trace in drawn(page, "speedup") if trace["error"])
     whole = race()
-    parts = ratios(Clock(whole, 0), Clock(whole, 1), 1e9)
-    assert [min(bands[0]["y"]), max(bands[0]["y"])] == pytest.approx([min(parts), max(parts)])
+    parts, end = ratios(Clock(whole, 0), Clock(whole, 1), 1e9), Clock(whole, 0).times[-1]
+    assert bar["x"] == pytest.approx([end])
+    assert bar["y"][0] - bar["error"]["arrayminus"][0] == pytest.approx(min(parts))
+    assert bar["y"][0] + bar["error"]["array"][0] == pytest.approx(max(parts))
     page.evaluate("document.body.classList.add('dark')")
     page.wait_for_function("c => stage.stage.charts.tokens.chart.node.data[0].line.color !== c", arg=traces[0]["colour"])
 

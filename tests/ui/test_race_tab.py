@@ -319,3 +319,18 @@ def test_the_head_holds_every_script_once() -> None:
     found = {path.name for path in race_tab.CANVAS.glob("*.js")} - {"demo.js"}
     assert found == set(race_tab.SCRIPTS)
     assert race_tab.head().count("<script>") == race_tab.head().count("</script>") == len(race_tab.SCRIPTS)
+
+
+def test_a_reload_shows_the_race_in_the_address_while_it_is_kept(tab: RaceTab) -> None:
+    """Its lanes then open in the live view, too; any other name, and a race without a move, gives the recorded one."""
+    messages = sent(tab.run(filled(tab), request()))
+    tab.rested(request())
+    name = messages[-1]["race"]
+    again = told(tab, tab.load(request("two", race=name)))
+    assert (again["race"], again["meta"]["label"], again["done"]) == (name, "measured", True)
+    assert again["moves"] == [move for message in messages for move in message.get("moves", [])]
+    lane = json.loads(tab.open_lane(event({"lane": 2}), request("two"))[tab._live.stage])
+    assert lane["meta"]["verifier"] == "specinfer"
+    for other in ("", "nobody's", name + "x"):
+        assert told(tab, tab.load(request("three", race=other)))["meta"]["label"] == "recorded"
+    assert told(tab, tab.load(request("three")))["meta"]["label"] == "recorded"

@@ -7,7 +7,6 @@
   const PAUSE = 125; // ms between two drawings; one figure at a time, so that text in between does not wait for both
   const LONGEST = 1000; // ms between two drawings where they are dear
   const SHARE = 0.1; // of the time of a race that runs: drawing takes its cores from the models
-  const FAINT = "12", HALF = "80"; // opacities that end a colour, as in #rrggbbaa
   const DASHES = ["solid", "7px,3px", "7px,3px,2px,3px", "4px,2px"];
 
   const colour = (lane, i) => (lane.plain ? "var(--race-plain)" : `var(--race-${i + 1})`);
@@ -45,7 +44,7 @@
       const plain = reference < 0 || lanes[reference].plain;
       text(this.tokens.word, label || "");
       text(this.speedup.word, [label, name && (plain ? "over " : "over the slowest, ") + name].filter(Boolean).join(", "));
-      text(this.words, (plain ? "" : "No lane decodes plainly, so ratios are to the slowest. ") + "Line: all tokens so far. Band: least to greatest over eight stretches of the lane's run.");
+      text(this.words, (plain ? "" : "No lane decodes plainly, so ratios are to the slowest. ") + "Line: all tokens so far. Bar at its end: least to greatest over eight stretches of the lane's run.");
       this.later(false);
     }
 
@@ -107,7 +106,7 @@
     }
 
     ratioFigure() {
-      const { lanes, folds, t, end } = this.store, reference = R.reference(lanes, folds, end), other = folds[reference], data = [], bands = [];
+      const { lanes, folds, t, end } = this.store, reference = R.reference(lanes, folds, end), other = folds[reference], data = [], bars = [];
       let top = 1.2;
       folds.forEach((fold, i) => {
         const settled = fold.count(t) >> 3; // before the first eighth of the moves the ratio is mostly chance, and off the scale
@@ -115,17 +114,19 @@
         const spread = other && i !== reference ? R.spread(fold, other, t) : null;
         data.push({ type: "scatter", mode: "lines", name: R.name(lanes[i], i), x: sums.map((sum) => sum.seconds), y: y.map((value) => (Number.isFinite(value) ? value : null)),
           line: line(lanes[i], i), hovertemplate: "%{y:.2f}× at %{x:.3f} s" });
-        if (spread) bands.push(this.band(spread, lanes[i], i, fold.at(t).seconds));
+        if (spread) bars.push(this.bar(spread, lanes[i], i, fold.at(t).seconds, y[y.length - 1]));
         top = Math.max(top, spread?.most || 0, ...y.slice(settled).filter(Number.isFinite));
       });
-      return { data: [...data, ...bands], layout: {
+      return { data: [...data, ...bars], layout: {
         showlegend: true, margin, xaxis: { ...seconds, range: [0, this.room()] }, yaxis: { ...upright("speed-up, ×"), range: [0, top * 1.08] },
       } };
     }
 
-    band({ least, most }, lane, i, to) {
-      return { type: "scatter", mode: "lines", x: [0, to, to, 0, 0], y: [least, least, most, most, least], fill: "toself", fillcolor: colour(lane, i) + FAINT,
-        line: { ...line(lane, i), width: 1, color: colour(lane, i) + HALF }, hoverinfo: "skip", showlegend: false, name: R.name(lane, i) + ", spread" };
+    /** The spread as an error bar: bands over the whole line would hide one another and the lines. */
+    bar({ least, most }, lane, i, x, y) {
+      const error = { type: "data", symmetric: false, array: [Math.max(most - y, 0)], arrayminus: [Math.max(y - least, 0)], thickness: 1.6, width: 5, color: colour(lane, i) };
+      return { type: "scatter", mode: "markers", x: [x], y: [y], error_y: error, marker: { size: 7, color: colour(lane, i) }, line: line(lane, i), showlegend: false,
+        hovertemplate: `${least.toFixed(2)}× to ${most.toFixed(2)}×<extra></extra>`, name: R.name(lane, i) + ", spread" };
     }
 
     csv() {

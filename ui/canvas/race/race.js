@@ -6,7 +6,7 @@
   const R = (S.race = S.race || {});
 
   class Stage {
-    constructor(element, { server, trigger, plotly } = {}) {
+    constructor(element, { server, trigger, plotly, page = {} } = {}) {
       this.root = element.matches?.(".sq-stage") ? element : element.querySelector(".sq-stage") || el("div", { class: "sq-stage" }, element);
       this.root.replaceChildren();
       this.root.classList.add("race-stage");
@@ -20,7 +20,7 @@
       this.charts = new R.Charts(store, frame, plotly);
       this.why = new R.Why(store, frame, this.ask);
       this.empty = this.makeEmpty(frame);
-      this.keys = new R.Keys(store, this, {});
+      this.keys = new R.Keys(store, this, page);
       store.onPaint(() => this.paint());
       store.changed();
     }
@@ -78,7 +78,8 @@
 
   /**
    * Build the race inside `element` (its `.sq-stage`, or a new one). `server.get_moves([race, from])` may answer gaps, `trigger(name, data)`
-   * hears "apply" {lane, parents} and "open" {lane}, `plotly` is the address of its script. Times are seconds of race time.
+   * hears "apply" {lane, parents} and "open" {lane}, `plotly` is the address of its script, `page` is as in the live view. Times are
+   * seconds of race time.
    * Answers {ingest, seek, play, pause, live, setRate, store, stage, destroy}.
    */
   R.mount = function (element, options) {

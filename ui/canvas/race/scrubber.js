@@ -109,7 +109,7 @@
   const clock = (seconds) => seconds.toFixed(seconds >= 100 ? 1 : 2);
 
   const HELP = [
-    ["space", "play or pause"], ["← →", "one move back or forward"], ["Home End", "start or end of the race"], ["L", "follow the newest move"], ["?", "this list"],
+    ["Ctrl Enter", "race, from anywhere; on a Mac also ⌘ Enter"], ["space", "play or pause"], ["← →", "one move back or forward"], ["Home End", "start or end of the race"], ["L", "follow the newest move"], ["Esc", "stop the race"], ["?", "this list"],
   ];
 
   R.Keys = class extends S.Keys {
@@ -128,6 +128,7 @@
       const { store } = this;
       const acts = {
         " ": () => store.toggle(), Home: () => store.seek(0), End: () => (store.done ? store.seek(store.end) : store.goLive()), l: () => store.goLive(), "?": () => this.help(),
+        Escape: () => this.page.stop?.(),
       };
       if (Object.hasOwn(KEY_STEPS, key)) store.step(KEY_STEPS[key]);
       else if (Object.hasOwn(acts, key)) acts[key]();

@@ -1,0 +1,95 @@
+"""The race tab of the running app, as a visitor uses it: recorded race, keys, Stop, a lane in the live view, a remedy, reload."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from sequoia.race_file import RaceLog
+
+Visit = Callable[..., Page]
+STORE = "SequoiaPage.raceView.store"
+
+
+def store(page: Page, what: str) -> Any:
+    return page.evaluate(f"{STORE}.{what}")
+
+
+def until(page: Page, true: str, seconds: float = 20) -> None:
+    """Until the race's store says so."""
+    found = f"(() => {{ const s = window.SequoiaPage?.raceView?.store; return s && ({true}); }})()"
+    page.wait_for_function(found, timeout=seconds * 1000)
+
+
+def to_race(page: Page, **values: Any) -> None:
+    """The race tab in front, with two lanes, plain decoding and a chain, and numbers typed into its form."""
+    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=40_000)
+    page.get_by_role("tab", name="Race").click()
+    for place in (3, 4):
+        page.click(f"#rc-kind-{place} input")
+        page.get_by_role("option", name="no lane").last.click()  # the menu before may still be closing
+    for name, value in values.items():
+        page.fill(f"#rc-{name} input", str(value))
+
+
+def test_a_race_from_the_recorded_one_to_a_saved_one(visit: Visit, tmp_path: Path) -> None:
+    page = visit()
+    page.get_by_role("tab", name="Race").click()  # a view is made when its tab is first opened
+    until(page, "s.moves.length > 5 && s.lanes.length === 4")
+    assert store(page, "meta.label") == "recorded"
+    to_race(page, tokens=24)
+    assert "measured" not in page.locator("#rc-view").inner_text()
+    page.click("#rc-run")
+    until(page, "s.meta.label === 'measured' && s.done && s.results.at(-1)?.lossless")
+    assert [lane["name"] for lane in store(page, "lanes")] == ["Plain", "Chain"]
+    expect(page.locator("#rc-run")).to_be_enabled()
+    with page.expect_download() as waiting:
+        page.click("#rc-save")
+    waiting.value.save_as(tmp_path / "race.json")
+    saved = RaceLog.from_json((tmp_path / "race.json").read_text(encoding="utf-8"))
+    assert sum(len(lane.run.steps) for lane in saved.lanes) == store(page, "moves.length")
+    name = store(page, "race")
+    page.reload()
+    page.get_by_role("tab", name="Race").click()
+    until(page, "s.moves.length > 0")
+    assert store(page, "race") == name
+    assert f"race={name}" in page.url
+    page.locator(".race-lane[data-lane='1'] .race-foot button").click()
+    page.locator("#pg-view .sq-stage").wait_for(state="visible")
+    page.wait_for_function("SequoiaPage.view.store.meta.verifier === 'sequoia' && SequoiaPage.view.store.totals("
+                           "SequoiaPage.view.store.last).tokens === 24")
+
+
+def test_keys_race_and_stop_only_where_the_race_is_in_front(visit: Visit) -> None:
+    page = visit()
+    to_race(page, tokens=2000)
+    page.click("#rc-prompt textarea")
+    page.keyboard.press("Control+Enter")
+    until(page, "s.meta.label === 'measured' && s.moves.length > 3")
+    page.keyboard.press("Escape")
+    until(page, "s.done && s.stopped", 10)
+    page.hover("#rc-run")
+    assert "Ctrl + Enter" in page.get_attribute("#rc-run", "title")
+    expect(page.locator("#rc-run")).to_be_enabled()
+    name = store(page, "race")
+    page.fill("#rc-tokens input", "16")
+    page.get_by_role("tab", name="Lab").click()
+    page.keyboard.press("Control+Enter")
+    page.wait_for_timeout(300)
+    assert store(page, "race") == name
+    assert page.evaluate("SequoiaPage.view.store.meta.label") == "recorded"
+
+
+def test_a_remedy_goes_into_the_form(visit: Visit) -> None:
+    page = visit()
+    page.get_by_role("tab", name="Race").click()
+    until(page, "s.results.length === 4")
+    page.locator(".race-remedies button").first.click()
+    page.locator("#rc-view").get_by_text("press Run to race it").wait_for(timeout=5000)
+    lane = store(page, "results.findIndex(r => r?.doctor?.remedies.some(one => one.parents))")
+    numbers = page.locator(f"#rc-numbers-{lane + 1} input, #rc-numbers-{lane + 1} textarea")
+    expect(numbers).to_be_visible()
+    assert numbers.input_value().startswith("-1 0")
