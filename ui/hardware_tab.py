@@ -93,8 +93,8 @@ class HardwareTab:
         self.measure_it.click(self.measure, form, [*menus, self.measure_it, self.stop_it], **engine)
         self.stop_it.click(self.stop_measuring, None, None, queue=False, **quiet)
         self.board.select(self.come, form, menus, concurrency_limit=None, **quiet)
-        gr.on([self.profile.input, self.against.input, self.rates.input, self.nodes.change], self.look, form, self.board,
-              trigger_mode="always_last", **quiet)
+        asks = [self.profile.input, self.against.input, self.rates.input, self.nodes.submit, self.nodes.blur]
+        gr.on(asks, self.look, form, self.board, trigger_mode="always_last", **quiet)
         self.save.click(self.keep, {self.name, *form}, [*menus, self.store], **quiet)
         self.remove.click(self.drop, form, [*menus, self.store], **quiet)
         self.open.upload(self.take, {self.open, *form}, [*menus, self.store], **quiet)

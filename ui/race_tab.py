@@ -100,7 +100,8 @@ class RaceTab:
         form.example.click(self.example, None, [self.board, form.save], **quiet)
         kinds: list[Any] = [lane.kind for lane in form.lanes]
         details = [part for lane in form.lanes for part in lane.details]
-        self.board.apply(self.apply, {*kinds}, [self.board, *kinds, *details], **quiet)
+        applied = self.board.apply(self.apply, {*kinds}, [self.board, *kinds, *details], **quiet)
+        applied.then(None, None, None, js="() => scrollTo(0, 0)", api_visibility="private")  # to the words that say what was done
         lane = self.board.open(self.open_lane, None, [live.stage, live.form.save, live.form.run], **quiet)
         lane.success(None, None, None, js="() => (Sequoia.lab.leave(), scrollTo(0, 0))", api_visibility="private")
         blocks.load(self.load, None, [self.board, form.save], **quiet)

@@ -79,8 +79,10 @@ def test_what_if_and_two_curves(opened: Callable[..., Page]) -> None:
     choose(page, "against", "L40")
     until(page, "b.verify.chart.node.data.filter(d => d.mode === 'lines+markers').length === 2")
     page.fill("#hw-nodes input", "16")
+    page.press("#hw-nodes input", "Enter")
     until(page, "b.view.plan.nodes <= 16")
     page.fill("#hw-nodes input", "99999")
+    page.press("#hw-nodes input", "Enter")
     page.locator("#hw-view [data-part=banner]").get_by_text("99999 is not a whole number from 1 to 1024").wait_for(timeout=5000)
     assert board(page, "view.plan.nodes") <= 16
 

@@ -58,7 +58,7 @@
         el("span", { text: S.readable(remedy) }, item);
         if (known(predicted)) el("b", { text: predicted.toFixed(2) + "×" }, item);
         el("span", { class: "race-remedy-label", text: [S.readable(label || ""), gain(predicted - speedup)].filter(Boolean).join(", ") }, item);
-        if (parents) button(item, { text: "Try this tree", hint: "Race with this tree" }).addEventListener("click", () => this.ask("apply", { lane: i, parents }));
+        if (parents) button(item, { text: "Try this tree", hint: "Put this tree into the lane; then press Run" }).addEventListener("click", () => this.ask("apply", { lane: i, parents }));
       }
     }
   };
