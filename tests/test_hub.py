@@ -33,9 +33,10 @@ from transformers import (
     ViTConfig,
 )
 
-from sequoia import hub
+from sequoia import checks, hub
+from sequoia.checks import check_source, checked_device, checked_dtype, refuse_unfit
 from sequoia.errors import BadModel, BadPair, OutOfMemory
-from sequoia.hub import check_source, checked_device, checked_dtype, known_acceptance, load_pair, loaded_bytes
+from sequoia.hub import known_acceptance, load_pair, loaded_bytes
 
 HUGE = pytest.param(10**5000, id="huge")  # an integer that Python will not write out
 
@@ -155,7 +156,7 @@ def test_a_config_that_cannot_hold_a_tree_is_refused_before_the_weights(what: st
                                     MistralConfig(sliding_window=4096, max_position_embeddings=4096)],
                          ids=["none", "switched off", "as wide as the context"])
 def test_a_window_that_never_binds_is_allowed(config: PretrainedConfig) -> None:
-    hub.refuse_unfit("m", config)
+    refuse_unfit("m", config)
 
 
 def test_an_encoder_that_looks_ahead_is_refused_by_the_self_test(tmp_path: Path, good: tuple[str, str]) -> None:
@@ -366,13 +367,13 @@ def test_without_a_network_a_model_downloaded_before_loads(cached: Path) -> None
 
 def test_a_hub_model_without_safetensors_is_refused(cached: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = [types.SimpleNamespace(rfilename="pytorch_model.bin", size=10)]
-    monkeypatch.setattr(hub.HfApi, "model_info", lambda *_, **__: types.SimpleNamespace(siblings=files))
+    monkeypatch.setattr(checks.HfApi, "model_info", lambda *_, **__: types.SimpleNamespace(siblings=files))
     with pytest.raises(BadModel, match=r"owner/model has no \.safetensors file"):
         load("owner/model", "owner/model")
 
 
 def test_a_failed_look_up_without_a_local_copy_says_both(cached: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hub, "snapshot_download", lambda *_, **__: (_ for _ in ()).throw(FileNotFoundError("no copy")))
+    monkeypatch.setattr(checks, "snapshot_download", lambda *_, **__: (_ for _ in ()).throw(FileNotFoundError("no copy")))
     with pytest.raises(BadModel, match=r"cannot look up 'owner/model' on the hub \(.*\), nor in the local cache: no copy"):
         load("owner/model", "owner/model")
 

@@ -1,0 +1,144 @@
+"""What is known of a model before a byte of its weights moves, and why it is refused: its name, config, files and tokenizer.
+
+Loads no weights and knows no pair.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from huggingface_hub import HfApi, snapshot_download
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+
+from .dtype import DTYPES
+from .errors import BadModel, BadPair, OutOfMemory, SequoiaError
+from .guarded import shown
+
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
+_PROBES = ("def f(x):\n    return x + 1\n", "Hello, wörld! 你好 🙂", "  \t\n\n x=1e-3;  # ok", "The year 2024, isn't it?")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A model that passed the checks its config allows; nothing of its weights has been read."""
+
+    name: str
+    config: Any
+    weight_bytes: int
+
+
+def check_source(ref: Any) -> Source:
+    """Look at a model's config and files. Raises BadModel where it is missing, unsafe or of a kind that cannot run a tree."""
+    if not isinstance(ref, str) or not ref.strip() or len(ref) > 500:
+        raise BadModel(f"a model is named by a folder or a Hugging Face id, not {shown(ref)}")
+    local = refused(BadModel, "not the name of a folder", Path(ref).is_dir)
+    if not local and not _HUB_ID.fullmatch(ref):
+        raise BadModel(f"no folder {ref[:200]!r}, and it is no Hugging Face id of the form owner/name")
+    config = refused(BadModel, f"cannot read the config of {ref!r}",
+                      lambda: AutoConfig.from_pretrained(ref, trust_remote_code=False))
+    refuse_unfit(ref, refused(BadModel, f"{ref!r} is no single language model", config.get_text_config))
+    return Source(ref, config, _local_bytes(ref) if local else _hub_bytes(ref))
+
+
+def refuse_unfit(name: str, config: Any) -> None:
+    """BadModel for configs whose attention or state cannot branch."""
+    kind = getattr(config, "model_type", "?")
+    if getattr(config, "is_encoder_decoder", False):
+        raise BadModel(f"{name} is an encoder-decoder ({kind}); a causal language model is needed")
+    others = sorted(set(getattr(config, "layer_types", None) or ()) - {"full_attention"})
+    if others:
+        raise BadModel(f"{name} ({kind}) has {', '.join(others)} layers; only full attention can hold the branches of a tree")
+    window = getattr(config, "sliding_window", None)
+    if window and getattr(config, "use_sliding_window", True) and window < getattr(config, "max_position_embeddings", 0):
+        raise BadModel(f"{name} ({kind}) attends to a sliding window of {window} tokens; only full attention can hold a tree")
+    if not getattr(config, "num_attention_heads", None):
+        raise BadModel(f"{name} ({kind}) has no attention heads: a recurrent state cannot hold the branches of a tree")
+    if type(config) not in AutoModelForCausalLM._model_mapping:
+        raise BadModel(f"{name} is of type {kind}, which transformers has no causal language model for")
+    if getattr(AutoModelForCausalLM._model_mapping[type(config)], "_is_stateful", False):
+        raise BadModel(f"{name} ({kind}) keeps a recurrent state, which cannot hold the branches of a tree")
+
+
+def matching_tokenizer(target: str, draft: str) -> Any:
+    """The pair's tokenizer; BadPair names the first piece where the two models' tokenizers differ."""
+    ours, other = map(_tokenizer, (target, draft))
+    mine, its = ours.get_vocab(), other.get_vocab()
+    different = sorted((piece for piece in mine.keys() | its.keys() if mine.get(piece) != its.get(piece)),
+                       key=lambda piece: min(mine.get(piece, 2**31), its.get(piece, 2**31)))
+    if different:
+        piece = different[0]
+        raise BadPair(f"the tokenizers differ in {len(different)} pieces; the first is {piece[:40]!r}, "
+                      f"number {mine.get(piece)} for the target and {its.get(piece)} for the draft")
+    for probe in _PROBES:
+        if ours(probe)["input_ids"] != other(probe)["input_ids"]:
+            raise BadPair(f"the tokenizers have the same pieces but split text differently, for instance {probe!r}")
+    return ours
+
+
+def _tokenizer(ref: str) -> Any:
+    return refused(BadModel, f"cannot load the tokenizer of {ref!r}",
+                    lambda: AutoTokenizer.from_pretrained(ref, trust_remote_code=False))
+
+
+def checked_device(device: str) -> torch.device:
+    """The device named by `device`; BadModel where it does not exist."""
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if not isinstance(device, str) or not re.fullmatch(r"cpu|cuda(:\d{1,2})?", device):
+        raise BadModel(f"device {shown(device)} is not auto, cpu, cuda or cuda:NUMBER")
+    found = torch.device(device)
+    if found.type == "cuda" and (found.index or 0) >= torch.cuda.device_count():
+        raise BadModel(f"device {device!r} is not there: this machine has {torch.cuda.device_count()} CUDA devices")
+    return found
+
+
+def checked_dtype(dtype: str) -> tuple[torch.dtype, ...]:
+    """The number types to choose from."""
+    if not isinstance(dtype, str) or dtype not in ("auto", *DTYPES):
+        raise BadModel(f"dtype {shown(dtype)} is not one of auto, {', '.join(DTYPES)}")
+    return () if dtype == "auto" else (DTYPES[dtype],)
+
+
+def _local_bytes(folder: str) -> int:
+    files = [path.stat().st_size for path in Path(folder).glob("*.safetensors")]
+    if not files:
+        raise BadModel(f"{folder} holds no .safetensors file; other weight formats can run code and are not loaded")
+    return sum(files)
+
+
+def _hub_bytes(ref: str) -> int:
+    try:
+        info = HfApi().model_info(ref, files_metadata=True)
+    except Exception as problem:  # no network, for one; what was downloaded before can be used without
+        return _local_bytes(_downloaded(ref, problem))
+    files = [file.size or 0 for file in info.siblings or () if file.rfilename.endswith(".safetensors")]
+    if not files:
+        raise BadModel(f"{ref} has no .safetensors file; other weight formats can run code and are not loaded")
+    return sum(files)
+
+
+def _downloaded(ref: str, problem: Exception) -> str:
+    """The folder of `ref` in the local cache; BadModel names the hub's `problem` where it is not there."""
+    return refused(BadModel, f"cannot look up {ref!r} on the hub ({_one_line(problem)}), nor in the local cache",
+                    lambda: snapshot_download(ref, local_files_only=True))
+
+
+def refused(error: type[SequoiaError], what: str, load: Callable[[], Any]) -> Any:
+    """`load()`; whatever it raises becomes `error` with the first lines of the reason. Other libraries raise anything."""
+    try:
+        return load()
+    except SequoiaError:
+        raise
+    except torch.OutOfMemoryError as problem:
+        raise OutOfMemory(f"{what}: {str(problem)[:200]}") from None
+    except Exception as problem:
+        raise error(f"{what}: {_one_line(problem)}") from problem
+
+
+def _one_line(problem: Exception) -> str:
+    return " ".join(str(problem).split())[:300]
