@@ -51,6 +51,12 @@ def rates(page: Page) -> list[float]:
     return page.evaluate(f"{STATE}.rates")
 
 
+def whence(page: Page) -> str:
+    """What the page says the vector is."""
+    settle(page)
+    return " ".join(page.inner_text(part("whence")).split())
+
+
 def node(page: Page, number: int) -> Any:
     return page.locator(f'.sq-lab-tree .sq-n[data-node="{number}"]')
 
@@ -235,7 +241,7 @@ def test_vectors_are_pasted_as_json_and_csv(page: Page) -> None:
         page.click(part("use"))
         settle(page)
         assert rates(page) == wanted
-        assert "imported" in page.inner_text('[data-part="acceptance"] .sq-word >> nth=0')
+        assert page.inner_text(part("whence")).startswith("imported")
 
 
 REFUSED = [
@@ -496,6 +502,31 @@ def test_measuring_asks_for_way_prompts_and_a_typed_text(page: Page) -> None:
     assert page.inner_text(part("measure")) == "Measure"
 
 
+def test_a_vector_is_called_measured_only_while_it_is_the_measured_one(page: Page) -> None:
+    """Guards "measured" over figures that a hand has changed: by key, by typing, by length, and by another choice."""
+    page.evaluate("message => made.ingest(message)", counted([0.5, 0.25], 40, "code"))
+    assert whence(page) == "measured code"
+    assert page.inner_text(part("count-words")) == "Last count: code; the vector above."
+    bar, changed = page.locator('.sq-lab-bar[data-rank="1"]'), "changed by hand from measured: code Take back"
+    bar.press("ArrowUp")
+    assert (whence(page), page.inner_text(part("count-words"))) == (changed, "Last count: code; changed by hand since.")
+    say(page, "rate", "0.1")
+    assert whence(page) == changed
+    bar.press("ArrowDown")
+    say(page, "rate", "0.25")
+    assert whence(page) == "measured code"
+    page.get_by_role("button", name="One rank more").click()
+    assert whence(page) == changed
+    page.get_by_role("button", name="Take back").click()
+    assert (whence(page), rates(page)) == ("measured code", [0.5, 0.25])
+    page.select_option(part("presets"), "paper")
+    assert whence(page) == "paper arXiv 2402.12374, App. E"
+    assert page.inner_text(part("count-words")) == "Last count: code; another vector is in use now."
+    bar.press("ArrowUp")
+    assert whence(page) == "changed by hand from paper: arXiv 2402.12374, App. E Take back"
+    assert page.inner_text(part("count-words")) == "Last count: code; another vector is in use now."
+
+
 def test_counts_stand_side_by_side_and_one_of_them_is_planned_with(page: Page) -> None:
     assert page.locator(part("counts")).is_hidden()
     for given, words, depths in (([0.5, 0.25], "code", 1), ([0.25, 0.125], "prose", 3)):
@@ -512,7 +543,7 @@ def test_counts_stand_side_by_side_and_one_of_them_is_planned_with(page: Page) -
     cards.nth(0).get_by_role("button", name="Use").click()
     settle(page)
     assert rates(page) == [0.5, 0.25]
-    assert "measured · code" in page.inner_text('[data-part="acceptance"] .sq-word >> nth=0')
+    assert whence(page) == "measured code"
     cards.nth(0).get_by_role("button", name="Remove this count").click()
     assert page.locator(part("counted")).count() == 1
     page.evaluate("message => { for (let i = 0; i < 12; i++) made.ingest(message); }", counted([0.5], 10, "many"))

@@ -67,14 +67,23 @@
     take(message) {
       const { result, error } = message;
       if (result) {
-        this.editor.take(result.rates, lab.counts.origin(result));
-        this.told(null, "measured just now: " + result.words);
+        this.told(null, "");
+        this.last = lab.counts.origin(result);
+        this.editor.take(result.rates, this.last);
         this.link.count(result);
       } else if (error) this.told(null, "Not measured: " + error);
       else this.told(message.share, message.words);
     }
 
+    /** What became of the last count, as long as nothing newer is to be said here. */
+    paint(origin) {
+      if (!this.last) return;
+      const now = origin === this.last ? "the vector above" : origin.from === this.last ? "changed by hand since" : "another vector is in use now";
+      text(this.said, `Last count: ${this.last.words}; ${now}.`);
+    }
+
     told(share, words) {
+      this.last = null;
       this.busy = share !== null;
       show(this.bar, this.busy);
       if (this.busy) this.bar.value = share;

@@ -9,14 +9,17 @@
   const up = (rate) => rate ** POWER, down = (height) => height ** (1 / POWER);
   const TICKS = [0.01, 0.1, 0.3, 0.6, 1];
 
+  const named = ({ label, words }) => label + (words ? ": " + words : "");
+  const altered = (from) => ({ label: "changed by hand", words: "from " + named(from), from });
+
   lab.Editor = class {
     constructor(host, state, link) {
       this.state = state;
       this.presets = [...lab.vectors.MADE];
       this.power = { exponent: 1.6, first: 0.6, length: 16 };
       const panel = (this.panel = S.panel(host, { part: "acceptance", title: "Acceptance", cls: "sq-lab-editor" }));
-      this.word = el("span", { class: "sq-word" }, panel.titleBox);
       this.chooser(panel.body);
+      this.whence(panel.body);
       this.slope(panel.body);
       this.plot(panel.body);
       this.fields(panel.body);
@@ -38,6 +41,17 @@
         button(tools, { text: words, hint: "Save the vector as " + words }).addEventListener("click", call);
       }
       this.offer();
+    }
+
+    /** What the vector on screen is, and the way back to what it was before a hand changed it. */
+    whence(host) {
+      const line = el("p", { class: "sq-lab-whence", "data-part": "whence", "aria-live": "polite" }, host);
+      this.label = el("span", { class: "sq-badge" }, line);
+      line.append(" ");
+      this.words = el("span", {}, line);
+      line.append(" ");
+      this.back = button(line, { text: "Take back", hint: "Take back every change by hand since then" });
+      this.back.addEventListener("click", () => this.take(this.base.rates, this.base.origin, this.base.key));
     }
 
     slope(host) {
@@ -137,10 +151,23 @@
       const { exponent, first, length } = this.power, [rates, used] = lab.vectors.power(exponent, first, length);
       for (const name of ["exponent", "length"]) text(this["shown_" + name], String(this.power[name]));
       text(this.shown_first, used < first ? used.toFixed(2) + " (sum 1)" : String(first));
-      this.take(rates, { label: "set by hand", words: `power law, exponent ${exponent}` }, "power");
+      this.take(rates, { label: "made up", words: `power law, exponent ${exponent}` }, "power");
     }
 
+    /** A vector that comes from somewhere in place of the present one. */
     take(rates, origin, key) {
+      if (!this.put(rates, origin, key)) return false;
+      this.base = { rates: this.state.rates, origin, key };
+      return true;
+    }
+
+    /** The present vector, altered by a hand. Altered back to what it was, it is that again. */
+    change(rates) {
+      const { base } = this, same = rates.length === base.rates.length && rates.every((rate, k) => rate === base.rates[k]);
+      return same ? this.put(rates, base.origin, base.key) : this.put(rates, altered(base.origin));
+    }
+
+    put(rates, origin, key) {
       try {
         this.state.take(rates, origin);
         this.kind = key || "own";
@@ -176,7 +203,7 @@
     type() {
       const value = Number(this.value.value.replace(",", ".")), rates = this.state.rates.slice();
       rates[this.state.pick] = this.value.value.trim() === "" ? NaN : value;
-      this.take(rates, { label: "set by hand", words: "" });
+      this.change(rates);
       this.paint();
     }
 
@@ -185,7 +212,7 @@
       const rates = this.state.rates.slice(), rest = P.sum(rates) - rates[k], most = Math.max(0, Math.floor((1 - rest) * 1e4) / 1e4);
       rates[k] = Math.max(0, Math.min(rate, most));
       this.state.set({ pick: k });
-      if (this.take(rates, { label: "set by hand", words: "" }) && rate > most + 1e-9) {
+      if (this.change(rates) && rate > most + 1e-9) {
         this.say(`rate ${k + 1} can be ${most} at most, as the rates sum to at most 1`);
       }
     }
@@ -220,7 +247,7 @@
       const rates = this.state.rates.slice();
       if (change > 0) rates.push(0);
       else if (rates.length > 1) rates.pop();
-      this.take(rates, { label: "set by hand", words: "" });
+      this.change(rates);
       this.state.set({ pick: Math.min(this.state.pick, rates.length - 1) });
     }
 
@@ -232,8 +259,11 @@
     paint() {
       const { state } = this, { rates, even, origin } = state, shown = Math.min(rates.length, MOST_BARS);
       const fit = lab.vectors.fitPower(rates), smoothed = even !== rates, counted = origin.visited > 0 && origin.accepted;
-      text(this.word, origin.label + (origin.words ? " · " + origin.words : ""));
-      attr(this.word, "title", this.word.textContent);
+      text(this.label, origin.label);
+      attr(this.label, "data-label", origin.label);
+      text(this.words, origin.words);
+      show(this.back, Boolean(origin.from));
+      this.counting.paint(origin);
       if (this.menu.value !== (this.kind || "own")) this.menu.value = this.kind || "own";
       show(this.slopes, this.kind === "power");
       this.pool.take(shown).slice(0, shown).forEach((bar, k) => this.paintBar(bar, k, { rates, even, fit, smoothed, counted }));

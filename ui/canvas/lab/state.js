@@ -1,6 +1,6 @@
 /* What the lab's panels share: the vector, the budget, the tree on show and the times of the machine. Draws nothing.
 
-   Fields: rates (as entered), even (what is planned with: never increasing), origin {label, words, counts?}, n, levels (null: any),
+   Fields: rates (as entered), even (what is planned with: never increasing), origin {label, words, counts?; from: the origin before hands changed it}, n, levels (null: any),
    shown ("best", "hand" or a shape's name), hand (a drawn tree's parents; past: its changes), profile (a
    HardwareProfile's JSON or null; elsewhere: its name where it is not this machine's), pick (the bar in hand). Change them with `set`; `watch` is called once a frame after changes.
    Further panels: classes in `Sequoia.lab.panels`, made with (host, state); `paint()` is called while the lab is in sight. */
@@ -14,7 +14,7 @@
   lab.State = class {
     constructor() {
       Object.assign(this, {
-        rates: [0.6, 0.15, 0.05], even: [0.6, 0.15, 0.05], origin: { label: "set by hand", words: "" }, n: 64, levels: null,
+        rates: [0.6, 0.15, 0.05], even: [0.6, 0.15, 0.05], origin: { label: "made up", words: "" }, n: 64, levels: null,
         shown: "best", hand: [-1], profile: null, elsewhere: null, most: P.MAX_NODES, kinds: { sequences: null, kary: null, branching: [1, 1, 3, 1, 1, 1, 1, 1] },
         pick: 0, version: 0, past: new lab.Hand(),
       });

@@ -14,9 +14,9 @@
 
   const MADE = [
     { key: "paper", label: "Llama3-70B with 8B, CNN", origin: { label: "paper", words: "arXiv 2402.12374, App. E" }, rates: PAPER },
-    { key: "power", label: "Power law", origin: { label: "set by hand", words: "power law" } },
-    { key: "flat", label: "Flat: a wide tree", origin: { label: "set by hand", words: "flat" }, rates: [0.35, 0.2, 0.12, 0.08] },
-    { key: "peaked", label: "Peaked: a chain", origin: { label: "set by hand", words: "peaked" }, rates: [0.9, 0.04, 0.02, 0.01] },
+    { key: "power", label: "Power law", origin: { label: "made up", words: "power law" } },
+    { key: "flat", label: "Flat: a wide tree", origin: { label: "made up", words: "flat" }, rates: [0.35, 0.2, 0.12, 0.08] },
+    { key: "peaked", label: "Peaked: a chain", origin: { label: "made up", words: "peaked" }, rates: [0.9, 0.04, 0.02, 0.01] },
   ];
 
   /** The vectors in a survey of a pair, one a temperature, with their counts. */
