@@ -15,11 +15,13 @@ import torch
 from .errors import BadModel
 
 _FEW, _TRIES = 32, 4  # children up to which independent draws are the cheaper way, and how often they are tried
+Drawn = list[list[int]]  # tokens for each row, in draft order
 _ZERO_TIER = 1e-300  # so far below the least positive float32 (1e-45) that such tokens lose every race against it
 
 
 class Chance(Protocol):
-    """Four questions with random answers. `q` is always the draft's law (rows, vocab), float32 or better; k <= vocab."""
+    """Four questions with random answers. `q` is always the draft's law (rows, vocab), float32 or better; `counts` says how
+    many tokens each row is asked for, none more than vocab."""
 
     def accept(self, d: Any, r: Any) -> tuple[bool, float | None]:
         """Draw u in [0, 1); answer (u * d < r, u). Strict, so a token with r = 0 is never accepted."""
@@ -29,20 +31,21 @@ class Chance(Protocol):
         """A token with chance proportional to `weights` (vocab,); a token of weight 0 is never picked."""
         ...
 
-    def without_replacement(self, q: torch.Tensor, k: int) -> torch.Tensor:
-        """(rows, k) distinct tokens in draft order, drawn one after the other from q renormalised over what is left."""
+    def without_replacement(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
+        """Distinct tokens in draft order, drawn one after the other from q renormalised over what is left."""
         ...
 
-    def independent(self, q: torch.Tensor, k: int) -> torch.Tensor:
-        """(rows, k) tokens, each drawn from q by itself; the same token may come twice."""
+    def independent(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
+        """Tokens each drawn from q by itself; the same token may come twice."""
         ...
 
 
 class Seeded:
-    """Production randomness: fresh draws at every call from two generators that belong to one run."""
+    """Production randomness: fresh draws at every call from generators that belong to one run."""
 
     def __init__(self, seed: int, device: torch.device | str = "cpu") -> None:
         self._host = random.Random(seed)
+        self._many = np.random.default_rng(seed)  # for the host's draws of several numbers at once
         self._device = torch.Generator(device).manual_seed(seed)
 
     def accept(self, d: float, r: float) -> tuple[bool, float]:
@@ -56,49 +59,51 @@ class Seeded:
         # u <= 1 - 2**-53, so u * total rounds to less than the total and the search ends at a token with weight.
         return int(np.searchsorted(heights, self._host.random() * heights[-1], side="right"))
 
-    def without_replacement(self, q: torch.Tensor, k: int) -> torch.Tensor:
-        return self._distinct(q, k) if q.device.type == "cpu" and k <= _FEW else self._race(q, k)
+    def without_replacement(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
+        if q.device.type == "cpu" and max(counts) <= _FEW:
+            return self._distinct(q, counts)
+        return _cut(self._race(q, max(counts)), counts)
 
     def _race(self, q: torch.Tensor, k: int) -> torch.Tensor:
-        """A race of exponential clocks with rates q ends in the order of successive draws (Plackett-Luce). Tokens with q = 0
-        come last, in uniform order."""
+        """(rows, k). A race of exponential clocks with rates q ends in the order of successive draws (Plackett-Luce). Tokens
+        with q = 0 come last, in uniform order."""
         clocks = self._uniform(q.shape, q.device).neg_().log1p_().neg_()  # (rows, vocab)
         return (clocks / q.double().clamp_(min=_ZERO_TIER)).topk(k, largest=False).indices
 
-    def _distinct(self, q: torch.Tensor, k: int) -> torch.Tensor:
-        """The same law with far fewer random numbers: independent draws, of which repeats are ignored. What was drawn before
-        loses its mass for the next try, as the few likely tokens would come again and again."""
-        left, order = q.double(), [list[int]() for _ in q]
-        short = list(range(len(q)))
+    def _distinct(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
+        """The same law with far fewer random numbers: independent draws, of which repeats are ignored."""
+        heights = q.cumsum(-1, dtype=torch.float64).numpy()  # (rows, vocab)
+        return [self._one_by_one(q[row], heights[row], count) for row, count in enumerate(counts)]
+
+    def _one_by_one(self, law: torch.Tensor, heights: np.ndarray, count: int) -> list[int]:
+        """`count` distinct tokens of one row. What was drawn loses its mass for the next try, as it would come again and again."""
+        order: dict[int, None] = {}
         for _ in range(_TRIES):
-            heights = left.cumsum(-1)  # (rows, vocab)
-            alive = (heights[:, -1] > 0).tolist()
-            drawn = torch.searchsorted(heights, self._uniform((len(short), 2 * k), q.device) * heights[:, -1:], right=True)
-            for row, tokens, any_left in zip(short, drawn.tolist(), alive, strict=True):
-                if any_left:
-                    order[row] = [*dict.fromkeys((*order[row], *tokens))][:k]
-            short = [row for row in short if len(order[row]) < k]
-            if not short:
-                return torch.tensor(order)
-            left = q[short].double()
-            for row, masses in zip(short, left, strict=True):
-                masses[order[row]] = 0
-        return self._finished(q, order, k)
+            order |= dict.fromkeys(self._drawn(heights, 2 * count))
+            if len(order) >= count:
+                return [*order][:count]
+            heights = law.double().index_fill_(0, torch.tensor([*order], dtype=torch.long), 0).cumsum(0).numpy()
+        return self._finished(law, [*order], count)
 
-    def _finished(self, q: torch.Tensor, order: list[list[int]], k: int) -> torch.Tensor:
-        """Rows of `order` that are short of k tokens, completed by a race among the others."""
-        for row, tokens in enumerate(order):
-            if len(tokens) < k:
-                others = torch.ones(q.shape[1], dtype=torch.bool)
-                others[tokens] = False
-                places = others.nonzero()[:, 0]
-                tokens += places[self._race(q[row:row + 1, places], k - len(tokens))[0]].tolist()
-        return torch.tensor(order)
+    def _finished(self, law: torch.Tensor, order: list[int], count: int) -> list[int]:
+        """`order`, completed to `count` tokens by a race among the others."""
+        others = torch.ones(len(law), dtype=torch.bool)
+        others[order] = False
+        places = others.nonzero()[:, 0]
+        return order + places[self._race(law[None, places], count - len(order))[0]].tolist()
 
-    def independent(self, q: torch.Tensor, k: int) -> torch.Tensor:
-        heights = q.double().cumsum(-1)  # (rows, vocab)
-        aim = self._uniform((len(q), k), q.device) * heights[:, -1:]  # (rows, k)
-        return torch.searchsorted(heights, aim, right=True)
+    def _drawn(self, heights: np.ndarray, count: int) -> list[int]:
+        """Independent draws from the law with these cumulative sums; none where it has no mass."""
+        if not heights[-1] > 0:
+            return []
+        return heights.searchsorted(self._many.random(count) * heights[-1], side="right").tolist()
+
+    def independent(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
+        heights = q.cumsum(-1, dtype=torch.float64)  # (rows, vocab)
+        if q.device.type == "cpu":
+            return [self._drawn(row, count) for row, count in zip(heights.numpy(), counts, strict=True)]
+        aim = self._uniform((len(q), max(counts)), q.device) * heights[:, -1:]  # (rows, most)
+        return _cut(torch.searchsorted(heights, aim, right=True), counts)
 
     def _uniform(self, shape: Sequence[int], device: torch.device) -> torch.Tensor:
         """float64 in [0, 1). Coarser noise never draws the rare tokens that verification then counts as drawable."""
@@ -108,10 +113,20 @@ class Seeded:
 class Greedy(Seeded):
     """The limit of both draws as the temperature goes to 0: the k most probable tokens in order, without noise."""
 
-    def without_replacement(self, q: torch.Tensor, k: int) -> torch.Tensor:
-        return q.topk(k).indices
+    def without_replacement(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
+        return likeliest(q, counts)
 
     independent = without_replacement
+
+
+def likeliest(q: torch.Tensor, counts: Sequence[int]) -> Drawn:
+    """The most probable tokens of each row of q (rows, vocab), in order."""
+    return _cut(q.topk(max(counts)).indices, counts)
+
+
+def _cut(tokens: torch.Tensor, counts: Sequence[int]) -> Drawn:
+    """(rows, most) tokens, each row cut to its count."""
+    return [row[:count] for row, count in zip(tokens.tolist(), counts, strict=True)]
 
 
 def chance_for(temperature: float, seed: int, device: torch.device | str = "cpu") -> Chance:

@@ -6,6 +6,7 @@ The tree may be given, or grow while it is drafted; how many children a node get
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Protocol
 
 import numpy as np
@@ -15,11 +16,9 @@ from .chance import Chance
 from .clock import Clock
 from .models import Context, Rows
 from .policy import Policy
-from .tree import MAX_NODES, Tree
+from .tree import Tree
 from .verify import Verdict, Verifier
 from .warp import draft_rows
-
-_TOGETHER = 16  # nodes times children that are drawn at once
 
 
 class Sprout(Protocol):
@@ -131,13 +130,8 @@ class Drafter:
         return draft_rows(logits, self._policy)
 
     def _draw(self, drafted: Drafted, nodes: Sequence[int], counts: Sequence[int], laws: torch.Tensor) -> None:
-        tokens, probs = [list[int]() for _ in nodes], [list[float]() for _ in nodes]
-        # In a wide level most nodes have one child, and drawing as many for each as for the widest would take long.
-        apart = len(counts) * max(counts) > _TOGETHER
-        for least, most in ((1, 1), (2, MAX_NODES)) if apart else ((1, MAX_NODES),):
-            if rows := [row for row, count in enumerate(counts) if least <= count <= most]:
-                part = laws[rows] if len(rows) < len(counts) else laws
-                drawn = self._verifier.draw(self._chance, part, max(counts[row] for row in rows))  # (rows, k)
-                for row, ids, weights in zip(rows, drawn.tolist(), part.gather(1, drawn).tolist(), strict=True):
-                    tokens[row], probs[row] = ids[:counts[row]], weights[:counts[row]]
-        drafted.grow(nodes, laws, tokens, probs)
+        drawn = self._verifier.draw(self._chance, laws, counts)
+        places = torch.tensor([row for row, count in enumerate(counts) for _ in range(count)], device=laws.device)
+        flat = torch.tensor([token for tokens in drawn for token in tokens], device=laws.device)
+        weights = iter(laws[places, flat].tolist() if len(flat) else ())
+        drafted.grow(nodes, laws, drawn, [[*islice(weights, count)] for count in counts])

@@ -104,7 +104,7 @@ def _positions(pair: Pair, text: Sequence[int], first: int, policy: Policy, tree
     ranks = len(tree) - 1
     for target, draft in zip(_logits(pair.target, text, first), _logits(pair.draft, text, first), strict=True):
         q = draft_rows(draft, policy)  # (positions, vocab), as p
-        drawn = _SEQUOIA.draw(chance, q, ranks).tolist()
+        drawn = _SEQUOIA.draw(chance, q, [ranks] * len(q))
         p, q = target_rows(target, policy).cpu().numpy(), q.cpu().numpy()
         yield from (sibling_rates(p[row], q[row], tokens, tree) for row, tokens in enumerate(drawn))
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from .chance import Chance
+from .chance import Chance, Drawn, likeliest
 from .tree import Tree
 
 Rows = Callable[[int], np.ndarray]
@@ -131,10 +131,11 @@ def match(tree: Tree, tokens: Sequence[int], p: Rows, q: Rows, chance: Chance) -
 
 @dataclass(frozen=True)
 class Verifier:
-    """A way to draw children and the verification that is lossless for it. `draw(chance, q, k)` -> (rows, k) tokens."""
+    """A way to draw children and the verification that is lossless for it. `draw(chance, q, counts)` gives each row
+    of q (rows, vocab) so many tokens."""
 
     name: str
-    draw: Callable[[Chance, torch.Tensor, int], torch.Tensor]
+    draw: Callable[[Chance, torch.Tensor, Sequence[int]], Drawn]
     verify: Callable[[Tree, Sequence[int], Rows, Rows, Chance], Verdict]
 
 
@@ -143,7 +144,7 @@ def _specinfer(tree: Tree, tokens: Sequence[int], p: Rows, q: Rows, chance: Chan
 
 
 VERIFIERS = {v.name: v for v in (
-    Verifier("sequoia", lambda chance, q, k: chance.without_replacement(q, k), walk),
-    Verifier("specinfer", lambda chance, q, k: chance.independent(q, k), _specinfer),
-    Verifier("topk", lambda _chance, q, k: q.topk(k).indices, match),
+    Verifier("sequoia", lambda chance, q, counts: chance.without_replacement(q, counts), walk),
+    Verifier("specinfer", lambda chance, q, counts: chance.independent(q, counts), _specinfer),
+    Verifier("topk", lambda _chance, q, counts: likeliest(q, counts), match),
 )}

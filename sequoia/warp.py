@@ -16,11 +16,9 @@ def target_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
 
     Raises BadModel where a row has NaN or infinity for its greatest logit: at temperature 0 nothing later would notice.
     """
-    if not logits.amax(-1).isfinite().all():
-        raise BadModel("the target's logits hold NaN or infinity, not finite numbers: its number type has overflowed")
     if policy.temperature == 0:
-        return torch.nn.functional.one_hot(logits.argmax(-1), logits.shape[-1]).double()
-    return nucleus(_softmax(logits.double(), policy.temperature), policy.top_p)
+        return _one_hot(logits)
+    return nucleus(_checked(_softmax(logits.double(), policy.temperature), "target"), policy.top_p)
 
 
 def draft_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
@@ -30,9 +28,7 @@ def draft_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
     Where top-p leaves fewer tokens than a node has children, the rest are drawn by the draft's uncut law and not
     uniformly: a millionth of q is spread over it, which any verifier of q takes into account.
     """
-    if not logits.amax(-1).isfinite().all():
-        raise BadModel("the draft's logits hold NaN or infinity, not finite numbers: its number type has overflowed")
-    uncut = _softmax(logits.float(), policy.temperature or 1.0)
+    uncut = _checked(_softmax(logits.float(), policy.temperature or 1.0), "draft")
     if policy.temperature == 0 or policy.top_p == 1:
         return uncut
     return nucleus(uncut, policy.top_p).mul_(1 - _SPARE).add_(uncut, alpha=_SPARE)
@@ -50,3 +46,22 @@ def nucleus(probs: torch.Tensor, top_p: float) -> torch.Tensor:
 
 def _softmax(logits: torch.Tensor, temperature: float) -> torch.Tensor:
     return torch.softmax(logits / max(temperature, _COLDEST), -1)
+
+
+def _one_hot(logits: torch.Tensor) -> torch.Tensor:
+    """(..., vocab) float64 rows with all mass on the greatest logit."""
+    greatest, token = logits.max(-1, keepdim=True)
+    if not greatest.isfinite().all():
+        raise _overflowed("target")
+    return torch.zeros(logits.shape, dtype=torch.float64, device=logits.device).scatter_(-1, token, 1)
+
+
+def _checked(probs: torch.Tensor, whose: str) -> torch.Tensor:
+    """`probs`, a softmax of (..., vocab); a NaN or an infinite greatest logit makes NaN of a whole row, so one column tells."""
+    if probs[..., 0].isnan().any():
+        raise _overflowed(whose)
+    return probs
+
+
+def _overflowed(whose: str) -> BadModel:
+    return BadModel(f"the {whose}'s logits hold NaN or infinity, not finite numbers: its number type has overflowed")

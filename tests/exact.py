@@ -63,11 +63,11 @@ class Enumerator:
     def pick(self, weights: Any) -> int:
         return self.choose(weights.tolist())
 
-    def without_replacement(self, q: Any, k: int) -> list[list[int]]:
-        return [self._successive(row, k) for row in q.tolist()]
+    def without_replacement(self, q: Any, counts: Sequence[int]) -> list[list[int]]:
+        return [self._successive(row, count) for row, count in zip(q.tolist(), counts, strict=True)]
 
-    def independent(self, q: Any, k: int) -> list[list[int]]:
-        return [[self.choose(row) for _ in range(k)] for row in q.tolist()]
+    def independent(self, q: Any, counts: Sequence[int]) -> list[list[int]]:
+        return [[self.choose(row) for _ in range(count)] for row, count in zip(q.tolist(), counts, strict=True)]
 
     def _successive(self, row: list[Any], k: int) -> list[int]:
         order: list[int] = []
@@ -163,8 +163,8 @@ def _frozen(row: np.ndarray) -> np.ndarray:
 # -- one step ------------------------------------------------------------------------------------------------
 
 
-def _top(_chance: Any, q: np.ndarray, k: int) -> np.ndarray:
-    return np.argsort(-q, axis=-1, kind="stable")[:, :k]
+def _top(_chance: Any, q: np.ndarray, counts: Sequence[int]) -> list[list[int]]:
+    return [row[:count] for row, count in zip(np.argsort(-q, axis=-1, kind="stable").tolist(), counts, strict=True)]
 
 
 # torch cannot hold Fractions; every other draw and every verification is the production one.
@@ -174,7 +174,7 @@ EXACT = {**VERIFIERS, "topk": replace(VERIFIERS["topk"], draw=_top)}
 def over_torch(name: str) -> Verifier:
     """The production verifier, its draw fed torch rows as in production, for models that answer in numpy."""
     verifier = VERIFIERS[name]
-    return replace(verifier, draw=lambda chance, q, k: verifier.draw(chance, torch.tensor(q), k))
+    return replace(verifier, draw=lambda chance, q, counts: verifier.draw(chance, torch.tensor(q), counts))
 
 
 def drafted(tree: Tree, verifier: Verifier, q: Model, prefix: Text, chance: Any) -> tuple[list[int], list[Text]]:
@@ -182,7 +182,7 @@ def drafted(tree: Tree, verifier: Verifier, q: Model, prefix: Text, chance: Any)
     tokens, contexts = [-1] * len(tree), [prefix] * len(tree)
     for node, children in enumerate(tree.children):
         if children:
-            drawn = verifier.draw(chance, q(contexts[node])[None], len(children))[0]
+            drawn = verifier.draw(chance, q(contexts[node])[None], [len(children)])[0]
             for child, token in zip(children, drawn, strict=True):
                 tokens[child], contexts[child] = int(token), (*contexts[node], int(token))
     return tokens, contexts

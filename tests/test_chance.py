@@ -43,8 +43,13 @@ def fit(results: Iterable[Any], wanted: Law) -> float:
                                          torch.tensor(square / 2, dtype=torch.float64)))
 
 
-def rows(tokens: torch.Tensor) -> list[tuple[int, ...]]:
-    return [tuple(row) for row in tokens.tolist()]
+def draws(chance: Seeded, draw: str, row: list[float] | torch.Tensor, count: int, times: int = 20_000) -> list[tuple[int, ...]]:
+    """`times` rows drawn in one call."""
+    return rows(getattr(chance, draw)(torch.as_tensor(row).expand(times, len(row)), [count] * times))
+
+
+def rows(tokens: list[list[int]]) -> list[tuple[int, ...]]:
+    return list(map(tuple, tokens))
 
 
 class Scripted(Seeded):
@@ -71,10 +76,15 @@ class FrozenNoise(Seeded):
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
-        self._noise = torch.rand(10, dtype=torch.float64, generator=self._device)
+        noise = self._many.random(10)
+        self._many = Constant(noise)  # pyright: ignore[reportAttributeAccessIssue]
 
-    def _uniform(self, shape: tuple[int, ...], device: torch.device) -> torch.Tensor:
-        return self._noise[: shape[-1]].expand(shape).clone()
+
+class Constant:
+    """A source of several uniforms that gives the same ones at every call."""
+
+    def __init__(self, noise: np.ndarray) -> None:
+        self.random = lambda count: noise[:count]
 
 
 SMALL = Tree((-1, 0, 0, 1))
@@ -109,82 +119,91 @@ def test_noise_frozen_for_a_run_is_seen_by_the_same_check() -> None:
 # -- draws ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("way", ["_race", "_distinct"])
+@pytest.mark.parametrize("few", [0, 32], ids=["race", "distinct"])
 @pytest.mark.parametrize(("row", "k", "outcomes"), [([0.5, 0.3, 0.2, 0.0, 0.0], 4, 12), ([0.97, 0.01, 0.02], 3, 6),
                                                     ([0.2, 0.5, 0.3], 1, 3)])
-def test_draws_without_replacement_have_the_law_of_successive_draws(row: list[float], k: int, outcomes: int, way: str) -> None:
+def test_draws_without_replacement_have_the_law_of_successive_draws(row: list[float], k: int, outcomes: int, few: int,
+                                                                          monkeypatch: pytest.MonkeyPatch) -> None:
     """Plackett-Luce, the zero tier last and uniform. Guards the race, its direction, zeros ranked by id, and repeats that are
     ignored where they should not be. False alarm 1e-6."""
-    wanted = law(lambda chance: tuple(chance.without_replacement(np.array([row]), k)[0]))
+    monkeypatch.setattr("sequoia.chance._FEW", few)
+    wanted = law(lambda chance: tuple(chance.without_replacement(np.array([row]), [k])[0]))
     assert len(wanted) == outcomes
-    assert fit(rows(getattr(Seeded(1), way)(torch.tensor([row]).expand(20_000, len(row)), k)), wanted) > LIMIT
+    assert fit(draws(Seeded(1), "without_replacement", row, k), wanted) > LIMIT
 
 
 def test_the_few_rows_that_independent_draws_leave_short_are_finished(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a single try nearly every row is short, and what completes it has to have the same law."""
     monkeypatch.setattr("sequoia.chance._TRIES", 1)
     row = [0.9, 0.06, 0.03, 0.01]
-    wanted = law(lambda chance: tuple(chance.without_replacement(np.array([row]), 3)[0]))
-    assert fit(rows(Seeded(1)._distinct(torch.tensor([row]).expand(20_000, 4), 3)), wanted) > LIMIT
+    wanted = law(lambda chance: tuple(chance.without_replacement(np.array([row]), [3])[0]))
+    assert fit(draws(Seeded(1), "without_replacement", row, 3), wanted) > LIMIT
 
 
 def test_rows_are_drawn_independently() -> None:
     """Guards noise broadcast over the rows of one call, which every marginal hides. False alarm 1e-6."""
     row = torch.tensor([0.5, 0.3, 0.2])
-    first = Seeded(2).without_replacement(row.expand(20_000, 3), 1).view(-1, 2)
+    drawn = [token for token, in draws(Seeded(2), "without_replacement", row, 1)]
     wanted = {(a, b): float(row[a] * row[b]) for a in range(3) for b in range(3)}
-    assert fit(rows(first), wanted) > LIMIT
+    assert fit(zip(drawn[::2], drawn[1::2], strict=True), wanted) > LIMIT
 
 
 def test_independent_draws_repeat_tokens_as_often_as_they_should() -> None:
     """Guards siblings drawn without replacement, and tokens of no mass. False alarm 1e-6."""
     row = [0.0, 0.6, 0.0, 0.4, 0.0]
-    wanted = law(lambda chance: tuple(chance.independent(np.array([row]), 2)[0]))
+    wanted = law(lambda chance: tuple(chance.independent(np.array([row]), [2])[0]))
     assert len(wanted) == 4
-    assert fit(rows(Seeded(3).independent(torch.tensor([row]).expand(20_000, 5), 2)), wanted) > LIMIT
+    assert fit(draws(Seeded(3), "independent", row, 2), wanted) > LIMIT
 
 
-@pytest.mark.parametrize("draw", ["without_replacement", "independent"])
-def test_noise_is_fine_enough_for_rare_tokens(draw: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("source", ["race", "host"])
+def test_noise_is_fine_enough_for_rare_tokens(source: str) -> None:
     """Guards coarse noise: on float32's grid of 2**-24 a token of q = 1e-9 is never drawn, yet verification assumes it is.
 
     Of two million uniforms about 400 lie below 2e-4; on that grid 3,355 places are left for them and some must coincide
     (24 pairs expected), on float64's grid none does (a false alarm has a chance of 5e-8).
     """
-    seen: list[torch.Tensor] = []
-    uniform = Seeded._uniform
-    monkeypatch.setattr(Seeded, "_uniform", lambda *call: seen.append(uniform(*call).clone()) or seen[-1].clone())
-    getattr(Seeded(4), draw)(torch.full((1000, 2000), 1 / 2000), 2000)
-    small = seen[0][seen[0] < 2e-4]
+    chance = Seeded(4)
+    seen = chance._uniform((2_000_000,), torch.device("cpu")).numpy() if source == "race" else chance._many.random(2_000_000)
+    small = seen[seen < 2e-4]
     assert 300 < len(small) < 500
-    assert len(small.unique()) == len(small)
-    assert seen[0].dtype == torch.float64
+    assert len(np.unique(small)) == len(small)
+    assert seen.dtype == np.float64
 
 
 def test_a_token_without_mass_comes_after_every_token_with_any() -> None:
     """The least positive float32 still goes before a zero. Guards a zero tier that noise can lift."""
     q = torch.zeros(5000, 8)
     q[:, 3], q[:, 6] = 1.0, 1e-45
-    assert set(rows(Seeded(5).without_replacement(q, 2))) == {(3, 6)}
+    assert set(rows(Seeded(5).without_replacement(q, [2] * 5000))) == {(3, 6)}
 
 
 def test_draws_are_distinct_and_cover_the_vocabulary() -> None:
-    q = torch.softmax(torch.arange(6.0), -1).expand(200, 6)
-    assert (Seeded(6).without_replacement(q, 6).sort(-1).values == torch.arange(6)).all()
+    assert all(sorted(drawn) == list(range(6))
+               for drawn in draws(Seeded(6), "without_replacement", torch.softmax(torch.arange(6.0), -1), 6, 200))
+
+
+@pytest.mark.parametrize("draw", ["without_replacement", "independent"])
+@pytest.mark.parametrize("chance", [Seeded, Greedy])
+def test_each_row_gets_as_many_tokens_as_it_was_asked_for(chance: type[Seeded], draw: str) -> None:
+    counts = [0, 3, 1, 40, 2]
+    drawn = getattr(chance(6), draw)(torch.full((5, 50), 0.02), counts)
+    assert list(map(len, drawn)) == counts
 
 
 @pytest.mark.parametrize("u", [0.0, LAST])
-def test_independent_draws_at_the_ends_of_u_have_mass(u: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_independent_draws_at_the_ends_of_u_have_mass(u: float) -> None:
     """u = 0 must skip leading zeros and the greatest u must not fall off the end."""
-    monkeypatch.setattr(Seeded, "_uniform", lambda _self, shape, device: torch.full(shape, u, dtype=torch.float64))
+    chance = Seeded(0)
+    chance._many = Constant(np.full(2, u))  # pyright: ignore[reportAttributeAccessIssue]
     for row in ([0.0, 0.3, 0.7, 0.0], [0.0, 0.1, 0.1, 0.0], [0.0, 1e-30, 3e-30, 0.0]):
-        assert rows(Seeded(0).independent(torch.tensor([row]), 2)) == ([(1, 1)] if u == 0 else [(2, 2)])
+        assert chance.independent(torch.tensor([row]), [2]) == ([[1, 1]] if u == 0 else [[2, 2]])
 
 
 def test_a_draft_is_not_written_into() -> None:
     q = torch.tensor([[0.5, 0.5, 0.0]])
-    Seeded(0).without_replacement(q, 2)
-    Seeded(0).independent(q, 2)
+    Seeded(0).without_replacement(q, [2])
+    Seeded(0).independent(q, [2])
     assert q.tolist() == [[0.5, 0.5, 0.0]]
 
 
@@ -245,7 +264,12 @@ def test_weights_without_a_sum_are_refused(weights: list[float]) -> None:
 def answers(chance: Seeded) -> list[Any]:
     q = torch.full((2, 50), 0.02)
     return [chance.accept(1, 0.5)[1], chance.pick(np.ones(10**6)),
-            rows(chance.without_replacement(q, 5)), rows(chance.independent(q, 5))]
+            chance.without_replacement(q, [5, 5]), chance.independent(q, [5, 5]), rows_of_a_race(chance)]
+
+
+def rows_of_a_race(chance: Seeded) -> list[list[int]]:
+    """More children than are drawn one by one: the other generator's draws."""
+    return chance.without_replacement(torch.full((1, 50), 0.02), [40])
 
 
 def test_a_seed_repeats_and_another_differs() -> None:
@@ -264,7 +288,7 @@ def test_runs_do_not_share_a_generator() -> None:
     """One visitor's draws must not move another's, nor the global generators of torch and Python."""
     alone, _ = answers(Seeded(14)), torch.manual_seed(0)
     chance, other = Seeded(14), Seeded(15)
-    other.without_replacement(torch.full((1, 9), 1 / 9), 3)
+    other.without_replacement(torch.full((1, 9), 1 / 9), [3])
     torch.rand(3)
     assert answers(chance) == alone
 
@@ -272,7 +296,7 @@ def test_runs_do_not_share_a_generator() -> None:
 def test_greedy_draws_are_the_top_k_in_order() -> None:
     q = torch.tensor([[0.1, 0.5, 0.0, 0.4], [0.7, 0.0, 0.2, 0.1]])
     for draw in (Greedy(0).without_replacement, Greedy(0).independent):
-        assert draw(q, 3).tolist() == [[1, 3, 0], [0, 2, 3]]
+        assert draw(q, [3, 2]) == [[1, 3, 0], [0, 2]]
 
 
 def test_temperature_decides_the_randomness_of_a_run() -> None:

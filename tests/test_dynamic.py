@@ -57,7 +57,7 @@ def one_step(p: Any, q: Any, chance: Any, most: int, levels: int, spoil: Callabl
         laws = [q(contexts[node]) for node in front]
         counts = sprout.grow(torch.tensor(np.array(laws)))
         for node, row, count in zip(front, laws, counts, strict=True):
-            drawn = verifier.draw(chance, row[None], count)[0] if count else []
+            drawn = verifier.draw(chance, row[None], [count])[0] if count else []
             tokens += [int(token) for token in drawn]
             contexts += [(*contexts[node], int(token)) for token in drawn]
     tree = sprout.tree

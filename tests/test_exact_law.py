@@ -27,14 +27,14 @@ EVERY = pytest.mark.parametrize("name", list(EXACT))
 
 def test_enumerator_weighs_successive_draws() -> None:
     row = np.array([[Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)]], dtype=object)
-    found = law(lambda chance: tuple(chance.without_replacement(row, 2)[0]))
+    found = law(lambda chance: tuple(chance.without_replacement(row, [2])[0]))
     assert found == {(0, 1): Fraction(1, 3), (0, 2): Fraction(1, 6), (1, 0): Fraction(1, 4), (1, 2): Fraction(1, 12),
                      (2, 0): Fraction(1, 10), (2, 1): Fraction(1, 15)}
 
 
 def test_enumerator_draws_tokens_without_mass_last_and_alike() -> None:
     row = np.array([[Fraction(0), Fraction(1), Fraction(0)]], dtype=object)
-    assert law(lambda chance: tuple(chance.without_replacement(row, 2)[0])) == {(1, 0): HALF, (1, 2): HALF}
+    assert law(lambda chance: tuple(chance.without_replacement(row, [2])[0])) == {(1, 0): HALF, (1, 2): HALF}
 
 
 @pytest.mark.parametrize(("d", "r", "share"), [(2, 1, HALF), (1, 2, 1), (1, 1, 1), (1, 0, 0), (0, 0, 0), (0, 1, 1)])
@@ -46,7 +46,7 @@ def test_enumerator_accepts_as_often_as_u_times_d_is_below_r(d: int, r: int, sha
 
 def test_enumerator_visits_every_combination_once() -> None:
     even = np.array([[HALF, HALF]], dtype=object)
-    found = law(lambda chance: (*chance.independent(even, 2)[0], chance.pick(even[0])))
+    found = law(lambda chance: (*chance.independent(even, [2])[0], chance.pick(even[0])))
     assert found == {(a, b, c): Fraction(1, 8) for a in (0, 1) for b in (0, 1) for c in (0, 1)}
 
 

@@ -160,10 +160,10 @@ class FrozenNoise(Enumerator):
         super().__init__(script)
         self._noise: dict[Any, list[list[int]]] = {}
 
-    def without_replacement(self, q: Any, k: int) -> list[list[int]]:
-        key = (*q.ravel(), k)
+    def without_replacement(self, q: Any, counts: Sequence[int]) -> list[list[int]]:
+        key = (*q.ravel(), *counts)
         if key not in self._noise:
-            self._noise[key] = super().without_replacement(q, k)
+            self._noise[key] = super().without_replacement(q, counts)
         return self._noise[key]
 
 

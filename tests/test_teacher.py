@@ -35,7 +35,7 @@ GREEDY = Policy(max_new_tokens=40, ignore_eos=True)
 def accepted_rank(p: np.ndarray, q: np.ndarray, ranks: int, chance: Any) -> int:
     """The rank that a real step accepts at a node, `ranks` where none."""
     verifier = EXACT["sequoia"]
-    tokens = verifier.draw(chance, q[None], ranks)[0]
+    tokens = verifier.draw(chance, q[None], [ranks])[0]
     verdict = verifier.verify(Tree.from_branching([ranks]), (-1, *tokens), lambda _: p, lambda _: q, chance)
     return verdict.path[1] - 1 if len(verdict.path) > 1 else ranks
 
@@ -43,7 +43,7 @@ def accepted_rank(p: np.ndarray, q: np.ndarray, ranks: int, chance: Any) -> int:
 def expected_rates(p: np.ndarray, q: np.ndarray, ranks: int) -> list[Fraction]:
     """Mean of `sibling_rates` over all draws."""
     def drawn(chance: Enumerator) -> tuple[Fraction, ...]:
-        return tuple(map(Fraction, sibling_rates(p, q, EXACT["sequoia"].draw(chance, q[None], ranks)[0])))
+        return tuple(map(Fraction, sibling_rates(p, q, EXACT["sequoia"].draw(chance, q[None], [ranks])[0])))
 
     return [sum(weight * rates[rank] for rates, weight in law(drawn).items()) for rank in range(ranks)]
 

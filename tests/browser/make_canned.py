@@ -80,7 +80,7 @@ def step(words: Words, tree: Tree, prefix: list[int], chance: Seeded, index: int
     for node, children in enumerate(tree.children):
         if children:
             laws[node] = words.draft(context(node))
-            drawn = chance.without_replacement(torch.from_numpy(laws[node]).float()[None], len(children))[0].tolist()
+            drawn = chance.without_replacement(torch.from_numpy(laws[node]).float()[None], [len(children)])[0]
             for child, token in zip(children, drawn, strict=True):
                 tokens[child] = token
     verdict = walk(tree, tokens, lambda node: words.target(context(node), greedy), lambda node: laws[node], chance)
