@@ -6,6 +6,7 @@ Knows nothing of planning: a tree comes in as a value (see auto.py for the one p
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -16,7 +17,7 @@ from .clock import Clock, finish
 from .draft import Drafted, Drafter
 from .errors import BadPolicy, BadTree
 from .guarded import shown
-from .memory import require
+from .memory import require_each
 from .models import Context, Rows
 from .pair import Pair
 from .policy import Policy
@@ -55,12 +56,17 @@ class Decoder:
         self._target = pair.target.open(capacity)  # slots are made at the first use
         self._drafter = Drafter(pair.draft.open(capacity if self.shaper.most > 1 else 0), policy, self.verifier, self._chance)
         self._laid_out: tuple[Tree, Rows] | None = None
-        require(self.bytes, pair.target.device, "the run needs", _SMALLER)
+        require_each(self.needs, "the run needs", _SMALLER)
 
     @property
     def bytes(self) -> int:
         """What the run will keep allocated, beside the weights: all but the short-lived results of single operations."""
-        return sum(context.bytes(self.shaper.most) for context in self.contexts)
+        return self.needs.total()
+
+    @property
+    def needs(self) -> Counter[torch.device]:
+        """Those bytes by device."""
+        return sum((context.needs(self.shaper.most) for context in self.contexts), Counter())
 
     @property
     def contexts(self) -> tuple[Context, Context]:

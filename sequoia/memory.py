@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import psutil
 import torch
 
@@ -18,8 +20,15 @@ def free_bytes(device: torch.device) -> int:
 def require(needed: float, device: torch.device, what: str, advice: str = "") -> None:
     """OutOfMemory, naming both figures, where `what` needs more than is free."""
     if needed > (free := free_bytes(device)):
-        raise OutOfMemory(f"{what} about {_size(needed)} on {device}; free are {_size(free)}{advice}")
+        raise OutOfMemory(f"{what} about {size(needed)} on {device}; free are {size(free)}{advice}")
 
 
-def _size(count: float) -> str:
+def require_each(needed: Mapping[torch.device, float], what: str, advice: str = "") -> None:
+    """`require` on every device."""
+    for device, count in needed.items():
+        require(count, device, what, advice)
+
+
+def size(count: float) -> str:
+    """A count of bytes in words."""
     return f"{count / 1e9:.1f} GB" if count >= 1e8 else f"{count / 1e6:.1f} MB"

@@ -5,6 +5,7 @@ The model is Hugging Face's and stays untouched; the cache and the mask are ours
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -13,6 +14,7 @@ import torch
 
 from .errors import BadModel, BadPrompt
 from .lean import lean_forward
+from .needs import mask_and_logit_bytes, slot_bytes
 from .slots import Slots
 from .tree import Tree
 
@@ -57,14 +59,19 @@ class TreeModel:
 
     vocab: logits are cut to so many tokens, for models whose vocabulary is padded. limit: tokens it can hold at most.
     run: the forward in use, the model's own unless `quicken` found a lean one; forward_name says which.
+    device: where token ids go in and logits come out. layer_devices: where each layer's slots live. placement: in words how
+    the weights are placed, "" where all of them simply are on `device`.
     """
 
-    def __init__(self, model: Any, name: str) -> None:
+    def __init__(self, model: Any, name: str, device: torch.device | None = None, layer_devices: Sequence[torch.device] = (),
+                 placement: str = "") -> None:
         self.hf, self.name = model.eval().requires_grad_(False), name
         self.config = model.config.get_text_config()
         self.vocab = model.get_output_embeddings().weight.shape[0]
         self.limit = int(getattr(self.config, "max_position_embeddings", 0) or 2**20)
-        self.device, self.dtype = model.device, model.dtype
+        self.device, self.dtype = device or model.device, model.dtype
+        self.layer_devices = tuple(layer_devices) or (self.device,) * self.config.num_hidden_layers
+        self.placement = placement
         self.run: Forward = partial(_transformers_forward, model)
         self.forward_name = "transformers"
 
@@ -112,12 +119,17 @@ class Context:
 
     def bytes(self, nodes: int) -> int:
         """What this run will keep allocated here with trees of `nodes` nodes: slots, mask and logits."""
-        config, number = self.model.config, self.model.mask_dtype.itemsize
-        shared = 1 if getattr(config, "multi_query", False) else None
-        heads = getattr(config, "num_key_value_heads", None) or shared or config.num_attention_heads
-        size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-        slots = 2 * config.num_hidden_layers * heads * size * self.capacity
-        return number * (slots + nodes * (self.capacity + nodes)) + 4 * nodes * self.model.vocab if self.capacity else 0
+        return self.needs(nodes).total()
+
+    def needs(self, nodes: int) -> Counter[torch.device]:
+        """Those bytes by device."""
+        if not self.capacity:
+            return Counter()
+        model, number = self.model, self.model.mask_dtype.itemsize
+        found = Counter({model.device: mask_and_logit_bytes(self.capacity, nodes, model.vocab, number)})
+        for device in model.layer_devices:
+            found[device] += slot_bytes(model.config, self.capacity, number)
+        return found
 
     @torch.inference_mode()
     def extend(self, tokens: Sequence[int]) -> torch.Tensor:

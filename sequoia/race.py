@@ -7,13 +7,14 @@ processor's cache, out of which they push each other's numbers. Reading the prom
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from .engine import Decoder
 from .errors import BadPolicy
 from .guarded import shown
-from .memory import require
+from .memory import require_each
 from .pair import Pair
 from .policy import Policy
 from .shaper import Shaper
@@ -47,8 +48,8 @@ class Race:
             raise BadPolicy(f"a race of {shown(len(lanes))} lanes; allowed are 1 to {MOST_LANES}")
         self.lanes = tuple(lanes)
         self.decoders = tuple(Decoder(pair, prompt, policy, lane.tree, lane.verifier) for lane in lanes)
-        require(sum(decoder.bytes for decoder in self.decoders), pair.target.device, f"the {len(lanes)} lanes need",
-                "; ask for fewer tokens, fewer lanes or smaller trees")
+        require_each(sum((decoder.needs for decoder in self.decoders), Counter()), f"the {len(lanes)} lanes need",
+                     "; ask for fewer tokens, fewer lanes or smaller trees")
         self.stats = [DecodeStats() for _ in lanes]
 
     @property
