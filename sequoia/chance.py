@@ -6,6 +6,7 @@ Tests pass an enumerator that visits every outcome and turns the law of the real
 from __future__ import annotations
 
 import random
+from bisect import insort
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -14,7 +15,8 @@ import torch
 
 from .errors import BadModel
 
-_FEW, _TRIES = 32, 4  # children up to which independent draws are the cheaper way, and how often they are tried
+_FEW = 32  # children up to which drawing one after the other is cheaper than a race over the vocabulary
+_SCRAPS = 1e-12  # share of the law that must be left to go on drawing from it; less is lost in rounding, and raced for
 Drawn = list[list[int]]  # tokens for each row, in draft order
 _ZERO_TIER = 1e-300  # so far below the least positive float32 (1e-45) that such tokens lose every race against it
 
@@ -71,19 +73,24 @@ class Seeded:
         return (clocks / q.double().clamp_(min=_ZERO_TIER)).topk(k, largest=False).indices
 
     def _distinct(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
-        """The same law with far fewer random numbers: independent draws, of which repeats are ignored."""
+        """The same law with one random number a token."""
         heights = q.cumsum(-1, dtype=torch.float64).numpy()  # (rows, vocab)
         return [self._one_by_one(q[row], heights[row], count) for row, count in enumerate(counts)]
 
     def _one_by_one(self, law: torch.Tensor, heights: np.ndarray, count: int) -> list[int]:
-        """`count` distinct tokens of one row. What was drawn loses its mass for the next try, as it would come again and again."""
-        order: dict[int, None] = {}
-        for _ in range(_TRIES):
-            order |= dict.fromkeys(self._drawn(heights, 2 * count))
-            if len(order) >= count:
-                return [*order][:count]
-            heights = law.double().index_fill_(0, torch.tensor([*order], dtype=torch.long), 0).cumsum(0).numpy()
-        return self._finished(law, [*order], count)
+        """`count` distinct tokens of one row with cumulative sums `heights`: the stretches of those drawn before are left out."""
+        order, gone = list[int](), list[tuple[float, float]]()  # gone: stretches as (start, length), increasing
+        total = left = float(heights[-1])
+        for u in self._many.random(count).tolist():
+            token = int(heights.searchsorted(_past(u * left, gone), side="right"))
+            if left <= _SCRAPS * total or token == len(heights) or token in order:  # the last two by rounding alone
+                return self._finished(law, order, count)
+            start = float(heights[token - 1]) if token else 0.0
+            length = float(heights[token]) - start
+            insort(gone, (start, length))
+            order.append(token)
+            left -= length
+        return order
 
     def _finished(self, law: torch.Tensor, order: list[int], count: int) -> list[int]:
         """`order`, completed to `count` tokens by a race among the others."""
@@ -92,22 +99,26 @@ class Seeded:
         places = others.nonzero()[:, 0]
         return order + places[self._race(law[None, places], count - len(order))[0]].tolist()
 
-    def _drawn(self, heights: np.ndarray, count: int) -> list[int]:
-        """Independent draws from the law with these cumulative sums; none where it has no mass."""
-        if not heights[-1] > 0:
-            return []
-        return heights.searchsorted(self._many.random(count) * heights[-1], side="right").tolist()
-
     def independent(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
         heights = q.cumsum(-1, dtype=torch.float64)  # (rows, vocab)
         if q.device.type == "cpu":
-            return [self._drawn(row, count) for row, count in zip(heights.numpy(), counts, strict=True)]
+            return [row.searchsorted(self._many.random(count) * row[-1], side="right").tolist()
+                    for row, count in zip(heights.numpy(), counts, strict=True)]
         aim = self._uniform((len(q), max(counts)), q.device) * heights[:, -1:]  # (rows, most)
         return _cut(torch.searchsorted(heights, aim, right=True), counts)
 
     def _uniform(self, shape: Sequence[int], device: torch.device) -> torch.Tensor:
         """float64 in [0, 1). Coarser noise never draws the rare tokens that verification then counts as drawable."""
         return torch.rand(shape, dtype=torch.float64, device=device, generator=self._device)
+
+
+def _past(at: float, gone: Sequence[tuple[float, float]]) -> float:
+    """Where `at` lies once the stretches `gone` (start, length), increasing, are counted as well."""
+    for start, length in gone:
+        if at < start:
+            break
+        at += length
+    return at
 
 
 class Greedy(Seeded):

@@ -131,7 +131,7 @@ class Drafter:
 
     def _draw(self, drafted: Drafted, nodes: Sequence[int], counts: Sequence[int], laws: torch.Tensor) -> None:
         drawn = self._verifier.draw(self._chance, laws, counts)
-        places = torch.tensor([row for row, count in enumerate(counts) for _ in range(count)], device=laws.device)
-        flat = torch.tensor([token for tokens in drawn for token in tokens], device=laws.device)
-        weights = iter(laws[places, flat].tolist() if len(flat) else ())
+        places = torch.tensor([row * laws.shape[1] + token for row, tokens in enumerate(drawn) for token in tokens],
+                              dtype=torch.long, device=laws.device)
+        weights = iter(laws.take(places).tolist())
         drafted.grow(nodes, laws, drawn, [[*islice(weights, count)] for count in counts])

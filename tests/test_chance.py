@@ -132,12 +132,24 @@ def test_draws_without_replacement_have_the_law_of_successive_draws(row: list[fl
     assert fit(draws(Seeded(1), "without_replacement", row, k), wanted) > LIMIT
 
 
-def test_the_few_rows_that_independent_draws_leave_short_are_finished(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a single try nearly every row is short, and what completes it has to have the same law."""
-    monkeypatch.setattr("sequoia.chance._TRIES", 1)
+def test_what_is_left_unfinished_is_completed_by_a_race(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once little of the law is left the others are raced for, and that has to have the same law. False alarm 1e-6."""
+    monkeypatch.setattr("sequoia.chance._SCRAPS", 0.2)
     row = [0.9, 0.06, 0.03, 0.01]
     wanted = law(lambda chance: tuple(chance.without_replacement(np.array([row]), [3])[0]))
     assert fit(draws(Seeded(1), "without_replacement", row, 3), wanted) > LIMIT
+
+
+@pytest.mark.parametrize("u", [0.0, LAST])
+@pytest.mark.parametrize("row", [[0.0, 0.3, 0.7, 0.0], [1e-30, 1.0, 0.0, 3e-30], [0.25] * 4, [0.1, 1e-9, 0.9, 0.0]])
+def test_distinct_draws_at_the_ends_of_u_are_distinct_and_have_mass(row: list[float], u: float) -> None:
+    """Stretches that are left out must not be entered from either end, and tokens without mass come last."""
+    chance = Seeded(0)
+    chance._many = Constant(np.full(4, u))  # pyright: ignore[reportAttributeAccessIssue]
+    drawn = chance.without_replacement(torch.tensor([row]), [4])[0]
+    assert sorted(drawn) == [0, 1, 2, 3]
+    with_mass = sum(weight > 0 for weight in row)
+    assert all(row[token] > 0 for token in drawn[:with_mass])
 
 
 def test_rows_are_drawn_independently() -> None:
