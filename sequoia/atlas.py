@@ -146,4 +146,5 @@ def wilson(successes: float, trials: int) -> tuple[float, float]:
     rate, square = successes / trials, Z * Z
     middle = (rate + square / (2 * trials)) / (1 + square / trials)
     half = Z / (1 + square / trials) * math.sqrt(rate * (1 - rate) / trials + square / (4 * trials * trials))
-    return max(0.0, middle - half), min(1.0, middle + half)
+    low, high = max(0.0, middle - half), min(1.0, middle + half)
+    return min(low, rate), max(high, rate)  # at 0 and 1 rounding would leave the rate itself out by a hair

@@ -77,6 +77,14 @@ def test_wilson_intervals(successes: int, trials: int, low: float, high: float) 
     assert wilson(successes, trials) == pytest.approx((low, high), abs=6e-5)
 
 
+def test_an_interval_holds_its_rate() -> None:
+    """Guards rounding at the ends: 0 of 31 once had an interval from 7e-18 on."""
+    for trials in range(1, 120):
+        for successes in range(trials + 1):
+            low, high = wilson(successes, trials)
+            assert 0 <= low <= successes / trials <= high <= 1, (successes, trials)
+
+
 def test_no_trials_say_nothing() -> None:
     assert wilson(0, 0) == (0.0, 1.0)
     assert positional(Atlas()).holds is None
