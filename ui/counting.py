@@ -108,7 +108,7 @@ class Counting:
         try:
             ended = Tally(1, "", True, counted=self._count())
         except Left:
-            ended = Tally(0, "", True, "stopped; the vector that was there is kept")
+            ended = Tally(0, "stopped; the vector that was there is kept", True)
         except SequoiaError as problem:
             ended = Tally(0, "", True, str(problem))
         except (torch.OutOfMemoryError, MemoryError):

@@ -33,7 +33,7 @@ from .trees import SHAPES
 CANVAS = Path(__file__).resolve().parent / "canvas" / "lab"
 SCRIPTS = ("pictures.js", "planner.js", "dp_table.js", "dp_shade.js", "dp_grid.js", "dp_explain.js", "dp_tree.js", "dp_walk.js",
            "dp_panel.js", "dp.js", "dp_lab.js", "published.js", "shapes.js", "hand.js", "state.js", "exporting.js", "vectors.js",
-           "counts.js", "counting.js", "editor.js", "labhands.js", "labpanel.js", "labtree.js", "whatif.js", "numbers.js",
+           "refusal.js", "counts.js", "counting.js", "editor.js", "labhands.js", "labpanel.js", "labtree.js", "whatif.js", "numbers.js",
            "table.js", "curves.js", "check.js", "lab.js")
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 CODE, TYPED = "code", "typed"  # all presets that are code; a text of the visitor's own
@@ -194,7 +194,7 @@ def _told(tally: Tally, asked: Asked) -> dict[str, Any]:
     if tally.error:
         return {"error": tally.error}
     if tally.counted is None:
-        return {"share": tally.share, "words": tally.words}
+        return {"share": tally.share, "words": tally.words, "over": tally.over}
     found, policy = tally.counted, asked.policy
     try:
         rates = list(found.acceptance.rates)

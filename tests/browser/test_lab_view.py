@@ -57,6 +57,19 @@ def whence(page: Page) -> str:
     return " ".join(page.inner_text(part("whence")).split())
 
 
+def refused(page: Page, field: str) -> str:
+    """What is said of a refused field, found as a screen reader finds it; it stands beside the field, in sight with it."""
+    typed = page.locator(part(field))
+    typed.scroll_into_view_if_needed()
+    assert typed.get_attribute("aria-invalid") == "true"
+    said = page.locator("#" + typed.get_attribute("aria-describedby"))
+    assert said.get_attribute("role") == "alert"
+    box, around, window = said.bounding_box(), typed.bounding_box(), page.viewport_size
+    assert 0 <= box["y"] <= box["y"] + box["height"] <= window["height"]
+    assert abs(box["y"] - around["y"]) < 160
+    return said.inner_text()
+
+
 def node(page: Page, number: int) -> Any:
     return page.locator(f'.sq-lab-tree .sq-n[data-node="{number}"]')
 
@@ -180,8 +193,9 @@ def test_the_table_says_the_size_and_its_figures_are_pythons(page: Page) -> None
     assert cells[:2] == [str(tree.levels), f"{expected_tokens(tree, even):.3f}"]
     assert "1 of 40 nodes drawn" in page.locator('tr[data-shape="hand"]').inner_text()
     say(page, "k-kary", "0")
-    assert "0" in page.locator(".sq-lab-shapes .is-wrong").inner_text()
+    assert refused(page, "k-kary") == '"0" is not one whole number from 1 to 1024.'
     say(page, "k-kary", "3")
+    assert page.locator(part("k-kary")).get_attribute("aria-invalid") is None
     assert page.locator('tr[data-shape="kary"] td').nth(1).inner_text() == f"{expected_tokens(complete(40, 3), even):.3f}"
 
 
@@ -221,10 +235,14 @@ def test_a_typed_rate_out_of_bounds_is_refused_and_nothing_is_lost(page: Page) -
     page.select_option(part("presets"), "flat")
     page.locator('.sq-lab-bar[data-rank="1"]').focus()
     settle(page)
-    for typed, words in (("1.5", "1.5"), ("-0.1", "-0.1"), ("x", "NaN"), ("0.9", "sum to 1.45")):
+    for typed, words in (("1.5", "1.5"), ("-0.1", "-0.1"), ("x", 'rate 2: "x"'), ("0.9", "sum to 1.45")):
         say(page, "rate", typed)
-        assert words in page.inner_text(part("problem"))
+        assert words in refused(page, "rate")
         assert rates(page) == [0.35, 0.2, 0.12, 0.08]
+    page.locator('.sq-lab-bar[data-rank="0"]').focus()
+    settle(page)
+    assert page.locator(part("problem")).is_hidden()
+    assert page.input_value(part("rate")) == "0.35"
 
 
 PASTED = [
@@ -260,7 +278,7 @@ def test_what_is_no_vector_is_refused_with_the_reason(page: Page) -> None:
         page.fill(part("sheet"), text)
         page.click(part("use"))
         settle(page)
-        assert words in page.inner_text(part("problem"))
+        assert words in refused(page, "sheet")
         assert rates(page) == before
     assert page.locator(".sq-lab img").count() == 0
 
@@ -314,9 +332,16 @@ def test_a_budget_out_of_bounds_is_refused(page: Page) -> None:
     for field, value, bound in (("n", "0", "1 to 1024"), ("n", "1025", "1 to 1024"), ("n", "2.5", "1 to 1024"),
                                 ("levels", "1", "2 to 1024"), ("levels", "x", "2 to 1024")):
         say(page, field, value)
-        assert f'"{value}"' in page.inner_text(part("explain"))
-        assert bound in page.inner_text(part("explain"))
+        said = refused(page, field)
+        assert f'"{value}"' in said
+        assert bound in said
         assert page.evaluate(f"[{STATE}.n, {STATE}.levels]") == before
+    page.focus(part("budget"))
+    page.keyboard.press("ArrowRight")
+    settle(page)
+    assert page.locator(part("refused")).is_hidden()
+    assert page.locator('.sq-lab-tree [aria-invalid="true"]').count() == 0
+    assert page.input_value(part("levels")) == ""
 
 
 def test_a_node_is_explained_with_its_own_operands(page: Page) -> None:
@@ -347,7 +372,7 @@ def test_a_tree_is_drawn_by_hand_within_the_budget(page: Page) -> None:
     assert f"DP has {best:.3f}" in said
     node(page, 1).click()
     settle(page)
-    assert "budget is 4 nodes" in page.inner_text(part("explain"))
+    assert "budget is 4 nodes" in page.inner_text(part("refused"))
     assert len(page.evaluate(f"{STATE}.hand")) == 4
     node(page, 1).focus()
     page.keyboard.press("Delete")
@@ -365,11 +390,11 @@ def test_a_level_cap_and_the_root_hold_in_a_drawn_tree(page: Page) -> None:
     put(page, n=9, levels=2, shown="hand", hand=[-1, 0])
     node(page, 1).click()
     settle(page)
-    assert "the cap is 2" in page.inner_text(part("explain"))
+    assert "the cap is 2" in page.inner_text(part("refused"))
     node(page, 0).focus()
     page.keyboard.press("Delete")
     settle(page)
-    assert "root" in page.inner_text(part("explain"))
+    assert "root" in page.inner_text(part("refused"))
     assert page.evaluate(f"{STATE}.hand") == [-1, 0]
 
 
@@ -498,8 +523,12 @@ def test_measuring_asks_for_way_prompts_and_a_typed_text(page: Page) -> None:
         "count", {"temperature": "0.3", "top_p": "1", "prompts": "typed", "way": "own", "text": "for x in"}]
     assert page.inner_text(part("measure")) == "Stop"
     page.evaluate("made.ingest({ count: { error: 'your text: too long' } })")
-    assert "Not measured: your text: too long" in page.inner_text(part("count-words"))
+    assert refused(page, "count-text") == "Not measured: your text: too long."
     assert page.inner_text(part("measure")) == "Measure"
+    page.click(part("measure"))
+    assert page.locator(part("count-refused")).is_hidden()
+    page.evaluate("made.ingest({ count: { share: 0, words: 'stopped', over: true } })")
+    assert (page.inner_text(part("count-words")), page.inner_text(part("measure"))) == ("stopped", "Measure")
 
 
 def test_a_vector_is_called_measured_only_while_it_is_the_measured_one(page: Page) -> None:

@@ -147,7 +147,7 @@ def test_a_stopped_count_ends_without_a_result_and_the_next_one_runs(made: Calla
     next(going)
     tab.halt(visit())
     rest = [json.loads(text)["count"] for text in going]
-    assert "stopped" in rest[-1]["error"]
+    assert rest[-1] == {"share": 0, "words": "stopped; the vector that was there is kept", "over": True}
     assert "result" in counted(tab)[-1]
 
 
@@ -174,7 +174,7 @@ def test_a_tree_goes_into_the_form_and_makes_an_order_for_that_very_tree(made: C
     order = Order.parse({"prompt": "x", "temperature": 0.6, "top_p": 1.0, "max_new_tokens": 8, "seed": 0,
                          "tree": updates[form.tree], "first": 1, "second": 1, "branching": text, "verifier": "sequoia",
                          "compare": False}, LOCAL)
-    assert order.wish.tree(None, order.policy) == (tree, "from the lab")
+    assert order.wish.tree(None, order.policy, order.verifier, order.prompt) == (tree, "from the lab")
 
 
 @pytest.mark.parametrize("data", [None, {}, {"parents": None}, {"parents": [0]}, {"parents": [-1, 5]}, {"parents": [-1, "0"]},

@@ -23,6 +23,7 @@
       this.measure = button(line, { text: "Measure", hint: "Measure acceptance with the loaded pair" });
       this.measure.dataset.part = "measure";
       this.measure.addEventListener("click", () => this.ask());
+      this.refusal = new lab.Refusal(box, "count-refused");
       this.way = this.menu(box, "How to measure", "count-way");
       this.way.addEventListener("change", () => { this.way.title = HINTS[this.way.value] || ""; });
       this.from = this.menu(box, "Prompts to measure on", "count-prompts");
@@ -63,7 +64,7 @@
       });
     }
 
-    /** {share, words, error, result: {rates, accepted, visited, words, atlas, ...}} from the server. */
+    /** {share, words, over, error, result: {rates, accepted, visited, words, atlas, ...}} from the server. */
     take(message) {
       const { result, error } = message;
       if (result) {
@@ -71,8 +72,15 @@
         this.last = lab.counts.origin(result);
         this.editor.take(result.rates, this.last);
         this.link.count(result);
-      } else if (error) this.told(null, "Not measured: " + error);
-      else this.told(message.share, message.words);
+      } else if (error) {
+        this.told(null, "");
+        this.refusal.say("Not measured: " + error + ".", this.fieldOf(error));
+      } else this.told(message.over ? null : message.share, message.words);
+    }
+
+    /** The field that a refusal of the server names. */
+    fieldOf(error) {
+      return { temperature: this.heat, top_p: this.topP, "your text": this.own }[error.split(":")[0]];
     }
 
     /** What became of the last count, as long as nothing newer is to be said here. */
@@ -84,6 +92,7 @@
 
     told(share, words) {
       this.last = null;
+      this.refusal.say("");
       this.busy = share !== null;
       show(this.bar, this.busy);
       if (this.busy) this.bar.value = share;

@@ -89,7 +89,10 @@
       const node = el("div", { class: "sq-lab-bar", role: "slider", tabindex: "0", "aria-valuemin": "0", "aria-valuemax": "1", "data-rank": k }, this.bars);
       const fill = el("i", { class: "sq-lab-fill" }, node);
       const parts = { node, fill, even: el("i", { class: "sq-lab-even" }, node), fit: el("i", { class: "sq-lab-fit" }, node), range: el("i", { class: "sq-lab-range" }, node) };
-      node.addEventListener("focus", () => this.state.set({ pick: k }));
+      node.addEventListener("focus", () => {
+        if (this.refusal.field) this.say(""); // what was typed was another rank's
+        this.state.set({ pick: k });
+      });
       node.addEventListener("keydown", (event) => this.press(event, k));
       node.addEventListener("pointerdown", (event) => this.grab(event, k, node));
       return parts;
@@ -104,7 +107,7 @@
       const less = button(line, { icon: "minus", label: "One rank fewer" }), more = button(line, { icon: "plus", label: "One rank more" });
       less.addEventListener("click", () => this.length(-1));
       more.addEventListener("click", () => this.length(1));
-      this.problem = el("p", { class: "sq-lab-problem", role: "alert", hidden: "", "data-part": "problem" }, host);
+      this.refusal = new lab.Refusal(host, "problem");
     }
 
     pasting(host) {
@@ -179,9 +182,8 @@
       }
     }
 
-    say(words) {
-      text(this.problem, words ? "Not taken: " + words + "." : "");
-      show(this.problem, Boolean(words));
+    say(words, field) {
+      this.refusal.say(words && "Not taken: " + words + ".", field);
     }
 
     unfold() {
@@ -195,15 +197,16 @@
       try {
         rates = lab.vectors.parse(words);
       } catch (problem) {
-        return this.say(problem.message);
+        return this.say(problem.message, this.sheet);
       }
       if (this.take(rates, { label: "imported", words: from })) this.unfold();
     }
 
     type() {
-      const value = Number(this.value.value.replace(",", ".")), rates = this.state.rates.slice();
-      rates[this.state.pick] = this.value.value.trim() === "" ? NaN : value;
-      this.change(rates);
+      const { state, value: field } = this, typed = field.value.trim(), value = Number(typed.replace(",", ".")), rates = state.rates.slice();
+      rates[state.pick] = value;
+      if (typed === "" || Number.isNaN(value)) this.say(`rate ${state.pick + 1}: "${typed.slice(0, 20)}" is not a number from 0 to 1`, field);
+      else if (!this.change(rates)) this.refusal.say(this.refusal.words, field);
       this.paint();
     }
 
@@ -272,7 +275,7 @@
       if (fit) text(this.key.querySelector('[data-key="fit"] span'), `power-law fit ${lab.share(fit[0])}·k^−${fit[1].toFixed(2)}`);
       const k = Math.min(state.pick, rates.length - 1), sum = P.sum(rates);
       text(this.name, "a[" + (k + 1) + "]");
-      if (document.activeElement !== this.value) this.value.value = String(Number(rates[k].toPrecision(6)));
+      if (!this.refusal.holds(this.value)) this.value.value = String(Number(rates[k].toPrecision(6)));
       text(this.sum, "sum " + sum.toFixed(4) + (sum > 1 - 1e-6 ? ", the most" : ""));
       attr(this.sum, "title", "What is left to 1 is the chance that no child is accepted and the target corrects");
     }

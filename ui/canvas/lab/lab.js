@@ -73,7 +73,7 @@
       const data = typeof message === "string" ? JSON.parse(message) : message;
       if (data.survey) {
         this.editor.add(lab.vectors.recorded(data.survey));
-        if (!this.touched) this.editor.choose("recorded-" + (data.temperature ?? 0.6));
+        if (!this.touched) this.editor.choose(`recorded-${data.survey.measured[0]?.kind}-${data.temperature ?? 0.6}`);
         this.touched = true;
       }
       this.editor.counting.offer(data.ways, data.prompts);

@@ -37,11 +37,11 @@
       el("span", { text: "Nodes" }, budget);
       this.slider = el("input", { type: "range", min: "1", max: String(P.MAX_NODES), step: "1", "data-part": "budget", "aria-label": "Budget in nodes" }, budget);
       this.slider.addEventListener("input", () => state.set({ n: Number(this.slider.value) }));
-      this.count = this.numeric(line, "n", "Budget in nodes", (value) => this.whole(value, 1, P.MAX_NODES, "nodes", (n) => state.set({ n })));
+      this.count = this.numeric(line, "n", "Budget in nodes", (field) => this.whole(field, 1, P.MAX_NODES, "nodes", (n) => state.set({ n })));
       const levels = el("label", { class: "sq-lab-field" }, line);
       el("span", { text: "Levels ≤" }, levels);
-      this.levels = this.numeric(levels, "levels", "Level cap; empty for any", (value) =>
-        (value.trim() === "" || value.trim() === "any" ? state.set({ levels: null }) : this.whole(value, 2, P.MAX_NODES, "levels", (cap) => state.set({ levels: cap }))));
+      this.levels = this.numeric(levels, "levels", "Level cap; empty for any", (field) =>
+        (["", "any"].includes(field.value.trim()) ? state.set({ levels: null }) : this.whole(field, 2, P.MAX_NODES, "levels", (cap) => state.set({ levels: cap }))));
       attr(this.levels, "placeholder", "any");
       this.hands = el("span", { class: "sq-lab-hands", hidden: "" }, line);
       for (const [words, hint, call] of [["Undo", "Take back the last change (ctrl Z)", () => this.undo()],
@@ -51,20 +51,24 @@
       }
     }
 
+    /** What is said of the tree stands over it, where it is in sight however long the tree is. */
+    says(host) {
+      const box = (this.told = el("div", { class: "sq-lab-told" }, host)); // as tall for any words, so that no pill moves from under the pointer
+      this.refusal = new lab.Refusal(box, "refused");
+      this.line = el("p", { class: "sq-lab-explain", "data-part": "explain", "aria-live": "polite" }, box);
+      this.drawing = el("p", { class: "sq-lab-gap", "data-part": "gap", hidden: "" }, box);
+    }
+
     numeric(host, part, label, take) {
       const field = el("input", { class: "sq-input sq-lab-number", type: "text", inputmode: "numeric", "aria-label": label, "data-part": part }, host);
-      field.addEventListener("change", () => take(field.value));
+      field.addEventListener("change", () => take(field));
       return field;
     }
 
-    whole(value, least, most, what, take) {
-      const number = Number(value);
-      if (Number.isInteger(number) && number >= least && number <= most) {
-        this.refuse("");
-        return take(number);
-      }
-      this.refuse(`${what}: "${value.slice(0, 20)}" is not a whole number from ${least} to ${most}`);
-      this.state.changed();
+    whole(field, least, most, what, take) {
+      const number = Number(field.value);
+      if (Number.isInteger(number) && number >= least && number <= most) return take(number);
+      this.refuse(`${what}: "${field.value.slice(0, 20)}" is not a whole number from ${least} to ${most}; nothing is changed`, field);
     }
 
     controls() {
@@ -76,9 +80,10 @@
       if (other) text(this.kind_other.querySelector("span"), lab.shapes.label(state.shown, state.n, state));
       if (this.slider.value !== String(state.n)) this.slider.value = String(state.n);
       attr(this.slider, "aria-valuetext", state.n + " nodes");
-      if (document.activeElement !== this.count) this.count.value = String(state.n);
-      if (document.activeElement !== this.levels) this.levels.value = state.levels === null ? "" : String(state.levels);
+      if (!this.refusal.holds(this.count)) this.count.value = String(state.n);
+      if (!this.refusal.holds(this.levels)) this.levels.value = state.levels === null ? "" : String(state.levels);
       show(this.hands, hand);
+      this.told.classList.toggle("is-drawing", hand);
       const size = state.shown === "hand" ? state.hand.length : state.n;
       show(this.fold, size > lab.TreePanel.FOLD_ABOVE);
       attr(this.fold, "aria-pressed", String(this.all));

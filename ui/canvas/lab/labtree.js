@@ -17,11 +17,10 @@
       this.word = el("span", { class: "sq-word" }, panel.titleBox);
       this.modes(panel.tools);
       this.budget(panel.body);
+      this.says(panel.body);
       this.scroller = el("div", { class: "sq-lab-scroll" }, panel.body);
       this.canvas = svg("svg", { class: "sq-tree-svg" }, this.scroller);
       this.nodes = new S.Nodes(this.canvas);
-      this.line = el("p", { class: "sq-lab-explain", "data-part": "explain", "aria-live": "polite" }, panel.foot);
-      this.drawing = el("p", { class: "sq-lab-gap", "data-part": "gap", hidden: "" }, panel.foot);
       new lab.TreeHands(this); // listens from now on
       this.size = S.dom.sized(this.scroller, () => state.changed());
       document.fonts?.ready.then(() => { this.family = null; this.shape = null; state.changed(); });
@@ -29,21 +28,21 @@
 
     // -- what a person asks for ---------------------------------------------------------------------------------------------
 
-    refuse(words) {
-      this.refused = words;
+    /** Not done, because of `words`, which hold until something changes; `field`: where it was typed. */
+    refuse(words, field) {
+      this.refusedAt = this.state.version;
+      this.refusal.say(words + ".", field);
       this.state.changed();
     }
 
     choose(name) {
       if (name === "hand" && this.state.hand.length === 1 && this.state.n > 1 && !this.hand.past.length) this.at = 0;
-      this.refused = "";
       this.state.set({ shown: name });
     }
 
     start() { this.draw(this.hand.replace(this.state.hand, this.state.growth.parents.slice(0, this.state.n))); }
     undo() { this.draw(this.hand.undo(this.state.hand)); }
     draw(parents) {
-      this.refused = "";
       this.at = Math.min(this.at, parents.length - 1);
       this.state.set({ hand: parents });
     }
@@ -84,6 +83,7 @@
     }
 
     paint() {
+      if (this.refusedAt !== this.state.version) this.refusal.say("");
       this.controls();
       if (!this.size.w) return;
       this.read();
@@ -159,7 +159,6 @@
 
     /** The node under the pointer or the keyboard, with its own operands. */
     words() {
-      if (this.refused) return this.tell(this.refused + ".", true);
       const focused = this.canvas.contains(document.activeElement) || this.state.shown === "hand" ? this.at : null;
       const node = this.hover ?? focused, hand = this.state.shown === "hand";
       if (node === null || node === undefined || node >= this.topo.n) {
@@ -179,13 +178,13 @@
     point(node) {
       if (this.hover === node) return;
       this.hover = node;
-      this.refused = "";
+      if (!this.refusal.field) this.refusal.say("");
       this.words();
     }
 
-    tell(words, wrong) {
+    tell(words) {
       text(this.line, words);
-      this.line.classList.toggle("is-wrong", Boolean(wrong));
+      show(this.line, !this.refusal.words);
       this.compare();
     }
 

@@ -36,19 +36,17 @@
         class: "sq-input sq-lab-number", type: "text", "data-part": "k-" + name, placeholder: "best k",
         "aria-label": name === "branching" ? "Children a node, level by level" : "k of the shape; empty for the best",
       }, first);
-      field?.addEventListener("change", () => this.type(name, field));
-      return { name, node, cells: cells.slice(1), pick, field };
+      const refusal = field && new lab.Refusal(cells[0], "refused-" + name);
+      field?.addEventListener("change", () => this.type(name, field, refusal));
+      return { name, node, cells: cells.slice(1), pick, field, refusal };
     }
 
-    type(name, field) {
+    type(name, field, refusal) {
       const words = field.value.trim(), parts = words.split(/[\s,]+/).filter(Boolean).map(Number);
       const good = parts.every((k) => Number.isInteger(k) && k >= 1 && k <= P.MAX_NODES) && (name === "branching" ? parts.length > 0 && parts.length <= 64 : parts.length <= 1);
-      if (!good) {
-        text(this.note, name === "branching" ? `"${words.slice(0, 40)}" is not a list of 1 to 64 whole numbers from 1 to ${P.MAX_NODES}.` : `k: "${words.slice(0, 20)}" is not one whole number from 1 to ${P.MAX_NODES}.`);
-        this.note.classList.add("is-wrong");
-        return;
-      }
-      this.note.classList.remove("is-wrong");
+      const wanted = name === "branching" ? `a list of 1 to 64 whole numbers from 1 to ${P.MAX_NODES}` : `one whole number from 1 to ${P.MAX_NODES}`;
+      refusal.say(good ? "" : `"${words.slice(0, 40)}" is not ${wanted}.`, field);
+      if (!good) return;
       this.state.set({ kinds: { ...this.state.kinds, [name]: name === "branching" ? parts : parts[0] ?? null } });
     }
 
@@ -74,16 +72,15 @@
       const figures = this.figures(), top = Math.max(...figures.map((one) => one.speedup || 0));
       text(this.word, `each has exactly ${state.n} ${state.n === 1 ? "node" : "nodes"}, the root included`);
       figures.forEach((one, i) => this.paintRow(this.rows[i], one, top));
-      if (this.note.classList.contains("is-wrong")) return;
       const capped = state.cap === null ? "" : ` Sequoia keeps to ${state.cap} levels; the others do not.`;
       text(this.note, "Filled to the same size: sequences differ by one token at most, the k-ary tree’s last level is cut, published trees are cut in their own order or carried on as chains." + capped);
     }
 
-    paintRow({ name, node, cells, pick, field }, one, top) {
+    paintRow({ name, node, cells, pick, field, refusal }, one, top) {
       if (name === "fitted") show(node, Boolean(this.state.profile));
       text(pick.querySelector("span"), name === "branching" ? "SpecInfer" : one.label);
       attr(pick, "aria-pressed", String(this.state.shown === name));
-      if (field && document.activeElement !== field) {
+      if (field && !refusal.holds(field)) {
         const set = this.state.kinds[name];
         field.value = name === "branching" ? set.join(",") : set === null ? "" : String(set);
       }

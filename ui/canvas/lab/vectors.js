@@ -19,13 +19,13 @@
     { key: "peaked", label: "Peaked: a chain", origin: { label: "made up", words: "peaked" }, rates: [0.9, 0.04, 0.02, 0.01] },
   ];
 
-  /** The vectors in a survey of a pair, one a temperature, with their counts. */
+  /** The vectors in a survey of a pair, one a kind of text and temperature, with their counts. */
   function recorded(survey) {
     return (survey?.measured || []).map((one) => ({
-      key: "recorded-" + one.temperature, label: "Bundled pair, T = " + one.temperature, rates: one.rates,
+      key: `recorded-${one.kind}-${one.temperature}`, label: `Bundled pair, ${one.kind}, T = ${one.temperature}`, rates: one.rates,
       origin: {
-        label: "recorded", words: `T = ${one.temperature}, ${one.visited} nodes visited, ${survey.date}`, accepted: one.accepted,
-        visited: one.visited,
+        label: "recorded", words: `${one.kind}, T = ${one.temperature}, ${one.visited} nodes visited, ${survey.date}`,
+        accepted: one.accepted, visited: one.visited,
       },
     }));
   }
