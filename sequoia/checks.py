@@ -12,37 +12,56 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from huggingface_hub import HfApi, snapshot_download
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from .dtype import DTYPES
 from .errors import BadModel, BadPair, OutOfMemory, SequoiaError
+from .files import weight_files
 from .guarded import shown
 
-_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
 _PROBES = ("def f(x):\n    return x + 1\n", "Hello, wörld! 你好 🙂", "  \t\n\n x=1e-3;  # ok", "The year 2024, isn't it?")
+PROBES = len(_PROBES)
+
+
+@dataclass(frozen=True)
+class Passed:
+    """A check that was passed: what was looked at, and the result in words."""
+
+    what: str
+    words: str
 
 
 @dataclass(frozen=True)
 class Source:
-    """A model that passed the checks its config allows; nothing of its weights has been read."""
+    """A model that passed the checks its config allows; nothing of its weights has been read. name: as it was asked for; folder:
+    where its files are. weight_bytes: of the files, which need not be there yet."""
 
     name: str
+    folder: Path
     config: Any
     weight_bytes: int
 
+    @property
+    def title(self) -> str:
+        """What a person calls it: the name of the folder where it was given as one."""
+        return self.folder.name if Path(self.name).is_dir() else self.name
 
-def check_source(ref: Any) -> Source:
-    """Look at a model's config and files. Raises BadModel where it is missing, unsafe or of a kind that cannot run a tree."""
+
+def checked_name(ref: Any) -> str:
+    """`ref` where it can name a model; BadModel for anything else."""
     if not isinstance(ref, str) or not ref.strip() or len(ref) > 500:
         raise BadModel(f"a model is named by a folder or a Hugging Face id, not {shown(ref)}")
-    local = refused(BadModel, "not the name of a folder", Path(ref).is_dir)
-    if not local and not _HUB_ID.fullmatch(ref):
-        raise BadModel(f"no folder {ref[:200]!r}, and it is no Hugging Face id of the form owner/name")
-    config = refused(BadModel, f"cannot read the config of {ref!r}",
-                      lambda: AutoConfig.from_pretrained(ref, trust_remote_code=False))
-    refuse_unfit(ref, refused(BadModel, f"{ref!r} is no single language model", config.get_text_config))
-    return Source(ref, config, _local_bytes(ref) if local else _hub_bytes(ref))
+    refused(BadModel, "not the name of a folder", Path(ref).is_dir)
+    return ref
+
+
+def check_source(name: str, folder: Path, weight_bytes: int | None = None) -> Source:
+    """Look at the config in `folder` of the model called `name`, and at its weights' files unless their bytes are given. Raises
+    BadModel where they are missing, unsafe or of a kind that cannot run a tree."""
+    config = refused(BadModel, f"cannot read the config of {name!r}",
+                     lambda: AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True))
+    refuse_unfit(name, refused(BadModel, f"{name!r} is no single language model", config.get_text_config))
+    return Source(name, folder, config, local_bytes(folder) if weight_bytes is None else weight_bytes)
 
 
 def refuse_unfit(name: str, config: Any) -> None:
@@ -64,7 +83,7 @@ def refuse_unfit(name: str, config: Any) -> None:
         raise BadModel(f"{name} ({kind}) keeps a recurrent state, which cannot hold the branches of a tree")
 
 
-def matching_tokenizer(target: str, draft: str) -> Any:
+def matching_tokenizer(target: Source, draft: Source) -> Any:
     """The pair's tokenizer; BadPair names the first piece where the two models' tokenizers differ."""
     ours, other = map(_tokenizer, (target, draft))
     mine, its = ours.get_vocab(), other.get_vocab()
@@ -80,9 +99,9 @@ def matching_tokenizer(target: str, draft: str) -> Any:
     return ours
 
 
-def _tokenizer(ref: str) -> Any:
-    return refused(BadModel, f"cannot load the tokenizer of {ref!r}",
-                    lambda: AutoTokenizer.from_pretrained(ref, trust_remote_code=False))
+def _tokenizer(source: Source) -> Any:
+    return refused(BadModel, f"cannot load the tokenizer of {source.name!r}",
+                   lambda: AutoTokenizer.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True))
 
 
 def checked_device(device: str) -> torch.device:
@@ -104,28 +123,14 @@ def checked_dtype(dtype: str) -> tuple[torch.dtype, ...]:
     return () if dtype == "auto" else (DTYPES[dtype],)
 
 
-def _local_bytes(folder: str) -> int:
-    files = [path.stat().st_size for path in Path(folder).glob("*.safetensors")]
-    if not files:
+def local_bytes(folder: Path) -> int:
+    """Bytes of the weights in `folder`. Raises BadModel where it has no whole set of safetensors."""
+    names = [path.name for path in folder.glob("*.safetensors")]
+    if not names:
         raise BadModel(f"{folder} holds no .safetensors file; other weight formats can run code and are not loaded")
-    return sum(files)
-
-
-def _hub_bytes(ref: str) -> int:
-    try:
-        info = HfApi().model_info(ref, files_metadata=True)
-    except Exception as problem:  # no network, for one; what was downloaded before can be used without
-        return _local_bytes(_downloaded(ref, problem))
-    files = [file.size or 0 for file in info.siblings or () if file.rfilename.endswith(".safetensors")]
-    if not files:
-        raise BadModel(f"{ref} has no .safetensors file; other weight formats can run code and are not loaded")
-    return sum(files)
-
-
-def _downloaded(ref: str, problem: Exception) -> str:
-    """The folder of `ref` in the local cache; BadModel names the hub's `problem` where it is not there."""
-    return refused(BadModel, f"cannot look up {ref!r} on the hub ({_one_line(problem)}), nor in the local cache",
-                    lambda: snapshot_download(ref, local_files_only=True))
+    if not (weights := weight_files(names)):
+        raise BadModel(f"{folder} holds {', '.join(sorted(names)[:3])}, but neither model.safetensors nor all shards of it")
+    return sum((folder / name).stat().st_size for name in weights)
 
 
 def refused(error: type[SequoiaError], what: str, load: Callable[[], Any]) -> Any:

@@ -43,3 +43,11 @@ class OutOfMemory(SequoiaError):
 
 class BadTraining(SequoiaError):
     """A training run that cannot be made: unusable text, a size out of range, or a checkpoint that does not fit."""
+
+
+class NotDownloaded(SequoiaError):
+    """A model that cannot be had from the hub: no such one, gated, no network, no room on the disk."""
+
+
+class Stopped(SequoiaError):
+    """Whoever asked for it has stopped it; nothing was changed."""

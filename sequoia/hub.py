@@ -7,6 +7,8 @@ by a self-test.
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +17,21 @@ from transformers import AutoModelForCausalLM
 from transformers.utils import logging as transformers_logging
 
 from .acceptance import Acceptance
-from .checks import Source, check_source, checked_device, checked_dtype, matching_tokenizer, refused
+from .catalog import BUNDLED_NAME, preset
+from .checks import (
+    PROBES,
+    Passed,
+    Source,
+    check_source,
+    checked_device,
+    checked_dtype,
+    checked_name,
+    matching_tokenizer,
+    refused,
+)
+from .download import Downloads, Listing, Progress, require_room, size
 from .dtype import MEASURED_UP_TO, best_dtype, lean_dtype
-from .errors import BadModel, BadPair
+from .errors import BadModel, BadPair, Stopped
 from .guarded import shown
 from .memory import require
 from .models import TreeModel, self_test
@@ -27,30 +41,68 @@ ASSETS = Path(__file__).resolve().parent.parent / "assets"
 BUNDLED = ASSETS / "pair"
 _BYTES_TO_CHOOSE = 16  # a parameter: the file as it is, both copies to choose from, and the weights of each laid out anew
 _ROWS = (16, 2)  # of a usual pass of the target and of the draft
+Told = Progress | Passed | str  # how far a download is, a check that was passed, or what is being done now
 
 
-def load_pair(name: str = "bundled", *, draft: str | None = None, target: str | None = None, device: str = "auto",
-              dtype: str = "auto") -> Pair:
-    """The pair called `name`, or the one of two given models (local folders or Hugging Face ids), checked and ready to decode.
+def load_pair(name: str = BUNDLED_NAME, *, draft: str | None = None, target: str | None = None, device: str = "auto",
+              dtype: str = "auto", online: bool | None = None, tell: Callable[[Told], None] | None = None,
+              stop: Callable[[], bool] = lambda: False) -> Pair:
+    """The pair called `name` (see catalog.py), or the one of two given models (local folders or Hugging Face ids), downloaded
+    where it is not there, checked and ready to decode.
 
     device: "auto" (CUDA where there is one), "cpu", "cuda", "cuda:1"... dtype: "auto" (the faster one for each model on this
-    machine), "float32", "bfloat16" or "float16". Raises BadModel, BadPair or OutOfMemory with the reason.
+    machine), "float32", "bfloat16" or "float16". online: whether the hub may be asked, None for yes unless HF_HUB_OFFLINE is
+    set. tell hears how far it is, and stop is asked whether to go on; by default downloads are told on the standard error.
+    Raises BadModel, BadPair, NotDownloaded, OutOfMemory or Stopped with the reason.
     """
-    if (draft is None) != (target is None):
-        raise BadPair(f"a draft and a target come together; given were draft={shown(draft)} and target={shown(target)}")
-    if target is None and name != "bundled":
-        raise BadModel(f"unknown pair {shown(name)}; known is 'bundled', others are named by draft= and target=")
+    tell, (big_ref, small_ref) = tell or printer(), _refs(name, target, draft)
+    bundled, where, kinds = big_ref == str(BUNDLED / "target"), checked_device(device), checked_dtype(dtype)
     transformers_logging.disable_progress_bar()
-    bundled = target is None
-    sources = [check_source(str(BUNDLED / which) if bundled else ref) for which, ref in (("target", target), ("draft", draft))]
-    tokenizer = matching_tokenizer(*(source.name for source in sources))
-    where, kinds = checked_device(device), checked_dtype(dtype)
-    check_memory(sum(loaded_bytes(source, where, kinds) for source in sources), where)
-    big, small = (load_model(source, where, kinds, draft) for source, draft in zip(sources, (False, True), strict=True))
-    same_vocabulary(big, small, len(tokenizer))
-    return Pair("bundled" if bundled else f"{big.name} + {small.name}", big, small, tokenizer,
+    with Downloads(tell, stop, online) as downloads:
+        places = [downloads.locate(checked_name(ref)) for ref in (big_ref, small_ref)]
+        require_room(sum(place.missing_bytes for place in {*places} if isinstance(place, Listing)))
+        sources = [_source(ref, place, downloads) for ref, place in zip((big_ref, small_ref), places, strict=True)]
+        tokenizer = matching_tokenizer(*sources)
+        tell(Passed("tokenizer", f"{len(tokenizer):,} pieces compared one by one, and {PROBES} texts split: the same for both"))
+        check_memory(sum(loaded_bytes(source, where, kinds) for source in sources), where)
+        for place in places:
+            if isinstance(place, Listing):
+                downloads.fetch(place, weights=True)
+    big, small = (_loaded(source, where, kinds, draft, tell, stop) for source, draft in zip(sources, (False, True), strict=True))
+    tell(Passed("vocabulary", same_vocabulary(big, small, 1 + max(tokenizer.get_vocab().values()))))
+    return Pair(BUNDLED_NAME if bundled else f"{big.name} + {small.name}", big, small, tokenizer,
                 begin=(tokenizer.bos_token_id,) if bundled else (), stop=stop_tokens(big.hf, tokenizer),
                 known=known_acceptance(BUNDLED / "acceptance.json") if bundled else ())
+
+
+def _refs(name: str, target: str | None, draft: str | None) -> tuple[str, str]:
+    """Folders or hub ids of target and draft."""
+    if (draft is None) != (target is None):
+        raise BadPair(f"a draft and a target come together; given were draft={shown(draft)} and target={shown(target)}")
+    if target is not None and draft is not None:
+        return target, draft
+    if name == BUNDLED_NAME:
+        return str(BUNDLED / "target"), str(BUNDLED / "draft")
+    found = preset(name)
+    return found.target.id, found.draft.id
+
+
+def _source(ref: str, place: Path | Listing, downloads: Downloads) -> Source:
+    """The model at `place`, its config looked at."""
+    if isinstance(place, Listing):
+        return check_source(ref, downloads.fetch(place, weights=False), place.weight_bytes)
+    return check_source(ref, place)
+
+
+def _loaded(source: Source, device: torch.device, dtypes: tuple[torch.dtype, ...], draft: bool, tell: Callable[[Told], None],
+            stop: Callable[[], bool]) -> TreeModel:
+    if stop():
+        raise Stopped("stopped before the weights were read")
+    tell(f"reading the weights of {source.title}, {size(source.weight_bytes)}")
+    model = load_model(source, device, dtypes, draft)
+    tell(Passed("draft" if draft else "target", f"{source.title}: {model.numbers}, {model.forward_name} forward on {device}; a "
+                                                "tree of three tokens gives the logits of the same tokens in a row"))
+    return model
 
 
 def loaded_bytes(source: Source, device: torch.device, dtypes: tuple[torch.dtype, ...]) -> int:
@@ -70,10 +122,9 @@ def check_memory(weight_bytes: int, device: torch.device) -> None:
 def load_model(source: Source, device: torch.device, dtypes: tuple[torch.dtype, ...], draft: bool) -> TreeModel:
     """Weights from safetensors in the given number type, or the one that runs a usual pass fastest; self-tested."""
     hf = refused(BadModel, f"cannot load {source.name!r}", lambda: AutoModelForCausalLM.from_pretrained(
-        source.name, dtype=dtypes[0] if dtypes else "auto", use_safetensors=True, attn_implementation="sdpa",
-        trust_remote_code=False).to(device))  # pyright: ignore[reportArgumentType]
-    name = Path(source.name).name if Path(source.name).is_dir() else source.name
-    return refused(BadModel, f"{name} cannot run a tree", lambda: _tested(hf, name, dtypes, draft))
+        source.folder, dtype=dtypes[0] if dtypes else "auto", use_safetensors=True, attn_implementation="sdpa",
+        trust_remote_code=False, local_files_only=True).to(device))  # pyright: ignore[reportArgumentType]
+    return refused(BadModel, f"{source.title} cannot run a tree", lambda: _tested(hf, source.title, dtypes, draft))
 
 
 def _tested(hf: Any, name: str, dtypes: tuple[torch.dtype, ...], draft: bool) -> TreeModel:
@@ -82,11 +133,17 @@ def _tested(hf: Any, name: str, dtypes: tuple[torch.dtype, ...], draft: bool) ->
     return model
 
 
-def same_vocabulary(target: TreeModel, draft: TreeModel, pieces: int) -> None:
-    """Cut rows that only pad the vocabulary, so that both models speak of the same tokens."""
-    if min(target.vocab, draft.vocab) < pieces:
-        raise BadPair(f"the tokenizer has {pieces} pieces, but the models know {target.vocab} and {draft.vocab}")
-    target.vocab = draft.vocab = min(target.vocab, draft.vocab)
+def same_vocabulary(target: TreeModel, draft: TreeModel, pieces: int) -> str:
+    """Cut rows that only pad the vocabulary, so that both models speak of the same tokens; what was done, in words."""
+    rows = target.vocab, draft.vocab
+    if min(rows) < pieces:
+        raise BadPair(f"the tokenizer has {pieces} pieces, but the models know {rows[0]} and {rows[1]}")
+    target.vocab = draft.vocab = min(rows)
+    if rows[0] == rows[1]:
+        padding = f", of which the last {rows[0] - pieces:,} only pad" if rows[0] > pieces else ""
+        return f"both models have {rows[0]:,} rows for {pieces:,} pieces{padding}"
+    longer, cut = ("target", rows[0] - rows[1]) if rows[0] > rows[1] else ("draft", rows[1] - rows[0])
+    return f"the {longer} has {cut:,} more rows, which only pad its vocabulary; they are left out, so both speak of {min(rows):,}"
 
 
 def stop_tokens(hf: Any, tokenizer: Any) -> frozenset[int]:
@@ -102,3 +159,15 @@ def known_acceptance(path: Path) -> tuple[tuple[float, Acceptance], ...]:
         return ()
     rows = json.loads(path.read_text(encoding="utf-8"))["measured"]
     return tuple((float(row["temperature"]), Acceptance(tuple(row["rates"]))) for row in rows)
+
+
+def printer() -> Callable[[Told], None]:
+    """Tells downloads on the standard error, a line each time another twentieth of a model is there."""
+    told = dict[str, int]()
+
+    def tell(news: Told) -> None:
+        if isinstance(news, Progress) and (part := 20 * news.done // max(news.total, 1)) != told.get(news.model):
+            told[news.model] = part
+            print(news, file=sys.stderr)
+
+    return tell

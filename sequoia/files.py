@@ -1,0 +1,58 @@
+"""Which files of a model are used, and where they are on this machine. Reads none of them and asks no server.
+
+Weights are safetensors only; other formats can run code. The hub's cache is laid out as its own client does it: a folder a model,
+in it `snapshots/COMMIT/FILE` and `refs/main`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from huggingface_hub import constants
+
+_SMALL = frozenset({"config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "tokenizer.model",
+                    "special_tokens_map.json", "added_tokens.json", "vocab.json", "vocab.txt", "merges.txt",
+                    "chat_template.jinja", "chat_template.json", "model.safetensors.index.json"})
+_SHARD = re.compile(r"model-\d{5}-of-(\d{5})\.safetensors")
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
+
+
+def is_hub_id(ref: str) -> bool:
+    """True for what can name a model of the hub: "name" or "owner/name"."""
+    return bool(_HUB_ID.fullmatch(ref)) and ".." not in ref and "--" not in ref
+
+
+def small_files(names: Iterable[str]) -> list[str]:
+    """Config, tokenizer and the like among the file names of a model."""
+    return sorted(_SMALL.intersection(names))
+
+
+def weight_files(names: Iterable[str]) -> list[str]:
+    """The weights among the file names of a model: one file, or all of its shards; none where it has no whole set."""
+    names = set(names)
+    if "model.safetensors" in names:
+        return ["model.safetensors"]
+    shards = {name: int(found[1]) for name in names if (found := _SHARD.fullmatch(name))}
+    return sorted(shards) if set(shards.values()) == {len(shards)} else []
+
+
+def is_whole(folder: Path) -> bool:
+    """True where `folder` has all that loading needs."""
+    names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+    return "config.json" in names and bool(weight_files(names))
+
+
+def hub_folder(ref: str) -> Path:
+    """Where the cache keeps the model `ref`, whether it is there or not."""
+    return Path(constants.HF_HUB_CACHE).expanduser() / f"models--{ref.replace('/', '--')}"
+
+
+def cached(ref: str) -> Path | None:
+    """The folder of the whole model `ref` in the hub's cache: what `main` was when it was looked up last, else the newest."""
+    base = hub_folder(ref)
+    main = base / "refs" / "main"
+    first = [base / "snapshots" / main.read_text(encoding="utf-8").strip()] if main.is_file() else []
+    others = sorted((base / "snapshots").glob("*"), key=lambda path: path.stat().st_mtime, reverse=True)
+    return next((folder for folder in [*first, *others] if is_whole(folder)), None)
