@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from .acceptance import Acceptance
 from .engine import Decoder, run, verifier_named
 from .hardware import HardwareProfile
 from .measure import count_acceptance, measure_profile
-from .pair import Pair
+from .pair import Known, Pair
 from .plan import Plan, best_plan
 from .policy import Policy
+from .teacher import agreement
 from .trace import StepTrace
 from .tree import Tree
 
@@ -28,13 +29,16 @@ def machine(pair: Pair) -> HardwareProfile:
     return pair.measured["profile"]
 
 
-def acceptance_of(pair: Pair, policy: Policy, verifier: str = "sequoia") -> tuple[Acceptance, str]:
+def acceptance_of(pair: Pair, policy: Policy, verifier: str = "sequoia", texts: Sequence[str] = ()) -> tuple[Acceptance, str]:
     """The pair's acceptance vector under `policy` and `verifier`, and where it is from: "recorded" where one counted under
-    nearly the same is shipped with the pair, else "measured" now, once (about a second for a small pair)."""
+    nearly the same is shipped with the pair, else "measured" now, once (about a second for a small pair).
+
+    texts: what is to be continued. Of recorded vectors those of the kind of text that is most like them are taken.
+    """
     if policy.temperature == 0:
         policy, verifier = Policy(), "sequoia"  # all verifiers follow the most probable token, and top-p leaves it in
-    if recorded := _recorded(pair, policy, verifier):
-        return recorded, "recorded"
+    if recorded := _recorded(pair, policy, verifier, texts):
+        return recorded.acceptance, " ".join(filter(None, ("recorded", recorded.kind)))
     key = "acceptance", policy.temperature, policy.top_p, verifier
     if key not in pair.measured:
         quick = Policy(policy.temperature, policy.top_p, _QUICK_TOKENS, ignore_eos=True)
@@ -43,17 +47,40 @@ def acceptance_of(pair: Pair, policy: Policy, verifier: str = "sequoia") -> tupl
     return pair.measured[key], "measured"
 
 
-def _recorded(pair: Pair, policy: Policy, verifier: str) -> Acceptance | None:
+def _recorded(pair: Pair, policy: Policy, verifier: str, texts: Sequence[str]) -> Known | None:
     """Shipped vectors are counted with the Sequoia verifier and without top-p."""
-    if verifier != "sequoia" or policy.top_p < 1 or not pair.known:
+    if verifier != "sequoia" or policy.top_p < 1:
         return None
-    temperature, rates = min(pair.known, key=lambda known: abs(known[0] - policy.temperature))
-    return rates if abs(temperature - policy.temperature) <= _NEAR else None
+    near = [known for known in pair.known if abs(known.temperature - policy.temperature) <= _NEAR]
+    if not near:
+        return None
+    kind = kind_of(pair, texts)
+    return min((known for known in near if known.kind == kind), default=near[0],
+               key=lambda known: abs(known.temperature - policy.temperature))
 
 
-def default_plan(pair: Pair, policy: Policy, verifier: str = "sequoia") -> Plan:
-    """The tree for this pair on this machine: the one with the most tokens a step among the fastest predicted."""
-    return best_plan(acceptance_of(pair, policy, verifier)[0], machine(pair), MAX_NODES, MAX_LEVELS, SLACK)
+def kind_of(pair: Pair, texts: Sequence[str]) -> str:
+    """The kind of text among those the pair's acceptance was counted over that `texts` are most like: the one on which draft
+    and target agree about as much. The usual kind without any text."""
+    kinds = {known.kind: known.agreement for known in reversed(pair.known) if known.agreement is not None}
+    usual = pair.known[0].kind if pair.known else ""
+    if not texts or len(kinds) < 2:
+        return usual
+    found = _agreement(pair, tuple(texts))
+    return min(kinds, key=lambda kind: abs(kinds[kind] - found))
+
+
+def _agreement(pair: Pair, texts: tuple[str, ...]) -> float:
+    """`agreement`, of which the last is kept: a run asks several times for the same prompt."""
+    if pair.measured.get("agreement", ((), 0))[0] != texts:
+        pair.measured["agreement"] = texts, agreement(pair, texts)
+    return pair.measured["agreement"][1]
+
+
+def default_plan(pair: Pair, policy: Policy, verifier: str = "sequoia", texts: Sequence[str] = ()) -> Plan:
+    """The tree for this pair on this machine and for texts such as `texts`: of the fastest predicted, within a slack, the one
+    with the most tokens a step."""
+    return best_plan(acceptance_of(pair, policy, verifier, texts)[0], machine(pair), MAX_NODES, MAX_LEVELS, SLACK)
 
 
 def speculate(pair: Pair, prompt: str, policy: Policy, tree: Tree | None = None, verifier: str = "sequoia"
@@ -65,5 +92,5 @@ def speculate(pair: Pair, prompt: str, policy: Policy, tree: Tree | None = None,
     if tree is None:
         verifier_named(verifier)  # what can be refused is refused before anything is measured
         pair.encode(prompt)
-        tree = default_plan(pair, policy, verifier).tree
+        tree = default_plan(pair, policy, verifier, [prompt]).tree
     return run(Decoder(pair, prompt, policy, tree, verifier))

@@ -27,6 +27,7 @@ from .hub import ASSETS, load_pair
 from .measure import describe, dtype_name, measure_profile, versions
 from .pair import Pair
 from .policy import Policy
+from .prompts import text_list
 from .trace import repetition
 
 
@@ -77,9 +78,9 @@ def benchmark(options: argparse.Namespace) -> dict[str, Any]:
 
 def _block(options: argparse.Namespace, pair: Pair, others: dict[str, Pair], profile: HardwareProfile, kind: str,
            temperature: float) -> dict[str, Any]:
-    prompts = _prompts(kind)[:options.limit]
+    prompts = text_list(kind, ASSETS / "bench")[:options.limit]
     policy = Policy(temperature=temperature, max_new_tokens=options.tokens, seed=options.seed, ignore_eos=True)
-    contestants = [*ours(pair, others, profile, policy), *(grid(pair, profile, policy) if options.grid else ()),
+    contestants = [*ours(pair, others, profile, policy, prompts), *(grid(pair, profile, policy, prompts) if options.grid else ()),
                    *hugging_face(others, options.assistant_tokens)]
     rows = measure(contestants, prompts, policy, options.rounds, f"{kind}, T={temperature:g}")
     _print(rows, f"{kind} prompts ({len(prompts)}), temperature {temperature:g}")
@@ -118,18 +119,6 @@ def _round(contestant: Contestant, row: Row, prompts: Sequence[str], policy: Pol
 
 
 # -- in and out ----------------------------------------------------------------------------------------------------------------
-
-
-def _prompts(kind: str) -> list[str]:
-    path = ASSETS / "bench" / f"{kind}.json"
-    path = path if path.is_file() else Path(kind)
-    try:
-        prompts = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as problem:
-        raise SequoiaError(f"--prompts {kind!r} is neither code, prose nor a JSON file with a list of texts: {problem}") from None
-    if not isinstance(prompts, list) or not prompts or not all(isinstance(prompt, str) for prompt in prompts):
-        raise SequoiaError(f"{path} must hold a JSON list of at least one text")
-    return prompts
 
 
 def _print(rows: Sequence[Row], title: str) -> None:

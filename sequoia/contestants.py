@@ -37,9 +37,10 @@ class Contestant:
     predicted: float | None = None
 
 
-def ours(pair: Pair, others: dict[str, Pair], profile: HardwareProfile, policy: Policy) -> Iterator[Contestant]:
+def ours(pair: Pair, others: dict[str, Pair], profile: HardwareProfile, policy: Policy,
+         prompts: Sequence[str]) -> Iterator[Contestant]:
     """The engine's own decoders; trees are chosen from the measured profile, as the app does."""
-    acceptance = acceptance_of(pair, policy)[0].smoothed()
+    acceptance = acceptance_of(pair, policy, texts=prompts)[0].smoothed()
     for name, other in others.items():
         yield Contestant(f"plain, {name}", "plain", _traced(lambda prompt, policy, other=other: plain(other, prompt, policy)))
     shapes = {
@@ -55,9 +56,9 @@ def ours(pair: Pair, others: dict[str, Pair], profile: HardwareProfile, policy: 
     yield _changing("dynamic", pair, lambda: Dynamic(acceptance, profile, policy.temperature))
 
 
-def grid(pair: Pair, profile: HardwareProfile, policy: Policy) -> Iterator[Contestant]:
+def grid(pair: Pair, profile: HardwareProfile, policy: Policy, prompts: Sequence[str]) -> Iterator[Contestant]:
     """The best trees of many sizes and level caps, to hold the planned one against."""
-    acceptance = acceptance_of(pair, policy)[0].smoothed()
+    acceptance = acceptance_of(pair, policy, texts=prompts)[0].smoothed()
     sizes = [(nodes, levels) for nodes in GRID_NODES for levels in GRID_LEVELS if levels <= nodes]
     trees = dict.fromkeys(best_tree(acceptance, nodes, levels) for nodes, levels in sizes)
     for tree in trees:

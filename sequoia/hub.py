@@ -35,7 +35,7 @@ from .errors import BadModel, BadPair, Stopped
 from .guarded import shown
 from .memory import require
 from .models import TreeModel, self_test
-from .pair import Pair
+from .pair import Known, Pair
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
 BUNDLED = ASSETS / "pair"
@@ -153,12 +153,13 @@ def stop_tokens(hf: Any, tokenizer: Any) -> frozenset[int]:
     return frozenset(int(token) for token in (*ids, tokenizer.eos_token_id) if token is not None)
 
 
-def known_acceptance(path: Path) -> tuple[tuple[float, Acceptance], ...]:
-    """Shipped acceptance vectors by temperature; none where the file is missing."""
+def known_acceptance(path: Path) -> tuple[Known, ...]:
+    """Shipped acceptance vectors; none where the file is missing."""
     if not path.is_file():
         return ()
     rows = json.loads(path.read_text(encoding="utf-8"))["measured"]
-    return tuple((float(row["temperature"]), Acceptance(tuple(row["rates"]))) for row in rows)
+    return tuple(Known(float(row["temperature"]), Acceptance(tuple(row["rates"])), row.get("kind", ""), row.get("agreement"))
+                 for row in rows)
 
 
 def printer() -> Callable[[Told], None]:

@@ -15,9 +15,23 @@ MAX_PROMPT_CHARS = 20_000
 
 
 @dataclass(frozen=True)
+class Known:
+    """An acceptance vector shipped with a pair: counted over texts of one `kind`, at one temperature.
+
+    agreement: how much of p and q is common to both, on average over those texts' own tokens (see teacher.agreement); it tells
+    of what kind another text is. None where it was not counted.
+    """
+
+    temperature: float
+    acceptance: Acceptance
+    kind: str = ""
+    agreement: float | None = None
+
+
+@dataclass(frozen=True)
 class Pair:
-    """What decoding needs. `begin` is put before every prompt and `stop` ends a run; `known` are shipped acceptance vectors
-    by temperature; `measured` keeps what auto.py finds out about this very pair, so that it measures once.
+    """What decoding needs. `begin` is put before every prompt and `stop` ends a run; `known` are shipped acceptance vectors,
+    those of the usual kind of text first; `measured` keeps what auto.py finds out about this very pair, so that it measures once.
 
     Raises BadPair where the two vocabularies differ in size.
     """
@@ -28,7 +42,7 @@ class Pair:
     tokenizer: Any
     begin: tuple[int, ...] = ()
     stop: frozenset[int] = frozenset()
-    known: tuple[tuple[float, Acceptance], ...] = ()
+    known: tuple[Known, ...] = ()
     measured: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -1,6 +1,6 @@
 """What a pair does on this machine, measured once and written down: `python -m sequoia.survey --out acceptance.json`.
 
-Acceptance by rank at several temperatures, with counts, intervals and how repetitive the text was.
+Acceptance by rank for each kind of text at several temperatures, with counts, intervals and how repetitive the text was.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -20,19 +20,27 @@ from .hub import ASSETS, load_pair
 from .measure import Counted, count_acceptance, dtype_name, versions
 from .pair import Pair
 from .policy import Policy
+from .prompts import text_list
+from .teacher import agreement
 
 
-def survey(pair: Pair, prompts: Sequence[str], temperatures: Sequence[float], tokens: int, ranks: int) -> dict[str, Any]:
-    """One entry a temperature: rates, counts, 95 % intervals of the first rank, repetition."""
-    measured = []
-    for temperature in temperatures:
-        with tqdm(total=len(prompts), desc=f"T={temperature:g}", leave=False) as bar:
-            policy = Policy(temperature=temperature, max_new_tokens=tokens, ignore_eos=True)
-            counted = count_acceptance(pair, prompts, policy, ranks=ranks, progress=lambda share, bar=bar: _advance(bar, share))
-        measured.append({"temperature": temperature, **_entry(counted)})
+def survey(pair: Pair, kinds: Mapping[str, Sequence[str]], temperatures: Sequence[float], tokens: int, ranks: int
+           ) -> dict[str, Any]:
+    """One entry a kind of text and temperature: rates, counts, 95 % intervals of the first rank, repetition, and how far draft
+    and target agree on the prompts themselves. kinds: prompts by name, the usual kind first."""
+    measured = [{"kind": kind, "prompts": len(prompts), "agreement": shared, "temperature": temperature,
+                 **_entry(_counted(pair, prompts, temperature, tokens, ranks, kind))}
+                for kind, prompts in kinds.items() for shared in [round(agreement(pair, prompts), 4)]
+                for temperature in temperatures]
     return {"format": "sequoia-acceptances", "version": 1, "date": date.today().isoformat(), "target": pair.target.name,
-            "draft": pair.draft.name, "dtype": dtype_name(pair), "prompts": len(prompts), "tokens_per_prompt": tokens,
+            "draft": pair.draft.name, "dtype": dtype_name(pair), "tokens_per_prompt": tokens,
             "versions": dict(versions()), "measured": measured}
+
+
+def _counted(pair: Pair, prompts: Sequence[str], temperature: float, tokens: int, ranks: int, kind: str) -> Counted:
+    policy = Policy(temperature=temperature, max_new_tokens=tokens, ignore_eos=True)
+    with tqdm(total=len(prompts), desc=f"{kind}, T={temperature:g}", leave=False) as bar:
+        return count_acceptance(pair, prompts, policy, ranks=ranks, progress=lambda share: _advance(bar, share))
 
 
 def _advance(bar: tqdm, share: float) -> None:
@@ -46,25 +54,22 @@ def _entry(counted: Counted) -> dict[str, Any]:
             "repetition": round(counted.repetition, 4)}
 
 
-def preset_prompts() -> list[str]:
-    """The texts the page offers that are code: what the bundled pair was trained for."""
-    data = json.loads((ASSETS / "prompts.json").read_text(encoding="utf-8"))
-    return [prompt["text"] for prompt in data["prompts"] if prompt["name"] != "prose"]
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m sequoia.survey", description=str(__doc__).split("\n")[0],
                                      formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument("--target", help="folder or Hugging Face id (default: the bundled pair)")
     parser.add_argument("--draft", help="folder or Hugging Face id")
     parser.add_argument("--temperature", nargs="+", type=float, default=[0.0, 0.3, 0.6, 0.8, 1.0])
-    parser.add_argument("--tokens", type=int, default=256, help="new tokens a prompt")
+    parser.add_argument("--prompts", nargs="+", default=["code", "prose"], metavar="KIND",
+                        help="code, prose, or JSON files with lists of texts; the first is the usual kind")
+    parser.add_argument("--tokens", type=int, default=128, help="new tokens a prompt")
     parser.add_argument("--ranks", type=int, default=32, help="children drafted at every node")
     parser.add_argument("--out", type=Path, help="file to write (default: print)")
     options = parser.parse_args(argv)
     try:
         pair = load_pair(target=options.target, draft=options.draft)
-        found = survey(pair, preset_prompts(), options.temperature, options.tokens, options.ranks)
+        kinds = {Path(name).stem: text_list(name, ASSETS / "survey") for name in options.prompts}
+        found = survey(pair, kinds, options.temperature, options.tokens, options.ranks)
     except SequoiaError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -33,6 +33,7 @@ from .tree import Tree
 from .verify import VERIFIERS
 from .warp import draft_rows, target_rows
 
+LATEST = 256  # tokens of a text that are looked at for its kind
 BLOCK = 64  # positions read at once; their laws are held in memory together
 _SEQUOIA = VERIFIERS["sequoia"]
 
@@ -75,6 +76,20 @@ def sibling_rates(p: np.ndarray, q: np.ndarray, tokens: Sequence[int], tree: Tre
         rates.append(reach * share)
         reach *= 1 - share
     return rates + [0] * (len(tokens) - len(rates))
+
+
+def agreement(pair: Pair, texts: Iterable[str]) -> float:
+    """The share of its law that the target has in common with the draft at temperature 1, from 0 to 1: the mean of
+    sum(min(p, q)) after every token of `texts`, of each text its last `LATEST` tokens. One pass of each model a text."""
+    shared, warm = list[torch.Tensor](), Policy(temperature=1.0)
+    for text in texts:
+        ids = pair.encode(text)[-LATEST:]
+        for target, draft in zip(_logits(pair.target, ids, 1), _logits(pair.draft, ids, 1), strict=True):
+            p, q = target_rows(target, warm).cpu(), draft_rows(draft, warm).cpu()
+            shared.append(torch.minimum(p, q).sum(-1))  # (positions,)
+    if not shared:
+        raise BadPrompt("agreement is measured over texts: 0 were given, at least 1 is needed")
+    return float(torch.cat(shared).mean())
 
 
 class _Unsure:

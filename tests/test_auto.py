@@ -11,11 +11,11 @@ from fakes import PROMPTS, tiny_pair
 
 from sequoia import auto
 from sequoia.acceptance import Acceptance
-from sequoia.auto import acceptance_of, default_plan, machine, speculate
+from sequoia.auto import acceptance_of, default_plan, kind_of, machine, speculate
 from sequoia.engine import plain
 from sequoia.errors import BadPolicy, BadPrompt, BadTree
 from sequoia.hardware import HardwareProfile
-from sequoia.pair import MAX_PROMPT_CHARS, Pair
+from sequoia.pair import MAX_PROMPT_CHARS, Known, Pair
 from sequoia.plan import best_plan
 from sequoia.policy import Policy
 from sequoia.tree import Tree
@@ -29,7 +29,10 @@ def profile(verify: tuple[float, float], draft: float = 0.05) -> HardwareProfile
                            ((1, draft, 0.0),), "simulated", "2025-01-31")
 
 
-def ready(known: tuple[tuple[float, Acceptance], ...] = ((0.0, COLD), (1.0, WARM)), found: HardwareProfile | None = None) -> Pair:
+BY_TEMPERATURE = (Known(0.0, COLD), Known(1.0, WARM))
+
+
+def ready(known: tuple[Known, ...] = BY_TEMPERATURE, found: HardwareProfile | None = None) -> Pair:
     """A pair with recorded acceptance and a profile, so that nothing has to be measured."""
     return dataclasses.replace(tiny_pair(), known=known, measured={"profile": found or profile((1.0, 1.2))})
 
@@ -60,6 +63,37 @@ def test_what_was_counted_under_another_law_or_rule_is_not_used(policy: Policy, 
 @pytest.mark.parametrize("verifier", ["sequoia", "specinfer", "topk"])
 def test_at_temperature_0_all_verifiers_accept_alike(verifier: str) -> None:
     assert acceptance_of(ready(), Policy(top_p=0.5), verifier) == (COLD, "recorded")
+
+
+CODE, PROSE = Known(1.0, WARM, "code", 0.7), Known(1.0, COLD, "prose", 0.5)
+
+
+@pytest.mark.usefixtures("nothing_measured")
+@pytest.mark.parametrize(("agreement", "wanted"), [(0.9, CODE), (0.61, CODE), (0.59, PROSE), (0.1, PROSE)])
+def test_recorded_acceptance_is_taken_of_the_kind_on_which_the_models_agree_as_much(agreement: float, wanted: Known,
+                                                                                    monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto, "agreement", lambda *_: agreement)
+    pair = ready((CODE, PROSE))
+    assert acceptance_of(pair, Policy(temperature=1.0), texts=["some text"]) == (wanted.acceptance, f"recorded {wanted.kind}")
+    assert default_plan(pair, Policy(temperature=1.0), texts=["some text"]).expected_tokens == default_plan(
+        ready((wanted,)), Policy(temperature=1.0)).expected_tokens
+
+
+@pytest.mark.usefixtures("nothing_measured")
+def test_without_a_text_or_a_choice_the_usual_kind_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto, "agreement", lambda *_: pytest.fail("nothing to choose from"))
+    assert kind_of(ready((CODE, PROSE)), []) == "code"
+    assert kind_of(ready((PROSE,)), ["some text"]) == "prose"
+    assert kind_of(tiny_pair(), ["some text"]) == ""
+
+
+def test_the_agreement_of_a_text_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, ...]] = []
+    monkeypatch.setattr(auto, "agreement", lambda _, texts: asked.append(texts) or 0.6)
+    pair = ready((CODE, PROSE))
+    for text in ("one", "one", "two", "two"):
+        kind_of(pair, [text])
+    assert asked == [("one",), ("two",)]
 
 
 def test_without_a_record_acceptance_is_measured_once_for_each_law() -> None:

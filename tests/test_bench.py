@@ -44,7 +44,10 @@ def test_prompts_that_are_none_are_refused(prompts: str, folders: list[str], tmp
 
 def test_a_survey_is_written_and_can_be_shipped(folders: list[str], tmp_path: Path) -> None:
     out = tmp_path / "acceptance.json"
-    survey.main([*folders, "--temperature", "0", "1", "--tokens", "16", "--ranks", "4", "--out", str(out)])
+    (tmp_path / "verse.json").write_text(json.dumps(["Tiger, tiger", "Roses are"]))
+    survey.main([*folders, "--prompts", str(tmp_path / "verse.json"), "prose", "--temperature", "0", "1", "--tokens", "8",
+                 "--ranks", "4", "--out", str(out)])
     found = json.loads(out.read_text())["measured"]
-    assert [one["temperature"] for one in found] == [0.0, 1.0]
+    assert [(one["kind"], one["temperature"]) for one in found] == [("verse", 0), ("verse", 1), ("prose", 0), ("prose", 1)]
+    assert all(0 < one["agreement"] <= 1 for one in found)
     assert all(0 < sum(one["rates"]) <= 1 and len(one["rates"]) == 4 for one in found)

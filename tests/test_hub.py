@@ -38,6 +38,7 @@ from sequoia import Policy, Tree, hub, plain, speculate
 from sequoia.checks import Passed, Source, check_source, checked_device, checked_dtype, checked_name, refuse_unfit
 from sequoia.errors import BadModel, BadPair, NotDownloaded, OutOfMemory, Stopped
 from sequoia.hub import Told, known_acceptance, load_pair, loaded_bytes
+from sequoia.pair import Known
 
 HUGE = pytest.param(10**5000, id="huge")  # an integer that Python will not write out
 
@@ -413,10 +414,9 @@ def test_a_stop_is_heard_before_the_weights(good: tuple[str, str]) -> None:
 def test_shipped_acceptance_is_read_by_temperature(tmp_path: Path) -> None:
     assert known_acceptance(tmp_path / "none.json") == ()
     file = tmp_path / "acceptance.json"
-    file.write_text(json.dumps({"measured": [{"temperature": 0, "rates": [0.5, 0.2]}, {"temperature": 1, "rates": [0.4]}]}),
-                    encoding="utf-8")
-    assert [(temperature, acceptance.rates) for temperature, acceptance in known_acceptance(file)] == [
-        (0.0, (0.5, 0.2)), (1.0, (0.4,))]
+    rows = [{"temperature": 0, "rates": [0.5, 0.2], "kind": "code", "agreement": 0.7}, {"temperature": 1, "rates": [0.4]}]
+    file.write_text(json.dumps({"measured": rows}), encoding="utf-8")
+    assert known_acceptance(file) == (Known(0.0, Acceptance((0.5, 0.2)), "code", 0.7), Known(1.0, Acceptance((0.4,))))
 
 
 def test_the_tokenizer_of_these_tests_reads_what_it_wrote() -> None:

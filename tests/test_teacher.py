@@ -21,8 +21,9 @@ from sequoia import teacher
 from sequoia.engine import plain
 from sequoia.errors import BadPrompt, BadTree
 from sequoia.measure import count_acceptance
+from sequoia.models import own_logits
 from sequoia.policy import Policy
-from sequoia.teacher import force_acceptance, sibling_rates
+from sequoia.teacher import agreement, force_acceptance, sibling_rates
 from sequoia.tree import Tree
 
 WARM = Policy(temperature=0.8, max_new_tokens=40, ignore_eos=True)
@@ -146,3 +147,31 @@ def test_what_cannot_be_measured_is_refused() -> None:
         force_acceptance(tiny_pair(), PROMPTS, WARM, ranks=289)
     with pytest.raises(BadTree, match=r"ranks: 0 "):
         force_acceptance(tiny_pair(), PROMPTS, WARM, ranks=0)
+
+
+# -- agreement -----------------------------------------------------------------------------------------------------------------
+
+
+def test_agreement_is_the_mass_both_laws_share_after_every_token() -> None:
+    pair = tiny_pair()
+    ids = pair.encode(PROMPTS[0])
+    shared = []
+    for end in range(1, len(ids) + 1):
+        p, q = (own_logits(model, ids[:end]).softmax(-1) for model in (pair.target, pair.draft))
+        shared.append(float(p.minimum(q).sum()))
+    assert 0.1 < agreement(pair, [PROMPTS[0]]) < 0.99
+    assert agreement(pair, [PROMPTS[0]]) == pytest.approx(sum(shared) / len(shared), rel=1e-3)
+    assert agreement(replace(pair, draft=pair.target), [PROMPTS[0]]) == pytest.approx(1, abs=1e-6)
+
+
+def test_agreement_looks_at_the_latest_tokens_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = tiny_pair()
+    monkeypatch.setattr(teacher, "LATEST", 5)
+    latest = pair.tokenizer.decode(pair.encode(PROMPTS[0])[-5:])
+    assert len(pair.encode(PROMPTS[0])) > len(pair.encode(latest)) == 5
+    assert agreement(pair, [PROMPTS[0]]) == agreement(pair, [latest])
+
+
+def test_agreement_without_a_text_is_refused() -> None:
+    with pytest.raises(BadPrompt, match="0 were given"):
+        agreement(tiny_pair(), [])

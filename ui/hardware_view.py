@@ -42,8 +42,10 @@ def rates_of(pair: Pair | None) -> dict[str, Rates]:
     found: dict[str, Rates] = {}
     if pair is None:
         return {"paper": Rates("Llama3-70B with 8B, CNN", "paper", PAPER)}
-    for temperature, acceptance in pair.known:
-        found[f"T{temperature:g}"] = Rates(f"{pair.name} pair, T {temperature:g}", "recorded", acceptance, temperature)
+    for known in pair.known:
+        kind = known.kind and f" {known.kind}"
+        key = f"T{known.temperature:g}{'' if known.kind == pair.known[0].kind else kind}"
+        found[key] = Rates(f"{pair.name} pair,{kind} T {known.temperature:g}", "recorded", known.acceptance, known.temperature)
     for key, acceptance in dict(pair.measured).items():
         if isinstance(key, tuple) and key[0] == "acceptance":
             _, temperature, top_p, verifier = key
@@ -110,7 +112,7 @@ def _run(run: Run | None, here: HardwareProfile | None, known: Mapping[str, Rate
     """The run held against what this machine's profile predicts of its tree; None without either."""
     if run is None or here is None or not run.steps:
         return None
-    rates = _nearest(known, _temperature(run))
+    rates = _planned_with(known, run) or _nearest(known, _temperature(run))
     plan = predict(max((step.tree for step in run.steps), key=len), rates.acceptance.smoothed(), here)
     seconds = run.meta.get("plain_seconds")
     try:
@@ -125,6 +127,11 @@ def _run(run: Run | None, here: HardwareProfile | None, known: Mapping[str, Rate
 
 def _parts(found: Comparison) -> list[list[Any]]:
     return [[part.name, part.predicted, part.measured, part.factor] for part in found.parts]
+
+
+def _planned_with(known: Mapping[str, Rates], run: Run) -> Rates | None:
+    """The vector that the run's tree was planned with, where it is among those known."""
+    return next((rates for rates in known.values() if list(rates.acceptance.rates) == run.meta.get("acceptance")), None)
 
 
 def _nearest(known: Mapping[str, Rates], temperature: float) -> Rates:

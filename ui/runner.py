@@ -71,7 +71,7 @@ class Runner(Worker):
         return Ended(end, notice=late, meta=meta)
 
     def _begin(self, pair: Pair) -> Decoder:
-        tree, how = self.order.wish.tree(pair, self.order.policy, self.order.verifier)
+        tree, how = self.order.wish.tree(pair, self.order.policy, self.order.verifier, self.order.prompt)
         decoder = Decoder(pair, self.order.prompt, self.order.policy, tree, self.order.verifier)
         self._meta = meta_of(pair, self.order, tree, how)
         self.mail.put(Began(pair, decoder.prompt, self._meta))
@@ -130,5 +130,5 @@ def meta_of(pair: Pair, order: Order, tree: Tree | Shaper, how: str) -> dict[str
             "date": f"{datetime.now().astimezone():%Y-%m-%d %H:%M}"}
     with suppress(SequoiaError):
         if order.wish.kind in ("planned", "best", "replanned", "dynamic"):
-            meta["acceptance"] = list(acceptance_of(pair, policy, order.verifier)[0].rates)
+            meta["acceptance"] = list(acceptance_of(pair, policy, order.verifier, [order.prompt])[0].rates)
     return meta

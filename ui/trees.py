@@ -75,14 +75,15 @@ class Wish:
         elif shape.make:
             self._sized(shape.make(*self.numbers))
 
-    def tree(self, pair: Pair, policy: Policy, verifier: str = "sequoia") -> tuple[Tree | Shaper, str]:
-        """The tree, or what gives each step its own, and in words how it came about. For all but named shapes something may
-        be measured first."""
+    def tree(self, pair: Pair, policy: Policy, verifier: str, prompt: str) -> tuple[Tree | Shaper, str]:
+        """The tree for continuing `prompt`, or what gives each step its own, and in words how it came about. For all but named
+        shapes something may be measured first."""
         shape = SHAPES[self.kind]
         if self.kind == "planned":
-            return self._sized(default_plan(pair, policy, verifier).tree), shape.label
+            source = acceptance_of(pair, policy, verifier, [prompt])[1]
+            return self._sized(default_plan(pair, policy, verifier, [prompt]).tree), f"{shape.label}, from {source} acceptance"
         if self.kind in ("best", "replanned", "dynamic"):
-            acceptance, source = acceptance_of(pair, policy, verifier)
+            acceptance, source = acceptance_of(pair, policy, verifier, [prompt])
             return self._fitted(pair, acceptance.smoothed(), policy), f"{self._words()}, from {source} acceptance"
         return shape.make(*self.numbers), self._words()  # pyright: ignore[reportOptionalCall]
 
