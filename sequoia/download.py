@@ -149,7 +149,7 @@ class Downloads:
     def _started(self) -> subprocess.Popen[str]:
         process = subprocess.Popen([sys.executable, "-P", str(_SCRIPT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, text=True, encoding="utf-8", errors="replace",
-                                   env={**os.environ, **_ENVIRONMENT})
+                                   env={**os.environ, **_ENVIRONMENT, "HF_HUB_CACHE": constants.HF_HUB_CACHE})
         threading.Thread(target=self._read, args=(process, self._news), daemon=True).start()
         return process
 
