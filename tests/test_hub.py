@@ -34,7 +34,7 @@ from transformers import (
     ViTConfig,
 )
 
-from sequoia import Policy, Tree, hub, plain, speculate
+from sequoia import Acceptance, Policy, Tree, hub, plain, speculate
 from sequoia.checks import Passed, Source, check_source, checked_device, checked_dtype, checked_name, refuse_unfit
 from sequoia.errors import BadModel, BadPair, NotDownloaded, OutOfMemory, Stopped
 from sequoia.hub import Told, known_acceptance, load_pair, loaded_bytes
