@@ -84,6 +84,9 @@ class Decoder:
         if len(self.prompt) > 1:
             self._target.extend(self.prompt[:-1])
         self._drafter.read(self.prompt)
+        if isinstance(self.shaper, Fixed):
+            self._target.rehearse([len(self.shaper.tree)])
+            self._drafter.context.rehearse({*map(len, self.shaper.tree.inner[1:])})
         finish(self.pair.target.device)  # or the first step would be charged with the rest of it
 
     @torch.inference_mode()

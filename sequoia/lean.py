@@ -42,6 +42,7 @@ def lean_forward(hf: Any, int8: bool = False) -> LeanLlama | None:
 class LeanLlama:
     """`forward(ids, positions, mask, slots, last_only)` as models.py asks for it. Batch 1; keys and values go to the slots."""
 
+    name = "lean"
     mask_dtype = torch.float32
 
     def __init__(self, hf: Any, int8: bool = False) -> None:

@@ -6,13 +6,14 @@ The model is Hugging Face's and stays untouched; the cache and the mask are ours
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
 import torch
 
 from .errors import BadModel, BadPrompt
+from .graphs import Forward, Graphed, on_cuda
 from .lean import lean_forward
 from .needs import mask_and_logit_bytes, slot_bytes
 from .slots import Slots
@@ -20,8 +21,6 @@ from .tree import Tree
 
 _INT8_TOLERANCE = 0.5  # of the logits' spread: still the same model, though not to the last digit
 READ_AT_ONCE = 1024  # rows; the mask of a text has rows times columns, so a long one is read in parts
-
-Forward = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, Slots, bool], torch.Tensor]
 
 
 class TreeMask:
@@ -58,7 +57,7 @@ class TreeModel:
     """A full-attention causal LM of `transformers`, shared by any number of runs; each run opens its own Context.
 
     vocab: logits are cut to so many tokens, for models whose vocabulary is padded. limit: tokens it can hold at most.
-    run: the forward in use, the model's own unless `quicken` found a lean one; forward_name says which.
+    run: the forward in use, the model's own unless `quicken` found a quicker one; forward_name says which.
     device: where token ids go in and logits come out. layer_devices: where each layer's slots live. placement: in words how
     the weights are placed, "" where all of them simply are on `device`.
     """
@@ -73,7 +72,11 @@ class TreeModel:
         self.layer_devices = tuple(layer_devices) or (self.device,) * self.config.num_hidden_layers
         self.placement = placement
         self.run: Forward = partial(_transformers_forward, model)
-        self.forward_name = "transformers"
+
+    @property
+    def forward_name(self) -> str:
+        """The forward in use, in words."""
+        return getattr(self.run, "name", "transformers")
 
     @property
     def numbers(self) -> str:
@@ -90,19 +93,24 @@ class TreeModel:
         return Context(self, capacity)
 
     def quicken(self, int8: bool = False) -> TreeModel:
-        """Use the lean forward where the model has one and it gives the same logits as the `transformers` one.
+        """Use the lean forward, or on CUDA a recorded one, where the model has one and it gives the same logits as the
+        `transformers` one.
 
         int8: the one with rounded weights, for drafts; its logits may differ by more, as verification does not mind.
         """
         reference, usual = _sample_logits(self), self.run
         try:
-            self.run = lean_forward(self.hf, int8) or usual
+            self.run = lean_forward(self.hf, int8) or self._recorded() or usual
             agrees = _distance(_sample_logits(self), reference) <= (_INT8_TOLERANCE if int8 else tolerance(self.dtype))
         except (RuntimeError, AttributeError, TypeError, IndexError):  # a member of the family that is built otherwise
             agrees = False
         self.run = self.run if agrees else usual
-        self.forward_name = "transformers" if self.run is usual else "lean"
         return self
+
+    def _recorded(self) -> Graphed | None:
+        """The model's own forward as CUDA graphs, which hold where all of the model is on one graphics card."""
+        alone = self.device.type == "cuda" and {*self.layer_devices} == {self.device} and not self.placement
+        return Graphed(self.run, on_cuda) if alone else None
 
 
 class Context:
@@ -160,6 +168,17 @@ class Context:
     def keep(self, rows: Sequence[int]) -> None:
         """Make the written rows `rows` (increasing) part of the prefix and forget the others."""
         self.slots.keep(rows)
+
+    @torch.inference_mode()
+    def rehearse(self, sizes: Iterable[int]) -> None:
+        """Record what is recorded of passes of so many rows, so that no step has to wait for it."""
+        if not isinstance(self.model.run, Graphed):
+            return
+        for rows, last_only in [*((rows, False) for rows in sizes), (1, True), (2, True)]:
+            if self.length + rows <= self.capacity:
+                mask = _causal(rows, self.length, self.model).view(self.length, 0, rows)
+                self._run([0] * rows, torch.arange(rows, device=self.model.device), mask, last_only)
+                self.slots.keep([])
 
     def _run(self, tokens: Sequence[int], depths: torch.Tensor, mask: torch.Tensor, last_only: bool = False) -> torch.Tensor:
         ids = torch.tensor([tokens], device=self.model.device)  # (1, rows)

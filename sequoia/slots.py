@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import torch
 from transformers.cache_utils import Cache, CacheLayerMixin
@@ -21,10 +22,12 @@ class SlotLayer(CacheLayerMixin):
     def __init__(self, capacity: int) -> None:
         super().__init__()
         self.capacity, self.start, self.end = capacity, 0, 0
+        self.where: torch.Tensor | None = None  # places of the new rows where they are only known on the device
 
     def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
-        self.keys = key_states.new_empty((*key_states.shape[:2], self.capacity, key_states.shape[3]))
-        self.values = value_states.new_empty((*value_states.shape[:2], self.capacity, value_states.shape[3]))
+        # Zeros, as a recorded forward reads rows not written yet: their weight is 0, which makes nothing of a NaN but a NaN.
+        self.keys = key_states.new_zeros((*key_states.shape[:2], self.capacity, key_states.shape[3]))
+        self.values = value_states.new_zeros((*value_states.shape[:2], self.capacity, value_states.shape[3]))
         self.is_initialized = True
 
     def update(self, key_states: torch.Tensor, value_states: torch.Tensor, *_: object, **__: object
@@ -33,6 +36,8 @@ class SlotLayer(CacheLayerMixin):
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
         keys, values = self.keys[:, :, :self.end], self.values[:, :, :self.end]
+        if self.where is not None:
+            return keys.index_copy_(2, self.where, key_states), values.index_copy_(2, self.where, value_states)
         keys[:, :, self.start:] = key_states
         values[:, :, self.start:] = value_states
         return keys, values
@@ -64,6 +69,24 @@ class Slots(Cache):
             for layer, (keys, values) in zip(self.rows, self._joint, strict=True):
                 layer.keys, layer.values, layer.is_initialized = keys, values, True
         return self._joint
+
+    @property
+    def start(self) -> int:
+        """Where the next update of every layer writes."""
+        return self.rows[0].start
+
+    @contextmanager
+    def standing(self, where: torch.Tensor, reach: int) -> Iterator[None]:
+        """Within it updates write to the places in `where` (rows,) and give back `reach` rows, whatever was reserved: nothing but
+        tensors that stay where they are, so that a recording of it holds for every prefix."""
+        before = [layer.end for layer in self.rows]
+        for layer in self.rows:
+            layer.where, layer.end = where, reach
+        try:
+            yield
+        finally:
+            for layer, end in zip(self.rows, before, strict=True):
+                layer.where, layer.end = None, end
 
     def reserve(self, rows: int) -> None:
         """Make room for the next `rows` rows; every layer's next update writes there."""

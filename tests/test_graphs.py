@@ -1,0 +1,169 @@
+"""Recorded forwards: the same logits as the forward that was recorded, for every prefix, from tensors that stand still.
+
+What CUDA adds is in the one function that records there, which a test marked `gpu` covers. Everything else is tested with a
+recorder that runs the work again at each replay, with all that Python knew of the run put out of reach.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+import pytest
+import torch
+from fakes import KINDS, PROMPTS, pair_of, tiny_model, tiny_pair, tiny_tokenizer
+
+from sequoia import graphs
+from sequoia.engine import Decoder, run
+from sequoia.graphs import Graphed, on_cuda, reach_of
+from sequoia.models import Context, Rows, TreeModel, self_test
+from sequoia.pair import Pair
+from sequoia.policy import Policy
+from sequoia.tree import Tree
+
+TREE = Tree((-1, 0, 0, 1, 1, 2))
+GREEDY = Policy(max_new_tokens=40, ignore_eos=True)
+
+
+class Recorder:
+    """Counts recordings; a replay is the work again, while the slots say they begin at a row that does not exist."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, work: Callable[[], torch.Tensor]) -> Callable[[], torch.Tensor]:
+        self.count += 1
+        layers = self._layers(work)
+
+        def replay() -> torch.Tensor:
+            starts = [layer.start for layer in layers]
+            for layer in layers:
+                layer.start = -10**9
+            try:
+                return work()
+            finally:
+                for layer, start in zip(layers, starts, strict=True):
+                    layer.start = start
+
+        work()
+        return replay
+
+    @staticmethod
+    def _layers(work: Callable[[], torch.Tensor]) -> list:
+        held = dict(zip(work.__code__.co_freevars, work.__closure__ or (), strict=True))
+        return held["slots"].cell_contents.rows
+
+
+def recorded(model: TreeModel) -> Recorder:
+    """`model` runs recorded from now on."""
+    recorder = Recorder()
+    model.run = Graphed(model.run, recorder)
+    return recorder
+
+
+def logits(context: Context, prefix: int) -> list[torch.Tensor]:
+    """What a run sees that reads `prefix` tokens, then twice a tree of which it keeps a path, then two tokens."""
+    seen = [context.extend([i % 250 for i in range(prefix)])]
+    rows = Rows(TREE, range(len(TREE)), context)
+    for first in (3, 90):
+        seen.append(context.forward([first + i for i in range(len(TREE))], rows).clone())
+        context.keep([0, 2, 5])
+    return [*seen, context.extend([7, 8]).clone(), context.extend([9]).clone()]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_recorded_forward_gives_the_same_logits(kind: str) -> None:
+    plain, model = (TreeModel(tiny_model(kind), kind) for _ in range(2))
+    recorded(model)
+    for prefix in (1, 5, 60):
+        for one, other in zip(logits(plain.open(200), prefix), logits(model.open(200), prefix), strict=True):
+            assert torch.allclose(one, other, atol=1e-4)
+
+
+def test_one_recording_serves_every_prefix_within_its_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And columns left over from longer calls stay closed."""
+    monkeypatch.setattr(graphs, "STEP", 64)
+    plain, model = (TreeModel(tiny_model("llama"), "llama") for _ in range(2))
+    recorder = recorded(model)
+    context, other = model.open(400), plain.open(400)
+    rows, others = (Rows(TREE, range(len(TREE)), one) for one in (context, other))
+    for step in range(50):
+        tokens = [(7 * step + i) % 250 for i in range(len(TREE))]
+        assert torch.allclose(context.forward(tokens, rows), other.forward(tokens, others), atol=1e-4)
+        kept = [0, 1, 3] if step % 3 else [0]
+        context.keep(kept)
+        other.keep(kept)
+    assert context.length == 116
+    assert recorder.count == 2
+
+
+@pytest.mark.parametrize(("columns", "reach"), [(1, 512), (512, 512), (513, 700), (700, 700)])
+def test_reaches_are_rounded_up_to_what_the_run_holds(columns: int, reach: int) -> None:
+    assert reach_of(columns, 700) == reach
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.9])
+def test_a_run_on_recorded_forwards_emits_the_same_text(temperature: float) -> None:
+    policy = Policy(temperature=temperature, max_new_tokens=40, ignore_eos=True, seed=3)
+    texts = []
+    for graphed in (False, True):
+        pair = _unlean(pair_of(tiny_model(), tiny_model(seed=1), tiny_tokenizer(), "float32"))
+        counts = [recorded(model) for model in (pair.target, pair.draft)] if graphed else []
+        texts.append([step.emitted for step in run(Decoder(pair, PROMPTS[0], policy, TREE))])
+        assert all(recorder.count for recorder in counts)
+    assert texts[0] == texts[1]
+
+
+def _unlean(pair: Pair) -> Pair:
+    for model in (pair.target, pair.draft):
+        model.run = TreeModel(model.hf, model.name).run
+    return pair
+
+
+def test_a_fixed_tree_is_recorded_before_the_first_step() -> None:
+    pair = _unlean(tiny_pair())
+    recorders = [recorded(model) for model in (pair.target, pair.draft)]
+    decoder = Decoder(pair, PROMPTS[0], GREEDY, TREE)
+    decoder.prefill()
+    before = [recorder.count for recorder in recorders]
+    assert before == [3, 3]  # target: the tree, and one and two tokens; draft: its one inner level of two, and the same
+    decoder.step()
+    decoder.step()
+    assert [recorder.count for recorder in recorders] == before
+
+
+def test_a_prompt_is_read_as_it_is() -> None:
+    model = TreeModel(tiny_model(), "llama")
+    recorder = recorded(model)
+    model.open(100).extend(range(50))
+    assert recorder.count == 0
+
+
+def test_where_recording_fails_the_plain_forward_goes_on(caplog: pytest.LogCaptureFixture) -> None:
+    def refuse(_work: object) -> Callable[[], torch.Tensor]:
+        raise RuntimeError("operation not permitted\n  when stream is capturing")
+
+    plain, model = (TreeModel(tiny_model(), "llama") for _ in range(2))
+    model.run = Graphed(model.run, refuse)
+    with caplog.at_level(logging.WARNING, "sequoia.graphs"):
+        for one, other in zip(logits(plain.open(100), 5), logits(model.open(100), 5), strict=True):
+            assert torch.equal(one, other)
+    assert len(caplog.records) == 1
+    assert model.forward_name == "transformers (no CUDA graphs: operation not permitted when stream is capturing)"
+
+
+def test_a_recorded_model_passes_the_self_test() -> None:
+    model = TreeModel(tiny_model("qwen3"), "qwen3")
+    recorded(model)
+    self_test(model)
+    assert model.forward_name == "transformers, as CUDA graphs"
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", KINDS)
+def test_cuda_graphs_give_the_logits_of_the_model(kind: str) -> None:
+    plain, model = (TreeModel(tiny_model(kind).cuda(), kind) for _ in range(2))
+    model.run = Graphed(model.run, on_cuda)
+    for one, other in zip(logits(plain.open(200), 5), logits(model.open(200), 5), strict=True):
+        assert torch.allclose(one, other, atol=1e-3)
+    assert model.run.failed is None
