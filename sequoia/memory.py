@@ -9,6 +9,8 @@ import torch
 
 from .errors import OutOfMemory
 
+ROOM = 1.1  # of the weights' bytes: a tenth for everything else
+
 
 def free_bytes(device: torch.device) -> int:
     """Bytes that can still be had: of the graphics card, what torch holds unused included, else of the machine."""

@@ -1,0 +1,79 @@
+"""A target larger than one device, loaded: over several by `accelerate`, or with its layers streamed from host memory.
+
+placement.py decides what goes where; hub.py asks for it and tries the model out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from transformers import AutoModelForCausalLM
+
+from .checks import Source
+from .dtype import lean_dtype
+from .errors import BadModel
+from .guarded import shown
+from .memory import ROOM, free_bytes
+from .models import TreeModel
+from .needs import usual_run_bytes
+from .offload import LayerStream
+from .parts import Parts, parts_of
+from .placement import HOST, Beside, Offload, Spread, offload, spread
+
+
+class StreamedModel(TreeModel):
+    """A target whose layers are streamed from host memory by `stream`."""
+
+    def __init__(self, hf: Any, name: str, plan: Offload) -> None:
+        self.stream = LayerStream(hf, plan.resident, plan.output)
+        super().__init__(hf, name, plan.output, placement=plan.words)
+        self.run = self.stream.alone(self.run)
+
+
+def plan_large(target: Source, draft: Source, sizes: Sequence[int], device: str, where: torch.device,
+               dtypes: tuple[torch.dtype, ...], wanted: Any) -> Spread | Offload | None:
+    """How to place a pair whose weights take `sizes` bytes, or None where all of it simply goes to `where`.
+
+    device: as asked for, of which "spread" and, with several cards of which the first is too small, "auto" spread the target.
+    wanted: False, or True to offload with as many resident layers as fit, or their number. Raises BadModel or OutOfMemory.
+    """
+    dtype, cards = dtypes[0] if dtypes else lean_dtype(where), torch.cuda.device_count()
+    _refuse_nonsense(device, wanted, cards)
+    if wanted is not False:
+        home = torch.device("cuda", where.index or 0) if where.type == "cuda" else where
+        free = {one: free_bytes(one) for one in (HOST, home)}
+        return offload(*_weighed(target, draft, sizes[1], dtype), home, free, None if wanted is True else wanted)
+    if device == "spread" or (device == "auto" and cards > 1 and sum(sizes) * ROOM > free_bytes(where)):
+        free = {one: free_bytes(one) for one in (torch.device("cuda", i) for i in range(cards))}
+        return spread(*_weighed(target, draft, sizes[1], dtype), free, device == "spread")
+    return None
+
+
+def _refuse_nonsense(device: str, wanted: Any, cards: int) -> None:
+    if not isinstance(wanted, int):
+        raise BadModel(f"offload {shown(wanted)} is not True, False or a number of resident layers")
+    if device == "spread" and wanted is not False:
+        raise BadModel("a target is either spread over several devices or offloaded from one; leave out one of the two")
+    if device == "spread" and cards < 2:
+        raise BadModel(f"device 'spread' needs at least 2 CUDA devices; this machine has {cards}")
+
+
+def load_large(source: Source, plan: Spread | Offload, dtypes: tuple[torch.dtype, ...]) -> TreeModel:
+    """The target in its place. Whatever other libraries raise passes through."""
+    options: dict[str, Any] = {"dtype": dtypes[0] if dtypes else lean_dtype(plan.output), "use_safetensors": True,
+                               "attn_implementation": "sdpa", "trust_remote_code": False, "local_files_only": True}
+    if isinstance(plan, Spread):
+        hf = AutoModelForCausalLM.from_pretrained(source.folder, device_map=plan.where, **options)
+        return TreeModel(hf, source.title, plan.output, plan.layer_devices, plan.words)
+    return StreamedModel(AutoModelForCausalLM.from_pretrained(source.folder, **options), source.title, plan)
+
+
+def _weighed(target: Source, draft: Source, draft_bytes: int, dtype: torch.dtype) -> tuple[Parts, Beside]:
+    """The target's parts, and what goes with them."""
+    slots, rest = usual_run_bytes(target.config.get_text_config(), dtype.itemsize)
+    config = draft.config.get_text_config()
+    draft_slots, draft_rest = usual_run_bytes(config, dtype.itemsize)
+    together = rest + draft_bytes + draft_slots * config.num_hidden_layers + draft_rest
+    return parts_of(target.config, dtype), Beside(slots, together)
