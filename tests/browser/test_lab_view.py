@@ -398,6 +398,50 @@ def test_a_level_cap_and_the_root_hold_in_a_drawn_tree(page: Page) -> None:
     assert page.evaluate(f"{STATE}.hand") == [-1, 0]
 
 
+INSIDE = """box => { const around = box.getBoundingClientRect();
+    return [...box.querySelectorAll(".sq-n")].filter((g) => g.style.display !== "none").map((g) => g.getBoundingClientRect())
+      .filter((pill) => pill.left < around.left || pill.right > around.right).length; }"""
+
+
+@pytest.mark.parametrize("width", [1280, 1920])
+def test_nothing_of_a_tree_is_cut_at_its_sides(page: Page, width: int) -> None:
+    """Guards the top row, the longest one: its last pills once lay beyond the panel. What cannot fit is said to be there."""
+    page.set_viewport_size({"width": width, "height": 800})
+    for key, n in (("paper", 2), ("paper", 64), ("flat", 40), ("peaked", 16)):
+        page.select_option(part("presets"), key)
+        put(page, n=n)
+        assert page.eval_on_selector(".sq-lab-scroll", INSIDE) == 0
+        assert "scroll" not in page.inner_text(part("explain"))
+    put(page, n=64, shown="chain")
+    said = re.search(r"Levels 1 to (\d+) of the 64 drawn", page.inner_text(part("explain")))
+    assert page.eval_on_selector(".sq-lab-scroll", INSIDE) == 64 - int(said[1])
+    page.evaluate("document.querySelector('.sq-lab-scroll').scrollLeft = 1e5")
+    page.wait_for_timeout(50)
+    settle(page)
+    assert "to 64 of the 64 drawn" in page.inner_text(part("explain"))
+
+
+@pytest.mark.parametrize("width", [1280, 1920])
+def test_no_cell_of_the_table_overruns_its_column(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    put(page, n=1024, shown="hand", hand=[-1, 0])
+    over = page.evaluate("[...document.querySelectorAll('.sq-lab-shapes :is(td, th)')].filter((cell) => cell.scrollWidth >"
+                         " cell.clientWidth).map((cell) => cell.textContent)")
+    assert over == []
+    table, cell = page.locator(".sq-lab-shapes").bounding_box(), page.locator("td[data-short]").bounding_box()
+    assert cell["x"] + cell["width"] <= table["x"] + table["width"]
+    assert page.inner_text("td[data-short]") == "2 of 1024 nodes drawn: not compared"
+
+
+def test_a_vector_is_read_from_a_file(page: Page) -> None:
+    page.click(part("paste"))
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Open a file").click()
+    chooser.value.set_files({"name": "rates.csv", "mimeType": "text/csv", "buffer": b"0.5,0.25"})
+    page.wait_for_function(f"{STATE}.rates.length === 2")
+    assert whence(page) == "imported rates.csv"
+
+
 def test_512_and_1024_nodes_stay_readable_and_quick(page: Page) -> None:
     page.select_option(part("presets"), "paper")
     for n in (128, 512, 1024):

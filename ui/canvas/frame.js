@@ -4,7 +4,8 @@
 
   const LEAST_PITCH = 13, MOST_PITCH = 46, ROOMY = 38; // px a row; from ROOMY on there is a line for q and p below each token
   const NOTE_SIZE = 9.5, NOTE_HEIGHT = 13; // of that line, and how far it reaches below its pill
-  const GUTTER = 13, PAD = 14, CORNER = 4, SQUEEZE = 0.8, LEAST_SCALE = 0.7;
+  const GUTTER = 13, TIGHT = 9, PAD = 14, CORNER = 4, SQUEEZE = 0.8, LEAST_SCALE = 0.7;
+  const LEAST_SIZE = 9.5, INSIDE = 7; // px of type; px of a pill around its text
   const widths = new Map();
   let pen = null;
 
@@ -43,26 +44,29 @@
 
   /**
    * Pixels for a grid of `rows` and `cols` in a box. `wants(size)`, given for the focus layout, tells how wide each column's
-   * text is: where equal columns would not fit, each gets what it wants.
+   * text is: where equal columns would not fit, each gets what it wants. `word`, the widest text of a cell at 1 px of type size,
+   * lets equal columns be as narrow as that text in small type; `tail` px are kept free behind the last column.
    */
-  function frame({ rows, cols, width, height, focus, wants }) {
+  function frame({ rows, cols, width, height, focus, wants, word, tail = 0 }) {
     const most = focus ? 30 : MOST_PITCH, least = focus ? 17 : LEAST_PITCH;
     const pitch = Math.max(least, Math.min(most, Math.floor((Math.max(height - 12, 0) / rows) * 4) / 4));
-    const room = width - 2 * PAD;
+    const room = width - 2 * PAD - tail, tight = word && cols * (word * LEAST_SIZE + GUTTER + INSIDE) > room;
+    const gutter = tight ? TIGHT : GUTTER, thin = word ? word * LEAST_SIZE * SQUEEZE + gutter + INSIDE : 50;
     const column = focus
       ? Math.max(86, Math.min(150, room / Math.max(cols, 6)))
-      : Math.max(50, Math.min(190, room / Math.max(cols, 1)));
+      : Math.max(thin, Math.min(190, room / Math.max(cols, 1)));
     const roomy = !focus && pitch >= ROOMY;
     const pill = roomy ? 22 : Math.min(Math.max(Math.round(pitch * 0.8), pitch - 2 < 12 ? pitch - 2 : 12), 24);
     const crowded = focus && cols * column - GUTTER > room;
-    const size = Math.min(crowded ? 11 : 13.5, Math.max(9.5, pill * 0.78));
+    const whole = word ? (column - gutter - INSIDE) / word : Infinity; // type in which the widest word stands unsqueezed
+    const size = Math.min(crowded ? 11 : 13.5, Math.max(LEAST_SIZE, Math.min(whole, pill * 0.78)));
     const lefts = Array.from({ length: cols + 1 }, (_, col) => PAD + col * column);
     if (crowded) packed(lefts, wants(size), room);
     return {
-      pitch, pill, size, roomy, width: Math.max(lefts[cols] - GUTTER + PAD, 10), height: rows * pitch + 12, gutter: GUTTER,
+      pitch, pill, size, roomy, width: Math.max(lefts[cols] - gutter + PAD + tail, 10), height: rows * pitch + 12, gutter,
       x: (col) => lefts[col],
-      least: Math.min(...lefts.slice(1).map((left, col) => left - lefts[col])) - GUTTER, // px of text in the narrowest column
-      text: (col) => Math.min(lefts[col + 1] - lefts[col] - GUTTER - 7, 240),
+      least: Math.min(...lefts.slice(1).map((left, col) => left - lefts[col])) - gutter, // px of text in the narrowest column
+      text: (col) => Math.min(lefts[col + 1] - lefts[col] - gutter - INSIDE, 240),
       y: (row) => 6 + row * pitch + (roomy ? pitch / 2 - 6 : pitch / 2),
     };
   }
@@ -78,14 +82,14 @@
   function edge(frame, from, to) {
     const x0 = frame.x(from.col), y0 = frame.y(from.row), x1 = frame.x(to.col), y1 = frame.y(to.row);
     if (from.row === to.row) return `M${x0} ${y0}H${x1}`;
-    const trunk = frame.x(from.col + 1) - 9;
+    const trunk = frame.x(from.col + 1) - frame.gutter + CORNER;
     return `M${x0} ${y0}H${trunk - CORNER}q${CORNER} 0 ${CORNER} ${CORNER}V${y1 - CORNER}q0 ${CORNER} ${CORNER} ${CORNER}H${x1}`;
   }
 
   /** The child's own part only: from the trunk it shares with its siblings into its cell. */
   function branch(frame, from, to) {
     if (from.row === to.row) return edge(frame, from, to);
-    const x1 = frame.x(to.col), y1 = frame.y(to.row), y0 = frame.y(from.row), trunk = frame.x(from.col + 1) - 9;
+    const x1 = frame.x(to.col), y1 = frame.y(to.row), y0 = frame.y(from.row), trunk = frame.x(from.col + 1) - frame.gutter + CORNER;
     return `M${trunk} ${y0 + CORNER}V${y1 - CORNER}q0 ${CORNER} ${CORNER} ${CORNER}H${x1}`;
   }
 

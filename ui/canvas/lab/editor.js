@@ -119,7 +119,8 @@
       const use = button(line, { text: "Use these" });
       use.dataset.part = "use";
       use.addEventListener("click", () => this.read(this.sheet.value, "pasted"));
-      const file = el("input", { type: "file", accept: ".json,.csv,.txt", class: "sq-lab-file", "aria-label": "A file with a vector" }, line);
+      const file = el("input", { type: "file", accept: ".json,.csv,.txt", hidden: "", "aria-label": "A file with a vector" }, line);
+      button(line, { text: "Open a file", hint: "Read a vector from a JSON or CSV file" }).addEventListener("click", () => file.click());
       file.addEventListener("change", async () => {
         const [chosen] = file.files;
         if (chosen) this.read(chosen.size > 65536 ? " ".repeat(65537) : await chosen.text(), chosen.name.slice(0, 60));

@@ -74,7 +74,7 @@
   function picture(topo) {
     const pitch = 19, column = 62, pad = 12;
     return {
-      pitch, column, pill: 15, size: 10.5, width: topo.levels * column + pad, height: topo.rows * pitch + pad,
+      pitch, column, gutter: 13, pill: 15, size: 10.5, width: topo.levels * column + pad, height: topo.rows * pitch + pad,
       x: (col) => pad + col * column, y: (row) => pad / 2 + row * pitch + pitch / 2,
     };
   }

@@ -72,8 +72,9 @@
     ingest(message) {
       const data = typeof message === "string" ? JSON.parse(message) : message;
       if (data.survey) {
-        this.editor.add(lab.vectors.recorded(data.survey));
-        if (!this.touched) this.editor.choose(`recorded-${data.survey.measured[0]?.kind}-${data.temperature ?? 0.6}`);
+        const known = lab.vectors.recorded(data.survey), usual = known.find((one) => one.temperature === (data.temperature ?? 0.6));
+        this.editor.add(known);
+        if (!this.touched && usual) this.editor.choose(usual.key);
         this.touched = true;
       }
       this.editor.counting.offer(data.ways, data.prompts);

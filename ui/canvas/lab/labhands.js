@@ -20,7 +20,7 @@
         event.preventDefault();
         tree.zoomTo(tree.zoom * Math.exp(-event.deltaY * 0.002));
       }, { passive: false });
-      scroller.addEventListener("scroll", () => tree.scrolled(scroller.scrollTop), { passive: true });
+      scroller.addEventListener("scroll", () => tree.scrolled(scroller.scrollLeft, scroller.scrollTop), { passive: true });
     }
 
     focused(node) {

@@ -12,7 +12,7 @@
   lab.Tree = class extends lab.TreePanel {
     constructor(host, state) {
       super();
-      Object.assign(this, { state, hand: state.past, zoom: 1, top: 0, pass: 0, opened: new Set(), all: false, hover: null, at: 0, query: "" });
+      Object.assign(this, { state, hand: state.past, zoom: 1, left: 0, top: 0, pass: 0, opened: new Set(), all: false, hover: null, at: 0, query: "" });
       const panel = (this.panel = S.panel(host, { part: "lab-tree", title: "Tree", cls: "sq-lab-tree" }));
       this.word = el("span", { class: "sq-word" }, panel.titleBox);
       this.modes(panel.tools);
@@ -59,6 +59,7 @@
       this.worth = this.f.slice();
       for (let node = this.parents.length - 1; node > 0; node--) this.worth[this.parents[node]] += this.worth[node];
       const order = this.f.map((_, node) => node).sort((a, b) => this.f[b] - this.f[a] || a - b);
+      this.letters = this.f.reduce((most, f, node) => Math.max(most, node ? lab.share(f).length : 4), 4); // "root" has four
       this.best = new Set(order.slice(0, DRAWN));
       this.hover = null;
       this.at = Math.min(this.at, this.parents.length - 1);
@@ -88,16 +89,24 @@
       if (!this.size.w) return;
       this.read();
       this.family ||= getComputedStyle(this.canvas).fontFamily;
-      const plan = this.plan(), shape = [plan.rows, plan.cols, this.size.w, this.size.h, this.family].join();
+      const plan = this.plan(), wish = this.wish(plan), shape = [plan.rows, plan.cols, this.size.w, this.size.h, this.family, wish.word, wish.tail].join();
       if (shape !== this.shape) {
         this.shape = shape;
-        this.frame = S.frame.frame({ rows: plan.rows, cols: plan.cols, width: this.size.w, height: this.size.h, focus: false });
+        this.frame = S.frame.frame({ rows: plan.rows, cols: plan.cols, width: this.size.w, height: this.size.h, focus: false, ...wish });
       }
+      this.drawn = plan.cols;
       this.fit();
       this.pills(plan);
       this.byNode = new Map(plan.items.map((item) => [item.node, item]));
       this.marks();
       this.words();
+    }
+
+    /** What the pills want of the frame: the widest text of a cell, and the room that counts of folded nodes take behind the last. */
+    wish({ items, cols }) {
+      const digit = S.frame.widthOf("0", this.family), last = items.filter(({ col, end }) => end && col === cols - 1);
+      const tail = Math.max(...last.map(({ hidden }) => (hidden ? String(hidden).length + 2 : 0)));
+      return { word: this.letters * digit, tail: Math.ceil(tail * digit * 13.5) };
     }
 
     fit() {
@@ -106,6 +115,22 @@
       attr(this.canvas, "width", Math.round(frame.width * zoom));
       attr(this.canvas, "height", Math.round(frame.height * zoom));
       this.canvas.classList.toggle("sq-dots", frame.size * zoom < 6);
+      this.edges();
+    }
+
+    /** The picture fades where it goes on beyond its box. */
+    edges() {
+      const { frame, zoom, size, left, top, scroller } = this, more = (far) => (far > 2 ? "26px" : "0px");
+      const fades = { left: more(left), right: more(frame.width * zoom - left - size.w), top: more(top), bottom: more(frame.height * zoom - top - size.h) };
+      for (const [side, px] of Object.entries(fades)) if (scroller.style.getPropertyValue("--" + side) !== px) scroller.style.setProperty("--" + side, px);
+    }
+
+    /** Which levels are in sight, where that is not all of them. */
+    sight() {
+      const { frame, zoom, size, left, drawn } = this, within = (col) => frame.x(col) * zoom >= left && (frame.x(col + 1) - frame.gutter) * zoom <= left + size.w;
+      const cols = Array.from({ length: drawn }, (_, col) => col).filter(within);
+      if (!cols.length || cols.length === drawn) return "";
+      return ` Levels ${cols[0] + 1} to ${cols.at(-1) + 1} of the ${drawn} drawn are in sight: scroll to the others.`;
     }
 
     pills(plan) {
@@ -129,8 +154,8 @@
     }
 
     /** The pills that come into sight are written once a frame. */
-    scrolled(top) {
-      this.top = top;
+    scrolled(left, top) {
+      Object.assign(this, { left, top });
       this.coming ||= requestAnimationFrame(() => {
         this.coming = 0;
         this.paint();
@@ -162,7 +187,7 @@
       const focused = this.canvas.contains(document.activeElement) || this.state.shown === "hand" ? this.at : null;
       const node = this.hover ?? focused, hand = this.state.shown === "hand";
       if (node === null || node === undefined || node >= this.topo.n) {
-        return this.tell(hand ? "" : "Each pill is the chance that a step accepts its node; together they are the expected tokens." + (this.folded ? " Dashed: more below, click to unfold." : " Point at a node to see why."));
+        return this.tell(hand ? "" : "Each pill is the chance that a step accepts its node; together they are the expected tokens." + (this.folded ? " Dashed: more below, click to unfold." : " Point at a node to see why.") + this.sight());
       }
       if (node === 0) return this.tell("The root is the last token of the text: it is always there and counts 1, for the token the target itself adds.");
       const ranks = this.way(node), rates = ranks.map((rank) => lab.share(this.state.even[rank - 1] ?? 0));

@@ -85,10 +85,11 @@
         field.value = name === "branching" ? set.join(",") : set === null ? "" : String(set);
       }
       const short = one.tokens === undefined;
-      const words = short ? ["–", `${one.nodes} of ${this.state.n} nodes drawn`, "", "", ""]
+      const words = short ? ["–", `${one.nodes} of ${this.state.n} nodes drawn: not compared`, "", "", ""]
         : [String(one.levels), one.tokens.toFixed(3), (one.share * 100).toFixed(1) + " %", S.num.ms(one.seconds), one.speedup === null ? "–" : one.speedup.toFixed(2) + "×"];
       cells.forEach((cell, i) => text(cell, words[i]));
       attr(cells[1], "colspan", short ? "4" : null);
+      attr(cells[1], "data-short", short ? "" : null);
       cells.slice(2).forEach((cell) => show(cell, !short));
       node.classList.toggle("is-shown", this.state.shown === name);
       attr(cells[4], "data-top", one.speedup !== null && one.speedup === top && top > 0 ? "" : null);

@@ -21,13 +21,13 @@
 
   /** The vectors in a survey of a pair, one a kind of text and temperature, with their counts. */
   function recorded(survey) {
-    return (survey?.measured || []).map((one) => ({
-      key: `recorded-${one.kind}-${one.temperature}`, label: `Bundled pair, ${one.kind}, T = ${one.temperature}`, rates: one.rates,
-      origin: {
-        label: "recorded", words: `${one.kind}, T = ${one.temperature}, ${one.visited} nodes visited, ${survey.date}`,
-        accepted: one.accepted, visited: one.visited,
-      },
-    }));
+    return (survey?.measured || []).map((one) => {
+      const about = (one.kind ? one.kind + ", " : "") + "T = " + one.temperature;
+      return {
+        key: "recorded-" + about, label: "Bundled pair, " + about, temperature: one.temperature, rates: one.rates,
+        origin: { label: "recorded", words: `${about}, ${one.visited} nodes visited, ${survey.date}`, accepted: one.accepted, visited: one.visited },
+      };
+    });
   }
 
   /** A power law whose sum is at most 1: [rates, first], the first rate lowered where it has to be. */
