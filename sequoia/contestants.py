@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -118,7 +119,7 @@ def _assistant(pair: Pair, tokens: int | None) -> Iterator[None]:
         config.update(**before)
 
 
-def other_dtypes(named: dict[str, str], device: str) -> dict[str, Pair]:
+def other_dtypes(named: dict[str, Any], device: str) -> dict[str, Pair]:
     """The pair in each number type that plain decoding is tried in, told to decode through the end of text."""
     pairs = {name: load_pair(**named, device=device, dtype=name) for name in ("float32", "bfloat16")}
     for pair in pairs.values():

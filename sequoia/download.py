@@ -6,23 +6,17 @@ lives as long as a `Downloads`; ended at any time, the next one goes on where it
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
-import subprocess
-import sys
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from typing import Any
 
 from huggingface_hub import constants
 
+from .child import Child, Gone
 from .errors import BadModel, NotDownloaded, Stopped
 from .files import cached, hub_folder, is_hub_id, small_files, weight_files
 
@@ -77,9 +71,7 @@ class Downloads:
                  online: bool | None = None) -> None:
         self._tell, self._stop = tell, stop
         self._online = not constants.HF_HUB_OFFLINE if online is None else online
-        self._process: subprocess.Popen[str] | None = None
-        self._news: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
-        self._said: deque[str] = deque(maxlen=5)  # lines that are no news: the process broke, and why
+        self._child: Child | None = None
 
     def __enter__(self) -> Downloads:
         return self
@@ -124,52 +116,31 @@ class Downloads:
 
     def _ask(self, model: str, command: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """News of one command, until the caller has heard enough. Raises what went wrong."""
-        process = self._process = self._process or self._started()
+        self._child = self._child or Child(_SCRIPT, {**_ENVIRONMENT, "HF_HUB_CACHE": constants.HF_HUB_CACHE})
+        self._child.tell(command)
         done = 0
-        with suppress(OSError):  # if it is gone, its news say why
-            print(json.dumps(command), file=process.stdin, flush=True)
         while True:
-            news = self._next()
+            news = self._next(self._child)
             if "error" in news:
                 self._end()
                 raise NotDownloaded(reason(model, news["error"], news["words"], done))
             done = news.get("bytes", 0)
             yield news
 
-    def _next(self) -> dict[str, Any]:
+    def _next(self, child: Child) -> dict[str, Any]:
         while True:
             if self._stop():
                 raise Stopped("stopped; what was downloaded is kept, and the next try goes on from there")
             try:
-                news = self._news.get(timeout=_LOOK_SECONDS)
-            except Empty:
-                continue
-            return news or {"error": "other", "words": " ".join(self._said)[-300:] or "its process ended"}
-
-    def _started(self) -> subprocess.Popen[str]:
-        process = subprocess.Popen([sys.executable, "-P", str(_SCRIPT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                   stderr=subprocess.STDOUT, text=True, encoding="utf-8", errors="replace",
-                                   env={**os.environ, **_ENVIRONMENT, "HF_HUB_CACHE": constants.HF_HUB_CACHE})
-        threading.Thread(target=self._read, args=(process, self._news), daemon=True).start()
-        return process
+                if news := child.hear(_LOOK_SECONDS):
+                    return news
+            except Gone as problem:
+                return {"error": "other", "words": str(problem)}
 
     def _end(self) -> None:
-        if self._process:
-            self._process.kill()
-            self._process.wait()
-        self._process, self._news = None, SimpleQueue()
-
-    def _read(self, process: subprocess.Popen[str], mail: SimpleQueue[dict[str, Any] | None]) -> None:
-        for line in process.stdout or ():
-            try:
-                news = json.loads(line)
-            except ValueError:
-                news = None
-            if isinstance(news, dict):
-                mail.put(news)
-            else:
-                self._said.append(line.strip())
-        mail.put(None)
+        if self._child:
+            self._child.end()
+        self._child = None
 
 
 class Rate:

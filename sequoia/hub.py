@@ -18,6 +18,7 @@ from transformers.utils import logging as transformers_logging
 
 from .acceptance import Acceptance
 from .catalog import BUNDLED_NAME, preset
+from .chat import ChatTemplate, chat_template
 from .checks import (
     PROBES,
     Passed,
@@ -31,7 +32,7 @@ from .checks import (
 )
 from .download import Downloads, Listing, Progress, require_room, size
 from .dtype import MEASURED_UP_TO, best_dtype, lean_dtype
-from .errors import BadModel, BadPair, Stopped
+from .errors import BadModel, BadPair, BadPrompt, Stopped
 from .guarded import shown
 from .memory import require
 from .models import TreeModel, self_test
@@ -72,7 +73,7 @@ def load_pair(name: str = BUNDLED_NAME, *, draft: str | None = None, target: str
     tell(Passed("vocabulary", same_vocabulary(big, small, 1 + max(tokenizer.get_vocab().values()))))
     return Pair(BUNDLED_NAME if bundled else f"{big.name} + {small.name}", big, small, tokenizer,
                 begin=(tokenizer.bos_token_id,) if bundled else (), stop=stop_tokens(big.hf, tokenizer),
-                known=known_acceptance(BUNDLED / "acceptance.json") if bundled else ())
+                known=known_acceptance(BUNDLED / "acceptance.json") if bundled else (), template=_template(tokenizer, tell))
 
 
 def _refs(name: str, target: str | None, draft: str | None) -> tuple[str, str]:
@@ -103,6 +104,21 @@ def _loaded(source: Source, device: torch.device, dtypes: tuple[torch.dtype, ...
     tell(Passed("draft" if draft else "target", f"{source.title}: {model.numbers}, {model.forward_name} forward on {device}; a "
                                                 "tree of three tokens gives the logits of the same tokens in a row"))
     return model
+
+
+def _template(tokenizer: Any, tell: Callable[[Told], None]) -> ChatTemplate | None:
+    """The chat template, tried once; None where there is none, or it fails."""
+    template = chat_template(tokenizer)
+    if template is None:
+        tell(Passed("chat template", "none comes with these models: prompts are continued as they stand"))
+        return None
+    try:
+        text = template("Hello")
+    except BadPrompt as problem:
+        tell(Passed("chat template", f"not used, as it does not work ({problem}): prompts are continued as they stand"))
+        return None
+    tell(Passed("chat template", f"tried on one word, of which it makes {len(text)} characters; prompts can be chat messages"))
+    return template
 
 
 def loaded_bytes(source: Source, device: torch.device, dtypes: tuple[torch.dtype, ...]) -> int:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from .acceptance import Acceptance
+from .chat import ChatTemplate
 from .errors import BadPair, BadPrompt
 from .models import TreeModel
 
@@ -32,6 +33,7 @@ class Known:
 class Pair:
     """What decoding needs. `begin` is put before every prompt and `stop` ends a run; `known` are shipped acceptance vectors,
     those of the usual kind of text first; `measured` keeps what auto.py finds out about this very pair, so that it measures once.
+    `template` wraps a prompt as a chat message, None where the models have none; with `chats` every prompt is wrapped.
 
     Raises BadPair where the two vocabularies differ in size.
     """
@@ -44,6 +46,8 @@ class Pair:
     stop: frozenset[int] = frozenset()
     known: tuple[Known, ...] = ()
     measured: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    template: ChatTemplate | None = field(default=None, repr=False, compare=False)
+    chats: bool = False
 
     def __post_init__(self) -> None:
         if self.target.vocab != self.draft.vocab:
@@ -54,21 +58,43 @@ class Pair:
         """Tokens either model can hold at most."""
         return min(self.target.limit, self.draft.limit)
 
-    def encode(self, prompt: str) -> tuple[int, ...]:
-        """Token ids of `prompt`; raises BadPrompt where it is empty, no text, too long or leaves no room for an answer."""
+    def as_chat(self) -> Pair:
+        """The same pair for which every prompt is a chat message. Acceptance is another one for it, and measured apart."""
+        if self.chats:
+            return self
+        apart = self.measured.setdefault("as chat", {})
+        if "profile" in self.measured:
+            apart["profile"] = self.measured["profile"]
+        return replace(self, chats=True, measured=apart)
+
+    def encode(self, prompt: str, chat: bool | None = None) -> tuple[int, ...]:
+        """Token ids of `prompt`, or with `chat` of the chat message made of it, up to where the answer begins; None: as the pair
+        does.
+
+        Raises BadPrompt where it is empty, no text, too long, leaves no room for an answer or makes the chat template fail.
+        """
         if not isinstance(prompt, str) or not prompt.strip():
             raise BadPrompt("the prompt is empty; type some text for the models to continue")
         if len(prompt) > MAX_PROMPT_CHARS:
             raise BadPrompt(f"the prompt has {len(prompt)} characters; allowed are {MAX_PROMPT_CHARS}")
         if any("\ud800" <= character <= "\udfff" for character in prompt):
             raise BadPrompt("the prompt holds half a character (a lone surrogate), which no text can; type it again")
-        ids = tuple(self.tokenizer(prompt)["input_ids"])
-        ids = ids if ids[:len(self.begin)] == self.begin else self.begin + ids
+        ids = self._message(prompt) if (self.chats if chat is None else chat) else self._text(prompt)
         if not ids:
             raise BadPrompt("the prompt has no token: this pair's tokenizer knows none of its characters")
         if len(ids) >= self.limit:
             raise BadPrompt(f"the prompt has {len(ids)} tokens; the models hold {self.limit}, at least one of them a new one")
         return ids
+
+    def _text(self, prompt: str) -> tuple[int, ...]:
+        ids = tuple(self.tokenizer(prompt)["input_ids"])
+        return ids if ids[:len(self.begin)] == self.begin else self.begin + ids
+
+    def _message(self, prompt: str) -> tuple[int, ...]:
+        """Tokens of the rendered template, which writes special tokens itself."""
+        if self.template is None:
+            raise BadPrompt("these models have no chat template; a prompt can only be continued as it stands")
+        return tuple(self.tokenizer(self.template(prompt), add_special_tokens=False)["input_ids"])
 
     def piece(self, token: int) -> str:
         """The text of one token inside a text: some tokenizers drop the space before a first word."""

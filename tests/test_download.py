@@ -75,7 +75,7 @@ def test_a_pair_is_downloaded_checked_and_loaded_with_its_progress_told(hub: Fak
     assert progress[-1].done == progress[-1].total == sum(path.stat().st_size for path in model.iterdir()
                                                           if path.suffix not in (".bin", ".md"))
     checks = [news.what for news in told if isinstance(news, Passed)]
-    assert checks == ["tokenizer", "target", "draft", "vocabulary"]
+    assert checks == ["tokenizer", "target", "draft", "vocabulary", "chat template"]
 
 
 def test_only_safetensors_config_and_tokenizer_are_asked_for(hub: FakeHub) -> None:

@@ -385,7 +385,8 @@ def test_a_model_that_is_there_in_part_is_not_taken_for_whole(cached: Path, lost
 def test_checks_are_told_in_words_as_they_are_passed(good: tuple[str, str]) -> None:
     told: list[Told] = []
     load(*good, tell=told.append)
-    assert [news.what for news in told if isinstance(news, Passed)] == ["tokenizer", "target", "draft", "vocabulary"]
+    checks = [news.what for news in told if isinstance(news, Passed)]
+    assert checks == ["tokenizer", "target", "draft", "vocabulary", "chat template"]
     words = {news.what: news.words for news in told if isinstance(news, Passed)}
     assert words["tokenizer"].startswith("288 pieces compared one by one")
     assert "float32" in words["target"]

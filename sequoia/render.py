@@ -1,0 +1,51 @@
+"""Renders chat templates in a process of its own, run as a script by chat.py. Templates are programs written by strangers.
+
+`transformers` renders them in Jinja's sandbox, which keeps them from reaching anything, but not from taking time or memory
+without end; a process can be limited and ended. A line in: {template, message, variables, most}; out: {text} or {error}.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from transformers.utils.chat_template_utils import render_jinja_template
+
+MORE_BYTES = 512 * 1024 * 1024  # of memory, than the process has when it is ready
+
+
+def rendered(template: str, message: str, variables: dict[str, Any], most: int) -> str:
+    """The text of a chat of one message, up to where the answer begins. Raises whatever the template makes it raise."""
+    chat = [{"role": "user", "content": message}]
+    text = render_jinja_template([chat], chat_template=template, add_generation_prompt=True, **variables)[0][0]
+    if len(text) > most:
+        raise ValueError(f"it makes {len(text)} characters of it; allowed are {most}")
+    return text
+
+
+def limit_memory() -> None:
+    """Where the system can: an allocation beyond the limit fails as if there were no memory left."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        most = pages * resource.getpagesize() + MORE_BYTES
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def answer(line: str) -> dict[str, str]:
+    try:
+        return {"text": rendered(**json.loads(line))}
+    except MemoryError:
+        return {"error": "it takes too much memory"}
+    except Exception as problem:
+        return {"error": " ".join(str(problem).split())[:200] or type(problem).__name__}
+
+
+if __name__ == "__main__":
+    limit_memory()
+    print(json.dumps({"ready": True}), flush=True)
+    for asked in sys.stdin:
+        print(json.dumps(answer(asked)), flush=True)
