@@ -17,9 +17,10 @@ from .race import MOST_LANES
 from .trace import MAX_CHARS, MAX_STEPS, Run
 from .tree import MAX_NODES, Tree
 
-KINDS = ("exact", "tie", "bug", "law", "none")  # what a result says of lossless decoding
+KINDS = ("exact", "tie", "bug", "law", "blind", "none")  # what a result says of lossless decoding
 LABELS = ("predicted", "predicted, what if", "measured", "recorded")  # where the speed-up of a remedy comes from
-MAX_WORDS, MAX_NAME, MAX_BARS, MAX_REMEDIES = 2000, 200, 8, 32
+MAX_WORDS, MAX_NAME, MAX_BARS, MAX_REMEDIES, MAX_CELLS, MAX_CONTEXT = 2000, 200, 8, 32, 24, 120
+MAX_DRAWS = 1_000_000
 _GREAT = 1e12
 Result = Mapping[str, Any]
 
@@ -116,7 +117,7 @@ def checked(result: Any) -> dict[str, Any]:
 
     {waterfall: {bars: [{name, value, loss, words}]} or null, doctor: {speedup, loss, words, remedies: [{words, predicted,
     label of LABELS, parents: [...] or null}]} or null, lossless: {kind of KINDS, words, at: token index or null, p: 0 to 1 or
-    null} or null}
+    null, count: see `counted`, or null} or null}
     """
     parts = {"waterfall": _waterfall, "doctor": _doctor, "lossless": _lossless}
     return {name: None if result[name] is None else read(result[name]) for name, read in parts.items()}
@@ -139,10 +140,39 @@ def _doctor(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _lossless(data: Mapping[str, Any]) -> dict[str, Any]:
-    at, p = data["at"], data["p"]
+    at, p, count = data["at"], data["p"], data.get("count")
     return {"kind": _known(data["kind"], "lossless", KINDS), "words": _text(data["words"], "lossless", MAX_WORDS),
             "at": None if at is None else whole(at, "first token that differs", 0, MAX_STEPS, BadTrace),
-            "p": None if p is None else number(p, "p-value", 0, 1, BadTrace)}
+            "p": _chance(p, "p-value"), "count": None if count is None else counted(count)}
+
+
+def counted(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Counts of first tokens with every field looked at.
+
+    {draws, wanted, going: whether more are being drawn, at: tokens of lane `lane` before the place, bits: entropy there, rule:
+    why there, context: the text before it, statistic: chi-square or null, freedom, sight: a shift of share that would be
+    noticed, or null, cells: [{text of a token, null for all rarer ones; more: rarer ones are in it; share, seen}]}
+    """
+    def count(name: str, most: int = MAX_DRAWS) -> int:
+        return whole(data[name], name, 0, most, BadTrace)
+
+    square = data["statistic"]
+    return {"draws": count("draws"), "wanted": count("wanted"), "going": _truth(data["going"], "going"),
+            "at": count("at", MAX_STEPS), "lane": count("lane", MOST_LANES - 1),
+            "bits": number(data["bits"], "bits", 0, 64, BadTrace), "rule": _text(data["rule"], "rule", MAX_WORDS),
+            "context": _text(data["context"], "context", MAX_CONTEXT),
+            "statistic": None if square is None else _figure(square, "statistic"), "freedom": count("freedom"),
+            "sight": _chance(data["sight"], "sight"), "cells": [_cell(cell) for cell in _list(data["cells"], "cells", MAX_CELLS)]}
+
+
+def _cell(data: Mapping[str, Any]) -> dict[str, Any]:
+    text = data["text"]
+    return {"text": None if text is None else _text(text, "token", MAX_NAME), "more": _truth(data["more"], "cell"),
+            "share": number(data["share"], "share", 0, 1, BadTrace), "seen": whole(data["seen"], "seen", 0, MAX_DRAWS, BadTrace)}
+
+
+def _chance(value: Any, what: str) -> float | None:
+    return None if value is None else number(value, what, 0, 1, BadTrace)
 
 
 def _figure(value: Any, what: str) -> float:

@@ -22,7 +22,10 @@ RESULT: dict[str, Any] = {
     "doctor": {"speedup": 1.5, "loss": "draft", "words": "well", "remedies": [
         {"words": "smaller", "predicted": 1.7, "label": "predicted", "parents": [-1, 0, 1]},
         {"words": "other", "predicted": 1.6, "label": "predicted, what if", "parents": None}]},
-    "lossless": {"kind": "law", "words": "fits", "at": None, "p": 0.4}}
+    "lossless": {"kind": "law", "words": "fits", "at": None, "p": 0.4, "count": {
+        "draws": 40, "wanted": 400, "going": False, "at": 3, "lane": 0, "bits": 1.5, "rule": "first", "context": "a b",
+        "statistic": 2.5, "freedom": 1, "sight": 0.1, "cells": [
+            {"text": " c", "more": False, "share": 0.75, "seen": 29}, {"text": None, "more": False, "share": 0.25, "seen": 11}]}}}
 EMPTY: dict[str, Any] = {"waterfall": None, "doctor": None, "lossless": None}
 LANES = (Lane("plain", Tree.chain(1)), Lane("tree", Tree.kary(2, 3)), Lane("copies", Tree.sequences(2, 2), "specinfer"))
 
@@ -55,6 +58,12 @@ def test_what_is_saved_is_what_is_opened(log: RaceLog, file: str) -> None:
         assert [step.emitted for step in one.run.steps] == [step.emitted for step in other.run.steps]
 
 
+def test_a_race_whose_check_was_not_counted_is_one_too(file: str) -> None:
+    """Files of before first tokens were kept."""
+    again = RaceLog.from_json(spoiled(file, lambda data: data["results"][1]["lossless"].pop("count")))
+    assert again.results[1]["lossless"] == {"kind": "law", "words": "fits", "at": None, "p": 0.4, "count": None}
+
+
 def test_a_race_without_results_is_one_too(log: RaceLog) -> None:
     assert RaceLog.from_json(RaceLog(log.meta, log.lanes).to_json()).results is None
 
@@ -85,6 +94,11 @@ def result(part: str, **fields: Any) -> Callable[[dict[str, Any]], None]:
     return lambda data: data["results"][1][part].update(fields)
 
 
+def count(**changes: Any) -> Callable[[dict[str, Any]], None]:
+    """Changes the counts of first tokens in the result of lane 2."""
+    return lambda data: data["results"][1]["lossless"]["count"].update(changes)
+
+
 def remedy(**fields: Any) -> Callable[[dict[str, Any]], None]:
     """A change of one field of a remedy that is fine otherwise."""
     return result("doctor", remedies=[{"words": "a", "predicted": 1, "label": "predicted", "parents": None, **fields}])
@@ -109,7 +123,11 @@ def test_the_remedy_that_is_spoiled_is_fine_otherwise(file: str) -> None:
     remedy(parents=[-1, 5]), remedy(parents="abc"), remedy(label="certain"), remedy(label=["predicted"]), remedy(label=None),
     result("doctor", remedies=[{}] * 99),
     result("lossless", kind="perfect"), result("lossless", kind=["law"]), result("lossless", p=2), result("lossless", at=-1),
-    result("lossless", at=1.5), result("lossless", words="\ud800"),
+    result("lossless", at=1.5), result("lossless", words="\ud800"), result("lossless", count={}), result("lossless", count=3),
+    count(draws=-1), count(draws=10**9), count(going=1), count(lane=4), count(bits=-1), count(rule=None),
+    count(context="x" * 200),
+    count(statistic="low"), count(sight=2), count(cells=[{}]), count(cells=[1] * 99), count(freedom=True),
+    count(cells=[{"text": "x", "more": False, "share": 2, "seen": 1}]),
 ])
 def test_a_spoiled_race_is_refused(file: str, change: Callable[[dict[str, Any]], Any]) -> None:
     with pytest.raises(BadTrace) as caught:

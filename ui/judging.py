@@ -13,7 +13,7 @@ from typing import Any
 
 from sequoia import DecodeStats, Lane, Pair, Policy, SequoiaError, Tree, acceptance_of, machine, plain
 from sequoia.doctor import diagnose, typical_tree
-from sequoia.lossless import FirstTokens, check_text
+from sequoia.lossless import check_text
 from sequoia.race_file import Result
 from sequoia.waterfall import waterfall
 
@@ -63,7 +63,7 @@ class Case:
         return result
 
     def _doctor(self, lane: Lane, tally: Tally, base: DecodeStats, most: int) -> dict[str, Any]:
-        acceptance, _ = acceptance_of(self.pair, self.policy, lane.verifier)
+        acceptance, _ = acceptance_of(self.pair, self.policy, lane.verifier, [self.prompt])
         tree = lane.tree
         if not isinstance(tree, Tree):
             nodes, levels = (statistics.fmean(sizes) for sizes in zip(*tally.sizes, strict=True))
@@ -98,11 +98,5 @@ class Case:
                 return
 
 
-def law(found: FirstTokens) -> Result:
-    """What first tokens say so far: a law that differs is a bug, and too few of them say nothing."""
-    kinds = {"fits": "law", "differs": "bug"}
-    return said(kinds.get(found.verdict, "none"), found.sentence, p=found.p_value)
-
-
-def said(kind: str, words: str, at: int | None = None, p: float | None = None) -> Result:
-    return {"kind": kind, "words": words, "at": at, "p": p}
+def said(kind: str, words: str, at: int | None = None, p: float | None = None, count: Result | None = None) -> Result:
+    return {"kind": kind, "words": words, "at": at, "p": p, "count": count}

@@ -112,7 +112,7 @@ def _policy(parts: dict[str, Any], limits: Limits) -> None:
             parts["max_new_tokens"] = gr.Number(label="Tokens", value=min(_TOKENS, limits.tokens), step=16, min_width=50,
                                                 elem_id="rc-tokens")
             parts["seed"] = gr.Number(label="Seed", value=0, min_width=50, elem_id="rc-seed")
-        parts["check"] = gr.Checkbox(label="Check the law afterwards (T > 0)", value=False, elem_id="rc-check",
+        parts["check"] = gr.Checkbox(label="Check the law afterwards (T > 0)", value=True, elem_id="rc-check",
                                      container=False)
 
 

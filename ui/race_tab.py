@@ -27,7 +27,8 @@ from .recordings import Shelf
 from .session import Limits, Sessions
 
 CANVAS = Path(__file__).resolve().parent / "canvas" / "race"
-SCRIPTS = ("folds.js", "store.js", "header.js", "scrubber.js", "lanetext.js", "lane.js", "charts.js", "why.js", "race.js")
+SCRIPTS = ("folds.js", "store.js", "header.js", "scrubber.js", "lanetext.js", "lane.js", "charts.js", "law.js", "why.js",
+           "race.js")
 RACES = Path(__file__).resolve().parent.parent / "assets" / "races"
 WELCOME = "welcome"
 Updates = dict[Any, Any]

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from sequoia import Lane, Pair, Race, Recorder, Shaper, StepTrace, Tree
-from sequoia.lossless import first_tokens
 from sequoia.race_file import LaneLog, Result
 from sequoia.trace import Run
 
-from . import race_messages
+from . import metering, race_messages
 from .engine_room import EngineRoom
-from .judging import Case, Tally, law, said
+from .judging import Case, Tally, said
+from .metering import Meter, Round
 from .order import Order
 from .race_messages import Kept, Recording
 from .race_order import RaceOrder
@@ -28,7 +28,6 @@ from .session import Limits
 from .worker import Ended, Said, Worker, overdue
 
 _OF_A_LANE = ("verifier", "tree", "acceptance", "plain_seconds")
-LAW_RUNS, LAW_BATCH, LAW_SECONDS = 400, 20, 10.0  # of the check of one lane
 
 
 @dataclass(frozen=True)
@@ -143,7 +142,7 @@ class RaceRun(Worker):
     def _begin(self, pair: Pair) -> Race:
         """The race, with every lane's tree; for some of them something is measured first."""
         order = self.order
-        found = [lane.wish.tree(pair, order.policy, lane.verifier) for lane in order.lanes]
+        found = [lane.wish.tree(pair, order.policy, lane.verifier, order.prompt) for lane in order.lanes]
         lanes = [Lane(asked.name, tree, asked.verifier) for asked, (tree, _) in zip(order.lanes, found, strict=True)]
         race = Race(pair, order.prompt, order.policy, lanes)
         metas = [meta_of(pair, Order(order.prompt, order.policy, asked.wish, asked.verifier), tree, how)
@@ -178,44 +177,39 @@ class RaceRun(Worker):
         results = case.timed(self._limits.nodes)
         self.mail.put(Judged(tuple(results)))
         self.mail.put(Said("comparing the texts with plain decoding" if case.policy.temperature == 0 else None))
-        for lane, lossless in self._texts(case) if case.policy.temperature == 0 else self._laws(case):
-            results[lane] = {**(results[lane] or {}), "lossless": lossless}
+        for found in self._texts(case) if case.policy.temperature == 0 else self._laws(case):
+            results = [{**(result or {}), "lossless": found[i]} if i in found else result for i, result in enumerate(results)]
             self.mail.put(Judged(tuple(results)))
 
-    def _texts(self, case: Case) -> Iterator[tuple[int, Result]]:
+    def _texts(self, case: Case) -> Iterator[Round]:
         tokens = None
         for tokens in case.plain_tokens():
             if case.base is None and (self._halt.is_set() or self._late):
                 tokens = None
                 break
-        yield from case.texts(tokens)
+        yield from ({lane: lossless} for lane, lossless in case.texts(tokens))
 
-    def _laws(self, case: Case) -> Iterator[tuple[int, Result]]:
-        """Running verdicts on the first tokens, of one lane after the other."""
-        for i, lane in enumerate(case.lanes):
-            if lane.is_plain:
-                continue
-            if not self.order.check or self._halt.is_set() or self._late:
-                late = ": the time of this race was up" * (self.order.check and self._late)
-                yield i, said("none", f"At temperature {case.policy.temperature:g} two right texts differ by chance, and first "
-                                      f"tokens were not held against the target's law{late}.")
-            else:
-                self.mail.put(Said(f"holding first tokens of {lane.name} against the target's law"))
-                yield from ((i, one) for one in self._law(case, i))
+    def _laws(self, case: Case) -> Iterator[Round]:
+        """Running verdicts on the first tokens of all lanes."""
+        if not self.order.check or self._halt.is_set() or self._late:
+            late = ": the time of this race was up" * (self.order.check and self._late)
+            words = (f"At temperature {case.policy.temperature:g} two right texts differ by chance, and first tokens were not "
+                     f"held against the target's law{late}.")
+            yield {i: said("none", words) for i, lane in enumerate(case.lanes) if not lane.is_plain}
+            return
+        self.mail.put(Said("choosing the place where first tokens are drawn"))
+        seconds = min(metering.SECONDS, self._end - time.monotonic())
+        meter = Meter(case, lambda i: self._tree(case, i))
+        self.mail.put(Said(f"drawing first tokens, {metering.DRAWS} a lane, to hold them against the target's law; Stop ends it"))
+        yield from meter.rounds(seconds, self._halt.is_set)
 
-    def _law(self, case: Case, i: int) -> Iterator[Result]:
-        lane, end = case.lanes[i], min(time.monotonic() + LAW_SECONDS, self._end)
-        tree = lane.tree if isinstance(lane.tree, Tree) else self._shapers(case, i)
-        for found in first_tokens(case.pair, case.prompt, case.policy, tree, lane.verifier, LAW_RUNS, LAW_BATCH):
-            yield law(found)
-            if self._halt.is_set() or time.monotonic() > end:
-                return
-
-
-    def _shapers(self, case: Case, i: int) -> Callable[[], Shaper]:
-        """What makes a Shaper for each run of a lane whose trees change: what one run taught it must not reach the next."""
-        lane = self.order.lanes[i]
-        return lambda: cast(Shaper, lane.wish.tree(case.pair, case.policy, lane.verifier)[0])
+    def _tree(self, case: Case, i: int) -> Tree | Callable[[], Shaper]:
+        """The tree of lane i; where trees change, what makes a Shaper for each draw: what one draw taught it must not reach the
+        next."""
+        tree, lane = case.lanes[i].tree, self.order.lanes[i]
+        if isinstance(tree, Tree):
+            return tree
+        return lambda: cast(Shaper, lane.wish.tree(case.pair, case.policy, lane.verifier, case.prompt)[0])
 
 
 def _log_of(lane: Lane, how: str, meta: Mapping[str, Any]) -> LaneLog:

@@ -519,13 +519,75 @@ def test_reasons_badges_and_buttons(page: Page) -> None:
     page.click(".race-remedies button")
     page.click(f"{lane(1)} button")
     assert page.evaluate("window.said") == [["apply", {"lane": 0, "parents": [-1, 0]}], ["open", {"lane": 1}]]
-    badge, tip = page.locator(lane(0, "lossless")), page.locator(f"{lane(0)} .race-words")
-    assert tip.is_hidden()
-    badge.focus()
-    assert tip.is_visible()
-    assert tip.inner_text() == "A tie. First difference: token 5."
-    assert badge.get_attribute("data-kind") == "tie"
+    badge = page.locator(lane(0, "lossless"))
+    assert (badge.inner_text(), badge.get_attribute("data-kind")) == ("tie", "tie")
+    assert text(page, lane(0, "check")) == "A tie. First difference: token 5."
+    assert page.locator("[data-part=law]").is_hidden()
     assert page.locator(lane(1, "lossless")).is_hidden()
+
+
+def counts(draws: int, going: bool, seen: tuple[int, ...] = (3, 2), **changes: Any) -> dict[str, Any]:
+    cells = [{"text": name, "more": False, "share": share, "seen": n} for name, share, n in zip((" x", None), (0.6, 0.4), seen,
+                                                                                               strict=True)]
+    return {"kind": "law", "words": f"{draws} fit.", "at": None, "p": 0.25, "count": {
+        "draws": draws, "wanted": 400, "going": going, "at": 3, "lane": 1, "bits": 1.5, "rule": "the first: 1.5 bits",
+        "context": "a  b\n", "statistic": 2.5, "freedom": 1, "sight": 0.12, "cells": cells, **changes}}
+
+
+def judged(page: Page, whole: dict[str, Any], *lossless: dict[str, Any] | None) -> None:
+    results = [{"waterfall": None, "doctor": None, "lossless": one} for one in lossless]
+    give(page, {"v": 1, "race": whole["race"], "moves": [], "done": True, "results": results})
+
+
+def test_first_tokens_are_counted_in_place(page: Page) -> None:
+    """Guards against a check that can only be seen under the pointer, and against one that says nothing while it goes on."""
+    whole = race(lanes=3)
+    still(page, whole)
+    judged(page, whole, counts(5, True), None, counts(5, True, (1, 4)))
+    assert text(page, lane(0, "lossless")) == "counting, 5 / 400"
+    bar = page.locator(f"{lane(0)} progress")
+    assert (bar.get_attribute("value"), bar.get_attribute("max")) == ("5", "400")
+    assert text(page, "[data-part=law-where]").startswith(
+        "The same step is made again and again with other seeds, after …a  b⏎ (token 4 of the text of Plain).")
+    assert "the first: 1.5 bits" in text(page, "[data-part=law-where]")
+    judged(page, whole, counts(400, False, (230, 170)), None, counts(400, False, (250, 150)))
+    assert (text(page, lane(0, "lossless")), text(page, lane(0, "check"))) == ("same law", "400 fit.")
+    assert bar.is_hidden()
+    cells = page.evaluate("[...document.querySelectorAll('.race-counts tr')].map(row => [...row.cells].map(c => c.innerText))")
+    assert cells == [["next token", "its law", "Sequoia", "Chain"], ["·x", "60 %", "230 (240)", "250 (240)"],
+                     ["all others", "40 %", "170 (160)", "150 (160)"], ["draws", "400 of 400", "400 of 400"],
+                     ["chi-square", "2.50 (1 d.f.)", "2.50 (1 d.f.)"], ["p-value", "0.25", "0.25"]]
+    assert "off by about 12 points" in text(page, "[data-part=law-note]")
+
+
+def test_what_was_left_out_of_a_count_is_one_row(page: Page) -> None:
+    whole = race(lanes=2)
+    still(page, whole)
+    judged(page, whole, counts(100, False, (50, 20), freedom=4), None)
+    assert page.locator(".race-counts tbody tr").last.inner_text().split("\t")[0] == "3 further rows"
+    assert page.locator(".race-counts tbody tr").last.inner_text().split("\t")[-1] == "30 (0)"
+
+
+def test_a_check_without_information_says_so_in_place(page: Page) -> None:
+    whole = race(lanes=2)
+    still(page, whole)
+    judged(page, whole, {**counts(0, False, cells=[]), "kind": "blind", "words": "No information: certain.", "p": None}, None)
+    assert text(page, lane(0, "lossless")) == "says nothing"
+    assert text(page, lane(0, "check")) == text(page, "[data-part=law-where]") == "No information: certain."
+    assert page.locator(".race-counts").is_hidden()
+
+
+def test_reasons_stay_as_they_are_while_first_tokens_are_counted(page: Page) -> None:
+    """Guards against a button that is made anew under the pointer four times a second."""
+    whole = race(lanes=2)
+    still(page, whole)
+    doctor = {"speedup": 1.6, "loss": "draft", "words": "w", "remedies": [
+        {"words": "A smaller tree", "predicted": 1.9, "label": "predicted", "parents": [-1, 0]}]}
+    for draws in (5, 10):
+        give(page, {"v": 1, "race": whole["race"], "moves": [], "done": True,
+                    "results": [{"waterfall": None, "doctor": doctor, "lossless": counts(draws, True)}, None]})
+        page.evaluate("window.held ??= document.querySelector('.race-remedies button')")
+    assert page.evaluate("window.held === document.querySelector('.race-remedies button')")
 
 
 def test_the_table_holds_every_move(page: Page) -> None:

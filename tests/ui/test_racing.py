@@ -11,19 +11,22 @@ import pytest
 import torch
 from visits import wait
 
+import sequoia.law
 import ui.racing
 from sequoia import Dynamic, Pair, Policy, Race, Replanned, StepTrace
 from sequoia.errors import BadModel, BadPolicy, BadPrompt, BadTree
-from sequoia.lossless import FirstTokens, TextMatch
+from sequoia.law import FirstTokens
+from sequoia.lossless import TextMatch
 from sequoia.race_file import RaceLog
 from sequoia.trace import Run
-from ui import judging
+from ui import judging, metering
 from ui.engine_room import EngineRoom
 from ui.race_messages import Opened
 from ui.race_order import LEAST_LANES, RaceOrder
-from ui.racing import RaceRun
+from ui.racing import Judged, RaceRun
 from ui.recordings import Shelf
 from ui.session import LOCAL, Limits
+from ui.worker import Ended
 
 PLAIN, CHAIN, KARY, DYNAMIC = (("plain", "", "sequoia"), ("chain", "4", "sequoia"), ("kary", "2, 3", "specinfer"),
                                ("dynamic", "12, 4", "sequoia"))
@@ -300,24 +303,90 @@ def test_without_a_plain_lane_one_is_run_afterwards(make: Callable[..., RaceRun]
 
 
 def test_the_law_is_checked_where_it_is_asked_for(make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ui.racing, "LAW_RUNS", 60)
-    messages = raced(make(**TEMPERED, check=True))
-    kinds = [result and result["lossless"]["kind"] for result in results_of(messages)]
-    assert kinds == [None, "law", "law"]
-    assert all("60 runs" in result["lossless"]["words"] for result in results_of(messages)[1:])
+    monkeypatch.setattr(metering, "DRAWS", 60)
+    results = results_of(raced(make(**TEMPERED, check=True)))
+    assert [result and result["lossless"]["kind"] for result in results] == [None, "law", "law"]
+    for result in results[1:]:
+        lossless, count = result["lossless"], result["lossless"]["count"]
+        assert "60 draws" in lossless["words"]
+        assert (count["draws"], count["wanted"], count["going"]) == (60, 60, False)
+        assert sum(cell["seen"] for cell in count["cells"]) == 60
+        assert count["freedom"] == len(count["cells"]) - 1
+        assert count["statistic"] == pytest.approx(
+            sum((cell["seen"] - 60 * cell["share"]) ** 2 / (60 * cell["share"]) for cell in count["cells"]))
+        assert lossless["p"] == pytest.approx(p_value(count["statistic"], count["freedom"]))
     unchecked = results_of(raced(make(**TEMPERED)))
     assert [result and result["lossless"]["kind"] for result in unchecked] == [None, "none", "none"]
 
 
-def test_every_run_of_the_check_has_a_shaper_of_its_own(make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guards against a Shaper that has learned from the race, or from the run before."""
+def p_value(square: float, freedom: int) -> float:
+    return float(torch.special.gammaincc(torch.tensor(freedom / 2, dtype=torch.float64), torch.tensor(square / 2)))
+
+
+def test_lanes_draw_in_turns_and_every_round_is_told(make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards against a check that says nothing until it is over, and against one lane that waits for another's end."""
+    monkeypatch.setattr(metering, "DRAWS", 40)
+    race, rounds = make(**TEMPERED, check=True), []
+    race.start()
+    while not isinstance(event := race.mail.get(timeout=30), Ended):
+        if isinstance(event, Judged) and all(result["lossless"] for result in event.results[1:]):
+            rounds.append([result["lossless"]["count"] for result in event.results[1:]])
+    assert [[count["draws"] for count in counts] for counts in rounds] == [[n, n] for n in range(5, 41, 5)]
+    assert [counts[0]["going"] for counts in rounds] == [True] * 7 + [False]
+
+
+def test_the_place_is_in_the_plain_lanes_text_and_the_same_for_all_lanes(make: Callable[..., RaceRun],
+                                                                         monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the rule alone: here the fourth token, as the law is made certain before it."""
+    monkeypatch.setattr(metering, "DRAWS", 20)
+    asked: list[list[int]] = []
+
+    def law(pair: Pair, prompt: str, policy: Policy, common: list[int]) -> torch.Tensor:
+        asked.append(list(common))
+        return torch.eye(pair.target.vocab, dtype=torch.float64)[0] if len(common) < 3 else real(pair, prompt, policy, common)
+
+    real = sequoia.law.first_law
+    monkeypatch.setattr(sequoia.law, "first_law", law)
+    race = make(temperature=0.9, lanes=[CHAIN, PLAIN, DYNAMIC], check=True)
+    results = results_of(raced(race))
+    counts = [results[i]["lossless"]["count"] for i in (0, 2)]
+    assert [(count["lane"], count["at"]) for count in counts] == [(1, 3)] * 2
+    plain = [token for step in race.recording.log().lanes[1].run.steps for token in step.emitted]
+    assert asked == [plain[:at] for at in range(4)]
+    assert counts[0]["cells"][0]["share"] == counts[1]["cells"][0]["share"]
+    assert "at least 1 bit" in counts[0]["rule"]
+
+
+def test_equal_lanes_do_not_share_their_draws(make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards against one chance result that is told once a lane, as if it had come up again and again."""
+    monkeypatch.setattr(metering, "DRAWS", 60)
+    results = results_of(raced(make(temperature=0.9, lanes=[CHAIN, CHAIN], check=True)))
+    one, other = ([cell["seen"] for cell in result["lossless"]["count"]["cells"]] for result in results)
+    assert one != other
+
+
+@pytest.mark.parametrize(("law", "words"), [([0.999, 0.001], "nearly certain of one token at all of the first 12 places"),
+                                            ([1 / 4096] * 4096, "spread so thin")])
+def test_a_law_that_tells_nothing_is_said_and_nothing_is_drawn(make: Callable[..., RaceRun], law: list[float], words: str,
+                                                               monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sequoia.law, "first_law", lambda *_: torch.tensor(law, dtype=torch.float64))
+    monkeypatch.setattr(metering, "first_tokens", lambda *_: pytest.fail("was drawn"))
+    lossless = results_of(raced(make(**TEMPERED, check=True)))[1]["lossless"]
+    assert lossless["kind"] == "blind"
+    assert lossless["words"].startswith("First tokens would carry no information here")
+    assert words in lossless["words"]
+    assert lossless["count"]["draws"] == 0
+
+
+def test_every_draw_of_the_check_has_a_shaper_of_its_own(make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards against a Shaper that has learned from the race, or from the draw before."""
     made: list[Any] = []
 
     def one(pair: Pair, prompt: str, policy: Policy, tree: Callable[[], Any], *_: Any) -> Iterator[FirstTokens]:
         made.extend([tree(), tree()])
-        yield FirstTokens(torch.ones(1, dtype=torch.float64))
+        yield FirstTokens(torch.ones(1, dtype=torch.float64), {0: metering.DRAWS})
 
-    monkeypatch.setattr(ui.racing, "first_tokens", one)
+    monkeypatch.setattr(metering, "first_tokens", one)
     raced(make(temperature=0.9, lanes=[PLAIN, DYNAMIC, ("replanned", "12, 4", "sequoia")], check=True))
     assert [type(shaper) for shaper in made] == [Dynamic, Dynamic, Replanned, Replanned]
     assert len({id(shaper) for shaper in made}) == 4
@@ -325,39 +394,44 @@ def test_every_run_of_the_check_has_a_shaper_of_its_own(make: Callable[..., Race
 
 def test_checks_and_moves_share_the_seconds_of_the_limits(make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch) -> None:
     """A race that has used up its time is not checked; one that has some left is, to its end and no longer."""
-    monkeypatch.setattr(ui.racing, "first_tokens", lambda *_: pytest.fail("was checked"))
+    monkeypatch.setattr(ui.racing, "Meter", lambda *_: pytest.fail("was checked"))
     lossless = results_of(raced(make(limits=Limits(seconds=0.0), **TEMPERED, check=True)))[1]["lossless"]
     assert lossless["kind"] == "none"
     assert "the time of this race was up" in lossless["words"]
     monkeypatch.undo()
-    monkeypatch.setattr(ui.racing, "LAW_RUNS", 100_000)
-    monkeypatch.setattr(ui.racing, "LAW_SECONDS", 3600.0)
-    kinds = [result and result["lossless"]["kind"] for result in results_of(raced(make(limits=Limits(seconds=1.0), **TEMPERED,
-                                                                                       check=True)))]
-    assert kinds[0] is None
-    assert "none" in kinds  # the first lane used the second up, the race or its own check
+    monkeypatch.setattr(metering, "DRAWS", 100_000)
+    monkeypatch.setattr(metering, "SECONDS", 3600.0)
+    results = results_of(raced(make(limits=Limits(seconds=1.5), **TEMPERED, check=True)))
+    assert not results[1]["lossless"].get("count", {}).get("going")  # it has ended, whether it began in time or not
 
 
 def test_stop_ends_the_check_of_the_law(make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ui.racing, "LAW_RUNS", 100_000)
-    monkeypatch.setattr(ui.racing, "LAW_SECONDS", 3600.0)
+    monkeypatch.setattr(metering, "DRAWS", 100_000)
+    monkeypatch.setattr(metering, "SECONDS", 3600.0)
     race = make(**TEMPERED, check=True)
     race.start()
     for text in race.messages():
-        if "first tokens of" in (json.loads(text)["notice"] or ""):
+        results = json.loads(text).get("results")
+        if results and results[1].get("lossless"):
             race.halt()
     assert not race.busy
+    assert results is not None
+    assert results[1]["lossless"]["count"]["going"] is False
+
+
+@pytest.mark.parametrize(("counts", "kind"), [({0: 1}, "none"), ({0: 25, 1: 25}, "law"), ({0: 400}, "bug"), ({2: 1}, "bug")])
+def test_too_few_first_tokens_say_nothing(make: Callable[..., RaceRun], counts: dict[int, int], kind: str,
+                                          monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards against a law called the same before anything was held against it."""
+    found = FirstTokens(torch.tensor([0.5, 0.5, 0.0], dtype=torch.float64), counts)
+    monkeypatch.setattr(metering, "first_tokens", lambda *_: iter([found]))
+    monkeypatch.setattr(metering, "SECONDS", 0.0)
+    lossless = results_of(raced(make(**TEMPERED, check=True)))[1]["lossless"]
+    assert lossless["kind"] == kind
+    assert (lossless["p"] is None) == (kind == "none")
 
 
 # -- orders --------------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("counts", "kind"), [({}, "none"), ({0: 25, 1: 25}, "law"), ({0: 400, 1: 0}, "bug"), ({2: 1}, "bug")])
-def test_too_few_first_tokens_say_nothing(counts: dict[int, int], kind: str) -> None:
-    """Guards against a law called the same before anything was held against it."""
-    found = judging.law(FirstTokens(torch.tensor([0.5, 0.5, 0.0], dtype=torch.float64), counts))
-    assert found["kind"] == kind
-    assert (found["p"] is None) == (kind == "none")
 
 
 @pytest.mark.parametrize(("changes", "error", "words"), [

@@ -10,9 +10,9 @@
   const BADGES = {
     exact: ["exact", "The text is plain decoding's, token for token."], tie: ["tie", "The text differs from plain decoding's at a tie only."],
     bug: ["bug", "The text differs from plain decoding's where it must not."], law: ["same law", "Another draw from the same law."],
-    none: ["not checked", "Nothing to compare this text with."], plain: ["reference", "Plain decoding, which the others are compared with."],
+    blind: ["says nothing", "A comparison would carry no information."], none: ["not checked", "Nothing to compare this text with."],
+    plain: ["reference", "Plain decoding, which the others are compared with."],
   };
-  let ids = 0;
 
   R.LaneView = class {
     constructor(store, host, index, ask) {
@@ -26,7 +26,7 @@
       this.figures();
       const foot = el("div", { class: "race-foot" }, this.root);
       button(foot, { text: "Open in Decode", hint: "See every step of this lane in the Decode tab" }).addEventListener("click", () => ask("open", { lane: index }));
-      this.badge(foot);
+      this.check(foot);
     }
 
     head(name) {
@@ -71,11 +71,11 @@
       }));
     }
 
-    badge(foot) {
-      const id = "race-words-" + ++ids;
-      this.lossless = el("span", { class: "race-badge", "data-part": "lossless", tabindex: "0", "aria-describedby": id }, foot);
-      this.word = el("span", {}, this.lossless);
-      this.words = el("span", { class: "race-words", role: "tooltip", id }, this.lossless);
+    /** Whether the text is the target's own: a word, how far the check is, and its sentence. */
+    check(foot) {
+      this.lossless = el("span", { class: "race-badge", "data-part": "lossless" }, foot);
+      this.counting = el("progress", { class: "race-counting", "aria-label": "First tokens drawn", hidden: "" }, this.root);
+      this.words = el("p", { class: "race-words", "data-part": "check", hidden: "" }, this.root);
     }
 
     /** Paints only where something this lane shows has changed. */
@@ -130,12 +130,20 @@
 
     paintLossless(result) {
       const lossless = result?.lossless, kind = Object.hasOwn(BADGES, lossless?.kind ?? "") ? lossless.kind : "none";
-      const [word, plain] = BADGES[kind === "none" && this.lane.plain ? "plain" : kind];
-      show(this.lossless, Boolean(lossless));
+      const [word, plain] = BADGES[kind === "none" && this.lane.plain ? "plain" : kind], count = lossless?.count;
+      for (const node of [this.lossless, this.words]) show(node, Boolean(lossless));
       this.lossless.dataset.kind = kind;
-      text(this.word, word);
-      const at = known(lossless?.at) ? ` First difference: token ${lossless.at + 1}.` : "", p = known(lossless?.p) ? ` p = ${S.num.short(lossless.p)}.` : "";
-      text(this.words, S.readable(lossless?.words || plain) + at + p);
+      text(this.lossless, count?.going ? "counting, " + count.draws + " / " + count.wanted : kind === "none" && count ? "too few draws" : word);
+      this.paintCounting(count);
+      const at = known(lossless?.at) ? ` First difference: token ${lossless.at + 1}.` : "";
+      text(this.words, S.readable(lossless?.words || plain) + at);
+    }
+
+    paintCounting(count) {
+      show(this.counting, Boolean(count?.going));
+      if (!count?.going) return;
+      attr(this.counting, "max", count.wanted);
+      attr(this.counting, "value", count.draws);
     }
   };
 

@@ -18,6 +18,7 @@
       this.grid = el("div", { class: "race-lanes", "data-part": "lanes" }, frame);
       this.lanes = [];
       this.charts = new R.Charts(store, frame, plotly);
+      this.law = new R.Law(store, frame);
       this.why = new R.Why(store, frame, this.ask);
       this.empty = this.makeEmpty(frame);
       this.keys = new R.Keys(store, this, page);
@@ -45,6 +46,7 @@
       this.scrubber.paint();
       this.paintLanes();
       if (some) this.charts.paint();
+      this.law.paint();
       this.why.paint();
     }
 

@@ -17,7 +17,10 @@
     paint() {
       const { store } = this, results = store.results || [];
       if (this.results === results && this.lanes === store.lanes) return;
-      Object.assign(this, { results, lanes: store.lanes });
+      const reasons = JSON.stringify(results.map((result) => [result?.waterfall, result?.doctor])); // a check that goes on changes neither
+      const same = this.reasons === reasons && this.lanes === store.lanes;
+      Object.assign(this, { results, reasons, lanes: store.lanes });
+      if (same) return;
       this.root.replaceChildren();
       results.forEach((result, i) => (result?.waterfall || result?.doctor) && store.lanes[i] && this.panel(result, i));
       show(this.root, this.root.childElementCount > 0);
