@@ -105,11 +105,11 @@ def _tokenizer(source: Source) -> Any:
 
 
 def checked_device(device: str) -> torch.device:
-    """The device named by `device`; BadModel where it does not exist."""
-    if device == "auto":
+    """The device named by `device`, the first of several for "spread"; BadModel where it does not exist."""
+    if device in ("auto", "spread"):
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if not isinstance(device, str) or not re.fullmatch(r"cpu|cuda(:\d{1,2})?", device):
-        raise BadModel(f"device {shown(device)} is not auto, cpu, cuda or cuda:NUMBER")
+        raise BadModel(f"device {shown(device)} is not auto, spread, cpu, cuda or cuda:NUMBER")
     found = torch.device(device)
     if found.type == "cuda" and (found.index or 0) >= torch.cuda.device_count():
         raise BadModel(f"device {device!r} is not there: this machine has {torch.cuda.device_count()} CUDA devices")

@@ -34,9 +34,11 @@ from .download import Downloads, Listing, Progress, require_room, size
 from .dtype import MEASURED_UP_TO, best_dtype, lean_dtype
 from .errors import BadModel, BadPair, BadPrompt, Stopped
 from .guarded import shown
-from .memory import require
+from .large import load_large, plan_large
+from .memory import ROOM, require
 from .models import TreeModel, self_test
 from .pair import Known, Pair
+from .placement import Offload, Spread
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
 BUNDLED = ASSETS / "pair"
@@ -46,13 +48,15 @@ Told = Progress | Passed | str  # how far a download is, a check that was passed
 
 
 def load_pair(name: str = BUNDLED_NAME, *, draft: str | None = None, target: str | None = None, device: str = "auto",
-              dtype: str = "auto", online: bool | None = None, tell: Callable[[Told], None] | None = None,
-              stop: Callable[[], bool] = lambda: False) -> Pair:
+              dtype: str = "auto", offload: bool | int = False, online: bool | None = None,
+              tell: Callable[[Told], None] | None = None, stop: Callable[[], bool] = lambda: False) -> Pair:
     """The pair called `name` (see catalog.py), or the one of two given models (local folders or Hugging Face ids), downloaded
     where it is not there, checked and ready to decode.
 
-    device: "auto" (CUDA where there is one), "cpu", "cuda", "cuda:1"... dtype: "auto" (the faster one for each model on this
-    machine), "float32", "bfloat16" or "float16". online: whether the hub may be asked, None for yes unless HF_HUB_OFFLINE is
+    device: "auto" (CUDA where there is one; with several, as few as hold the pair), "spread" (the target over all CUDA devices),
+    "cpu", "cuda", "cuda:1"... dtype: "auto" (the faster one for each model on this machine), "float32", "bfloat16" or "float16".
+    offload: True to stream the target's layers from host memory, but for those that fit the device beside all else, or the
+    number of layers that stay there (see large.py). online: whether the hub may be asked, None for yes unless HF_HUB_OFFLINE is
     set. tell hears how far it is, and stop is asked whether to go on; by default downloads are told on the standard error.
     Raises BadModel, BadPair, NotDownloaded, OutOfMemory or Stopped with the reason.
     """
@@ -65,11 +69,12 @@ def load_pair(name: str = BUNDLED_NAME, *, draft: str | None = None, target: str
         sources = [_source(ref, place, downloads) for ref, place in zip((big_ref, small_ref), places, strict=True)]
         tokenizer = matching_tokenizer(*sources)
         tell(Passed("tokenizer", f"{len(tokenizer):,} pieces compared one by one, and {PROBES} texts split: the same for both"))
-        check_memory(sum(loaded_bytes(source, where, kinds) for source in sources), where)
+        plan = _plan(sources, device, where, kinds, offload)
         for place in places:
             if isinstance(place, Listing):
                 downloads.fetch(place, weights=True)
-    big, small = (_loaded(source, where, kinds, draft, tell, stop) for source, draft in zip(sources, (False, True), strict=True))
+    big = _loaded(sources[0], plan or where, kinds, False, tell, stop)
+    small = _loaded(sources[1], plan.output if plan else where, kinds, True, tell, stop)
     tell(Passed("vocabulary", same_vocabulary(big, small, 1 + max(tokenizer.get_vocab().values()))))
     return Pair(BUNDLED_NAME if bundled else f"{big.name} + {small.name}", big, small, tokenizer,
                 begin=(tokenizer.bos_token_id,) if bundled else (), stop=stop_tokens(big.hf, tokenizer),
@@ -95,13 +100,25 @@ def _source(ref: str, place: Path | Listing, downloads: Downloads) -> Source:
     return check_source(ref, place)
 
 
-def _loaded(source: Source, device: torch.device, dtypes: tuple[torch.dtype, ...], draft: bool, tell: Callable[[Told], None],
-            stop: Callable[[], bool]) -> TreeModel:
+def _plan(sources: list[Source], device: str, where: torch.device, dtypes: tuple[torch.dtype, ...], offload: bool | int
+          ) -> Spread | Offload | None:
+    """How to divide a target that is too large for `where`; None where both models simply go there, and fit."""
+    sizes = [loaded_bytes(source, where, dtypes) for source in sources]
+    plan = refused(BadModel, f"cannot divide {sources[0].title}",
+                   lambda: plan_large(sources[0], sources[1], sizes, device, where, dtypes, offload))
+    if plan is None:
+        check_memory(sum(sizes), where)
+    return plan
+
+
+def _loaded(source: Source, where: torch.device | Spread | Offload, dtypes: tuple[torch.dtype, ...], draft: bool,
+            tell: Callable[[Told], None], stop: Callable[[], bool]) -> TreeModel:
     if stop():
         raise Stopped("stopped before the weights were read")
     tell(f"reading the weights of {source.title}, {size(source.weight_bytes)}")
-    model = load_model(source, device, dtypes, draft)
-    tell(Passed("draft" if draft else "target", f"{source.title}: {model.numbers}, {model.forward_name} forward on {device}; a "
+    model = load_model(source, where, dtypes, draft)
+    place = f"{model.device}, {model.placement}" if model.placement else f"{model.device}"
+    tell(Passed("draft" if draft else "target", f"{source.title}: {model.numbers}, {model.forward_name} forward on {place}; a "
                                                 "tree of three tokens gives the logits of the same tokens in a row"))
     return model
 
@@ -131,15 +148,20 @@ def loaded_bytes(source: Source, device: torch.device, dtypes: tuple[torch.dtype
 
 
 def check_memory(weight_bytes: int, device: torch.device) -> None:
-    """OutOfMemory where the weights, and a tenth for everything else, exceed what is free."""
-    require(weight_bytes * 1.1, device, "the two models need")
+    """OutOfMemory where the weights, and some room for everything else, exceed what is free."""
+    advice = "; offload=True (--offload) leaves most of the target in host memory" if device.type == "cuda" else ""
+    require(weight_bytes * ROOM, device, "the two models need", advice)
 
 
-def load_model(source: Source, device: torch.device, dtypes: tuple[torch.dtype, ...], draft: bool) -> TreeModel:
+def load_model(source: Source, where: torch.device | Spread | Offload, dtypes: tuple[torch.dtype, ...], draft: bool) -> TreeModel:
     """Weights from safetensors in the given number type, or the one that runs a usual pass fastest; self-tested."""
+    if not isinstance(where, torch.device):
+        model = refused(BadModel, f"cannot load {source.name!r}", lambda: load_large(source, where, dtypes))
+        refused(BadModel, f"{source.title} cannot run a tree", lambda: self_test(model))
+        return model
     hf = refused(BadModel, f"cannot load {source.name!r}", lambda: AutoModelForCausalLM.from_pretrained(
         source.folder, dtype=dtypes[0] if dtypes else "auto", use_safetensors=True, attn_implementation="sdpa",
-        trust_remote_code=False, local_files_only=True).to(device))  # pyright: ignore[reportArgumentType]
+        trust_remote_code=False, local_files_only=True).to(where))  # pyright: ignore[reportArgumentType]
     return refused(BadModel, f"{source.title} cannot run a tree", lambda: _tested(hf, source.title, dtypes, draft))
 
 

@@ -300,7 +300,7 @@ def test_models_that_know_fewer_tokens_than_the_tokenizer_are_refused(tmp_path: 
 
 @pytest.mark.parametrize("device", ["tpu", "", "meta", "cuda:-1", "cuda:100", "cpu:0", "CPU", 5, None, HUGE, "cuda\n"])
 def test_devices_that_do_not_exist_are_refused(device: object) -> None:
-    with pytest.raises(BadModel, match=r"device .* is not auto, cpu, cuda or cuda:NUMBER"):
+    with pytest.raises(BadModel, match=r"device .* is not auto, spread, cpu, cuda or cuda:NUMBER"):
         checked_device(device)
 
 
