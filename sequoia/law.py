@@ -233,5 +233,5 @@ class _Further(Pair):
     def of(cls, pair: Pair, common: tuple[int, ...]) -> _Further:
         return cls(**{one.name: getattr(pair, one.name) for one in fields(Pair)}, common=common)
 
-    def encode(self, prompt: str) -> tuple[int, ...]:
-        return *super().encode(prompt), *self.common
+    def encode(self, prompt: str, chat: bool | None = None) -> tuple[int, ...]:
+        return *super().encode(prompt, chat), *self.common
