@@ -24,9 +24,11 @@ from . import profiles, show
 from .counting import WAYS, Counting, Tally
 from .decode import LiveView, visitor
 from .engine_room import EngineRoom
+from .hardware_tab import HardwareTab
 from .hardware_view import atlas_table
 from .line import Left
 from .presets import presets
+from .profiles import Entry
 from .session import Limits, Sessions
 from .trees import SHAPES
 
@@ -60,8 +62,8 @@ class Asked:
 class LabTab:
     """The view's component and what happens when it is used. One object serves all visitors."""
 
-    def __init__(self, room: EngineRoom, limits: Limits, live: LiveView) -> None:
-        self._room, self._limits, self._live = room, limits, live
+    def __init__(self, room: EngineRoom, limits: Limits, live: LiveView, hardware: HardwareTab) -> None:
+        self._room, self._limits, self._live, self._hardware = room, limits, live, hardware
         self.sessions: Sessions[Counting] = Sessions(limits)
 
     def build(self) -> None:
@@ -77,7 +79,7 @@ class LabTab:
         form = self._live.form
         quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
         engine = {**quiet, "concurrency_id": "engine", "concurrency_limit": self._limits.waiting, "trigger_mode": "once"}
-        self.board.select(self.come, None, self.board, concurrency_limit=None, **quiet)
+        self.board.select(self.come, self._hardware.store, self.board, concurrency_limit=None, **quiet)
         self.board.count(self.count, None, self.board, **engine)
         self.board.halt(self.halt, None, None, queue=False, **quiet)
         chosen = self.board.decode(self.decode, None, [form.tree, form.first, form.second, form.branching], **quiet)
@@ -89,16 +91,17 @@ class LabTab:
 
     # -- what is known of the pair ---------------------------------------------------------------------------------------------
 
-    async def come(self) -> AsyncIterator[str]:
-        """What the lab begins with, and the times of this machine as soon as they are known."""
-        yield _text(self._known())
+    async def come(self, store: Any) -> AsyncIterator[str]:
+        """What is known as the lab comes into sight, and the times of this machine as soon as there are any. store: the profiles
+        that the browser keeps, not believed."""
+        yield _text(self._known(store))
         if not self._room.settled:
             while not self._room.settled:
                 await asyncio.sleep(0.2)
             await asyncio.sleep(0.1)  # the pair is handed out a moment after it is settled
-            yield _text(self._known())
+            yield _text(self._known(store))
 
-    def _known(self) -> dict[str, Any]:
+    def _known(self, store: Any) -> dict[str, Any]:
         pair = self._pair()
         survey = json.loads((BUNDLED / "acceptance.json").read_text(encoding="utf-8"))
         named = [{"key": CODE, "label": "all code prompts"}, *({"key": one.name, "label": one.name} for one in presets()),
@@ -106,8 +109,8 @@ class LabTab:
         return {"survey": survey, "most": self._limits.nodes, "prompts": named, "measurable": pair is not None,
                 "ways": [{"key": key, "label": label} for key, (label, _) in WAYS.items()],
                 "profile": json.loads(machine(pair).to_json()) if pair else None,
-                "profiles": [{"name": entry.name, "note": entry.note, "profile": json.loads(entry.profile.to_json())}
-                             for entry in profiles.shipped().values()]}
+                "profiles": [_told_profile(f"kept:{name}", entry) for name, entry in profiles.kept(store).items()]
+                            + [_told_profile(name, entry) for name, entry in profiles.shipped().items()]}
 
     def _pair(self) -> Pair | None:
         """The pair, or None while there is none."""
@@ -188,6 +191,10 @@ def _number(value: Any, name: str) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise BadPolicy(f"{name}: {shown(value)} is not a number") from None
+
+
+def _told_profile(key: str, entry: Entry) -> dict[str, Any]:
+    return {"key": key, "name": entry.name, "note": entry.note, "profile": json.loads(entry.profile.to_json())}
 
 
 def _told(tally: Tally, asked: Asked) -> dict[str, Any]:

@@ -30,8 +30,9 @@ def page(room: EngineRoom, limits: Limits) -> gr.Blocks:
     with gr.Blocks(title=TITLE, analytics_enabled=False, fill_width=True, delete_cache=(600, 3600)) as blocks:
         header = stage.header()
         live = LiveView(room, limits, header)
-        views: dict[str, View] = {"Decode": live, "Race": RaceTab(room, limits, live), "Lab": LabTab(room, limits, live),
-                                  "Hardware": HardwareTab(room, limits, live)}
+        hardware = HardwareTab(room, limits, live)
+        views: dict[str, View] = {"Decode": live, "Race": RaceTab(room, limits, live),
+                                  "Lab": LabTab(room, limits, live, hardware), "Hardware": hardware}
         _lay_out(views)
         for view in views.values():
             view.wire(blocks)

@@ -130,6 +130,29 @@ def test_profiles_are_kept_over_a_reload_exported_and_removed(opened: Callable[.
     assert page.evaluate("window.hit") is None
 
 
+def test_a_kept_profile_is_one_to_plan_with_in_the_lab_at_once(opened: Callable[..., Page]) -> None:
+    page = opened()
+    times = "[data-part=whatif]"
+    page.get_by_role("tab", name="Lab").click()
+    page.wait_for_function(f"document.querySelector('{times}')?.options.length > 1")
+    assert "mine" not in page.inner_text(times)
+    page.get_by_role("tab", name="Hardware").click()
+    page.fill("#hw-name input, #hw-name textarea", "mine")
+    page.click("#hw-save")
+    until(page, "b.view.profile.label === 'recorded'")
+    page.get_by_role("tab", name="Lab").click()
+    option = "what if: mine (recorded)"
+    page.wait_for_function(f"document.querySelector('{times}').textContent.includes('{option}')")
+    page.select_option(times, label=option)
+    expect(page.locator("[data-part=whatif-words]")).to_contain_text("nothing of it was measured here")
+    page.get_by_role("tab", name="Hardware").click()
+    page.click("#hw-remove")
+    until(page, "b.view.profile.label === 'measured'")
+    page.get_by_role("tab", name="Lab").click()
+    page.wait_for_function(f"document.querySelector('{times}').value === 'here'")
+    expect(page.locator("[data-part=whatif-words]")).to_be_hidden()
+
+
 def test_a_run_is_held_against_its_prediction(opened: Callable[..., Page]) -> None:
     page = opened()
     page.get_by_role("tab", name="Decode").click()

@@ -631,7 +631,7 @@ SLOW = HardwareProfile("a slow bus", "f", "t", "q", 1, ((1, 2.0, 0.0),), ((1, 0.
 
 def test_another_profile_chooses_another_tree_at_once_and_says_that_it_was_not_measured_here(page: Page) -> None:
     here = page.evaluate(f"{STATE}.profile")
-    page.evaluate("other => made.ingest({ profiles: [{ name: 'offloading', note: 'flat', profile: other }] })",
+    page.evaluate("other => made.ingest({ profiles: [{ key: 'kept:x', name: 'offloading', note: 'flat', profile: other }] })",
                   json.loads(SLOW.to_json()))
     put(page, rates=[0.6, 0.2, 0.1], n=10, levels=None)
     page.select_option(part("whatif"), label="what if: offloading (recorded)")
@@ -642,11 +642,19 @@ def test_another_profile_chooses_another_tree_at_once_and_says_that_it_was_not_m
     assert "nothing of it was measured here" in words
     assert "recorded" in words
     assert "Fastest there" in page.inner_text(part("plan"))
+    page.evaluate("other => made.ingest({ profiles: [{ key: 'new', name: 'new', profile: other },"
+                  " { key: 'kept:x', name: 'offloading', note: '', profile: other }] })", json.loads(SLOW.to_json()))
+    settle(page)
+    assert page.input_value(part("whatif")) == "kept:x"
     page.select_option(part("whatif"), "here")
     settle(page)
     assert page.evaluate(f"{STATE}.profile") == here
     assert page.locator(part("whatif-words")).is_hidden()
     assert len(page.evaluate(f"{STATE}.parents")) < len(wanted.tree)
+    page.select_option(part("whatif"), "new")
+    page.evaluate("made.ingest({ profiles: [] })")
+    settle(page)
+    assert (page.input_value(part("whatif")), page.evaluate(f"{STATE}.profile")) == ("here", here)
 
 
 def test_published_trees_are_the_papers_own_size_and_are_filled_to_any_other(page: Page) -> None:

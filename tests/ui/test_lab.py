@@ -6,6 +6,7 @@ import asyncio
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,12 +15,14 @@ import pytest
 from visits import wait
 
 from sequoia import Acceptance, HardwareProfile, Policy, Tree, best_tree
-from ui import lab
+from ui import lab, profiles
 from ui.counting import Counting
 from ui.decode import LiveView
 from ui.engine_room import EngineRoom
+from ui.hardware_tab import HardwareTab
 from ui.lab import LabTab
 from ui.order import Order
+from ui.profiles import Entry
 from ui.session import LOCAL, PUBLIC, Limits
 
 
@@ -39,7 +42,8 @@ def made(room: EngineRoom) -> Callable[..., LabTab]:
         with gr.Blocks():
             live = LiveView(room, limits, gr.HTML())
             live.build()
-            tab = LabTab(room, limits, live)
+            hardware = HardwareTab(room, limits, live)
+            tab = LabTab(room, limits, live, hardware)
             tab.build()
         return tab
 
@@ -53,7 +57,7 @@ def counted(tab: LabTab, who: Any = None, **data: Any) -> list[dict[str, Any]]:
 
 def test_the_lab_begins_with_the_recorded_vectors_and_this_machines_times(made: Callable[..., LabTab]) -> None:
     async def messages() -> list[dict[str, Any]]:
-        return [json.loads(text) async for text in made(PUBLIC).come()]
+        return [json.loads(text) async for text in made(PUBLIC).come([])]
 
     (first,) = asyncio.run(messages())
     assert first["most"] == PUBLIC.nodes
@@ -69,7 +73,7 @@ def test_before_the_models_are_there_the_lab_has_no_times_and_gets_them_later(ma
 
     async def messages() -> list[dict[str, Any]]:
         found = []
-        async for text in tab.come():
+        async for text in tab.come(None):
             found.append(json.loads(text))
             if len(found) == 1:
                 late.open()
@@ -80,6 +84,22 @@ def test_before_the_models_are_there_the_lab_has_no_times_and_gets_them_later(ma
     assert first["measurable"] is False
     assert second["profile"]["target_seconds"]
     assert second["measurable"] is True
+
+
+def test_profiles_kept_in_the_browser_are_offered_before_the_shipped_ones(made: Callable[..., LabTab]) -> None:
+    """Whatever the browser sends: entries that are no profiles are left out, and nothing of a file is called measured."""
+    entry = Entry("mine", replace(next(iter(profiles.shipped().values())).profile, source="measured"), "a note")
+
+    async def messages(store: Any) -> list[dict[str, Any]]:
+        return [json.loads(text) async for text in made().come(store)]
+
+    (found,) = asyncio.run(messages(["{", 7, entry.file()]))
+    assert [one["key"] for one in found["profiles"]] == ["kept:mine", *profiles.shipped()]
+    mine = found["profiles"][0]
+    assert (mine["name"], mine["note"], mine["profile"]["source"]) == ("mine", "a note", "recorded")
+    for store in (None, "x", {"a": 1}, [[]]):
+        (found,) = asyncio.run(messages(store))
+        assert [one["key"] for one in found["profiles"]] == list(profiles.shipped())
 
 
 def test_a_count_gives_rates_that_are_its_counts(made: Callable[..., LabTab]) -> None:

@@ -32,9 +32,10 @@
     }
 
     seen() {
-      if (!this.size.w) return;
-      if (!this.met) this.trigger("select", {});
-      this.met = true;
+      const comes = this.size.w > 0 && !this.open;
+      this.open = this.size.w > 0;
+      if (!this.open) return;
+      if (comes) this.trigger("select", {}); // what other tabs have changed meanwhile is asked for each time
       this.state.changed();
       (window.requestIdleCallback || setTimeout)(() => this.check.fill());
     }

@@ -25,7 +25,7 @@
       this.offer();
     }
 
-    /** This machine's profile, and others as [{name, note, profile}]; what is undefined stays. */
+    /** This machine's profile, and others as [{key, name, note, profile}]; what is undefined stays. */
     take(here, others) {
       if (here !== undefined) this.here = here;
       if (others !== undefined) this.others = others;
@@ -36,13 +36,13 @@
     offer() {
       const value = this.menu.value || HERE;
       this.menu.replaceChildren(el("option", { value: HERE, text: this.here ? "this machine" : "this machine (not timed yet)" }));
-      this.others.forEach(({ name, profile }, i) => el("option", { value: String(i), text: `what if: ${name} (${profile.source})` }, this.menu));
+      for (const { key, name, profile } of this.others) el("option", { value: key, text: `what if: ${name} (${profile.source})` }, this.menu);
       this.menu.value = value;
       if (!this.menu.value) this.menu.value = HERE;
     }
 
     choose(key) {
-      const other = key === HERE ? null : this.others[Number(key)];
+      const other = this.others.find((one) => one.key === key);
       this.note = other?.note || "";
       this.state.set({ profile: other ? other.profile : this.here, elsewhere: other ? other.name : null });
     }
