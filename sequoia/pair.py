@@ -96,13 +96,25 @@ class Pair:
             raise BadPrompt("these models have no chat template; a prompt can only be continued as it stands")
         return tuple(self.tokenizer(self.template(prompt), add_special_tokens=False)["input_ids"])
 
+    @cached_property
+    def pieces(self) -> Pieces:
+        return Pieces(self.tokenizer)
+
     def piece(self, token: int) -> str:
+        """The text of one token inside a text."""
+        return self.pieces.of(token)
+
+
+class Pieces:
+    """The texts of single tokens. It knows no models, so that what was recorded does not keep them."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenizer = tokenizer
+        self._anchor = tuple(tokenizer("a", add_special_tokens=False)["input_ids"])
+
+    def of(self, token: int) -> str:
         """The text of one token inside a text: some tokenizers drop the space before a first word."""
         return TextStream(self.tokenizer, self._anchor).add(token) or self.tokenizer.decode([token])
-
-    @cached_property
-    def _anchor(self) -> tuple[int, ...]:
-        return tuple(self.tokenizer("a", add_special_tokens=False)["input_ids"])
 
 
 class TextStream:

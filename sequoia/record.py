@@ -17,7 +17,7 @@ class Recorder:
     """
 
     def __init__(self, pair: Pair, prompt: tuple[int, ...], meta: Mapping[str, Any]) -> None:
-        self._pair, self._meta = pair, dict(meta)
+        self._pieces_of, self._meta = pair.pieces, dict(meta)
         self._stream = TextStream(pair.tokenizer, prompt)
         self._packer = Packer()
         self._steps: list[StepTrace] = []
@@ -39,7 +39,7 @@ class Recorder:
 
     def _name(self, trace: StepTrace) -> dict[str, str]:
         unseen = {*trace.tokens, *trace.emitted, trace.verdict.bonus} - self._pieces.keys()
-        new = {token: self._pair.piece(token) for token in sorted(unseen)}
+        new = {token: self._pieces_of.of(token) for token in sorted(unseen)}
         self._pieces.update(new)
         return {str(token): piece for token, piece in new.items()}
 

@@ -121,9 +121,7 @@ class Counting:
 
     def _count(self) -> Counted:
         self._mail.put(Tally(0, "waiting for the models"))
-        pair = self._room.pair(self._halt.is_set)
-        with self._room.line.turn(self._halt.is_set, self._tell_place):
-            torch.set_num_threads(torch.get_num_threads())  # the count set for the process holds in this thread too
+        with self._room.turn(self._halt.is_set, self._tell_place) as pair:
             self._end = time.monotonic() + self._seconds
             self._mail.put(Tally(0, f"measuring on {_prompts(len(self._prompts))}"))
             return self._way(pair, self._prompts, self._policy, self._progress)

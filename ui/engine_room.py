@@ -1,18 +1,27 @@
-"""The models: loaded in the background while the page is already up, and one line of visitors before them. Knows no page."""
+"""The models: loaded in the background while the page is already up, changed for others, and one line of visitors before them.
+
+Knows no page.
+"""
 
 from __future__ import annotations
 
+import gc
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
-from sequoia import Pair, Policy, SequoiaError, default_plan
+import torch
+
+from sequoia import Pair, Policy, SequoiaError, default_plan, machine
+from sequoia.errors import OutOfMemory
 
 from .line import Left, Line
 
 _log = logging.getLogger(__name__)
+Load = Callable[[], Pair]
 
 
 class NotLoaded(SequoiaError):
@@ -28,10 +37,16 @@ class Status:
 
 
 class EngineRoom:
-    """Loads a pair once with `load`, then plans a first tree, so that the first run need not wait for it."""
+    """Loads a pair with `load`, then plans a first tree, so that the first run need not wait for it.
 
-    def __init__(self, load: Callable[[], Pair], waiting: int) -> None:
+    `version` counts the pairs that were ready; whoever holds something of a pair beyond its turn asks to be told in `leaving`,
+    which is called when a pair is to go.
+    """
+
+    def __init__(self, load: Load, waiting: int) -> None:
         self.line = Line(waiting)
+        self.leaving: list[Callable[[], None]] = []
+        self.version = 0
         self._load, self._pair = load, None
         self._settled = threading.Event()
         self.status = Status("loading", "loading the models")
@@ -40,6 +55,11 @@ class EngineRoom:
         """Begin to load, in a thread of its own."""
         threading.Thread(target=self._fill, name="engine-room", daemon=True).start()
 
+    def say(self, words: str) -> None:
+        """Words for where loading stands, while it does not stand still."""
+        if not self.settled:
+            self.status = Status(self.status.stage, words)
+
     @property
     def settled(self) -> bool:
         """True when there is nothing left to wait for."""
@@ -47,20 +67,95 @@ class EngineRoom:
 
     def pair(self, gone: Callable[[], bool]) -> Pair:
         """The pair, as soon as it is loaded. Raises NotLoaded, or Left once `gone` says so."""
+        self._wait(gone)
+        if (pair := self._pair) is None:
+            raise NotLoaded(f"the models could not be loaded: {self.status.words}")
+        return pair
+
+    @contextmanager
+    def turn(self, gone: Callable[[], bool], tell: Callable[[int], None]) -> Iterator[Pair]:
+        """The pair that is there when it is the caller's turn, for as long as the turn lasts; `tell` hears the place in line.
+        Raises NotLoaded, Busy or Left."""
+        self.pair(gone)
+        with self._engine(gone, tell):
+            yield self.pair(gone)
+
+    def change(self, load: Load, gone: Callable[[], bool], tell: Callable[[int], None]) -> Pair:
+        """In turn, load another pair and serve it from then on. Whatever goes wrong, the pair that was there stays; where there
+        is no room for both, it is given up first and loaded again. Raises what `load` raises, NotLoaded, Busy or Left."""
+        self._wait(gone)
+        with self._engine(gone, tell):
+            before = self.status
+            self._settled.clear()
+            self.status = Status("loading", "loading other models")
+            try:
+                pair = self._beside_or_instead(load)
+            except BaseException:
+                self.status = before if self._pair else Status("failed", "no models are loaded")
+                raise
+            else:
+                self._load = load
+                self._serve(pair)
+            finally:
+                self._settled.set()
+        return pair
+
+    def _wait(self, gone: Callable[[], bool]) -> None:
         while not self._settled.wait(0.1):
             if gone():
                 raise Left
-        if self._pair is None:
-            raise NotLoaded(f"the models could not be loaded: {self.status.words}")
-        return self._pair
+
+    @contextmanager
+    def _engine(self, gone: Callable[[], bool], tell: Callable[[int], None]) -> Iterator[None]:
+        with self.line.turn(gone, tell):
+            torch.set_num_threads(torch.get_num_threads())  # the count set for the process holds in this thread too
+            yield
+
+    def _beside_or_instead(self, load: Load) -> Pair:
+        try:
+            return self._prepared(load)
+        except OutOfMemory:
+            if self._pair is None:
+                raise
+        self._let_go()
+        try:
+            return self._prepared(load)
+        except BaseException as problem:
+            self.status = Status("loading", "loading the former models again")
+            try:
+                self._pair = self._prepared(self._load)
+            except Exception as second:
+                raise NotLoaded(f"{problem}; and the former models, given up to make room, could not be loaded again: {second}"
+                                ) from problem
+            self.version += 1
+            raise
+
+    def _prepared(self, load: Load) -> Pair:
+        """A pair with its first tree planned; a run that ran at the same time would disturb the times."""
+        pair = load()
+        self.status = Status("measuring", "timing the models on this machine")
+        machine(pair)
+        default_plan(pair.as_chat() if pair.template else pair, Policy())  # kept by the pair
+        return pair
+
+    def _serve(self, pair: Pair) -> None:
+        self._let_go()
+        self._pair, self.status = pair, Status("ready", words_for(pair))
+        self.version += 1
+
+    def _let_go(self) -> None:
+        """Give the present pair up, and with it whatever is held of it and its memory."""
+        self._pair = None
+        for leave in self.leaving:
+            leave()
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
 
     def _fill(self) -> None:
         start = time.perf_counter()
         try:
-            pair = self._load()
-            self.status = Status("measuring", "timing the models on this machine")
-            default_plan(pair, Policy())  # kept by the pair; a run that ran at the same time would disturb it
-            self._pair, self.status = pair, Status("ready", words_for(pair))
+            self._serve(self._prepared(self._load))
             _log.info("models ready after %.1f s", time.perf_counter() - start)
         except SequoiaError as problem:
             self.status = Status("failed", str(problem))
@@ -74,7 +169,8 @@ class EngineRoom:
 def words_for(pair: Pair) -> str:
     """The pair in one line."""
     sizes = " + ".join(_millions(model.hf.num_parameters()) for model in (pair.target, pair.draft))
-    return f"{pair.name} pair · {sizes} · {pair.target.device.type}"
+    name = " + ".join(part.rsplit("/", 1)[-1] for part in pair.name.split(" + "))
+    return f"{name} pair · {sizes} · {pair.target.device.type}"
 
 
 def named(pair: Pair, role: str) -> str:

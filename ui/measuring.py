@@ -93,9 +93,7 @@ class Measurement:
 
     def _measure(self) -> None:
         self._mail.put(Report(0, "waiting for the models"))
-        pair = self._room.pair(self._halt.is_set)
-        with self._room.line.turn(self._halt.is_set, self._tell_place):
-            torch.set_num_threads(torch.get_num_threads())  # the count set for the process holds in this thread too
+        with self._room.turn(self._halt.is_set, self._tell_place) as pair:
             profile = measure_profile(pair, seconds=self._seconds, rounds=ROUNDS, progress=self._progress)
             pair.measured["profile"] = profile
 

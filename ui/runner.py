@@ -33,6 +33,10 @@ class Began:
     meta: Mapping[str, Any]
 
 
+class OtherPair(SequoiaError):
+    """A paused run of a pair that is no longer there."""
+
+
 Event = Said | Began | StepTrace | Ended
 
 
@@ -62,6 +66,8 @@ class Runner(Worker):
 
     def _serve(self, steps: int | None) -> Ended:
         with self._turn() as pair:
+            if self._decoder and self._decoder.pair.target is not pair.target:
+                raise OtherPair("other models were loaded meanwhile, so this run cannot go on; press Run for a new one")
             self._decoder = decoder = self._decoder or self._begin(pair)
             late = self._decode(decoder, steps)
             self._stepped = not self._halt.is_set()

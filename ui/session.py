@@ -24,7 +24,8 @@ class Limits:
 
     tokens, nodes, prompt_chars: of one run. seconds: wall-clock time of decoding. waiting: visitors in line, the one being
     served included. sessions: remembered. held: paused runs that keep their caches. runs, weight: finished runs kept for
-    reload and their nodes in total (one node of one step is about 100 bytes). upload: bytes of an opened file.
+    reload and their nodes in total (one node of one step is about 100 bytes). upload: bytes of an opened file. models: whether
+    a visitor may load other models, and so have them downloaded.
     """
 
     tokens: int = 4096
@@ -37,11 +38,12 @@ class Limits:
     runs: int = 32
     weight: int = 2_000_000
     upload: int = 32 * 1024 * 1024
+    models: bool = True
 
 
 LOCAL = Limits()
 PUBLIC = Limits(tokens=512, nodes=256, prompt_chars=8_000, seconds=60.0, waiting=12, sessions=64, held=2, runs=32,
-                weight=1_000_000, upload=8 * 1024 * 1024)
+                weight=1_000_000, upload=8 * 1024 * 1024, models=False)
 
 
 class Held(Protocol):
@@ -90,6 +92,13 @@ class Sessions(Generic[R]):
         """End the visitor's run after its present step; nothing happens where there is none."""
         if run := self.get(who):
             run.halt()
+
+    def release_all(self) -> None:
+        """Every run that is not going on gives its caches back; none of them can be resumed."""
+        with self._lock:
+            for run in self._runs.values():
+                if not run.busy:
+                    run.release()
 
     def leave(self, who: str) -> None:
         """The visitor is gone: end the run and forget it."""

@@ -131,9 +131,7 @@ class Worker(ABC):
         """The pair, for as long as it is this work's turn. Raises Left once the work is halted while it waits."""
         if not self._room.settled:
             self.mail.put(Said(f"waiting for the models to load; the {self.work} begins by itself"))
-        pair = self._room.pair(self._halt.is_set)
-        with self._room.line.turn(self._halt.is_set, self._tell_place):
-            torch.set_num_threads(torch.get_num_threads())  # the count set for the process holds in this thread too
+        with self._room.turn(self._halt.is_set, self._tell_place) as pair:
             yield pair
 
     def _tell_place(self, before: int) -> None:
