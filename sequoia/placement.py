@@ -33,11 +33,11 @@ class Beside:
 
 @dataclass(frozen=True)
 class Spread:
-    """A target over several devices. where: the device of each module by name, as `accelerate` wants it. layer_devices: of each
-    decoder layer. output: where the head stands, and so token ids, masks, logits and the draft. needs: predicted bytes of each.
+    """A target over several devices. where: the device of each module by name, as `accelerate` wants it: a card by its number.
+    layer_devices: of each decoder layer. output: where the head stands, and so token ids, masks, logits and the draft. needs: predicted bytes of each.
     """
 
-    where: dict[str, str]
+    where: dict[str, int | str]
     layer_devices: tuple[torch.device, ...]
     output: torch.device
     needs: Counter[torch.device]
@@ -101,7 +101,8 @@ def _filled(parts: Parts, beside: Beside, devices: Sequence[torch.device], caps:
     if any(needs[device] > cap for device, cap in zip(devices, caps, strict=True)):
         return None
     layer_devices = tuple(where[name] for name in parts.layers)
-    return Spread({name: str(device) for name, device in where.items()}, layer_devices, output, needs)
+    named = {name: device.type if device.index is None else device.index for name, device in where.items()}
+    return Spread(named, layer_devices, output, needs)
 
 
 def offload(parts: Parts, beside: Beside, device: torch.device, free: Mapping[torch.device, int], wanted: int | None) -> Offload:
