@@ -12,6 +12,7 @@ examples:
   python app.py                                   the bundled pair, at http://127.0.0.1:7860
   python app.py --port 8000 --host 0.0.0.0        for everyone on the local network
   python app.py --target ./big --draft ./small    two models of your own with the same tokenizer
+  python app.py --target ./huge --draft ./small --offload    the large one does not fit the GPU
   python app.py --public                          tighter limits, for strangers
 
 The page opens at once on a recorded run, while the models load. GRADIO_SERVER_PORT sets the port where --port does not.
@@ -26,8 +27,11 @@ def parser() -> argparse.ArgumentParser:
     models = made.add_argument_group("models")
     models.add_argument("--target", metavar="MODEL", help="large model: a folder or Hugging Face id (default: the bundled one)")
     models.add_argument("--draft", metavar="MODEL", help="small model with the same tokenizer (default: the bundled one)")
-    models.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:N (default: auto, CUDA where there is one)")
+    models.add_argument("--device", default="auto", help="auto, spread, cpu, cuda or cuda:N (default: auto, CUDA where there is "
+                        "one, and as few cards as hold the pair; spread: the target over all cards)")
     models.add_argument("--dtype", default="auto", help="auto, float32, bfloat16 or float16 (default: auto, what runs fastest)")
+    models.add_argument("--offload", nargs="?", type=int, const=True, default=False, metavar="N", help="for a target larger "
+                        "than the GPU: stream its layers from host memory, but for N that stay (without N: as many as fit)")
     server = made.add_argument_group("server")
     server.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1, this machine only)")
     server.add_argument("--port", type=int, help="port (default: GRADIO_SERVER_PORT, else the first free one from 7860 on)")
@@ -43,6 +47,10 @@ def checked(arguments: argparse.Namespace, made: argparse.ArgumentParser) -> arg
         made.error("--target and --draft come together: the two models must share a tokenizer")
     if arguments.public and arguments.target is not None:
         made.error("--public serves the bundled pair; leave out --target and --draft")
+    if arguments.offload is not False and arguments.offload < 0:
+        made.error(f"--offload {arguments.offload} is not a number of layers from 0 up")
+    if arguments.offload is not False and arguments.device == "spread":
+        made.error("--offload streams from one device, --device spread divides over several; leave out one of the two")
     if arguments.port is not None and not 0 < arguments.port < 65536:
         made.error(f"--port {arguments.port} is not from 1 to 65535")
     return arguments
@@ -81,7 +89,7 @@ def main() -> None:
     torch.set_num_threads(max(1, cores() - 1))  # one core stays free for the page itself
     limits = PUBLIC if arguments.public else LOCAL
     room = EngineRoom(lambda: load_pair(draft=arguments.draft, target=arguments.target, device=arguments.device,
-                                        dtype=arguments.dtype), limits.waiting)
+                                        dtype=arguments.dtype, offload=arguments.offload), limits.waiting)
     room.open()
     blocks = page(room, limits)
     _, address, public = blocks.launch(server_name=arguments.host, server_port=arguments.port, share=arguments.share,

@@ -120,7 +120,7 @@ def test_dependencies_point_one_way() -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--draft", "x"], ["--public", "--target", "a", "--draft", "b"], ["--port", "0"],
-                                       ["--port", "70000"]])
+                                       ["--port", "70000"], ["--offload", "-1"], ["--offload", "--device", "spread"]])
 def test_flags_that_contradict_are_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     made = app.parser()
     with pytest.raises(SystemExit) as caught:
