@@ -7,8 +7,6 @@ by a self-test.
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,39 +15,27 @@ from transformers import AutoModelForCausalLM
 from transformers.utils import logging as transformers_logging
 
 from .acceptance import Acceptance
-from .catalog import BUNDLED_NAME, preset
+from .catalog import BUNDLED_NAME
 from .chat import ChatTemplate, chat_template
-from .checks import (
-    PROBES,
-    Passed,
-    Source,
-    check_source,
-    checked_device,
-    checked_dtype,
-    checked_name,
-    matching_tokenizer,
-    refused,
-)
-from .download import Downloads, Listing, Progress, require_room, size
+from .checks import Passed, Source, checked_device, checked_dtype, refused
+from .download import size
 from .dtype import MEASURED_UP_TO, best_dtype, lean_dtype
 from .errors import BadModel, BadPair, BadPrompt, Stopped
-from .guarded import shown
+from .gather import BUNDLED, Stop, Tell, gathered, printer, refs
 from .large import load_large, plan_large
-from .memory import ROOM, require
+from .memory import ROOM, require, require_possible
 from .models import TreeModel, self_test
 from .pair import Known, Pair
 from .placement import Offload, Spread
 
-ASSETS = Path(__file__).resolve().parent.parent / "assets"
-BUNDLED = ASSETS / "pair"
+ASSETS = BUNDLED.parent
 _BYTES_TO_CHOOSE = 16  # a parameter: the file as it is, both copies to choose from, and the weights of each laid out anew
 _ROWS = (16, 2)  # of a usual pass of the target and of the draft
-Told = Progress | Passed | str  # how far a download is, a check that was passed, or what is being done now
 
 
 def load_pair(name: str = BUNDLED_NAME, *, draft: str | None = None, target: str | None = None, device: str = "auto",
               dtype: str = "auto", offload: bool | int = False, online: bool | None = None,
-              tell: Callable[[Told], None] | None = None, stop: Callable[[], bool] = lambda: False) -> Pair:
+              tell: Tell | None = None, stop: Stop = lambda: False) -> Pair:
     """The pair called `name` (see catalog.py), or the one of two given models (local folders or Hugging Face ids), downloaded
     where it is not there, checked and ready to decode.
 
@@ -60,44 +46,32 @@ def load_pair(name: str = BUNDLED_NAME, *, draft: str | None = None, target: str
     set. tell hears how far it is, and stop is asked whether to go on; by default downloads are told on the standard error.
     Raises BadModel, BadPair, NotDownloaded, OutOfMemory or Stopped with the reason.
     """
-    tell, (big_ref, small_ref) = tell or printer(), _refs(name, target, draft)
-    bundled, where, kinds = big_ref == str(BUNDLED / "target"), checked_device(device), checked_dtype(dtype)
+    tell, names, bundled = tell or printer(), refs(name, target, draft), target is None and name == BUNDLED_NAME
+    where, kinds = checked_device(device), checked_dtype(dtype)
     transformers_logging.disable_progress_bar()
-    with Downloads(tell, stop, online) as downloads:
-        places = [downloads.locate(checked_name(ref)) for ref in (big_ref, small_ref)]
-        require_room(sum(place.missing_bytes for place in {*places} if isinstance(place, Listing)))
-        sources = [_source(ref, place, downloads) for ref, place in zip((big_ref, small_ref), places, strict=True)]
-        tokenizer = matching_tokenizer(*sources)
-        tell(Passed("tokenizer", f"{len(tokenizer):,} pieces compared one by one, and {PROBES} texts split: the same for both"))
-        plan = _plan(sources, device, where, kinds, offload)
-        for place in places:
-            if isinstance(place, Listing):
-                downloads.fetch(place, weights=True)
-    big = _loaded(sources[0], plan or where, kinds, False, tell, stop)
-    small = _loaded(sources[1], plan.output if plan else where, kinds, True, tell, stop)
+    with gathered(names, tell, stop, online) as found:
+        plan = _plan([found.target, found.draft], device, where, kinds, offload)
+        found.fetch()
+    big = _loaded(found.target, plan or where, kinds, False, tell, stop)
+    small = _loaded(found.draft, plan.output if plan else where, kinds, True, tell, stop)
+    tokenizer = found.tokenizer
     tell(Passed("vocabulary", same_vocabulary(big, small, 1 + max(tokenizer.get_vocab().values()))))
     return Pair(BUNDLED_NAME if bundled else f"{big.name} + {small.name}", big, small, tokenizer,
                 begin=(tokenizer.bos_token_id,) if bundled else (), stop=stop_tokens(big.hf, tokenizer),
                 known=known_acceptance(BUNDLED / "acceptance.json") if bundled else (), template=_template(tokenizer, tell))
 
 
-def _refs(name: str, target: str | None, draft: str | None) -> tuple[str, str]:
-    """Folders or hub ids of target and draft."""
-    if (draft is None) != (target is None):
-        raise BadPair(f"a draft and a target come together; given were draft={shown(draft)} and target={shown(target)}")
-    if target is not None and draft is not None:
-        return target, draft
-    if name == BUNDLED_NAME:
-        return str(BUNDLED / "target"), str(BUNDLED / "draft")
-    found = preset(name)
-    return found.target.id, found.draft.id
-
-
-def _source(ref: str, place: Path | Listing, downloads: Downloads) -> Source:
-    """The model at `place`, its config looked at."""
-    if isinstance(place, Listing):
-        return check_source(ref, downloads.fetch(place, weights=False), place.weight_bytes)
-    return check_source(ref, place)
+def fetch_pair(name: str = BUNDLED_NAME, *, draft: str | None = None, target: str | None = None, device: str = "auto",
+               dtype: str = "auto", offload: bool | int = False, online: bool | None = None, tell: Tell | None = None,
+               stop: Stop = lambda: False) -> None:
+    """Do all of `load_pair` that needs a network: afterwards it finds everything on this machine. Memory that is in use now may
+    be free by then, so only what this machine can never hold is refused. Raises as `load_pair` does."""
+    where, kinds = checked_device(device), checked_dtype(dtype)
+    with gathered(refs(name, target, draft), tell or printer(), stop, online) as found:
+        if offload is False:
+            needed = sum(loaded_bytes(source, where, kinds) for source in (found.target, found.draft))
+            require_possible(needed * ROOM, where, device in ("auto", "spread"), "the two models need")
+        found.fetch()
 
 
 def _plan(sources: list[Source], device: str, where: torch.device, dtypes: tuple[torch.dtype, ...], offload: bool | int
@@ -112,7 +86,7 @@ def _plan(sources: list[Source], device: str, where: torch.device, dtypes: tuple
 
 
 def _loaded(source: Source, where: torch.device | Spread | Offload, dtypes: tuple[torch.dtype, ...], draft: bool,
-            tell: Callable[[Told], None], stop: Callable[[], bool]) -> TreeModel:
+            tell: Tell, stop: Stop) -> TreeModel:
     if stop():
         raise Stopped("stopped before the weights were read")
     tell(f"reading the weights of {source.title}, {size(source.weight_bytes)}")
@@ -123,7 +97,7 @@ def _loaded(source: Source, where: torch.device | Spread | Offload, dtypes: tupl
     return model
 
 
-def _template(tokenizer: Any, tell: Callable[[Told], None]) -> ChatTemplate | None:
+def _template(tokenizer: Any, tell: Tell) -> ChatTemplate | None:
     """The chat template, tried once; None where there is none, or it fails."""
     template = chat_template(tokenizer)
     if template is None:
@@ -198,15 +172,3 @@ def known_acceptance(path: Path) -> tuple[Known, ...]:
     rows = json.loads(path.read_text(encoding="utf-8"))["measured"]
     return tuple(Known(float(row["temperature"]), Acceptance(tuple(row["rates"])), row.get("kind", ""), row.get("agreement"))
                  for row in rows)
-
-
-def printer() -> Callable[[Told], None]:
-    """Tells downloads on the standard error, a line each time another twentieth of a model is there."""
-    told = dict[str, int]()
-
-    def tell(news: Told) -> None:
-        if isinstance(news, Progress) and (part := 20 * news.done // max(news.total, 1)) != told.get(news.model):
-            told[news.model] = part
-            print(news, file=sys.stderr)
-
-    return tell

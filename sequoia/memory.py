@@ -25,6 +25,16 @@ def require(needed: float, device: torch.device, what: str, advice: str = "") ->
         raise OutOfMemory(f"{what} about {size(needed)} on {device}; free are {size(free)}{advice}")
 
 
+def require_possible(needed: float, device: torch.device, together: bool, what: str) -> None:
+    """OutOfMemory where `what` needs more than the device has when nothing else is on it; `together`: than all graphics cards."""
+    cards = range(torch.cuda.device_count()) if together else [device.index or 0]
+    most = (sum(torch.cuda.get_device_properties(card).total_memory for card in cards) if device.type == "cuda"
+            else psutil.virtual_memory().total)
+    if needed > most:
+        where = "the graphics memory" if device.type == "cuda" else "this machine"
+        raise OutOfMemory(f"{what} about {size(needed)}; {where} has {size(most)} in all")
+
+
 def require_each(needed: Mapping[torch.device, float], what: str, advice: str = "") -> None:
     """`require` on every device."""
     for device, count in needed.items():

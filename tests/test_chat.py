@@ -13,7 +13,7 @@ from sequoia import Pair, Policy, Tree, chat, load_pair, plain, render, speculat
 from sequoia.chat import ChatTemplate, chat_template
 from sequoia.checks import Passed
 from sequoia.errors import BadPrompt
-from sequoia.hub import Told
+from sequoia.gather import Told
 
 CHATML = ("{%- for message in messages %}{{ '<|begin|>' + message['role'] + '\\n' + message['content'] + '<|endoftext|>\\n' }}"
           "{%- endfor %}{%- if add_generation_prompt %}{{ '<|begin|>assistant\\n' }}{%- endif %}")

@@ -12,17 +12,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
+import psutil
 import pytest
 from fake_hub import COMMIT, FakeHub, served
 from fakes import save, tiny_model
 from huggingface_hub import snapshot_download
+from transformers import AutoModelForCausalLM
 
 from sequoia import catalog, download, load_pair
 from sequoia.checks import Passed
 from sequoia.download import Downloads, Progress, Rate, disk_free, reason, require_room, size
-from sequoia.errors import BadModel, NotDownloaded, Stopped
+from sequoia.errors import BadModel, NotDownloaded, OutOfMemory, Stopped
 from sequoia.files import cached, is_hub_id, is_whole, small_files, weight_files
-from sequoia.hub import Told, printer
+from sequoia.gather import Told, printer
+from sequoia.hub import fetch_pair
 
 BIG = 3_000_000  # bytes of a weight file that is only transferred, never read
 
@@ -103,6 +106,23 @@ def test_what_is_there_is_not_asked_for_again_and_other_programs_find_it(hub: Fa
     assert not hub.asked
     assert Path(snapshot_download("owner/model", local_files_only=True)).resolve() == folder.resolve()
     assert (folder / "model.safetensors").read_bytes() == (model / "model.safetensors").read_bytes()
+
+
+def test_a_pair_can_be_fetched_first_and_loaded_without_a_network_later(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    named = {"target": "owner/model", "draft": "owner/model", "device": "cpu", "dtype": "float32"}
+    with monkeypatch.context() as patch:
+        patch.setattr(AutoModelForCausalLM, "from_pretrained", lambda *_, **__: pytest.fail("weights were read"))
+        fetch_pair(**named, online=True)
+    hub.asked.clear()
+    assert load_pair(**named, online=False).name == "owner/model + owner/model"
+    assert not hub.asked
+
+
+def test_a_pair_that_this_machine_can_never_hold_is_not_fetched(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(total=100_000, available=0))
+    with pytest.raises(OutOfMemory, match=r"the two models need about .* MB; this machine has 0\.1 MB in all"):
+        fetch_pair(target="owner/model", draft="owner/model", device="cpu", dtype="float32", online=True)
+    assert not [path for path in hub.files_asked if "safetensors" in path]
 
 
 # -- stop and go on ------------------------------------------------------------------------------------------------------------

@@ -37,7 +37,8 @@ from transformers import (
 from sequoia import Acceptance, Policy, Tree, hub, plain, speculate
 from sequoia.checks import Passed, Source, check_source, checked_device, checked_dtype, checked_name, refuse_unfit
 from sequoia.errors import BadModel, BadPair, NotDownloaded, OutOfMemory, Stopped
-from sequoia.hub import Told, known_acceptance, load_pair, loaded_bytes
+from sequoia.gather import Told
+from sequoia.hub import known_acceptance, load_pair, loaded_bytes
 from sequoia.pair import Known
 
 HUGE = pytest.param(10**5000, id="huge")  # an integer that Python will not write out
@@ -54,6 +55,12 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
 def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reading weights fails the test: the refusal must come before."""
     monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", lambda *_, **__: pytest.fail("weights were read"))
+
+
+@pytest.mark.parametrize("name", ["smollm2-1.7b", "nope"])
+def test_a_name_and_two_models_are_not_both_given(name: str) -> None:
+    with pytest.raises(BadPair, match=rf"given were the name '{name}' and target='a'"):
+        load_pair(name, target="a", draft="b")
 
 
 def load(target: str, draft: str, **options: Any) -> Any:
