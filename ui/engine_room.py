@@ -170,7 +170,7 @@ def words_for(pair: Pair) -> str:
     """The pair in one line."""
     sizes = " + ".join(_millions(model.hf.num_parameters()) for model in (pair.target, pair.draft))
     name = " + ".join(part.rsplit("/", 1)[-1] for part in pair.name.split(" + "))
-    return f"{name} pair · {sizes} · {pair.target.device.type}"
+    return " · ".join(filter(None, (f"{name} pair", sizes, pair.target.device.type, pair.target.placement)))
 
 
 def named(pair: Pair, role: str) -> str:
