@@ -64,12 +64,12 @@ class Seeded:
     def without_replacement(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
         if q.device.type == "cpu" and max(counts) <= _FEW:
             return self._distinct(q, counts)
-        return _cut(self._race(q, max(counts)), counts)
+        return _cut(self.successive(q, max(counts)), counts)
 
-    def _race(self, q: torch.Tensor, k: int) -> torch.Tensor:
-        """(rows, k). A race of exponential clocks with rates q ends in the order of successive draws (Plackett-Luce). Tokens
-        with q = 0 come last, in uniform order."""
-        clocks = self._uniform(q.shape, q.device).neg_().log1p_().neg_()  # (rows, vocab)
+    def successive(self, q: torch.Tensor, k: int) -> torch.Tensor:
+        """(rows, k) tokens as `without_replacement` draws them, left on their device. A race of exponential clocks with rates q
+        ends in the order of successive draws (Plackett-Luce); tokens with q = 0 come last, in uniform order."""
+        clocks = self.noise(q.shape, q.device).neg_().log1p_().neg_()  # (rows, vocab)
         return (clocks / q.double().clamp_(min=_ZERO_TIER)).topk(k, largest=False).indices
 
     def _distinct(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
@@ -97,18 +97,22 @@ class Seeded:
         others = torch.ones(len(law), dtype=torch.bool)
         others[order] = False
         places = others.nonzero()[:, 0]
-        return order + places[self._race(law[None, places], count - len(order))[0]].tolist()
+        return order + places[self.successive(law[None, places], count - len(order))[0]].tolist()
 
     def independent(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
-        heights = q.cumsum(-1, dtype=torch.float64)  # (rows, vocab)
         if q.device.type == "cpu":
+            heights = q.cumsum(-1, dtype=torch.float64).numpy()  # (rows, vocab)
             return [row.searchsorted(self._many.random(count) * row[-1], side="right").tolist()
-                    for row, count in zip(heights.numpy(), counts, strict=True)]
-        aim = self._uniform((len(q), max(counts)), q.device) * heights[:, -1:]  # (rows, most)
-        return _cut(torch.searchsorted(heights, aim, right=True), counts)
+                    for row, count in zip(heights, counts, strict=True)]
+        return _cut(self.repeated(q, max(counts)), counts)
 
-    def _uniform(self, shape: Sequence[int], device: torch.device) -> torch.Tensor:
-        """float64 in [0, 1). Coarser noise never draws the rare tokens that verification then counts as drawable."""
+    def repeated(self, q: torch.Tensor, k: int) -> torch.Tensor:
+        """(rows, k) tokens as `independent` draws them, left on their device."""
+        heights = q.cumsum(-1, dtype=torch.float64)  # (rows, vocab)
+        return torch.searchsorted(heights, self.noise((len(q), k), q.device) * heights[:, -1:], right=True)
+
+    def noise(self, shape: Sequence[int], device: torch.device) -> torch.Tensor:
+        """Fresh float64 in [0, 1). Coarser noise never draws the rare tokens that verification then counts as drawable."""
         return torch.rand(shape, dtype=torch.float64, device=device, generator=self._device)
 
 
@@ -127,7 +131,10 @@ class Greedy(Seeded):
     def without_replacement(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
         return likeliest(q, counts)
 
-    independent = without_replacement
+    def successive(self, q: torch.Tensor, k: int) -> torch.Tensor:
+        return q.topk(k).indices
+
+    independent, repeated = without_replacement, successive
 
 
 def likeliest(q: torch.Tensor, counts: Sequence[int]) -> Drawn:

@@ -69,7 +69,7 @@ class Drafter:
 
     def __init__(self, context: Context, policy: Policy, verifier: Verifier, chance: Chance) -> None:
         self.context, self._policy, self._verifier, self._chance = context, policy, verifier, chance
-        self._laid_out: tuple[Tree, Rows, dict[int, int]] | None = None
+        self._latest: tuple[Tree, Rows, dict[int, int]] | None = None
         self.unread: tuple[int, ...] = ()  # the last is the root of the next tree
 
     def read(self, prompt: tuple[int, ...]) -> None:
@@ -83,7 +83,7 @@ class Drafter:
         drafted = Drafted(self.unread[-1])
         drafted.tree = tree
         if len(tree) > 1:
-            _, rows, drafted.row = self._rows(tree)
+            _, rows, drafted.row = self.laid_out(tree)
             for nodes in tree.inner:
                 laws = self._laws(nodes, drafted, rows, clock)
                 self._draw(drafted, nodes, [len(tree.children[node]) for node in nodes], laws)
@@ -111,13 +111,14 @@ class Drafter:
         last = verdict.path[-1]
         self.unread = (verdict.bonus,) if last == 0 or last in drafted.row else (drafted.tokens[last], verdict.bonus)
 
-    def _rows(self, tree: Tree) -> tuple[Tree, Rows, dict[int, int]]:
-        """The tree's rows on the draft; the last ones are kept, as masks are large and most steps of a run share one tree."""
-        if self._laid_out is None or self._laid_out[0] != tree:
+    def laid_out(self, tree: Tree) -> tuple[Tree, Rows, dict[int, int]]:
+        """The tree's rows on the draft, and which row a node has. The last ones are kept, as masks are large and most steps of a
+        run share one tree."""
+        if self._latest is None or self._latest[0] != tree:
             nodes = [node for level in tree.inner[1:] for node in level]  # the root is read with the prefix
             rows = Rows(tree, nodes, self.context, below=1)
-            self._laid_out = tree, rows, {node: row for row, node in enumerate(nodes)}
-        return self._laid_out
+            self._latest = tree, rows, {node: row for row, node in enumerate(nodes)}
+        return self._latest
 
     def _laws(self, nodes: Sequence[int], drafted: Drafted, rows: Rows | None, clock: Clock) -> torch.Tensor:
         """(nodes, vocab) laws of the tokens after the nodes of one level."""

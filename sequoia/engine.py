@@ -12,9 +12,10 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
-from .chance import Chance, chance_for
+from .chance import Chance, Seeded, chance_for
 from .clock import Clock, finish
-from .draft import Drafted, Drafter
+from .device_round import DeviceRound, Round, fits, law_bytes
+from .draft import Drafted, Drafter, Sprout
 from .errors import BadPolicy, BadTree
 from .guarded import shown
 from .memory import require_each
@@ -56,7 +57,14 @@ class Decoder:
         self._target = pair.target.open(capacity)  # slots are made at the first use
         self._drafter = Drafter(pair.draft.open(capacity if self.shaper.most > 1 else 0), policy, self.verifier, self._chance)
         self._laid_out: tuple[Tree, Rows] | None = None
+        self._on_device = self._device_round()
         require_each(self.needs, "the run needs", _SMALLER)
+
+    def _device_round(self) -> DeviceRound | None:
+        """What keeps a step on the device, where that can be."""
+        if not isinstance(self._chance, Seeded) or not fits(self.pair.target.device, self.pair.draft.device, self.verifier.name):
+            return None
+        return DeviceRound(self._target, self._drafter, self.policy, self.verifier.name, self._chance)
 
     @property
     def bytes(self) -> int:
@@ -66,7 +74,10 @@ class Decoder:
     @property
     def needs(self) -> Counter[torch.device]:
         """Those bytes by device."""
-        return sum((context.needs(self.shaper.most) for context in self.contexts), Counter())
+        found = sum((context.needs(self.shaper.most) for context in self.contexts), Counter())
+        if self._on_device:
+            found[self.pair.target.device] += law_bytes(self.shaper.most, self.pair.target.vocab)
+        return found
 
     @property
     def contexts(self) -> tuple[Context, Context]:
@@ -94,8 +105,7 @@ class Decoder:
         """Draft, verify, keep."""
         clock = Clock(self.pair.target.device)
         shape = self.shaper.next(self.remaining)
-        drafted = self._drafter.fill(shape, clock) if isinstance(shape, Tree) else self._drafter.follow(shape, clock)
-        verdict, target_p = self._verify(drafted, clock)
+        drafted, verdict, target_p = self._round(shape, clock)
         prefix = self._target.length
         self._target.keep(verdict.path)
         self._drafter.keep(drafted, verdict)
@@ -105,6 +115,13 @@ class Decoder:
                           emitted, clock.stop(), self.finish)
         self.index += 1
         return trace
+
+    def _round(self, shape: Tree | Sprout, clock: Clock) -> Round:
+        """Draft and verify."""
+        if self._on_device and isinstance(shape, Tree):
+            return self._on_device(shape, clock)
+        drafted = self._drafter.fill(shape, clock) if isinstance(shape, Tree) else self._drafter.follow(shape, clock)
+        return drafted, *self._verify(drafted, clock)
 
     def _rows(self, tree: Tree) -> Rows:
         """The tree's rows on the target; the last ones are kept, as masks are large and most steps of a run share one tree."""

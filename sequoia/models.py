@@ -158,8 +158,9 @@ class Context:
         return logits
 
     @torch.inference_mode()
-    def forward(self, tokens: Sequence[int], rows: Rows) -> torch.Tensor:
-        """Logits (rows, vocab) after each of the next `len(tokens)` rows of `rows`, which stay written but not kept."""
+    def forward(self, tokens: Sequence[int] | torch.Tensor, rows: Rows) -> torch.Tensor:
+        """Logits (rows, vocab) after each of the next `len(tokens)` rows of `rows`, which stay written but not kept. Tokens that
+        are on the device already, (rows,), stay there."""
         first = self.slots.written
         last = first + len(tokens)
         return self._run(tokens, rows.depths[first:last], rows.mask.view(self.length, first, last))
@@ -180,8 +181,9 @@ class Context:
                 self._run([0] * rows, torch.arange(rows, device=self.model.device), mask, last_only)
                 self.slots.keep([])
 
-    def _run(self, tokens: Sequence[int], depths: torch.Tensor, mask: torch.Tensor, last_only: bool = False) -> torch.Tensor:
-        ids = torch.tensor([tokens], device=self.model.device)  # (1, rows)
+    def _run(self, tokens: Sequence[int] | torch.Tensor, depths: torch.Tensor, mask: torch.Tensor, last_only: bool = False
+             ) -> torch.Tensor:
+        ids = torch.as_tensor(tokens, device=self.model.device)[None]  # (1, rows)
         positions = (depths + self.length)[None]  # (1, rows)
         self.slots.reserve(len(tokens))
         return self.model.run(ids, positions, mask, self.slots, last_only)[:, :self.model.vocab]

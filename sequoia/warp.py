@@ -16,9 +16,14 @@ def target_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
 
     Raises BadModel where a row has NaN or infinity for its greatest logit: at temperature 0 nothing later would notice.
     """
+    return _checked(target_laws(logits, policy), "target")
+
+
+def target_laws(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
+    """`target_rows` without a look at its numbers, for which a device would have to be waited for: such rows are NaN."""
     if policy.temperature == 0:
         return _one_hot(logits)
-    return nucleus(_checked(_softmax(logits.double(), policy.temperature), "target"), policy.top_p)
+    return nucleus(_softmax(logits.double(), policy.temperature), policy.top_p)
 
 
 def draft_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
@@ -28,7 +33,12 @@ def draft_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
     Where top-p leaves fewer tokens than a node has children, the rest are drawn by the draft's uncut law and not
     uniformly: a millionth of q is spread over it, which any verifier of q takes into account.
     """
-    uncut = _checked(_softmax(logits.float(), policy.temperature or 1.0), "draft")
+    return _checked(draft_laws(logits, policy), "draft")
+
+
+def draft_laws(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
+    """`draft_rows` without a look at its numbers."""
+    uncut = _softmax(logits.float(), policy.temperature or 1.0)
     if policy.temperature == 0 or policy.top_p == 1:
         return uncut
     return nucleus(uncut, policy.top_p).mul_(1 - _SPARE).add_(uncut, alpha=_SPARE)
@@ -49,19 +59,18 @@ def _softmax(logits: torch.Tensor, temperature: float) -> torch.Tensor:
 
 
 def _one_hot(logits: torch.Tensor) -> torch.Tensor:
-    """(..., vocab) float64 rows with all mass on the greatest logit."""
+    """(..., vocab) float64 rows with all mass on the greatest logit; all NaN where that is not finite."""
     greatest, token = logits.max(-1, keepdim=True)
-    if not greatest.isfinite().all():
-        raise _overflowed("target")
-    return torch.zeros(logits.shape, dtype=torch.float64, device=logits.device).scatter_(-1, token, 1)
+    nothing = greatest.double() * 0
+    return nothing.expand(logits.shape).clone().scatter_(-1, token, nothing + 1)
 
 
-def _checked(probs: torch.Tensor, whose: str) -> torch.Tensor:
-    """`probs`, a softmax of (..., vocab); a NaN or an infinite greatest logit makes NaN of a whole row, so one column tells."""
-    if probs[..., 0].isnan().any():
-        raise _overflowed(whose)
-    return probs
+def _checked(laws: torch.Tensor, whose: str) -> torch.Tensor:
+    """`laws` (..., vocab). A NaN or an infinite greatest logit makes NaN of a whole row, so one column tells."""
+    if laws[..., 0].isnan().any():
+        raise overflowed(whose)
+    return laws
 
 
-def _overflowed(whose: str) -> BadModel:
+def overflowed(whose: str) -> BadModel:
     return BadModel(f"the {whose}'s logits hold NaN or infinity, not finite numbers: its number type has overflowed")

@@ -1,0 +1,147 @@
+"""Draft and verify one step on the device, which is waited for at the end of each phase and not for every level and trial.
+
+For a given tree, on CUDA with Triton. The same draws, laws and rule as on the host: chance.py, warp.py, and verify.walk as one
+kernel. What the host has to know comes back in one copy.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+
+import torch
+
+from .chance import Seeded
+from .clock import Clock
+from .draft import Drafted, Drafter
+from .models import Context, Rows
+from .policy import Policy
+from .tree import Tree
+from .verify import Trial, Verdict
+from .warp import draft_laws, overflowed, target_laws
+
+_DRAWS = {"sequoia": "successive", "specinfer": "repeated"}  # by verifier: how Seeded draws children on a device
+
+Round = tuple[Drafted, Verdict, tuple[float | None, ...]]  # and what p gave each node's token, None where p was not asked
+
+
+def fits(target: torch.device, draft: torch.device, verifier: str) -> bool:
+    """Whether steps can stay on the device: both models on one graphics card, Triton there, and a verifier that walks."""
+    return target.type == "cuda" and target == draft and verifier in _DRAWS and importlib.util.find_spec("triton") is not None
+
+
+def law_bytes(nodes: int, vocab: int) -> int:
+    """Bytes of p and q of all nodes of a tree, which are on the device at once."""
+    return (8 + 4) * nodes * vocab
+
+
+class DeviceRound:
+    """The steps of one run. Call it with a step's tree."""
+
+    def __init__(self, target: Context, drafter: Drafter, policy: Policy, verifier: str, chance: Seeded) -> None:
+        self._target, self._drafter, self._policy, self._chance = target, drafter, policy, chance
+        self._draw = getattr(chance, _DRAWS[verifier])
+        self._replacing = verifier == "specinfer"
+        self._latest: _Layout | None = None
+
+    def __call__(self, tree: Tree, clock: Clock) -> Round:
+        if self._latest is None or self._latest.tree != tree:  # made once for most runs
+            self._latest = _Layout(tree, self._target)
+        layout = self._latest
+        drafted = Drafted(self._drafter.unread[-1])
+        drafted.tree = tree
+        with clock.phase("draft"):
+            tokens, q = self._fill(layout, drafted)
+        with clock.phase("verify"):
+            logits = self._target.forward(tokens, layout.rows)
+        return self._walk(layout, drafted, tokens, q, target_laws(logits, self._policy))
+
+    def _fill(self, layout: _Layout, drafted: Drafted) -> tuple[torch.Tensor, torch.Tensor]:
+        """Tokens (nodes,) of the tree, and the laws (inner nodes, vocab) their children were drawn from."""
+        tokens = torch.full((len(layout.tree),), drafted.tokens[0], device=self._target.model.device)
+        if len(layout.tree) == 1:
+            return tokens, torch.empty(0, self._target.model.vocab, device=tokens.device)
+        _, rows, drafted.row = self._drafter.laid_out(layout.tree)
+        laws = []
+        for level in layout.levels:
+            laws.append(draft_laws(self._logits(level, tokens, rows), self._policy))
+            drawn = self._draw(laws[-1], level.most)  # (nodes, most)
+            tokens[level.begin:level.end] = drawn[level.parent, level.rank]
+        drafted.has_read = True
+        return tokens, torch.cat(laws)
+
+    def _logits(self, level: _Level, tokens: torch.Tensor, rows: Rows) -> torch.Tensor:
+        """(nodes, vocab) after the nodes of `level`; the root is read with what the draft has not read before it."""
+        context = self._drafter.context
+        if level.begin == 1:
+            return context.extend(self._drafter.unread)[None]
+        return context.forward(tokens[level.nodes], rows)
+
+    def _walk(self, layout: _Layout, drafted: Drafted, tokens: torch.Tensor, q: torch.Tensor, p: torch.Tensor) -> Round:
+        from .walk_kernel import TRIAL, launch  # Triton is there on CUDA only
+
+        noise = self._chance.noise((layout.trials + 1,), p.device)
+        trials = torch.zeros(layout.trials, TRIAL, dtype=torch.float64, device=p.device)
+        end = launch(p, q, layout.row, tokens, layout.first, layout.count, noise, trials, self._replacing)
+        below = tokens[1:]
+        weights = q[layout.row[layout.parent], below].double(), p[layout.parent, below]
+        unfit = torch.stack([law.sum(-1).isnan().any() for law in (q, p)])
+        told = torch.cat([end, unfit.double(), tokens.double(), *weights, trials.view(-1)]).tolist()
+        return self._heard(layout, drafted, told)
+
+    @staticmethod
+    def _heard(layout: _Layout, drafted: Drafted, told: Sequence[float]) -> Round:
+        """The step as the host knows it, from the figures in the order in which `_walk` put them."""
+        n, (done, last, bonus, bad_draft, bad_target) = len(layout.tree), map(int, told[:5])
+        if bad_draft or bad_target:
+            raise overflowed("draft" if bad_draft else "target")
+        figures = iter(told[5:])
+        drafted.tokens = [int(next(figures)) for _ in range(n)]
+        drafted.probs = [None, *(next(figures) for _ in range(n - 1))]
+        asked = [None, *(next(figures) for _ in range(n - 1))]
+        trials = tuple(_trial([next(figures) for _ in range(6)], drafted.tokens) for _ in range(done))
+        path = layout.tree.path(last)
+        visited = {*path}
+        known = tuple(weight if layout.tree.parents[node] in visited else None for node, weight in enumerate(asked))
+        return drafted, Verdict(path, bonus, trials), known
+
+
+def _trial(figures: Sequence[float], tokens: Sequence[int]) -> Trial:
+    node, p, q, u, accepted, mass = figures
+    return Trial(int(node), tokens[int(node)], p, q, u, bool(accepted), None if accepted else mass)
+
+
+class _Level:
+    """Inner nodes of one level, and where their children stand."""
+
+    def __init__(self, tree: Tree, nodes: Sequence[int], device: torch.device) -> None:
+        children = [child for node in nodes for child in tree.children[node]]
+        self.begin, self.end = children[0], children[-1] + 1  # breadth first: all children of a level in a row
+        self.most = max(len(tree.children[node]) for node in nodes)
+        place = {node: row for row, node in enumerate(nodes)}
+        self.nodes = torch.tensor(nodes, device=device)
+        self.parent = torch.tensor([place[tree.parents[child]] for child in children], device=device)
+        self.rank = torch.tensor([tree.ranks[child] for child in children], device=device)
+
+
+class _Layout:
+    """A tree as the device needs it."""
+
+    def __init__(self, tree: Tree, target: Context) -> None:
+        device = target.model.device
+        self.tree, self.rows = tree, Rows(tree, range(len(tree)), target)
+        self.levels = [_Level(tree, nodes, device) for nodes in tree.inner]
+        self.trials = _most_trials(tree)
+        place = {node: row for row, node in enumerate(node for level in tree.inner for node in level)}
+        self.row = torch.tensor([place.get(node, 0) for node in range(len(tree))], device=device)
+        self.first = torch.tensor([children[0] if children else 0 for children in tree.children], device=device)
+        self.count = torch.tensor([len(children) for children in tree.children], device=device)
+        self.parent = torch.tensor(tree.parents[1:], dtype=torch.long, device=device)
+
+
+def _most_trials(tree: Tree) -> int:
+    """Trials that one walk can take at most: all children on the way to a leaf."""
+    most = [0] * len(tree)
+    for node in range(1, len(tree)):
+        most[node] = most[tree.parents[node]] + tree.ranks[node] + 1
+    return max(most[node] + len(tree.children[node]) for node in range(len(tree)))
