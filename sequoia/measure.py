@@ -26,7 +26,7 @@ from .hardware import HardwareProfile, Point
 from .models import Context, Rows, TreeModel
 from .pair import Pair
 from .policy import Policy
-from .trace import repetition
+from .trace import StepTrace, repetition
 from .tree import MAX_NODES, Tree
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
@@ -37,7 +37,23 @@ _DRAFTS_A_STEP = 4
 _LIBRARIES = ("torch", "transformers", "accelerate")
 _PROMPT = "The quick brown fox jumps over the lazy dog. "
 
-Progress = Callable[[float], None]  # share done, 0 to 1
+Progress = Callable[[float], None]  # told the share done, 0 to 1, after every pass or step; what it raises ends the measurement
+
+
+def part(progress: Progress, number: int, of: int) -> Progress:
+    """The progress of part `number`, from 0 on, of `of` equal ones, told as that of the whole."""
+    return lambda share: progress((number + share) / of)
+
+
+def followed(steps: Iterable[StepTrace], tokens: int, progress: Progress) -> list[StepTrace]:
+    """All of `steps`, with the share made of `tokens` told after each."""
+    traces, made = [], 0
+    for trace in steps:
+        traces.append(trace)
+        made += len(trace.emitted)
+        progress(min(made / tokens, 1.0))
+    progress(1.0)
+    return traces
 
 
 def measure_profile(pair: Pair, *, sizes: Sequence[int] = SIZES, widths: Sequence[int] = WIDTHS, prefix: int = 256,
@@ -55,8 +71,9 @@ def measure_profile(pair: Pair, *, sizes: Sequence[int] = SIZES, widths: Sequenc
     _rounds(targets, drafts, rounds, seconds * _PASSES, progress)
     overhead = []
     for n in OVERHEAD_SIZES:
-        overhead.append(_overhead(pair, n))
-        progress(_PASSES + (1 - _PASSES) * len(overhead) / len(OVERHEAD_SIZES))
+        rest = part(lambda share: progress(_PASSES + (1 - _PASSES) * share), len(overhead), len(OVERHEAD_SIZES))
+        overhead.append(_overhead(pair, n, rest))
+        rest(1.0)
     return HardwareProfile(device=describe(pair.target.device), dtype=dtype_name(pair), target=pair.target.name,
                            draft=pair.draft.name, prefix_length=prefix, target_seconds=tuple(one.point() for one in targets),
                            draft_seconds=tuple(one.point() for one in drafts), overhead_seconds=tuple(overhead),
@@ -92,15 +109,16 @@ def _rounds(targets: Sequence[_Pass], drafts: Sequence[_Pass], rounds: int, seco
     """
     start, turns = time.perf_counter(), max(len(targets), len(drafts))
     for done in range(rounds + 1):
-        for target, draft in islice(zip(cycle(targets), cycle(drafts)), turns):
+        used = 0.0
+        for turn, (target, draft) in enumerate(islice(zip(cycle(targets), cycle(drafts)), turns), 1):
             for _ in range(_DRAFTS_A_STEP):
                 draft.run()
             target.run()
+            used = (time.perf_counter() - start) / seconds
+            progress(min(max((done - 1 + turn / turns) / rounds, used), 1.0) * _PASSES)
         if done == 0:
             for one in (*targets, *drafts):
                 one.times.clear()
-        used = (time.perf_counter() - start) / seconds
-        progress(min(max(done / rounds, used), 1.0) * _PASSES)
         if done >= 1 and used * (done + 2) / (done + 1) > 1:
             break
 
@@ -111,12 +129,13 @@ def _point(size: int, found: Sequence[float]) -> Point:
     return size, statistics.median(found), (high - low) / 2
 
 
-def _overhead(pair: Pair, n: int) -> Point:
+def _overhead(pair: Pair, n: int, progress: Progress) -> Point:
     """What steps with `n` nodes spend outside the models: the engine's own steps on a fixed text."""
     levels = min(6, n)
     tree = Tree.sequences((n - 1) // 5, 5).limit(levels) if n > 5 else Tree.chain(n)
     prompt = (_PROMPT * 3)[:max(pair.limit // 4, 1)]  # short enough for the smallest context
-    steps = list(run(Decoder(pair, prompt, Policy(temperature=0.6, max_new_tokens=8 * levels, ignore_eos=True), tree)))
+    policy = Policy(temperature=0.6, max_new_tokens=8 * levels, ignore_eos=True)
+    steps = followed(run(Decoder(pair, prompt, policy, tree)), policy.max_new_tokens, progress)
     return _point(n, [step.seconds["overhead"] for step in steps[1:] or steps])
 
 
@@ -158,10 +177,10 @@ def count_acceptance(pair: Pair, prompts: Iterable[str], policy: Policy, *, rank
         raise BadPrompt("acceptance is counted while decoding: 0 prompts were given, at least 1 is needed")
     atlas, repeated = Atlas(), []
     for done, prompt in enumerate(prompts):
-        traces = list(run(Decoder(pair, prompt, replace(policy, seed=policy.seed + done), tree, verifier)))
+        steps = run(Decoder(pair, prompt, replace(policy, seed=policy.seed + done), tree, verifier))
+        traces = followed(steps, policy.max_new_tokens, part(progress, done, len(prompts)))
         atlas += Atlas.fold(traces)
         repeated.append(repetition([token for trace in traces for token in trace.emitted]))
-        progress((done + 1) / len(prompts))
     root = [atlas.cells.get((0, rank), Cell(0, 0)) for rank in range(len(tree.children[0]))]
     return Counted(tuple(cell.accepted for cell in root), root[0].visits if root else 0, statistics.fmean(repeated), atlas)
 

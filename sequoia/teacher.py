@@ -24,7 +24,7 @@ from .chance import Chance, chance_for
 from .engine import plain
 from .errors import BadPrompt, BadTree
 from .guarded import whole
-from .measure import Counted, Progress
+from .measure import Counted, Progress, followed, part
 from .models import Rows, TreeModel
 from .pair import Pair
 from .policy import Policy
@@ -51,13 +51,14 @@ def force_acceptance(pair: Pair, prompts: Iterable[str], policy: Policy, *, rank
     tree = Tree.from_branching([whole(ranks, "ranks", 1, min(pair.draft.vocab, 1023), BadTree)])
     totals, positions, repeated = np.zeros(ranks), 0, []
     for done, prompt in enumerate(prompts):
-        seed = policy.seed + done
-        text, first = _text(pair, prompt, replace(policy, seed=seed), own)
-        for rates in _positions(pair, text, first, policy, tree, chance_for(policy.temperature, seed, pair.draft.device)):
+        seed, tell = policy.seed + done, part(progress, done, len(prompts))
+        text, first = _text(pair, prompt, replace(policy, seed=seed), own, part(tell, 0, 2))
+        chance = chance_for(policy.temperature, seed, pair.draft.device)
+        for number, rates in enumerate(_positions(pair, text, first, policy, tree, chance), 1):
             totals += rates
             positions += 1
+            part(tell, 1, 2)(number / (len(text) - first + 1))
         repeated.append(repetition(text[first - 1:]))
-        progress((done + 1) / len(prompts))
     accepted = tuple(totals.tolist())
     cells = {(0, rank): Cell(positions, count) for rank, count in enumerate(accepted)}
     return Counted(accepted, positions, statistics.fmean(repeated), Atlas(cells))
@@ -105,12 +106,13 @@ class _Unsure:
 _UNSURE: Any = _Unsure()  # the two draws of a Chance are none of verify's
 
 
-def _text(pair: Pair, prompt: str, policy: Policy, own: bool) -> tuple[tuple[int, ...], int]:
+def _text(pair: Pair, prompt: str, policy: Policy, own: bool, progress: Progress) -> tuple[tuple[int, ...], int]:
     """Token ids, and the length of the shortest context in question; the longest is all of them."""
     ids = pair.encode(prompt)
     if not own:
         return ids, 1
-    made = [token for step in plain(pair, prompt, policy) for token in step.emitted]
+    steps = followed(plain(pair, prompt, policy), policy.max_new_tokens, progress)
+    made = [token for step in steps for token in step.emitted]
     return (*ids, *made[:-1]), len(ids)  # nothing was drawn after the last token
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from datetime import date
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ def test_every_size_and_width_is_really_run(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("sequoia.measure._point", lambda size, times: points.append((size, len(times))) or (size, 0.1, 0.0))
     for model in (pair.target, pair.draft):
         monkeypatch.setattr(model, "run", noted(model.run, seen[model.name]))
-    monkeypatch.setattr("sequoia.measure._overhead", lambda pair, n: (n, 0.0, 0.0))
+    monkeypatch.setattr("sequoia.measure._overhead", lambda pair, n, _: (n, 0.0, 0.0))
     measure_profile(pair, **QUICK)
     assert seen["target"] == [20, 20, 20] + [1, 3, 9] * 3  # three prefixes; a round of warm-up and two that count
     assert points[:3] == [(1, 2), (3, 2), (9, 2)]
@@ -102,7 +103,7 @@ def test_a_time_limit_still_leaves_one_round_after_the_warm_up(monkeypatch: pyte
     pair = tiny_pair()
     rows: list[int] = []
     monkeypatch.setattr(pair.target, "run", noted(pair.target.run, rows))
-    monkeypatch.setattr("sequoia.measure._overhead", lambda pair, n: (n, 0.0, 0.0))
+    monkeypatch.setattr("sequoia.measure._overhead", lambda pair, n, _: (n, 0.0, 0.0))
     measure_profile(pair, sizes=(1,), widths=(1,), prefix=7, rounds=1000, seconds=1e-9)
     assert rows == [7] + [1] * 2
 
@@ -129,7 +130,7 @@ def test_what_cannot_be_measured_is_refused_with_value_and_bound(option: dict[st
 def test_progress_is_reported_after_each_size_of_the_overhead(monkeypatch: pytest.MonkeyPatch) -> None:
     shares: list[float] = []
     seen: list[int] = []
-    monkeypatch.setattr("sequoia.measure._overhead", lambda pair, n: seen.append(len(shares)) or (n, 0.1, 0.0))
+    monkeypatch.setattr("sequoia.measure._overhead", lambda pair, n, _: seen.append(len(shares)) or (n, 0.1, 0.0))
     measure_profile(tiny_pair(), **QUICK, progress=shares.append)
     assert seen == [seen[0], seen[0] + 1, seen[0] + 2]
     assert shares[-4:] == pytest.approx([0.8, 0.8 + 0.2 / 3, 0.8 + 0.4 / 3, 1.0])
@@ -210,11 +211,31 @@ def exact_rates(residual: np.ndarray, draft: np.ndarray, ranks: int) -> list[flo
     return rates
 
 
-def test_counting_is_repeatable_and_reports_progress_by_prompt() -> None:
+def test_counting_is_repeatable_and_reports_progress_step_by_step() -> None:
     policy, shares = Policy(temperature=0.8, max_new_tokens=24, seed=9), []
     once = count_acceptance(tiny_pair(), PROMPTS, policy, progress=shares.append)
     assert once == count_acceptance(tiny_pair(), iter(PROMPTS), policy)
-    assert shares == [1 / 3, 2 / 3, 1.0]
+    assert {1 / 3, 2 / 3, 1.0} <= set(shares)
+    assert shares == sorted(shares)
+    assert len(shares) == once.visited + len(PROMPTS)  # a root a step
+
+
+@pytest.mark.parametrize("model", ["target", "draft"])
+@pytest.mark.parametrize("at", [0.0, 0.5])
+def test_a_count_ends_within_the_step_in_which_its_visitor_leaves(model: str, at: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards a stop that waits for the end of a prompt: no model runs once `progress` has raised."""
+    pair, rows, calls = tiny_pair(), [], []
+    monkeypatch.setattr(getattr(pair, model), "run", noted(getattr(pair, model).run, rows))
+
+    def stop(share: float) -> None:
+        calls.append(len(rows))
+        if share >= at:
+            raise Enough
+
+    with pytest.raises(Enough):
+        count_acceptance(pair, PROMPTS, Policy(max_new_tokens=64, ignore_eos=True), progress=stop)
+    assert len(rows) == calls[-1]
+    assert max(after - before for before, after in pairwise([0, *calls])) <= 2  # a step's pass, and the reading of the prompt
 
 
 def test_a_deeper_tree_gives_an_atlas_and_the_roots_own_rates() -> None:

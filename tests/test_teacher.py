@@ -105,7 +105,7 @@ def test_the_targets_own_text_is_the_one_it_decodes() -> None:
     """Guards an end that is off by one: as many positions as tokens, after the contexts they were drawn in."""
     pair = tiny_pair()
     made = [token for step in plain(pair, PROMPTS[1], WARM) for token in step.emitted]
-    text, first = teacher._text(pair, PROMPTS[1], WARM, True)
+    text, first = teacher._text(pair, PROMPTS[1], WARM, True, lambda _: None)
     assert text[:first] == pair.encode(PROMPTS[1])
     assert text[first:] == tuple(made[:-1])
     assert force_acceptance(pair, PROMPTS[1:2], WARM, ranks=2).visited == len(made) == 40
@@ -131,11 +131,14 @@ def test_rates_exclude_each_other_and_lie_in_their_intervals() -> None:
     assert all(low <= rate <= high for rate, (low, high) in zip(rates, found.intervals, strict=True))
 
 
-def test_it_is_repeatable_and_reports_progress_by_prompt() -> None:
+@pytest.mark.parametrize("own", [True, False])
+def test_it_is_repeatable_and_reports_progress_position_by_position(own: bool) -> None:
     shares: list[float] = []
-    once = force_acceptance(tiny_pair(), PROMPTS, WARM, progress=shares.append)
-    assert once == force_acceptance(tiny_pair(), iter(PROMPTS), WARM)
-    assert shares == [1 / 3, 2 / 3, 1.0]
+    once = force_acceptance(tiny_pair(), PROMPTS, WARM, own=own, progress=shares.append)
+    assert once == force_acceptance(tiny_pair(), iter(PROMPTS), WARM, own=own)
+    assert {1 / 3, 2 / 3, 1.0} <= set(shares)
+    assert shares == sorted(shares)
+    assert len(shares) >= once.visited
 
 
 def test_what_cannot_be_measured_is_refused() -> None:

@@ -22,6 +22,7 @@ from .line import Left
 
 Way = Callable[[Pair, Sequence[str], Policy, Progress], Counted]
 RANKS = 16
+TOLD = 0.1  # seconds between two tallies
 WIDTH, LEVELS = 3, 5  # below the first children of the root, where levels are counted
 _log = logging.getLogger(__name__)
 
@@ -84,7 +85,7 @@ class Counting:
         threading.Thread(target=self._work, name="counting", daemon=True).start()
 
     def halt(self) -> None:
-        """Stop after the present prompt."""
+        """Stop after the present step or pass."""
         self._halt.set()
 
     def release(self) -> None:
@@ -122,16 +123,19 @@ class Counting:
     def _count(self) -> Counted:
         self._mail.put(Tally(0, "waiting for the models"))
         with self._room.turn(self._halt.is_set, self._tell_place) as pair:
-            self._end = time.monotonic() + self._seconds
+            self._end, self._told = time.monotonic() + self._seconds, 0.0
             self._mail.put(Tally(0, f"measuring on {_prompts(len(self._prompts))}"))
             return self._way(pair, self._prompts, self._policy, self._progress)
 
     def _progress(self, share: float) -> None:
         if self._halt.is_set():
             raise Left
-        if share < 1 and time.monotonic() > self._end:
+        now, prompts = time.monotonic(), len(self._prompts)
+        if share < 1 and now > self._end:
             raise OutOfTime(f"{self._seconds:g} s were up, the longest a count may take here")
-        self._mail.put(Tally(share, f"{share * len(self._prompts):.0f} of {_prompts(len(self._prompts))} done"))
+        if now - self._told >= TOLD:
+            self._told = now
+            self._mail.put(Tally(share, f"{int(share * prompts + 1e-9)} of {_prompts(prompts)} done"))
 
     def _tell_place(self, before: int) -> None:
         self._mail.put(Tally(0, f"{before} {'run' if before == 1 else 'runs'} before yours; it begins by itself"))

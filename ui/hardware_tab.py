@@ -184,7 +184,7 @@ class HardwareTab:
         return {self.board: aside(error=report.error, notice=report.words or None, share=share)}
 
     def stop_measuring(self, request: gr.Request) -> None:
-        """The measurement ends after its present round."""
+        """The measurement ends after its present passes."""
         self.sessions.stop(visitor(request))
 
     def part(self, request: gr.Request) -> None:

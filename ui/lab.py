@@ -162,7 +162,7 @@ class LabTab:
         raise BadPolicy(f"prompts: {shown(name)} is not one of {', '.join([CODE, *texts, TYPED])}")
 
     def halt(self, request: gr.Request) -> None:
-        """The count ends after its present prompt; the vector on screen stays."""
+        """The count ends after its present step or pass; the vector on screen stays."""
         self.sessions.stop(visitor(request))
 
     def part(self, request: gr.Request) -> None:

@@ -55,7 +55,7 @@ class Measurement:
         threading.Thread(target=self._work, name="measurement", daemon=True).start()
 
     def halt(self) -> None:
-        """Stop after the present round."""
+        """Stop after the present passes."""
         self._halt.set()
 
     def release(self) -> None:

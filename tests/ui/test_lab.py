@@ -171,6 +171,24 @@ def test_a_stopped_count_ends_without_a_result_and_the_next_one_runs(made: Calla
     assert "result" in counted(tab)[-1]
 
 
+@pytest.mark.parametrize("way", ["decode", "own"])
+def test_a_stop_takes_effect_within_a_prompt(room: EngineRoom, pair: Any, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards a stop that waits for the prompt's end: of its 200 steps at most the present one is made."""
+    task, run, passes = Counting(room, ["def f(x):"], Policy(max_new_tokens=200, ignore_eos=True), 60.0, way), pair.target.run, []
+
+    def noted(*given: Any) -> Any:
+        passes.append(task._halt.is_set())
+        if len(passes) == 20:
+            task.halt()
+        return run(*given)
+
+    monkeypatch.setattr(pair.target, "run", noted)
+    task.start()
+    *_, last = task.tallies()
+    assert (last.words, last.error, last.counted) == ("stopped; the vector that was there is kept", None, None)
+    assert len(passes) == 20
+
+
 def test_one_count_a_visitor_at_a_time(made: Callable[..., LabTab]) -> None:
     tab = made()
     going = tab.count(ask({"temperature": "0.6", "top_p": "1", "prompts": "code"}), visit())
