@@ -44,7 +44,8 @@ def plan_large(target: Source, draft: Source, sizes: Sequence[int], device: str,
     if wanted is not False:
         home = torch.device("cuda", where.index or 0) if where.type == "cuda" else where
         free = {one: free_bytes(one) for one in (HOST, home)}
-        return offload(*_weighed(target, draft, sizes[1], dtype), home, free, None if wanted is True else wanted)
+        return offload(*_weighed(target, draft, sizes[1], dtype), home, free, None if wanted is True else wanted,
+                       converted=dtype != (getattr(target.config.get_text_config(), "dtype", None) or torch.float32))
     if device == "spread" or (device == "auto" and cards > 1 and sum(sizes) * ROOM > free_bytes(where)):
         free = {one: free_bytes(one) for one in (torch.device("cuda", i) for i in range(cards))}
         return spread(*_weighed(target, draft, sizes[1], dtype), free, device == "spread")

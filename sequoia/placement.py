@@ -34,7 +34,8 @@ class Beside:
 @dataclass(frozen=True)
 class Spread:
     """A target over several devices. where: the device of each module by name, as `accelerate` wants it: a card by its number.
-    layer_devices: of each decoder layer. output: where the head stands, and so token ids, masks, logits and the draft. needs: predicted bytes of each.
+    layer_devices: of each decoder layer. output: where the head stands, and so token ids, masks, logits and the draft.
+    needs: bytes predicted for each device.
     """
 
     where: dict[str, int | str]
@@ -105,22 +106,25 @@ def _filled(parts: Parts, beside: Beside, devices: Sequence[torch.device], caps:
     return Spread(named, layer_devices, output, needs)
 
 
-def offload(parts: Parts, beside: Beside, device: torch.device, free: Mapping[torch.device, int], wanted: int | None) -> Offload:
-    """How many layers stay on `device`: `wanted`, or as many as fit. free: bytes on `device` and on the host.
+def offload(parts: Parts, beside: Beside, device: torch.device, free: Mapping[torch.device, int], wanted: int | None,
+            converted: bool = False) -> Offload:
+    """How many layers stay on `device`: `wanted`, or as many as fit. free: bytes on `device` and on the host. converted: the
+    files hold another number type, so that reading makes a copy of all weights; else they are mapped, which takes no memory.
 
     Raises BadModel for a number outside 0 to the layers there are, OutOfMemory with the figures where it does not fit.
     """
     layers = len(parts.layers)
     plans = [Offload(device, n, layers, _device_bytes(parts, beside, n), _host_bytes(parts, n)) for n in range(layers + 1)]
     most = max((plan.resident for plan in plans if plan.device_bytes <= free[device] * SHARE), default=0)
-    plan = plans[whole(most if wanted is None else wanted, "resident layers", 0, layers, BadModel)]
-    on_device = f"{plan.resident} resident layers, two buffers for the others, the rest of the target, the draft and a run need"
-    reading = parts.total + parts.largest  # one layer stands twice while it is put in its place
+    resident = whole(most if wanted is None else wanted, "resident layers", 0, layers, BadModel)
+    plan = plans[resident]
+    on_device = f"{resident} resident layers, two buffers for the others, the rest of the target, the draft and a run need"
+    in_host = max(plan.host_bytes, parts.total + parts.largest if converted else 0)  # one layer stands twice while it is packed
     if device == HOST:  # one memory for both
-        _refuse(max(plan.device_bytes + plan.host_bytes, reading), free, HOST, on_device)
+        _refuse(plan.device_bytes + in_host, free, HOST, on_device)
     else:
         _refuse(plan.device_bytes, free, device, on_device, f"; at most {most} layers fit" if most else "")
-        _refuse(reading, free, HOST, "the target, read into memory to be streamed from there, needs")
+        _refuse(in_host, free, HOST, f"{layers - resident} layers to be streamed from pinned host memory need")
     return plan
 
 

@@ -248,7 +248,7 @@ def test_too_little_memory_is_said_before_the_weights(llama: dict[str, str], mon
 def test_the_host_memory_that_is_pinned_is_checked_too(llama: dict[str, str], two_cards: dict[torch.device, int]) -> None:
     """For a card that does not exist: 32 GB free there, and next to nothing in the host."""
     two_cards[CARDS[0]], two_cards[HOST] = 32 * 10**9, 10**5
-    with pytest.raises(OutOfMemory, match=r"the target, read into memory to be streamed from there, needs about .* on cpu"):
+    with pytest.raises(OutOfMemory, match=r"3 layers to be streamed from pinned host memory need about .* on cpu"):
         planned(llama, "cuda", 1)
     two_cards[HOST] = 10**9
     assert planned(llama, "cuda", 1).output == CARDS[0]

@@ -166,11 +166,12 @@ def test_a_card_too_small_for_what_must_be_on_it_is_refused() -> None:
 
 
 def test_too_little_host_memory_is_refused() -> None:
-    """The whole target is read there before its resident layers go to the card, and one layer stands twice while it is packed."""
-    room = {**free(ALL), HOST: round(1200 * MB / SHARE) + 1}
-    offload(PARTS, BESIDE, CARDS[0], room, 0)
-    with pytest.raises(OutOfMemory, match=r"the target, read into memory to be streamed from there, needs about .* on cpu"):
-        offload(PARTS, BESIDE, CARDS[0], {**room, HOST: round(1199 * MB / SHARE)}, 0)
+    """What is pinned must fit. Where reading makes a copy, all of the target, and one layer stands twice while it is packed."""
+    for resident, converted, needed in ((0, False, 1000), (4, False, 600), (0, True, 1200), (4, True, 1200)):
+        room = {**free(ALL), HOST: round(needed * MB / SHARE) + 1}
+        offload(PARTS, BESIDE, CARDS[0], room, resident, converted)
+        with pytest.raises(OutOfMemory, match=rf"{10 - resident} layers to be streamed from pinned host memory need .* on cpu"):
+            offload(PARTS, BESIDE, CARDS[0], {**room, HOST: round((needed - 1) * MB / SHARE)}, resident, converted)
 
 
 def test_where_the_cpu_computes_there_is_one_memory_for_both() -> None:
