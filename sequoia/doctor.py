@@ -18,13 +18,15 @@ from .guarded import number
 from .hardware import HardwareProfile, Point
 from .plan import Plan, best_plan, predict
 from .planner import best_tree, expected_tokens, scores
+from .spread import Spread
 from .trace import DecodeStats
 from .tree import MAX_NODES, Tree
 from .waterfall import per_step, per_token
 
 # A well matched pair, to call acceptance low: Llama3-70B-Instruct with 8B-Instruct on CNN (paper: appendix E), its first rates.
 WELL_MATCHED = Acceptance((0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043))
-_HELPS = 1.005  # a remedy must win by more than this ratio: smaller gains are within any measurement's noise
+_COSTS = 1.005  # a loss must cost more than this ratio to be told
+_UNSURE = 0.05  # of a prediction from a quick profile, about; a remedy must promise more than this share
 _WHAT_IF = "predicted, what if"
 _TINY = 1e-12  # seconds, the least a profile takes
 
@@ -64,11 +66,16 @@ class Remedy:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """speedup: measured, over the plain run. losses: the largest first. remedies: those that help, by predicted speed-up."""
+    """speedup: measured, over the plain run; `spread`: its range, where it is known. losses: the largest first. remedies: those
+    predicted beyond `noise`, a speed-up that chance alone could show, the greatest first. unclear: how many more are predicted
+    to help, but not beyond it."""
 
     speedup: float
     losses: tuple[Loss, ...]
     remedies: tuple[Remedy, ...]
+    noise: float
+    unclear: int = 0
+    spread: Spread | None = None
 
     @property
     def largest_loss(self) -> str | None:
@@ -77,29 +84,49 @@ class Diagnosis:
 
     @property
     def slow(self) -> bool:
-        """Whether the run is slower than plain decoding."""
-        return self.speedup < 1
+        """Whether the run is slower than plain decoding, beyond its range where that is known."""
+        return self.spread.verdict == "slower" if self.spread else self.speedup < 1
 
     @property
     def sentence(self) -> str:
         """The speed-up, the largest loss and the first remedy that one click applies."""
-        words = f"{self.speedup:.2f}× plain decoding, measured{': slower than without drafts' * self.slow}."
+        words = f"{self._measured}{': slower than without drafts' * self.slow}."
         if self.losses:
             words += f" Largest loss: {self.losses[0].sentence}"
         first = next((remedy for remedy in self.remedies if remedy.applicable), None)
-        return f"{words} {first.sentence if first else 'No tree is predicted to be faster.'}"
+        if first is None:
+            return f"{words} {self._none}"
+        return f"{words} {first.sentence} Offered is what is predicted beyond {self.noise:.2f}×, which chance alone could show."
+
+    @property
+    def _measured(self) -> str:
+        if self.spread is None:
+            return f"{self.speedup:.2f}× plain decoding, measured"
+        even = ": no clear difference" * (self.spread.verdict == "even")
+        return f"{self.speedup:.2f}× plain decoding ({self.spread.least:.2f}–{self.spread.most:.2f}), measured{even}"
+
+    @property
+    def _none(self) -> str:
+        """That no tree is offered, and what was left out."""
+        left = f"; {self.unclear} smaller gain{'s are' if self.unclear > 1 else ' is'} left out" * bool(self.unclear)
+        return f"No tree is predicted to reach more than {self.noise:.2f}×, which chance alone could show{left}."
 
 
 def diagnose(stats: DecodeStats, tree: Tree, plain: DecodeStats, acceptance: Acceptance, profile: HardwareProfile,
-             others: Iterable[HardwareProfile] = ()) -> Diagnosis:
+             others: Iterable[HardwareProfile] = (), spread: Spread | None = None) -> Diagnosis:
     """What slows the run `stats` with `tree` against the run `plain`, and what is predicted to help.
 
     For a run whose trees change, pass `typical_tree` of their mean size. others: profiles of other devices; they cannot be
-    calibrated by this run. Raises BadTrace where either run has no step, token or time.
+    calibrated by this run. spread: the range of the run's speed-up; a change predicted within it is not recommended, nor one
+    within a quick profile's own uncertainty. Raises BadTrace where either run has no step, token or time.
     """
     ward = _Ward(stats, tree, plain, acceptance, profile)
-    losses = (loss for loss in ward.losses() if loss.without > ward.speedup * _HELPS)
-    return Diagnosis(ward.speedup, tuple(sorted(losses, key=attrgetter("without"), reverse=True)), ward.remedies(others))
+    losses = (loss for loss in ward.losses() if loss.without > ward.speedup * _COSTS)
+    noise = max(ward.speedup * (1 + _UNSURE), spread.most if spread else 0.0)
+    helping = ward.remedies(others)
+    clear = tuple(remedy for remedy in helping if remedy.predicted > noise)
+    return Diagnosis(ward.speedup, tuple(sorted(losses, key=attrgetter("without"), reverse=True)), clear, noise,
+                     len(helping) - len(clear), spread)
 
 
 def typical_tree(nodes: float, levels: float, acceptance: Acceptance) -> Tree:
@@ -196,18 +223,18 @@ class _Ward:
         return words + (f"; {n} nodes are beyond the knee at {limit} (predicted)." if limit and n >= limit else ".")
 
     def remedies(self, others: Iterable[HardwareProfile]) -> tuple[Remedy, ...]:
-        """Those that help, by predicted speed-up; each tree once, under its plainest name, and never the one in use."""
+        """Those predicted to help at all, by speed-up; each tree once, under its plainest name, and never the one in use."""
         found: dict[object, Remedy] = {}
         for remedy in (*self.trees(), *self.what_ifs(), *self.devices(others)):
-            if remedy.predicted > self.speedup * _HELPS and remedy.tree != self.tree:
+            if remedy.predicted > self.speedup and remedy.tree != self.tree:
                 found.setdefault(remedy.tree or remedy.words, remedy)
         return tuple(sorted(found.values(), key=attrgetter("predicted"), reverse=True))
 
     def trees(self) -> Iterator[Remedy]:
         """What one click can apply."""
         yield Remedy("Plain decoding", 1.0, 1 - self.speedup, Tree.chain(1), "measured")
-        planned = best_plan(self.acceptance, self.profile).tree
-        yield self._apply(f"The planned tree, {size_words(planned)}", planned)
+        fastest = best_plan(self.acceptance, self.profile).tree
+        yield self._apply(f"The fastest tree predicted, {size_words(fastest)}", fastest)
         for what, trees in (("A smaller tree of the same shape", smaller(self.tree, self.acceptance)),
                             ("Fewer levels", [self.tree.limit(levels) for levels in range(2, self.tree.levels)])):
             if trees:

@@ -13,6 +13,7 @@ from sequoia.explain import phases
 from sequoia.hardware import HardwareProfile
 from sequoia.plan import best_plan, predict
 from sequoia.planner import expected_tokens
+from sequoia.spread import Spread
 from sequoia.trace import PHASES, DecodeStats
 from sequoia.tree import Tree
 
@@ -69,7 +70,7 @@ def test_the_first_remedy_to_apply_is_the_planned_tree_of_the_calibrated_machine
     plan = best_plan(fitted(RATES, TREE, stats.tokens_per_step), calibrated(stats, TREE, PLAIN, PROFILE))
     assert first.tree == plan.tree
     assert first.predicted == pytest.approx(plan.predicted_speedup, rel=1e-9)  # this plain run is as the profile has it
-    assert first.words.startswith("The planned tree")
+    assert first.words.startswith("The fastest tree predicted, ")
 
 
 def test_speedups_are_over_the_measured_plain_token_even_where_it_was_slower_than_a_step() -> None:
@@ -176,7 +177,8 @@ def test_a_plain_run_has_nothing_to_lose() -> None:
     assert found.speedup == pytest.approx(1)
     assert found.largest_loss is None
     assert not [remedy for remedy in found.remedies if remedy.applicable]
-    assert found.sentence == "1.00× plain decoding, measured. No tree is predicted to be faster."
+    assert found.sentence == ("1.00× plain decoding, measured. No tree is predicted to reach more than 1.05×, which chance alone "
+                              "could show.")
 
 
 def test_the_best_tree_is_offered_no_other_to_apply() -> None:
@@ -188,6 +190,31 @@ def test_the_best_tree_is_offered_no_other_to_apply() -> None:
     trees = [remedy.tree for remedy in diagnose(run(draft=20), TREE, PLAIN, RATES, PROFILE).remedies if remedy.tree]
     assert len(trees) == len(set(trees))
     assert TREE not in trees
+
+
+def test_what_is_predicted_within_the_noise_is_not_recommended() -> None:
+    """The range of the run is the noise, or a quick profile's own uncertainty where that is more; what is left out is counted."""
+    stats = run(draft=8)
+    found = diagnose(stats, TREE, PLAIN, RATES, PROFILE)
+    assert found.noise == pytest.approx(found.speedup * 1.05)
+    everything = (*found.remedies, *[None] * found.unclear)
+    best, second = found.remedies[0].predicted, found.remedies[1].predicted
+    for most, left in ((second * 1.0001, 1), (best * 1.0001, 0), (found.speedup * 1.01, len(found.remedies))):
+        again = diagnose(stats, TREE, PLAIN, RATES, PROFILE, spread=Spread(found.speedup, found.speedup / 2, most))
+        assert again.noise == max(most, found.noise)
+        assert again.remedies == found.remedies[:left]
+        assert len(again.remedies) + again.unclear == len(everything)
+    assert "smaller gains are left out" in diagnose(
+        stats, TREE, PLAIN, RATES, PROFILE, spread=Spread(found.speedup, 0.1, best * 2)).sentence
+
+
+@pytest.mark.parametrize(("least", "most", "slow", "words"), [
+    (0.5, 1.2, False, "(0.50–1.20), measured: no clear difference."), (0.5, 0.9, True, "measured: slower than without drafts."),
+    (1.1, 1.9, False, "(1.10–1.90), measured. Largest")])
+def test_a_range_that_includes_one_is_no_clear_difference(least: float, most: float, slow: bool, words: str) -> None:
+    found = diagnose(run(draft=8), TREE, PLAIN, RATES, PROFILE, spread=Spread(1.0, least, most))
+    assert found.slow is slow
+    assert words in found.sentence
 
 
 @pytest.mark.parametrize(("tree", "expected"), [

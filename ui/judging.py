@@ -15,6 +15,7 @@ from sequoia import DecodeStats, Lane, Pair, Policy, SequoiaError, Tree, accepta
 from sequoia.doctor import diagnose, typical_tree
 from sequoia.lossless import check_text
 from sequoia.race_file import Result
+from sequoia.spread import Step, spread
 from sequoia.waterfall import waterfall
 
 
@@ -24,11 +25,13 @@ class Tally:
     def __init__(self) -> None:
         self.stats, self.tokens = DecodeStats(), list[int]()
         self.sizes: list[tuple[int, int]] = []  # (nodes, levels) of each step
+        self.steps: list[Step] = []  # tokens and seconds of each
 
     def add(self, trace: Any) -> None:
         self.stats = self.stats.add(trace)
         self.tokens += trace.emitted
         self.sizes.append((len(trace.tree), trace.tree.levels))
+        self.steps.append((len(trace.emitted), trace.total_seconds))
 
 
 @dataclass(frozen=True)
@@ -48,27 +51,27 @@ class Case:
     def timed(self, most: int) -> list[dict[str, Any] | None]:
         """A result a lane with its waterfall and doctor against the plain lane, which has none. most: nodes a remedy may have."""
         base = self.base
-        return [None if lane.is_plain else self._timed(lane, tally, None if base is None else self.tallies[base].stats, most)
+        return [None if lane.is_plain else self._timed(lane, tally, None if base is None else self.tallies[base], most)
                 for lane, tally in zip(self.lanes, self.tallies, strict=True)]
 
-    def _timed(self, lane: Lane, tally: Tally, base: DecodeStats | None, most: int) -> dict[str, Any]:
+    def _timed(self, lane: Lane, tally: Tally, base: Tally | None, most: int) -> dict[str, Any]:
         result: dict[str, Any] = {"waterfall": None, "doctor": None, "lossless": None}
         if base is None:
             return result
         with suppress(SequoiaError):  # a lane without a step, or a clock that stood still, has no losses
-            bars = waterfall(tally.stats, base).bars
+            bars = waterfall(tally.stats, base.stats).bars
             result["waterfall"] = {"bars": [{"name": bar.name, "value": bar.value, "loss": bar.loss, "words": bar.sentence}
                                             for bar in bars]}
             result["doctor"] = self._doctor(lane, tally, base, most)
         return result
 
-    def _doctor(self, lane: Lane, tally: Tally, base: DecodeStats, most: int) -> dict[str, Any]:
+    def _doctor(self, lane: Lane, tally: Tally, base: Tally, most: int) -> dict[str, Any]:
         acceptance, _ = acceptance_of(self.pair, self.policy, lane.verifier, [self.prompt])
         tree = lane.tree
         if not isinstance(tree, Tree):
             nodes, levels = (statistics.fmean(sizes) for sizes in zip(*tally.sizes, strict=True))
             tree = typical_tree(nodes, levels, acceptance)
-        found = diagnose(tally.stats, tree, base, acceptance, machine(self.pair))
+        found = diagnose(tally.stats, tree, base.stats, acceptance, machine(self.pair), (), spread(tally.steps, base.steps))
         return {"speedup": found.speedup, "loss": found.largest_loss, "words": found.sentence,
                 "remedies": [{"words": one.words, "predicted": one.predicted, "label": one.label,
                               "parents": list(one.tree.parents) if one.tree and len(one.tree) <= most else None}

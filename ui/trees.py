@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sequoia import Acceptance, Dynamic, Pair, Policy, Replanned, Shaper, Tree, acceptance_of, best_tree, default_plan, machine
+from sequoia.auto import SLACK
 from sequoia.errors import BadTree
 from sequoia.guarded import shown, whole
 from sequoia.tree import MAX_NODES
@@ -81,7 +82,7 @@ class Wish:
         shape = SHAPES[self.kind]
         if self.kind == "planned":
             source = acceptance_of(pair, policy, verifier, [prompt])[1]
-            return self._sized(default_plan(pair, policy, verifier, [prompt]).tree), f"{shape.label}, from {source} acceptance"
+            return self._sized(default_plan(pair, policy, verifier, [prompt]).tree), f"{self._words()}, from {source} acceptance"
         if self.kind in ("best", "replanned", "dynamic"):
             acceptance, source = acceptance_of(pair, policy, verifier, [prompt])
             return self._fitted(pair, acceptance.smoothed(), policy), f"{self._words()}, from {source} acceptance"
@@ -96,7 +97,8 @@ class Wish:
         return Dynamic(acceptance, machine(pair), policy.temperature, nodes, levels)
 
     def _words(self) -> str:
-        words = {"best": "best of its size", "replanned": SHAPES["replanned"].label, "dynamic": SHAPES["dynamic"].label,
+        words = {"planned": f"{SHAPES['planned'].label} (most tokens a step within {SLACK * 100:g} % of the fastest)",
+                 "best": "best of its size", "replanned": SHAPES["replanned"].label, "dynamic": SHAPES["dynamic"].label,
                  "sequences": "{} sequences of {}", "kary": "{}-ary, {} levels", "branching": "branching {}",
                  "lab": SHAPES["lab"].label}
         return words.get(self.kind, "plain decoding" if self.kind == "plain" else self.kind).format(*self.numbers)

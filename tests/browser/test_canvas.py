@@ -255,6 +255,19 @@ def test_the_speed_up_has_its_spread_beside_it_where_there_is_one(page: Any, can
     assert page.evaluate("[...document.querySelectorAll('.sq-tile')].filter(e => e.scrollWidth > e.clientWidth + 1).length") == 0
 
 
+def test_a_spread_that_includes_one_is_no_clear_difference(page: Any, canned: dict[str, Any]) -> None:
+    """Guards a win or a loss that is claimed by its colour where the range of the speed-up leaves both open."""
+    run = canned["64"]
+    watch(page, run, 9)
+    plain = run["meta"]["plain_seconds"] / page.evaluate("stage.store.totals().speedup")  # makes the speed-up 1
+    tile = page.locator("[data-total=speedup]")
+    for by, verdict in ((1.1, "even"), (0.9, "even"), (1.5, "faster"), (0.6, "slower")):
+        seconds = plain * by
+        watch(page, {**run, "meta": {**run["meta"], "plain_seconds": seconds, "plain_spread": [seconds * 0.8, seconds * 1.2]}}, 9)
+        assert tile.get_attribute("data-verdict") == verdict
+        assert ("no clear difference" in tile.inner_text().lower()) == (verdict == "even")
+
+
 def test_every_total_says_where_it_comes_from(page: Any, canned: dict[str, Any]) -> None:
     for label in ("measured", "recorded"):
         meta = {**canned["64"]["meta"], "label": label, "plain_label": label}

@@ -18,6 +18,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from sequoia.spread import Spread, spread
+
 DEMO = Path(__file__).resolve().parents[2] / "ui" / "canvas" / "race" / "demo.html"
 PLOTLY = Path(__import__("plotly").__file__).parent / "package_data" / "plotly.min.js"
 FRAME = "() => new Promise(f => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(f))))"
@@ -78,24 +80,21 @@ class Clock:
         return self.tokens[k], self.times[k]
 
 
-def rate(clock: Clock, start: float, stop: float) -> float | None:
-    (few, early), (many, late) = clock.at(start), clock.at(stop)
-    return (many - few) / (late - early) if late > early else None
+    def steps(self, t: float) -> list[tuple[int, float]]:
+        """(tokens, seconds) of each move that is over at t."""
+        return [(len(move["text"]), sum(move["seconds"].values())) for move, end in zip(self.moves, self.times[1:], strict=True)
+                if end <= t]
+
+    def rate(self, t: float = 1e9) -> float:
+        """Tokens a second so far."""
+        tokens, seconds = self.at(t)
+        return tokens / seconds
 
 
-def ratios(lane: Clock, plain: Clock, t: float) -> list[float]:
-    """Speed-up in each of about eight stretches of equal token count."""
-    last = bisect_right(lane.times, t) - 1
-    ends = [next(k for k in range(last + 1) if lane.tokens[k] >= part * lane.tokens[last] / 8 - 1e-9) for part in range(1, 9)]
-    return [speedup(lane, plain, a, b, t) for a, b in pairwise(lane.times[end] for end in sorted({0, *ends}))]
-
-
-def speedup(lane: Clock, plain: Clock, start: float, stop: float, t: float) -> float:
-    """Within [start, stop]; a plain lane that did not move there counts with its whole run to t."""
-    own, base = rate(lane, start, stop), rate(plain, start, stop) or rate(plain, 0, t)
-    assert own is not None
-    assert base is not None
-    return own / base
+def ranged(lane: Clock, plain: Clock, t: float = 1e9) -> Spread:
+    found = spread(lane.steps(t), plain.steps(t))
+    assert found is not None
+    return found
 
 
 # -- the page --------------------------------------------------------------------------------------------------------------------
@@ -169,26 +168,37 @@ def drawn(page: Page, figure: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_speedups_and_their_spread_are_pythons(page: Page, seed: int) -> None:
-    """Guards against ratios taken at another moment, or over stretches cut elsewhere."""
+    """Guards against ratios taken at another moment, and ranges from stretches cut elsewhere."""
     whole = race(seed=seed)
     clocks = [Clock(whole, index) for index in range(4)]
     ends = max(clock.times[-1] for clock in clocks)
     for t in (ends * 0.4, ends * 0.75, ends):
         still(page, whole, t)
         for index in (0, 2, 3):
-            expected, parts = speedup(clocks[index], clocks[1], 0, t, t), ratios(clocks[index], clocks[1], t)
+            expected = ranged(clocks[index], clocks[1], t)
             got = page.evaluate("([i, t]) => { const { folds: f } = stage.store, r = Sequoia.race; "
-                                "return { ratio: r.ratio(f[i], f[1], t), spread: r.spread(f[i], f[1], t) }; }", [index, t])
-            assert got["ratio"] == pytest.approx(expected)
-            spread = {"least": min(parts), "median": median(parts), "most": max(parts), "stretches": len(parts)}
-            assert got["spread"] == pytest.approx(spread)
-            assert text(page, lane(index, "ratio")) == f"{expected:.2f}"
-            assert text(page, lane(index, "spread")) == f"{min(parts):.2f}–{max(parts):.2f} recorded"
+                                "return { ratio: r.ratio(f[i], f[1], t), ...r.spread(f[i], f[1], t) }; }", [index, t])
+            assert got == {"ratio": pytest.approx(expected.speedup), "least": pytest.approx(expected.least),
+                           "most": pytest.approx(expected.most), "verdict": expected.verdict}
+            assert text(page, lane(index, "ratio")) == f"{expected.speedup:.2f}"
+            even = ", no clear difference" if expected.verdict == "even" else ""
+            assert text(page, lane(index, "spread")) == f"{expected.least:.2f}–{expected.most:.2f} recorded{even}"
+            assert page.locator(lane(index)).get_attribute("data-verdict") == (None if even else expected.verdict)
     assert text(page, lane(1, "speed")).replace("\n", "") == "1.00× plain decoding"
 
 
+def paced(tokens: int, seconds: dict[int, float], wild: tuple[int, ...] = ()) -> dict[str, Any]:
+    """A race of one token a move; `seconds` a move by lane, those of `wild` lanes up and down by half."""
+    whole = race(lanes=len(seconds), tokens=tokens)
+    whole["moves"] = [{"lane": index, "tree": index, "path": [0], "drafted": 0, "text": ["x"],
+                       "finish": None if k < tokens - 1 else "length",
+                       "seconds": {"verify": time * (1 + (0.5 if k // 12 % 2 else -0.5) * (index in wild))}}
+                      for index, time in seconds.items() for k in range(tokens)]
+    return whole
+
+
 def test_places_are_the_order_of_arrival(page: Page) -> None:
-    whole = race()
+    whole = paced(96, {0: 0.01, 1: 0.04, 2: 0.02, 3: 0.03})
     clocks = [Clock(whole, index).times[-1] for index in range(4)]
     order = sorted(range(4), key=clocks.__getitem__)
     still(page, whole)
@@ -196,6 +206,27 @@ def test_places_are_the_order_of_arrival(page: Page) -> None:
     page.evaluate("t => stage.seek(t)", clocks[order[1]])
     settle(page)
     assert [text(page, lane(index, "place")) for index in order] == ["1st", "2nd", "", ""]
+
+
+def test_lanes_without_a_clear_difference_share_a_place_and_are_coloured_as_neither(page: Page) -> None:
+    """Lanes 0 and 2 waver, so that nothing tells them from plain decoding or from each other; lane 3 is steady."""
+    whole = paced(96, {0: 0.011, 1: 0.012, 2: 0.010, 3: 0.002}, wild=(0, 2))
+    still(page, whole)
+    assert [text(page, lane(index, "place")) for index in range(4)] == ["2nd =", "2nd =", "2nd =", "1st"]
+    marks = [page.locator(lane(index, "place")).get_attribute("data-place") for index in range(4)]
+    assert marks == [None, None, None, "1"]
+    assert [page.locator(lane(index)).get_attribute("data-verdict") for index in range(4)] == [None, None, None, "faster"]
+    colour = "s => getComputedStyle(document.querySelector(s)).color"
+    assert page.evaluate(colour, lane(0, "ratio")) == page.evaluate(colour, lane(1, "ratio"))
+    assert text(page, lane(0, "spread")).endswith("recorded, no clear difference")
+    assert (page.text_content(".sq-spoken") or "").count("2nd, shared, ") == 3
+    bars = [{"name": name, "value": 1.0, "loss": 0.0, "words": "w."} for name in ("tokens", "overhead")]
+    why = {"waterfall": {"bars": bars}, "doctor": None, "lossless": None}
+    give(page, {"v": 1, "race": whole["race"], "moves": [], "done": True, "results": [why, None, why, why]})
+    rows = page.locator(".race-fall li:last-child")
+    assert [rows.nth(k).get_attribute("data-verdict") for k in range(3)] == [None, None, "faster"]
+    assert rows.nth(0).locator("p").inner_text().endswith("no clear difference.")
+    assert "no clear difference" not in rows.nth(2).inner_text()
 
 
 def test_no_place_is_given_that_another_may_still_take(page: Page) -> None:
@@ -230,7 +261,7 @@ def test_figures_of_a_lane_are_pythons(page: Page) -> None:
 
 def test_without_a_plain_lane_the_slowest_is_the_measure(page: Page) -> None:
     whole = race(lanes=3, plain=False)
-    rates = [rate(Clock(whole, index), 0, 1e9) or 0 for index in range(3)]
+    rates = [Clock(whole, index).rate() for index in range(3)]
     slowest = rates.index(min(rates))
     still(page, whole)
     assert [text(page, lane(index, "ratio")) for index in range(3)] == [f"{one / rates[slowest]:.2f}" for one in rates]
@@ -488,10 +519,10 @@ def test_figures_name_lanes_axes_and_colours(page: Page) -> None:
     assert titles == [["lane time, seconds", "tokens"], ["lane time, seconds", "speed-up, ×"]]
     bar = next(trace for trace in drawn(page, "speedup") if trace["error"])
     whole = race()
-    parts, end = ratios(Clock(whole, 0), Clock(whole, 1), 1e9), Clock(whole, 0).times[-1]
-    assert bar["x"] == pytest.approx([end])
-    assert bar["y"][0] - bar["error"]["arrayminus"][0] == pytest.approx(min(parts))
-    assert bar["y"][0] + bar["error"]["array"][0] == pytest.approx(max(parts))
+    expected = ranged(Clock(whole, 0), Clock(whole, 1))
+    assert bar["x"] == pytest.approx([Clock(whole, 0).times[-1]])
+    assert bar["y"][0] - bar["error"]["arrayminus"][0] == pytest.approx(expected.least)
+    assert bar["y"][0] + bar["error"]["array"][0] == pytest.approx(expected.most)
     page.evaluate("document.body.classList.add('dark')")
     page.wait_for_function("c => stage.stage.charts.tokens.chart.node.data[0].line.color !== c", arg=traces[0]["colour"])
 
@@ -511,7 +542,10 @@ def test_reasons_badges_and_buttons(page: Page) -> None:
     give(page, {"v": 1, "race": whole["race"], "moves": [], "done": True, "results": results})
     assert page.locator(".race-fall li > b").all_inner_texts() == ["3.00", "2.50×", "1.50×", "1.60×"]
     assert page.locator(".race-fall-less").all_inner_texts() == ["", "−0.50", "−1.00", "+0.10"]
-    assert page.locator(".race-fall p").all_inner_texts() == [bar["words"] for bar in bars]
+    shown = ranged(Clock(whole, 0), Clock(whole, 1))
+    said = page.locator(".race-fall p").all_inner_texts()
+    assert said[:3] == [bar["words"] for bar in bars][:3]
+    assert said[3].startswith(f"words of overhead Range {shown.least:.2f}–{shown.most:.2f} recorded")
     assert page.locator(".race-remedies b").all_inner_texts() == ["1.90×", "2.00×", "1.00×"]
     assert page.locator(".race-remedy-label").all_inner_texts() == ["predicted, +0.30", "predicted, what if, +0.40",
                                                                     "recorded, −0.60"]

@@ -103,7 +103,7 @@
       put("speedup", known(totals.speedup) ? totals.speedup.toFixed(2) : "–", known(totals.speedup) ? "× " + range + word : "",
         "plain: " + ms(plain) + " a token");
       attr(tile, "title", meta.plain_spread ? spread(meta) : null);
-      const verdict = !known(totals.speedup) ? "" : Math.abs(totals.speedup - 1) < 0.005 ? "even" : totals.speedup > 1 ? "faster" : "slower";
+      const verdict = !known(totals.speedup) ? "" : even(totals) ? "even" : totals.speedup > 1 ? "faster" : "slower";
       if (tile.dataset.verdict !== verdict) tile.dataset.verdict = verdict;
       text(this.readouts.speedup.name, SPEED[verdict] || "speed-up over plain");
     }
@@ -111,7 +111,9 @@
 
   const spread = ({ plain_seconds: plain, plain_spread: [least, most] }) => "Plain decoding was timed after the run in three short stretches: "
     + ms(plain) + " a token (median), at least " + ms(least) + ", at most " + ms(most) + ". The range of the speed-up follows from these.";
-  const SPEED = { slower: "slower than plain", even: "as fast as plain" };
+  /** Whether the range of the speed-up includes 1. */
+  const even = ({ speedup, speedups }) => Math.abs(speedup - 1) < 0.005 || (speedups.length > 0 && Math.min(...speedups) <= 1 && Math.max(...speedups) >= 1);
+  const SPEED = { slower: "slower than plain", even: "no clear difference" };
   const TILES = [
     ["tokensPerStep", "tokens per step"], ["tokensPerSecond", "tokens per second"], ["speedup", "speed-up over plain"],
     ["draftShare", "share from the draft"], ["acceptedPerStep", "accepted per step"], ["tokens", "tokens emitted"],

@@ -1,4 +1,4 @@
-/* The race as figures: tokens against lane time, and the speed-up with its spread. In turns, each at most four times a second, and the newest state always. */
+/* The race as figures: tokens against lane time, and the speed-up with its range. In turns, each at most four times a second, and the newest state always. */
 (function (S) {
   "use strict";
 
@@ -44,7 +44,7 @@
       const plain = reference < 0 || lanes[reference].plain;
       text(this.tokens.word, label || "");
       text(this.speedup.word, [label, name && (plain ? "over " : "over the slowest, ") + name].filter(Boolean).join(", "));
-      text(this.words, (plain ? "" : "No lane decodes plainly, so ratios are to the slowest. ") + "Line: all tokens so far. Bar at its end: least to greatest over eight stretches of the lane's run.");
+      text(this.words, (plain ? "" : "No lane decodes plainly, so ratios are to the slowest. ") + "Line: all tokens so far. Bar at its end: the range, about 95 % sure, from how much the pace changes between eight stretches of each run.");
       this.later(false);
     }
 
@@ -114,7 +114,7 @@
         const spread = other && i !== reference ? R.spread(fold, other, t) : null;
         data.push({ type: "scatter", mode: "lines", name: R.name(lanes[i], i), x: sums.map((sum) => sum.seconds), y: y.map((value) => (Number.isFinite(value) ? value : null)),
           line: line(lanes[i], i), hovertemplate: "%{y:.2f}× at %{x:.3f} s" });
-        if (spread) bars.push(this.bar(spread, lanes[i], i, fold.at(t).seconds, y[y.length - 1]));
+        if (spread) bars.push(this.bar(spread, lanes[i], i, fold.at(t).seconds, R.ratio(fold, other, t)));
         top = Math.max(top, spread?.most || 0, ...y.slice(settled).filter(Number.isFinite));
       });
       return { data: [...data, ...bars], layout: {
@@ -122,11 +122,11 @@
       } };
     }
 
-    /** The spread as an error bar: bands over the whole line would hide one another and the lines. */
+    /** The range as an error bar: bands over the whole line would hide one another and the lines. */
     bar({ least, most }, lane, i, x, y) {
       const error = { type: "data", symmetric: false, array: [Math.max(most - y, 0)], arrayminus: [Math.max(y - least, 0)], thickness: 1.6, width: 5, color: colour(lane, i) };
       return { type: "scatter", mode: "markers", x: [x], y: [y], error_y: error, marker: { size: 7, color: colour(lane, i) }, line: line(lane, i), showlegend: false,
-        hovertemplate: `${least.toFixed(2)}× to ${most.toFixed(2)}×<extra></extra>`, name: R.name(lane, i) + ", spread" };
+        hovertemplate: `${least.toFixed(2)}× to ${most.toFixed(2)}×<extra></extra>`, name: R.name(lane, i) + ", range" };
     }
 
     csv() {

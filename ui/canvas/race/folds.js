@@ -1,9 +1,9 @@
-/* What a race comes to at a time t: sums of a lane's moves, speed-up over the plain lane with its spread, places. Pure. */
+/* What a race comes to at a time t: sums of a lane's moves, speed-up over the plain lane with its range, places. Pure. */
 (function (S) {
   "use strict";
 
   const R = (S.race = S.race || {});
-  const STRETCHES = 8, LEAST_STRETCHES = 3;
+  const STRETCHES = 8, LEAST_STRETCHES = 3, STUDENT = [, , , 4.303, 3.182, 2.776, 2.571, 2.447, 2.365]; // as in sequoia/spread.py
   const START = Object.freeze({ moves: 0, tokens: 0, drafted: 0, nodes: 0, seconds: 0, draft: 0, verify: 0, overhead: 0 });
 
   const amount = (value) => (Number.isFinite(value) && value > 0 ? value : 0);
@@ -40,6 +40,13 @@
     /** Why the lane ended; null while it goes on. */
     get finish() { return this.moves.length ? this.moves[this.moves.length - 1].finish : null; }
 
+    /** The lane's pace to t: {log of seconds a token, its standard error by the jackknife over stretches, their number}, or null. */
+    pace(t) {
+      const k = this.count(t);
+      if (this.paced?.k !== k) this.paced = { k, pace: pace(stretches(this.sums.slice(0, k + 1))) };
+      return this.paced.pace;
+    }
+
     /** Number of moves that are over at t. */
     count(t) { return upTo(this.sums, t, (sum) => sum.seconds) - 1; }
     at(t) { return t < 0 ? START : this.sums[this.count(t)]; }
@@ -50,31 +57,35 @@
   /** Tokens a second of `lane` over those of `other`, each at its newest move at t; NaN while either has none. */
   R.ratio = (lane, other, t) => rate(lane.at(t)) / rate(other.at(t));
 
-  /** Its ratio within one stretch of time. Where `other` did not move in it (it has finished), its whole run to t stands in. */
-  function within(lane, other, from, to, t) {
-    const between = (fold) => {
-      const a = fold.at(from), b = fold.at(to);
-      return (b.tokens - a.tokens) / (b.seconds - a.seconds);
-    };
-    const base = between(other);
-    return between(lane) / (Number.isFinite(base) ? base : rate(other.at(t)));
-  }
-
-  /** Times at which the lane's run to t is cut into about eight stretches of equal token count. */
-  function cuts(lane, t) {
-    const sums = lane.sums.slice(0, lane.count(t) + 1), { tokens } = sums[sums.length - 1], ends = new Set([0]);
+  /** Tokens and seconds of about eight stretches of equal token count. */
+  function stretches(sums) {
+    const { tokens } = sums[sums.length - 1], ends = new Set([0]);
     for (let k = 1; k <= STRETCHES; k++) ends.add(upTo(sums, (k * tokens) / STRETCHES - 1e-9, (sum) => sum.tokens));
-    return [...ends].filter((end) => end < sums.length).map((end) => sums[end].seconds);
+    const cut = [...ends].filter((end) => end < sums.length).map((end) => sums[end]);
+    return cut.slice(1).map((sum, k) => ({ tokens: sum.tokens - cut[k].tokens, seconds: sum.seconds - cut[k].seconds }));
   }
 
-  /** {least, median, most, stretches} of the ratio over consecutive stretches, or null where there are too few. */
+  function pace(parts) {
+    const total = (of) => parts.reduce((sum, part) => sum + of(part), 0), tokens = total((part) => part.tokens), seconds = total((part) => part.seconds);
+    if (parts.length < LEAST_STRETCHES || !parts.every((part) => seconds - part.seconds > 0)) return null;
+    const without = parts.map((part) => Math.log((seconds - part.seconds) / (tokens - part.tokens))), n = without.length;
+    const mean = without.reduce((sum, one) => sum + one, 0) / n, squares = without.reduce((sum, one) => sum + (one - mean) ** 2, 0);
+    return { log: Math.log(seconds / tokens), error: Math.sqrt(((n - 1) / n) * squares), count: n };
+  }
+
+  /** {least, most, verdict: "faster", "slower" or "even"} of the ratio, about 95 % sure, or null where there are too few stretches. */
   R.spread = function (lane, other, t) {
-    const ends = cuts(lane, t), ratios = [];
-    for (let k = 1; k < ends.length; k++) ratios.push(within(lane, other, ends[k - 1], ends[k], t));
-    const sorted = ratios.filter(Number.isFinite).sort((a, b) => a - b), n = sorted.length;
-    if (n < LEAST_STRETCHES) return null;
-    return { least: sorted[0], median: (sorted[(n - 1) >> 1] + sorted[n >> 1]) / 2, most: sorted[n - 1], stretches: n };
+    const own = lane.pace(t), base = other.pace(t);
+    if (!own || !base) return null;
+    const wide = STUDENT[Math.min(own.count, base.count)] * Math.hypot(own.error, base.error), log = base.log - own.log;
+    const least = Math.exp(log - wide), most = Math.exp(log + wide);
+    return { least, most, verdict: least > 1 ? "faster" : most < 1 ? "slower" : "even" };
   };
+
+  R.even = "no clear difference";
+
+  /** A range in words, with where it comes from. */
+  R.ranged = (spread, word) => `${spread.least.toFixed(2)}–${spread.most.toFixed(2)} ${word}${spread.verdict === "even" ? ", " + R.even : ""}`;
 
   /** Index of the lane that others are compared with at t: the plain one, else the slowest; -1 where none has moved. */
   R.reference = function (lanes, folds, t) {
@@ -87,12 +98,25 @@
     return slowest;
   };
 
-  /** Place of each lane at t, from 1; null where it has not finished, or where one behind on its clock may still overtake it. */
+  /**
+   * Place of each lane at t, {place from 1, tied}; null where it has not finished, or where one behind on its clock may still overtake it.
+   * Lanes that are not clearly slower than the first of a place share it.
+   */
   R.places = function (folds, t, done) {
-    const over = folds.map((fold) => (fold.finish && fold.clock <= t ? fold.clock : null));
+    const over = (fold) => fold.finish && fold.clock <= t, places = folds.map(() => null);
     const behind = (clock) => !done && folds.some((fold) => !fold.finish && fold.clock < clock);
-    return over.map((clock) => (clock === null || behind(clock) ? null : 1 + folds.filter((fold) => fold.finish && fold.clock < clock).length));
+    const order = folds.map((_, i) => i).filter((i) => over(folds[i])).sort((a, b) => folds[a].clock - folds[b].clock);
+    let first = null;
+    order.forEach((i, at) => {
+      const tied = first !== null && (folds[i].clock === folds[first].clock || R.spread(folds[first], folds[i], t)?.verdict === "even");
+      if (!tied) first = i;
+      places[i] = { place: tied ? places[first].place : at + 1, tied };
+      if (tied) places[first].tied = true;
+    });
+    return places.map((place, i) => (place && behind(folds[i].clock) ? null : place));
   };
 
+  /** A place in words: "1st", or "1st =" where it is shared. */
+  R.placed = ({ place, tied }) => R.ordinal(place) + (tied ? " =" : "");
   R.ordinal = (place) => place + (["th", "st", "nd", "rd"][place] || "th");
 })((window.Sequoia = window.Sequoia || {}));

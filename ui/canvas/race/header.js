@@ -81,7 +81,7 @@
   /** The order of arrival, for those who cannot see it. */
   function order({ lanes, folds, end }) {
     const places = R.places(folds, end, true);
-    return lanes.map((lane, i) => [places[i], R.name(lane, i)]).filter(([place]) => place).sort(([a], [b]) => a - b)
-      .map(([place, name]) => R.ordinal(place) + " " + name).join(", ");
+    return lanes.map((lane, i) => [places[i], R.name(lane, i)]).filter(([place]) => place).sort(([a], [b]) => a.place - b.place)
+      .map(([place, name]) => R.ordinal(place.place) + (place.tied ? ", shared, " : " ") + name).join(", ");
   }
 })((window.Sequoia = window.Sequoia || {}));

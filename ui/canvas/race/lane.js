@@ -50,7 +50,7 @@
       const line = el("div", { class: "race-speed", "data-part": "speed" }, this.root);
       this.ratio = el("b", { class: "sq-tile-value", "data-part": "ratio" }, line);
       this.unit = el("span", { class: "sq-tile-unit" }, line);
-      this.range = el("span", { class: "race-range", "data-part": "spread" }, line);
+      this.range = el("p", { class: "race-range", "data-part": "spread" }, this.root);
     }
 
     figures() {
@@ -81,7 +81,7 @@
     /** Paints only where something this lane shows has changed. */
     paint(places, reference) {
       const { store, index } = this, fold = store.folds[index], { t } = store, done = fold.count(t);
-      const other = store.folds[reference], key = [done, other?.count(t), reference, places[index], store.line, store.state].join();
+      const other = store.folds[reference], key = [done, other?.count(t), reference, JSON.stringify(places[index]), store.line, store.state].join();
       const result = store.results?.[index] ?? null;
       if (this.result !== result) this.paintLossless((this.result = result));
       if (this.key === key) return;
@@ -96,8 +96,9 @@
 
     paintProgress(sum, place) {
       const { line } = this.store, share = Math.min(sum.tokens / line, 1);
-      text(this.place, place ? R.ordinal(place) : "");
-      attr(this.place, "data-place", place);
+      text(this.place, place ? R.placed(place) : "");
+      attr(this.place, "data-place", place && !place.tied ? place.place : null);
+      attr(this.place, "title", place?.tied ? "Shared: " + R.even + " between these lanes" : null);
       this.fill.style.transform = `scaleX(${share})`;
       attr(this.bar, "aria-valuemax", line);
       attr(this.bar, "aria-valuenow", Math.min(sum.tokens, line));
@@ -122,10 +123,8 @@
       const self = reference === index, ratio = other ? R.ratio(fold, other, t) : NaN, spread = other && !self ? R.spread(fold, other, t) : null;
       text(this.ratio, known(ratio) ? ratio.toFixed(2) : "–");
       text(this.unit, known(ratio) ? "× " + (self ? (lane.plain ? "plain decoding" : "the slowest lane") : store.lanes[reference].plain ? "plain" : "the slowest") : "");
-      text(this.range, spread ? spread.least.toFixed(2) + "–" + spread.most.toFixed(2) + " " + word : self || !known(ratio) ? "" : word);
-      attr(this.range, "title", spread ? `Over ${spread.stretches} stretches of this lane's run: median ${spread.median.toFixed(2)}×, least `
-        + `${spread.least.toFixed(2)}×, most ${spread.most.toFixed(2)}×, ${word}.` : null);
-      attr(this.root, "data-verdict", self || !known(ratio) || Math.abs(ratio - 1) < 0.005 ? null : ratio > 1 ? "faster" : "slower");
+      text(this.range, self || !known(ratio) ? " " : spread ? R.ranged(spread, word) : word + ", too short for a range");
+      attr(this.root, "data-verdict", spread && spread.verdict !== "even" ? spread.verdict : null);
     }
 
     paintLossless(result) {

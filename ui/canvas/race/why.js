@@ -32,12 +32,18 @@
       panel.root.dataset.lane = i;
       el("span", { class: "sq-word", text: this.store.meta.label || "" }, panel.titleBox);
       panel.titleBox.prepend(el("i", { class: "race-mark", "aria-hidden": "true" }));
-      if (waterfall?.bars?.length) this.bars(panel.body, waterfall.bars);
+      if (waterfall?.bars?.length) this.bars(panel.body, waterfall.bars, this.spread(i));
       if (doctor) this.doctor(panel.body, doctor, i);
     }
 
+    /** The range of the lane's speed-up over the whole race; null without a plain lane. */
+    spread(i) {
+      const { folds, lanes, end } = this.store, reference = R.reference(lanes, folds, end);
+      return lanes[reference]?.plain ? R.spread(folds[i], folds[reference], end) : null;
+    }
+
     /** Each bar with what it lost to the bar before, on one scale from 0 to the longest. */
-    bars(host, bars) {
+    bars(host, bars, spread) {
       const list = el("ol", { class: "race-fall" }, host), most = Math.max(...bars.flatMap(({ value, loss }) => [value, value + Math.max(loss, 0)]).filter(known), 1e-9);
       bars.forEach(({ name, value, loss, words }, k) => {
         const row = el("li", { "data-bar": name }, list), last = k === bars.length - 1;
@@ -47,7 +53,8 @@
         el("i", { class: "race-fall-loss" }, track).style.width = share(Math.max(loss, 0), most);
         el("b", { text: figure(value) + (k ? "×" : "") }, row);
         el("span", { class: "race-fall-less", text: k && known(loss) ? (loss >= 0 ? "−" : "+") + Math.abs(loss).toFixed(2) : "" }, row);
-        el("p", { text: S.readable(words) }, row);
+        el("p", { text: S.readable(words) + (last && spread ? " Range " + R.ranged(spread, this.store.meta.label || "") + "." : "") }, row);
+        if (last && spread && spread.verdict !== "even") row.dataset.verdict = spread.verdict;
       });
     }
 
