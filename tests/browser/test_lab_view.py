@@ -407,12 +407,23 @@ INSIDE = """box => { const around = box.getBoundingClientRect();
 def test_nothing_of_a_tree_is_cut_at_its_sides(page: Page, width: int) -> None:
     """Guards the top row, the longest one: its last pills once lay beyond the panel. What cannot fit is said to be there."""
     page.set_viewport_size({"width": width, "height": 800})
-    for key, n in (("paper", 2), ("paper", 64), ("flat", 40), ("peaked", 16)):
+    for key, n in (("paper", 2), ("paper", 64), ("paper", 512), ("flat", 40), ("peaked", 16), ("peaked", 1024)):
         page.select_option(part("presets"), key)
         put(page, n=n)
         assert page.eval_on_selector(".sq-lab-scroll", INSIDE) == 0
         assert "scroll" not in page.inner_text(part("explain"))
+        assert "…" not in "".join(page.locator(".sq-lab-tree .sq-n-text").all_text_contents())
     put(page, n=64, shown="chain")
+    assert page.eval_on_selector(".sq-lab-scroll", INSIDE) == 0
+    last = page.locator(".sq-lab-tree .sq-n.has-more:visible")
+    drawn = int(last.get_attribute("data-node")) + 1
+    assert last.text_content().endswith(f" ▸{64 - drawn}")
+    assert f"64 nodes, {drawn} drawn" in page.inner_text(part("lab-tree"))
+    last.click()
+    page.mouse.move(0, 0)
+    page.focus(part("find"))
+    put(page)
+    assert page.locator(".sq-lab-tree .sq-n:visible").count() == 64
     said = re.search(r"Levels 1 to (\d+) of the 64 drawn", page.inner_text(part("explain")))
     assert page.eval_on_selector(".sq-lab-scroll", INSIDE) == 64 - int(said[1])
     page.evaluate("document.querySelector('.sq-lab-scroll').scrollLeft = 1e5")

@@ -42,16 +42,22 @@
     return [cut, Math.min(widthOf(cut, family) * size, most), false];
   }
 
+  /** Px of the narrowest column for a word of that width at 1 px of type size. */
+  const thinnest = (word) => word * LEAST_SIZE + TIGHT + INSIDE + 0.5;
+
+  /** How many columns of such words fit into `width` px with `tail` px behind them. */
+  const columns = (width, word, tail) => Math.floor((width - 2 * PAD - tail) / thinnest(word));
+
   /**
    * Pixels for a grid of `rows` and `cols` in a box. `wants(size)`, given for the focus layout, tells how wide each column's
    * text is: where equal columns would not fit, each gets what it wants. `word`, the widest text of a cell at 1 px of type size,
-   * lets equal columns be as narrow as that text in small type; `tail` px are kept free behind the last column.
+   * lets equal columns be as narrow as that text in small type, and no text is cut; `tail` px are kept free behind the last column.
    */
   function frame({ rows, cols, width, height, focus, wants, word, tail = 0 }) {
     const most = focus ? 30 : MOST_PITCH, least = focus ? 17 : LEAST_PITCH;
     const pitch = Math.max(least, Math.min(most, Math.floor((Math.max(height - 12, 0) / rows) * 4) / 4));
     const room = width - 2 * PAD - tail, tight = word && cols * (word * LEAST_SIZE + GUTTER + INSIDE) > room;
-    const gutter = tight ? TIGHT : GUTTER, thin = word ? word * LEAST_SIZE * SQUEEZE + gutter + INSIDE : 50;
+    const gutter = tight ? TIGHT : GUTTER, thin = word ? thinnest(word) : 50;
     const column = focus
       ? Math.max(86, Math.min(150, room / Math.max(cols, 6)))
       : Math.max(thin, Math.min(190, room / Math.max(cols, 1)));
@@ -103,5 +109,5 @@
     return `M${out} ${y0}V${lift + c}q0 ${-c} ${c} ${-c}H${back - c}q${c} 0 ${c} ${c}V${y1 - c}q0 ${c} ${c} ${c}H${x1}`;
   }
 
-  S.frame = { frame, edge, branch, bonus, fit, widthOf, LEAST_PITCH, NOTE_SIZE };
+  S.frame = { frame, columns, edge, branch, bonus, fit, widthOf, LEAST_PITCH, NOTE_SIZE };
 })((window.Sequoia = window.Sequoia || {}));

@@ -36,9 +36,15 @@
       const { tree } = this;
       tree.at = node;
       if (tree.state.shown === "hand") return away ? this.change("remove", node) : this.change("add", node);
-      if (tree.byNode.get(node)?.hidden) tree.opened.add(node);
+      if (tree.byNode.get(node)?.hidden) this.unfold(node);
       else tree.opened.delete(node);
       tree.state.changed();
+    }
+
+    /** The children of a node, and below an only child its own in turn: a chain unfolds at once. */
+    unfold(node) {
+      const { tree: { opened, topo } } = this;
+      for (let at = node; at !== undefined; at = topo.children[at].length === 1 ? topo.children[at][0] : undefined) opened.add(at);
     }
 
     change(what, node) {

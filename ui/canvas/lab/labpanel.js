@@ -85,9 +85,9 @@
       show(this.hands, hand);
       this.told.classList.toggle("is-drawing", hand);
       const size = state.shown === "hand" ? state.hand.length : state.n;
-      show(this.fold, size > lab.TreePanel.FOLD_ABOVE);
+      show(this.fold, Boolean(this.foldable));
       attr(this.fold, "aria-pressed", String(this.all));
-      text(this.word, size + (size === 1 ? " node" : " nodes") + (size > lab.TreePanel.FOLD_ABOVE && !this.all ? `, the best ${lab.TreePanel.DRAWN} drawn` : ""));
+      text(this.word, size + (size === 1 ? " node" : " nodes") + (this.drawn?.items.length < size ? `, ${this.drawn.items.length} drawn` : ""));
     }
   };
 })((window.Sequoia = window.Sequoia || {}));

@@ -65,12 +65,21 @@
       this.at = Math.min(this.at, this.parents.length - 1);
     }
 
-    get folded() { return !this.all && this.topo.n > FOLD_ABOVE; }
+    /** Of a large tree the best nodes are drawn, of a deep one the levels that fit; a drawing by hand is drawn as it is. */
+    limits() {
+      const { topo, state } = this, digit = S.frame.widthOf("0", this.family);
+      this.digit = digit;
+      this.deepest = state.shown === "hand" ? Infinity : Math.max(S.frame.columns(this.size.w, this.letters * digit, this.tail(topo.n)), 2);
+      this.foldable = topo.n > FOLD_ABOVE || topo.levels > this.deepest;
+    }
+
+    /** Px that the count of `hidden` nodes takes behind a pill. */
+    tail(hidden) { return hidden ? Math.ceil((String(hidden).length + 2) * this.digit * 13.5) : 0; }
 
     plan() {
-      const { topo } = this, items = [], stack = [[0, null]];
+      const { topo, deepest } = this, items = [], stack = [[0, null]], large = topo.n > FOLD_ABOVE;
       let rows = 0, cols = 0;
-      const visible = (child) => !this.folded || this.best.has(child) || this.opened.has(topo.parents[child]);
+      const visible = (child) => this.all || this.opened.has(topo.parents[child]) || ((!large || this.best.has(child)) && topo.depth[child] < deepest);
       while (stack.length) {
         const [node, parent] = stack.pop(), shown = topo.children[node].filter(visible);
         const hidden = topo.children[node].filter((child) => !visible(child)).reduce((sum, child) => sum + topo.size[child], 0);
@@ -85,16 +94,17 @@
 
     paint() {
       if (this.refusedAt !== this.state.version) this.refusal.say("");
-      this.controls();
-      if (!this.size.w) return;
+      if (!this.size.w) return this.controls();
       this.read();
       this.family ||= getComputedStyle(this.canvas).fontFamily;
+      this.limits();
       const plan = this.plan(), wish = this.wish(plan), shape = [plan.rows, plan.cols, this.size.w, this.size.h, this.family, wish.word, wish.tail].join();
       if (shape !== this.shape) {
         this.shape = shape;
         this.frame = S.frame.frame({ rows: plan.rows, cols: plan.cols, width: this.size.w, height: this.size.h, focus: false, ...wish });
       }
-      this.drawn = plan.cols;
+      this.drawn = plan;
+      this.controls();
       this.fit();
       this.pills(plan);
       this.byNode = new Map(plan.items.map((item) => [item.node, item]));
@@ -104,9 +114,8 @@
 
     /** What the pills want of the frame: the widest text of a cell, and the room that counts of folded nodes take behind the last. */
     wish({ items, cols }) {
-      const digit = S.frame.widthOf("0", this.family), last = items.filter(({ col, end }) => end && col === cols - 1);
-      const tail = Math.max(...last.map(({ hidden }) => (hidden ? String(hidden).length + 2 : 0)));
-      return { word: this.letters * digit, tail: Math.ceil(tail * digit * 13.5) };
+      const last = items.filter(({ col, end }) => end && col === cols - 1);
+      return { word: this.letters * this.digit, tail: Math.max(...last.map(({ hidden }) => this.tail(hidden))) };
     }
 
     fit() {
@@ -127,7 +136,7 @@
 
     /** Which levels are in sight, where that is not all of them. */
     sight() {
-      const { frame, zoom, size, left, drawn } = this, within = (col) => frame.x(col) * zoom >= left && (frame.x(col + 1) - frame.gutter) * zoom <= left + size.w;
+      const { frame, zoom, size, left, drawn: { cols: drawn } } = this, within = (col) => frame.x(col) * zoom >= left && (frame.x(col + 1) - frame.gutter) * zoom <= left + size.w;
       const cols = Array.from({ length: drawn }, (_, col) => col).filter(within);
       if (!cols.length || cols.length === drawn) return "";
       return ` Levels ${cols[0] + 1} to ${cols.at(-1) + 1} of the ${drawn} drawn are in sight: scroll to the others.`;
@@ -187,7 +196,7 @@
       const focused = this.canvas.contains(document.activeElement) || this.state.shown === "hand" ? this.at : null;
       const node = this.hover ?? focused, hand = this.state.shown === "hand";
       if (node === null || node === undefined || node >= this.topo.n) {
-        return this.tell(hand ? "" : "Each pill is the chance that a step accepts its node; together they are the expected tokens." + (this.folded ? " Dashed: more below, click to unfold." : " Point at a node to see why.") + this.sight());
+        return this.tell(hand ? "" : "Each pill is the chance that a step accepts its node; together they are the expected tokens." + (this.drawn.items.length < this.topo.n ? " Dashed: more below, click to unfold." : " Point at a node to see why.") + this.sight());
       }
       if (node === 0) return this.tell("The root is the last token of the text: it is always there and counts 1, for the token the target itself adds.");
       const ranks = this.way(node), rates = ranks.map((rank) => lab.share(this.state.even[rank - 1] ?? 0));
@@ -254,7 +263,7 @@
     /** Unfold the way to a node and bring it into view. */
     goTo(node) {
       if (node === undefined) return;
-      for (let at = this.parents[node]; at >= 0; at = this.parents[at]) if (this.folded) this.opened.add(at);
+      for (let at = this.parents[node]; at >= 0; at = this.parents[at]) this.opened.add(at);
       this.at = node;
       this.paint();
       const item = this.byNode.get(node), { frame, zoom, scroller } = this;
