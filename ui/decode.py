@@ -32,7 +32,7 @@ class LiveView:
     def __init__(self, room: EngineRoom, limits: Limits, header: gr.HTML) -> None:
         self._room, self._limits, self._header = room, limits, header
         self.sessions: Sessions[LiveRun] = Sessions(limits)
-        self.shelf = Shelf(limits.runs, limits.weight)
+        self.shelf: Shelf[Any] = Shelf(limits.runs, limits.weight)  # recordings, and runs that other views have measured
         self._welcome = recordings.welcome()
 
     def build(self) -> None:
@@ -156,11 +156,16 @@ class LiveView:
         return self._put(found, request)
 
     def show(self, run: Run, request: gr.Request) -> Updates:
-        """Play `run`, which another view holds, as a recorded one. Raises Busy while a run goes on here, and BadTrace."""
+        """Play `run`, which another view holds. One that was measured here stays a measured one, and is kept for reload. Raises
+        Busy while a run goes on here, and BadTrace."""
         going = self.sessions.get(visitor(request))
         if going and going.busy:
             raise Busy("a run is going on in the live view; stop it first")
-        return self._put(recordings.played(run), request)
+        if not run.steps or run.meta.get("label") != "measured":  # what comes from a file never says so, see race_messages.Opened
+            return self._put(recordings.played(run), request)
+        kept = recordings.Finished(run)
+        self.shelf.put(kept)
+        return self._put(recordings.Shown(messages.whole(run, kept.name), run.to_json()), request)
 
     def _put(self, found: recordings.Shown, request: gr.Request) -> Updates:
         return {self.stage: found.message, self.form.save: download(found.file, "sequoia-run.json"), **self._given_up(request)}

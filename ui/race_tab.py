@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ import gradio as gr
 from sequoia import SequoiaError, Tree
 from sequoia.errors import BadTrace, BadTree
 from sequoia.guarded import whole
-from sequoia.race_file import RaceLog
-from sequoia.trace import MAX_CHARS
+from sequoia.race_file import LaneLog, RaceLog
+from sequoia.trace import MAX_CHARS, Run
 
 from . import recordings, show
 from .decode import LiveView, download, visitor, warn
@@ -214,7 +215,7 @@ class RaceTab:
             if not lanes:
                 raise BadTrace("the race is no longer kept")
             lane = event._data.get("lane") if isinstance(event._data, Mapping) else None
-            return self._live.show(lanes[whole(lane, "lane", 0, len(lanes) - 1, BadTrace)].run, request)
+            return self._live.show(_titled(lanes[whole(lane, "lane", 0, len(lanes) - 1, BadTrace)]), request)
         except SequoiaError as problem:
             raise gr.Error(show.toast(f"Not opened: {problem}"), print_exception=False) from None
 
@@ -245,3 +246,8 @@ class RaceTab:
         except SequoiaError as problem:
             warn(str(problem), "Cannot be saved")
             return gr.update(interactive=False)
+
+
+def _titled(lane: LaneLog) -> Run:
+    """The run of `lane`, which says where it is from."""
+    return replace(lane.run, meta={**lane.run.meta, "title": f"lane {lane.name} of a race"})

@@ -49,6 +49,16 @@ class Recording:
             return replace(self._recorder.run(), meta=dict(self.meta))
 
 
+class Finished:
+    """A run that is over, measured elsewhere on the page."""
+
+    def __init__(self, run: Run) -> None:
+        self.name, self.weight, self._run = new_name(), sum(len(step.tree) for step in run.steps), run
+
+    def run(self) -> Run:
+        return self._run
+
+
 class Keepable(Protocol):
     """What a shelf can hold: it has a name, and a weight in nodes."""
 
@@ -111,7 +121,7 @@ def text_of(path: Any, most: int, kind: str) -> str:
 
 
 def played(run: Run, notice: str | None = None) -> Shown:
-    """`run` as a recorded one, whatever it says of itself."""
+    """`run` as a recorded one, whatever it says of itself. Raises BadTrace where it has no step."""
     if not run.steps:
         raise BadTrace("the run file holds no steps, so there is nothing to play")
     run = replace(run, meta=messages.recorded(run.meta))

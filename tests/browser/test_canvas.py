@@ -192,6 +192,18 @@ def test_a_recorded_run_plays_and_a_measured_one_is_followed(page: Any, canned: 
     assert text(page, "[data-part=badge]") == "measured live"
 
 
+def test_what_was_measured_says_when_and_where_once_it_is_over(page: Any, canned: dict[str, Any]) -> None:
+    """Guards against a run that was made a minute ago and is called live, or recorded."""
+    run = {**canned["16"], "run": "lane", "from": 0, "done": True}
+    give(page, {**run, "meta": {**run["meta"], "label": "measured", "date": "2026-11-21 20:13", "title": "lane Chain of a race"}})
+    badge = page.locator("[data-part=badge]")
+    assert (badge.inner_text(), badge.get_attribute("data-label")) == ("measured here, 20:13", "measured")
+    assert badge.get_attribute("title") == "Measured on this machine, 2026-11-21 20:13"
+    assert "lane Chain of a race" in text(page, "[data-part=head]")
+    give(page, {**run, "run": "other", "meta": {**run["meta"], "label": "recorded"}})
+    assert (badge.inner_text(), badge.get_attribute("title")) == ("recorded", None)
+
+
 def test_the_opening_rests_on_a_full_tree(page: Any, canned: dict[str, Any]) -> None:
     """Guards the first impression: the last step is often cut to a few nodes. Played again by hand, the run ends at its end."""
     run, stump = canned["16"], made([-1])["steps"][0]

@@ -74,7 +74,7 @@ def test_a_run_ordered_early_or_late_streams_to_its_end(visit: Visit) -> None:
     assert re.search(r"[?&]run=", page.url)
     expect(page.locator("#pg-run")).to_be_enabled()
     text = page.locator(".sq-stage").inner_text()
-    assert "measured live" in text
+    assert "measured here" in text
 
 
 def test_messages_are_few_and_steps_come_while_it_runs(visit: Visit) -> None:

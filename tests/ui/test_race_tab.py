@@ -268,12 +268,38 @@ def test_a_lane_of_the_race_on_screen_opens_in_the_live_view(tab: RaceTab) -> No
     assert first["meta"]["tree"]["nodes"] == tab._welcome.log().lanes[1].most
     messages = sent(tab.run(filled(tab), request()))
     second = json.loads(tab.open_lane(event({"lane": 2}), request())[live.stage])
-    assert second["meta"]["label"] == "recorded"
     assert second["meta"]["verifier"] == "specinfer"
+    assert [one["meta"]["label"] for one in (first, second)] == ["recorded", "measured"]
+    assert [one["meta"]["title"] for one in (first, second)] == ["lane Chain of a race", "lane k-ary, SpecInfer of a race"]
+    assert second["meta"]["date"] == messages[0 if "meta" in messages[0] else 1]["meta"]["date"]
+    assert second["meta"]["plain_label"] == "measured"
     assert [step["text"] for step in second["steps"]] == [
         move["text"] for message in messages for move in message.get("moves", []) if move["lane"] == 2]
     other = json.loads(tab.open_lane(event({"lane": 1}), request("two"))[live.stage])
     assert other["steps"] == first["steps"]
+
+
+def test_a_measured_lane_comes_back_after_a_reload_and_its_saved_file_is_a_recorded_one(tab: RaceTab) -> None:
+    sent(tab.run(filled(tab), request()))
+    live = tab._live
+    shown = tab.open_lane(event({"lane": 1}), request())
+    message = json.loads(shown[live.stage])
+    again = json.loads(live.load(request("two", run=message["run"]))[live.stage])
+    assert (again["run"], again["meta"], again["steps"]) == (message["run"], message["meta"], message["steps"])
+    missed = json.loads(live.get_steps([message["run"], 2]))
+    assert missed["steps"] == message["steps"][2:]
+    opened = json.loads(live.open(shown[live.form.save]["value"], request())[live.stage])
+    assert opened["meta"]["label"] == "recorded"
+
+
+def test_a_lane_of_an_opened_race_is_recorded_whatever_its_file_says(tab: RaceTab, tmp_path: Path) -> None:
+    sent(tab.run(filled(tab), request()))
+    file = Path(tab.rested(request())[tab.form.save]["value"]).read_text()
+    assert '"measured"' in file
+    (tmp_path / "race.json").write_text(file)
+    tab.open(str(tmp_path / "race.json"), request())
+    shown = json.loads(tab.open_lane(event({"lane": 1}), request())[tab._live.stage])
+    assert shown["meta"]["label"] == shown["meta"]["plain_label"] == "recorded"
 
 
 @pytest.mark.parametrize("data", [None, 7, {}, {"lane": 4}, {"lane": -1}, {"lane": True}, {"lane": "0"}])

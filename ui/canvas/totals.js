@@ -35,6 +35,7 @@
     paint() {
       const { store } = this;
       if (this.version !== store.version || this.meta !== store.meta) this.paintMeta();
+      S.words.paintBadge(this.badge, store.run ? store.meta : null, store.done, "run");
       this.paintTotals(store.totals());
       for (const [name, value] of [["error", store.error], ["notice", store.notice]]) {
         text(this[name], value ? S.readable(value) : "");
@@ -54,9 +55,6 @@
       const { store } = this, { meta } = store;
       this.version = store.version;
       this.meta = meta;
-      const measured = meta.label === "measured";
-      text(this.badge, !store.run ? "no run yet" : measured ? "measured live" : meta.label || "run");
-      this.badge.dataset.label = store.run ? meta.label || "" : "none";
       this.models.replaceChildren();
       if (meta.target) this.model("target", meta.target);
       if (meta.draft) this.model("draft", meta.draft);
@@ -121,7 +119,7 @@
 
   /** The rest of the meta data as short facts: [name, value]. */
   function facts(meta) {
-    const policy = meta.policy || {}, tree = meta.tree || {}, list = [];
+    const policy = meta.policy || {}, tree = meta.tree || {}, list = meta.title ? [["", meta.title]] : [];
     if (meta.device) list.push(["", meta.device]);
     if (meta.dtype) list.push(["", String(meta.dtype)]);
     if (known(policy.temperature)) list.push(["temperature", String(policy.temperature)]);

@@ -1,4 +1,4 @@
-/* Plain sentences about one step and one node. Pure: a view in, text out; every number in them is the step's own. */
+/* Plain sentences about one step and one node, and the words of the badge: a view in, text out; every number in them is the step's own. */
 (function (S) {
   "use strict";
 
@@ -100,6 +100,14 @@
 
     /** A time with where it comes from. */
     sourced: (time, word) => time + (word ? " (" + word + ")" : ""),
+
+    /** Where the numbers of a `kind` come from, into its badge; without `meta` there is none. What was measured was so on the server's machine. */
+    paintBadge(node, meta, done, kind) {
+      const label = meta?.label || "", at = /^\d{4}-\d\d-\d\d (\d\d:\d\d)/.exec(String(meta?.date ?? "")), over = label === "measured" && done;
+      S.dom.text(node, !meta ? "no " + kind + " yet" : over ? "measured here" + (at ? ", " + at[1] : "") : label === "measured" ? "measured live" : label || kind);
+      S.dom.attr(node, "title", over && at ? "Measured on this machine, " + at[0] : null);
+      node.dataset.label = meta ? label : "none";
+    },
 
     finish(reason) {
       return ENDS[reason]?.[1] || reason;

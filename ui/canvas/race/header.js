@@ -32,6 +32,7 @@
     paint() {
       const { store } = this, { gap, state } = store;
       if (this.meta !== store.meta || this.version !== store.version) this.paintMeta();
+      S.words.paintBadge(this.badge, store.race ? store.meta : null, store.done, "race");
       text(this.state, [STATES[state], store.end ? seconds(store.end) : ""].filter(Boolean).join(" · "));
       this.state.dataset.state = state;
       for (const name of ["error", "notice"]) {
@@ -47,8 +48,6 @@
       const { store } = this, { meta } = store;
       this.version = store.version;
       this.meta = meta;
-      text(this.badge, !store.race ? "no race yet" : meta.label === "measured" ? "measured live" : meta.label || "race");
-      this.badge.dataset.label = store.race ? meta.label || "" : "none";
       this.models.replaceChildren();
       for (const role of ["target", "draft"]) if (meta[role]) this.model(role, meta[role]);
       this.chips.replaceChildren(...facts(meta).map(([name, value]) => {
