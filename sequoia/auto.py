@@ -9,15 +9,15 @@ from .engine import Decoder, run, verifier_named
 from .hardware import HardwareProfile
 from .measure import count_acceptance, measure_profile
 from .pair import Known, Pair
-from .plan import Plan, best_plan
+from .plan import USUAL_NODES, Plan, best_plan, bounds
 from .policy import Policy
 from .teacher import agreement
 from .trace import StepTrace
-from .tree import Tree
+from .tree import MAX_NODES, Tree
 
-MAX_NODES, MAX_LEVELS = 128, 16
 SLACK = 0.05  # about what a quick profile is uncertain by
 _QUICK_SECONDS, _QUICK_TOKENS, _QUICK_RANKS = 0.8, 48, 8
+_WIDE_RANKS = 32  # where a pass over so many more nodes takes no longer
 _NEAR = 0.15  # of temperatures: shipped vectors stand 0.3 apart at most
 _SAMPLE = "import os\n\n\ndef main(path):\n    \"\"\"Read the file and print what is in it.\"\"\"\n"
 
@@ -42,7 +42,8 @@ def acceptance_of(pair: Pair, policy: Policy, verifier: str = "sequoia", texts: 
     key = "acceptance", policy.temperature, policy.top_p, verifier
     if key not in pair.measured:
         quick = Policy(policy.temperature, policy.top_p, _QUICK_TOKENS, ignore_eos=True)
-        ranks = min(_QUICK_RANKS, pair.target.vocab)
+        profile = pair.measured.get("profile")
+        ranks = min(_WIDE_RANKS if profile and bounds(profile)[0] > USUAL_NODES else _QUICK_RANKS, pair.target.vocab)
         pair.measured[key] = count_acceptance(pair, [_SAMPLE], quick, ranks=ranks, verifier=verifier).acceptance
     return pair.measured[key], "measured"
 
@@ -77,10 +78,12 @@ def _agreement(pair: Pair, texts: tuple[str, ...]) -> float:
     return pair.measured["agreement"][1]
 
 
-def default_plan(pair: Pair, policy: Policy, verifier: str = "sequoia", texts: Sequence[str] = ()) -> Plan:
+def default_plan(pair: Pair, policy: Policy, verifier: str = "sequoia", texts: Sequence[str] = (), most: int = MAX_NODES) -> Plan:
     """The tree for this pair on this machine and for texts such as `texts`: of the fastest predicted, within a slack, the one
-    with the most tokens a step."""
-    return best_plan(acceptance_of(pair, policy, verifier, texts)[0], machine(pair), MAX_NODES, MAX_LEVELS, SLACK)
+    with the most tokens a step, of at most `most` nodes and no more than were timed."""
+    profile = machine(pair)
+    nodes = min(bounds(profile)[0], most)
+    return best_plan(acceptance_of(pair, policy, verifier, texts)[0], profile, nodes, slack=SLACK)
 
 
 def speculate(pair: Pair, prompt: str, policy: Policy, tree: Tree | None = None, verifier: str = "sequoia"

@@ -23,6 +23,7 @@ from .engine import Decoder, run
 from .errors import BadAcceptance, BadProfile, BadPrompt
 from .guarded import number, whole
 from .hardware import HardwareProfile, Point
+from .memory import free_bytes
 from .models import Context, Rows, TreeModel
 from .pair import Pair
 from .policy import Policy
@@ -32,6 +33,9 @@ from .tree import MAX_NODES, Tree
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
 WIDTHS = (1, 2, 4, 8, 16, 32)
 OVERHEAD_SIZES = (1, 16, 64)
+WIDE_WIDTHS, WIDE_OVERHEAD_SIZES = (64, 128, 256), (256,)  # measured too where larger trees may pay
+_FLAT = 1.5  # times as long: what twice the nodes may take for twice as many to be looked at
+_SLOW = 20  # passes: what of them does not fit the time is measured at few sizes
 _PASSES = 0.8  # share of the time that is for passes; the rest is for whole steps
 _DRAFTS_A_STEP = 4
 _LIBRARIES = ("torch", "transformers", "accelerate")
@@ -56,23 +60,29 @@ def followed(steps: Iterable[StepTrace], tokens: int, progress: Progress) -> lis
     return traces
 
 
-def measure_profile(pair: Pair, *, sizes: Sequence[int] = SIZES, widths: Sequence[int] = WIDTHS, prefix: int = 256,
+def measure_profile(pair: Pair, *, sizes: Sequence[int] | None = None, widths: Sequence[int] | None = None, prefix: int = 256,
                     rounds: int = 15, seconds: float = 30.0, progress: Progress = lambda _: None) -> HardwareProfile:
     """Times of target passes over `sizes` nodes, draft passes over `widths`, and the engine's overhead, after `prefix` tokens.
 
-    Takes at least one round after a warm-up, and otherwise at most about `seconds`. An exception raised by `progress` ends it;
-    nothing is kept then. Raises BadProfile for a size, width, prefix, number of rounds or seconds that is not positive.
+    Without sizes: up to 128 nodes, and on to 1,024 while twice the nodes take less than half as long again; without widths: up
+    to 32, or to 256 with more nodes than 128. Takes at least one round after a warm-up, and otherwise at most about `seconds`.
+    An exception raised by `progress` ends it; nothing is kept then. Raises BadProfile for a size, width, prefix, number of
+    rounds or seconds that is not positive.
     """
     prefix = min(whole(prefix, "prefix", 1, 2**20, BadProfile), pair.limit // 2)
     rounds = whole(rounds, "rounds", 1, 10**6, BadProfile)
     seconds = number(seconds, "seconds", 1e-9, 86_400, BadProfile)
-    targets = [_Pass(pair.target, whole(n, "sizes", 1, MAX_NODES, BadProfile), prefix) for n in sizes]
-    drafts = [_Pass(pair.draft, whole(n, "widths", 1, MAX_NODES, BadProfile), prefix) for n in widths]
+    targets = (_while_flat(pair.target, prefix, seconds, progress) if sizes is None
+               else _passes(pair.target, [whole(n, "sizes", 1, MAX_NODES, BadProfile) for n in sizes], prefix))
+    wide = max((one.size for one in targets), default=0) > SIZES[-1]
+    if widths is None:
+        widths = (WIDTHS + WIDE_WIDTHS * wide)[::1 if sizes is not None or len(targets) >= len(SIZES) else 2]
+    drafts = _passes(pair.draft, [whole(n, "widths", 1, MAX_NODES, BadProfile) for n in widths], prefix)
     _rounds(targets, drafts, rounds, seconds * _PASSES, progress)
-    overhead = []
-    for n in OVERHEAD_SIZES:
-        rest = part(lambda share: progress(_PASSES + (1 - _PASSES) * share), len(overhead), len(OVERHEAD_SIZES))
-        overhead.append(_overhead(pair, n, rest))
+    overhead, steps = list[Point](), OVERHEAD_SIZES + WIDE_OVERHEAD_SIZES * wide
+    for n in steps:
+        rest = part(lambda share: progress(_PASSES + (1 - _PASSES) * share), len(overhead), len(steps))
+        overhead.append(_overhead(pair, n, seconds, rest))
         rest(1.0)
     return HardwareProfile(device=describe(pair.target.device), dtype=dtype_name(pair), target=pair.target.name,
                            draft=pair.draft.name, prefix_length=prefix, target_seconds=tuple(one.point() for one in targets),
@@ -81,14 +91,22 @@ def measure_profile(pair: Pair, *, sizes: Sequence[int] = SIZES, widths: Sequenc
 
 
 class _Pass:
-    """One forward of one model over `n` rows after a prefix, repeatable; `times` are in seconds."""
+    """One forward over `size` rows after the prefix of `context`, repeatable; `times` are in seconds."""
 
-    def __init__(self, model: TreeModel, n: int, prefix: int) -> None:
-        self._context: Context = model.open(prefix + n)
-        self._context.extend([i % model.vocab for i in range(prefix)])
-        self._tokens = [i % model.vocab for i in range(n)]
-        self._rows = Rows(Tree.from_branching([1] * min(n - 1, 7) + [max(n - 8, 1)] * (n > 8)), range(n), self._context)
+    def __init__(self, context: Context, size: int) -> None:
+        self.size, self._context = size, context
+        self._tokens = [i % context.model.vocab for i in range(size)]
+        self._rows = Rows(Tree.from_branching([1] * min(size - 1, 7) + [max(size - 8, 1)] * (size > 8)), range(size), context)
         self.times: list[float] = []
+
+    def quick(self, progress: Progress) -> float:
+        """Seconds of a pass that is not the first one; none of it is kept."""
+        for _ in range(2):
+            self.run()
+            progress(0.0)
+        found = self.times[-1]
+        self.times.clear()
+        return found
 
     def run(self) -> None:
         start = time.perf_counter()
@@ -99,7 +117,39 @@ class _Pass:
         self.times.append(time.perf_counter() - start)
 
     def point(self) -> Point:
-        return _point(len(self._tokens), self.times)
+        return _point(self.size, self.times)
+
+
+def _opened(model: TreeModel, most: int, prefix: int) -> Context:
+    """A context that has read `prefix` tokens and has room for `most` rows."""
+    context = model.open(prefix + most)
+    context.extend([i % model.vocab for i in range(prefix)])
+    return context
+
+
+def _passes(model: TreeModel, sizes: Sequence[int], prefix: int) -> list[_Pass]:
+    context = _opened(model, max(sizes, default=0), prefix)
+    return [_Pass(context, n) for n in sizes]
+
+
+def _while_flat(model: TreeModel, prefix: int, seconds: float, progress: Progress) -> list[_Pass]:
+    """Passes over SIZES nodes, and over twice as many as long as that is nearly free. Where passes are so slow that they fill the
+    time, and 128 nodes take hardly longer than one, nothing is measured in between: there is nothing to be seen."""
+    context = _opened(model, MAX_NODES, prefix)
+    one, most = _Pass(context, 1), _Pass(context, SIZES[-1])
+    first, last = one.quick(progress), most.quick(progress)
+    few = last * _SLOW > seconds and last < _FLAT * first
+    found = [one, *(_Pass(context, n) for n in SIZES[1:-1] if not few), most]
+    before = found[-2].quick(progress)
+    while last < _FLAT * before and found[-1].size < MAX_NODES and _fits(context, 2 * found[-1].size):
+        found.append(_Pass(context, 2 * found[-1].size))
+        before, last = last, found[-1].quick(progress)
+    return found
+
+
+def _fits(context: Context, nodes: int) -> bool:
+    """There is room for a pass over `nodes` nodes, and for as much again."""
+    return all(2 * count <= free_bytes(device) for device, count in context.needs(nodes).items())
 
 
 def _rounds(targets: Sequence[_Pass], drafts: Sequence[_Pass], rounds: int, seconds: float, progress: Progress) -> None:
@@ -129,14 +179,23 @@ def _point(size: int, found: Sequence[float]) -> Point:
     return size, statistics.median(found), (high - low) / 2
 
 
-def _overhead(pair: Pair, n: int, progress: Progress) -> Point:
-    """What steps with `n` nodes spend outside the models: the engine's own steps on a fixed text."""
+def _overhead(pair: Pair, n: int, seconds: float, progress: Progress) -> Point:
+    """What steps with `n` nodes spend outside the models: the engine's own steps on a fixed text, for at most about `seconds`."""
     levels = min(6, n)
     tree = Tree.sequences((n - 1) // 5, 5).limit(levels) if n > 5 else Tree.chain(n)
     prompt = (_PROMPT * 3)[:max(pair.limit // 4, 1)]  # short enough for the smallest context
     policy = Policy(temperature=0.6, max_new_tokens=8 * levels, ignore_eos=True)
-    steps = followed(run(Decoder(pair, prompt, policy, tree)), policy.max_new_tokens, progress)
+    steps = followed(_some(run(Decoder(pair, prompt, policy, tree)), seconds), policy.max_new_tokens, progress)
     return _point(n, [step.seconds["overhead"] for step in steps[1:] or steps])
+
+
+def _some(steps: Iterable[StepTrace], seconds: float) -> Iterator[StepTrace]:
+    """`steps` until the time is over, though at least three."""
+    start = time.perf_counter()
+    for done, step in enumerate(steps, 1):
+        yield step
+        if done >= 3 and time.perf_counter() - start > seconds:
+            return
 
 
 # -- acceptance ----------------------------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ class Spread:
     needs: bytes predicted for each device.
     """
 
-    where: dict[str, int | str]
+    where: Mapping[str, int | str]
     layer_devices: tuple[torch.device, ...]
     output: torch.device
     needs: Counter[torch.device]

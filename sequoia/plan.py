@@ -21,6 +21,7 @@ from .tree import MAX_NODES, Tree
 
 __all__ = ["HardwareProfile", "Plan", "SpeedupGrid", "best_plan", "predict", "speedup_grid", "step_seconds"]
 
+USUAL_NODES, USUAL_LEVELS, WIDE_LEVELS = 128, 16, 24  # the last is for larger trees than usual
 _ROUNDING = 1e-12  # a larger tree must win by more than this
 
 
@@ -60,17 +61,29 @@ def predict(tree: Tree, acceptance: Acceptance, profile: HardwareProfile) -> Pla
     return Plan(tree, tokens, seconds, tokens * profile.plain_seconds / seconds)
 
 
-def best_plan(acceptance: Acceptance, profile: HardwareProfile, max_nodes: int = 128, max_levels: int = 16,
+def bounds(profile: HardwareProfile) -> tuple[int, int]:
+    """Nodes and levels of a planned tree at most: as many nodes as were timed, where that is more than usual."""
+    nodes = min(max(USUAL_NODES, profile.target_seconds[-1][0]), MAX_NODES)
+    return nodes, levels_for(nodes)
+
+
+def levels_for(nodes: int) -> int:
+    """Levels at most of a planned tree of up to `nodes` nodes."""
+    return USUAL_LEVELS if nodes <= USUAL_NODES else WIDE_LEVELS
+
+
+def best_plan(acceptance: Acceptance, profile: HardwareProfile, max_nodes: int | None = None, max_levels: int | None = None,
               slack: float = 0.0) -> Plan:
-    """The fastest of the best trees of all sizes and level caps up to the bounds; never below plain decoding.
+    """The fastest of the best trees of all sizes and level caps up to the bounds; never below plain decoding. Without bounds,
+    those of `bounds`.
 
     With `slack`, of all that come within that share of the fastest, the one with the most expected tokens: times are
     measured to a few per cent, and the larger tree loses less when acceptance turns out otherwise.
     A vector that increases somewhere is smoothed first, and the plan's prediction is made with the smoothed one.
     Raises BadTree for bounds outside 1 to MAX_NODES or a slack outside 0 to 1.
     """
-    max_nodes = whole(max_nodes, "max_nodes", 1, MAX_NODES, BadTree)
-    max_levels = whole(max_levels, "max_levels", 1, MAX_NODES, BadTree)
+    max_nodes = whole(bounds(profile)[0] if max_nodes is None else max_nodes, "max_nodes", 1, MAX_NODES, BadTree)
+    max_levels = whole(levels_for(max_nodes) if max_levels is None else max_levels, "max_levels", 1, MAX_NODES, BadTree)
     slack, acceptance = number(slack, "slack", 0, 1, BadTree), acceptance.smoothed()
     found = list(_growths(acceptance, profile, max_nodes, max_levels))
     fastest, tree = 1.0 + _ROUNDING, Tree.chain(1)

@@ -53,13 +53,13 @@ def test_every_size_and_width_is_really_run(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("sequoia.measure._point", lambda size, times: points.append((size, len(times))) or (size, 0.1, 0.0))
     for model in (pair.target, pair.draft):
         monkeypatch.setattr(model, "run", noted(model.run, seen[model.name]))
-    monkeypatch.setattr("sequoia.measure._overhead", lambda pair, n, _: (n, 0.0, 0.0))
+    monkeypatch.setattr("sequoia.measure._overhead", lambda pair, n, *_: (n, 0.0, 0.0))
     measure_profile(pair, **QUICK)
-    assert seen["target"] == [20, 20, 20] + [1, 3, 9] * 3  # three prefixes; a round of warm-up and two that count
+    assert seen["target"] == [20] + [1, 3, 9] * 3  # the prefix; a round of warm-up and two that count
     assert points[:3] == [(1, 2), (3, 2), (9, 2)]
-    assert seen["draft"][:2] == [20, 20]
-    assert min(seen["draft"][2:].count(width) for width in (1, 4)) >= 3
-    assert set(seen["draft"][2:]) == {1, 4}
+    assert seen["draft"][0] == 20
+    assert min(seen["draft"][1:].count(width) for width in (1, 4)) >= 3
+    assert set(seen["draft"][1:]) == {1, 4}
 
 
 def noted(forward: Any, rows: list[int]) -> Any:
@@ -103,7 +103,7 @@ def test_a_time_limit_still_leaves_one_round_after_the_warm_up(monkeypatch: pyte
     pair = tiny_pair()
     rows: list[int] = []
     monkeypatch.setattr(pair.target, "run", noted(pair.target.run, rows))
-    monkeypatch.setattr("sequoia.measure._overhead", lambda pair, n, _: (n, 0.0, 0.0))
+    monkeypatch.setattr("sequoia.measure._overhead", lambda pair, n, *_: (n, 0.0, 0.0))
     measure_profile(pair, sizes=(1,), widths=(1,), prefix=7, rounds=1000, seconds=1e-9)
     assert rows == [7] + [1] * 2
 
@@ -113,7 +113,7 @@ def test_a_model_with_a_small_context_can_be_measured(context: int) -> None:
     """GPT-2 has no position beyond its context: one row too far raises there."""
     profile = measure_profile(tiny_pair("gpt2", context=context), rounds=1)
     assert profile.prefix_length == context // 2
-    assert profile.target_seconds[-1][0] == 128
+    assert profile.target_seconds[-1][0] >= 128
 
 
 @pytest.mark.parametrize(("option", "words"), [
@@ -130,7 +130,7 @@ def test_what_cannot_be_measured_is_refused_with_value_and_bound(option: dict[st
 def test_progress_is_reported_after_each_size_of_the_overhead(monkeypatch: pytest.MonkeyPatch) -> None:
     shares: list[float] = []
     seen: list[int] = []
-    monkeypatch.setattr("sequoia.measure._overhead", lambda pair, n, _: seen.append(len(shares)) or (n, 0.1, 0.0))
+    monkeypatch.setattr("sequoia.measure._overhead", lambda pair, n, *_: seen.append(len(shares)) or (n, 0.1, 0.0))
     measure_profile(tiny_pair(), **QUICK, progress=shares.append)
     assert seen == [seen[0], seen[0] + 1, seen[0] + 2]
     assert shares[-4:] == pytest.approx([0.8, 0.8 + 0.2 / 3, 0.8 + 0.4 / 3, 1.0])

@@ -10,15 +10,14 @@ from typing import Any
 
 from sequoia import Acceptance, DecodeStats, HardwareProfile, Pair, Run, SequoiaError, best_plan
 from sequoia.atlas import Atlas, positional
-from sequoia.auto import MAX_LEVELS, SLACK
+from sequoia.auto import SLACK
 from sequoia.explain import Comparison, compare, fastest, knee, phases, why
-from sequoia.plan import Plan, predict, speedup_grid
+from sequoia.plan import Plan, levels_for, predict, speedup_grid
 
 from . import figures, recordings
 from .profiles import Entry
 
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
-LEVELS = tuple(range(1, MAX_LEVELS + 1))
 MAX_RANKS, MAX_DEPTHS = 10, 14  # of the atlas as it is shown
 # Paper, appendix E: Llama3-70B-Instruct with 8B-Instruct on CNN.
 PAPER = Acceptance((
@@ -60,10 +59,10 @@ def message(entry: Entry, rates: Rates, nodes: int, against: Entry | None, run: 
     """All that the view shows. `here`: this machine's profile, which a run of this machine is held against; `known`: vectors to
     predict that run with. Raises a SequoiaError for sizes out of bounds."""
     profile = entry.profile
-    best = best_plan(rates.acceptance, profile, nodes, MAX_LEVELS)
-    default = best_plan(rates.acceptance, profile, nodes, MAX_LEVELS, SLACK)
+    best = best_plan(rates.acceptance, profile, nodes)
+    default = best_plan(rates.acceptance, profile, nodes, slack=SLACK)
     sizes = sorted({*(n for n in SIZES if n <= nodes), nodes, len(best.tree), len(default.tree)})
-    grid = speedup_grid(rates.acceptance, profile, sizes, LEVELS)
+    grid = speedup_grid(rates.acceptance, profile, sizes, range(1, levels_for(nodes) + 1))
     plan = fastest(grid)
     shown = [(entry.name, profile), *([(against.name, against.profile)] if against else [])]
     return _text({"view": {

@@ -82,7 +82,8 @@ class Wish:
         shape = SHAPES[self.kind]
         if self.kind == "planned":
             source = acceptance_of(pair, policy, verifier, [prompt])[1]
-            return self._sized(default_plan(pair, policy, verifier, [prompt]).tree), f"{self._words()}, from {source} acceptance"
+            tree = default_plan(pair, policy, verifier, [prompt], self.most).tree
+            return tree, f"{self._words()}, from {source} acceptance"
         if self.kind in ("best", "replanned", "dynamic"):
             acceptance, source = acceptance_of(pair, policy, verifier, [prompt])
             return self._fitted(pair, acceptance.smoothed(), policy), f"{self._words()}, from {source} acceptance"
