@@ -11,7 +11,7 @@ import gradio as gr
 from sequoia.verify import VERIFIERS
 
 from . import show
-from .presets import presets
+from .presets import TEMPERATURE, presets
 from .session import Limits
 from .trees import SHAPES
 
@@ -120,7 +120,8 @@ def _policy(parts: dict[str, Any], limits: Limits) -> None:
     # No bounds on the components: values out of bounds are refused in the program's own words.
     with gr.Group(elem_classes="pg-group"):
         with gr.Row():
-            parts["temperature"] = gr.Number(label="Temperature", value=0.6, step=0.1, min_width=60, elem_id="pg-temperature")
+            parts["temperature"] = gr.Number(label="Temperature", value=TEMPERATURE, step=0.1, min_width=60,
+                                             elem_id="pg-temperature")
             parts["top_p"] = gr.Number(label="Top-p", value=1.0, step=0.05, min_width=60, elem_id="pg-top-p")
         with gr.Row():
             parts["max_new_tokens"] = gr.Number(label="Tokens at most", value=min(160, limits.tokens), step=16, min_width=60,

@@ -1,4 +1,4 @@
-"""Prompts to begin with: text that a draft does well on, and one that it does badly on. Data: assets/prompts.json."""
+"""What forms begin with: a temperature, and prompts that a draft does well or badly on. Data: assets/prompts.json."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+TEMPERATURE = 0.6  # that forms begin with; at 0 the bundled pair soon repeats itself, which flatters speculation
 FILE = Path(__file__).resolve().parent.parent / "assets" / "prompts.json"
 
 

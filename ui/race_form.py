@@ -12,6 +12,7 @@ from sequoia.race import MOST_LANES
 from sequoia.verify import VERIFIERS
 
 from .controls import RUN, files, prompt_box
+from .presets import TEMPERATURE
 from .race_order import NO_LANE
 from .session import Limits
 from .trees import SHAPES
@@ -107,7 +108,7 @@ def _policy(parts: dict[str, Any], limits: Limits) -> None:
     # No bounds on the components: values out of bounds are refused in the program's own words.
     with gr.Group(elem_classes="pg-group"):
         with gr.Row():
-            parts["temperature"] = gr.Number(label="Temp.", value=0, step=0.1, min_width=50, elem_id="rc-temperature")
+            parts["temperature"] = gr.Number(label="Temp.", value=TEMPERATURE, step=0.1, min_width=50, elem_id="rc-temperature")
             parts["top_p"] = gr.Number(label="Top-p", value=1.0, step=0.05, min_width=50, elem_id="rc-top-p")
             parts["max_new_tokens"] = gr.Number(label="Tokens", value=min(_TOKENS, limits.tokens), step=16, min_width=50,
                                                 elem_id="rc-tokens")

@@ -15,7 +15,7 @@ from . import race_tab, recordings
 from .engine_room import EngineRoom
 from .live import LiveRun
 from .order import Order
-from .presets import presets
+from .presets import TEMPERATURE, presets
 from .race_form import POLICY, START
 from .race_messages import Opened
 from .race_order import RaceOrder
@@ -56,7 +56,7 @@ def main() -> None:
     parser.add_argument("name", help="name of the file, without .json")
     parser.add_argument("--preset", default=presets()[0].name, choices=known, help="the prompt")
     parser.add_argument("--tokens", type=int, default=128)
-    parser.add_argument("--temperature", type=float, default=0.0)
+    parser.add_argument("--temperature", type=float, default=TEMPERATURE)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--tree", default="planned", choices=[k for k, s in SHAPES.items() if not s.fields or k == "best"])
     parser.add_argument("--nodes", type=int, default=64, help="for --tree best")

@@ -19,6 +19,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from sequoia.spread import Spread, spread
+from sequoia.trace import repetition
 
 DEMO = Path(__file__).resolve().parents[2] / "ui" / "canvas" / "race" / "demo.html"
 PLOTLY = Path(__import__("plotly").__file__).parent / "package_data" / "plotly.min.js"
@@ -257,6 +258,28 @@ def test_figures_of_a_lane_are_pythons(page: Page) -> None:
         grown = page.evaluate("s => [...document.querySelectorAll(s)].map(n => Number(n.style.flexGrow))",
                               f"{lane(index)} .race-split i")
         assert grown == pytest.approx(shares, abs=1e-5)
+
+
+def test_a_text_that_repeats_itself_says_how_much_of_it_does(page: Page) -> None:
+    """Guards against a speed-up on a loop that is shown without a word. Held against the repetition that the benchmark counts."""
+    whole = race(lanes=2)
+    for index, period in ((0, 11), (1, 1000)):
+        mine = [move for move in whole["moves"] if move["lane"] == index]
+        pieces = iter(f"w{k % period}" for k in range(96))
+        for move in mine:
+            move["text"] = [next(pieces) for _ in move["text"]]
+    still(page, whole)
+    tokens = [int(piece[1:]) for move in whole["moves"] if move["lane"] == 0 for piece in move["text"]]
+    share = repetition(tokens)
+    assert share > 0.8
+    assert text(page, f"{lane(0)} [data-figure=repeats]") == f"{share * 100:.0f} %"
+    said = f"repeats itself ({share * 100:.0f} % of its 8-grams), which is easier to draft"
+    assert text(page, f"{lane(0)} .race-loops") == said
+    assert text(page, f"{lane(1)} [data-figure=repeats]") == "0 %"
+    assert page.locator(f"{lane(1)} .race-loops").is_hidden()
+    page.evaluate("stage.seek(0.02)")
+    settle(page)
+    assert page.locator(f"{lane(0)} .race-loops").is_hidden()
 
 
 def test_without_a_plain_lane_the_slowest_is_the_measure(page: Page) -> None:

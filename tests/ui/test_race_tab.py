@@ -21,6 +21,7 @@ from sequoia.tree import Tree
 from ui import decode, race_form, race_tab
 from ui.decode import LiveView
 from ui.engine_room import EngineRoom
+from ui.presets import presets
 from ui.race_tab import RaceTab
 from ui.record import record_race
 from ui.session import LOCAL, Limits
@@ -159,6 +160,15 @@ def test_a_bad_value_is_said_and_nothing_on_screen_is_lost(tab: RaceTab, said: l
 
 
 # -- the form ------------------------------------------------------------------------------------------------------------------
+
+
+def test_race_and_run_begin_with_the_same_prompt_and_temperature(tab: RaceTab) -> None:
+    """Guards against a race that flatters itself on a text that loops, as the bundled pair's does at temperature 0."""
+    one, other = tab.form, tab._live.form
+    assert (one.prompt.value, one.temperature.value) == (other.prompt.value, other.temperature.value)
+    assert one.prompt.value == presets()[0].text
+    assert one.temperature.value == 0.6
+    assert one.check.value is True
 
 
 def test_the_form_begins_with_a_race_that_may_run(tab: RaceTab, room: EngineRoom) -> None:

@@ -5,7 +5,10 @@
   const { el, attr, text, show, button } = S.dom;
   const { known, ms, rate, percent, count } = S.num;
   const R = (S.race = S.race || {});
-  const FIGURES = [["tokensPerStep", "tokens a step"], ["perToken", "per token"], ["nodes", "mean nodes"], ["clock", "clock"]];
+  const FIGURES = [
+    ["tokensPerStep", "tokens a step"], ["perToken", "per token"], ["nodes", "mean nodes"], ["clock", "clock"], ["drafted", "from the draft"], ["repeats", "repeats"],
+  ];
+  const LOOPS = 0.1, LEAST_GRAMS = 16; // share of repeated 8-grams from which a text is said to repeat itself, and 8-grams it has to have
   const PHASES = ["draft", "verify", "overhead"];
   const BADGES = {
     exact: ["exact", "The text is plain decoding's, token for token."], tie: ["tie", "The text differs from plain decoding's at a tie only."],
@@ -58,15 +61,15 @@
       this.values = {};
       for (const [key, label] of FIGURES) {
         const box = el("div", {}, list);
-        el("dt", { text: label }, box);
+        S.term(el("dt", {}, box), label);
         this.values[key] = el("dd", { "data-figure": key }, box);
       }
       this.split = el("div", { class: "race-split", "aria-hidden": "true" }, this.root);
       const key = el("div", { class: "race-phases", "data-part": "split" }, this.root);
       this.phases = Object.fromEntries(PHASES.map((phase) => {
-        const entry = el("span", { class: "race-phase", title: "Time of " + phase + " a token, and its share" }, key);
+        const entry = el("span", { class: "race-phase" }, key);
         el("i", { class: "sq-swatch", "data-phase": phase }, entry);
-        el("span", { text: phase }, entry);
+        S.term(entry, phase);
         return [phase, { part: el("i", { class: "sq-swatch", "data-phase": phase }, this.split), value: el("b", { "data-phase": phase }, entry) }];
       }));
     }
@@ -87,7 +90,8 @@
       if (this.key === key) return;
       this.key = key;
       const sum = fold.at(t), over = done === fold.moves.length && (fold.finish || (store.done ? "stopped" : null));
-      this.text.paint(fold, done, over ? S.readable(S.words.finish(over)) : "");
+      const loops = sum.grams >= LEAST_GRAMS && sum.repeats / sum.grams >= LOOPS;
+      this.text.paint(fold, done, over ? S.readable(S.words.finish(over)) : "", loops ? percent(sum.repeats / sum.grams) : "");
       this.paintProgress(sum, places[index]);
       this.paintFigures(sum);
       this.paintSpeed(fold, other, reference);
@@ -111,6 +115,8 @@
       text(values.perToken, ms(sum.seconds / sum.tokens));
       text(values.nodes, rate(sum.nodes / sum.moves));
       text(values.clock, some ? S.num.seconds(sum.seconds) : "–");
+      text(values.drafted, percent(sum.drafted / sum.tokens));
+      text(values.repeats, percent(sum.repeats / sum.grams));
       for (const phase of PHASES) {
         const { part, value } = this.phases[phase], share = sum[phase] / sum.seconds;
         part.style.flexGrow = known(share) ? share : 0;
