@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import statistics
 import sys
-import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import torch
-from tqdm import tqdm
 
-from .contestants import Contestant, grid, hugging_face, other_dtypes, ours
+from .contestants import grid, hugging_face, other_dtypes, ours
 from .errors import SequoiaError
 from .hardware import HardwareProfile
 from .hub import ASSETS, load_pair
@@ -28,21 +25,7 @@ from .measure import describe, dtype_name, measure_profile, versions
 from .pair import Pair
 from .policy import Policy
 from .prompts import text_list
-from .trace import repetition
-
-
-@dataclass
-class Row:
-    """What was measured of one contestant: a list entry a round."""
-
-    name: str
-    group: str
-    ms_per_token: list[float]
-    tokens_per_step: float | None
-    overhead_share: float | None
-    repetition: float
-    predicted: float | None
-    ratio: list[float] | None = None
+from .rounds import print_table, rated, timed
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -82,75 +65,12 @@ def _block(options: argparse.Namespace, pair: Pair, others: dict[str, Pair], pro
     policy = Policy(temperature=temperature, max_new_tokens=options.tokens, seed=options.seed, ignore_eos=True)
     contestants = [*ours(pair, others, profile, policy, prompts), *(grid(pair, profile, policy, prompts) if options.grid else ()),
                    *hugging_face(others, options.assistant_tokens)]
-    rows = measure(contestants, prompts, policy, options.rounds, f"{kind}, T={temperature:g}")
-    _print(rows, f"{kind} prompts ({len(prompts)}), temperature {temperature:g}")
+    rows = rated(timed(contestants, prompts, policy, options.rounds, f"{kind}, T={temperature:g}"))
+    print_table(rows, f"{kind} prompts ({len(prompts)}), temperature {temperature:g}")
     return {"prompts": kind, "temperature": temperature, "rows": [asdict(row) for row in rows]}
 
 
-def measure(contestants: Sequence[Contestant], prompts: Sequence[str], policy: Policy, rounds: int, title: str) -> list[Row]:
-    """Interleaved rounds over all contestants, after one warm-up on the first prompt; ratios filled in."""
-    rows = [Row(c.name, c.group, [], None, None, 0.0, c.predicted) for c in contestants]
-    for contestant in contestants:
-        contestant.decode(prompts[0], replace(policy, max_new_tokens=16))
-    with tqdm(total=rounds * len(contestants), desc=title, file=sys.stderr, leave=False) as bar:
-        for number in range(rounds):
-            for contestant, row in zip(contestants, rows, strict=True):
-                _round(contestant, row, prompts, replace(policy, seed=policy.seed + 1000 * number))
-                bar.update()
-    base = min((row for row in rows if row.group == "plain"), key=lambda row: statistics.median(row.ms_per_token))
-    for row in rows:
-        row.ratio = [one / other for one, other in zip(base.ms_per_token, row.ms_per_token, strict=True)]
-    return rows
-
-
-def _round(contestant: Contestant, row: Row, prompts: Sequence[str], policy: Policy) -> None:
-    """One pass over the prompts; adds a time to `row` and keeps what else the last round showed."""
-    emitted, found, start = [], [], time.perf_counter()
-    for i, prompt in enumerate(prompts):
-        tokens, stats = contestant.decode(prompt, replace(policy, seed=policy.seed + i))
-        emitted.append(tokens)
-        found.append(stats)
-    seconds = time.perf_counter() - start
-    row.ms_per_token.append(1e3 * seconds / sum(map(len, emitted)))
-    row.repetition = statistics.fmean(map(repetition, emitted))
-    if stats := [one for one in found if one]:
-        row.tokens_per_step = sum(one.tokens for one in stats) / sum(one.steps for one in stats)
-        row.overhead_share = sum(one.seconds["overhead"] for one in stats) / sum(one.total_seconds for one in stats)
-
-
 # -- in and out ----------------------------------------------------------------------------------------------------------------
-
-
-def _print(rows: Sequence[Row], title: str) -> None:
-    print(title)
-    print(f"  {'decoder':<46}{'ms/token':>22}{'speed-up over plain':>24}{'predicted':>11}{'tokens/step':>13}"
-          f"{'non-model':>11}{'repeated':>10}")
-    for row in rows:
-        print(f"  {row.name:<46}{_spread(row.ms_per_token, ''):>22}{_spread(row.ratio, 'x'):>24}"
-              f"{_or_blank(row.predicted, '.2f', 'x'):>11}{_or_blank(row.tokens_per_step, '.2f'):>13}"
-              f"{_or_blank(row.overhead_share, '.1%'):>11}{row.repetition:>10.0%}")
-    _print_summary(rows)
-
-
-def _print_summary(rows: Sequence[Row]) -> None:
-    own = next(row for row in rows if row.group == "Sequoia")
-    for group in ("generate", "assisted", "grid"):
-        best = min((row for row in rows if row.group == group), key=lambda row: statistics.median(row.ms_per_token), default=None)
-        if best:
-            ratio = [one / other for one, other in zip(best.ms_per_token, own.ms_per_token, strict=True)]
-            print(f"  Sequoia is {_spread(ratio, 'x')} as fast as {best.name}")
-    print(f"  Sequoia is {_spread(own.ratio, 'x')} as fast as plain decoding on the same engine; predicted is "
-          f"{_or_blank(own.predicted, '.2f', 'x')}\n", flush=True)
-
-
-def _spread(values: Sequence[float] | None, unit: str) -> str:
-    if not values:
-        return ""
-    return f"{statistics.median(values):.2f}{unit} ({min(values):.2f}-{max(values):.2f})"
-
-
-def _or_blank(value: float | None, form: str, unit: str = "") -> str:
-    return "" if value is None else f"{value:{form}}{unit}"
 
 
 def _positive(text: str) -> int:
