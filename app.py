@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 import argparse
+import json
 import logging
 import os
 from pathlib import Path
+
+NAMES = Path(__file__).with_name("assets") / "pairs.json"
 
 EPILOG = """\
 examples:
   python app.py                                   the bundled pair, at http://127.0.0.1:7860
   python app.py --port 8000 --host 0.0.0.0        for everyone on the local network
+  python app.py --pair qwen3-8b                   a pair by name, downloaded where it is not there
   python app.py --target ./big --draft ./small    two models of your own with the same tokenizer
   python app.py --target ./huge --draft ./small --offload    the large one does not fit the GPU
   python app.py --public                          tighter limits, for strangers
 
 The page opens at once on a recorded run, while the models load. GRADIO_SERVER_PORT sets the port where --port does not.
-Nothing is sent anywhere and nothing is downloaded, unless --target and --draft name models of the Hugging Face hub, or --share
-is given.
+The Models tab loads other pairs while the page runs. Nothing is sent anywhere and nothing is downloaded, unless models of the
+Hugging Face hub are asked for, here or in that tab, or --share is given.
 """
+
+
+def known_pairs() -> list[str]:
+    """Names that --pair takes."""
+    return ["bundled", *(one["name"] for one in json.loads(NAMES.read_text(encoding="utf-8"))["pairs"])]
 
 
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog="app.py", description="Watch real tree speculative decoding (Sequoia) in the browser.",
                                    epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
     models = made.add_argument_group("models")
+    models.add_argument("--pair", metavar="NAME", help=f"a pair by name: {', '.join(known_pairs())} (default: bundled)")
     models.add_argument("--target", metavar="MODEL", help="large model: a folder or Hugging Face id (default: the bundled one)")
     models.add_argument("--draft", metavar="MODEL", help="small model with the same tokenizer (default: the bundled one)")
     models.add_argument("--device", default="auto", help="auto, spread, cpu, cuda or cuda:N (default: auto, CUDA where there is "
@@ -45,8 +55,12 @@ def checked(arguments: argparse.Namespace, made: argparse.ArgumentParser) -> arg
     """`arguments`, or an exit with the reason."""
     if (arguments.target is None) != (arguments.draft is None):
         made.error("--target and --draft come together: the two models must share a tokenizer")
-    if arguments.public and arguments.target is not None:
-        made.error("--public serves the bundled pair; leave out --target and --draft")
+    if arguments.pair is not None and arguments.target is not None:
+        made.error("--pair names a pair, --target and --draft name its models; leave out one or the other")
+    if arguments.pair not in (None, *known_pairs()):
+        made.error(f"--pair {arguments.pair} is unknown; known are {', '.join(known_pairs())}")
+    if arguments.public and (arguments.target is not None or arguments.pair not in (None, "bundled")):
+        made.error("--public serves the bundled pair; leave out --pair, --target and --draft")
     if arguments.offload is not False and arguments.offload < 0:
         made.error(f"--offload {arguments.offload} is not a number of layers from 0 up")
     if arguments.offload is not False and arguments.device == "spread":
@@ -56,15 +70,20 @@ def checked(arguments: argparse.Namespace, made: argparse.ArgumentParser) -> arg
     return arguments
 
 
-def set_up(local_models: bool) -> None:
-    """What has to be said before Gradio and transformers are imported: no telemetry, and no proxy on the way to ourselves."""
+def set_up() -> bool:
+    """What has to be said before Gradio and transformers are imported: no telemetry, and no proxy on the way to ourselves.
+
+    This process asks nothing of the hub; downloads have one of their own. Gives back whether they may be made, which is up to
+    HF_HUB_OFFLINE as it was.
+    """
+    online = os.environ.get("HF_HUB_OFFLINE", "").upper() not in ("1", "ON", "YES", "TRUE")
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
-    if local_models:
-        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    os.environ["HF_HUB_OFFLINE"] = "1"
     for name in ("NO_PROXY", "no_proxy"):
         hosts = [host for host in os.environ.get(name, "").split(",") if host]
         os.environ[name] = ",".join(dict.fromkeys([*hosts, "localhost", "127.0.0.1"]))
+    return online
 
 
 def cores() -> int:
@@ -77,7 +96,7 @@ def main() -> None:
     arguments = checked(made.parse_args(), made)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    set_up(arguments.target is None or Path(arguments.target).is_dir())
+    online = set_up()
 
     import torch
 
@@ -88,10 +107,11 @@ def main() -> None:
 
     torch.set_num_threads(max(1, cores() - 1))  # one core stays free for the page itself
     limits = PUBLIC if arguments.public else LOCAL
-    room = EngineRoom(lambda: load_pair(draft=arguments.draft, target=arguments.target, device=arguments.device,
-                                        dtype=arguments.dtype, offload=arguments.offload), limits.waiting)
+    room = EngineRoom(lambda: load_pair(arguments.pair or "bundled", draft=arguments.draft, target=arguments.target,
+                                        device=arguments.device, dtype=arguments.dtype, offload=arguments.offload, online=online,
+                                        tell=room.hear), limits.waiting)
     room.open()
-    blocks = page(room, limits)
+    blocks = page(room, limits, online)
     _, address, public = blocks.launch(server_name=arguments.host, server_port=arguments.port, share=arguments.share,
                                        prevent_thread_lock=True, **launch_options(limits))
     logging.info("Sequoia is at %s%s", address, f" and {public}" if public else "")

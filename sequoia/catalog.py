@@ -31,14 +31,15 @@ class Model:
 
 @dataclass(frozen=True)
 class Preset:
-    """A pair by name. tier: the machine it is for. needs: what it takes, in words. offload: the target's layers are streamed
-    from memory."""
+    """A pair by name. tier: the machine it is for. needs: what it takes, in words; note: what else is to be known. offload: the
+    target's layers are streamed from memory."""
 
     name: str
     tier: str
     target: Model
     draft: Model
     needs: str
+    note: str = ""
     offload: bool = False
 
     @property

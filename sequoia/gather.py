@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .catalog import BUNDLED_NAME, preset
+from .catalog import BUNDLED_NAME, preset, presets
 from .checks import PROBES, Passed, Source, check_source, checked_name, matching_tokenizer
 from .download import Downloads, Listing, Progress, require_room
 from .errors import BadPair
@@ -46,6 +46,11 @@ def refs(name: str, target: str | None, draft: str | None) -> tuple[str, str]:
         return str(BUNDLED / "target"), str(BUNDLED / "draft")
     found = preset(name)
     return found.target.id, found.draft.id
+
+
+def streams(name: str, offload: bool | int) -> bool | int:
+    """Whether the target's layers are to be streamed: as asked for, else as the pair called `name` needs it."""
+    return any(one.name == name and one.offload for one in presets()) if offload is False else offload
 
 
 @contextmanager

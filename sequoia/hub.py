@@ -21,7 +21,7 @@ from .checks import Passed, Source, checked_device, checked_dtype, refused
 from .download import size
 from .dtype import MEASURED_UP_TO, best_dtype, lean_dtype
 from .errors import BadModel, BadPair, BadPrompt, Stopped
-from .gather import BUNDLED, Stop, Tell, gathered, printer, refs
+from .gather import BUNDLED, Stop, Tell, gathered, printer, refs, streams
 from .large import load_large, plan_large
 from .memory import ROOM, require, require_possible
 from .models import TreeModel, self_test
@@ -50,7 +50,7 @@ def load_pair(name: str = BUNDLED_NAME, *, draft: str | None = None, target: str
     where, kinds = checked_device(device), checked_dtype(dtype)
     transformers_logging.disable_progress_bar()
     with gathered(names, tell, stop, online) as found:
-        plan = _plan([found.target, found.draft], device, where, kinds, offload)
+        plan = _plan([found.target, found.draft], device, where, kinds, streams(name, offload))
         found.fetch()
     big = _loaded(found.target, plan or where, kinds, False, tell, stop)
     small = _loaded(found.draft, plan.output if plan else where, kinds, True, tell, stop)
@@ -68,9 +68,11 @@ def fetch_pair(name: str = BUNDLED_NAME, *, draft: str | None = None, target: st
     be free by then, so only what this machine can never hold is refused. Raises as `load_pair` does."""
     where, kinds = checked_device(device), checked_dtype(dtype)
     with gathered(refs(name, target, draft), tell or printer(), stop, online) as found:
-        if offload is False:
-            needed = sum(loaded_bytes(source, where, kinds) for source in (found.target, found.draft))
-            require_possible(needed * ROOM, where, device in ("auto", "spread"), "the two models need")
+        big, small = (loaded_bytes(source, where, kinds) * ROOM for source in (found.target, found.draft))
+        if streams(name, offload) is False:
+            require_possible(big + small, where, device in ("auto", "spread"), "the two models need")
+        else:
+            require_possible(big, torch.device("cpu"), False, "the target, streamed from memory, needs")
         found.fetch()
 
 

@@ -52,3 +52,13 @@ class Recorder:
 def _ended(text: tuple[str, ...], pending: str) -> tuple[str, ...]:
     """A last step's texts with what its last token left incomplete."""
     return (*text[:-1], text[-1] + pending)
+
+
+def prompt_pieces(pair: Pair, prompt: str, most: int = 1024) -> list[tuple[str, bool]]:
+    """The prompt as the models get it, token by token: the text that each adds, and whether it is a special token, which no text
+    can hold. Of more than `most` the middle is left out."""
+    ids, special = pair.encode(prompt), set(pair.tokenizer.all_special_ids)
+    stream = TextStream(pair.tokenizer)
+    found = [(stream.add(token), token in special) for token in ids]
+    cut = [("…", False)] if len(found) > most else []
+    return [*found[:most // 2], *cut, *found[-(most // 2):]] if cut else found

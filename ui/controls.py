@@ -15,7 +15,8 @@ from .presets import TEMPERATURE, presets
 from .session import Limits
 from .trees import SHAPES
 
-FORM = ("prompt", "temperature", "top_p", "max_new_tokens", "seed", "tree", "first", "second", "branching", "verifier", "compare")
+FORM = ("prompt", "chat", "temperature", "top_p", "max_new_tokens", "seed", "tree", "first", "second", "branching", "verifier",
+        "compare")
 RUN, RESUME, LOADING = "Run", "Resume", "loading models…"
 VERIFIER_LABELS = {"sequoia": "Sequoia (without replacement)", "specinfer": "SpecInfer (with replacement)", "topk": "top-k match"}
 
@@ -25,6 +26,7 @@ class Controls:
     """The components by name; FORM are those whose values make an order."""
 
     prompt: gr.Textbox
+    chat: gr.Checkbox
     run: gr.Button
     step: gr.Button
     stop: gr.Button
@@ -69,6 +71,7 @@ def controls(limits: Limits) -> Controls:
     """Lay out the form in the present column."""
     parts: dict[str, Any] = {}
     parts["prompt"] = prompt_box("pg", "Prompt · ctrl + enter runs it", 7)
+    parts["chat"] = chat_box("pg")
     _buttons(parts)
     _tree(parts)
     _policy(parts, limits)
@@ -86,6 +89,11 @@ def prompt_box(form: str, label: str, lines: int) -> gr.Textbox:
             chip = gr.Button(preset.name, size="sm", min_width=30, elem_classes="pg-chip")
             chip.click(None, None, box, js=f"() => {show.literal(preset.text)}", api_visibility="private")
     return box
+
+
+def chat_box(form: str) -> gr.Checkbox:
+    """Whether the prompt is a chat message. Out of sight until models are there that know chats, which other models ignore."""
+    return gr.Checkbox(label="As a chat message", value=True, visible=False, container=False, elem_id=f"{form}-chat")
 
 
 def files(form: str, what: str) -> dict[str, Any]:

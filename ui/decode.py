@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
@@ -17,6 +16,7 @@ from sequoia import Run, SequoiaError
 from . import messages, recordings, show, stage
 from .controls import LOADING, RESUME, RUN, Controls, controls, numbers_of
 from .engine_room import EngineRoom
+from .line import Left
 from .live import LiveRun
 from .order import Order
 from .recordings import Shelf
@@ -34,12 +34,15 @@ class LiveView:
         self.sessions: Sessions[LiveRun] = Sessions(limits)
         self.shelf: Shelf[Any] = Shelf(limits.runs, limits.weight)  # recordings, and runs that other views have measured
         self._welcome = recordings.welcome()
+        self.chats: list[gr.Checkbox] = []  # of all forms: whether prompts are chat messages, shown where the models can
+        room.leaving.append(self.sessions.release_all)
 
     def build(self) -> None:
         """Lay the view out in the present container."""
         with gr.Row(elem_id="pg-page", elem_classes="pg-page", equal_height=False):
             with gr.Column(elem_id="pg-side", elem_classes="pg-side", scale=0, min_width=276):
                 self.form: Controls = controls(self._limits)
+                self.chats.append(self.form.chat)
             with gr.Column(elem_id="pg-main", elem_classes="pg-main", min_width=480):
                 self.stage = stage.stage(self.get_steps)
 
@@ -59,7 +62,8 @@ class LiveView:
         form.open.upload(self.open, form.open, [self.stage, form.save, form.run], **quiet)
         form.example.click(self.example, None, [self.stage, form.save, form.run], **quiet)
         blocks.load(self.load, None, [self.stage, form.save], **quiet)
-        blocks.load(self.watch, None, [self._header, self.stage, form.run], concurrency_limit=None, **quiet)
+        blocks.load(self.watch, None, [self._header, self.stage, form.run, *self.chats], concurrency_limit=None, **quiet)
+        self._header.select(self.renew, None, [form.run, *self.chats], queue=False, **quiet)
         blocks.unload(self.leave)
 
     # -- runs ------------------------------------------------------------------------------------------------------------------
@@ -187,12 +191,24 @@ class LiveView:
             settled, status = self._room.settled, self._room.status
             if status != told:
                 told = status
-                yield {self._header: json.dumps({"stage": status.stage, "words": status.words}),
-                       self.form.run: gr.update(value=RUN if settled else LOADING)}
+                yield {self._header: self._room.told(), self.form.run: gr.update(value=RUN if settled else LOADING),
+                       **(self._chatting() if settled else {})}
             if not settled:
                 await asyncio.sleep(0.2)
         if told and told.stage == "failed":
             yield {self.stage: messages.aside(error=f"The models could not be loaded: {told.words}. Recorded runs still play.")}
+
+    def renew(self) -> Updates:
+        """Other models are there: a paused run cannot go on, and whether prompts can be chat messages is another matter."""
+        return {self.form.run: gr.update(value=RUN), **self._chatting()}
+
+    def _chatting(self) -> Updates:
+        """The boxes "as a chat message", ticked where the models have a template and away where they have none."""
+        try:
+            able = self._room.pair(lambda: True).template is not None
+        except (SequoiaError, Left):
+            able = False
+        return {box: gr.update(visible=able, value=True) for box in self.chats}
 
 
 def visitor(request: gr.Request) -> str:

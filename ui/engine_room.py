@@ -6,6 +6,7 @@ Knows no page.
 from __future__ import annotations
 
 import gc
+import json
 import logging
 import threading
 import time
@@ -16,7 +17,9 @@ from dataclasses import dataclass
 import torch
 
 from sequoia import Pair, Policy, SequoiaError, default_plan, machine
+from sequoia.checks import Passed
 from sequoia.errors import OutOfMemory
+from sequoia.gather import Told, printer
 
 from .line import Left, Line
 
@@ -47,6 +50,7 @@ class EngineRoom:
         self.line = Line(waiting)
         self.leaving: list[Callable[[], None]] = []
         self.version = 0
+        self._log = printer()
         self._load, self._pair = load, None
         self._settled = threading.Event()
         self.status = Status("loading", "loading the models")
@@ -55,10 +59,16 @@ class EngineRoom:
         """Begin to load, in a thread of its own."""
         threading.Thread(target=self._fill, name="engine-room", daemon=True).start()
 
-    def say(self, words: str) -> None:
-        """Words for where loading stands, while it does not stand still."""
-        if not self.settled:
-            self.status = Status(self.status.stage, words)
+    def hear(self, news: Told) -> None:
+        """What `load` tells while it is at it; the newest is shown, and downloads are logged."""
+        self._log(news)
+        if not self.settled and not isinstance(news, Passed):
+            self.status = Status(self.status.stage, str(news))
+
+    def told(self) -> str:
+        """Where loading stands, as the page's header takes it."""
+        status = self.status
+        return json.dumps({"stage": status.stage, "words": status.words, "version": self.version})
 
     @property
     def settled(self) -> bool:

@@ -17,6 +17,7 @@ from sequoia.trace import Run
 
 VERSION = 1
 MAX_TEXT = 20_000
+MAX_TOKENS, MAX_TOKEN = 1100, 200  # of a prompt's tokens, and characters of one
 _TEXTS = ("label", "title", "target", "draft", "device", "dtype", "verifier", "prompt", "date")
 
 
@@ -65,6 +66,8 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
     """What a file says of its run, cut to the fields the page knows, each of its own type; it is never called measured."""
     clean: dict[str, Any] = {name: meta[name][:MAX_TEXT] for name in _TEXTS if isinstance(meta.get(name), str)}
     clean["label"] = "recorded"
+    if meta.get("chat") is True:
+        clean |= {"chat": True, "prompt_tokens": _tokens(meta.get("prompt_tokens"))}
     if isinstance(policy := meta.get("policy"), Mapping):
         clean["policy"] = {name: policy[name] for name in ("temperature", "top_p", "max_new_tokens", "seed")
                            if _is_number(policy.get(name))}
@@ -80,6 +83,13 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(versions := meta.get("versions"), Mapping):
         clean["versions"] = {str(name)[:40]: text[:40] for name, text in list(versions.items())[:32] if isinstance(text, str)}
     return clean
+
+
+def _tokens(told: Any) -> list[list[Any]]:
+    """The prompt's tokens as a file gives them: [text, whether special] each; none where it is anything else."""
+    rows = told if isinstance(told, list) and len(told) <= MAX_TOKENS else []
+    good = all(isinstance(row, list) and len(row) == 2 and isinstance(row[0], str) and isinstance(row[1], bool) for row in rows)
+    return [[text[:MAX_TOKEN], special] for text, special in rows] if good else []
 
 
 def relabelled(told: Any) -> Any:

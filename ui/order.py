@@ -17,13 +17,15 @@ from .trees import Wish
 
 @dataclass(frozen=True)
 class Order:
-    """One run as it was asked for. `compare`: time plain decoding of the same prompt afterwards."""
+    """One run as it was asked for. `compare`: time plain decoding of the same prompt afterwards. `chat`: the prompt is a chat
+    message, where the models have a template for it."""
 
     prompt: str
     policy: Policy
     wish: Wish
     verifier: str = "sequoia"
     compare: bool = True
+    chat: bool = False
 
     @classmethod
     def parse(cls, form: Mapping[str, Any], limits: Limits) -> Order:
@@ -34,7 +36,7 @@ class Order:
         if policy.max_new_tokens > limits.tokens:
             raise BadPolicy(f"max_new_tokens: {policy.max_new_tokens} is not a whole number from 1 to {limits.tokens}")
         verifier_named(form["verifier"])
-        return cls(prompt, policy, _wish(form, limits), form["verifier"], form["compare"] is True)
+        return cls(prompt, policy, _wish(form, limits), form["verifier"], form["compare"] is True, form.get("chat") is True)
 
 
 def _prompt(text: Any, limits: Limits) -> str:

@@ -11,7 +11,7 @@ import gradio as gr
 from sequoia.race import MOST_LANES
 from sequoia.verify import VERIFIERS
 
-from .controls import RUN, files, prompt_box
+from .controls import RUN, chat_box, files, prompt_box
 from .presets import TEMPERATURE
 from .race_order import NO_LANE
 from .session import Limits
@@ -43,6 +43,7 @@ class RaceControls:
     """The components by name."""
 
     prompt: gr.Textbox
+    chat: gr.Checkbox
     run: gr.Button
     stop: gr.Button
     lanes: tuple[LaneControls, ...]
@@ -58,12 +59,13 @@ class RaceControls:
     @property
     def form(self) -> set[Any]:
         """The components whose values make an order."""
-        return {self.prompt, self.check, *(getattr(self, name) for name in POLICY),
+        return {self.prompt, self.chat, self.check, *(getattr(self, name) for name in POLICY),
                 *(part for lane in self.lanes for part in (lane.kind, lane.verifier, lane.numbers))}
 
     def values(self, data: Mapping[Any, Any]) -> dict[str, Any]:
         """What the form holds, as RaceOrder takes it."""
-        return {"prompt": data[self.prompt], "check": data[self.check], **{name: data[getattr(self, name)] for name in POLICY},
+        return {"prompt": data[self.prompt], "chat": data[self.chat], "check": data[self.check],
+                **{name: data[getattr(self, name)] for name in POLICY},
                 "lanes": [(data[lane.kind], data[lane.numbers], data[lane.verifier]) for lane in self.lanes]}
 
     @property
@@ -80,6 +82,7 @@ def race_controls(limits: Limits) -> RaceControls:
     """Lay out the form in the present column."""
     parts: dict[str, Any] = {}
     parts["prompt"] = prompt_box("rc", "Prompt of all lanes · ctrl + enter races", 3)
+    parts["chat"] = chat_box("rc")
     with gr.Row(elem_classes="pg-go"):
         parts["run"] = gr.Button(RUN, variant="primary", elem_id="rc-run", scale=3, min_width=60)
         parts["stop"] = gr.Button("Stop", elem_id="rc-stop", scale=1, min_width=50, interactive=False)

@@ -34,12 +34,14 @@ class LaneWish:
 
 @dataclass(frozen=True)
 class RaceOrder:
-    """One race as it was asked for. check: hold first tokens against the target's law afterwards, where temperature is not 0."""
+    """One race as it was asked for. check: hold first tokens against the target's law afterwards, where temperature is not 0.
+    chat: the prompt is a chat message, where the models have a template for it."""
 
     prompt: str
     policy: Policy
     lanes: tuple[LaneWish, ...]
     check: bool = False
+    chat: bool = False
 
     @classmethod
     def parse(cls, form: Mapping[str, Any], limits: Limits) -> RaceOrder:
@@ -50,7 +52,8 @@ class RaceOrder:
         asked = [(place, lane) for place, lane in enumerate(form["lanes"], start=1) if lane[0] != NO_LANE]
         if not LEAST_LANES <= len(asked) <= MOST_LANES:
             raise BadPolicy(f"a race of {len(asked)} lane{'s' * (len(asked) != 1)}; allowed are {LEAST_LANES} to {MOST_LANES}")
-        return cls(run.prompt, run.policy, _named([_lane(place, lane, limits) for place, lane in asked]), form["check"] is True)
+        return cls(run.prompt, run.policy, _named([_lane(place, lane, limits) for place, lane in asked]), form["check"] is True,
+                   run.chat)
 
 
 def _lane(place: int, lane: tuple[Any, Any, Any], limits: Limits) -> tuple[Wish, str]:

@@ -69,6 +69,7 @@ class RaceTab:
         with gr.Row(elem_id="rc-page", elem_classes="pg-page", equal_height=False):
             with gr.Column(elem_id="rc-side", elem_classes="pg-side", scale=0, min_width=276):
                 self.form: RaceControls = race_controls(self._limits)
+                self._live.chats.append(self.form.chat)
             with gr.Column(elem_id="rc-main", elem_classes="pg-main", min_width=480):
                 self.board = self._board()
 

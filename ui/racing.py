@@ -129,7 +129,7 @@ class RaceRun(Worker):
     # -- in the thread ---------------------------------------------------------------------------------------------------------
 
     def _serve(self, steps: int | None) -> Ended:  # noqa: ARG002  a race is run to its end
-        with self._turn() as pair:
+        with self._turn(self.order.chat) as pair:
             race = self._begin(pair)
             self._end = time.monotonic() + self._limits.seconds
             tallies, late = self._move(race)

@@ -14,6 +14,7 @@ from typing import Any
 from sequoia import Decoder, Pair, SequoiaError, Shaper, StepTrace, Tree, acceptance_of
 from sequoia.errors import OutOfMemory
 from sequoia.measure import describe, dtype_name, versions
+from sequoia.record import prompt_pieces
 from sequoia.trace import MAX_STEPS
 
 from .engine_room import EngineRoom, named
@@ -65,7 +66,7 @@ class Runner(Worker):
     # -- in the thread ---------------------------------------------------------------------------------------------------------
 
     def _serve(self, steps: int | None) -> Ended:
-        with self._turn() as pair:
+        with self._turn(self.order.chat) as pair:
             if self._decoder and self._decoder.pair.target is not pair.target:
                 raise OtherPair("other models were loaded meanwhile, so this run cannot go on; press Run for a new one")
             self._decoder = decoder = self._decoder or self._begin(pair)
@@ -132,6 +133,7 @@ def meta_of(pair: Pair, order: Order, tree: Tree | Shaper, how: str) -> dict[str
             "policy": {"temperature": policy.temperature, "top_p": policy.top_p, "max_new_tokens": policy.max_new_tokens,
                        "seed": policy.seed, "ignore_eos": policy.ignore_eos},
             "tree": {**({"nodes": len(tree), "levels": tree.levels} if isinstance(tree, Tree) else {}), "how": how},
+            **({"chat": True, "prompt_tokens": prompt_pieces(pair, order.prompt)} if pair.chats else {}),
             "plain_seconds": None, "versions": dict(versions()),
             "date": f"{datetime.now().astimezone():%Y-%m-%d %H:%M}"}
     with suppress(SequoiaError):

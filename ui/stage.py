@@ -44,7 +44,14 @@ def stage(steps_since: Callable[[Any], str]) -> gr.HTML:
                    js_on_load="SequoiaPage.stage(element, props, watch, trigger, server);")
 
 
-def header() -> gr.HTML:
-    """The strip at the top. Its value is {"stage", "words"}, where loading stands, as JSON."""
-    return gr.HTML(html_template=_text(FOLDER / "header.html"), apply_default_css=False,
-                   elem_id="pg-top", js_on_load="SequoiaPage.header(element, props, watch);")
+def header(told: Callable[[], str] | None = None) -> gr.HTML:
+    """The strip at the top. Its value is {"stage", "words", "version"}, where loading stands, as JSON. `told` gives the newest
+    one; without it, loading stands still once it is over. It says `select` when other models are there."""
+
+    def get_status(_asked: Any) -> str:  # Gradio calls it with one value
+        return told() if told else ""
+
+    return gr.HTML(html_template=_text(FOLDER / "header.html"), apply_default_css=False, elem_id="pg-top",
+                   server_functions=[get_status] if told else [],
+                   js_on_load="SequoiaPage.header(element, props, watch, () => trigger('select'), "
+                              f"{'server.get_status' if told else 'null'});")

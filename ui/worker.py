@@ -127,12 +127,13 @@ class Worker(ABC):
             self.mail.put(ended)
 
     @contextmanager
-    def _turn(self) -> Iterator[Pair]:
-        """The pair, for as long as it is this work's turn. Raises Left once the work is halted while it waits."""
+    def _turn(self, chat: bool = False) -> Iterator[Pair]:
+        """The pair, for as long as it is this work's turn; with `chat` prompts are chat messages, where the models can. Raises
+        Left once the work is halted while it waits."""
         if not self._room.settled:
             self.mail.put(Said(f"waiting for the models to load; the {self.work} begins by itself"))
         with self._room.turn(self._halt.is_set, self._tell_place) as pair:
-            yield pair
+            yield pair.as_chat() if chat and pair.template else pair
 
     def _tell_place(self, before: int) -> None:
         self.mail.put(Said(f"{before} {'run' if before == 1 else 'runs'} before yours; it begins by itself"))

@@ -2,6 +2,8 @@
 (function (P) {
   "use strict";
 
+  const LOOK_MS = 2000;
+
   /** A measured run, or race, has its name in the address under its `kind`, so that a reload shows it again. */
   function remember(text, kind) {
     let message;
@@ -89,10 +91,34 @@
     window.dispatchEvent(new Event("resize"));
   }
 
-  P.header = function (element, props, watch) {
+  /** Ask now and then where loading stands, as others may load other models; `changed` hears of each pair that is new. */
+  function listen(status, show, changed) {
+    let version = null, asking = false;
+    const look = async () => {
+      if (document.hidden || asking) return;
+      asking = true;
+      try {
+        const said = await status(null);
+        const now = JSON.parse(said);
+        show(said);
+        if (now.stage !== "ready") return;
+        if (version !== null && version !== now.version) changed();
+        version = now.version;
+      } catch {
+        // the server is away; what is shown stays
+      } finally {
+        asking = false;
+      }
+    };
+    setInterval(look, LOOK_MS);
+    look();
+  }
+
+  P.header = function (element, props, watch, changed, status) {
     const show = () => props.value && say(element, props.value);
     show();
     watch("value", show);
+    if (status) listen(status, (said) => say(element, said), changed);
     element.addEventListener("click", (event) => {
       const button = event.target.closest("[data-act]");
       if (!button) return;

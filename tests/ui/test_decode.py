@@ -40,7 +40,8 @@ def view(room: EngineRoom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> L
 
 def filled(view: LiveView, **changes: Any) -> dict[Any, Any]:
     values = {"prompt": "def f(x):", "temperature": 1.0, "top_p": 1.0, "max_new_tokens": 12, "seed": 0, "tree": "kary",
-              "first": 2, "second": 3, "branching": "2", "verifier": "sequoia", "compare": False, **changes}
+              "first": 2, "second": 3, "branching": "2", "verifier": "sequoia", "compare": False, "chat": True,
+              **changes}
     return {getattr(view.form, name): values[name] for name in controls.FORM}
 
 

@@ -46,7 +46,7 @@ def test_no_endpoint_is_offered_to_programs(blocks: gr.Blocks) -> None:
 
 def test_all_model_work_shares_one_line(blocks: gr.Blocks) -> None:
     found = sorted(str(one["name"]) for one in endpoints(blocks) if one.get("concurrency") == "engine")
-    assert found == ["count", "measure", "run", "run_1", "run_2", "step"]
+    assert found == ["change", "count", "measure", "run", "run_1", "run_2", "step"]
 
 
 @pytest.mark.parametrize("limits", [LOCAL, PUBLIC])
@@ -60,7 +60,7 @@ def test_the_server_is_closed_up(limits: object) -> None:
 def test_templates_take_no_values(blocks: gr.Blocks) -> None:
     """Guards against a template that a model's token could be evaluated in."""
     templates = [block.html_template for block in blocks.blocks.values() if isinstance(block, gr.HTML)]
-    assert len(templates) == 5
+    assert len(templates) == 6
     for template in templates:
         assert not any(mark in template for mark in ("${", "{{", "@children"))
 
@@ -135,6 +135,8 @@ def test_the_way_to_ourselves_uses_no_proxy(monkeypatch: pytest.MonkeyPatch) -> 
     for name in ("no_proxy", "HF_HUB_DISABLE_TELEMETRY", "HF_HUB_OFFLINE"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.setenv(name, "")
-    app.set_up(True)
+    assert app.set_up()
+    assert app.os.environ["HF_HUB_OFFLINE"] == "1"
+    assert not app.set_up(), "as the person said"
     assert app.os.environ["NO_PROXY"] == "example.org,localhost,127.0.0.1"
     assert app.os.environ["GRADIO_ANALYTICS_ENABLED"] == "False"

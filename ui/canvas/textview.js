@@ -33,7 +33,7 @@
       if (this.version !== store.version) this.restart();
       if (this.meta !== store.meta) {
         this.meta = store.meta;
-        text(this.prompt, lines(S.readable(store.meta.prompt || "")));
+        this.writePrompt(store.meta);
       }
       this.paintPrompt(store.meta.prompt);
       for (let i = 0; i < this.groups.length; i++) if (this.groups[i] === null && store.steps[i]) this.fill(i);
@@ -45,12 +45,23 @@
       this.link();
     }
 
+    /** The text before the answer: the prompt, or of a chat message every token that the models got. */
+    writePrompt({ prompt, chat, prompt_tokens: tokens }) {
+      if (!chat || !tokens?.length) return text(this.prompt, lines(S.readable(prompt || "")));
+      this.prompt.replaceChildren();
+      for (const [piece, special] of tokens) {
+        const shown = lines(S.readable(piece));
+        if (special) el("span", { class: "sq-special", text: shown, title: "a special token, written by the chat template" }, this.prompt);
+        else this.prompt.append(shown);
+      }
+    }
+
     /** The run's own prompt at the head, and whether it is the one that a press of Run would use. */
     paintPrompt(prompt) {
       show(this.asked, Boolean(prompt));
       if (!prompt) return;
       const other = this.formPrompt && this.formPrompt() !== prompt;
-      text(this.whose, other ? "this run’s prompt, not the form’s" : "prompt");
+      text(this.whose, (other ? "this run’s prompt, not the form’s" : "prompt") + (this.meta?.chat ? ", as a chat message" : ""));
       this.asked.classList.toggle("is-other", Boolean(other));
       if (this.worded === prompt) return;
       this.worded = prompt;
