@@ -62,8 +62,8 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def filled(tab: RaceTab, lanes: list[Any] | None = None, **changes: Any) -> dict[Any, Any]:
-    values = {"prompt": "def f(x):", "temperature": 0.0, "top_p": 1.0, "max_new_tokens": 10, "seed": 0, "check": False, "chat": True,
-              **changes}
+    values = {"prompt": "def f(x):", "temperature": 0.0, "top_p": 1.0, "max_new_tokens": 10, "seed": 0, "check": False,
+              "chat": True, **changes}
     data: dict[Any, Any] = {getattr(tab.form, name): value for name, value in values.items()}
     for parts, (kind, numbers, verifier) in zip(tab.form.lanes, lanes or LANES, strict=True):
         data |= {parts.kind: kind, parts.numbers: numbers, parts.verifier: verifier}
