@@ -152,7 +152,7 @@ class FirstTokens:
     def sentence(self) -> str:
         value, draws = self.p_value, f"{self.draws} draw{'s' * (self.draws != 1)}"
         if value is None:
-            return f"The first tokens of {draws} cannot be held against the target's law yet: they fill one cell only."
+            return f"The first tokens of {draws} are too few to be held against the target's law."
         shown = f"χ² = {self.statistic:.1f}, {self.freedom} degree{'s' * (self.freedom != 1)} of freedom, p = "
         if self.verdict == "fits":
             poorly = "" if value >= POOR else f" poorly (it differs below {ALARM:g}; count more draws with other seeds)"

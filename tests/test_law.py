@@ -102,7 +102,7 @@ def test_an_impossible_token_differs_and_too_few_say_nothing() -> None:
     assert counted((0.5, 0.5, 0.0), (5, 5, 1)).verdict == "differs"
     for few in (counted((0.5, 0.5), ()), counted((0.5, 0.5), (4, 0)), counted((1.0, 0.0), (50, 0))):
         assert (few.p_value, few.verdict) == (None, "too few")
-        assert "cannot be held against" in few.sentence
+        assert "too few to be held against" in few.sentence
     with pytest.raises(BadModel, match="token id: 2"):
         counted((0.5, 0.5), ()).add(2)
 

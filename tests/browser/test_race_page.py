@@ -6,9 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from sequoia.race_file import RaceLog
+from ui import race_form
+from ui.trees import SHAPES
 
 Visit = Callable[..., Page]
 STORE = "SequoiaPage.raceView.store"
@@ -93,3 +96,24 @@ def test_a_remedy_goes_into_the_form(visit: Visit) -> None:
     numbers = page.locator(f"#rc-numbers-{lane + 1} input, #rc-numbers-{lane + 1} textarea")
     expect(numbers).to_be_visible()
     assert numbers.input_value().startswith("-1 0")
+
+
+@pytest.mark.parametrize("width", [1280, 1920])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_name_of_a_menu_stands_under_its_arrow(visit: Visit, width: int, theme: str) -> None:
+    """Every name that a lane's menus offer, measured in the page's own face, against the room up to the arrow."""
+    page = visit(f"?__theme={theme}", viewport={"width": width, "height": 1080})
+    page.get_by_role("tab", name="Race").click()
+    for menu, names in (("kind", [*race_form._KINDS.values(), *(shape.label for kind, shape in SHAPES.items()
+                                                                if kind not in (*race_form._KINDS, "plain")), "no lane"]),
+                        ("verifier", race_form._VERIFIERS.values())):
+        page.wait_for_selector(f"#rc-{menu}-3 input")
+        room, widest = page.evaluate("""([id, names]) => {
+          const [input, arrow] = ["input", ".icon-wrap"].map((part) => document.querySelector(id + " " + part));
+          const style = getComputedStyle(input);
+          const pen = document.createElement("canvas").getContext("2d");
+          pen.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
+          const left = input.getBoundingClientRect().left + parseFloat(style.paddingLeft);
+          return [arrow.getBoundingClientRect().left - left, Math.max(...names.map((name) => pen.measureText(name).width))];
+        }""", [f"#rc-{menu}-3", list(names)])
+        assert widest <= room, (menu, widest, room)

@@ -699,6 +699,26 @@ def test_what_cannot_be_read_is_said_and_the_race_stays(page: Page, bad: str) ->
     assert page.locator(".race-lane").count() == 4
 
 
+@pytest.mark.parametrize("width", [600, 1000, 1280, 1920])
+@pytest.mark.parametrize("panels", [1, 2, 3])
+def test_reasons_fill_their_rows(page: Page, width: int, panels: int) -> None:
+    """Guards against a row of which half is empty."""
+    page.set_viewport_size({"width": width, "height": 900})
+    whole = race(lanes=panels + 1)
+    still(page, whole)
+    why = {"waterfall": {"bars": [{"name": "tokens", "value": 1.0, "loss": 0.0, "words": "w."}] * 4}, "lossless": None,
+           "doctor": {"speedup": 1.0, "loss": None, "words": "words", "remedies": []}}
+    give(page, {"v": 1, "race": whole["race"], "moves": [], "done": True, "results": [None if one["plain"] else why for one in
+                                                                                        whole["lanes"]]})
+    box, *cards = page.evaluate("[...document.querySelectorAll('.race-whys, .race-why')].map(n => n.getBoundingClientRect())"
+                                ".map(r => [r.left, r.right, Math.round(r.top)])")
+    assert len(cards) == panels
+    for top in {card[2] for card in cards}:
+        row = [card for card in cards if card[2] == top]
+        assert (min(card[0] for card in row), max(card[1] for card in row)) == pytest.approx(box[:2], abs=1)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 @pytest.mark.parametrize(("width", "lanes", "columns"),
                          [(1920, 4, 4), (1280, 4, 4), (1000, 4, 2), (1000, 3, 3), (1280, 2, 2), (480, 2, 1)])
 def test_lanes_stand_side_by_side_where_there_is_room(page: Page, width: int, lanes: int, columns: int) -> None:

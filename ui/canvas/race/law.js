@@ -59,7 +59,7 @@
 
     row(body, cell, drawn) {
       const line = el("tr", {}, body), name = el("th", { scope: "row" }, line);
-      if (cell.text === null) name.append(cell.key === REST ? count(cell.cells, "further row") : "all others");
+      if (cell.text === null) name.append(cell.key === REST ? count(cell.cells, "further row") : cell.share < 1 ? "all others" : "any token");
       else {
         el("code", { text: S.visible(cell.text) }, name);
         if (cell.more) name.append(" and others");
