@@ -127,17 +127,25 @@ def _cost(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
 @dataclass(frozen=True)
 class Part:
     """One reason for a difference: "tokens" (a step), "draft", "verify", "overhead" (seconds a step) or "plain" (seconds a
-    token). `factor`: what it did to the speed-up."""
+    token). `alone`: the speed-up with this part as measured and all others as predicted."""
 
     name: str
     predicted: float
     measured: float
-    factor: float
+    alone: float
+
+    @property
+    def difference(self) -> str:
+        """What was measured against what was predicted: "1.2 ms more" or "0.31 tokens fewer"."""
+        change = self.measured - self.predicted
+        if self.name == "tokens":
+            return f"{_few(abs(change))} tokens {'more' if change > 0 else 'fewer'}"
+        return f"{time_words(abs(change))} {'more' if change > 0 else 'less'}"
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Speed-ups over plain decoding. The factors of the parts lead exactly from `predicted` to `measured`."""
+    """Speed-ups over plain decoding, and the parts that lead from `predicted` to `measured`."""
 
     predicted: float
     measured: float
@@ -147,42 +155,48 @@ class Comparison:
     @property
     def sentence(self) -> str:
         """The two speed-ups and the parts that account for the difference, the weightiest first."""
-        told = sorted((part for part in self.parts if abs(math.log(part.factor)) > 0.005),
-                      key=lambda part: -abs(math.log(part.factor)))
+        told = sorted(filter(self.weighs, self.parts), key=lambda part: -abs(math.log(part.alone / self.predicted)))
         base = "measured" if self.plain_measured else "predicted with the profile's plain token"
         start = f"Predicted {self.predicted:.2f}×, {base} {self.measured:.2f}×"
         return f"{start}: {'; '.join(map(_part, told))}." if told else f"{start}: every part is as predicted."
+
+    def weighs(self, part: Part) -> bool:
+        """Whether `part` by itself changes the speed-up by more than half a per cent."""
+        return abs(math.log(part.alone / self.predicted)) > 0.005
+
+    def effect(self, part: Part) -> str:
+        """What `part` did: "1.2 ms more, which alone makes 1.50× instead of 1.90×"."""
+        if math.isclose(part.predicted, part.measured, rel_tol=0.005):
+            return "as predicted"
+        if not self.weighs(part):
+            return f"{part.difference}, hardly any effect"
+        return f"{part.difference}, which alone makes {part.alone:.2f}× instead of {self.predicted:.2f}×"
 
 
 def compare(stats: DecodeStats, plan: Plan, profile: HardwareProfile, plain_seconds: float | None = None) -> Comparison:
     """What `plan` predicted held against what a run with its tree did. Raises BadTrace for a run without steps or time.
 
-    plain_seconds: a token of plain decoding, where it was timed; otherwise the profile's serves for both. The step's time
-    enters as a ratio of sums; each phase gets its share of the ratio's logarithm, weighted by the logarithmic mean, which
-    leaves no rest (Ang, "LMDI", 2005).
+    plain_seconds: a token of plain decoding, where it was timed; otherwise the profile's serves for both.
     """
-    if not stats.steps or not stats.total_seconds > 0:
-        raise BadTrace(f"a run of {stats.steps} steps and {stats.total_seconds:g} s; at least 1 step and some time are needed")
-    before = {**phases(plan.tree, profile)}
+    if not stats.steps or not stats.tokens or not stats.seconds["verify"] > 0:
+        raise BadTrace(f"a run of {stats.steps} steps, {stats.tokens} tokens and {stats.seconds['verify']:g} s of verifying; "
+                       "at least 1 step, 1 token and some time are needed")
+    before, speedup = phases(plan.tree, profile), plan.predicted_speedup
     after = {phase: stats.seconds[phase] / stats.steps for phase in PHASES}
-    mean = _log_mean(sum(before.values()), sum(after.values()))
-    plain = profile.plain_seconds if plain_seconds is None else plain_seconds
-    parts = [Part("tokens", plan.expected_tokens, stats.tokens_per_step, stats.tokens_per_step / plan.expected_tokens)]
-    parts += [Part(phase, before[phase], after[phase], math.exp((before[phase] - after[phase]) / mean)) for phase in PHASES]
-    parts.append(Part("plain", profile.plain_seconds, plain, plain / profile.plain_seconds))
+    plain, step = profile.plain_seconds if plain_seconds is None else plain_seconds, sum(before.values())
+    parts = [Part("tokens", plan.expected_tokens, stats.tokens_per_step, speedup * stats.tokens_per_step / plan.expected_tokens),
+             *(Part(phase, before[phase], after[phase], speedup * step / (step - before[phase] + after[phase]))
+               for phase in PHASES),
+             Part("plain", profile.plain_seconds, plain, speedup * plain / profile.plain_seconds)]
     measured = stats.tokens_per_step * plain * stats.steps / stats.total_seconds
-    return Comparison(plan.predicted_speedup, measured, tuple(parts), plain_seconds is not None)
-
-
-def _log_mean(a: float, b: float) -> float:
-    return a if math.isclose(a, b, rel_tol=1e-9) else (a - b) / math.log(a / b)
+    return Comparison(speedup, measured, tuple(parts), plain_seconds is not None)
 
 
 def _part(part: Part) -> str:
     if part.name == "tokens":
-        return f"{part.measured:.2f} tokens a step instead of {part.predicted:.2f} (×{part.factor:.2f})"
-    what = "a plain token takes" if part.name == "plain" else f"{_DOING[part.name]} takes"
-    return f"{what} {time_words(part.measured)} instead of {time_words(part.predicted)} (×{part.factor:.2f})"
+        return f"{part.measured:.2f} tokens a step instead of {part.predicted:.2f} (alone {part.alone:.2f}×)"
+    what = "a plain token took" if part.name == "plain" else f"{_DOING[part.name]} took"
+    return f"{what} {time_words(part.measured)} instead of {time_words(part.predicted)} (alone {part.alone:.2f}×)"
 
 
 # -- words ---------------------------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ Named = tuple[str, HardwareProfile]
 Figure = dict[str, Any]
 
 COLOURS = {"draft": "var(--sq-draft)", "verify": "var(--sq-verify)", "overhead": "var(--sq-over)"}
+MAX_LEGEND = 16  # characters
 _SECOND = "var(--sq-own)"  # the profile compared with
 _WORDS = {"draft": "draft", "verify": "verify", "overhead": "overhead"}
 
@@ -27,8 +28,8 @@ def verify_curve(profiles: Sequence[Named]) -> Figure:
     traces, notes = [], []
     for i, (name, profile) in enumerate(profiles):
         colour = _SECOND if i else COLOURS["verify"]
-        traces.append(_curve(name, profile.target_seconds, colour, dash="dot" if i else "solid"))
-        traces += _taken_flat(name, profile.target_seconds, _most(profiles, "target_seconds"), colour)
+        traces.append(_curve(_short(name), profile.target_seconds, colour, dash="dot" if i else "solid"))
+        traces += _taken_flat(_short(name), profile.target_seconds, _most(profiles, "target_seconds"), colour)
         if (bend := knee(profile)) is not None:
             traces.append(_knee(name, bend, profile.verify_seconds(bend), colour))
             if i == 0:
@@ -44,7 +45,7 @@ def small_curves(profiles: Sequence[Named]) -> Figure:
         dash = "dot" if i else "solid"
         for phase, points, word, symbol in (("draft", profile.draft_seconds, "draft pass", "circle"),
                                             ("overhead", profile.overhead_seconds, "overhead", "square")):
-            name_of = f"{word}, {name}" if len(profiles) > 1 else word
+            name_of = f"{word}, {_short(name)}" if len(profiles) > 1 else word
             colour = _SECOND if i else COLOURS[phase]
             traces.append(_curve(name_of, points, colour, dash, symbol))
             traces += _taken_flat(name_of, points, _most(profiles, f"{phase}_seconds"), colour)
@@ -88,6 +89,11 @@ def phase_bars(comparison: Comparison) -> Figure:
 
 
 # -- parts of figures ----------------------------------------------------------------------------------------------------------
+
+
+def _short(name: str) -> str:
+    """A name that leaves a legend room for others; the whole one stands above the figure."""
+    return name if len(name) <= MAX_LEGEND else name[:MAX_LEGEND - 1].rstrip(" ,") + "…"
 
 
 def _curve(name: str, points: Sequence[Point], colour: str, dash: str, symbol: str = "circle") -> Figure:

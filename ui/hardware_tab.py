@@ -94,7 +94,7 @@ class HardwareTab:
         self.stop_it.click(self.stop_measuring, None, None, queue=False, **quiet)
         self.board.select(self.come, form, menus, concurrency_limit=None, **quiet)
         asks = [self.profile.input, self.against.input, self.rates.input, self.nodes.submit, self.nodes.blur]
-        gr.on(asks, self.look, form, self.board, trigger_mode="always_last", **quiet)
+        gr.on(asks, self.look, form, [self.board, self.against], trigger_mode="always_last", **quiet)
         self.save.click(self.keep, {self.name, *form}, [*menus, self.store], **quiet)
         self.remove.click(self.drop, form, [*menus, self.store], **quiet)
         self.open.upload(self.take, {self.open, *form}, [*menus, self.store], **quiet)
@@ -114,8 +114,9 @@ class HardwareTab:
         yield self._shown(asked, request)
 
     def look(self, data: Mapping[Any, Any], request: gr.Request) -> Updates:
-        """What another choice makes of it, at once."""
-        return {self.board: self._shown(self._asked(data), request)[self.board]}
+        """What another choice makes of it, at once, and what it can be compared with."""
+        updates = self._shown(self._asked(data), request)
+        return {part: updates[part] for part in (self.board, self.against) if part in updates}
 
     def _asked(self, data: Mapping[Any, Any]) -> Asked:
         return Asked(data[self.profile], data[self.against], data[self.rates], data[self.nodes], data[self.store])
@@ -124,8 +125,8 @@ class HardwareTab:
         """Updates of the board and the menus; where a value is refused, everything on screen stays."""
         entries, vectors = self._entries(asked.store), hardware_view.rates_of(self._pair())
         profile = _known(asked.profile, entries, next(iter(entries), None))
-        against = _known(asked.against, entries, NONE)
-        against = NONE if against == profile else against
+        others = _others(entries, profile)
+        against = _known(asked.against, others, NONE)
         rates = _known(asked.rates, vectors, next((key for key in LIKELY if key in vectors), next(iter(vectors))))
         try:
             entry = entries.get(profile)
@@ -133,7 +134,7 @@ class HardwareTab:
         except SequoiaError as problem:
             return {self.board: aside(error=str(problem))}
         return {self.board: text, self.profile: gr.update(choices=_named(entries), value=profile),
-                self.against: gr.update(choices=[("nothing", NONE), *_named(entries)], value=against),
+                self.against: gr.update(choices=[("nothing", NONE), *_named(others)], value=against),
                 self.rates: gr.update(choices=_rate_choices(vectors), value=rates)}
 
     def _message(self, entry: Entry | None, against: Entry | None, rates: str, vectors: dict[str, Rates], nodes: Any,
@@ -243,6 +244,16 @@ def _known(key: Any, among: Mapping[str, Any], otherwise: Any) -> Any:
 
 def _named(entries: Mapping[str, Entry]) -> list[tuple[str, str]]:
     return [(f"{entry.name} · {entry.profile.source}", key) for key, entry in entries.items()]
+
+
+def _others(entries: Mapping[str, Entry], key: Any) -> dict[str, Entry]:
+    """The entries with other times than the one of `key`: compared with itself, under whatever name, it would show nothing."""
+    own = _times(entries[key]) if key in entries else None
+    return {name: entry for name, entry in entries.items() if _times(entry) != own}
+
+
+def _times(entry: Entry) -> tuple[Any, ...]:
+    return entry.profile.target_seconds, entry.profile.draft_seconds, entry.profile.overhead_seconds
 
 
 def _rate_choices(vectors: dict[str, Rates]) -> list[tuple[str, str]]:

@@ -125,7 +125,7 @@ def _run(run: Run | None, here: HardwareProfile | None, known: Mapping[str, Rate
 
 
 def _parts(found: Comparison) -> list[list[Any]]:
-    return [[part.name, part.predicted, part.measured, part.factor] for part in found.parts]
+    return [[part.name, part.predicted, part.measured, found.effect(part)] for part in found.parts]
 
 
 def _planned_with(known: Mapping[str, Rates], run: Run) -> Rates | None:

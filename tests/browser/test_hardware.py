@@ -87,6 +87,41 @@ def test_what_if_and_two_curves(opened: Callable[..., Page]) -> None:
     assert board(page, "view.plan.nodes") <= 16
 
 
+def test_nothing_lies_over_a_legend_and_a_zoomed_figure_comes_back(opened: Callable[..., Page]) -> None:
+    """Guards Plotly's own tools, which stood on the legend as soon as the pointer was in the figure."""
+    page = opened()
+    figure, range_of = page.locator("#hw-view [data-part=small]"), f"{BOARD}.small.chart.node.layout.xaxis.range"
+    whole = page.evaluate(range_of)
+    figure.scroll_into_view_if_needed()
+    box = figure.locator(".nsewdrag").first.bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + box["height"] * 0.5)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + box["height"] * 0.5, steps=4)
+    page.mouse.up()
+    until(page, f"{range_of}[0] > {whole[0]} + 0.1")
+    assert page.locator("#hw-view .modebar-btn").count() == 0
+    choose(page, "against", "L40")
+    until(page, "b.view.against !== null")
+    assert page.evaluate(range_of)[0] > whole[0] + 0.1  # another choice keeps the zoom
+    choose(page, "against", "nothing")
+    until(page, "b.view.against === null")
+    figure.get_by_role("button", name="The whole figure").click()
+    until(page, f"Math.abs({range_of}[0] - {whole[0]}) < 1e-6")
+
+
+def test_a_profile_is_no_choice_to_compare_it_with(opened: Callable[..., Page]) -> None:
+    page = opened()
+    choose(page, "against", "A100")
+    until(page, "b.view.against !== null")
+    choose(page, "profile", "A100")
+    until(page, "b.view.profile.label === 'paper' && b.view.against === null")
+    expect(page.locator("#hw-against input")).to_have_value("nothing")
+    page.click("#hw-against input")
+    options = page.get_by_role("option").all_inner_texts()
+    assert any("L40" in option for option in options)
+    assert not any("A100" in option for option in options)
+
+
 def test_a_measurement_moves_and_stops(opened: Callable[..., Page]) -> None:
     page = opened()
     before = board(page, "view.file")
@@ -163,6 +198,9 @@ def test_a_run_is_held_against_its_prediction(opened: Callable[..., Page]) -> No
     until(page, "b.view.run !== null")
     assert page.locator("#hw-view [data-part=difference]").inner_text() == board(page, "view.run.sentence")
     assert page.locator("#hw-view .hw-parts tr").count() == 7
+    effects = page.locator("#hw-view .hw-parts td:last-child").all_inner_texts()
+    assert effects[:5] == [part[3] for part in board(page, "view.run.parts")]
+    assert all("alone makes" in effect or "predicted" in effect or "hardly" in effect for effect in effects)
     assert page.locator("#hw-view .hw-one").first.get_attribute("data-label") == "measured"
 
 

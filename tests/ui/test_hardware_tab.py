@@ -116,7 +116,18 @@ def test_a_profile_is_not_compared_with_itself(tab: HardwareTab) -> None:
     key = "a100-llama2-7b-jf68m"
     both = view(tab, tab.look(asked(tab, against=key), request()))
     assert sum(trace["mode"] == "lines+markers" for trace in both["figures"]["small"]["data"]) == 4
-    assert view(tab, tab.look(asked(tab, profile=key, against=key), request()))["against"] is None
+    itself = tab.look(asked(tab, profile=key, against=key), request())
+    assert view(tab, itself)["against"] is None
+    assert itself[tab.against]["value"] == NONE
+    assert {choice for _, choice in itself[tab.against]["choices"]} == {NONE, HERE, *profiles.shipped()} - {key}
+
+
+def test_a_copy_of_a_profile_is_not_offered_to_compare_it_with(tab: HardwareTab) -> None:
+    kept = tab.keep(asked(tab, profile=HERE), request())
+    assert "kept:mine" in {key for _, key in kept[tab.profile]["choices"]}
+    found = tab.look(asked(tab, profile=HERE, against="kept:mine", store=kept[tab.store]), request())
+    assert view(tab, found)["against"] is None
+    assert "kept:mine" not in {key for _, key in found[tab.against]["choices"]}
 
 
 # -- runs ----------------------------------------------------------------------------------------------------------------------
@@ -131,8 +142,12 @@ def test_the_run_in_the_address_is_held_against_its_prediction(tab: HardwareTab,
     made: Run = run.recording.run()
     assert shown["run"]["steps"] == len(made.steps)
     assert shown["run"]["measured"] > 0
-    factor = math.prod(part[3] for part in shown["run"]["parts"])
-    assert factor * shown["run"]["predicted"] == pytest.approx(shown["run"]["measured"])
+    parts = {name: (predicted, measured, effect) for name, predicted, measured, effect in shown["run"]["parts"]}
+    spent = sum(parts[phase][1] for phase in ("draft", "verify", "overhead"))
+    assert parts["tokens"][1] * parts["plain"][1] / spent == pytest.approx(shown["run"]["measured"])
+    for predicted, measured, effect in parts.values():
+        assert ("more" in effect) <= (measured > predicted)
+        assert ("less" in effect or "fewer" in effect) <= (measured < predicted)
     assert shown["atlas"][0]["label"] == "measured"
     counted = Atlas.fold(made.steps)  # the last steps' trees may be cut
     cells = [cell[:4] for cell in shown["atlas"][0]["cells"]]

@@ -17,18 +17,14 @@
     title: { standoff: 8, font: { size: 11.5 } }, automargin: true,
   };
   const LAYOUT = {
-    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", margin: { l: 44, r: 12, t: 26, b: 38 }, uirevision: "kept", dragmode: "zoom",
+    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", margin: { l: 44, r: 12, t: 26, b: 38 }, dragmode: "zoom",
     font: { color: "var(--sq-dim)", size: 11.5 }, bargap: 0.35,
     hoverlabel: { bgcolor: "var(--sq-surface)", bordercolor: "var(--sq-edge)", align: "left", font: { color: "var(--sq-text)", size: 12 } },
     legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", bgcolor: "rgba(0,0,0,0)", font: { color: "var(--sq-text)" } },
   };
   const NOTE = { font: { color: "var(--sq-text)", size: 12 }, bgcolor: "var(--sq-surface)", bordercolor: "var(--sq-edge)", borderpad: 3, arrowcolor: "var(--sq-text)" };
-  const CONFIG = {
-    displaylogo: false, modeBarButtonsToRemove: ["toImage", "select2d", "lasso2d", "autoScale2d"], responsive: false,
-  };
-
-  function whole(layout, styles, size) {
-    const made = { ...LAYOUT, ...layout, width: size.w, height: size.h };
+  function whole(layout, styles, size, views) {
+    const made = { ...LAYOUT, ...layout, width: size.w, height: size.h, uirevision: views };
     for (const axis of ["xaxis", "yaxis"]) made[axis] = { ...AXIS, ...layout[axis], title: { ...AXIS.title, ...layout[axis]?.title } };
     made.legend = { ...LAYOUT.legend, ...layout.legend };
     if (!layout.showlegend) made.margin = { ...LAYOUT.margin, t: 8 };
@@ -43,7 +39,14 @@
       this.host = host;
       this.path = path;
       this.node = S.dom.el("div", { class: "hw-chart", role: "img", "aria-label": label }, host);
+      this.views = 1; // how often the whole figure was asked for again; between, a zoom is kept
       this.size = S.dom.sized(this.node, () => this.draw());
+    }
+
+    /** The whole figure, after a zoom. */
+    reset() {
+      this.views++;
+      this.draw();
     }
 
     show(figure) {
@@ -57,7 +60,7 @@
       S.plotly(this.path).then((plotly) => {
         this.waiting = false;
         const styles = getComputedStyle(this.node);
-        return plotly.react(this.node, coloured(this.figure.data, styles), whole(this.figure.layout, styles, this.size), CONFIG);
+        return plotly.react(this.node, coloured(this.figure.data, styles), whole(this.figure.layout, styles, this.size, this.views), S.pictures.CONFIG);
       }).then(() => (this.node.dataset.drawn = "yes")).catch((problem) => {
         this.waiting = false;
         this.node.textContent = String(problem.message || problem);

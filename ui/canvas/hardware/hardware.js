@@ -64,7 +64,7 @@
       const panel = S.panel(host, { part, title, cls: "hw-figure " + (cls || "") });
       const word = el("span", { class: "sq-word" }, panel.titleBox);
       const chart = new S.Chart(panel.body, path, title);
-      S.pictures.buttons(panel.tools, () => (chart.figure ? chart.node : null), part);
+      S.pictures.buttons(panel.tools, () => (chart.figure ? chart.node : null), part, () => chart.reset());
       return { panel, word, chart };
     }
 
@@ -152,7 +152,7 @@
       put("speedup", plan.speedup.toFixed(2), "×", "predicted, over plain");
       put("size", String(plan.nodes), plan.nodes === 1 ? "node" : "nodes", `on ${plan.levels} level${plan.levels === 1 ? "" : "s"}, predicted`);
       put("tokens", plan.tokens.toFixed(2), "tokens", "predicted");
-      put("step", ...time(plan.seconds), `predicted; verifying ${words(plan.phases.verify)}`);
+      put("step", ...time(plan.seconds), "predicted");
       put("plain", ...time(plan.plain), profile.label);
       put("knee", knee.nodes === null ? "none" : String(knee.nodes), knee.nodes === null ? "" : "nodes", knee.nodes === null ? `up to ${knee.most} node${knee.most === 1 ? "; t(n) flat" : "s"}` : "take twice one node's time");
       this.tiles.speedup.tile.dataset.verdict = plan.speedup > 1.0005 ? "faster" : "";
@@ -188,16 +188,17 @@
       made.chart.show(run.figure);
       made.table.replaceChildren();
       const head = el("tr", {}, made.table);
-      for (const name of ["", "predicted", "measured", "effect"]) el("th", { text: name, scope: "col" }, head);
-      for (const [name, predicted, measured, factor] of run.parts) {
+      for (const name of ["a step", "predicted", "measured", "what it did to the speed-up"]) el("th", { text: name, scope: "col" }, head);
+      for (const [name, predicted, measured, effect] of run.parts) {
         const row = el("tr", {}, made.table), say = name === "tokens" ? (value) => value.toFixed(2) : words;
         const plain = name === "plain" && !run.plain_measured;
         el("th", { text: NAMES[name], scope: "row" }, row);
-        for (const value of [say(predicted), plain ? "not timed" : say(measured), "×" + factor.toFixed(2)]) el("td", { text: value }, row);
+        for (const value of [say(predicted), plain ? "not timed" : say(measured), plain ? "taken as predicted" : effect]) el("td", { text: value }, row);
       }
-      const row = el("tr", { class: "hw-total" }, made.table);
+      const row = el("tr", { class: "hw-total" }, made.table), change = run.measured / run.predicted - 1;
       el("th", { text: "speed-up", scope: "row" }, row);
-      for (const value of [run.predicted.toFixed(2) + "×", run.measured.toFixed(2) + "×", "×" + (run.measured / run.predicted).toFixed(2)]) el("td", { text: value }, row);
+      const all = Math.abs(change) < 0.005 ? "as predicted" : `all of these together: ${Math.abs(change * 100).toFixed(0)} % ${change < 0 ? "slower" : "faster"} than predicted`;
+      for (const value of [run.predicted.toFixed(2) + "×", run.measured.toFixed(2) + "×", all]) el("td", { text: value }, row);
     }
 
     export() {

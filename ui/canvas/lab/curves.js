@@ -15,7 +15,8 @@
       this.panel = S.panel(host, about);
       this.word = el("span", { class: "sq-word" }, this.panel.titleBox);
       this.box = el("div", { class: "sq-lab-figure" }, this.panel.body);
-      S.pictures.buttons(this.panel.tools, () => this.drawn, about.part);
+      this.views = 1;
+      S.pictures.buttons(this.panel.tools, () => this.drawn, about.part, () => { this.views++; state.changed(); });
       this.note = el("p", { class: "sq-lab-note" }, this.panel.body);
       this.size = S.dom.sized(this.box, () => this.drawn && window.Plotly.Plots.resize(this.drawn));
     }
@@ -27,7 +28,7 @@
       const axis = { gridcolor: line, linecolor: line, zeroline: false, tickcolor: line, tickfont: { size: 10.5, color: dim }, title: { font: { size: 11, color: dim }, standoff: 4 }, fixedrange: false, automargin: false };
       const x = { ...axis, type: "log", range: [0, Math.log10(1024)], tickvals: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024], ticktext: ["1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"], title: { ...axis.title, text: "nodes" } };
       const base = {
-        paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", margin: { l: 50, r: 12, t: 8, b: 40 }, hovermode: "x unified", showlegend: true, uirevision: "keep",
+        paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", margin: { l: 50, r: 12, t: 8, b: 40 }, hovermode: "x unified", showlegend: true, uirevision: this.views,
         font: { family: getComputedStyle(this.box).fontFamily, size: 11, color: this.colour("--sq-text") }, legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 10.5 }, bgcolor: "rgba(0,0,0,0)" },
         hoverlabel: { bgcolor: this.colour("--sq-surface") || "#fff", bordercolor: line, font: { size: 11, color: this.colour("--sq-text") } }, xaxis: x, yaxis: axis,
       };
@@ -36,7 +37,7 @@
 
     draw(Plotly, data, layout) {
       this.drawn = this.box;
-      return Plotly.react(this.box, data, layout, { displaylogo: false, responsive: false, modeBarButtonsToRemove: ["toImage", "select2d", "lasso2d", "autoScale2d"] });
+      return Plotly.react(this.box, data, layout, S.pictures.CONFIG);
     }
 
     failed(problem) {
@@ -127,7 +128,7 @@
       const common = { type: "scatter", mode: "lines", x };
       text(this.note, "While a node gains more tokens than its time would have made, larger is faster. The cost is averaged over n/4 neighbours.");
       return this.draw(Plotly, [
-        { ...common, name: "speed-up", y: speed, line: { color: this.colour("--sq-heat"), width: 2.2 }, hovertemplate: "%{y:.3f}×" },
+        { ...common, name: "speed-up", y: speed, line: { color: this.colour("--sq-text"), width: 2.2 }, hovertemplate: "%{y:.3f}×" },
         { ...common, name: "gain", y: gain, yaxis: "y2", line: { color: this.colour("--sq-heat"), width: 1.8, dash: "solid" }, hovertemplate: "%{y:.4f} tokens", showlegend: true },
         { ...common, name: "cost", y: cost.map((value) => (value > 0 ? value : null)), yaxis: "y2", line: { color: this.colour("--sq-verify"), width: 1.8, dash: "dash" }, hovertemplate: "%{y:.4f} tokens" },
       ], layout);

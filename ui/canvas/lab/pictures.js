@@ -59,8 +59,12 @@
     sheet.toBlob((blob) => keep(`${name}.png`, URL.createObjectURL(blob)), "image/png");
   }
 
-  /** Two buttons that keep what `drawn()` answers, a node with a Plotly figure, or null while there is none. */
-  function buttons(host, drawn, name) {
+  /** Plotly's own tools would lie over the legend: the panel has buttons in their place. */
+  const CONFIG = { displayModeBar: false, responsive: false };
+
+  /** Buttons that keep what `drawn()` answers, a node with a Plotly figure, or null while there is none; and one for the whole figure. */
+  function buttons(host, drawn, name, reset) {
+    if (reset) button(host, { icon: "fit", label: "The whole figure", hint: "The whole figure again (or a double click in it). Drag to zoom, with shift to move" }).addEventListener("click", reset);
     const group = el("span", { class: "sq-segments", role: "group", "aria-label": "Save the figure" }, host);
     for (const format of ["svg", "png"]) {
       const one = button(group, { text: format.toUpperCase(), hint: `Save the figure as ${format.toUpperCase()}` });
@@ -69,5 +73,5 @@
     }
   }
 
-  S.pictures = { keep, ground, figure, raster, canvas, buttons };
+  S.pictures = { CONFIG, keep, ground, figure, raster, canvas, buttons };
 })((window.Sequoia = window.Sequoia || {}));
