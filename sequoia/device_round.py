@@ -14,6 +14,7 @@ import torch
 from .chance import Seeded
 from .clock import Clock
 from .draft import Drafted, Drafter
+from .latest import Latest
 from .models import Context, Rows
 from .policy import Policy
 from .tree import Tree
@@ -42,12 +43,10 @@ class DeviceRound:
         self._target, self._drafter, self._policy, self._chance = target, drafter, policy, chance
         self._draw = getattr(chance, _DRAWS[verifier])
         self._replacing = verifier == "specinfer"
-        self._latest: _Layout | None = None
+        self._layout = Latest(lambda tree: _Layout(tree, target))
 
     def __call__(self, tree: Tree, clock: Clock) -> Round:
-        if self._latest is None or self._latest.tree != tree:  # made once for most runs
-            self._latest = _Layout(tree, self._target)
-        layout = self._latest
+        layout = self._layout(tree)
         drafted = Drafted(self._drafter.unread[-1])
         drafted.tree = tree
         with clock.phase("draft"):
@@ -61,7 +60,7 @@ class DeviceRound:
         tokens = torch.full((len(layout.tree),), drafted.tokens[0], device=self._target.model.device)
         if len(layout.tree) == 1:
             return tokens, torch.empty(0, self._target.model.vocab, device=tokens.device)
-        _, rows, drafted.row = self._drafter.laid_out(layout.tree)
+        rows, drafted.row = self._drafter.laid_out(layout.tree)
         laws = []
         for level in layout.levels:
             laws.append(draft_laws(self._logits(level, tokens, rows), self._policy))

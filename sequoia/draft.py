@@ -6,6 +6,7 @@ The tree may be given, or grow while it is drafted; how many children a node get
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import islice
 from typing import Protocol
 
@@ -14,6 +15,7 @@ import torch
 
 from .chance import Chance
 from .clock import Clock
+from .latest import Latest
 from .models import Context, Rows
 from .policy import Policy
 from .tree import Tree
@@ -69,7 +71,7 @@ class Drafter:
 
     def __init__(self, context: Context, policy: Policy, verifier: Verifier, chance: Chance) -> None:
         self.context, self._policy, self._verifier, self._chance = context, policy, verifier, chance
-        self._latest: tuple[Tree, Rows, dict[int, int]] | None = None
+        self.laid_out = Latest(partial(_lay_out, context))
         self.unread: tuple[int, ...] = ()  # the last is the root of the next tree
 
     def read(self, prompt: tuple[int, ...]) -> None:
@@ -83,7 +85,7 @@ class Drafter:
         drafted = Drafted(self.unread[-1])
         drafted.tree = tree
         if len(tree) > 1:
-            _, rows, drafted.row = self.laid_out(tree)
+            rows, drafted.row = self.laid_out(tree)
             for nodes in tree.inner:
                 laws = self._laws(nodes, drafted, rows, clock)
                 self._draw(drafted, nodes, [len(tree.children[node]) for node in nodes], laws)
@@ -111,15 +113,6 @@ class Drafter:
         last = verdict.path[-1]
         self.unread = (verdict.bonus,) if last == 0 or last in drafted.row else (drafted.tokens[last], verdict.bonus)
 
-    def laid_out(self, tree: Tree) -> tuple[Tree, Rows, dict[int, int]]:
-        """The tree's rows on the draft, and which row a node has. The last ones are kept, as masks are large and most steps of a
-        run share one tree."""
-        if self._latest is None or self._latest[0] != tree:
-            nodes = [node for level in tree.inner[1:] for node in level]  # the root is read with the prefix
-            rows = Rows(tree, nodes, self.context, below=1)
-            self._latest = tree, rows, {node: row for row, node in enumerate(nodes)}
-        return self._latest
-
     def _laws(self, nodes: Sequence[int], drafted: Drafted, rows: Rows | None, clock: Clock) -> torch.Tensor:
         """(nodes, vocab) laws of the tokens after the nodes of one level."""
         with clock.phase("draft"):
@@ -136,3 +129,9 @@ class Drafter:
                               dtype=torch.long, device=laws.device)
         weights = iter(laws.take(places).tolist())
         drafted.grow(nodes, laws, drawn, [[*islice(weights, count)] for count in counts])
+
+
+def _lay_out(context: Context, tree: Tree) -> tuple[Rows, dict[int, int]]:
+    """The tree's rows on the draft, and which row a node has."""
+    nodes = [node for level in tree.inner[1:] for node in level]  # the root is read with the prefix
+    return Rows(tree, nodes, context, below=1), {node: row for row, node in enumerate(nodes)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import torch
@@ -18,6 +19,7 @@ from .device_round import DeviceRound, Round, fits, law_bytes
 from .draft import Drafted, Drafter, Sprout
 from .errors import BadPolicy, BadTree
 from .guarded import shown
+from .latest import Latest
 from .memory import require_each
 from .models import Context, Rows
 from .pair import Pair
@@ -56,7 +58,7 @@ class Decoder:
         capacity = min(len(self.prompt) + policy.max_new_tokens, pair.limit) + self.shaper.most
         self._target = pair.target.open(capacity)  # slots are made at the first use
         self._drafter = Drafter(pair.draft.open(capacity if self.shaper.most > 1 else 0), policy, self.verifier, self._chance)
-        self._laid_out: tuple[Tree, Rows] | None = None
+        self._rows = Latest(partial(_all_rows, self._target))
         self._on_device = self._device_round()
         require_each(self.needs, "the run needs", _SMALLER)
 
@@ -118,16 +120,19 @@ class Decoder:
 
     def _round(self, shape: Tree | Sprout, clock: Clock) -> Round:
         """Draft and verify."""
-        if self._on_device and isinstance(shape, Tree):
+        if not isinstance(shape, Tree):
+            drafted = self._drafter.follow(shape, clock)
+            self._check_promise(drafted.tree)
+            return drafted, *self._verify(drafted, clock)
+        self._check_promise(shape)
+        if self._on_device:
             return self._on_device(shape, clock)
-        drafted = self._drafter.fill(shape, clock) if isinstance(shape, Tree) else self._drafter.follow(shape, clock)
+        drafted = self._drafter.fill(shape, clock)
         return drafted, *self._verify(drafted, clock)
 
-    def _rows(self, tree: Tree) -> Rows:
-        """The tree's rows on the target; the last ones are kept, as masks are large and most steps of a run share one tree."""
-        if self._laid_out is None or self._laid_out[0] != tree:
-            self._laid_out = tree, Rows(tree, range(len(tree)), self._target)
-        return self._laid_out[1]
+    def _check_promise(self, tree: Tree) -> None:
+        if len(tree) > self.shaper.most:
+            raise BadTree(f"a step's tree has {len(tree)} nodes; its shaper had promised {self.shaper.most} at most")
 
     def _verify(self, drafted: Drafted, clock: Clock) -> tuple[Verdict, tuple[float | None, ...]]:
         tree, rows = drafted.tree, self._rows(drafted.tree)
@@ -156,6 +161,10 @@ class Decoder:
         if self.finish is None and self.remaining == 0:
             self.finish = "length" if len(self.emitted) == self.policy.max_new_tokens else "context"
         return tuple(new)
+
+
+def _all_rows(target: Context, tree: Tree) -> Rows:
+    return Rows(tree, range(len(tree)), target)
 
 
 def _check_branching(shaper: Shaper, pair: Pair) -> None:

@@ -12,6 +12,7 @@ import math
 import weakref
 from collections.abc import Iterable, Iterator
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from sequoia.errors import BadPolicy, BadTree
 from sequoia.models import Context, Rows, TreeModel
 from sequoia.pair import Pair
 from sequoia.policy import Policy
+from sequoia.shaper import Fixed
 from sequoia.trace import DecodeStats, StepTrace
 from sequoia.tree import Tree
 from sequoia.verify import VERIFIERS
@@ -515,3 +517,28 @@ def test_only_the_tree_in_use_stays_laid_out(monkeypatch: pytest.MonkeyPatch) ->
     assert len(seen) > 1
     assert len(made) >= 2 * (len(seen) - 1)
     assert len([rows for rows in made if rows()]) <= 2  # the target's and the draft's
+
+
+@pytest.mark.parametrize("grown", [False, True])
+def test_a_shaper_that_breaks_its_promise_is_refused(grown: bool) -> None:
+    class Boastful(Fixed):
+        def next(self, levels: int) -> Any:
+            return Whole(TREES["bushy"]) if grown else TREES["bushy"]
+
+    class Whole:
+        """A sprout that is a given tree."""
+
+        def __init__(self, tree: Tree) -> None:
+            self._levels, self.tree = [*tree.inner], tree
+
+        @property
+        def front(self) -> tuple[int, ...]:
+            return self._levels[0] if self._levels else ()
+
+        def grow(self, laws: torch.Tensor) -> tuple[int, ...]:
+            return tuple(len(self.tree.children[node]) for node in self._levels.pop(0))
+
+    decoder = Decoder(made(), PROMPTS[0], GREEDY, Boastful(Tree.chain(2)))
+    decoder.prefill()
+    with pytest.raises(BadTree, match=rf"has {len(TREES['bushy'])} nodes; its shaper had promised 2 at most"):
+        decoder.step()
