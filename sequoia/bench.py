@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from .contestants import grid, hugging_face, other_dtypes, ours
+from .contestants import Contestant, accelerated, grid, hugging_face, other_dtypes, ours, streamed
 from .errors import SequoiaError
 from .hardware import HardwareProfile
 from .hub import ASSETS, load_pair
@@ -25,7 +25,7 @@ from .measure import describe, dtype_name, measure_profile, versions
 from .pair import Pair
 from .policy import Policy
 from .prompts import text_list
-from .rounds import print_table, rated, timed
+from .rounds import Row, print_table, rated, timed
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -46,28 +46,67 @@ def main(argv: Sequence[str] | None = None) -> int:
 def benchmark(options: argparse.Namespace) -> dict[str, Any]:
     """Run every block (prompts x temperature), print its table, and give everything measured back."""
     named = {name: ref for name in ("target", "draft") if (ref := getattr(options, name))}
-    pair = load_pair(**named, device=options.device)
-    others = other_dtypes(named, options.device)
+    pair = load_pair(**named, device=options.device, offload=options.offload)
+    others = other_dtypes(named, options.device) if options.offload is False else {}
     profile = measure_profile(pair, rounds=options.rounds * 3)
-    print(f"{pair.name} on {describe(pair.target.device)}, {dtype_name(pair)}, {options.tokens} new tokens a prompt, "
+    place = f" ({pair.target.placement})" if pair.target.placement else ""
+    print(f"{pair.name} on {describe(pair.target.device)}{place}, {dtype_name(pair)}, {options.tokens} new tokens a prompt, "
           f"{options.rounds} interleaved rounds; measured, medians with (lowest-highest).\nSpeed-ups are medians of the "
           "ratios within each round. non-model: share of a step outside both models; repeated: 8-grams seen before.\n")
-    blocks = [_block(options, pair, others, profile, kind, temperature)
-              for kind in options.prompts for temperature in options.temperature]
+    blocks = [Block(options, kind, temperature) for kind in options.prompts for temperature in options.temperature]
+    if options.offload is False:
+        _whole(blocks, pair, others, profile)
+    else:
+        _offloaded(blocks, pair, profile)
     return {"date": datetime.now().isoformat(timespec="seconds"), "device": describe(pair.target.device),
-            "dtype": dtype_name(pair), "threads": torch.get_num_threads(), "versions": dict(versions()), "tokens": options.tokens,
-            "profile": json.loads(profile.to_json()), "blocks": blocks}
+            "placement": pair.target.placement, "dtype": dtype_name(pair), "threads": torch.get_num_threads(),
+            "versions": dict(versions()), "tokens": options.tokens, "profile": json.loads(profile.to_json()),
+            "blocks": [block.report() for block in blocks]}
 
 
-def _block(options: argparse.Namespace, pair: Pair, others: dict[str, Pair], profile: HardwareProfile, kind: str,
-           temperature: float) -> dict[str, Any]:
-    prompts = text_list(kind, ASSETS / "bench")[:options.limit]
-    policy = Policy(temperature=temperature, max_new_tokens=options.tokens, seed=options.seed, ignore_eos=True)
-    contestants = [*ours(pair, others, profile, policy, prompts), *(grid(pair, profile, policy, prompts) if options.grid else ()),
-                   *hugging_face(others, options.assistant_tokens)]
-    rows = rated(timed(contestants, prompts, policy, options.rounds, f"{kind}, T={temperature:g}"))
-    print_table(rows, f"{kind} prompts ({len(prompts)}), temperature {temperature:g}")
-    return {"prompts": kind, "temperature": temperature, "rows": [asdict(row) for row in rows]}
+class Block:
+    """Prompts of one kind at one temperature, and the rows measured with them so far."""
+
+    def __init__(self, options: argparse.Namespace, kind: str, temperature: float) -> None:
+        self.prompts = text_list(kind, ASSETS / "bench")[:options.limit]
+        self.policy = Policy(temperature=temperature, max_new_tokens=options.tokens, seed=options.seed, ignore_eos=True)
+        self.options, self._kind, self.rows = options, kind, list[Row]()
+
+    def time(self, contestants: Iterable[Contestant]) -> None:
+        """Add a row for each of `contestants`, whose rounds are interleaved."""
+        title = f"{self._kind}, T={self.policy.temperature:g}"
+        self.rows += timed([*contestants], self.prompts, self.policy, self.options.rounds, title)
+
+    def print(self) -> None:
+        """The table of all rows."""
+        print_table(rated(self.rows), f"{self._kind} prompts ({len(self.prompts)}), temperature {self.policy.temperature:g}")
+
+    def report(self) -> dict[str, Any]:
+        """Everything measured, for a JSON file."""
+        return {"prompts": self._kind, "temperature": self.policy.temperature, "rows": [asdict(row) for row in self.rows]}
+
+
+def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair], profile: HardwareProfile) -> None:
+    """Our decoders and those of `transformers`."""
+    for block in blocks:
+        trees = grid(pair, profile, block.policy, block.prompts) if block.options.grid else ()
+        block.time([*ours(pair, others, profile, block.policy, block.prompts), *trees,
+                    *hugging_face(others, block.options.assistant_tokens)])
+        block.print()
+
+
+def _offloaded(blocks: Sequence[Block], pair: Pair, profile: HardwareProfile) -> None:
+    """Plain decoding and Sequoia over our streaming; then plain decoding over `accelerate`'s, with the one copy of the weights
+    that there is room for."""
+    print("The rows of accelerate are measured after the others, on the same weights, no longer pinned.")
+    if pair.target.device.type == "cpu":
+        print("No GPU: our copies go from host memory to host memory, accelerate makes none. These times say nothing of a GPU.")
+    for block in blocks:
+        block.time(streamed(pair, profile, block.policy, block.prompts))
+    baseline = accelerated(pair)
+    for block in blocks:
+        block.time([baseline])
+        block.print()
 
 
 # -- in and out ----------------------------------------------------------------------------------------------------------------
@@ -80,12 +119,21 @@ def _positive(text: str) -> int:
     return value
 
 
+def _layers(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{value} is not a number of layers from 0 up")
+    return value
+
+
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m sequoia.bench", description=str(__doc__).split("\n")[0],
                                      formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument("--target", help="folder or Hugging Face id of the target (default: the bundled pair)")
     parser.add_argument("--draft", help="folder or Hugging Face id of the draft")
-    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:NUMBER")
+    parser.add_argument("--device", default="auto", help="auto, spread, cpu, cuda or cuda:NUMBER")
+    parser.add_argument("--offload", nargs="?", type=_layers, const=True, default=False, metavar="N", help="stream the target's "
+                        "layers from host memory but for N (without N: as many as fit), and compare with accelerate's offloading")
     parser.add_argument("--threads", type=_positive, help="torch threads (default: torch's own choice)")
     parser.add_argument("--prompts", nargs="+", default=["code", "prose"], help="code, prose, or JSON files with lists of texts")
     parser.add_argument("--limit", type=_positive, default=8, help="prompts of each kind at most")
@@ -96,7 +144,10 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--grid", action="store_true", help="try many other trees too, to hold the planned one against")
     parser.add_argument("--json", type=Path, help="file for everything measured")
-    return parser.parse_args(argv)
+    options = parser.parse_args(argv)
+    if options.offload is not False and options.grid:
+        parser.error("--grid tries many trees on a target that is not offloaded; leave out one of the two")
+    return options
 
 
 if __name__ == "__main__":

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
+from accelerate import cpu_offload
 
 from .auto import SLACK, acceptance_of
 from .dynamic import Dynamic
 from .engine import Decoder, plain, run
 from .hardware import HardwareProfile
 from .hub import load_pair
+from .large import StreamedModel
+from .models import TreeModel
 from .pair import Pair
-from .plan import best_plan, predict
+from .plan import best_plan, bounds, predict
 from .planner import best_tree
 from .policy import Policy
 from .replan import Replanned
@@ -53,8 +56,8 @@ def ours(pair: Pair, others: dict[str, Pair], profile: HardwareProfile, policy: 
         yield _tree_contestant(name, pair, plan.tree, plan.predicted_speedup)
     plan = best_plan(acceptance, profile, slack=SLACK)
     yield _tree_contestant("Sequoia", pair, plan.tree, plan.predicted_speedup)
-    yield _changing("replanned", pair, lambda: Replanned(acceptance, profile, slack=SLACK))
-    yield _changing("dynamic", pair, lambda: Dynamic(acceptance, profile, policy.temperature))
+    yield _changing("replanned", pair, lambda: Replanned(acceptance, profile, *bounds(profile), slack=SLACK))
+    yield _changing("dynamic", pair, lambda: Dynamic(acceptance, profile, policy.temperature, *bounds(profile)))
 
 
 def grid(pair: Pair, profile: HardwareProfile, policy: Policy, prompts: Sequence[str]) -> Iterator[Contestant]:
@@ -64,6 +67,26 @@ def grid(pair: Pair, profile: HardwareProfile, policy: Policy, prompts: Sequence
     trees = dict.fromkeys(best_tree(acceptance, nodes, levels) for nodes, levels in sizes)
     for tree in trees:
         yield _tree_contestant("grid", pair, tree, predict(tree, acceptance, profile).predicted_speedup)
+
+
+def streamed(pair: Pair, profile: HardwareProfile, policy: Policy, prompts: Sequence[str]) -> Iterator[Contestant]:
+    """Plain decoding, and the planned tree, on a target whose layers are streamed."""
+    acceptance = acceptance_of(pair, policy, texts=prompts)[0].smoothed()
+    yield Contestant("plain, layers streamed", "plain", _traced(lambda prompt, policy: plain(pair, prompt, policy)))
+    plan = best_plan(acceptance, profile, slack=SLACK)
+    yield _tree_contestant("Sequoia", pair, plan.tree, plan.predicted_speedup)
+
+
+def accelerated(pair: Pair) -> Contestant:
+    """Plain decoding on the same engine over `accelerate`'s own cpu_offload, which takes every layer to the device anew and none
+    ahead. The pair's own streaming is taken off for good, so that both work on one copy of the weights."""
+    model = pair.target
+    assert isinstance(model, StreamedModel)
+    model.stream.remove()
+    other = TreeModel(cpu_offload(model.hf, model.device), model.name, model.device, placement="offloaded by accelerate")
+    other.vocab = model.vocab
+    held = replace(pair, target=other, measured={})
+    return Contestant("plain, accelerate cpu_offload", "accelerate", _traced(lambda prompt, policy: plain(held, prompt, policy)))
 
 
 def _tree_contestant(name: str, pair: Pair, tree: Tree, predicted: float) -> Contestant:

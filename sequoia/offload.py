@@ -54,15 +54,15 @@ class LayerStream:
         return locked
 
     def remove(self) -> None:
-        """Give the model back as it was: all of it on the CPU, without hooks."""
+        """Give the model back as it was, without hooks: all of it on the CPU, in memory that is not pinned."""
         for handle in self._hooks:
             handle.remove()
         self._copier.finish()
         for layer in self._layers:
             layer.rest()
         _move(self.hf, torch.device("cpu"))
-        self._slots.clear()
-        self._views.clear()
+        for held in (self._layers, self._slots, self._views):
+            held.clear()  # nothing is left of the buffers, and what was pinned is ordinary memory again
 
     # -- in a pass -------------------------------------------------------------------------------------------------------------
 

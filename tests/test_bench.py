@@ -51,3 +51,36 @@ def test_a_survey_is_written_and_can_be_shipped(folders: list[str], tmp_path: Pa
     assert [(one["kind"], one["temperature"]) for one in found] == [("verse", 0), ("verse", 1), ("prose", 0), ("prose", 1)]
     assert all(0 < one["agreement"] <= 1 for one in found)
     assert all(0 < sum(one["rates"]) <= 1 and len(one["rates"]) == 4 for one in found)
+
+
+@pytest.mark.parametrize("kind", ["llama", "qwen2"])  # the second one shares the weights of embedding and head
+def test_offloading_is_held_against_accelerates_cpu(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """From host memory to host memory. Greedily all three decode the same text, so they repeat the same share of it."""
+    target = tiny_model(kind, layers=4)
+    named = ["--target", save(target, tmp_path / "target"), "--draft", save(noisy(target, 0.05), tmp_path / "draft")]
+    assert bench.main([*named, "--device", "cpu", "--offload", "1", "--prompts", "code", "--limit", "1", "--temperature", "0",
+                       "0.6", "--tokens", "12", "--rounds", "2", "--json", str(tmp_path / "report.json")]) == 0
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert report["placement"] == "1 of 4 layers resident, the others streamed from host memory"
+    for block in report["blocks"]:
+        assert [row["group"] for row in block["rows"]] == ["plain", "Sequoia", "accelerate"]
+        assert all(len(row["ms_per_token"]) == len(row["ratio"]) == 2 for row in block["rows"])
+        assert block["rows"][0]["ratio"] == [1.0, 1.0]
+        assert block["rows"][2]["tokens_per_step"] == 1
+    assert len({row["repetition"] for row in report["blocks"][0]["rows"]}) == 1
+    said = capsys.readouterr().out
+    for words in ("plain, layers streamed", "as fast as plain, accelerate cpu_offload", "say nothing of a GPU"):
+        assert words in said
+
+
+@pytest.mark.parametrize(("arguments", "words"), [
+    (["--offload", "-1"], "-1 is not a number of layers from 0 up"), (["--offload", "--grid"], "leave out one of the two")])
+def test_nonsense_about_offloading_is_refused(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        bench.main(arguments)
+    assert words in capsys.readouterr().err
+
+
+def test_more_resident_layers_than_there_are_is_refused(folders: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench.main([*folders, "--device", "cpu", "--offload", "3"]) == 2
+    assert "resident layers: 3 is not a whole number from 0 to 2" in capsys.readouterr().err

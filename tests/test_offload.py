@@ -8,6 +8,7 @@ tested by the tests marked `gpu`, and by nothing where there is no GPU.
 from __future__ import annotations
 
 import copy
+import weakref
 from typing import Any
 
 import pytest
@@ -244,9 +245,13 @@ def test_a_stream_that_is_removed_gives_the_model_back_cpu() -> None:
     model, stream, copier = streamed(hf, 1)
     logits(model)
     count = len(copier.begun)
+    copier.begun.clear()
+    pinned = [weakref.ref(layer.host) for layer in stream._layers]
     stream.remove()
+    assert not any(memory() is not None for memory in pinned)  # memory is unpinned when this object goes, whoever uses its bytes
     assert torch.equal(logits(model), expected)
-    assert len(copier.begun) == count
+    assert count
+    assert not copier.begun
     assert not hf.model.layers[0]._forward_pre_hooks
     assert hf.lm_head.weight is hf.model.embed_tokens.weight  # tied as before
 
@@ -289,6 +294,18 @@ def test_the_logits_on_a_gpu_are_those_of_the_whole_model_gpu(resident: int) -> 
     model = TreeModel(hf, "streamed", device)
     for _ in range(5):
         assert torch.equal(logits(model), expected)
+
+
+@pytest.mark.gpu
+def test_a_stream_that_is_removed_unpins_its_memory_gpu() -> None:
+    hf = tiny_model(layers=3)
+    expected = logits(TreeModel(copy.deepcopy(hf), "whole"))
+    stream = LayerStream(hf, 0, torch.device("cuda", 0))
+    weight = hf.model.layers[0].mlp.up_proj.weight
+    assert weight.is_pinned()
+    stream.remove()
+    assert not weight.is_pinned()
+    assert torch.equal(logits(TreeModel(hf, "given back")), expected)
 
 
 @pytest.mark.gpu
