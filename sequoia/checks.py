@@ -42,6 +42,12 @@ class Source:
     weight_bytes: int
 
     @property
+    def attention(self) -> str:
+        """The fastest attention its class has that takes a ready-made mask: PyTorch's fused one, else the written-out one."""
+        made = AutoModelForCausalLM._model_mapping[type(self.config)]
+        return "sdpa" if getattr(made, "_supports_sdpa", False) else "eager"
+
+    @property
     def title(self) -> str:
         """What a person calls it: the name of the folder where it was given as one."""
         return self.folder.name if Path(self.name).is_dir() else self.name
@@ -72,6 +78,11 @@ def refuse_unfit(name: str, config: Any) -> None:
     others = sorted(set(getattr(config, "layer_types", None) or ()) - {"full_attention"})
     if others:
         raise BadModel(f"{name} ({kind}) has {', '.join(others)} layers; only full attention can hold the branches of a tree")
+    if "local" in (getattr(config, "attention_layers", None) or ()):
+        raise BadModel(f"{name} ({kind}) has layers of local attention; only full attention can hold the branches of a tree")
+    if kind == "bloom" or getattr(config, "alibi", False) or getattr(getattr(config, "attn_config", None), "alibi", False):
+        raise BadModel(f"{name} ({kind}) takes positions from the order of its rows (ALiBi), but the rows of a tree do not all "
+                       "follow each other")
     window = getattr(config, "sliding_window", None)
     if window and getattr(config, "use_sliding_window", True) and window < getattr(config, "max_position_embeddings", 0):
         raise BadModel(f"{name} ({kind}) attends to a sliding window of {window} tokens; only full attention can hold a tree")

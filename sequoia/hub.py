@@ -94,8 +94,9 @@ def _loaded(source: Source, where: torch.device | Spread | Offload, dtypes: tupl
     tell(f"reading the weights of {source.title}, {size(source.weight_bytes)}")
     model = load_model(source, where, dtypes, draft)
     place = f"{model.device}, {model.placement}" if model.placement else f"{model.device}"
-    tell(Passed("draft" if draft else "target", f"{source.title}: {model.numbers}, {model.forward_name} forward on {place}; a "
-                                                "tree of three tokens gives the logits of the same tokens in a row"))
+    how = "lean forward" if model.forward_name == "lean" else f"{model.forward_name} forward with {source.attention} attention"
+    tell(Passed("draft" if draft else "target", f"{source.title}: {model.numbers}, {how} on {place}; a tree of three tokens "
+                                                "gives the logits of the same tokens in a row"))
     return model
 
 
@@ -136,7 +137,7 @@ def load_model(source: Source, where: torch.device | Spread | Offload, dtypes: t
         refused(BadModel, f"{source.title} cannot run a tree", lambda: self_test(model))
         return model
     hf = refused(BadModel, f"cannot load {source.name!r}", lambda: AutoModelForCausalLM.from_pretrained(
-        source.folder, dtype=dtypes[0] if dtypes else "auto", use_safetensors=True, attn_implementation="sdpa",
+        source.folder, dtype=dtypes[0] if dtypes else "auto", use_safetensors=True, attn_implementation=source.attention,
         trust_remote_code=False, local_files_only=True).to(where))  # pyright: ignore[reportArgumentType]
     return refused(BadModel, f"{source.title} cannot run a tree", lambda: _tested(hf, source.title, dtypes, draft))
 
