@@ -10,7 +10,7 @@ import gradio as gr
 
 from sequoia.verify import VERIFIERS
 
-from . import show
+from . import labels, show
 from .presets import TEMPERATURE, presets
 from .session import Limits
 from .trees import SHAPES
@@ -128,13 +128,13 @@ def _policy(parts: dict[str, Any], limits: Limits) -> None:
     # No bounds on the components: values out of bounds are refused in the program's own words.
     with gr.Group(elem_classes="pg-group"):
         with gr.Row():
-            parts["temperature"] = gr.Number(label="Temperature", value=TEMPERATURE, step=0.1, min_width=60,
+            parts["temperature"] = gr.Number(label=labels.RUN["temperature"], value=TEMPERATURE, step=0.1, min_width=60,
                                              elem_id="pg-temperature")
-            parts["top_p"] = gr.Number(label="Top-p", value=1.0, step=0.05, min_width=60, elem_id="pg-top-p")
+            parts["top_p"] = gr.Number(label=labels.RUN["top_p"], value=1.0, step=0.05, min_width=60, elem_id="pg-top-p")
         with gr.Row():
-            parts["max_new_tokens"] = gr.Number(label="Tokens at most", value=min(160, limits.tokens), step=16, min_width=60,
-                                                elem_id="pg-tokens")
-            parts["seed"] = gr.Number(label="Seed", value=0, min_width=60, elem_id="pg-seed")
+            parts["max_new_tokens"] = gr.Number(label=labels.RUN["max_new_tokens"], value=min(160, limits.tokens), step=16,
+                                                min_width=60, elem_id="pg-tokens")
+            parts["seed"] = gr.Number(label=labels.RUN["seed"], value=0, min_width=60, elem_id="pg-seed")
         parts["compare"] = gr.Checkbox(label="Compare with plain decoding", value=True, elem_id="pg-compare", container=False)
 
 

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sequoia import Policy
+from sequoia import Policy, SequoiaError
 from sequoia.engine import verifier_named
 from sequoia.errors import BadPolicy, BadPrompt
-from sequoia.guarded import shown
+from sequoia.guarded import shown, whole
 
+from .labels import RUN, worded
 from .session import Limits
 from .trees import Wish
 
@@ -28,13 +29,9 @@ class Order:
     chat: bool = False
 
     @classmethod
-    def parse(cls, form: Mapping[str, Any], limits: Limits) -> Order:
-        """The order in `form`. Raises a SequoiaError that names the value and the bound."""
-        prompt = _prompt(form["prompt"], limits)
-        policy = Policy.parse({"temperature": form["temperature"], "top_p": form["top_p"],
-                               "max_new_tokens": _int(form["max_new_tokens"]), "seed": _int(form["seed"])})
-        if policy.max_new_tokens > limits.tokens:
-            raise BadPolicy(f"max_new_tokens: {policy.max_new_tokens} is not a whole number from 1 to {limits.tokens}")
+    def parse(cls, form: Mapping[str, Any], limits: Limits, labels: Mapping[str, str] = RUN) -> Order:
+        """The order in `form`. Raises a SequoiaError that names the field by its label, the value and the bound."""
+        prompt, policy = _prompt(form["prompt"], limits), _policy(form, limits, labels)
         verifier_named(form["verifier"])
         return cls(prompt, policy, _wish(form, limits), form["verifier"], form["compare"] is True, form.get("chat") is True)
 
@@ -45,6 +42,15 @@ def _prompt(text: Any, limits: Limits) -> str:
     if len(text) > limits.prompt_chars:
         raise BadPrompt(f"the prompt has {len(text)} characters; allowed are {limits.prompt_chars}")
     return text
+
+
+def _policy(form: Mapping[str, Any], limits: Limits, labels: Mapping[str, str]) -> Policy:
+    try:
+        tokens = whole(_int(form["max_new_tokens"]), "max_new_tokens", 1, limits.tokens, BadPolicy)
+        return Policy.parse({"temperature": form["temperature"], "top_p": form["top_p"], "max_new_tokens": tokens,
+                             "seed": _int(form["seed"])})
+    except SequoiaError as problem:
+        raise worded(problem, labels) from None
 
 
 def _wish(form: Mapping[str, Any], limits: Limits) -> Wish:

@@ -11,6 +11,7 @@ import gradio as gr
 from sequoia.race import MOST_LANES
 from sequoia.verify import VERIFIERS
 
+from . import labels
 from .controls import RUN, chat_box, files, prompt_box
 from .presets import TEMPERATURE
 from .race_order import NO_LANE
@@ -111,11 +112,11 @@ def _policy(parts: dict[str, Any], limits: Limits) -> None:
     # No bounds on the components: values out of bounds are refused in the program's own words.
     with gr.Group(elem_classes="pg-group"):
         with gr.Row():
-            parts["temperature"] = gr.Number(label="Temp.", value=TEMPERATURE, step=0.1, min_width=50, elem_id="rc-temperature")
-            parts["top_p"] = gr.Number(label="Top-p", value=1.0, step=0.05, min_width=50, elem_id="rc-top-p")
-            parts["max_new_tokens"] = gr.Number(label="Tokens", value=min(_TOKENS, limits.tokens), step=16, min_width=50,
-                                                elem_id="rc-tokens")
-            parts["seed"] = gr.Number(label="Seed", value=0, min_width=50, elem_id="rc-seed")
+            for name, (value, step, place) in {
+                "temperature": (TEMPERATURE, 0.1, "temperature"), "top_p": (1.0, 0.05, "top-p"),
+                "max_new_tokens": (min(_TOKENS, limits.tokens), 16, "tokens"), "seed": (0, 1, "seed"),
+            }.items():
+                parts[name] = gr.Number(label=labels.RACE[name], value=value, step=step, min_width=50, elem_id=f"rc-{place}")
         parts["check"] = gr.Checkbox(label="Check the law afterwards (T > 0)", value=True, elem_id="rc-check",
                                      container=False)
 

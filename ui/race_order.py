@@ -12,6 +12,7 @@ from sequoia.errors import BadPolicy, BadTree
 from sequoia.guarded import shown
 from sequoia.race import MOST_LANES
 
+from .labels import RACE
 from .order import Order
 from .session import Limits
 from .trees import SHAPES, Wish
@@ -48,7 +49,7 @@ class RaceOrder:
         """The order in `form`: that of a run's names, and lanes: (kind, numbers as text, verifier) each. Raises a SequoiaError
         that names the value and the bound."""
         fixed = {"tree": "plain", "first": None, "second": None, "verifier": "sequoia", "compare": False}
-        run = Order.parse({**form, **fixed}, limits)
+        run = Order.parse({**form, **fixed}, limits, RACE)
         asked = [(place, lane) for place, lane in enumerate(form["lanes"], start=1) if lane[0] != NO_LANE]
         if not LEAST_LANES <= len(asked) <= MOST_LANES:
             raise BadPolicy(f"a race of {len(asked)} lane{'s' * (len(asked) != 1)}; allowed are {LEAST_LANES} to {MOST_LANES}")
@@ -62,7 +63,7 @@ def _lane(place: int, lane: tuple[Any, Any, Any], limits: Limits) -> tuple[Wish,
         verifier_named(verifier)
         return Wish(kind, _numbers(kind, numbers), limits.nodes), verifier
     except SequoiaError as problem:
-        raise type(problem)(f"lane {place}: {problem}") from None
+        raise type(problem)(f"Lane {place}: {problem}") from None
 
 
 def _numbers(kind: Any, text: Any) -> tuple[Any, ...]:
@@ -74,7 +75,8 @@ def _numbers(kind: Any, text: Any) -> tuple[Any, ...]:
         return (text,)[:len(fields)]
     parts = text.replace(",", " ").split() if isinstance(text, str) and len(text) <= 100 else []
     if len(parts) != len(fields) or not all(part.isascii() and part.isdigit() and len(part) < 7 for part in parts):
-        raise BadTree(f"{shown(text)}; wanted: {', '.join(fields).lower()}, as whole numbers such as "
+        wanted = "a whole number such as" if len(fields) == 1 else "whole numbers such as"
+        raise BadTree(f"{', '.join(fields)}: {shown(text) if text else 'nothing is typed'}; wanted: {wanted} "
                       f"{', '.join(map(str, SHAPES[kind].start))}")
     return tuple(map(int, parts))
 

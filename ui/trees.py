@@ -12,6 +12,8 @@ from sequoia.errors import BadTree
 from sequoia.guarded import shown, whole
 from sequoia.tree import MAX_NODES
 
+from .labels import worded
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -22,6 +24,19 @@ class Shape:
     fields: tuple[str, ...] = ()
     start: tuple[Any, ...] = ()
     make: Callable[..., Tree] | None = None
+
+
+# What the messages of Tree begin with, and the label of the field that is meant.
+_LABELS = {"nodes of the chain": "Nodes", "sequences": "Sequences", "length of the sequences": "Tokens in each",
+           "children a node": "Children a node", "levels": "Levels", "branching": "Children, level by level",
+           "parents": "Parent of each node"}
+
+
+def _whole(value: Any, label: str, least: int, most: int) -> None:
+    try:
+        whole(value, label, least, most, BadTree)
+    except BadTree as problem:
+        raise worded(problem, {label: label}) from None
 
 
 def _branching(text: Any) -> Tree:
@@ -71,10 +86,16 @@ class Wish:
         object.__setattr__(self, "numbers", tuple(self.numbers[:len(shape.fields)]))
         if self.kind in ("best", "replanned", "dynamic"):
             nodes, levels = self.numbers
-            whole(nodes, "nodes of the tree", 1, self.most, BadTree)
-            whole(levels, "levels of the tree", 1 if nodes == 1 else 2, MAX_NODES, BadTree)
+            _whole(nodes, shape.fields[0], 1, self.most)
+            _whole(levels, shape.fields[1], 1 if nodes == 1 else 2, MAX_NODES)
         elif shape.make:
-            self._sized(shape.make(*self.numbers))
+            self._sized(self._made(shape.make))
+
+    def _made(self, make: Callable[..., Tree]) -> Tree:
+        try:
+            return make(*self.numbers)
+        except BadTree as problem:
+            raise worded(problem, _LABELS) from None
 
     def tree(self, pair: Pair, policy: Policy, verifier: str, prompt: str) -> tuple[Tree | Shaper, str]:
         """The tree for continuing `prompt`, or what gives each step its own, and in words how it came about. For all but named

@@ -176,9 +176,9 @@ def test_a_bad_value_is_named_and_the_run_on_screen_stays(visit: Visit) -> None:
     page = visit()
     until(page, "s.steps.length > 5")
     before = store(page, "steps.length")
-    for field, value, says in (("temperature", "9", "temperature: 9 is not a number from 0 to 5"),
-                               ("tokens", "0", "max_new_tokens: 0 is not a whole number from 1 to 4096"),
-                               ("tokens", "2.5", "2.5"), ("temperature", "", "temperature: None")):
+    for field, value, says in (("temperature", "9", "Temperature: 9 is not a number from 0 to 5"),
+                               ("tokens", "0", "Tokens at most: 0 is not a whole number from 1 to 4096"),
+                               ("tokens", "2.5", "2.5"), ("temperature", "", "Temperature: nothing is typed")):
         enter(page, **{field: value})
         page.click("#pg-run")
         page.locator(".sq-stage").get_by_text(says).first.wait_for(timeout=5000)

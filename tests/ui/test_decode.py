@@ -74,8 +74,8 @@ def test_the_buttons_follow_the_run(view: LiveView, slow: None) -> None:
 
 def test_a_bad_value_is_shown_and_nothing_on_screen_is_lost(view: LiveView, said: list[str]) -> None:
     messages = sent(view.run(filled(view, temperature=-2), request()))
-    assert messages == [{"v": 1, "error": "temperature: -2 is not a number from 0 to 5", "notice": None}]
-    assert said == ["Not run: temperature: -2 is not a number from 0 to 5"]
+    assert messages == [{"v": 1, "error": "Temperature: -2 is not a number from 0 to 5", "notice": None}]
+    assert said == ["Not run: Temperature: -2 is not a number from 0 to 5"]
     assert view.sessions.get("one") is None
 
 

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from sequoia import SequoiaError
+from ui import labels
 from ui.order import Order
 from ui.session import LOCAL, PUBLIC
-from ui.trees import SHAPES
+from ui.trees import SHAPES, Wish
 
 GOOD = {"prompt": "x = 1", "temperature": 0.6, "top_p": 1, "max_new_tokens": 16, "seed": 3, "tree": "planned", "first": 8,
         "second": 3, "branching": "2, 2", "verifier": "sequoia", "compare": True}
@@ -20,11 +21,12 @@ BAD = [
     ("prompt", "x" * 20_001, "20001 characters"),
     ("temperature", math.nan, "nan"), ("temperature", math.inf, "inf"), ("temperature", -0.1, "-0.1"),
     ("temperature", 5.1, "5.1"),
-    ("temperature", True, "True"), ("temperature", "1", "'1'"), ("temperature", None, "None"), ("temperature", [1], "list"),
+    ("temperature", True, "True"), ("temperature", "1", "'1'"), ("temperature", None, "nothing is typed"),
+    ("temperature", [1], "list"),
     ("top_p", 0, "0.01 to 1"), ("top_p", 1.01, "1.01"), ("top_p", math.nan, "nan"),
     ("max_new_tokens", 0, "1 to 4096"), ("max_new_tokens", 4.5, "4.5"), ("max_new_tokens", 10**400, "integer of"),
     ("max_new_tokens", math.nan, "nan"), ("max_new_tokens", True, "True"), ("max_new_tokens", 4097, "4097"),
-    ("seed", -1, "-1"), ("seed", 2**63, "9223372036854775808"), ("seed", None, "None"), ("seed", math.inf, "inf"),
+    ("seed", -1, "-1"), ("seed", 2**63, "9223372036854775808"), ("seed", None, "nothing is typed"), ("seed", math.inf, "inf"),
     ("verifier", "best", "'best'"), ("verifier", None, "unknown verifier"), ("verifier", ["sequoia"], "unknown verifier"),
     ("tree", "shrub", "'shrub'"), ("tree", None, "None"), ("tree", {"a": 1}, "dict"),
 ]
@@ -40,13 +42,13 @@ def test_a_bad_value_is_named(field: str, value: Any, says: str) -> None:
 
 BAD_TREES = [
     ("best", {"first": 1025}, "1025"), ("best", {"first": 0}, "0"), ("best", {"first": 2.5}, "2.5"), ("best", {"second": 1}, "1"),
-    ("best", {"second": None}, "None"), ("chain", {"first": 1025}, "1025"), ("chain", {"first": -3}, "-3"),
+    ("best", {"second": None}, "nothing is typed"), ("chain", {"first": 1025}, "1025"), ("chain", {"first": -3}, "-3"),
     ("sequences", {"first": 500, "second": 500}, "1024"), ("kary", {"first": 4, "second": 10}, "1024"),
     ("kary", {"first": 10**30}, "1024"), ("kary", {"first": math.nan}, "nan"), ("branching", {"branching": "2, x"}, "2, x"),
-    ("branching", {"branching": ""}, "branching"), ("branching", {"branching": None}, "None"),
+    ("branching", {"branching": ""}, "Children, level by level: "), ("branching", {"branching": None}, "None"),
     ("branching", {"branching": "9999999999"}, "99999"), ("branching", {"branching": "0"}, "0"),
-    ("branching", {"branching": "32 32 32"}, "1024"), ("branching", {"branching": "1 " * 150}, "branching"),
-    ("branching", {"branching": "²"}, "branching"),
+    ("branching", {"branching": "32 32 32"}, "1024"), ("branching", {"branching": "1 " * 150}, "Children, level by level: "),
+    ("branching", {"branching": "²"}, "Children, level by level: "),
 ]
 
 
@@ -70,6 +72,28 @@ def test_every_field_survives_every_kind_of_junk() -> None:
                 except SequoiaError:
                     refused += 1
     assert refused > 500
+
+
+@pytest.mark.parametrize(("field", "label"), labels.RUN.items())
+def test_messages_name_fields_by_their_labels(field: str, label: str) -> None:
+    """Guards against the program's own names on the page."""
+    for value in (None, -1, "x", math.nan):
+        with pytest.raises(SequoiaError) as caught:
+            Order.parse({**GOOD, field: value}, LOCAL)
+        assert str(caught.value).startswith(f"{label}: ")
+        assert field not in str(caught.value) or field == label.lower()
+        assert "None" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", [kind for kind, shape in SHAPES.items() if shape.fields])
+def test_messages_name_the_numbers_of_a_shape_by_their_labels(kind: str) -> None:
+    for place, label in enumerate(SHAPES[kind].fields):
+        numbers = list(SHAPES[kind].start)
+        for bad in (None, -1, "x"):
+            numbers[place] = bad
+            with pytest.raises(SequoiaError) as caught:
+                Wish(kind, tuple(numbers))
+            assert str(caught.value).startswith(f"{label}: ") or (kind == "branching" and bad == -1)
 
 
 @pytest.mark.parametrize("kind", SHAPES)

@@ -145,9 +145,9 @@ def test_a_second_race_of_the_same_visitor_is_refused_while_one_goes_on(tab: Rac
 
 
 @pytest.mark.parametrize(("changes", "words"), [
-    ({"temperature": -2}, "temperature: -2 is not a number from 0 to 5"),
+    ({"temperature": -2}, "Temp.: -2 is not a number from 0 to 5"),
     ({"lanes": [LANES[0], *[LANES[2]] * 3]}, "a race of 1 lane; allowed are 2 to 4"),
-    ({"lanes": [LANES[0], ("chain", "<img>", "sequoia"), LANES[2], LANES[2]]}, "lane 2: '<img>'; wanted: nodes, as"),
+    ({"lanes": [LANES[0], ("chain", "<img>", "sequoia"), LANES[2], LANES[2]]}, "Lane 2: Nodes: '<img>'; wanted: a"),
     ({"prompt": ""}, "the prompt is empty")])
 def test_a_bad_value_is_said_and_nothing_on_screen_is_lost(tab: RaceTab, said: list[str], changes: dict[str, Any],
                                                            words: str) -> None:
