@@ -21,7 +21,7 @@ from .contestants import Contestant, accelerated, grid, hugging_face, other_dtyp
 from .errors import SequoiaError
 from .hardware import HardwareProfile
 from .hub import ASSETS, load_pair
-from .measure import describe, dtype_name, measure_profile, versions
+from .measure import describe, dtype_name, measure_profile, place_of, versions
 from .pair import Pair
 from .policy import Policy
 from .prompts import text_list
@@ -49,8 +49,7 @@ def benchmark(options: argparse.Namespace) -> dict[str, Any]:
     pair = load_pair(**named, device=options.device, offload=options.offload)
     others = other_dtypes(named, options.device) if options.offload is False else {}
     profile = measure_profile(pair, rounds=options.rounds * 3)
-    place = f" ({pair.target.placement})" if pair.target.placement else ""
-    print(f"{pair.name} on {describe(pair.target.device)}{place}, {dtype_name(pair)}, {options.tokens} new tokens a prompt, "
+    print(f"{pair.name} on {place_of(pair.target)}, {dtype_name(pair)}, {options.tokens} new tokens a prompt, "
           f"{options.rounds} interleaved rounds; measured, medians with (lowest-highest).\nSpeed-ups are medians of the "
           "ratios within each round. non-model: share of a step outside both models; repeated: 8-grams seen before.\n")
     blocks = [Block(options, kind, temperature) for kind in options.prompts for temperature in options.temperature]

@@ -84,7 +84,7 @@ def measure_profile(pair: Pair, *, sizes: Sequence[int] | None = None, widths: S
         rest = part(lambda share: progress(_PASSES + (1 - _PASSES) * share), len(overhead), len(steps))
         overhead.append(_overhead(pair, n, seconds, rest))
         rest(1.0)
-    return HardwareProfile(device=describe(pair.target.device), dtype=dtype_name(pair), target=pair.target.name,
+    return HardwareProfile(device=place_of(pair.target), dtype=dtype_name(pair), target=pair.target.name,
                            draft=pair.draft.name, prefix_length=prefix, target_seconds=tuple(one.point() for one in targets),
                            draft_seconds=tuple(one.point() for one in drafts), overhead_seconds=tuple(overhead),
                            source="measured", date=date.today().isoformat(), versions=versions())
@@ -259,6 +259,11 @@ def describe(device: torch.device) -> str:
     name = next(_cpu_names(), platform.machine())
     threads = torch.get_num_threads()
     return f"cpu ({threads} thread{'' if threads == 1 else 's'}, {name})"
+
+
+def place_of(model: TreeModel) -> str:
+    """Where `model` computes, in words: its device, and how its weights are placed where they are not simply there."""
+    return ", ".join(filter(None, (describe(model.device), model.placement)))
 
 
 def _cpu_names() -> Iterator[str]:

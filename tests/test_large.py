@@ -8,7 +8,9 @@ streamed from host memory to host memory. What needs a GPU is in the tests marke
 from __future__ import annotations
 
 import dataclasses
+import gc
 import types
+import weakref
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,7 @@ from sequoia.engine import Decoder, plain
 from sequoia.errors import BadModel, OutOfMemory
 from sequoia.hub import load_pair
 from sequoia.large import StreamedModel, plan_large
+from sequoia.measure import describe, measure_profile, place_of
 from sequoia.models import Rows, TreeModel
 from sequoia.pair import Pair
 from sequoia.parts import parts_of
@@ -212,6 +215,13 @@ def test_as_many_layers_stay_as_fit_cpu(llama: dict[str, str]) -> None:
     assert load(llama, offload=True).target.placement.startswith(f"{LAYERS} of {LAYERS} layers resident")
 
 
+def test_measured_times_say_how_the_target_was_placed_cpu(llama: dict[str, str]) -> None:
+    whole, parted = load(llama), load(llama, offload=1)
+    assert place_of(whole.target) == describe(HOST)
+    profile = measure_profile(parted, sizes=(1,), widths=(1,), rounds=1)
+    assert profile.device == f"{describe(HOST)}, 1 of 4 layers resident, the others streamed from host memory"
+
+
 def test_a_run_that_is_stopped_leaves_an_offloaded_target_usable_cpu(llama: dict[str, str]) -> None:
     pair = load(llama, offload=0)
     expected = texts(pair)
@@ -219,6 +229,17 @@ def test_a_run_that_is_stopped_leaves_an_offloaded_target_usable_cpu(llama: dict
     next(steps)
     steps.close()
     assert texts(pair) == expected
+
+
+def test_nothing_of_an_offloaded_pair_stays_behind_cpu(llama: dict[str, str]) -> None:
+    """Hooks and model hold each other; when the pair goes, its weights go, and with them the pinned memory."""
+    pair = load(llama, offload=1)
+    assert isinstance(pair.target, StreamedModel)
+    held = [weakref.ref(pair.target.hf), *(weakref.ref(layer.host) for layer in pair.target.stream._layers)]
+    texts(pair)
+    del pair
+    gc.collect()
+    assert [one() for one in held] == [None] * 4
 
 
 @pytest.mark.parametrize("offload", [-1, LAYERS + 1, 10**9, pytest.param(10**5000, id="huge")])

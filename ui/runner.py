@@ -13,7 +13,7 @@ from typing import Any
 
 from sequoia import Decoder, Pair, SequoiaError, Shaper, StepTrace, Tree, acceptance_of
 from sequoia.errors import OutOfMemory
-from sequoia.measure import describe, dtype_name, versions
+from sequoia.measure import dtype_name, place_of, versions
 from sequoia.record import prompt_pieces
 from sequoia.trace import MAX_STEPS
 
@@ -129,7 +129,7 @@ def meta_of(pair: Pair, order: Order, tree: Tree | Shaper, how: str) -> dict[str
     """What the page and the run file say of a run."""
     policy = order.policy
     meta = {"label": "measured", "target": named(pair, "target"), "draft": named(pair, "draft"),
-            "device": describe(pair.target.device), "dtype": dtype_name(pair), "verifier": order.verifier, "prompt": order.prompt,
+            "device": place_of(pair.target), "dtype": dtype_name(pair), "verifier": order.verifier, "prompt": order.prompt,
             "policy": {"temperature": policy.temperature, "top_p": policy.top_p, "max_new_tokens": policy.max_new_tokens,
                        "seed": policy.seed, "ignore_eos": policy.ignore_eos},
             "tree": {**({"nodes": len(tree), "levels": tree.levels} if isinstance(tree, Tree) else {}), "how": how},

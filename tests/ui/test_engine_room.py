@@ -15,6 +15,7 @@ from visits import order, wait
 
 from sequoia import Pair
 from sequoia.errors import BadModel, OutOfMemory
+from sequoia.models import TreeModel
 from ui.counting import Counting
 from ui.engine_room import EngineRoom, NotLoaded, words_for
 from ui.line import Left
@@ -218,3 +219,9 @@ def test_the_former_models_are_freed_whatever_was_recorded_of_them(other: Pair) 
 def test_names_leave_the_owner_out_at_the_top(other: Pair) -> None:
     other = dataclasses.replace(other, name="Qwen/Qwen3-8B + Qwen/Qwen3-0.6B")
     assert words_for(other).startswith("Qwen3-8B + Qwen3-0.6B pair · ")
+
+
+def test_where_an_offloaded_target_stands_is_said_at_the_top(other: Pair) -> None:
+    assert words_for(other).endswith(" · cpu")
+    placed = TreeModel(other.target.hf, "placed", placement="1 of 2 layers resident, the others streamed from host memory")
+    assert words_for(dataclasses.replace(other, target=placed)).endswith(" · cpu · " + placed.placement)
