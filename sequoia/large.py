@@ -64,7 +64,7 @@ def _refuse_nonsense(device: str, wanted: Any, cards: int) -> None:
 def load_large(source: Source, plan: Spread | Offload, dtypes: tuple[torch.dtype, ...]) -> TreeModel:
     """The target in its place. Whatever other libraries raise passes through."""
     options: dict[str, Any] = {"dtype": dtypes[0] if dtypes else lean_dtype(plan.output), "use_safetensors": True,
-                               "attn_implementation": "sdpa", "trust_remote_code": False, "local_files_only": True}
+                               "attn_implementation": source.attention, "trust_remote_code": False, "local_files_only": True}
     if isinstance(plan, Spread):
         hf = AutoModelForCausalLM.from_pretrained(source.folder, device_map=plan.where, **options)
         return TreeModel(hf, source.title, plan.output, plan.layer_devices, plan.words)

@@ -13,9 +13,9 @@ from ui.trees import Wish
 
 
 def order(prompt: str = "def add(a, b):\n    return", tokens: int = 24, wish: Wish | None = None, compare: bool = False,
-          temperature: float = 1.0, seed: int = 1, verifier: str = "sequoia") -> Order:
+          temperature: float = 1.0, seed: int = 1, verifier: str = "sequoia", chat: bool = False) -> Order:
     policy = Policy(temperature=temperature, max_new_tokens=tokens, seed=seed, ignore_eos=True)
-    return Order(prompt, policy, wish or Wish("kary", (2, 4)), verifier, compare)
+    return Order(prompt, policy, wish or Wish("kary", (2, 4)), verifier, compare, chat)
 
 
 def wait(true: Callable[[], Any], seconds: float = 10) -> None:
