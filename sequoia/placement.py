@@ -63,7 +63,7 @@ class Offload:
     @property
     def words(self) -> str:
         """The placement in words."""
-        return f"{self.resident} of {self.layers} layers resident, the others streamed from host memory"
+        return f"{self.layers - self.resident} of {self.layers} layers streamed from host memory"
 
 
 def spread(parts: Parts, beside: Beside, free: Mapping[torch.device, int], all_of_them: bool = False) -> Spread:

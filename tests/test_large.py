@@ -203,7 +203,7 @@ def test_what_fits_no_card_alone_is_spread(llama: dict[str, str], two_cards: dic
 def test_an_offloaded_target_decodes_the_same_cpu(resident: int, folders: dict[str, str]) -> None:
     whole, parted = load(folders), load(folders, offload=resident)
     assert isinstance(parted.target, StreamedModel)
-    assert parted.target.placement == f"{resident} of {LAYERS} layers resident, the others streamed from host memory"
+    assert parted.target.placement == f"{LAYERS - resident} of {LAYERS} layers streamed from host memory"
     assert len(parted.target.stream._layers) == LAYERS - resident
     torch.testing.assert_close(logits(parted.target), logits(whole.target), atol=1e-4, rtol=1e-4)
     found = texts(parted)
@@ -212,14 +212,14 @@ def test_an_offloaded_target_decodes_the_same_cpu(resident: int, folders: dict[s
 
 
 def test_as_many_layers_stay_as_fit_cpu(llama: dict[str, str]) -> None:
-    assert load(llama, offload=True).target.placement.startswith(f"{LAYERS} of {LAYERS} layers resident")
+    assert load(llama, offload=True).target.placement.startswith(f"0 of {LAYERS} layers streamed")
 
 
 def test_measured_times_say_how_the_target_was_placed_cpu(llama: dict[str, str]) -> None:
     whole, parted = load(llama), load(llama, offload=1)
     assert place_of(whole.target) == describe(HOST)
     profile = measure_profile(parted, sizes=(1,), widths=(1,), rounds=1)
-    assert profile.device == f"{describe(HOST)}, 1 of 4 layers resident, the others streamed from host memory"
+    assert profile.device == f"{describe(HOST)}, 3 of 4 layers streamed from host memory"
 
 
 def test_a_run_that_is_stopped_leaves_an_offloaded_target_usable_cpu(llama: dict[str, str]) -> None:

@@ -223,5 +223,5 @@ def test_names_leave_the_owner_out_at_the_top(other: Pair) -> None:
 
 def test_where_an_offloaded_target_stands_is_said_at_the_top(other: Pair) -> None:
     assert words_for(other).endswith(" · cpu")
-    placed = TreeModel(other.target.hf, "placed", placement="1 of 2 layers resident, the others streamed from host memory")
+    placed = TreeModel(other.target.hf, "placed", placement="1 of 2 layers streamed from host memory")
     assert words_for(dataclasses.replace(other, target=placed)).endswith(" · cpu · " + placed.placement)
