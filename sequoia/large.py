@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from accelerate.utils import send_to_device
 from transformers import AutoModelForCausalLM
 
 from .checks import Source
@@ -19,7 +20,7 @@ from .memory import ROOM, free_bytes
 from .models import TreeModel
 from .needs import usual_run_bytes
 from .offload import LayerStream
-from .parts import Parts, parts_of
+from .parts import Parts, decoder_layers, parts_of
 from .placement import HOST, Beside, Offload, Spread, offload, spread
 
 
@@ -67,8 +68,34 @@ def load_large(source: Source, plan: Spread | Offload, dtypes: tuple[torch.dtype
                                "attn_implementation": source.attention, "trust_remote_code": False, "local_files_only": True}
     if isinstance(plan, Spread):
         hf = AutoModelForCausalLM.from_pretrained(source.folder, device_map=plan.where, **options)
+        carry_once(hf, plan.layer_devices)
         return TreeModel(hf, source.title, plan.output, plan.layer_devices, plan.words)
     return StreamedModel(AutoModelForCausalLM.from_pretrained(source.folder, **options), source.title, plan)
+
+
+def carry_once(hf: Any, layer_devices: Sequence[torch.device]) -> None:
+    """Let what every layer of a pass is given, mask and positions, come to each device once: `accelerate` would bring it there
+    anew for every layer, and a mask has rows times columns."""
+    carriers = {device: _Carrier(device) for device in layer_devices}
+    for layer, device in zip(decoder_layers(hf)[1], layer_devices, strict=True):
+        layer.register_forward_pre_hook(carriers[device], with_kwargs=True)
+
+
+class _Carrier:
+    """A hook before a layer that replaces its named tensors by copies on `device`, of which the last of each name is kept."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._last: dict[str, tuple[Any, Any]] = {}  # name to what came, and its copy
+
+    def __call__(self, _: Any, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return args, {name: self._there(name, value) if isinstance(value, torch.Tensor | tuple) else value
+                      for name, value in named.items()}
+
+    def _there(self, name: str, value: Any) -> Any:
+        if self._last.get(name, (None,))[0] is not value:
+            self._last[name] = value, send_to_device(value, self._device)
+        return self._last[name][1]
 
 
 def _weighed(target: Source, draft: Source, draft_bytes: int, dtype: torch.dtype) -> tuple[Parts, Beside]:

@@ -132,6 +132,29 @@ def test_slots_live_where_their_layers_are_and_move_there_cpu_and_meta(llama: di
     assert context.length == 2
 
 
+def test_masks_and_positions_come_to_each_device_once_a_pass_cpu_and_meta(llama: dict[str, str], monkeypatch: pytest.MonkeyPatch
+                                                                          ) -> None:
+    """Not once a layer; and anew in the next pass, whose mask is another."""
+    hf = AutoModelForCausalLM.from_pretrained(llama["target"], dtype=torch.float32)
+    seen: list[dict[str, Any]] = []
+    sent: list[torch.device] = []
+    usual = large.send_to_device
+    monkeypatch.setattr(large, "send_to_device", lambda value, device: sent.append(device) or usual(value, device))
+    devices = (HOST, META, META, META)
+    large.carry_once(hf, devices)
+    for layer in hf.model.layers:
+        monkeypatch.setattr(layer, "forward", lambda hidden, **named: seen.append(named) or hidden)
+    context = TreeModel(hf, "spread").open(32)
+    for turn in (1, 2):
+        context.extend([1, 2])
+        assert [named["attention_mask"].device for named in seen[-4:]] == list(devices)
+        assert [named["position_embeddings"][0].device for named in seen[-4:]] == list(devices)
+        assert seen[-1]["attention_mask"] is seen[-2]["attention_mask"] is seen[-3]["attention_mask"]
+        assert Counter(sent) == {HOST: 3 * turn, META: 3 * turn}  # the mask, positions, and their rotations
+    assert seen[-1]["attention_mask"].shape != seen[-5]["attention_mask"].shape
+    assert seen[-1]["past_key_values"] is seen[0]["past_key_values"]
+
+
 def test_a_run_is_predicted_on_every_device_cpu_and_meta(llama: dict[str, str]) -> None:
     """Slots with their layers, mask and logits where they come out."""
     hf = AutoModelForCausalLM.from_pretrained(llama["target"], dtype=torch.float32)
