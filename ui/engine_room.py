@@ -10,9 +10,10 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -188,6 +189,11 @@ def named(pair: Pair, role: str) -> str:
     model = getattr(pair, role)
     name = f"{pair.name} {role}" if model.name == role else model.name
     return f"{name}, {_millions(model.hf.num_parameters())}"
+
+
+def made_with(meta: Mapping[str, Any], pair: Pair) -> bool:
+    """Whether a run of which `meta` tells was made with the models of `pair`."""
+    return all(meta.get(role) == named(pair, role) for role in ("target", "draft"))
 
 
 def _millions(parameters: int) -> str:

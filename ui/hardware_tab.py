@@ -17,7 +17,7 @@ from sequoia.guarded import shown, whole
 
 from . import hardware_view, profiles, show
 from .decode import LiveView, visitor, warn
-from .engine_room import EngineRoom
+from .engine_room import EngineRoom, made_with
 from .hardware_view import Rates, aside
 from .line import Left
 from .measuring import Measurement, Report
@@ -27,7 +27,7 @@ from .session import Limits, Sessions
 CANVAS = Path(__file__).resolve().parent / "canvas" / "hardware"
 SCRIPTS = ("charts.js", "atlas.js", "hardware.js")
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
-HERE, NONE, LIKELY = "here", "none", ("T0.6", "paper")
+HERE, NONE, USUAL = "here", "none", "T0.6"
 Updates = dict[Any, Any]
 
 
@@ -127,7 +127,7 @@ class HardwareTab:
         profile = _known(asked.profile, entries, next(iter(entries), None))
         others = _others(entries, profile)
         against = _known(asked.against, others, NONE)
-        rates = _known(asked.rates, vectors, next((key for key in LIKELY if key in vectors), next(iter(vectors))))
+        rates = _known(asked.rates, vectors, USUAL if USUAL in vectors else next(iter(vectors)))  # the pair's own come first
         try:
             entry = entries.get(profile)
             text = self._message(entry, entries.get(against), rates, vectors, asked.nodes, request)
@@ -144,7 +144,10 @@ class HardwareTab:
         nodes = int(nodes) if isinstance(nodes, float) and nodes.is_integer() else nodes
         whole(nodes, "nodes at most", 1, self._limits.nodes, BadTree)
         recording, pair = self._live.shelf.get(request.query_params.get("run")), self._pair()
-        return hardware_view.message(entry, vectors[rates], nodes, against, recording and recording.run(),
+        run = recording.run() if recording else None
+        if run and pair and not made_with(run.meta, pair):
+            run = None  # other models than those whose times and acceptance stand beside it
+        return hardware_view.message(entry, vectors[rates], nodes, against, run,
                                      machine(pair) if pair else None, vectors)
 
     def _pair(self) -> Pair | None:

@@ -45,12 +45,13 @@ def rates_of(pair: Pair | None) -> dict[str, Rates]:
         kind = known.kind and f" {known.kind}"
         key = f"T{known.temperature:g}{'' if known.kind == pair.known[0].kind else kind}"
         found[key] = Rates(f"{pair.name} pair,{kind} T {known.temperature:g}", "recorded", known.acceptance, known.temperature)
-    for key, acceptance in dict(pair.measured).items():
-        if isinstance(key, tuple) and key[0] == "acceptance":
-            _, temperature, top_p, verifier = key
-            rule = "" if verifier == "sequoia" else f", {verifier}"
-            name = f"this pair, T {temperature:g}, top-p {top_p:g}{rule}"
-            found[f"T{temperature:g}/{top_p:g}{rule}"] = Rates(name, "measured", acceptance, temperature)
+    for how, measured in (("", pair.measured), (", as a chat", pair.measured.get("as chat", {}))):
+        for key, acceptance in dict(measured).items():
+            if isinstance(key, tuple) and key[0] == "acceptance":
+                _, temperature, top_p, verifier = key
+                rule = how if verifier == "sequoia" else f"{how}, {verifier}"
+                name = f"this pair, T {temperature:g}, top-p {top_p:g}{rule}"
+                found[f"T{temperature:g}/{top_p:g}{rule}"] = Rates(name, "measured", acceptance, temperature)
     return {**found, **rates_of(None)}
 
 

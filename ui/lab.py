@@ -25,7 +25,7 @@ from .counting import WAYS, Counting, Tally
 from .decode import LiveView, visitor
 from .engine_room import EngineRoom
 from .hardware_tab import HardwareTab
-from .hardware_view import atlas_table
+from .hardware_view import atlas_table, rates_of
 from .line import Left
 from .presets import presets
 from .profiles import Entry
@@ -106,7 +106,10 @@ class LabTab:
         survey = json.loads((BUNDLED / "acceptance.json").read_text(encoding="utf-8"))
         named = [{"key": CODE, "label": "all code prompts"}, *({"key": one.name, "label": one.name} for one in presets()),
                  {"key": TYPED, "label": "your own text"}]
-        return {"survey": survey, "most": self._limits.nodes, "prompts": named, "measurable": pair is not None,
+        own = [] if pair is None or pair.known else [rates for rates in rates_of(pair).values() if rates.label == "measured"]
+        return {"own": [{"name": one.name, "rates": list(one.acceptance.rates), "temperature": one.temperature} for one in own],
+                "pair": self._room.version, "survey": survey, "most": self._limits.nodes, "prompts": named,
+                "measurable": pair is not None,
                 "ways": [{"key": key, "label": label} for key, (label, _) in WAYS.items()],
                 "profile": json.loads(machine(pair).to_json()) if pair else None,
                 "profiles": [_told_profile(f"kept:{name}", entry) for name, entry in profiles.kept(store).items()]

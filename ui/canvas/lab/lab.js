@@ -69,13 +69,23 @@
       this.trigger("decode", { parents });
     }
 
-    /** From the server: {survey?, profile?, profiles?, ways?, prompts?, most?, temperature?, count?, refused?}; what is missing stays as it is. */
+    /** Whether the vector on screen is one of other models than are in use now. */
+    others({ measurable, pair }, mine) {
+      if (!measurable || pair === this.pair) return false;
+      const first = this.pair === undefined;
+      this.pair = pair;
+      return !first || mine.length > 0;
+    }
+
+    /** From the server: {survey?, own?, pair?, profile?, profiles?, ways?, prompts?, most?, temperature?, count?, refused?}; what is missing stays as it is. */
     ingest(message) {
       const data = typeof message === "string" ? JSON.parse(message) : message;
       if (data.survey) {
-        const known = lab.vectors.recorded(data.survey), usual = known.find((one) => one.temperature === (data.temperature ?? 0.6));
-        this.editor.add(known);
-        if (!this.touched && usual) this.editor.choose(usual.key);
+        const mine = lab.vectors.own(data.own), known = lab.vectors.recorded(data.survey);
+        const usual = mine[0] || known.find((one) => one.temperature === (data.temperature ?? 0.6));
+        this.editor.add([...mine, ...known]);
+        const others = this.others(data, mine);
+        if ((!this.touched || others) && usual) this.editor.choose(usual.key);
         this.touched = true;
       }
       this.editor.counting.offer(data.ways, data.prompts);

@@ -30,6 +30,14 @@
     });
   }
 
+  /** Vectors that were counted of the models in use as they were first needed: [{name, rates, temperature}]. */
+  function own(counted) {
+    return (counted || []).map((one) => ({
+      key: "own-" + one.name, label: one.name, temperature: one.temperature, rates: one.rates,
+      origin: { label: "measured", words: "counted quickly, on a short text" },
+    }));
+  }
+
   /** A power law whose sum is at most 1: [rates, first], the first rate lowered where it has to be. */
   function power(exponent, first, length) {
     const shape = P.sum(P.powerLaw(exponent, 1, length)), most = Math.floor((1 / shape) * 1e6) / 1e6;
@@ -86,5 +94,5 @@
     return [Math.max(middle - half, 0), Math.min(middle + half, 1)];
   }
 
-  lab.vectors = { PAPER, PRINTED, MADE, recorded, power, parse, fitPower, wilson };
+  lab.vectors = { PAPER, PRINTED, MADE, recorded, own, power, parse, fitPower, wilson };
 })((window.Sequoia = window.Sequoia || {}));
