@@ -21,8 +21,11 @@ from sequoia import Pair
 from sequoia.catalog import preset, presets
 from sequoia.download import Progress
 from sequoia.errors import BadModel, Stopped
-from ui import layout, loading, models_tab, models_view
+from ui import layout, loading, messages, models_tab, models_view
+from ui.decode import LiveView
 from ui.engine_room import EngineRoom
+from ui.hardware_tab import HERE, NONE, Asked, HardwareTab
+from ui.lab import LabTab
 from ui.live import LiveRun
 from ui.loading import Loading, Report
 from ui.models_tab import FORM, ModelsTab
@@ -144,9 +147,9 @@ def test_own_models_have_fields(tab: ModelsTab) -> None:
 ])
 def test_what_cannot_be_wanted_is_refused_in_words(tab: ModelsTab, room: EngineRoom, changes: Any, says: str) -> None:
     before = room.version
-    messages = said(tab, tab.change(filled(tab, **changes), request()))
-    assert len(messages) == 1
-    assert says in messages[0]["error"]
+    told = said(tab, tab.change(filled(tab, **changes), request()))
+    assert len(told) == 1
+    assert says in told[0]["error"]
     assert room.version == before
 
 
@@ -155,8 +158,8 @@ def test_strangers_load_nothing_even_by_name(room: EngineRoom, folders: tuple[st
     monkeypatch.setattr(Loading, "start", lambda *_: pytest.fail("loading was begun"))
     tab = built(room, PUBLIC)
     for data in (own(tab, folders), filled(tab), filled(tab, pair="smollm2-1.7b")):
-        messages = said(tab, tab.change(data, request()))
-        assert "serves the bundled pair only" in messages[0]["error"]
+        told = said(tab, tab.change(data, request()))
+        assert "serves the bundled pair only" in told[0]["error"]
     tabs = [block.label for block in layout.page(room, PUBLIC).blocks.values() if isinstance(block, gr.Tab)]
     assert tabs == ["Decode", "Race", "Lab", "Hardware"]
     names = [fn.api_name for fn in layout.page(room, PUBLIC).fns.values()]
@@ -176,17 +179,17 @@ def test_the_form_is_what_load_pair_takes() -> None:
 
 def test_a_pair_is_loaded_with_its_checks_in_words_and_used_from_then_on(tab: ModelsTab, room: EngineRoom, make: Maker,
                                                                         folders: tuple[str, str]) -> None:
-    messages = said(tab, tab.change(own(tab, folders), request()))
-    assert all("load" in message for message in messages[:-1])
-    end = messages[-2]["load"]
+    told = said(tab, tab.change(own(tab, folders), request()))
+    assert all("load" in message for message in told[:-1])
+    end = told[-2]["load"]
     assert end["done"]
     assert end["over"]
     assert end["error"] is None
     words = dict(end["checks"])
     assert list(words) == ["tokenizer", "target", "draft", "vocabulary", "chat template"]
     assert "the target has 32 more rows, which only pad its vocabulary" in words["vocabulary"]
-    assert messages[-1]["loaded"]["name"] == "big + small"
-    assert messages[-1]["loaded"]["chat"] is True
+    assert told[-1]["loaded"]["name"] == "big + small"
+    assert told[-1]["loaded"]["chat"] is True
     assert room.status.words.startswith("big + small pair")
     run = make(room=room, chat=True)
     run.start(None)
@@ -204,15 +207,15 @@ def test_the_buttons_follow_the_load(tab: ModelsTab, folders: tuple[str, str]) -
 def test_a_pair_that_does_not_fit_together_leaves_the_former_one(tab: ModelsTab, room: EngineRoom, pair: Pair, tmp_path: Path,
                                                                  folders: tuple[str, str]) -> None:
     other = fakes.save(fakes.tiny_model(), tmp_path / "other", fakes.tiny_tokenizer(pieces=("Ω",)))
-    messages = said(tab, tab.change(own(tab, (folders[0], other)), request()))
-    assert "the tokenizers differ" in messages[-2]["load"]["error"]
-    assert "the models that were there stay" in messages[-2]["load"]["error"]
+    told = said(tab, tab.change(own(tab, (folders[0], other)), request()))
+    assert "the tokenizers differ" in told[-2]["load"]["error"]
+    assert "the models that were there stay" in told[-2]["load"]["error"]
     assert room.pair(lambda: False) is pair
 
 
 def test_a_pair_that_is_not_here_is_not_downloaded_where_that_is_not_allowed(tab: ModelsTab) -> None:
-    messages = said(tab, tab.change(filled(tab, pair="smollm2-1.7b"), request()))
-    assert "HF_HUB_OFFLINE is set" in messages[-2]["load"]["error"]
+    told = said(tab, tab.change(filled(tab, pair="smollm2-1.7b"), request()))
+    assert "HF_HUB_OFFLINE is set" in told[-2]["load"]["error"]
 
 
 def test_a_visitor_loads_one_at_a_time_and_can_stop(tab: ModelsTab, room: EngineRoom, pair: Pair, folders: tuple[str, str],
@@ -226,15 +229,15 @@ def test_a_visitor_loads_one_at_a_time_and_can_stop(tab: ModelsTab, room: Engine
         raise Stopped("stopped; what was downloaded is kept")
 
     monkeypatch.setattr(loading, "fetch_pair", slow)
-    messages: list[dict[str, Any]] = []
-    thread = threading.Thread(target=lambda: messages.extend(said(tab, tab.change(own(tab, folders), request()))))
+    told: list[dict[str, Any]] = []
+    thread = threading.Thread(target=lambda: told.extend(said(tab, tab.change(own(tab, folders), request()))))
     thread.start()
     assert begun.wait(20)
     assert "one run at a time" in said(tab, tab.change(own(tab, folders), request()))[0]["error"]
     tab.stop(request())
     thread.join(20)
-    assert [message["load"]["share"] for message in messages if "load" in message].count(0.1) >= 1
-    last = messages[-2]["load"]
+    assert [message["load"]["share"] for message in told if "load" in message].count(0.1) >= 1
+    last = told[-2]["load"]
     assert (last["words"], last["over"]) == ("stopped; what was downloaded is kept", True)
     assert (last["error"], last["done"], last["share"]) == (None, False, None)
     assert room.pair(lambda: False) is pair
@@ -329,3 +332,46 @@ def test_models_without_a_template_ignore_the_box(make: Maker) -> None:
     list(run.messages())
     assert "chat" not in run.recording.meta
     assert run.order == order(chat=True)
+
+
+# -- the other views -----------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_of_the_former_models_is_shown_as_the_new_ones(room: EngineRoom, folders: tuple[str, str], make: Maker,
+                                                               monkeypatch: pytest.MonkeyPatch) -> None:
+    """Times and acceptance in the hardware view and the lab are the new pair's; a run of the former is held against neither."""
+    live = LiveView(room, LOCAL, None)
+    hardware = HardwareTab(room, LOCAL, live)
+    lab = LabTab(room, LOCAL, live, hardware)
+    with gr.Blocks(analytics_enabled=False):
+        hardware.build()
+    run = make(shelf=live.shelf)
+    run.start(None)
+    list(run.messages())
+    monkeypatch.setattr(hardware, "_asked", lambda _: Asked(HERE, NONE, None, 64, []))
+    name = run.recording.name
+
+    def shown() -> dict[str, Any]:
+        return json.loads(hardware.look({}, request(run=name))[hardware.board])["view"]
+
+    assert shown()["run"] is not None
+    before = lab._known([])
+    tab = built(room)
+    said(tab, tab.change(own(tab, folders), request()))
+    after, view = lab._known([]), shown()
+    assert view["run"] is None
+    assert view["profile"]["target"] == "big"
+    assert view["rates"]["label"] == "measured"
+    assert view["rates"]["name"].startswith("this pair, T 0")
+    assert after["profile"] != before["profile"]
+    assert after["pair"] == before["pair"] + 1
+    assert [one["temperature"] for one in after["own"]] == [0]
+
+
+def test_a_recorded_chat_is_read_with_care() -> None:
+    tokens = [["<|begin|>", True], ["hello", False]]
+    assert messages.recorded({"chat": True, "prompt_tokens": tokens})["prompt_tokens"] == tokens
+    assert "prompt_tokens" not in messages.recorded({"chat": "yes", "prompt_tokens": tokens})
+    for junk in (None, "x", [1], [["a"]], [["a", 1]], [[1, True]], [["a", True]] * 1101, {"a": True}):
+        assert messages.recorded({"chat": True, "prompt_tokens": junk})["prompt_tokens"] == []
+    assert messages.recorded({"chat": True, "prompt_tokens": [["x" * 10**6, False]]})["prompt_tokens"] == [["x" * 200, False]]
