@@ -10,7 +10,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -87,10 +87,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, data: bytes, start: int) -> None:
         end = len(data) if self.hub.cut is None else min(len(data), start + self.hub.cut)
-        for at in range(start, end, _CHUNK):
-            self.wfile.write(data[at:min(at + _CHUNK, end)])
-            self.wfile.flush()
-            time.sleep(self.hub.slow)
+        with suppress(ConnectionError):  # whoever asked was stopped
+            for at in range(start, end, _CHUNK):
+                self.wfile.write(data[at:min(at + _CHUNK, end)])
+                self.wfile.flush()
+                time.sleep(self.hub.slow)
         self.close_connection = True
 
     def _refuse(self, status: int, code: str) -> None:

@@ -28,13 +28,14 @@ def free_port() -> int:
 
 
 class App:
-    """`python app.py` as anyone starts it, with the port from the environment."""
+    """`python app.py` as anyone starts it, with the port from the environment; `changes` are to the rest of it."""
 
-    def __init__(self, *flags: str) -> None:
+    def __init__(self, *flags: str, **changes: str) -> None:
         self.url = f"http://127.0.0.1:{(port := free_port())}/"
         environment = {**os.environ, "GRADIO_SERVER_PORT": str(port), "HTTP_PROXY": "http://127.0.0.1:9", "HTTPS_PROXY": "http://127.0.0.1:9"}
         environment.pop("NO_PROXY", None)
         environment.pop("no_proxy", None)
+        environment |= changes
         self.started = time.monotonic()
         self.process = subprocess.Popen([sys.executable, str(ROOT / "app.py"), *flags], cwd=ROOT, env=environment,
                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

@@ -1,0 +1,137 @@
+"""The models view in a real browser: other models are fetched from a hub on this machine, stopped, gone on with, and used by
+every tab and every open page. Its app is its own, as what it loads is changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import App, Visit
+from fake_hub import FakeHub, served
+from fakes import noisy, save, tiny_model, tiny_tokenizer
+from playwright.sync_api import Browser, Page, expect
+
+CHAT = "{% for m in messages %}<|begin|>{{ m.role }}\n{{ m.content }}<|endoftext|>\n{% endfor %}<|begin|>assistant\n"
+STAGE = "#md-view .md-stage"
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakeHub]:
+    base, tokenizer = tmp_path_factory.mktemp("hub"), tiny_tokenizer()
+    tokenizer.chat_template = CHAT
+    target = tiny_model("qwen3", vocab=30_000)  # nearly all of it pads the vocabulary, so that there is something to transfer
+    with served() as found:
+        for name, model in (("big", target), ("small", noisy(target, 0.05))):
+            found.models[f"owner/{name}"] = Path(save(model, base / name, tokenizer))
+        found.gated["owner/gated"] = 401
+        found.models["owner/gated"] = found.models["owner/big"]
+        yield found
+
+
+@pytest.fixture(scope="module")
+def models_app(hub: FakeHub, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    cache = tmp_path_factory.mktemp("cache")
+    app = App(HF_ENDPOINT=hub.url, HF_HUB_CACHE=str(cache), HF_HUB_OFFLINE="0", HF_TOKEN_PATH=str(cache / "none"))
+    app.answer()
+    yield app
+    printed = app.stop()
+    assert "Traceback" not in printed, printed
+
+
+@pytest.fixture
+def opened(browser: Browser, models_app: App) -> Iterator[Callable[..., Page]]:
+    """Opens a page with the models ready; afterwards it must have been silent and local."""
+    visits: list[Visit] = []
+
+    def show(query: str = "", **options: Any) -> Page:
+        visits.append(Visit(browser, models_app.url + query, **options))
+        page = visits[-1].page
+        page.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
+        return page
+
+    yield show
+    for one in visits:
+        one.check(models_app.url)
+
+
+def comes(page: Page) -> Page:
+    page.get_by_role("tab", name="Models").click()
+    page.wait_for_selector(".md-table tr[data-pair]")
+    return page
+
+
+def names(page: Page, target: str, draft: str) -> None:
+    if page.locator("#md-pair input").input_value() != "two models of your own":
+        page.click("#md-pair input")
+        page.get_by_role("option", name="two models of your own").click()
+    for role, name in (("target", target), ("draft", draft)):
+        page.locator(f"#md-{role} :is(input, textarea)").fill(name)
+
+
+def ended(page: Page, how: str, seconds: float = 90) -> None:
+    page.wait_for_selector(f"{STAGE}[data-load={how}]", timeout=seconds * 1000)
+
+
+def test_pairs_stand_in_a_table_and_go_into_the_form(opened: Callable[..., Page]) -> None:
+    page = comes(opened())
+    assert page.locator(".md-table tr[data-pair]").count() == 7
+    row = page.locator("tr[data-pair=llama-2-7b]")
+    for words in ("meta-llama/Llama-2-7b-hf", "6.74 B", "13.7 GB", "Llama 2 Community License", "gated"):
+        assert words in row.inner_text()
+    page.get_by_role("button", name="Choose qwen3-8b").click()
+    expect(page.locator("#md-pair input")).to_have_value("qwen3-8b")
+    expect(page.locator("#md-target")).to_have_count(0)
+
+
+def test_a_gated_model_says_what_to_do_and_the_former_models_stay(opened: Callable[..., Page]) -> None:
+    page = comes(opened())
+    names(page, "owner/gated", "owner/small")
+    page.click("#md-load")
+    ended(page, "failed")
+    words = page.locator(".md-now").inner_text()
+    assert "owner/gated is gated" in words
+    assert "hf auth login" in words
+    assert page.locator(".pg-status").inner_text().startswith("bundled pair")
+
+
+def test_models_are_fetched_stopped_gone_on_with_and_used_by_every_page(opened: Callable[..., Page], hub: FakeHub) -> None:
+    page, other = comes(opened()), opened()
+    names(page, "owner/big", "owner/small")
+    hub.slow = 0.03
+    page.click("#md-load")
+    page.wait_for_function("document.querySelector('.md-bar').getAttribute('aria-valuenow') > 30", timeout=60_000)
+    assert re.search(r"of .*[kM]B · .* a second", page.locator(".md-amount").inner_text())
+    page.click("#md-stop")
+    ended(page, "stopped")
+    assert page.locator(".pg-status").inner_text().startswith("bundled pair")
+    hub.slow = 0
+    hub.asked.clear()
+    page.click("#md-load")
+    ended(page, "done")
+    assert [path for path in hub.asked if "bytes=" in path], "it went on where it was"
+    checks = page.locator(".md-checks").inner_text()
+    assert all(what in checks for what in ("tokenizer", "target", "draft", "vocabulary", "chat template"))
+    for one in (page, other):
+        expect(one.locator(".pg-status")).to_contain_text("big + small pair", timeout=15_000)
+    expect(other.locator("#pg-chat")).to_be_visible()
+    other.fill("#pg-tokens input", "24")
+    other.click("#pg-run")
+    other.wait_for_selector("#pg-run:not([disabled])", timeout=60_000)
+    expect(other.locator(".sq-model-name").first).to_have_text(re.compile("^owner/big, "))
+    expect(other.locator(".sq-special").first).to_have_text("<|begin|>")
+    expect(other.locator("[data-part=asked]")).to_contain_text("as a chat message")
+
+
+def test_the_bundled_pair_comes_back_and_chats_go(opened: Callable[..., Page]) -> None:
+    page = comes(opened())
+    page.get_by_role("tab", name="Models").click()
+    page.click("#md-pair input")
+    page.get_by_role("option", name="bundled").click()
+    page.click("#md-load")
+    ended(page, "done")
+    expect(page.locator(".pg-status")).to_contain_text("bundled pair", timeout=15_000)
+    page.get_by_role("tab", name="Decode").click()
+    expect(page.locator("#pg-chat")).to_have_count(0)
