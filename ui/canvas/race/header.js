@@ -18,7 +18,7 @@
       this.chips = el("span", { class: "sq-chips" }, about);
       const line = el("div", { class: "race-line" }, root);
       this.prompt = el("p", { class: "sq-asked race-prompt", "data-part": "prompt" }, line);
-      el("span", { class: "sq-asked-whose", text: "prompt" }, this.prompt);
+      this.whose = el("span", { class: "sq-asked-whose" }, this.prompt);
       this.wording = el("span", { class: "sq-asked-text" }, this.prompt);
       const key = el("span", { class: "sq-key" }, line);
       el("span", { class: "sq-tok sq-tok-draft", text: "from the draft" }, key);
@@ -58,6 +58,7 @@
       }));
       const prompt = String(meta.prompt || "");
       show(this.prompt, Boolean(prompt));
+      text(this.whose, meta.chat ? "prompt, as a chat message" : "prompt");
       text(this.wording, S.readable(prompt.slice(0, 400)));
       S.dom.attr(this.prompt, "title", S.readable(prompt.slice(0, 2000)).replaceAll("⏎", "\n"));
     }
