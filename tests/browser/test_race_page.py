@@ -90,7 +90,7 @@ def test_a_remedy_goes_into_the_form(visit: Visit) -> None:
     page = visit()
     page.get_by_role("tab", name="Race").click()
     until(page, "s.results.length === 4")
-    page.locator(".race-remedies button").first.click()
+    page.locator(".race-remedies .sq-btn").first.click()
     page.locator("#rc-view").get_by_text("press Run to race it").wait_for(timeout=5000)
     lane = store(page, "results.findIndex(r => r?.doctor?.remedies.some(one => one.parents))")
     numbers = page.locator(f"#rc-numbers-{lane + 1} input, #rc-numbers-{lane + 1} textarea")
@@ -117,3 +117,17 @@ def test_no_name_of_a_menu_stands_under_its_arrow(visit: Visit, width: int, them
           return [arrow.getBoundingClientRect().left - left, Math.max(...names.map((name) => pen.measureText(name).width))];
         }""", [f"#rc-{menu}-3", list(names)])
         assert widest <= room, (menu, widest, room)
+
+
+@pytest.mark.parametrize("form", ["pg", "rc"])
+def test_labels_of_the_form_are_explained_to_the_tab_key(visit: Visit, form: str) -> None:
+    page = visit()
+    if form == "rc":
+        page.get_by_role("tab", name="Race").click()
+    page.click(f"#{form}-temperature input")
+    card = page.locator(".sq-explains")
+    expect(card).to_be_hidden()  # who types with the pointer is not covered up
+    page.keyboard.press("Tab")
+    expect(card).to_have_text("Only the most probable tokens that together have this share are drawn from; 1 keeps all.")
+    page.locator(f"#{form}-seed [data-testid=block-info]").hover()
+    expect(card).to_contain_text("Fixes the random draws")

@@ -376,12 +376,12 @@ def test_steps_visit_every_move_both_ways(page: Page) -> None:
 
 
 def test_a_recorded_race_plays_by_itself_to_its_end(page: Page) -> None:
-    give(page, race(lanes=2, tokens=20))
+    give(page, race(lanes=2, tokens=400))
     assert page.evaluate("stage.store.playing")
-    page.evaluate("stage.setRate('x1')")
+    page.evaluate("stage.store.set({ t: stage.store.end - 0.2 })")
     page.wait_for_function("!stage.store.playing")
     assert moment(page) == page.evaluate("stage.store.end")
-    assert [text(page, lane(index, "tokens")) for index in (0, 1)] == ["20 / 20 tokens"] * 2
+    assert [text(page, lane(index, "tokens")) for index in (0, 1)] == ["400 / 400 tokens"] * 2
 
 
 def test_a_running_race_is_followed_until_the_visitor_looks_back(page: Page) -> None:
@@ -572,9 +572,9 @@ def test_reasons_badges_and_buttons(page: Page) -> None:
     assert page.locator(".race-remedies b").all_inner_texts() == ["1.90×", "2.00×", "1.00×"]
     assert page.locator(".race-remedy-label").all_inner_texts() == ["predicted, +0.30", "predicted, what if, +0.40",
                                                                     "recorded, −0.60"]
-    assert page.locator(".race-remedies button").count() == 1
-    page.click(".race-remedies button")
-    page.click(f"{lane(1)} button")
+    assert page.locator(".race-remedies .sq-btn").count() == 1
+    page.click(".race-remedies .sq-btn")
+    page.click(f"{lane(1)} .sq-btn")
     assert page.evaluate("window.said") == [["apply", {"lane": 0, "parents": [-1, 0]}], ["open", {"lane": 1}]]
     badge = page.locator(lane(0, "lossless"))
     assert (badge.inner_text(), badge.get_attribute("data-kind")) == ("tie", "tie")
@@ -606,7 +606,7 @@ def test_first_tokens_are_counted_in_place(page: Page) -> None:
     assert (bar.get_attribute("value"), bar.get_attribute("max")) == ("5", "400")
     assert text(page, "[data-part=law-where]").startswith(
         "The same step is made again and again with other seeds, after …a  b⏎ (token 4 of the text of Plain).")
-    assert "the first: 1.5 bits" in text(page, "[data-part=law-where]")
+    assert "the first: 1.5 bits (what is a bit?)" in text(page, "[data-part=law-where]")
     judged(page, whole, counts(400, False, (230, 170)), None, counts(400, False, (250, 150)))
     assert (text(page, lane(0, "lossless")), text(page, lane(0, "check"))) == ("same law", "400 fit.")
     assert bar.is_hidden()
@@ -643,8 +643,38 @@ def test_reasons_stay_as_they_are_while_first_tokens_are_counted(page: Page) -> 
     for draws in (5, 10):
         give(page, {"v": 1, "race": whole["race"], "moves": [], "done": True,
                     "results": [{"waterfall": None, "doctor": doctor, "lossless": counts(draws, True)}, None]})
-        page.evaluate("window.held ??= document.querySelector('.race-remedies button')")
-    assert page.evaluate("window.held === document.querySelector('.race-remedies button')")
+        page.evaluate("window.held ??= document.querySelector('.race-remedies .sq-btn')")
+    assert page.evaluate("window.held === document.querySelector('.race-remedies .sq-btn')")
+
+
+def test_words_are_explained_to_the_keyboard_and_to_those_who_listen(page: Page) -> None:
+    """Every word with a dotted line has a sentence, shown on focus as on the pointer; Escape puts it away and stops nothing."""
+    whole = race(lanes=2)
+    still(page, whole)
+    judged(page, whole, counts(400, False), None)
+    terms = page.evaluate("[...document.querySelectorAll('[data-term]')].filter(n => n.offsetParent)"
+                          ".map(n => [n.dataset.term, document.getElementById(n.getAttribute('aria-describedby'))?.textContent])")
+    assert {"clock", "law", "range", "repeats", "overhead", "chi-square", "p-value", "bits", "place"} <= {key for key, _ in terms}
+    known = page.evaluate("Sequoia.TERMS")
+    assert all(words == known[key] for key, words in terms)
+    page.evaluate("() => { stage.stage.keys.page.stop = () => { window.stopped = true; }; }")
+    card = page.locator(".sq-explains")
+    clock = page.locator(f"{lane(0)} [data-term=clock]")
+    clock.focus()
+    assert card.is_visible()
+    assert card.inner_text() == known["clock"]
+    box = card.bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 1280
+    page.keyboard.press("Escape")
+    assert card.is_hidden()
+    assert page.evaluate("window.stopped") is None
+    page.keyboard.press("Tab")
+    assert card.is_visible()
+    page.locator(f"{lane(1)} [data-term=overhead]").hover()
+    assert card.inner_text() == known["overhead"]
+    page.mouse.move(640, 5)
+    assert card.is_hidden()
 
 
 def test_the_table_holds_every_move(page: Page) -> None:

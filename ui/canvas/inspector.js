@@ -22,7 +22,7 @@
       this.store = store;
       const panel = S.panel(host, { part: "inspector", title: "Why", cls: "sq-inspector" });
       this.root = panel.root;
-      this.kicker = el("span", { class: "sq-kicker" }, panel.tools);
+      this.kicker = S.term(panel.tools, "", "decisive trial", "sq-kicker");
       this.unpin = button(panel.tools, { icon: "close", label: "Unpin (Escape)", cls: "sq-mini-btn" });
       this.unpin.addEventListener("click", () => store.set({ pin: null }));
       const card = el("div", { class: "sq-card", "data-part": "card" }, panel.body);
@@ -46,7 +46,9 @@
       this.story.paint(view, node);
       if (!view || node === null) return;
       const how = store.hover === node ? "under the pointer" : store.pin === node ? "pinned" : "decisive trial";
-      text(this.kicker, how === "decisive trial" && !view.trials.length ? "no trial in this step" : how);
+      const word = how === "decisive trial" && !view.trials.length ? "no trial in this step" : how;
+      text(this.kicker, word);
+      S.term.mark(this.kicker, word);
       show(this.unpin, store.pin !== null && how === "pinned");
       const state = view.stateOf(node);
       text(this.token, view.label(node));

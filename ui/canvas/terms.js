@@ -28,7 +28,18 @@
     "bits": "Entropy: how uncertain a law is. A fair coin has 1 bit, a certain token 0.",
     "chi-square": "How far the counts are from what the law lets expect: the squared differences, each over its expectation, added up. d.f. are its degrees of freedom, the rows less one.",
     "p-value": "The chance that a right decoder is off by this much or more. Under a right law it can be any number from 0 to 1; below one in a million the law is called different.",
-    "decisive trial": "The last token that was tried in this step: its acceptance or rejection ended the walk down the tree.",
+    "decisive trial": "The last token that was tried in this step: its acceptance or rejection ended the walk down the tree. Point at another node, or press it, to see that one.",
+    "no trial in this step": "Nothing was drafted, so there was nothing to accept or to reject.",
+    "pinned": "This node was chosen by a press and stays here until another is, or until Escape.",
+    "under the pointer": "The node that the pointer is on; without one, the decisive trial is shown.",
+    "tokens per step": "Tokens emitted for each pass of the target. Plain decoding makes one.",
+    "tokens per second": "Tokens emitted over the time of the steps so far, draft and target together.",
+    "speed-up": "How many times as fast as plain decoding of the same prompt on the same machine. The range is that of three short plain stretches; one that includes 1 shows no clear difference.",
+    "accepted per step": "Drafted tokens that the target accepted, in the mean over the steps. The target adds one of its own to them.",
+    "tokens emitted": "Tokens of the text so far, as far as the step shown.",
+    "lane": "One way to decode the prompt. Choose what proposes its tokens: nothing (plain decoding), a chain, or a tree of one of these shapes.",
+    "tree size": "How large the tree is. Larger trees are accepted further and take longer to draft and to check.",
+    "chat": "The prompt is put into the models’ own template for messages, which models trained to chat expect.",
     "waterfall": "From tokens a step down to the measured speed-up: what each part of a step’s time takes off.",
     "predicted": "By the planner, from this run’s own times and acceptance.",
     "what if": "With a draft or a target that is not there.",
@@ -43,8 +54,9 @@
 
   /** Explain `node` as the term `key`, or no longer, without one. */
   function mark(node, key) {
-    attr(node, "data-term", key && TERMS[key] ? key : null);
-    attr(node, "aria-describedby", key && TERMS[key] ? described(key) : null);
+    const known = Boolean(key) && Object.hasOwn(TERMS, key);
+    attr(node, "data-term", known ? key : null);
+    attr(node, "aria-describedby", known ? described(key) : null);
     return node;
   }
   S.term.mark = mark;
@@ -58,14 +70,19 @@
 
   // -- the card -------------------------------------------------------------------------------------------------------------
 
-  let card = null, shown = null;
+  let card = null, shown = null, spot = null; // the word it belongs to, and where that stood
 
   function open(node) {
     card ||= el("div", { class: "sq-explains", popover: "manual", "aria-hidden": "true" }, document.body);
     shown = node;
     text(card, TERMS[node.dataset.term]);
     card.showPopover();
-    const word = node.getBoundingClientRect(), box = card.getBoundingClientRect();
+    place();
+  }
+
+  /** Below the word, or above it where there is no room. */
+  function place() {
+    const word = (spot = shown.getBoundingClientRect()), box = card.getBoundingClientRect();
     const below = word.bottom + GAP + box.height < innerHeight - EDGE;
     card.style.left = Math.max(EDGE, Math.min(word.left, innerWidth - box.width - EDGE)) + "px";
     card.style.top = (below ? word.bottom + GAP : Math.max(word.top - GAP - box.height, EDGE)) + "px";
@@ -85,8 +102,15 @@
       if (node && node !== shown) open(node);
     });
   }
+  S.term.open = open;
   document.addEventListener("focusout", close);
-  document.addEventListener("scroll", close, { capture: true, passive: true });
+  document.addEventListener("scroll", () => {
+    if (!shown) return;
+    const now = shown.getBoundingClientRect();
+    if (now.top === spot.top && now.left === spot.left) return; // something else scrolled
+    if (shown === document.activeElement) place(); // the focus may have brought its word into sight
+    else close();
+  }, { capture: true, passive: true });
   document.documentElement.addEventListener("pointerleave", close);
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !shown) return;

@@ -15,7 +15,7 @@
       this.chips = el("span", { class: "sq-chips" }, about);
       this.tiles = el("div", { class: "sq-tiles", "data-part": "totals" }, root);
       this.readouts = {};
-      for (const [key, label] of TILES) this.readouts[key] = this.tile(key, label);
+      for (const [key, label, term] of TILES) this.readouts[key] = this.tile(key, label, term);
       this.banners = el("div", { class: "sq-banners" }, root);
       this.error = el("p", { class: "sq-banner sq-banner-error", role: "alert", hidden: "", "data-part": "error" }, this.banners);
       this.notice = el("p", { class: "sq-banner", role: "status", hidden: "", "data-part": "notice" }, this.banners);
@@ -23,9 +23,9 @@
       this.spoken = el("p", { class: "sq-spoken", "aria-live": "polite" }, root);
     }
 
-    tile(key, label) {
+    tile(key, label, term) {
       const tile = el("div", { class: "sq-tile", "data-total": key }, this.tiles);
-      const name = el("div", { class: "sq-tile-label", text: label }, tile);
+      const name = S.term(el("div", { class: "sq-tile-label" }, tile), label, term);
       const line = el("div", { class: "sq-tile-line" }, tile);
       const value = el("span", { class: "sq-tile-value" }, line);
       const unit = el("span", { class: "sq-tile-unit" }, line);
@@ -60,7 +60,7 @@
       if (meta.draft) this.model("draft", meta.draft);
       this.chips.replaceChildren(...facts(meta).map(([name, value]) => {
         const chip = el("span", { class: "sq-chip" });
-        if (name) el("span", { class: "sq-chip-name", text: name + " " }, chip);
+        if (name) S.term(el("span", { class: "sq-chip-name" }, chip), name).after(" ");
         chip.append(S.readable(value));
         return chip;
       }));
@@ -113,8 +113,9 @@
   const even = ({ speedup, speedups }) => Math.abs(speedup - 1) < 0.005 || (speedups.length > 0 && Math.min(...speedups) <= 1 && Math.max(...speedups) >= 1);
   const SPEED = { slower: "slower than plain", even: "no clear difference" };
   const TILES = [
-    ["tokensPerStep", "tokens per step"], ["tokensPerSecond", "tokens per second"], ["speedup", "speed-up over plain"],
-    ["draftShare", "share from the draft"], ["acceptedPerStep", "accepted per step"], ["tokens", "tokens emitted"],
+    ["tokensPerStep", "tokens per step", "tokens per step"], ["tokensPerSecond", "tokens per second", "tokens per second"],
+    ["speedup", "speed-up over plain", "speed-up"], ["draftShare", "share from the draft", "from the draft"],
+    ["acceptedPerStep", "accepted per step", "accepted per step"], ["tokens", "tokens emitted", "tokens emitted"],
   ];
 
   /** The rest of the meta data as short facts: [name, value]. */

@@ -22,6 +22,8 @@
       const row = (this.root = el("div", { class: "race-charts" }, host));
       this.tokens = this.figure(row, "race-tokens", "Tokens against time");
       this.speedup = this.figure(row, "race-speedup", "Speed-up");
+      S.term(this.tokens.panel.titleBox, "lane time", "clock", "sq-word");
+      S.term(this.speedup.panel.titleBox, "range", "range", "sq-word");
       this.words = el("p", { class: "race-note", "data-part": "ratio-words" }, this.speedup.panel.foot);
       button(this.tokens.panel.tools, { text: "CSV", hint: "Tokens against time as a table" }).addEventListener("click", () => this.csv());
       this.theme = new MutationObserver(() => this.later(true));

@@ -52,7 +52,7 @@
       for (const role of ["target", "draft"]) if (meta[role]) this.model(role, meta[role]);
       this.chips.replaceChildren(...facts(meta).map(([name, value]) => {
         const chip = el("span", { class: "sq-chip" });
-        if (name) el("span", { class: "sq-chip-name", text: name + " " }, chip);
+        if (name) S.term(el("span", { class: "sq-chip-name" }, chip), name).after(" ");
         chip.append(S.readable(value));
         return chip;
       }));

@@ -36,7 +36,8 @@
       const { root, lane } = this, line = el("div", { class: "race-name" }, root);
       el("i", { class: "race-mark", "aria-hidden": "true" }, line);
       el("h3", { text: name, title: name }, line);
-      this.place = el("b", { class: "race-place", "data-part": "place" }, line);
+      this.place = S.term(line, "", "place", "race-place");
+      this.place.dataset.part = "place";
       const how = [lane.how, lane.verifier && !lane.plain ? lane.verifier + " verifier" : "", lane.most > 1 ? "at most " + count(lane.most, "node") : "",
         lane.changes ? "changes by step" : ""].filter(Boolean).map(S.readable).join(" · ");
       el("p", { class: "race-how", text: how || " ", title: how }, root);
@@ -53,7 +54,9 @@
       const line = el("div", { class: "race-speed", "data-part": "speed" }, this.root);
       this.ratio = el("b", { class: "sq-tile-value", "data-part": "ratio" }, line);
       this.unit = el("span", { class: "sq-tile-unit" }, line);
-      this.range = el("p", { class: "race-range", "data-part": "spread" }, this.root);
+      const range = el("p", { class: "race-range" }, this.root);
+      this.ranged = S.term(range, "range");
+      this.range = el("span", { "data-part": "spread" }, range);
     }
 
     figures() {
@@ -102,7 +105,6 @@
       const { line } = this.store, share = Math.min(sum.tokens / line, 1);
       text(this.place, place ? R.placed(place) : "");
       attr(this.place, "data-place", place && !place.tied ? place.place : null);
-      attr(this.place, "title", place?.tied ? "Shared: " + R.even + " between these lanes" : null);
       this.fill.style.transform = `scaleX(${share})`;
       attr(this.bar, "aria-valuemax", line);
       attr(this.bar, "aria-valuenow", Math.min(sum.tokens, line));
@@ -130,6 +132,7 @@
       text(this.ratio, known(ratio) ? ratio.toFixed(2) : "–");
       text(this.unit, known(ratio) ? "× " + (self ? (lane.plain ? "plain decoding" : "the slowest lane") : store.lanes[reference].plain ? "plain" : "the slowest") : "");
       text(this.range, self || !known(ratio) ? " " : spread ? R.ranged(spread, word) : word + ", too short for a range");
+      show(this.ranged, Boolean(spread));
       attr(this.root, "data-verdict", spread && spread.verdict !== "even" ? spread.verdict : null);
     }
 

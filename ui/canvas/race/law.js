@@ -13,6 +13,7 @@
       const panel = S.panel(host, { part: "law", title: "First tokens against the target’s law", cls: "race-law" });
       Object.assign(this, { root: panel.root, body: panel.body, seen: null });
       this.word = el("span", { class: "sq-word" }, panel.titleBox);
+      S.term(panel.titleBox, "what is a law?", "law", "sq-word");
       this.where = el("p", { "data-part": "law-where" }, panel.body);
       this.table = el("table", { class: "race-counts" }, el("div", { class: "race-counts-box" }, panel.body));
       this.note = el("p", { class: "race-note", "data-part": "law-note" }, panel.body);
@@ -39,14 +40,19 @@
       if (!some) return void text(this.where, S.readable(words));
       this.where.append("The same step is made again and again with other seeds, after ");
       el("code", { text: "…" + S.readable(context) }, this.where);
-      this.where.append(` (token ${at + 1} of the text of ${R.name(this.store.lanes[lane] ?? {}, lane)}). The place was chosen before anything was drawn: ${S.readable(rule)}.`);
+      this.where.append(` (token ${at + 1} of the text of ${R.name(this.store.lanes[lane] ?? {}, lane)}). The place was chosen before anything was drawn: `);
+      this.where.append(S.readable(rule) + " (");
+      S.term(this.where, "what is a bit?", "bits");
+      this.where.append(").");
     }
 
     counts(drawn) {
       const { table } = this, longest = drawn.reduce((one, other) => (other.count.draws > one.count.draws ? other : one)).count;
       table.replaceChildren();
       const head = el("tr", {}, el("thead", {}, table));
-      for (const name of ["next token", "its law", ...drawn.map(({ i }) => R.name(this.store.lanes[i], i))]) el("th", { scope: "col", text: name }, head);
+      el("th", { scope: "col", text: "next token" }, head);
+      S.term(el("th", { scope: "col" }, head), "its law", "law");
+      for (const { i } of drawn) el("th", { scope: "col", text: R.name(this.store.lanes[i], i) }, head);
       const body = el("tbody", {}, table);
       for (const cell of rows(longest)) this.row(body, cell, drawn);
       const foot = el("tfoot", {}, table);
@@ -73,7 +79,9 @@
 
     foot(foot, name, values) {
       const line = el("tr", {}, foot);
-      el("th", { scope: "row", colspan: "2", text: name }, line);
+      const box = el("th", { scope: "row", colspan: "2" }, line);
+      if (S.TERMS[name]) S.term(box, name);
+      else box.append(name);
       for (const value of values) el("td", { text: value }, line);
     }
   };

@@ -32,6 +32,7 @@
       panel.root.dataset.lane = i;
       el("span", { class: "sq-word", text: this.store.meta.label || "" }, panel.titleBox);
       panel.titleBox.prepend(el("i", { class: "race-mark", "aria-hidden": "true" }));
+      S.term(panel.titleBox, "how to read this", "waterfall", "sq-word");
       if (waterfall?.bars?.length) this.bars(panel.body, waterfall.bars, this.spread(i));
       if (doctor) this.doctor(panel.body, doctor, i);
     }
@@ -67,7 +68,10 @@
         const item = el("li", {}, list);
         el("span", { text: S.readable(remedy) }, item);
         if (known(predicted)) el("b", { text: predicted.toFixed(2) + "×" }, item);
-        el("span", { class: "race-remedy-label", text: [S.readable(label || ""), gain(predicted - speedup)].filter(Boolean).join(", ") }, item);
+        const said = el("span", { class: "race-remedy-label" }, item);
+        if (label) S.term(said, S.readable(label), /what if/.test(label) ? "what if" : label);
+        const more = gain(predicted - speedup);
+        said.append(more && label ? ", " + more : more);
         if (parents) button(item, { text: "Try this tree", hint: "Put this tree into the lane; then press Run" }).addEventListener("click", () => this.ask("apply", { lane: i, parents }));
       }
     }
