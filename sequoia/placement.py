@@ -78,7 +78,8 @@ def spread(parts: Parts, beside: Beside, free: Mapping[torch.device, int], all_o
                 return found
     needed = parts.total + beside.together + beside.slots * len(parts.layers)
     raise OutOfMemory(f"the two models and a run need about {size(needed)}, layer by layer on {len(devices)} devices; free are "
-                      f"{', '.join(f'{size(free[device])} on {device}' for device in devices)}, of which {SHARE:.0%} are used")
+                      f"{', '.join(f'{size(free[device])} on {device}' for device in devices)}, of which {SHARE:.0%} are used; "
+                      "offload=True (--offload) leaves most of the target in host memory")
 
 
 def _filled(parts: Parts, beside: Beside, devices: Sequence[torch.device], caps: Sequence[float]) -> Spread | None:
