@@ -46,6 +46,15 @@
   }
   for (const name of ["pointerover", "focusin"]) document.addEventListener(name, hint);
 
+  const ASIDE = ["Tab", "Shift", "Control", "Alt", "Meta"]; // keys that do nothing by themselves
+
+  /** A pop-up message is about the last action: the next one puts it away. */
+  function putAway(event) {
+    if (ASIDE.includes(event.key) || event.target.closest?.(".toast-wrap")) return;
+    for (const close of document.querySelectorAll(".toast-wrap [data-testid=toast-close]")) close.click();
+  }
+  for (const name of ["pointerdown", "keydown"]) document.addEventListener(name, putAway, true);
+
   /** Something in the form was changed. */
   P.changed = () => P.view?.store.changed();
 

@@ -192,6 +192,27 @@ def test_a_bad_value_is_named_and_the_run_on_screen_stays(visit: Visit) -> None:
     assert page.input_value("#pg-temperature input") == "0.6"
 
 
+def test_pop_up_messages_come_one_at_a_time_and_go_with_the_next_action(visit: Visit) -> None:
+    """Guards against a pile of messages over the tabs, each about something long done."""
+    page = visit()
+    ready(page)
+    shown = page.locator(".toast-wrap [data-testid=toast-text]:visible")
+    enter(page, temperature="9")
+    for _ in range(3):
+        page.click("#pg-run")
+        expect(shown).to_have_count(1)
+        expect(shown).to_have_text("Not run: Temperature: 9 is not a number from 0 to 5")
+    page.click("#pg-temperature input")
+    expect(shown).to_have_count(0)
+    expect(page.locator("#pg-view [data-part=error]")).to_be_visible()  # it stays in place until the next run
+    page.click("#pg-run")
+    expect(shown).to_have_count(1)
+    page.keyboard.press("Shift")
+    expect(shown).to_have_count(1)
+    page.get_by_role("tab", name="Race").click()
+    expect(shown).to_have_count(0)
+
+
 def test_markup_typed_by_a_visitor_stays_text(visit: Visit) -> None:
     page = visit()
     ready(page)
