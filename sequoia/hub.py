@@ -95,8 +95,7 @@ def _loaded(source: Source, where: torch.device | Spread | Offload, dtypes: tupl
     model = load_model(source, where, dtypes, draft)
     place = f"{model.device}, {model.placement}" if model.placement else f"{model.device}"
     how = "lean forward" if model.forward_name == "lean" else f"{model.forward_name} forward with {source.attention} attention"
-    tell(Passed("draft" if draft else "target", f"{source.title}: {model.numbers}, {how} on {place}; a tree of three tokens "
-                                                "gives the logits of the same tokens in a row"))
+    tell(Passed("draft" if draft else "target", f"{source.title}: {model.numbers}, {how} on {place}; {model.tested}"))
     return model
 
 

@@ -396,7 +396,8 @@ def test_checks_are_told_in_words_as_they_are_passed(good: tuple[str, str]) -> N
     assert checks == ["tokenizer", "target", "draft", "vocabulary", "chat template"]
     words = {news.what: news.words for news in told if isinstance(news, Passed)}
     assert words["tokenizer"].startswith("288 pieces compared one by one")
-    assert "float32" in words["target"]
+    assert words["target"].startswith("target: float32, lean forward on cpu; a tree of three tokens gives the logits")
+    assert words["target"].endswith("of their spread (allowed: 0.001)")
     assert words["vocabulary"] == "both models have 288 rows for 288 pieces"
 
 

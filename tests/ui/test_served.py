@@ -120,7 +120,9 @@ def test_dependencies_point_one_way() -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--draft", "x"], ["--public", "--target", "a", "--draft", "b"], ["--port", "0"],
-                                       ["--port", "70000"], ["--offload", "-1"], ["--offload", "--device", "spread"]])
+                                       ["--port", "70000"], ["--offload", "-1"], ["--offload", "--device", "spread"],
+                                       ["--pair", "nope"], ["--pair", "qwen3-8b", "--public"],
+                                       ["--pair", "bundled", "--target", "a", "--draft", "b"]])
 def test_flags_that_contradict_are_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     made = app.parser()
     with pytest.raises(SystemExit) as caught:
