@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -125,20 +125,22 @@ class HardwareTab:
         """Updates of the board and the menus; where a value is refused, everything on screen stays."""
         entries, vectors = self._entries(asked.store), hardware_view.rates_of(self._pair())
         profile = _known(asked.profile, entries, next(iter(entries), None))
-        others = _others(entries, profile)
-        against = _known(asked.against, others, NONE)
+        same = _same(entries, profile)
+        against = _known(asked.against, entries, NONE)
+        notice = f"{entries[against].name} has the very times on show: there is nothing to compare" if against in same else None
+        against = NONE if notice else against
         rates = _known(asked.rates, vectors, USUAL if USUAL in vectors else next(iter(vectors)))  # the pair's own come first
         try:
             entry = entries.get(profile)
-            text = self._message(entry, entries.get(against), rates, vectors, asked.nodes, request)
+            text = self._message(entry, entries.get(against), rates, vectors, asked.nodes, request, notice)
         except SequoiaError as problem:
             return {self.board: aside(error=str(problem))}
         return {self.board: text, self.profile: gr.update(choices=_named(entries), value=profile),
-                self.against: gr.update(choices=[("nothing", NONE), *_named(others)], value=against),
+                self.against: gr.update(choices=[("nothing", NONE), *_named(entries, same)], value=against),
                 self.rates: gr.update(choices=_rate_choices(vectors), value=rates)}
 
     def _message(self, entry: Entry | None, against: Entry | None, rates: str, vectors: dict[str, Rates], nodes: Any,
-                 request: gr.Request) -> str:
+                 request: gr.Request, notice: str | None) -> str:
         if entry is None:
             raise BadProfile("no profile is at hand; measure this machine or import one")
         nodes = int(nodes) if isinstance(nodes, float) and nodes.is_integer() else nodes
@@ -148,7 +150,7 @@ class HardwareTab:
         if run and pair and not made_with(run.meta, pair):
             run = None  # other models than those whose times and acceptance stand beside it
         return hardware_view.message(entry, vectors[rates], nodes, against, run,
-                                     machine(pair) if pair else None, vectors)
+                                     machine(pair) if pair else None, vectors, notice)
 
     def _pair(self) -> Pair | None:
         """The pair, or None while there is none."""
@@ -245,14 +247,15 @@ def _known(key: Any, among: Mapping[str, Any], otherwise: Any) -> Any:
     return key if isinstance(key, str) and key in among else otherwise
 
 
-def _named(entries: Mapping[str, Entry]) -> list[tuple[str, str]]:
-    return [(f"{entry.name} · {entry.profile.source}", key) for key, entry in entries.items()]
+def _named(entries: Mapping[str, Entry], same: Set[str] = frozenset()) -> list[tuple[str, str]]:
+    return [(f"{entry.name} · {'the one on show' if key in same else entry.profile.source}", key)
+            for key, entry in entries.items()]
 
 
-def _others(entries: Mapping[str, Entry], key: Any) -> dict[str, Entry]:
-    """The entries with other times than the one of `key`: compared with itself, under whatever name, it would show nothing."""
+def _same(entries: Mapping[str, Entry], key: Any) -> set[str]:
+    """The keys of entries with the times of the one of `key`, under whatever name: compared with it they would show nothing."""
     own = _times(entries[key]) if key in entries else None
-    return {name: entry for name, entry in entries.items() if _times(entry) != own}
+    return {other for other, entry in entries.items() if _times(entry) == own}
 
 
 def _times(entry: Entry) -> tuple[Any, ...]:

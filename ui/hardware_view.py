@@ -56,9 +56,9 @@ def rates_of(pair: Pair | None) -> dict[str, Rates]:
 
 
 def message(entry: Entry, rates: Rates, nodes: int, against: Entry | None, run: Run | None = None,
-            here: HardwareProfile | None = None, known: Mapping[str, Rates] | None = None) -> str:
+            here: HardwareProfile | None = None, known: Mapping[str, Rates] | None = None, notice: str | None = None) -> str:
     """All that the view shows. `here`: this machine's profile, which a run of this machine is held against; `known`: vectors to
-    predict that run with. Raises a SequoiaError for sizes out of bounds."""
+    predict that run with; `notice`: words above it all. Raises a SequoiaError for sizes out of bounds."""
     profile = entry.profile
     best = best_plan(rates.acceptance, profile, nodes)
     default = best_plan(rates.acceptance, profile, nodes, slack=SLACK)
@@ -66,7 +66,7 @@ def message(entry: Entry, rates: Rates, nodes: int, against: Entry | None, run: 
     grid = speedup_grid(rates.acceptance, profile, sizes, range(1, levels_for(nodes) + 1))
     plan = fastest(grid)
     shown = [(entry.name, profile), *([(against.name, against.profile)] if against else [])]
-    return _text({"view": {
+    return _text({"notice": notice, "view": {
         "profile": _facts(entry), "against": against.name if against else None, "file": entry.file(),
         "rates": {"name": rates.name, "label": rates.label}, "plan": _numbers(plan, profile), "knee": _knee(profile),
         "why": why(grid, profile), "default": _default(default, plan), "tree": list(plan.tree.parents),

@@ -33,8 +33,9 @@ from .session import Limits, Sessions
 from .trees import SHAPES
 
 CANVAS = Path(__file__).resolve().parent / "canvas" / "lab"
-SCRIPTS = ("pictures.js", "planner.js", "dp_table.js", "dp_shade.js", "dp_grid.js", "dp_explain.js", "dp_tree.js", "dp_walk.js",
-           "dp_panel.js", "dp.js", "dp_lab.js", "published.js", "shapes.js", "hand.js", "state.js", "exporting.js", "vectors.js",
+SCRIPTS = ("glossary.js", "pictures.js", "planner.js", "dp_table.js", "dp_shade.js", "dp_grid.js", "dp_explain.js",
+           "dp_tree.js", "dp_walk.js", "dp_panel.js", "dp.js", "dp_lab.js", "published.js", "shapes.js", "hand.js", "state.js",
+           "exporting.js", "vectors.js",
            "refusal.js", "counts.js", "counting.js", "editor.js", "labhands.js", "labpanel.js", "labtree.js", "whatif.js",
            "numbers.js", "table.js", "curves.js", "check.js", "lab.js")
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"

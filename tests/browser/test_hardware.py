@@ -109,17 +109,31 @@ def test_nothing_lies_over_a_legend_and_a_zoomed_figure_comes_back(opened: Calla
     until(page, f"Math.abs({range_of}[0] - {whole[0]}) < 1e-6")
 
 
-def test_a_profile_is_no_choice_to_compare_it_with(opened: Callable[..., Page]) -> None:
+def test_words_are_explained_by_pointer_and_by_keyboard(opened: Callable[..., Page]) -> None:
+    page = opened()
+    assert page.locator("#hw-view .sq-term:not([data-term])").all_inner_texts() == []
+    knee, card = page.get_by_role("button", name="Knee of t(n)"), page.locator(".sq-explains")
+    knee.focus()
+    expect(card).to_contain_text("twice as long as over one")
+    page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+    page.locator("#hw-view").get_by_role("button", name="positional assumption").hover()
+    expect(card).to_contain_text("rank alone")
+
+
+def test_a_profile_compared_with_itself_is_told_so(opened: Callable[..., Page]) -> None:
     page = opened()
     choose(page, "against", "A100")
     until(page, "b.view.against !== null")
     choose(page, "profile", "A100")
     until(page, "b.view.profile.label === 'paper' && b.view.against === null")
     expect(page.locator("#hw-against input")).to_have_value("nothing")
+    expect(page.locator("#hw-view [data-part=banner]")).to_contain_text("nothing to compare")
     page.click("#hw-against input")
-    options = page.get_by_role("option").all_inner_texts()
-    assert any("L40" in option for option in options)
-    assert not any("A100" in option for option in options)
+    assert page.get_by_role("option", name="the one on show").inner_text().startswith("A100")
+    page.get_by_role("option", name="L40").click()
+    until(page, "b.view.against !== null")
+    expect(page.locator("#hw-view [data-part=banner]")).to_be_hidden()
 
 
 def test_a_measurement_moves_and_stops(opened: Callable[..., Page]) -> None:

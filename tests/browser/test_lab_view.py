@@ -369,7 +369,7 @@ def test_a_tree_is_drawn_by_hand_within_the_budget(page: Page) -> None:
                                                                                   Tree((-1, 0, 0, 1))))
     said = page.inner_text(part("gap"))
     assert f"{own:.3f} tokens" in said
-    assert f"DP has {best:.3f}" in said
+    assert f"the best tree has {best:.3f}" in said
     node(page, 1).click()
     settle(page)
     assert "budget is 4 nodes" in page.inner_text(part("refused"))
@@ -383,7 +383,7 @@ def test_a_tree_is_drawn_by_hand_within_the_budget(page: Page) -> None:
     assert page.evaluate(f"{STATE}.hand") == [-1, 0, 0, 1]
     page.get_by_role("button", name="From best").click()
     settle(page)
-    assert "as good as the DP" in page.inner_text(part("gap"))
+    assert "no tree of 4 nodes is better" in page.inner_text(part("gap"))
 
 
 def test_a_level_cap_and_the_root_hold_in_a_drawn_tree(page: Page) -> None:
@@ -514,6 +514,25 @@ def test_run_sends_the_tree_on_show_in_breadth_first_order(page: Page) -> None:
     page.evaluate("made.ingest({ most: 20 })")
     put(page, n=21)
     assert page.locator(part("run")).is_disabled()
+
+
+def test_every_word_that_promises_an_explanation_has_one_for_the_keyboard_too(page: Page) -> None:
+    page.evaluate("made.ingest({ measurable: true, ways: ['decode', 'levels', 'own', 'text'].map((key) => ({ key, label: key })),"
+                  " prompts: [{ key: 'code', label: 'code' }] })")
+    for way in ("levels", "own", "text", "decode"):
+        page.select_option(part("count-way"), way)
+        assert page.locator(".sq-term:not([data-term])").all_inner_texts() == []
+    card = page.locator(".sq-explains")
+    for word, says in (("Regret", "lost by taking this b"), ("Traceback", "takes the last child off"), ("expected", "counts 1"),
+                       ("Ceilings", "never pass"), ("How", "16 children"), ("Medusa", "2401.10774"), ("top-p", "most probable")):
+        term = page.get_by_role("button", name=word, exact=True).first
+        term.focus()
+        assert says in card.inner_text()
+        assert says in page.locator("#" + term.get_attribute("aria-describedby")).text_content()
+        box = card.bounding_box()
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= 1280
+        page.keyboard.press("Escape")
+        assert card.is_hidden()
 
 
 def test_the_labels_say_where_figures_come_from(page: Page) -> None:

@@ -11,11 +11,14 @@
     ["ratio", "p / q"], ["u", "u"], ["mass", "mass left"], ["share", "accepted in"],
   ];
   const HINTS = {
+    id: "The token’s number in the vocabulary both models share", node: "Its number in this step’s tree, level by level; the root is 0",
+    level: "How deep it stands, the root on level 1",
     q: "What the draft gave this token when it was drafted", p: "What the target gives this token after its parent",
     tq: "The draft's law without the siblings rejected before", tp: "What is left of the target's law at this trial",
     ratio: "Accepted when u is below this", u: "The uniform draw of this trial", share: "Share of the steps in which this slot was accepted",
-    mass: "Share of the target's law the draft had not covered", rank: "Place among its siblings, in the order drafted",
+    mass: "After this rejection: the part of the target’s law above the draft’s, the sum of max(p − q, 0). The next token is judged by that part or drawn from it", rank: "Place among its siblings, in the order drafted",
   };
+  for (const [key, words] of Object.entries(HINTS)) S.TERMS["why " + key] = words + ".";
 
   S.Inspector = class {
     constructor(store, host) {
@@ -34,8 +37,8 @@
       this.list = el("dl", { class: "sq-figures" }, card);
       this.figures = {};
       for (const [key, label] of FIGURES) {
-        const box = el("div", { "data-figure": key, title: HINTS[key] }, this.list);
-        el("dt", { text: label }, box);
+        const box = el("div", { "data-figure": key }, this.list);
+        S.term(el("dt", {}, box), label, "why " + key);
         this.figures[key] = { box, value: el("dd", {}, box) };
       }
       this.story = new S.Story(store, panel.body);

@@ -9,6 +9,7 @@
     constructor(panel) {
       this.panel = panel;
       el("span", { class: "sq-word", text: "how often the walk, standing at a node of a depth, went on to child k" }, panel.titleBox);
+      S.term(el("span", { class: "sq-word" }, panel.titleBox), "positional assumption");
       this.list = el("div", { class: "hw-atlases" }, panel.body);
     }
 

@@ -3,8 +3,12 @@
   "use strict";
 
   const S = window.Sequoia;
-  const { el, svg, text, show } = S.dom;
-  const TILES = [["speedup", "Speed-up"], ["size", "Fastest tree"], ["tokens", "Tokens a step"], ["step", "Time a step"], ["plain", "Plain token"], ["knee", "Knee of t(n)"]];
+  const { el, svg, text, attr, show } = S.dom;
+  const TILES = [
+    ["speedup", "Speed-up", "predicted speed-up"], ["size", "Fastest tree", "fastest tree"], ["tokens", "Tokens a step", "tokens a step"],
+    ["step", "Time a step", "time a step"], ["plain", "Plain token", "plain token"], ["knee", "Knee of t(n)", "knee"],
+  ];
+  const TERMS = { tokens: "tokens a step", draft: "draft", verify: "verify", overhead: "overhead", plain: "plain token" };
   const NAMES = { tokens: "tokens a step", draft: "drafting", verify: "verifying", overhead: "overhead", plain: "a plain token" };
 
   /** Seconds as [number, unit]. */
@@ -24,15 +28,16 @@
       show(this.body, false);
       this.tiles = this.makeTiles(this.body);
       const top = el("div", { class: "hw-row hw-top" }, this.body);
-      this.heat = this.figure(top, path, "heat", "Predicted speed-up by size and levels", "hw-tall");
+      this.heat = this.figure(top, path, "heat", "Predicted speed-up by size and levels", "speed-up map", "hw-tall");
       this.why = el("p", { class: "hw-say hw-why", "data-part": "why" }, this.heat.panel.foot);
       this.default = el("p", { class: "hw-say hw-dim", "data-part": "default" }, this.heat.panel.foot);
       this.side(top);
       const curves = el("div", { class: "hw-row" }, this.body);
-      this.verify = this.figure(curves, path, "verify", "Target pass, t(n)");
-      this.small = this.figure(curves, path, "small", "Draft pass and overhead");
+      this.verify = this.figure(curves, path, "verify", "Target pass, t(n)", "t(n)");
+      S.term(el("span", { class: "sq-word" }, this.verify.panel.titleBox), "bars: the spread", "spread");
+      this.small = this.figure(curves, path, "small", "Draft pass and overhead", "overhead by nodes");
       this.run = this.makeRun(this.body, path);
-      this.atlas = new S.Atlas(S.panel(this.body, { part: "atlas", title: "Acceptance atlas", cls: "hw-atlas-panel" }));
+      this.atlas = new S.Atlas(S.panel(this.body, { part: "atlas", title: "Acceptance atlas", term: "atlas", cls: "hw-atlas-panel" }));
       this.charts = [this.heat.chart, this.verify.chart, this.small.chart, this.run.chart];
       new MutationObserver(() => this.charts.forEach((chart) => chart.draw())).observe(document.body, { attributes: true, attributeFilter: ["class"] });
     }
@@ -51,17 +56,17 @@
 
     makeTiles(host) {
       const box = el("div", { class: "sq-tiles" }, host), tiles = {};
-      for (const [key, label] of TILES) {
+      for (const [key, label, term] of TILES) {
         const tile = el("div", { class: "sq-tile", "data-tile": key }, box);
-        el("div", { class: "sq-tile-label", text: label }, tile);
+        S.term(el("div", { class: "sq-tile-label" }, tile), label, term);
         const line = el("div", { class: "sq-tile-line" }, tile);
         tiles[key] = { tile, value: el("span", { class: "sq-tile-value" }, line), unit: el("span", { class: "sq-tile-unit" }, line), note: el("div", { class: "sq-tile-note" }, tile) };
       }
       return tiles;
     }
 
-    figure(host, path, part, title, cls) {
-      const panel = S.panel(host, { part, title, cls: "hw-figure " + (cls || "") });
+    figure(host, path, part, title, term, cls) {
+      const panel = S.panel(host, { part, title, term, cls: "hw-figure " + (cls || "") });
       const word = el("span", { class: "sq-word" }, panel.titleBox);
       const chart = new S.Chart(panel.body, path, title);
       S.pictures.buttons(panel.tools, () => (chart.figure ? chart.node : null), part, () => chart.reset());
@@ -70,7 +75,7 @@
 
     side(host) {
       const column = el("div", { class: "hw-side" }, host);
-      const tree = S.panel(column, { part: "tree", title: "The fastest tree", cls: "hw-tree" });
+      const tree = S.panel(column, { part: "tree", title: "The fastest tree", term: "fastest tree", cls: "hw-tree" });
       this.treeWord = el("span", { class: "sq-word" }, tree.titleBox);
       this.tree = svg("svg", { class: "hw-tree-svg", role: "img", "aria-label": "The fastest tree" }, tree.body);
       this.treeSize = S.dom.sized(tree.body, () => this.paintTree());
@@ -81,7 +86,7 @@
     }
 
     makeRun(host, path) {
-      const made = this.figure(host, path, "run", "Latest run against its prediction");
+      const made = this.figure(host, path, "run", "Latest run against its prediction", "prediction of a run");
       made.empty = el("p", { class: "hw-say hw-dim", text: "No run of this machine yet. Decode a prompt in the live view: its time by phase and its tokens a step are then held against what this machine's profile predicts." }, made.panel.body);
       made.split = el("div", { class: "hw-split" }, made.panel.body);
       made.split.append(made.chart.node);
@@ -97,6 +102,8 @@
       const said = message.error || message.notice;
       text(this.banner, said || "");
       show(this.banner, Boolean(said));
+      attr(this.banner, "role", message.error ? "alert" : "status");
+      if (message.error) this.banner.scrollIntoView({ block: "nearest" }); // the form beside it stays in sight, the head of the page not
       this.banner.classList.toggle("sq-banner-error", Boolean(message.error));
       const share = typeof message.share === "number" ? Math.round(message.share * 100) : null;
       show(this.progress, share !== null);
@@ -115,7 +122,7 @@
       text(this.why, view.why);
       text(this.default, view.default);
       const compared = view.against ? `${view.profile.label}, with ${view.against}` : view.profile.label;
-      text(this.verify.word, compared + " · bars: half the distance between the quartiles");
+      text(this.verify.word, compared);
       text(this.small.word, compared);
       for (const name of ["heat", "verify", "small"]) this[name].chart.show(view.figures[name]);
       this.paintTree();
@@ -135,7 +142,9 @@
       const versions = Object.entries(profile.versions).map((pair) => pair.join(" ")).join(", ");
       const rows = [["Source", profile.label], ["Device", profile.device], ["Number type", profile.dtype], ["Target", profile.target], ["Draft", profile.draft], ["Prefix", profile.prefix ? profile.prefix + " tokens" : "not given"], ["Date", profile.date], ["Versions", versions || "not given"]];
       for (const [name, value] of rows) {
-        el("dt", { text: name }, this.facts);
+        const head = el("dt", {}, this.facts);
+        if (["Prefix", "Number type"].includes(name)) S.term(head, name, name.toLowerCase());
+        else text(head, name);
         el("dd", { text: value, title: value }, this.facts);
       }
       text(this.note, profile.note);
@@ -192,7 +201,7 @@
       for (const [name, predicted, measured, effect] of run.parts) {
         const row = el("tr", {}, made.table), say = name === "tokens" ? (value) => value.toFixed(2) : words;
         const plain = name === "plain" && !run.plain_measured;
-        el("th", { text: NAMES[name], scope: "row" }, row);
+        S.term(el("th", { scope: "row" }, row), NAMES[name], TERMS[name]);
         for (const value of [say(predicted), plain ? "not timed" : say(measured), plain ? "taken as predicted" : effect]) el("td", { text: value }, row);
       }
       const row = el("tr", { class: "hw-total" }, made.table), change = run.measured / run.predicted - 1;

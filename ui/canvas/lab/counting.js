@@ -5,12 +5,6 @@
   const { el, text, show, button } = S.dom;
   const lab = (S.lab = S.lab || {});
   const TYPED = "typed";
-  const HINTS = {
-    decode: "Decode with 16 children at the root of every step and count the rank that is accepted: the very sampler that decodes",
-    levels: "Decode with a tree of five levels and count by rank and level; the atlas shows where the positional assumption fails",
-    own: "The target writes on by plain decoding; at each position of its text p and q are compared, without a tree",
-    text: "p and q are compared at each position of the prompt itself, read once: the cheapest way, in contexts the target did not write",
-  };
 
   lab.Counting = class {
     /** editor.take(rates, origin) gets the vector, link.count(result) the whole count; link.trigger asks the server. */
@@ -24,9 +18,9 @@
       this.measure.dataset.part = "measure";
       this.measure.addEventListener("click", () => this.ask());
       this.refusal = new lab.Refusal(box, "count-refused");
-      this.way = this.menu(box, "How to measure", "count-way");
-      this.way.addEventListener("change", () => { this.way.title = HINTS[this.way.value] || ""; });
-      this.from = this.menu(box, "Prompts to measure on", "count-prompts");
+      [this.how, this.way] = this.menu(box, "How", "How to measure", "count-way");
+      this.way.addEventListener("change", () => this.explain());
+      [, this.from] = this.menu(box, "On", "Prompts to measure on", "count-prompts", "counted prompts");
       this.from.addEventListener("change", () => show(this.own, this.from.value === TYPED));
       this.own = el("textarea", { class: "sq-input", rows: "3", maxlength: "4000", spellcheck: "false", hidden: "", "aria-label": "Your own text", placeholder: "Text of your own, to be continued or read", "data-part": "count-text" }, box);
       this.bar = el("progress", { max: "1", value: "0", hidden: "", "aria-label": "Measuring" }, box);
@@ -34,26 +28,29 @@
     }
 
     number(line, label, value, part, name) {
-      const wrap = el("label", { class: "sq-lab-field" }, line);
-      el("span", { text: label }, wrap);
+      const wrap = el("span", { class: "sq-lab-field" }, line);
+      S.term(wrap, label, name.toLowerCase());
       const field = el("input", { class: "sq-input sq-lab-number", type: "text", inputmode: "decimal", "aria-label": name, "data-part": part }, wrap);
       field.value = value;
       return field;
     }
 
-    menu(host, label, part) {
-      return el("select", { class: "sq-input", "aria-label": label, "data-part": part }, host);
+    menu(host, word, label, part, term) {
+      const line = el("div", { class: "sq-lab-line sq-lab-way" }, host);
+      return [S.term(line, word, term), el("select", { class: "sq-input sq-lab-menu", "aria-label": label, "data-part": part }, line)];
     }
+
+    explain() { S.term.mark(this.how, "way " + this.way.value); }
 
     /** What the server can measure: ways and prompts, [{key, label}] each. */
     offer(ways, prompts) {
-      for (const [menu, entries, before] of [[this.way, ways, ""], [this.from, prompts, "on: "]]) {
+      for (const [menu, entries] of [[this.way, ways], [this.from, prompts]]) {
         if (!entries) continue;
         const value = menu.value;
-        menu.replaceChildren(...entries.map(({ key, label }) => el("option", { value: key, text: before + label })));
+        menu.replaceChildren(...entries.map(({ key, label }) => el("option", { value: key, text: label })));
         if (value) menu.value = value;
       }
-      this.way.title = HINTS[this.way.value] || "";
+      this.explain();
     }
 
     ask() {

@@ -17,7 +17,9 @@
       this.box = el("div", { class: "sq-lab-figure" }, this.panel.body);
       this.views = 1;
       S.pictures.buttons(this.panel.tools, () => this.drawn, about.part, () => { this.views++; state.changed(); });
-      this.note = el("p", { class: "sq-lab-note" }, this.panel.body);
+      const below = el("p", { class: "sq-lab-note" }, this.panel.body);
+      if (about.note) S.term(below, ...about.note);
+      this.note = el("span", {}, below);
       this.size = S.dom.sized(this.box, () => this.drawn && window.Plotly.Plots.resize(this.drawn));
     }
 
@@ -47,7 +49,7 @@
 
   lab.Curves = class extends Figure {
     constructor(host, state) {
-      super(host, state, { part: "curves", title: "Tokens a step by nodes", cls: "sq-lab-curves" });
+      super(host, state, { part: "curves", title: "Tokens a step by nodes", term: "expected", cls: "sq-lab-curves", note: ["Ceilings", "ceiling"] });
       text(this.word, "expected, to 1,024 nodes");
     }
 
@@ -96,14 +98,14 @@
         shapes: [...lines.map((one) => line(one.y, one.colour)), marker(state.n, this.colour("--sq-accent"))],
         annotations: lines.map((one) => ({ xref: "paper", x: 0.01, xanchor: "left", y: one.y, yanchor: "bottom", text: one.label, showarrow: false, font: { size: 10, color: one.colour } })),
       }));
-      text(this.note, "Ceilings as n grows without end: " + words.join(", ") + ". Sequoia has no plateau.");
+      text(this.note, " as n grows without end: " + words.join(", ") + ". Sequoia has no plateau.");
       return this.draw(Plotly, data, layout);
     }
   };
 
   lab.Margins = class extends Figure {
     constructor(host, state) {
-      super(host, state, { part: "margins", title: "Node n: gain against cost", cls: "sq-lab-margins" });
+      super(host, state, { part: "margins", title: "Node n: gain against cost", term: "gain against cost", cls: "sq-lab-margins" });
       text(this.word, "predicted");
     }
 

@@ -10,8 +10,8 @@
 
     build(element) {
       this.root = el("div", { class: "dp-root" + (element.closest(".sq-stage") ? "" : " sq-stage") }, element);
-      const panel = (this.panel = S.panel(this.root, { part: "dp", title: "DP table", cls: "dp-panel" }));
-      el("span", { class: "sq-badge", text: "predicted", title: "Computed in this browser from the acceptance vector alone" }, panel.titleBox);
+      const panel = (this.panel = S.panel(this.root, { part: "dp", title: "DP table", term: "DP table", cls: "dp-panel" }));
+      el("span", { class: "sq-badge", text: "predicted" }, panel.titleBox);
       this.tools(panel.tools);
       this.error = el("p", { class: "sq-banner sq-banner-error", role: "alert", hidden: "", "data-part": "dp-error" }, panel.body);
       const split = el("div", { class: "dp-split" }, panel.body);
@@ -23,13 +23,13 @@
     }
 
     tools(host) {
-      const levels = el("label", { class: "dp-levels" }, host);
-      el("span", { class: "dp-small", text: "levels" }, levels);
+      const levels = el("span", { class: "dp-levels" }, host);
+      S.term(el("span", { class: "dp-small" }, levels), "levels", "levels");
       this.slider = el("input", { type: "range", class: "dp-range", min: 1, step: 1, "aria-label": "Most levels of the tree", "data-part": "dp-levels" }, levels);
       this.slider.addEventListener("input", () => this.move({ levels: Number(this.slider.value) }));
       this.levelText = el("span", { class: "dp-level-text" }, levels);
-      this.shades = this.segments(host, "What the colour shows", Object.entries(S.dpShade.KINDS).map(([kind, { name, title }]) =>
-        ({ key: kind, label: name, hint: title[0].toUpperCase() + title.slice(1) })), (kind) => this.set({ kind }));
+      this.shades = this.segments(host, "What the colour shows", Object.entries(S.dpShade.KINDS).map(([kind, { name }]) => ({ key: kind, label: name })), (kind) => this.set({ kind }));
+      for (const one of this.shades) S.term.mark(one, one.dataset.key);
       this.sizes = this.segments(host, "Nodes of the table", SIZES.map((size) => ({ key: size, label: (size === SIZES[0] ? "n ≤ " : "") + size.toLocaleString("en-US"), hint: "Trees of up to " + size + " nodes" })),
         (size) => this.resize(Number(size)));
       const zoom = el("span", { class: "sq-segments", role: "group", "aria-label": "Zoom" }, host);
@@ -74,10 +74,11 @@
       el("span", { class: "dp-ramp" }, ramp);
       const marks = el("span", { class: "dp-marks" }, ramp);
       this.marks = [0, 0.25, 0.5, 0.75, 1].map((at) => el("span", { style: `left:${at * 100}%` }, marks));
-      for (const [kind, words] of [["ridge", "best b"], ["none", "no such tree"]]) {
+      for (const [kind, words, term] of [["ridge", "best b", "best b"], ["none", "no such tree"]]) {
         const entry = el("span", { class: "dp-small dp-key" }, foot);
         el("span", { class: "dp-swatch", "data-k": kind }, entry);
-        el("span", { text: words }, entry);
+        if (term) S.term(entry, words, term);
+        else el("span", { text: words }, entry);
       }
       this.state = el("span", { class: "dp-small dp-state", "data-part": "dp-state" }, foot);
     }

@@ -12,7 +12,7 @@
       this.steps = [];
       this.at = 0;
       const head = el("div", { class: "dp-walk-head" }, host);
-      this.title = el("h4", { class: "dp-small", text: "Traceback" }, head);
+      S.term(el("h4", { class: "dp-small" }, head), "Traceback", "traceback");
       this.place = el("span", { class: "dp-small dp-place" }, head);
       this.back = button(head, { icon: "back", label: "Previous step of the traceback", cls: "sq-mini-btn" });
       this.next = button(head, { icon: "next", label: "Next step of the traceback", cls: "sq-mini-btn" });

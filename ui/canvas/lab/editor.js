@@ -17,7 +17,7 @@
       this.state = state;
       this.presets = [...lab.vectors.MADE];
       this.power = { exponent: 1.6, first: 0.6, length: 16 };
-      const panel = (this.panel = S.panel(host, { part: "acceptance", title: "Acceptance", cls: "sq-lab-editor" }));
+      const panel = (this.panel = S.panel(host, { part: "acceptance", title: "Acceptance", term: "acceptance", cls: "sq-lab-editor" }));
       this.chooser(panel.body);
       this.whence(panel.body);
       this.slope(panel.body);
@@ -56,10 +56,10 @@
 
     slope(host) {
       this.slopes = el("div", { class: "sq-lab-sliders", hidden: "" }, host);
-      for (const [name, label, least, most, step] of [["exponent", "exponent", 0, 4, 0.05], ["first", "first", 0.02, 1, 0.01], ["length", "ranks", 2, 64, 1]]) {
-        const row = el("label", { class: "sq-lab-slider" }, this.slopes);
-        el("span", { text: label }, row);
-        const slider = el("input", { type: "range", min: least, max: most, step, value: this.power[name], "data-part": "power-" + name }, row);
+      for (const [name, label, term, least, most, step] of [["exponent", "exponent", "exponent", 0, 4, 0.05], ["first", "first", "first rate", 0.02, 1, 0.01], ["length", "ranks", "ranks", 2, 64, 1]]) {
+        const row = el("div", { class: "sq-lab-slider" }, this.slopes);
+        S.term(row, label, term);
+        const slider = el("input", { type: "range", "aria-label": label, min: least, max: most, step, value: this.power[name], "data-part": "power-" + name }, row);
         const shown = el("output", { text: String(this.power[name]) }, row);
         slider.addEventListener("input", () => {
           this.power[name] = Number(slider.value);
@@ -78,10 +78,10 @@
       this.pool = pool((k) => this.bar(k));
       this.more = el("div", { class: "sq-lab-note" }, host);
       this.key = el("div", { class: "sq-lab-key" }, host);
-      for (const [cls, words] of [["even", "smoothed, planned with"], ["fit", "power-law fit"], ["range", "95 % interval of the counts"]]) {
+      for (const [cls, words, term] of [["even", "smoothed, planned with", "smoothed"], ["fit", "power-law fit", "power-law fit"], ["range", "95 % interval of the counts", "interval"]]) {
         const entry = el("span", { class: "sq-lab-key-entry", "data-key": cls }, this.key);
         el("i", { class: "sq-lab-key-" + cls }, entry);
-        el("span", { text: words }, entry);
+        S.term(entry, words, term);
       }
     }
 
@@ -103,7 +103,7 @@
       this.name = el("label", { class: "sq-lab-rank", for: "sq-lab-rate" }, line);
       this.value = el("input", { id: "sq-lab-rate", class: "sq-input sq-lab-number", type: "text", inputmode: "decimal", "data-part": "rate" }, line);
       this.value.addEventListener("change", () => this.type());
-      this.sum = el("span", { class: "sq-lab-sum", "data-part": "sum" }, line);
+      this.sum = S.term(el("span", { class: "sq-lab-sum", "data-part": "sum" }, line), "", "sum of rates");
       const less = button(line, { icon: "minus", label: "One rank fewer" }), more = button(line, { icon: "plus", label: "One rank more" });
       less.addEventListener("click", () => this.length(-1));
       more.addEventListener("click", () => this.length(1));
@@ -273,12 +273,11 @@
       this.pool.take(shown).slice(0, shown).forEach((bar, k) => this.paintBar(bar, k, { rates, even, fit, smoothed, counted }));
       text(this.more, rates.length > shown ? `ranks 1 to ${shown} of ${rates.length}; the others count too` : smoothed ? "Rates rise somewhere; trees are planned with the smoothed vector, and every figure is for it." : "");
       for (const entry of this.key.children) show(entry, { even: smoothed, fit: Boolean(fit), range: Boolean(counted) }[entry.dataset.key]);
-      if (fit) text(this.key.querySelector('[data-key="fit"] span'), `power-law fit ${lab.share(fit[0])}·k^−${fit[1].toFixed(2)}`);
+      if (fit) text(this.key.querySelector('[data-key="fit"] button'), `power-law fit ${lab.share(fit[0])}·k^−${fit[1].toFixed(2)}`);
       const k = Math.min(state.pick, rates.length - 1), sum = P.sum(rates);
       text(this.name, "a[" + (k + 1) + "]");
       if (!this.refusal.holds(this.value)) this.value.value = String(Number(rates[k].toPrecision(6)));
       text(this.sum, "sum " + sum.toFixed(4) + (sum > 1 - 1e-6 ? ", the most" : ""));
-      attr(this.sum, "title", "What is left to 1 is the chance that no child is accepted and the target corrects");
     }
 
     paintBar({ node, fill, even, fit, range }, k, about) {

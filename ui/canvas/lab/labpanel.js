@@ -33,13 +33,13 @@
         if (name !== "other") one.addEventListener("click", () => this.choose(name));
         this["kind_" + name] = one;
       }
-      const budget = el("label", { class: "sq-lab-n" }, line);
-      el("span", { text: "Nodes" }, budget);
+      const budget = el("span", { class: "sq-lab-n" }, line);
+      S.term(budget, "Nodes", "budget");
       this.slider = el("input", { type: "range", min: "1", max: String(P.MAX_NODES), step: "1", "data-part": "budget", "aria-label": "Budget in nodes" }, budget);
       this.slider.addEventListener("input", () => state.set({ n: Number(this.slider.value) }));
       this.count = this.numeric(line, "n", "Budget in nodes", (field) => this.whole(field, 1, P.MAX_NODES, "nodes", (n) => state.set({ n })));
-      const levels = el("label", { class: "sq-lab-field" }, line);
-      el("span", { text: "Levels ≤" }, levels);
+      const levels = el("span", { class: "sq-lab-field" }, line);
+      S.term(levels, "Levels ≤", "levels");
       this.levels = this.numeric(levels, "levels", "Level cap; empty for any", (field) =>
         (["", "any"].includes(field.value.trim()) ? state.set({ levels: null }) : this.whole(field, 2, P.MAX_NODES, "levels", (cap) => state.set({ levels: cap }))));
       attr(this.levels, "placeholder", "any");

@@ -231,8 +231,8 @@
       const growth = state.cap !== null && levels > state.cap ? state.freeGrowth : state.growth;
       const best = growth.totals[size - 1], gap = best - own, left = state.n - size;
       const room = left > 0 ? `${left} of ${state.n} nodes left. ` : left < 0 ? `${-left} over the budget of ${state.n}. ` : "Budget used. ";
-      const verdict = size === 1 ? "Click the root to give it a child." : gap < 1e-9 ? `${own.toFixed(3)} tokens: as good as the DP; no tree of ${size} nodes is better.`
-        : `${own.toFixed(3)} tokens, the DP has ${best.toFixed(3)} with the same ${size} nodes: ${gap.toFixed(3)} (${((gap / best) * 100).toFixed(1)} %) to find.`;
+      const verdict = size === 1 ? "Click the root to give it a child." : gap < 1e-9 ? `${own.toFixed(3)} tokens: no tree of ${size} nodes is better.`
+        : `${own.toFixed(3)} tokens, the best tree has ${best.toFixed(3)} with the same ${size} nodes: ${gap.toFixed(3)} (${((gap / best) * 100).toFixed(1)} %) to find.`;
       text(this.drawing, room + verdict);
       attr(this.drawing, "data-verdict", size > 1 && gap < 1e-9 ? "best" : "short");
     }

@@ -16,9 +16,11 @@
       this.word = el("span", { class: "sq-word" }, panel.titleBox);
       this.whatif = new lab.WhatIf(panel.body, state, () => { this.settle(); this.useBest(); });
       const tiles = el("div", { class: "sq-lab-tiles" }, panel.body);
-      this.tiles = Object.fromEntries([["tokens", "Tokens a step", "expected"], ["speedup", "Speed-up", "predicted"], ["seconds", "Time of a step", "predicted"], ["levels", "Levels", ""]]
-        .map(([name, label, word]) => [name, this.tile(tiles, name, label, word)]));
-      this.passes = el("p", { class: "sq-lab-says" }, panel.body);
+      this.tiles = Object.fromEntries([["tokens", "Tokens a step", "expected", "expected"], ["speedup", "Speed-up", "predicted", "predicted here"], ["seconds", "Time of a step", "predicted", "predicted here"], ["levels", "", "Levels", "levels"]]
+        .map(([name, label, word, term]) => [name, this.tile(tiles, name, label, word, term)]));
+      this.passes = el("p", { class: "sq-lab-says", hidden: "" }, panel.body);
+      S.term(this.passes, "Rows in each draft pass", "draft pass");
+      this.rows = el("span", {}, this.passes);
       this.margin = el("p", { class: "sq-lab-says", "data-part": "margin" }, panel.body);
       this.buttons(panel.body);
       this.plan = el("p", { class: "sq-lab-says sq-lab-plan", "data-part": "plan" }, panel.body);
@@ -32,10 +34,10 @@
       if (this.planned) this.state.set({ n: this.planned.parents.length, levels: Math.max(2, this.planned.levels), shown: "best" });
     }
 
-    tile(host, name, label, word) {
+    tile(host, name, label, word, term) {
       const tile = el("div", { class: "sq-lab-tile", "data-part": "tile-" + name }, host);
-      const head = el("div", { class: "sq-tile-label", text: label }, tile);
-      if (word) el("span", { class: "sq-word", text: " " + word }, head);
+      const head = el("div", { class: "sq-tile-label", text: label && label + " " }, tile);
+      S.term(label ? el("span", { class: "sq-word" }, head) : head, word, term);
       const line = el("div", { class: "sq-tile-line" }, tile);
       return { tile, value: el("span", { class: "sq-tile-value" }, line), unit: el("span", { class: "sq-tile-unit" }, line), note: el("div", { class: "sq-tile-note" }, tile) };
     }
@@ -93,7 +95,8 @@
       this.put("levels", String(levels), "", S.num.count(widths.length, "draft pass", "draft passes"));
       attr(this.tiles.speedup.tile, "data-verdict", told ? (told.speedup > 1 ? "faster" : told.speedup < 1 ? "slower" : "") : "");
       const list = widths.length > 14 ? [...widths.slice(0, 11), "…", ...widths.slice(-2)] : widths;
-      text(this.passes, widths.length ? "Rows in each draft pass: " + list.join(", ") + "." : "One node: plain decoding, no draft pass.");
+      show(this.passes, widths.length > 0);
+      text(this.rows, ": " + list.join(", ") + ".");
       this.marginal();
       this.runnable(parents);
       this.branch(parents);

@@ -80,6 +80,8 @@
     return !SHAPES[name].least ? null : state.kinds[name] ?? bestK(SHAPES[name].make, n, state.even, SHAPES[name].least);
   }
 
+  for (const [name, { source }] of Object.entries(SHAPES)) if (source) S.TERMS["shape " + name] = source + ".";
+
   lab.shapes = {
     SHAPES, bestK, setting, branching, chain, sequences, kary, filled,
     make: (name, n, state) => SHAPES[name].make(n, setting(name, n, state)),

@@ -8,7 +8,7 @@
   const ROWS = ["best", "fitted", "hand", "sequences", "kary", "medusa", "eagle", "branching", "chain"];
   const sources = () => "Published shapes are judged by this vector, as if their children were drawn here. " + ["medusa", "eagle", "branching"].map((name) => lab.shapes.SHAPES[name].source).join(". ")
     + ". A dynamic tree, which grows by context, has no shape before it runs: the live view can decode with one, but nothing is predicted of it here.";
-  const HEADS = [["Shape", ""], ["Levels", ""], ["Tokens a step", "expected"], ["of best", ""], ["Step", "predicted"], ["Speed-up", "predicted"]];
+  const HEADS = [["Shape"], ["Levels", "", "levels"], ["Tokens a step", "expected", "expected"], ["of best", "", "of best"], ["Step", "predicted", "predicted here"], ["Speed-up", "predicted", "predicted here"]];
 
   lab.Table = class {
     constructor(host, state) {
@@ -17,9 +17,10 @@
       this.word = el("span", { class: "sq-word" }, panel.titleBox);
       button(panel.tools, { text: "CSV", hint: "Save this table" }).addEventListener("click", () => this.save());
       const table = el("table", { class: "sq-lab-table" }, panel.body), line = el("tr", {}, el("thead", {}, table));
-      for (const [head, label] of HEADS) {
+      for (const [head, label, term] of HEADS) {
         const cell = el("th", { scope: "col" }, line);
-        el("span", { text: head }, cell);
+        if (term) S.term(cell, head, term);
+        else el("span", { text: head }, cell);
         if (label) el("small", { text: label }, cell);
       }
       const body = el("tbody", {}, table); // "fitted" is the best tree under the level cap that is fastest here
@@ -30,7 +31,8 @@
 
     row(body, name) {
       const node = el("tr", { "data-shape": name }, body), cells = HEADS.map((_, i) => el(i ? "td" : "th", i ? {} : { scope: "row" }, node));
-      const first = el("div", { class: "sq-lab-shape" }, cells[0]), pick = button(first, { text: name, hint: lab.shapes.SHAPES[name]?.source || "Show this tree" });
+      const first = el("div", { class: "sq-lab-shape" }, cells[0]), pick = button(first, { text: name });
+      S.term.mark(pick, "shape " + name);
       pick.addEventListener("click", () => this.state.set({ shown: name }));
       const field = !["sequences", "kary", "branching"].includes(name) ? null : el("input", {
         class: "sq-input sq-lab-number", type: "text", "data-part": "k-" + name, placeholder: "best k",
