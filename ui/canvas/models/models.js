@@ -44,7 +44,7 @@
       for (const name of COLUMNS) el("th", { scope: "col", text: name, "aria-label": name || "Choose" }, head);
       this.rows = el("tbody", {}, table);
       this.note = el("p", { class: "md-note" }, panel.foot);
-      text(this.note, "Published figures; the hub’s own list of files is asked before a download. Any two models of full attention with the same tokenizer can be loaded: choose “two models of your own”.");
+      text(this.note, "Sizes are published figures, and memory is predicted from them; before a download the hub’s own list of files is asked. Any two models of full attention with the same tokenizer can be loaded: choose “two models of your own”.");
     }
 
     // -- messages --------------------------------------------------------------------------------------------------------------
