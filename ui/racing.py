@@ -147,7 +147,8 @@ class RaceRun(Worker):
         race = Race(pair, order.prompt, order.policy, lanes)
         metas = [meta_of(pair, Order(order.prompt, order.policy, asked.wish, asked.verifier), tree, how)
                  for asked, (tree, how) in zip(order.lanes, found, strict=True)]
-        logs = tuple(_log_of(lane, how, meta) for lane, (_, how), meta in zip(lanes, found, metas, strict=True))
+        logs = tuple(_log_of(lane, ", ".join(filter(None, (how, asked.wish.rule))), meta)
+                     for lane, asked, (_, how), meta in zip(lanes, order.lanes, found, metas, strict=True))
         shared = {name: value for name, value in metas[0].items() if name not in _OF_A_LANE}
         self.mail.put(Began(pair, race.prompt, shared, logs))
         return race

@@ -75,7 +75,15 @@ class Runner(Worker):
             meta = self._compare(pair) if decoder.finish else None
         self._released |= bool(late or decoder.finish)
         end = decoder.finish or ("time" if late else "paused" if self._stepped else "stopped")
-        return Ended(end, notice=late, meta=meta)
+        return Ended(end, notice=self._said(late, end, timed=meta is not None), meta=meta)
+
+    def _said(self, late: str | None, end: str, timed: bool) -> str | None:
+        """What the visitor is told at the end: that time was up, or that a speed-up that was asked for is missing."""
+        wanted = self.order.compare and self.order.wish.kind != "plain"
+        if timed or not wanted or end == "paused":
+            return late
+        start = late or ("stopped before its end" if end == "stopped" else None)
+        return "; ".join(filter(None, (start, "plain decoding was not timed, so there is no speed-up to show")))
 
     def _begin(self, pair: Pair) -> Decoder:
         tree, how = self.order.wish.tree(pair, self.order.policy, self.order.verifier, self.order.prompt)

@@ -118,8 +118,13 @@ class Wish:
             return Replanned(acceptance, machine(pair), nodes, levels)
         return Dynamic(acceptance, machine(pair), policy.temperature, nodes, levels)
 
+    @property
+    def rule(self) -> str:
+        """Which of several trees it is, where its name does not say it."""
+        return f"most tokens a step within {SLACK * 100:g} % of the fastest" if self.kind == "planned" else ""
+
     def _words(self) -> str:
-        words = {"planned": f"{SHAPES['planned'].label} (most tokens a step within {SLACK * 100:g} % of the fastest)",
+        words = {"planned": SHAPES["planned"].label,
                  "best": "best of its size", "replanned": SHAPES["replanned"].label, "dynamic": SHAPES["dynamic"].label,
                  "sequences": "{} sequences of {}", "kary": "{}-ary, {} levels", "branching": "branching {}",
                  "lab": SHAPES["lab"].label}

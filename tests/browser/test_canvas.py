@@ -218,6 +218,27 @@ def test_the_opening_rests_on_a_full_tree(page: Any, canned: dict[str, Any]) -> 
     assert at(page) == 12
 
 
+def test_a_small_last_step_leads_back_to_a_full_tree(page: Any, canned: dict[str, Any]) -> None:
+    """Guards the view after a run: its last step has often a few nodes only, and nothing said why or how to go back."""
+    run, stump = canned["16"], made([-1])["steps"][0]
+    last = {**stump, "i": 12, "tree": 1, "tokens": run["steps"][11]["tokens"][:1], "bonus": run["steps"][11]["bonus"]}
+    cut = {**run, "trees": [*run["trees"], [-1]], "steps": [*run["steps"][:12], last]}
+    part = page.locator("[data-part=stump]")
+    give(page, first(cut, 13))
+    assert at(page) == 12
+    assert part.is_hidden()  # it still runs
+    give(page, rest(cut, 13, 13, done=True, end="length"))
+    assert "smaller tree than the others: few tokens were left to emit." in part.inner_text()
+    part.locator("button").click()
+    settle(page)
+    assert at(page) == 11
+    assert part.is_hidden()
+    give(page, {**first(cut, 13), "run": "other", "done": True, "end": "eos"})
+    assert part.inner_text().startswith("The run’s last step has a smaller tree than the others.")
+    give(page, {**first(run, 12), "run": "full", "done": True, "end": "length"})
+    assert part.is_hidden()
+
+
 def test_a_burst_loses_no_step_and_paints_few_times(page: Any, canned: dict[str, Any]) -> None:
     """Guards the throttle: a message a step, all in one frame, must all be kept and must not each be painted."""
     run = canned["64"]

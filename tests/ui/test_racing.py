@@ -464,6 +464,14 @@ def test_bad_values_are_refused_by_name_and_bound(changes: dict[str, Any], error
         order(**changes)
 
 
+def test_a_planned_lane_says_which_of_the_fast_trees_it_is(make: Callable[..., RaceRun]) -> None:
+    """Guards against one name for two trees: the doctor's is the very fastest."""
+    messages = raced(make(lanes=[PLAIN, ("planned", "", "sequoia")]))
+    lanes = next(message["lanes"] for message in messages if "lanes" in message)
+    assert lanes[1]["how"].endswith("most tokens a step within 5 % of the fastest")
+    assert "planned" in lanes[1]["how"]
+
+
 def test_an_order_holds_what_was_asked() -> None:
     nothing = ("none", "x", None)
     found = order(lanes=[nothing, CHAIN, nothing, CHAIN], max_new_tokens=32.0, seed=7.0)

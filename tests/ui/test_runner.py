@@ -166,6 +166,37 @@ def test_there_is_no_speed_up_without_a_plain_run_beside_it(make: Callable[..., 
     assert metas[0]["plain_seconds"] is None
 
 
+NOT_TIMED = "plain decoding was not timed, so there is no speed-up to show"
+
+
+def test_a_stopped_run_says_that_its_speed_up_is_missing(make: Callable[..., LiveRun], gate: Gate) -> None:
+    live = make(tokens=100, compare=True)
+    live.start(None)
+    assert gate.begun.acquire(timeout=10)
+    live.halt()
+    gate.passes.release()
+    last = json.loads(list(live.messages())[-1])
+    assert (last["end"], last["notice"]) == ("stopped", f"stopped before its end; {NOT_TIMED}")
+
+
+@pytest.mark.parametrize(("fields", "steps", "notice"), [
+    ({"compare": True, "limits": Limits(seconds=0.0)}, None, f"stopped after 0 s, the longest a run may take here; {NOT_TIMED}"),
+    ({"compare": True}, 2, None), ({"compare": True}, None, None), ({"compare": False}, None, None),
+    ({"compare": True, "wish": Wish("plain")}, None, None)], ids=["time", "paused", "timed", "not asked for", "plain itself"])
+def test_a_missing_speed_up_is_said_only_where_one_was_asked_for(make: Callable[..., LiveRun], fields: dict[str, Any],
+                                                                 steps: int | None, notice: str | None) -> None:
+    live = make(tokens=40, **fields)
+    live.start(steps)
+    assert json.loads(list(live.messages())[-1])["notice"] == notice
+
+
+def test_timing_that_was_stopped_is_said(make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ui.runner, "plain_seconds", lambda *_: [])
+    live = make(compare=True)
+    live.start(None)
+    assert json.loads(list(live.messages())[-1])["notice"] == NOT_TIMED
+
+
 def test_a_second_run_is_told_its_place_and_then_begins(make: Callable[..., LiveRun], gate: Gate) -> None:
     first, second = make(tokens=2, wish=Wish("plain")), make(tokens=2, wish=Wish("plain"))
     first.start(None)

@@ -287,11 +287,16 @@
       }
     }
 
+    /** The last step with a full-sized tree; -1 where none arrived. */
+    get lastFull() {
+      const least = this.largest.n / 2;
+      return this.steps.findLastIndex((step) => step && (this.trees[step.tree]?.n || 0) > least);
+    }
+
     /** The end of the run. What plays by itself when the page opens comes to rest on the last step with a full-sized tree. */
     rest() {
       this.playing = false;
-      const full = (step) => step && (this.trees[step.tree]?.n || 0) * 2 > this.largest.n;
-      if (this.opening) this.move(this.steps.findLastIndex(full));
+      if (this.opening) this.move(this.lastFull);
       this.opening = false;
     }
 

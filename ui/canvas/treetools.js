@@ -60,6 +60,24 @@
     }
   };
 
+  /** Where the view rests on a last step with a small tree: why it is small, and the way back to the last full one. */
+  S.Stump = class {
+    constructor(store, host) {
+      this.store = store;
+      this.root = el("p", { class: "sq-stump", "data-part": "stump", role: "status", hidden: "" }, host);
+      this.words = el("span", {}, this.root);
+      button(this.root, { text: "Last full tree", hint: "Back to the last step with a full-sized tree; ← and → go step by step" }).addEventListener("click", () => store.seek(store.lastFull));
+    }
+
+    paint() {
+      const { store } = this, full = store.done && store.at === store.last ? store.lastFull : -1;
+      show(this.root, full >= 0 && full < store.at);
+      if (this.root.hidden) return;
+      const cut = store.ending === "length" || store.ending === "context";
+      text(this.words, "The run’s last step has a smaller tree than the others" + (cut ? ": few tokens were left to emit." : "."));
+    }
+  };
+
   const SHADES = [[0, "0 %"], [0.05, "to 5 %"], [0.2, "to 20 %"], [0.5, "to 50 %"], [1, "to 100 % of the steps received"]];
 
   /** Which of five shades shows a share from 0 to 1: few enough to be told apart. */

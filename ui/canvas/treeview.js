@@ -16,6 +16,7 @@
       this.panel = panel;
       this.tools = new S.TreeTools(store, panel.tools, this);
       this.legend = new S.Legend(panel.body);
+      this.stump = new S.Stump(store, panel.body);
       const split = el("div", { class: "sq-tree-split" }, panel.body);
       this.scroller = el("div", { class: "sq-tree-scroll" }, split);
       this.heads = el("div", { class: "sq-cols", "aria-hidden": "true" }, this.scroller);
@@ -38,6 +39,7 @@
       const { store } = this, view = store.view();
       this.tools.paint(view);
       this.legend.paint(store, view);
+      this.stump.paint();
       this.panel.root.classList.toggle("is-focused", store.focused);
       this.panel.root.classList.toggle("sq-heat", store.heat && Boolean(view));
       if (!view) return this.blank();
