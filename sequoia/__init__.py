@@ -4,8 +4,8 @@ Letters, the same everywhere: `p` target distribution, `q` draft distribution, `
 `n` nodes of a tree counting the root, `levels` counting the root's, `a` acceptance vector.
 
 Reading order: tree, acceptance, planner, chance, warp, verify (the algorithm, no models) - slots, models, pair, engine, trace
-(decoding) - hardware, plan, measure, auto (the tree for a machine) - shaper, replan, dynamic (trees that change) - race - hub,
-record, bench (loading, keeping, comparing).
+(decoding) - hardware, plan, measure, auto (the tree for a machine) - shaper, replan, dynamic (trees that change) - race -
+catalog, gather, checks, hub (loading) - record, bench (keeping, comparing).
 """
 
 from .acceptance import Acceptance
