@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar
 
 from .errors import SequoiaError
 
 MAX_SHOWN = 40
+T = TypeVar("T")
 
 
 def shown(value: Any) -> str:
@@ -50,6 +52,27 @@ def read_json(text: Any, kind: str, max_chars: int, error: type[SequoiaError]) -
     if not isinstance(data, dict) or data.get("format") != kind or type(data.get("version")) is not int or data["version"] != 1:
         raise error(f"not a {kind} file: it needs format {kind!r} and version 1")
     return data
+
+
+def read_file(text: Any, name: str, max_chars: int, error: type[SequoiaError], read: Callable[[dict[str, Any]], T]) -> T:
+    """What `read` makes of the object in the file of a `name`, format "sequoia-{name}". Raises `error`, and nothing else,
+    whatever `read` meets in it."""
+    data = read_json(text, f"sequoia-{name}", max_chars, error)
+    try:
+        return read(data)
+    except error:
+        raise
+    except (SequoiaError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as problem:
+        raise error(f"a damaged {name} file: {type(problem).__name__}: {str(problem)[:200]}") from None
+
+
+def write_file(data: Mapping[str, Any], name: str, max_chars: int, error: type[SequoiaError]) -> str:
+    """`data` as the file of a `name`, version 1, which `read_file` takes. Raises `error` where it would be too large."""
+    data = {"format": f"sequoia-{name}", "version": 1, **data}
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    if len(text) > max_chars:
+        raise error(f"the {name} takes {len(text)} characters; a {name} file has at most {max_chars}")
+    return text
 
 
 def _no_constant(name: str) -> float:

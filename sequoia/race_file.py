@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .errors import BadTrace, SequoiaError
-from .guarded import number, read_json, shown, whole
+from .errors import BadTrace
+from .guarded import number, read_file, shown, whole, write_file
 from .race import MOST_LANES
 from .trace import MAX_CHARS, MAX_STEPS, Run
 from .tree import MAX_NODES, Tree
@@ -65,22 +65,12 @@ class RaceLog:
     def to_json(self) -> str:
         """One file that the app opens again. Raises BadTrace where it would be too large."""
         lanes = [{**lane.told, "run": json.loads(lane.run.to_json())} for lane in self.lanes]
-        data = {"format": "sequoia-race", "version": 1, "meta": dict(self.meta), "lanes": lanes, "results": self.results}
-        text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-        if len(text) > MAX_CHARS:
-            raise BadTrace(f"the race takes {len(text)} characters; a race file has at most {MAX_CHARS}")
-        return text
+        return write_file({"meta": dict(self.meta), "lanes": lanes, "results": self.results}, "race", MAX_CHARS, BadTrace)
 
     @classmethod
     def from_json(cls, text: str) -> RaceLog:
         """The race in `text`. Raises BadTrace, and nothing else, for whatever is not a whole and sane race file."""
-        data = read_json(text, "sequoia-race", MAX_CHARS, BadTrace)
-        try:
-            return _race(data)
-        except BadTrace:
-            raise
-        except (SequoiaError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as problem:
-            raise BadTrace(f"a damaged race file: {type(problem).__name__}: {str(problem)[:200]}") from None
+        return read_file(text, "race", MAX_CHARS, BadTrace, _race)
 
 
 # -- reading, where nothing is believed ------------------------------------------------------------------------------------

@@ -5,14 +5,13 @@ Knows no models: a run file holds the text of its tokens, so that it can be watc
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .errors import BadTrace, SequoiaError
-from .guarded import number, read_json, shown, whole
+from .errors import BadTrace
+from .guarded import number, read_file, shown, whole, write_file
 from .tree import Tree
 from .verify import Trial, Verdict
 
@@ -135,23 +134,14 @@ class Run:
         """One file that the app opens again; see `Packer` for the form of a step. Raises BadTrace where it would be too large."""
         packer = Packer()
         steps = [packer.pack(trace, text) for trace, text in zip(self.steps, self.texts, strict=True)]
-        text = json.dumps({"format": "sequoia-run", "version": 1, "meta": dict(self.meta), "trees": packer.trees,
-                           "pieces": {str(token): piece for token, piece in self.pieces.items()}, "steps": steps},
-                          ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-        if len(text) > MAX_CHARS:
-            raise BadTrace(f"the run takes {len(text)} characters; a run file has at most {MAX_CHARS}")
-        return text
+        pieces = {str(token): piece for token, piece in self.pieces.items()}
+        return write_file({"meta": dict(self.meta), "trees": packer.trees, "pieces": pieces, "steps": steps}, "run", MAX_CHARS,
+                          BadTrace)
 
     @classmethod
     def from_json(cls, text: str) -> Run:
         """The run in `text`. Raises BadTrace, and nothing else, for whatever is not a whole and sane run file."""
-        data = read_json(text, "sequoia-run", MAX_CHARS, BadTrace)
-        try:
-            return _run(data)
-        except BadTrace:
-            raise
-        except (SequoiaError, KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as problem:
-            raise BadTrace(f"a damaged run file: {type(problem).__name__}: {str(problem)[:200]}") from None
+        return read_file(text, "run", MAX_CHARS, BadTrace, _run)
 
 
 class Packer:

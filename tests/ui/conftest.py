@@ -1,22 +1,28 @@
-"""A tiny pair in an engine room, and orders for it. Every test has its own room; what the pair has measured is shared."""
+"""A tiny pair in an engine room, views over it, and orders for it. Every test has its own room; what the pair has measured is
+shared."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 
 import fakes
+import gradio as gr
 import pytest
 from visits import order, wait
 
 from sequoia import Pair
+from ui import decode
+from ui.decode import LiveView
 from ui.engine_room import EngineRoom
 from ui.live import LiveRun
 from ui.recordings import Shelf
 from ui.session import LOCAL, Limits
+from ui.stage import header
 
 
 @pytest.fixture(scope="session")
@@ -40,3 +46,21 @@ def make(room: EngineRoom) -> Callable[..., LiveRun]:
         return LiveRun(order(**fields), room, limits, shelf or Shelf(8, 10**6))
 
     return made
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The pop-up messages."""
+    said: list[str] = []
+    monkeypatch.setattr(gr, "Warning", lambda text, **_: said.append(text))
+    return said
+
+
+@pytest.fixture
+def view(room: EngineRoom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LiveView:
+    """The live view, laid out; its files go to a folder of the test's own."""
+    monkeypatch.setattr(decode, "get_upload_folder", lambda: str(tmp_path))
+    with gr.Blocks():
+        view = LiveView(room, LOCAL, header())
+        view.build()
+    return view

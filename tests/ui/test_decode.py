@@ -4,38 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import gradio as gr
 import pytest
-from visits import request, wait
+from visits import request, sent, slowed, wait
 
-from sequoia import Decoder, Run, StepTrace
-from ui import controls, decode, runner
+from sequoia import Decoder, Run
+from ui import controls, runner
 from ui.decode import LiveView
 from ui.engine_room import EngineRoom
-from ui.session import LOCAL
-from ui.stage import header
-
-
-@pytest.fixture
-def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The pop-up messages."""
-    said: list[str] = []
-    monkeypatch.setattr(gr, "Warning", lambda text, **_: said.append(text))
-    return said
-
-
-@pytest.fixture
-def view(room: EngineRoom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LiveView:
-    monkeypatch.setattr(decode, "get_upload_folder", lambda: str(tmp_path))
-    with gr.Blocks():
-        view = LiveView(room, LOCAL, header())
-        view.build()
-    return view
 
 
 def filled(view: LiveView, **changes: Any) -> dict[Any, Any]:
@@ -43,11 +21,6 @@ def filled(view: LiveView, **changes: Any) -> dict[Any, Any]:
               "first": 2, "second": 3, "branching": "2", "verifier": "sequoia", "compare": False, "chat": True,
               **changes}
     return {getattr(view.form, name): values[name] for name in controls.FORM}
-
-
-def sent(messages: Iterator[str]) -> list[dict[str, Any]]:
-    """All messages for the stage."""
-    return [json.loads(message) for message in messages]
 
 
 def test_a_run_streams_ends_and_can_be_saved(view: LiveView) -> None:
@@ -97,14 +70,7 @@ def test_a_second_run_of_the_same_visitor_is_refused_while_one_goes_on(view: Liv
 
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Steps of 10 milliseconds, so that a run is long enough to be interrupted."""
-
-    class Slow(Decoder):
-        def step(self) -> StepTrace:
-            time.sleep(0.01)
-            return super().step()
-
-    monkeypatch.setattr(runner, "Decoder", Slow)
+    monkeypatch.setattr(runner, "Decoder", slowed(Decoder))
 
 
 def test_a_closed_page_frees_the_engine(view: LiveView, room: EngineRoom, slow: None) -> None:

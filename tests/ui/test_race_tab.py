@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
 import pytest
-from visits import request, wait
+from visits import request, sent, slowed, wait
 
 import ui.racing
-from sequoia import Policy, Race, StepTrace
+from sequoia import Policy, Race
 from sequoia.race_file import RaceLog
 from sequoia.tree import Tree
-from ui import decode, race_form, race_tab
+from ui import race_form, race_tab
 from ui.decode import LiveView
 from ui.engine_room import EngineRoom
 from ui.presets import presets
@@ -31,34 +29,16 @@ LANES = [("plain", "", "sequoia"), ("chain", "4", "sequoia"), ("none", "", "sequ
 
 
 @pytest.fixture
-def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The pop-up messages."""
-    said: list[str] = []
-    monkeypatch.setattr(gr, "Warning", lambda text, **_: said.append(text))
-    return said
-
-
-@pytest.fixture
-def tab(room: EngineRoom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RaceTab:
-    monkeypatch.setattr(decode, "get_upload_folder", lambda: str(tmp_path))
+def tab(room: EngineRoom, view: LiveView) -> RaceTab:
     with gr.Blocks():
-        live = LiveView(room, LOCAL, header())
-        live.build()
-        tab = RaceTab(room, LOCAL, live)
+        tab = RaceTab(room, LOCAL, view)
         tab.build()
     return tab
 
 
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Steps of 10 milliseconds, so that a race is long enough to be interrupted."""
-
-    class Slow(Race):
-        def step(self) -> tuple[int, StepTrace]:
-            time.sleep(0.01)
-            return super().step()
-
-    monkeypatch.setattr(ui.racing, "Race", Slow)
+    monkeypatch.setattr(ui.racing, "Race", slowed(Race))
 
 
 def filled(tab: RaceTab, lanes: list[Any] | None = None, **changes: Any) -> dict[Any, Any]:
@@ -68,10 +48,6 @@ def filled(tab: RaceTab, lanes: list[Any] | None = None, **changes: Any) -> dict
     for parts, (kind, numbers, verifier) in zip(tab.form.lanes, lanes or LANES, strict=True):
         data |= {parts.kind: kind, parts.numbers: numbers, parts.verifier: verifier}
     return data
-
-
-def sent(messages: Iterator[str]) -> list[dict[str, Any]]:
-    return [json.loads(message) for message in messages]
 
 
 def event(data: Any) -> SimpleNamespace:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch
-from visits import wait
+from visits import Gate, sent, wait
 
 import sequoia.law
 import ui.racing
@@ -49,36 +49,18 @@ def make(room: EngineRoom) -> Callable[..., RaceRun]:
     return made
 
 
-class Gate:
-    """A race that makes a step only when it is let through."""
-
-    def __init__(self) -> None:
-        self.begun, self.passes = threading.Semaphore(0), threading.Semaphore(0)
-
-    def race(self) -> type[Race]:
-        gate = self
-
-        class Gated(Race):
-            def step(self) -> tuple[int, StepTrace]:
-                gate.begun.release()
-                assert gate.passes.acquire(timeout=10)
-                return super().step()
-
-        return Gated
-
-
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     gate = Gate()
-    monkeypatch.setattr(ui.racing, "Race", gate.race())
+    monkeypatch.setattr(ui.racing, "Race", gate.before(Race))
     yield gate
-    gate.passes.release(10_000)  # no thread stays behind
+    gate.open()
 
 
 def raced(race: RaceRun) -> list[dict[str, Any]]:
     """All its messages."""
     race.start()
-    return [json.loads(text) for text in race.messages()]
+    return sent(race.messages())
 
 
 def moves_of(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -189,7 +171,7 @@ def test_stop_ends_all_lanes_within_the_present_step(make: Callable[..., RaceRun
     assert gate.begun.acquire(timeout=10)  # the sixth step is under way
     race.halt()
     gate.passes.release(100)
-    messages = [json.loads(text) for text in race.messages()]
+    messages = sent(race.messages())
     assert len(moves_of(messages)) == 6
     assert (messages[-1]["done"], messages[-1]["stopped"]) == (True, True)
     assert messages[-1]["error"] is None
@@ -205,7 +187,7 @@ def test_what_is_known_of_a_stopped_race_is_told(make: Callable[..., RaceRun], g
         assert gate.begun.acquire(timeout=10)
     race.halt()
     gate.passes.release(100)
-    results = results_of([json.loads(text) for text in race.messages()])
+    results = results_of(sent(race.messages()))
     assert results[0] is None
     assert results[1]["waterfall"]["bars"][-1]["name"] == "overhead"
     assert results[1]["lossless"]["kind"] == "exact"
@@ -241,7 +223,7 @@ def test_stop_while_waiting_for_the_models(make: Callable[..., RaceRun], pair: P
     race = make(room=room)
     race.start()
     race.halt()
-    last = [json.loads(text) for text in race.messages()][-1]
+    last = sent(race.messages())[-1]
     assert (last["race"], last["notice"]) == (None, "stopped")
     loaded.set()
 

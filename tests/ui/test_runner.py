@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 import torch
-from visits import order, wait
+from visits import Gate, order, wait
 
 import ui.runner
-from sequoia import Decoder, Pair, SequoiaError, StepTrace
+from sequoia import Decoder, Pair, SequoiaError
 from sequoia.errors import BadModel
 from ui.engine_room import EngineRoom
 from ui.live import LiveRun
@@ -22,30 +22,12 @@ from ui.session import LOCAL, Limits
 from ui.trees import Wish
 
 
-class Gate:
-    """A decoder that makes a step only when it is let through."""
-
-    def __init__(self) -> None:
-        self.begun, self.passes = threading.Semaphore(0), threading.Semaphore(0)
-
-    def decoder(self) -> type[Decoder]:
-        gate = self
-
-        class Gated(Decoder):
-            def step(self) -> StepTrace:
-                gate.begun.release()
-                assert gate.passes.acquire(timeout=10)
-                return super().step()
-
-        return Gated
-
-
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     gate = Gate()
-    monkeypatch.setattr(ui.runner, "Decoder", gate.decoder())
+    monkeypatch.setattr(ui.runner, "Decoder", gate.before(Decoder))
     yield gate
-    gate.passes.release(10_000)  # no thread stays behind
+    gate.open()
 
 
 def steps_of(texts: list[str]) -> list[Any]:

@@ -1,9 +1,11 @@
-"""What the tests of the page share: orders, requests, and waiting for a thread."""
+"""What the tests of the page share: orders, requests, messages, waiting for a thread, and steps that wait or take their time."""
 
 from __future__ import annotations
 
+import json
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 from typing import Any
 
@@ -29,3 +31,41 @@ def wait(true: Callable[[], Any], seconds: float = 10) -> None:
 def request(who: str = "one", **query: str) -> SimpleNamespace:
     """What a handler looks at of a request."""
     return SimpleNamespace(session_hash=who, query_params=query)
+
+
+def sent(messages: Iterable[str]) -> list[dict[str, Any]]:
+    """All messages for a stage."""
+    return [json.loads(message) for message in messages]
+
+
+class Gate:
+    """Makes classes, of decoders or races, that make a step only when it is let through."""
+
+    def __init__(self) -> None:
+        self.begun, self.passes = threading.Semaphore(0), threading.Semaphore(0)
+
+    def before(self, kind: type[Any]) -> type[Any]:
+        gate = self
+
+        class Gated(kind):
+            def step(self) -> Any:
+                gate.begun.release()
+                assert gate.passes.acquire(timeout=10)
+                return super().step()
+
+        return Gated
+
+    def open(self) -> None:
+        """For good, so that no thread stays behind."""
+        self.passes.release(10_000)
+
+
+def slowed(kind: type[Any]) -> type[Any]:
+    """A decoder or a race with steps of 10 milliseconds more, so that it is long enough to be interrupted."""
+
+    class Slow(kind):
+        def step(self) -> Any:
+            time.sleep(0.01)
+            return super().step()
+
+    return Slow
