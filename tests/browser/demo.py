@@ -13,15 +13,15 @@ FRAME = "() => new Promise(f => requestAnimationFrame(() => requestAnimationFram
 LOCAL = ("file:", "data:", "blob:")
 
 
-def opened(browser: Browser, path: Path, **options: Any) -> Iterator[Page]:
-    """The page at `path`, 1280 x 800 unless `options` of the browser's context say otherwise. Whatever the console says, and any
-    request beyond files, fails the test."""
+def opened(browser: Browser, path: Path, query: str = "", **options: Any) -> Iterator[Page]:
+    """The page at `path` with `query`, 1280 x 800 unless `options` of the browser's context say otherwise. Whatever the console
+    says, and any request beyond files, fails the test."""
     context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
     page, said = context.new_page(), []
     page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
     page.on("pageerror", lambda error: said.append(f"error: {error}"))
     page.on("request", lambda request: said.append(request.url) if not request.url.startswith(LOCAL) else None)
-    page.goto(path.as_uri())
+    page.goto(path.as_uri() + query)
     settle(page)
     yield page
     settle(page)

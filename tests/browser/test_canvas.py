@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from demo import CANVAS, opened, settle
 
 from sequoia.trace import DecodeStats, Run
 from sequoia.tree import Tree
 
 HERE = Path(__file__).parent
-DEMO = HERE.parents[1] / "ui" / "canvas" / "demo.html"
-FRAME = "() => new Promise(f => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(f))))"
 
 
 @pytest.fixture(scope="module")
@@ -28,21 +27,8 @@ def canned() -> dict[str, Any]:
 
 @pytest.fixture
 def page(browser: Any) -> Iterator[Any]:
-    """The empty test page at 1280 x 800. Whatever the console says, and any request beyond files, fails the test."""
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
-    tab, said = context.new_page(), []
-    tab.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
-    tab.on("pageerror", lambda error: said.append(f"error: {error}"))
-    tab.on("request", lambda request: said.append(request.url) if not request.url.startswith(("file:", "data:")) else None)
-    tab.goto(DEMO.as_uri() + "?bare")
-    yield tab
-    settle(tab)
-    context.close()
-    assert said == []
-
-
-def settle(page: Any) -> None:
-    page.evaluate(FRAME)
+    """The empty test page."""
+    yield from opened(browser, CANVAS / "demo.html", "?bare")
 
 
 def give(page: Any, message: dict[str, Any]) -> None:
@@ -415,6 +401,8 @@ def test_search_finds_and_unfolds(page: Any, canned: dict[str, Any]) -> None:
     settle(page)
     hits = [t for t in (*run["steps"][i]["tokens"], run["steps"][i]["bonus"]) if wanted.lower() in run["pieces"][str(t)].lower()]
     assert text(page, ".sq-hits") == f"{len(hits)} of 512"
+    places = [node for node, token in enumerate(run["steps"][i]["tokens"]) if wanted.lower() in run["pieces"][str(token)].lower()]
+    assert page.locator(".sq-mini-hits").get_attribute("d").count("M") == len(places) > 0
     assert at(page) == i
     for _ in hits:
         page.keyboard.press("Enter")

@@ -472,6 +472,38 @@ def test_512_and_1024_nodes_stay_readable_and_quick(page: Page) -> None:
     expect(node(page, 999)).to_be_focused()
 
 
+def test_the_tree_is_zoomed_about_the_pointer_and_dragged(page: Page) -> None:
+    """Guards a zoom that throws the picture to its corner, and a drag that ends as a click on a node."""
+    put(page, n=400)
+    page.get_by_role("button", name="All nodes").click()
+    page.get_by_role("button", name="Whole tree, or readable size").click()
+    settle(page)
+    box = page.locator(".sq-lab-scroll").bounding_box()
+    tree = page.locator(".sq-lab-tree .sq-tree-svg").bounding_box()
+    assert tree["height"] <= box["height"]
+    pill = node(page, 30)
+    before = pill.bounding_box()
+    x, y = before["x"] + before["width"] / 2, before["y"] + before["height"] / 2
+    page.mouse.move(x, y)
+    page.keyboard.down("Control")
+    for _ in range(6):
+        page.mouse.wheel(0, -150)
+    page.keyboard.up("Control")
+    settle(page)
+    after = pill.bounding_box()
+    assert after["height"] > 2 * before["height"]
+    assert after["x"] <= x <= after["x"] + after["width"]
+    assert abs(after["y"] + after["height"] / 2 - y) < after["height"]
+    opened_before = page.evaluate("made.lab.tree.opened.size")
+    page.mouse.down()
+    page.mouse.move(x - 20, y - 40, steps=4)
+    page.mouse.up()
+    settle(page)
+    moved = pill.bounding_box()
+    assert (moved["x"] - after["x"], moved["y"] - after["y"]) == pytest.approx((-20, -40), abs=3)
+    assert page.evaluate("made.lab.tree.opened.size") == opened_before
+
+
 # -- use it ----------------------------------------------------------------------------------------------------------------------
 
 

@@ -13,11 +13,13 @@
         this.root);
       this.paths = Object.fromEntries(ORDER.map((s) => [s, svg("path", { class: "sq-mini-path", "data-s": s }, this.box)]));
       this.window = svg("rect", { class: "sq-mini-window" }, this.box);
+      this.hits = svg("path", { class: "sq-mini-hits" }, this.box);
       this.dot = svg("path", { class: "sq-mini-dot" }, this.box);
       this.box.addEventListener("click", (event) => this.topo && onPick(this.nearest(event)));
     }
 
-    paint(topo, view, selected) {
+    /** `hits`: nodes that were searched for. */
+    paint(topo, view, selected, hits) {
       if (this.topo !== topo) {
         this.topo = topo;
         attr(this.box, "viewBox", `-0.3 -0.5 ${topo.levels + 0.2} ${topo.rows}`);
@@ -28,6 +30,7 @@
         parts[state].push(`M${topo.depth[node]} ${topo.row[node]}h.7`);
       }
       for (const s of ORDER) attr(this.paths[s], "d", parts[s].join(""));
+      attr(this.hits, "d", hits.map((node) => `M${topo.depth[node]} ${topo.row[node]}h.7`).join(""));
       const node = typeof selected === "number" ? selected : -1;
       attr(this.dot, "d", node < 0 ? "" : `M${topo.depth[node]} ${topo.row[node]}h.7`);
     }

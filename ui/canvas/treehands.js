@@ -1,14 +1,14 @@
-/* What a person does to the tree: zoom, drag, hover, press, and walk it by keyboard. Draws nothing itself. */
+/* What a person does to the tree: zoom and drag as in pan.js, hover, press, and walk it by keyboard. Draws nothing itself. */
 (function (S) {
   "use strict";
 
   const { attr } = S.dom;
-  const ZOOM = [0.25, 5];
   const nodeOf = (key) => (!key || key[0] === "g" ? null : key === "bonus" ? key : Number(key.slice(1)));
   const cellOf = (event) => event.target.closest?.(".sq-n");
 
-  S.TreeHands = class {
+  S.TreeHands = class extends S.Pan {
     constructor(tree) {
+      super(tree, () => tree.store.changed(), 24);
       this.tree = tree;
       this.store = tree.store;
       const { canvas, scroller, store } = tree;
@@ -18,61 +18,6 @@
       canvas.addEventListener("keydown", (event) => this.key(event, cellOf(event)));
       canvas.addEventListener("focusin", (event) => this.focused(cellOf(event)));
       scroller.addEventListener("scroll", () => !tree.mini.root.hidden && store.changed(), { passive: true });
-      scroller.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
-      this.drag(scroller);
-    }
-
-    // -- zoom and pan ------------------------------------------------------------------------------------------------
-
-    /** Zoom about a point of the window, or about the middle of what is in view. */
-    zoomTo(zoom, at) {
-      const { tree } = this, { scroller } = tree;
-      const before = tree.zoom, next = Math.max(ZOOM[0], Math.min(ZOOM[1], zoom));
-      if (!tree.frame || next === before) return;
-      const box = scroller.getBoundingClientRect();
-      const px = at ? at.x - box.left : scroller.clientWidth / 2, py = at ? at.y - box.top : scroller.clientHeight / 2;
-      const x = (scroller.scrollLeft + px) / before, y = (scroller.scrollTop + py) / before;
-      tree.zoom = next;
-      tree.scale();
-      scroller.scrollLeft = x * next - px;
-      scroller.scrollTop = y * next - py;
-      this.store.changed();
-    }
-
-    zoomBy(factor) { this.zoomTo(this.tree.zoom * factor); }
-
-    /** The whole tree in the box; once more: back to the size at which it can be read. */
-    zoomFit() {
-      const { frame, size, zoom } = this.tree;
-      if (!frame) return;
-      const whole = Math.min(1, size.w / frame.width, (size.h - 24) / frame.height);
-      this.zoomTo(Math.abs(zoom - whole) < 0.001 ? 1 : whole);
-    }
-
-    wheel(event) {
-      if (!event.ctrlKey && !event.metaKey) return;
-      event.preventDefault();
-      this.zoomTo(this.tree.zoom * Math.exp(-event.deltaY * 0.002), { x: event.clientX, y: event.clientY });
-    }
-
-    /** Dragging moves what is in view; a press that moved is no click. Touch scrolls by itself. */
-    drag(scroller) {
-      let start = null;
-      scroller.addEventListener("pointerdown", (event) => {
-        this.dragged = false;
-        if (event.button || event.pointerType === "touch") return;
-        start = { x: event.clientX + scroller.scrollLeft, y: event.clientY + scroller.scrollTop, id: event.pointerId };
-      });
-      scroller.addEventListener("pointermove", (event) => {
-        if (!start) return;
-        const dx = start.x - event.clientX - scroller.scrollLeft, dy = start.y - event.clientY - scroller.scrollTop;
-        if (!this.dragged && Math.hypot(dx, dy) < 5) return;
-        if (!this.dragged) scroller.setPointerCapture(start.id);
-        this.dragged = true;
-        scroller.scrollLeft += dx;
-        scroller.scrollTop += dy;
-      });
-      for (const name of ["pointerup", "pointercancel"]) scroller.addEventListener(name, () => { start = null; });
     }
 
     // -- pointing at nodes -------------------------------------------------------------------------------------------

@@ -269,7 +269,8 @@
       const wanted = view.topo.n > 60 && (focus || overflowing || view.topo.rows * S.frame.LEAST_PITCH > 700);
       show(this.mini.root, wanted);
       if (!wanted) return;
-      this.mini.paint(view.topo, view, this.store.selected);
+      const hits = this.store.query ? this.found(view).filter((node) => node !== "bonus") : [];
+      this.mini.paint(view.topo, view, this.store.selected, hits);
       this.mini.frame(focus || !overflowing ? null : this.part());
     }
 

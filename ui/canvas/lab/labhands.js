@@ -1,25 +1,21 @@
-/* What a person does to the lab's tree: hover, press, walk it by keyboard, scroll and zoom. Draws nothing itself. */
+/* What a person does to the lab's tree: zoom and drag as in pan.js, hover, press, walk it by keyboard. Draws nothing itself. */
 (function (S) {
   "use strict";
 
   const { attr } = S.dom;
   const lab = (S.lab = S.lab || {});
 
-  lab.TreeHands = class {
+  lab.TreeHands = class extends S.Pan {
     constructor(tree) {
+      super(tree, () => tree.state.changed());
       this.tree = tree;
       const { canvas, scroller } = tree;
       const nodeOf = (event) => { const g = event.target.closest?.(".sq-n"); return g ? Number(g.dataset.node) : null; };
       canvas.addEventListener("pointerover", (event) => tree.point(nodeOf(event)));
       canvas.addEventListener("pointerleave", () => tree.point(null));
-      canvas.addEventListener("click", (event) => nodeOf(event) !== null && this.press(nodeOf(event), event.shiftKey));
+      canvas.addEventListener("click", (event) => nodeOf(event) !== null && !this.dragged && this.press(nodeOf(event), event.shiftKey));
       canvas.addEventListener("focusin", (event) => this.focused(nodeOf(event)));
       canvas.addEventListener("keydown", (event) => this.key(event, nodeOf(event)));
-      scroller.addEventListener("wheel", (event) => {
-        if (!event.ctrlKey && !event.metaKey) return;
-        event.preventDefault();
-        tree.zoomTo(tree.zoom * Math.exp(-event.deltaY * 0.002));
-      }, { passive: false });
       scroller.addEventListener("scroll", () => tree.scrolled(scroller.scrollLeft, scroller.scrollTop), { passive: true });
     }
 

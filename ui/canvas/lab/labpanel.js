@@ -19,9 +19,9 @@
       this.fold = button(host, { text: "All nodes", hint: "Draw every node, or only the best ones" });
       this.fold.addEventListener("click", () => { this.all = !this.all; this.state.changed(); });
       const zoom = el("span", { class: "sq-segments", role: "group", "aria-label": "Zoom" }, host);
-      button(zoom, { icon: "minus", label: "Zoom out" }).addEventListener("click", () => this.zoomTo(this.zoom / 1.25));
-      button(zoom, { icon: "fit", label: "Whole tree, or readable size" }).addEventListener("click", () => this.zoomFit());
-      button(zoom, { icon: "plus", label: "Zoom in" }).addEventListener("click", () => this.zoomTo(this.zoom * 1.25));
+      button(zoom, { icon: "minus", label: "Zoom out" }).addEventListener("click", () => this.pan.zoomBy(0.8));
+      button(zoom, { icon: "fit", label: "Whole tree, or readable size" }).addEventListener("click", () => this.pan.zoomFit());
+      button(zoom, { icon: "plus", label: "Zoom in" }).addEventListener("click", () => this.pan.zoomBy(1.25));
     }
 
     budget(host) {
@@ -87,6 +87,7 @@
       const size = state.shown === "hand" ? state.hand.length : state.n;
       show(this.fold, Boolean(this.foldable));
       attr(this.fold, "aria-pressed", String(this.all));
+      this.search.classList.toggle("sq-none", Boolean(this.query) && !this.hits().length);
       text(this.word, size + (size === 1 ? " node" : " nodes") + (this.drawn?.items.length < size ? `, ${this.drawn.items.length} drawn` : ""));
     }
   };

@@ -6,7 +6,6 @@
   const { el, svg, attr, text, show } = S.dom;
   const lab = (S.lab = S.lab || {});
   const { FOLD_ABOVE, DRAWN } = lab.TreePanel;
-  const ZOOM = [0.25, 4];
   const BEYOND = 12; // rows above and below the window whose pills are written too
 
   lab.Tree = class extends lab.TreePanel {
@@ -21,7 +20,7 @@
       this.scroller = el("div", { class: "sq-lab-scroll" }, panel.body);
       this.canvas = svg("svg", { class: "sq-tree-svg" }, this.scroller);
       this.nodes = new S.Nodes(this.canvas);
-      new lab.TreeHands(this); // listens from now on
+      this.pan = new lab.TreeHands(this);
       this.size = S.dom.sized(this.scroller, () => state.changed());
       document.fonts?.ready.then(() => { this.family = null; this.shape = null; state.changed(); });
     }
@@ -121,10 +120,14 @@
     fit() {
       const { frame, zoom } = this;
       attr(this.canvas, "viewBox", `0 0 ${frame.width} ${frame.height}`);
-      attr(this.canvas, "width", Math.round(frame.width * zoom));
-      attr(this.canvas, "height", Math.round(frame.height * zoom));
+      this.scale();
       this.canvas.classList.toggle("sq-dots", frame.size * zoom < 6);
       this.edges();
+    }
+
+    scale() {
+      attr(this.canvas, "width", Math.round(this.frame.width * this.zoom));
+      attr(this.canvas, "height", Math.round(this.frame.height * this.zoom));
     }
 
     /** The picture fades where it goes on beyond its box. */
@@ -237,7 +240,7 @@
       attr(this.drawing, "data-verdict", size > 1 && gap < 1e-9 ? "best" : "short");
     }
 
-    // -- find, zoom ----------------------------------------------------------------------------------------------------------
+    // -- find ----------------------------------------------------------------------------------------------------------------
 
     find() {
       this.query = this.search.value.trim();
@@ -269,16 +272,6 @@
       const item = this.byNode.get(node), { frame, zoom, scroller } = this;
       scroller.scrollTo({ left: frame.x(item.col) * zoom - scroller.clientWidth / 2, top: frame.y(item.row) * zoom - scroller.clientHeight / 2 });
       this.nodes.made.get(item.key).g.focus({ preventScroll: true });
-    }
-
-    zoomTo(zoom) {
-      this.zoom = Math.max(ZOOM[0], Math.min(ZOOM[1], zoom));
-      this.state.changed();
-    }
-
-    zoomFit() {
-      const { frame, size } = this, whole = Math.min(1, size.w / frame.width, (size.h - 4) / frame.height);
-      this.zoomTo(Math.abs(this.zoom - whole) < 1e-3 ? 1 : whole);
     }
   };
 })((window.Sequoia = window.Sequoia || {}));
