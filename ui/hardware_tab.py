@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import gradio as gr
 import plotly
 
-from sequoia import Pair, SequoiaError, machine
+from sequoia import SequoiaError, machine
 from sequoia.errors import BadProfile, BadTree
 from sequoia.guarded import shown, whole
 
@@ -19,9 +18,9 @@ from . import hardware_view, profiles, show
 from .decode import LiveView, visitor, warn
 from .engine_room import EngineRoom, made_with
 from .hardware_view import Rates, aside
-from .line import Left
 from .measuring import Measurement, Report
 from .profiles import Entry
+from .ready import pair_now, settled
 from .session import Limits, Sessions
 
 CANVAS = Path(__file__).resolve().parent / "canvas" / "hardware"
@@ -33,8 +32,7 @@ Updates = dict[Any, Any]
 
 def head() -> str:
     """Styles and scripts for the page's head. Plotly itself is asked for when the view is first opened."""
-    sheets = [show.style(path.read_text(encoding="utf-8")) for path in sorted(CANVAS.glob("*.css"))]
-    return "\n".join([*sheets, *(show.script((CANVAS / name).read_text(encoding="utf-8")) for name in SCRIPTS)])
+    return show.head(CANVAS, SCRIPTS)
 
 
 @dataclass(frozen=True)
@@ -107,9 +105,7 @@ class HardwareTab:
         asked = self._asked(data)
         while not self._room.settled:
             yield self._shown(asked, request)
-            while not self._room.settled:
-                await asyncio.sleep(0.2)
-            await asyncio.sleep(0.1)  # the pair is handed out a moment after it is settled
+            await settled(self._room)
             asked = replace(asked, profile=HERE, rates=None)
         yield self._shown(asked, request)
 
@@ -123,7 +119,7 @@ class HardwareTab:
 
     def _shown(self, asked: Asked, request: gr.Request) -> Updates:
         """Updates of the board and the menus; where a value is refused, everything on screen stays."""
-        entries, vectors = self._entries(asked.store), hardware_view.rates_of(self._pair())
+        entries, vectors = self._entries(asked.store), hardware_view.rates_of(pair_now(self._room))
         profile = _known(asked.profile, entries, next(iter(entries), None))
         same = _same(entries, profile)
         against = _known(asked.against, entries, NONE)
@@ -145,23 +141,16 @@ class HardwareTab:
             raise BadProfile("no profile is at hand; measure this machine or import one")
         nodes = int(nodes) if isinstance(nodes, float) and nodes.is_integer() else nodes
         whole(nodes, "nodes at most", 1, self._limits.nodes, BadTree)
-        recording, pair = self._live.shelf.get(request.query_params.get("run")), self._pair()
+        recording, pair = self._live.shelf.get(request.query_params.get("run")), pair_now(self._room)
         run = recording.run() if recording else None
         if run and pair and not made_with(run.meta, pair):
             run = None  # other models than those whose times and acceptance stand beside it
         return hardware_view.message(entry, vectors[rates], nodes, against, run,
                                      machine(pair) if pair else None, vectors, notice)
 
-    def _pair(self) -> Pair | None:
-        """The pair, or None while there is none."""
-        try:
-            return self._room.pair(lambda: True) if self._room.settled else None
-        except (SequoiaError, Left):
-            return None
-
     def _entries(self, store: Any) -> dict[str, Entry]:
         """All profiles by key, this machine's first."""
-        pair = self._pair()
+        pair = pair_now(self._room)
         here = {HERE: Entry("this machine", machine(pair))} if pair else {}
         return {**here, **{f"kept:{name}": entry for name, entry in profiles.kept(store).items()}, **profiles.shipped()}
 

@@ -5,7 +5,6 @@ Everything else in the lab happens in the browser. Every handler is safe for any
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import gradio as gr
-import plotly
 
-from sequoia import Pair, Policy, SequoiaError, Tree, machine
+from sequoia import Policy, SequoiaError, Tree, machine
 from sequoia.errors import BadPolicy, BadPrompt, BadTree
 from sequoia.guarded import shown, whole
 from sequoia.hub import BUNDLED
@@ -24,11 +22,11 @@ from . import profiles, show
 from .counting import WAYS, Counting, Tally
 from .decode import LiveView, visitor
 from .engine_room import EngineRoom
-from .hardware_tab import HardwareTab
+from .hardware_tab import PLOTLY, HardwareTab
 from .hardware_view import atlas_table, rates_of
-from .line import Left
 from .presets import presets
 from .profiles import Entry
+from .ready import pair_now, settled
 from .session import Limits, Sessions
 from .trees import SHAPES
 
@@ -38,7 +36,6 @@ SCRIPTS = ("glossary.js", "pictures.js", "planner.js", "dp_table.js", "dp_shade.
            "exporting.js", "vectors.js",
            "refusal.js", "counts.js", "counting.js", "editor.js", "labhands.js", "labpanel.js", "labtree.js", "whatif.js",
            "numbers.js", "table.js", "curves.js", "check.js", "lab.js")
-PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 CODE, TYPED = "code", "typed"  # all presets that are code; a text of the visitor's own
 COUNT_TOKENS, MOST_TYPED = 128, 4000  # new tokens a prompt; characters
 Updates = dict[Any, Any]
@@ -46,8 +43,7 @@ Updates = dict[Any, Any]
 
 def head() -> str:
     """Styles and scripts for the page's head. Plotly itself is asked for when the lab is first opened."""
-    sheets = [show.style(path.read_text(encoding="utf-8")) for path in sorted(CANVAS.glob("*.css"))]
-    return "\n".join([*sheets, *(show.script((CANVAS / name).read_text(encoding="utf-8")) for name in SCRIPTS)])
+    return show.head(CANVAS, SCRIPTS)
 
 
 @dataclass(frozen=True)
@@ -97,13 +93,11 @@ class LabTab:
         that the browser keeps, not believed."""
         yield _text(self._known(store))
         if not self._room.settled:
-            while not self._room.settled:
-                await asyncio.sleep(0.2)
-            await asyncio.sleep(0.1)  # the pair is handed out a moment after it is settled
+            await settled(self._room)
             yield _text(self._known(store))
 
     def _known(self, store: Any) -> dict[str, Any]:
-        pair = self._pair()
+        pair = pair_now(self._room)
         survey = json.loads((BUNDLED / "acceptance.json").read_text(encoding="utf-8"))
         named = [{"key": CODE, "label": "all code prompts"}, *({"key": one.name, "label": one.name} for one in presets()),
                  {"key": TYPED, "label": "your own text"}]
@@ -115,13 +109,6 @@ class LabTab:
                 "profile": json.loads(machine(pair).to_json()) if pair else None,
                 "profiles": [_told_profile(f"kept:{name}", entry) for name, entry in profiles.kept(store).items()]
                             + [_told_profile(name, entry) for name, entry in profiles.shipped().items()]}
-
-    def _pair(self) -> Pair | None:
-        """The pair, or None while there is none."""
-        try:
-            return self._room.pair(lambda: True) if self._room.settled else None
-        except (SequoiaError, Left):
-            return None
 
     # -- counting --------------------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import html
 import json
 import unicodedata
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 MAX_MESSAGE = 400
@@ -36,6 +38,12 @@ def script(source: str) -> str:
 def style(source: str) -> str:
     """A style element; in CSS no text of ours holds a closing tag, and one that did would be cut off here."""
     return "<style>\n" + source.replace("</", "<\\/") + "\n</style>"
+
+
+def head(folder: Path, scripts: Iterable[str]) -> str:
+    """A view's part of the page's head: all style sheets of `folder`, and its scripts of those names in that order."""
+    sheets = [style(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.css"))]
+    return "\n".join([*sheets, *(script((folder / name).read_text(encoding="utf-8")) for name in scripts)])
 
 
 def literal(value: Any) -> str:
