@@ -58,16 +58,17 @@ class Place:
         return len(_cells(self.law, {}, draws)) > 1
 
 
-def place_in(pair: Pair, prompt: str, text: Sequence[int], policy: Policy) -> Place:
+def place_in(pair: Pair, prompt: str, text: Sequence[int], policy: Policy, gone: Callable[[], bool] = lambda: False) -> Place:
     """The first place of `text`, tokens that follow `prompt`, whose law has LEAST_BITS of entropy or more; where none of the
     first MOST_PLACES has, the one of them with most, of equals the first.
 
-    The rule looks at the target's laws alone, so nothing that is counted later can have a say in it. Raises BadPrompt.
+    The rule looks at the target's laws alone, so nothing that is counted later can have a say in it. Once `gone`, no further
+    place is looked at. Raises BadPrompt.
     """
     looked: list[Place] = []
     for at in range(min(max(len(text), 1), MOST_PLACES)):
         looked.append(Place(tuple(text[:at]), first_law(pair, prompt, policy, text[:at])))
-        if looked[-1].bits >= LEAST_BITS:
+        if looked[-1].bits >= LEAST_BITS or gone():
             break
     return replace(max(looked, key=lambda place: place.bits), looked=len(looked))
 

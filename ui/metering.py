@@ -26,27 +26,38 @@ Round = Mapping[int, Result]
 class Meter:
     """The check of one race. `tree_of(i)`: the tree of lane i, or what makes each draw's own Shaper."""
 
-    def __init__(self, case: Case, tree_of: Callable[[int], Tree | Callable[[], Shaper]]) -> None:
-        self._case, self._tree_of = case, tree_of
+    def __init__(self, case: Case, tree_of: Callable[[int], Tree | Callable[[], Shaper]], seconds: float,
+                 gone: Callable[[], bool]) -> None:
+        self._case, self._tree_of, self._gone, self._end = case, tree_of, gone, time.monotonic() + seconds
         self._lane = case.base or 0  # whose text the place is in: the target's own where a lane decodes plainly
-        self._place = place_in(case.pair, case.prompt, case.tallies[self._lane].tokens, case.policy)
+        self._place = place_in(case.pair, case.prompt, case.tallies[self._lane].tokens, case.policy, self._over)
 
-    def rounds(self, seconds: float, gone: Callable[[], bool]) -> Iterator[Round]:
-        """A result for every lane that drafts, after each round of draws; the last one when all are drawn, the time is up, or
-        the visitor is `gone`."""
+    def _over(self) -> bool:
+        """Whether the time is up or the visitor gone."""
+        return self._gone() or time.monotonic() > self._end
+
+    def rounds(self) -> Iterator[Round]:
+        """A result for every lane that drafts, after each round of draws; the last one when all are drawn or it is over."""
         if not self._place.tells(DRAWS):
             yield {i: self._blind() for i in self._lanes}
             return
-        end, counting = time.monotonic() + seconds, {i: self._draws(i) for i in self._lanes}
-        found: dict[int, FirstTokens] = {}
+        drawing = {i: self._draws(i) for i in self._lanes}
+        found = {i: FirstTokens(self._place.law) for i in self._lanes}
         while True:
-            for i, draws in counting.items():
-                if len(found) < len(counting) or not gone():
-                    found[i] = next(draws, found.get(i, FirstTokens(self._place.law)))
-            going = not gone() and time.monotonic() < end and any(one.draws < DRAWS for one in found.values())
+            for i, draws in drawing.items():
+                found[i] = self._some(draws, found[i])
+            going = not self._over() and any(one.draws < DRAWS for one in found.values())
             yield {i: self._told(one, going) for i, one in found.items()}
             if not going:
                 return
+
+    def _some(self, draws: Iterator[FirstTokens], found: FirstTokens) -> FirstTokens:
+        """A batch more of one lane's draws, as many as there is time for: one may take seconds."""
+        for _ in range(BATCH):
+            if self._over():
+                break
+            found = next(draws, found)
+        return found
 
     @property
     def _lanes(self) -> list[int]:
@@ -55,7 +66,7 @@ class Meter:
     def _draws(self, i: int) -> Iterator[FirstTokens]:
         case = self._case
         policy = replace(case.policy, seed=(case.policy.seed + (i + 1) * _APART) % 2**63)  # no two lanes share their draws
-        return first_tokens(case.pair, case.prompt, policy, self._tree_of(i), case.lanes[i].verifier, DRAWS, BATCH, self._place)
+        return first_tokens(case.pair, case.prompt, policy, self._tree_of(i), case.lanes[i].verifier, DRAWS, 1, self._place)
 
     def _told(self, found: FirstTokens, going: bool) -> Result:
         return said(_KINDS[found.verdict], found.sentence, p=found.p_value, count=self._count(found, going))

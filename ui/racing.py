@@ -200,9 +200,9 @@ class RaceRun(Worker):
             return
         self.mail.put(Said("choosing the place where first tokens are drawn"))
         seconds = min(metering.SECONDS, self._end - time.monotonic())
-        meter = Meter(case, lambda i: self._tree(case, i))
+        meter = Meter(case, lambda i: self._tree(case, i), seconds, self._halt.is_set)
         self.mail.put(Said(f"drawing first tokens, {metering.DRAWS} a lane, to hold them against the target's law; Stop ends it"))
-        yield from meter.rounds(seconds, self._halt.is_set)
+        yield from meter.rounds()
 
     def _tree(self, case: Case, i: int) -> Tree | Callable[[], Shaper]:
         """The tree of lane i; where trees change, what makes a Shaper for each draw: what one draw taught it must not reach the

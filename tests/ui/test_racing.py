@@ -387,6 +387,16 @@ def test_checks_and_moves_share_the_seconds_of_the_limits(make: Callable[..., Ra
     assert not results[1]["lossless"].get("count", {}).get("going")  # it has ended, whether it began in time or not
 
 
+def test_a_check_without_time_draws_nothing_and_says_so(make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards against a batch that is drawn to its end where one draw takes seconds, and against places looked at one by one."""
+    monkeypatch.setattr(metering, "SECONDS", 0.0)
+    monkeypatch.setattr(sequoia.law, "LEAST_BITS", 99.0)
+    lossless = results_of(raced(make(**TEMPERED, check=True)))[1]["lossless"]
+    assert [lossless["count"][name] for name in ("draws", "at", "going")] == [0, 0, False]
+    assert (lossless["kind"], lossless["words"]) == (
+        "none", "The first tokens of 0 draws are too few to be held against the target's law.")
+
+
 def test_stop_ends_the_check_of_the_law(make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metering, "DRAWS", 100_000)
     monkeypatch.setattr(metering, "SECONDS", 3600.0)
@@ -407,7 +417,7 @@ def test_too_few_first_tokens_say_nothing(make: Callable[..., RaceRun], counts: 
     """Guards against a law called the same before anything was held against it."""
     found = FirstTokens(torch.tensor([0.5, 0.5, 0.0], dtype=torch.float64), counts)
     monkeypatch.setattr(metering, "first_tokens", lambda *_: iter([found]))
-    monkeypatch.setattr(metering, "SECONDS", 0.0)
+    monkeypatch.setattr(metering, "SECONDS", 0.5)
     lossless = results_of(raced(make(**TEMPERED, check=True)))[1]["lossless"]
     assert lossless["kind"] == kind
     assert (lossless["p"] is None) == (kind == "none")
