@@ -78,6 +78,8 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
         clean |= {"plain_seconds": seconds, "plain_label": "recorded"}
         if _is_spread(spread := meta.get("plain_spread"), seconds):
             clean["plain_spread"] = spread
+        if meta.get("plain_lane") is True:
+            clean["plain_lane"] = True
     if isinstance(rates := meta.get("acceptance"), list) and len(rates) <= 1024 and all(map(_is_number, rates)):
         clean["acceptance"] = rates
     if isinstance(versions := meta.get("versions"), Mapping):

@@ -19,7 +19,7 @@ from sequoia.law import FirstTokens
 from sequoia.lossless import TextMatch
 from sequoia.race_file import RaceLog
 from sequoia.trace import Run
-from ui import judging, metering
+from ui import judging, messages, metering
 from ui.engine_room import EngineRoom
 from ui.race_messages import Opened
 from ui.race_order import LEAST_LANES, RaceOrder
@@ -144,6 +144,21 @@ def test_a_lanes_run_is_shown_beside_the_plain_lane(make: Callable[..., RaceRun]
     seconds = sum(step.total_seconds for step in plain.run.steps) / 12
     assert plain.run.meta["plain_seconds"] is None
     assert [lane.run.meta["plain_seconds"] for lane in others] == [pytest.approx(seconds)] * 3
+
+
+def test_a_lanes_speed_up_has_the_same_range_in_the_live_view(make: Callable[..., RaceRun]) -> None:
+    """Guards against a lane that the race calls no clear difference and the live view faster."""
+    race = make(max_new_tokens=64)
+    results = results_of(raced(race))
+    _, *others = race.recording.log().lanes
+    for lane, result in zip(others, results[1:], strict=True):
+        meta, steps = lane.run.meta, lane.run.steps
+        assert meta["plain_lane"] is True
+        pace = sum(step.total_seconds for step in steps) / sum(len(step.emitted) for step in steps)
+        least, most = (bound / pace for bound in meta["plain_spread"])
+        assert f"plain decoding ({least:.2f}–{most:.2f}), measured" in result["doctor"]["words"]
+        again = Run.from_json(lane.run.to_json())
+        assert messages.recorded(again.meta)["plain_spread"] == pytest.approx(meta["plain_spread"])
 
 
 def test_nothing_of_an_opened_race_is_called_measured(make: Callable[..., RaceRun]) -> None:

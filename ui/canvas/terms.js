@@ -35,6 +35,7 @@
     "tokens per step": "Tokens emitted for each pass of the target. Plain decoding makes one.",
     "tokens per second": "Tokens emitted over the time of the steps so far, draft and target together.",
     "speed-up": "How many times as fast as plain decoding of the same prompt on the same machine. The range is that of three short plain stretches; one that includes 1 shows no clear difference.",
+    "speed-up of a lane": "How many times as fast as the plain lane of the same race. The range is the race’s, about 95 % sure, from how much the pace of both lanes changes along their runs; one that includes 1 shows no clear difference.",
     "accepted per step": "Drafted tokens that the target accepted, in the mean over the steps. The target adds one of its own to them.",
     "tokens emitted": "Tokens of the text so far, as far as the step shown.",
     "lane": "One way to decode the prompt. Choose what proposes its tokens: nothing (plain decoding), a chain, or a tree of one of these shapes.",
