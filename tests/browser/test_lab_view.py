@@ -425,7 +425,8 @@ def test_nothing_of_a_tree_is_cut_at_its_sides(page: Page, width: int) -> None:
     put(page)
     assert page.locator(".sq-lab-tree .sq-n:visible").count() == 64
     said = re.search(r"Levels 1 to (\d+) of the 64 drawn", page.inner_text(part("explain")))
-    assert page.eval_on_selector(".sq-lab-scroll", INSIDE) == 64 - int(said[1])
+    # A pill narrower than its column may be in sight where the column ends beyond the edge.
+    assert 64 - int(said[1]) - page.eval_on_selector(".sq-lab-scroll", INSIDE) in (0, 1)
     page.evaluate("document.querySelector('.sq-lab-scroll').scrollLeft = 1e5")
     page.wait_for_timeout(50)
     settle(page)

@@ -17,7 +17,9 @@
       this.modes(panel.tools);
       this.budget(panel.body);
       this.says(panel.body);
-      this.scroller = el("div", { class: "sq-lab-scroll" }, panel.body);
+      const box = el("div", { class: "sq-lab-box" }, panel.body);
+      this.scroller = el("div", { class: "sq-lab-scroll" }, box);
+      this.fades = el("div", { class: "sq-lab-fades" }, box);
       this.canvas = svg("svg", { class: "sq-tree-svg" }, this.scroller);
       this.nodes = new S.Nodes(this.canvas);
       this.pan = new lab.TreeHands(this);
@@ -132,9 +134,9 @@
 
     /** The picture fades where it goes on beyond its box. */
     edges() {
-      const { frame, zoom, size, left, top, scroller } = this, more = (far) => (far > 2 ? "26px" : "0px");
-      const fades = { left: more(left), right: more(frame.width * zoom - left - size.w), top: more(top), bottom: more(frame.height * zoom - top - size.h) };
-      for (const [side, px] of Object.entries(fades)) if (scroller.style.getPropertyValue("--" + side) !== px) scroller.style.setProperty("--" + side, px);
+      const { frame, zoom, size, left, top, fades: { style } } = this, more = (far) => (far > 2 ? "26px" : "0px");
+      const wanted = { left: more(left), right: more(frame.width * zoom - left - size.w), top: more(top), bottom: more(frame.height * zoom - top - size.h) };
+      for (const [side, px] of Object.entries(wanted)) if (style.getPropertyValue("--" + side) !== px) style.setProperty("--" + side, px);
     }
 
     /** Which levels are in sight, where that is not all of them. */
