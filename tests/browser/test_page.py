@@ -32,6 +32,7 @@ def until(page: Page, true: str, seconds: float = 20) -> None:
 
 def ready(page: Page) -> None:
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=40_000)
+    until(page, "s.steps.length > 0")  # what the page opens on has come
 
 
 def enter(page: Page, **values: Any) -> None:
