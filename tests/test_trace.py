@@ -31,7 +31,7 @@ META = {"label": "measured", "prompt": PROMPTS[1], "policy": {"temperature": 0.8
 def recorded(verifier: str = "sequoia", tokens: int = 40) -> tuple[tuple[StepTrace, ...], Run]:
     """The traces of a real run and the record made of them."""
     pair = tiny_pair()
-    decoder = Decoder(pair, PROMPTS[1], Policy(temperature=0.8, max_new_tokens=tokens, seed=5), TREE, verifier)
+    decoder = Decoder(pair, PROMPTS[1], Policy(temperature=0.8, max_new_tokens=tokens, seed=5, ignore_eos=True), TREE, verifier)
     recorder, traces = Recorder(pair, decoder.prompt, META), []
     for trace in run(decoder):
         traces.append(trace)
