@@ -32,8 +32,9 @@ from transformers import (
 from transformers.utils import logging as transformers_logging
 
 from sequoia.hub import load_pair
-from sequoia.models import TreeModel
+from sequoia.models import Rows, TreeModel
 from sequoia.pair import Pair
+from sequoia.tree import Tree
 
 KINDS = ("llama", "qwen2", "qwen3", "gpt_neox", "gpt2")
 EOS, BOS = "<|endoftext|>", "<|begin|>"  # a name that some tokenizer classes would otherwise add as a piece of their own
@@ -161,3 +162,15 @@ def _doubled(model: TreeModel) -> TreeModel:
     wide = TreeModel(model.hf.double(), model.name)
     wide.vocab = model.vocab
     return wide
+
+
+BUSHY = Tree.from_branching([3, 2, 2])
+
+
+def tree_logits(model: TreeModel) -> torch.Tensor:
+    """(rows, vocab): a prompt's last token, a tree after it, and what follows once a path of the tree is kept: three passes."""
+    context = model.open(64)
+    first = context.extend([3, 1, 4, 1, 5, 9, 2, 6])
+    tree = context.forward([7 + i for i in range(len(BUSHY))], Rows(BUSHY, range(len(BUSHY)), context))
+    context.keep(BUSHY.path(len(BUSHY) - 1))
+    return torch.cat((first[None], tree, context.extend([11, 12])[None]))

@@ -19,7 +19,7 @@ import psutil
 import pytest
 import torch
 from accelerate import dispatch_model
-from fakes import PROMPTS, noisy, save, tiny_model
+from fakes import PROMPTS, noisy, save, tiny_model, tree_logits
 from transformers import AutoModelForCausalLM
 
 from sequoia import hub, large
@@ -69,15 +69,6 @@ def load(folders: dict[str, str], **options: Any) -> Pair:
     return load_pair(**folders, **{"device": "cpu", "dtype": "float32", **options})
 
 
-def logits(model: TreeModel) -> torch.Tensor:
-    """(rows, vocab): a prompt's last token, a tree after it, and what follows once a path of the tree is kept."""
-    context = model.open(64)
-    first = context.extend([3, 1, 4, 1, 5, 9, 2, 6])
-    tree = context.forward([7 + i for i in range(len(TREE))], Rows(TREE, range(len(TREE)), context))
-    context.keep(TREE.path(len(TREE) - 1))
-    return torch.cat((first[None], tree, context.extend([11, 12])[None]))
-
-
 def texts(pair: Pair) -> list[list[int]]:
     """Token ids by plain decoding and by a tree."""
     return [[token for step in steps for token in step.emitted]
@@ -111,7 +102,7 @@ def test_a_target_spread_over_cpu_and_disk_decodes_the_same_cpu(places: list[str
     elsewhere = {name for name, weight in parted.target.hf.named_parameters() if weight.device == META}
     assert all(any(f".{i}." in name for name in elsewhere) == (place == "disk") for i, place in enumerate(places))
     assert (parted.target.forward_name, parted.target.device) == ("transformers", HOST)
-    torch.testing.assert_close(logits(parted.target), logits(whole.target), atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(tree_logits(parted.target), tree_logits(whole.target), atol=1e-4, rtol=1e-4)
     found = texts(parted)
     assert found == texts(whole)
     assert found[0] == found[1]
@@ -228,7 +219,7 @@ def test_an_offloaded_target_decodes_the_same_cpu(resident: int, folders: dict[s
     assert isinstance(parted.target, StreamedModel)
     assert parted.target.placement == f"{LAYERS - resident} of {LAYERS} layers streamed from host memory"
     assert len(parted.target.stream._layers) == LAYERS - resident
-    torch.testing.assert_close(logits(parted.target), logits(whole.target), atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(tree_logits(parted.target), tree_logits(whole.target), atol=1e-4, rtol=1e-4)
     found = texts(parted)
     assert found == texts(whole)
     assert found[0] == found[1]
@@ -303,7 +294,7 @@ def test_the_host_memory_that_is_pinned_is_checked_too(llama: dict[str, str], tw
 def test_an_offloaded_target_decodes_the_same_gpu(resident: int, folders: dict[str, str]) -> None:
     whole, parted = load(folders, device="cuda"), load(folders, device="cuda", offload=resident)
     assert parted.target.device.type == parted.draft.device.type == "cuda"
-    torch.testing.assert_close(logits(parted.target), logits(whole.target), atol=1e-3, rtol=1e-3)
+    torch.testing.assert_close(tree_logits(parted.target), tree_logits(whole.target), atol=1e-3, rtol=1e-3)
     assert texts(parted)[0] == texts(parted)[1]
 
 
@@ -313,5 +304,5 @@ def test_a_target_spread_over_two_cards_decodes_the_same_gpu(folders: dict[str, 
     whole, parted = load(folders, device="cuda"), load(folders, device="spread")
     assert len({*parted.target.layer_devices}) == 2
     assert parted.draft.device == parted.target.device
-    torch.testing.assert_close(logits(parted.target).cpu(), logits(whole.target).cpu(), atol=1e-3, rtol=1e-3)
+    torch.testing.assert_close(tree_logits(parted.target).cpu(), tree_logits(whole.target).cpu(), atol=1e-3, rtol=1e-3)
     assert texts(parted)[0] == texts(parted)[1]

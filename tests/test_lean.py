@@ -4,23 +4,11 @@ from __future__ import annotations
 
 import pytest
 import torch
-from fakes import tiny_model
+from fakes import tiny_model, tree_logits
 
 from sequoia import dtype
 from sequoia.lean import lean_forward
-from sequoia.models import Rows, TreeModel, tolerance
-from sequoia.tree import Tree
-
-TREE = Tree.from_branching([3, 2, 2])
-
-
-def logits(model: TreeModel) -> torch.Tensor:
-    """(rows, vocab): a prompt's last token, a tree after it, and what follows once a path of the tree is kept."""
-    context = model.open(64)
-    first = context.extend([3, 1, 4, 1, 5, 9, 2, 6])
-    tree = context.forward([7 + i for i in range(len(TREE))], Rows(TREE, range(len(TREE)), context))
-    context.keep(TREE.path(len(TREE) - 1))
-    return torch.cat((first[None], tree, context.extend([11, 12])[None]))
+from sequoia.models import TreeModel, tolerance
 
 
 @pytest.mark.parametrize("kv_heads", [1, 2, 4])
@@ -29,18 +17,18 @@ def test_same_logits_as_transformers(kind: str, kv_heads: int) -> None:
     """Guards every step of the lean forward: norms, biases, head norms, positions, grouped heads, mask, residuals."""
     hf = tiny_model(kind, kv_heads=kv_heads)
     model = TreeModel(hf, kind)
-    usual = logits(model)
+    usual = tree_logits(model)
     assert model.quicken().forward_name == "lean"
-    torch.testing.assert_close(logits(model), usual, atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(tree_logits(model), usual, atol=1e-4, rtol=1e-4)
 
 
 def test_bfloat16_is_as_near_to_float32_as_transformers() -> None:
     """The lean residual stream is float32, so its bfloat16 logits may not be worse than the usual ones by more than noise."""
-    exact = logits(TreeModel(tiny_model("llama"), "exact"))
+    exact = tree_logits(TreeModel(tiny_model("llama"), "exact"))
     model = TreeModel(tiny_model("llama").bfloat16(), "half")
-    usual = (logits(model).float() - exact).abs().mean()
+    usual = (tree_logits(model).float() - exact).abs().mean()
     assert model.quicken().forward_name == "lean"
-    assert (logits(model).float() - exact).abs().mean() <= 1.2 * usual
+    assert (tree_logits(model).float() - exact).abs().mean() <= 1.2 * usual
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "gpt_neox"])
@@ -56,10 +44,10 @@ def test_float64_keeps_its_own_forward() -> None:
 def test_a_lean_forward_that_disagrees_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     """The choice is made by comparing logits at load, not by the family's name."""
     model = TreeModel(tiny_model("llama"), "llama")
-    usual = logits(model)
+    usual = tree_logits(model)
     monkeypatch.setattr("sequoia.lean._rotate", lambda heads, cos, sin: heads)
     assert model.quicken().forward_name == "transformers"
-    assert torch.equal(logits(model), usual)
+    assert torch.equal(tree_logits(model), usual)
 
 
 def test_tolerance_tells_rounding_from_error() -> None:
@@ -89,7 +77,7 @@ def test_a_draft_with_rounded_weights_is_still_the_same_model() -> None:
         usual = TreeModel(tiny_model(kind).bfloat16(), "usual").quicken()
         rounded = TreeModel(tiny_model(kind).bfloat16(), "rounded").quicken(int8=True)
         assert (usual.numbers, rounded.numbers) == ("bfloat16", "int8")
-        wide = torch.softmax(logits(rounded).float(), -1), torch.softmax(logits(usual).float(), -1)
+        wide = torch.softmax(tree_logits(rounded).float(), -1), torch.softmax(tree_logits(usual).float(), -1)
         tokens = [7, 8, 9]
         few = [torch.softmax(model.open(16).extend(tokens).float(), -1) for model in (rounded, usual)]
         assert not torch.equal(*few)

@@ -13,15 +13,13 @@ from typing import Any
 
 import pytest
 import torch
-from fakes import KINDS, tiny_model
+from fakes import KINDS, tiny_model, tree_logits
 
 from sequoia.copier import PAGE, CudaCopier, HostCopier, copier_for
-from sequoia.models import Rows, TreeModel, own_logits, self_test
+from sequoia.models import TreeModel, own_logits, self_test
 from sequoia.offload import LayerStream, streamed_layers
-from sequoia.tree import Tree
 
 CPU = torch.device("cpu")
-TREE = Tree.from_branching([3, 2])
 
 
 class Late(HostCopier):
@@ -46,15 +44,6 @@ class Late(HostCopier):
             self.wait(ticket)
 
 
-def logits(model: TreeModel) -> torch.Tensor:
-    """(rows, vocab): a prompt's last token, a tree after it, and what follows once a path of the tree is kept: three passes."""
-    context = model.open(64)
-    first = context.extend([3, 1, 4, 1, 5, 9, 2, 6])
-    tree = context.forward([7 + i for i in range(len(TREE))], Rows(TREE, range(len(TREE)), context))
-    context.keep(TREE.path(len(TREE) - 1))
-    return torch.cat((first[None], tree, context.extend([11, 12])[None]))
-
-
 def streamed(hf: Any, resident: int = 0) -> tuple[TreeModel, LayerStream, Late]:
     copier = Late()
     stream = LayerStream(hf, resident, CPU, copier)
@@ -69,9 +58,9 @@ def streamed(hf: Any, resident: int = 0) -> tuple[TreeModel, LayerStream, Late]:
 def test_the_logits_are_those_of_the_whole_model_cpu(layers: int, resident: int) -> None:
     """To the last bit, in three passes one after the other. With an odd number of streamed layers buffers change roles."""
     hf = tiny_model(layers=layers)
-    expected = logits(TreeModel(copy.deepcopy(hf), "whole"))
+    expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
     model, _, _ = streamed(hf, min(resident, layers))
-    assert torch.equal(logits(model), expected)
+    assert torch.equal(tree_logits(model), expected)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -80,15 +69,15 @@ def test_every_family_can_be_streamed_cpu(kind: str) -> None:
     whole = TreeModel(copy.deepcopy(hf), "whole")
     model, _, _ = streamed(hf, 1)
     self_test(model)
-    assert torch.equal(logits(model), logits(whole))
+    assert torch.equal(tree_logits(model), tree_logits(whole))
     assert torch.equal(own_logits(model, [1, 2, 3]), own_logits(whole, [1, 2, 3]))
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
 def test_every_number_type_can_be_streamed_cpu(dtype: torch.dtype) -> None:
     hf = tiny_model(layers=3).to(dtype)
-    expected = logits(TreeModel(copy.deepcopy(hf), "whole"))
-    assert torch.equal(logits(streamed(hf)[0]), expected)
+    expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
+    assert torch.equal(tree_logits(streamed(hf)[0]), expected)
 
 
 def test_layers_of_different_shapes_share_the_buffers_cpu() -> None:
@@ -97,8 +86,8 @@ def test_layers_of_different_shapes_share_the_buffers_cpu() -> None:
     for layer in list(hf.model.layers)[1::2]:
         for name, size in (("gate_proj", (128, 32)), ("up_proj", (128, 32)), ("down_proj", (32, 128))):
             getattr(layer.mlp, name).weight = torch.nn.Parameter(torch.randn(size, generator=generator) / 8)
-    expected = logits(TreeModel(copy.deepcopy(hf), "whole"))
-    assert torch.equal(logits(streamed(hf)[0]), expected)
+    expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
+    assert torch.equal(tree_logits(streamed(hf)[0]), expected)
 
 
 # -- what is copied, and when --------------------------------------------------------------------------------------------------
@@ -126,8 +115,8 @@ def test_each_streamed_layer_is_copied_once_a_pass_and_two_are_ready_for_the_nex
 def test_one_or_two_streamed_layers_are_copied_once_and_stay_cpu(count: int) -> None:
     """Two buffers hold them, so copying them again would be for nothing."""
     model, _, copier = streamed(tiny_model(layers=4), 4 - count)
-    logits(model)
-    logits(model)
+    tree_logits(model)
+    tree_logits(model)
     assert len(copier.begun) == count
 
 
@@ -146,7 +135,7 @@ def test_with_all_layers_resident_nothing_is_copied_cpu() -> None:
     hf = tiny_model(layers=3)
     before = {name: weight.data_ptr() for name, weight in hf.named_parameters()}
     model, stream, copier = streamed(hf, 3)
-    logits(model)
+    tree_logits(model)
     assert not copier.begun
     assert not stream._slots
     assert {name: weight.data_ptr() for name, weight in hf.named_parameters()} == before
@@ -160,7 +149,7 @@ def test_at_rest_the_model_is_whole_cpu() -> None:
     hf = tiny_model(layers=3)
     expected = {name: weight.clone() for name, weight in hf.state_dict().items()}
     model, _, _ = streamed(hf)
-    logits(model)
+    tree_logits(model)
     found = hf.state_dict()
     assert found.keys() == expected.keys()
     assert all(torch.equal(found[name], expected[name]) for name in expected)
@@ -176,27 +165,27 @@ class Broken(Exception):
 def test_a_pass_that_breaks_off_leaves_nothing_behind_cpu(where: int, part: str, resident: int) -> None:
     """In any layer, streamed or resident, before or after its attention; the pass before it had filled the buffers."""
     hf = tiny_model(layers=5)
-    expected = logits(TreeModel(copy.deepcopy(hf), "whole"))
+    expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
     model, _, _ = streamed(hf, resident)
-    assert torch.equal(logits(model), expected)
+    assert torch.equal(tree_logits(model), expected)
 
     def fail(*_: object) -> None:
         raise Broken
 
     handle = getattr(hf.model.layers[where], part).register_forward_pre_hook(fail)
     with pytest.raises(Broken):
-        logits(model)
+        tree_logits(model)
     handle.remove()
-    assert torch.equal(logits(model), expected)
-    assert torch.equal(logits(model), expected)
+    assert torch.equal(tree_logits(model), expected)
+    assert torch.equal(tree_logits(model), expected)
 
 
 @pytest.mark.parametrize("number", range(4))
 def test_a_copy_that_cannot_begin_leaves_nothing_behind_cpu(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     hf = tiny_model(layers=4)
-    expected = logits(TreeModel(copy.deepcopy(hf), "whole"))
+    expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
     model, _, copier = streamed(hf)
-    assert torch.equal(logits(model), expected)
+    assert torch.equal(tree_logits(model), expected)
     usual, calls = copier.begin, iter(range(100))
 
     def failing(host: torch.Tensor, buffer: torch.Tensor) -> int:
@@ -207,8 +196,8 @@ def test_a_copy_that_cannot_begin_leaves_nothing_behind_cpu(number: int, monkeyp
 
     monkeypatch.setattr(copier, "begin", failing)
     with pytest.raises(Broken):
-        logits(model)
-    assert torch.equal(logits(model), expected)
+        tree_logits(model)
+    assert torch.equal(tree_logits(model), expected)
 
 
 def test_runs_that_take_turns_do_not_disturb_each_other_cpu() -> None:
@@ -241,15 +230,15 @@ def test_a_second_thread_waits_for_the_first_cpu() -> None:
 
 def test_a_stream_that_is_removed_gives_the_model_back_cpu() -> None:
     hf = tiny_model("qwen2", layers=3)
-    expected = logits(TreeModel(copy.deepcopy(hf), "whole"))
+    expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
     model, stream, copier = streamed(hf, 1)
-    logits(model)
+    tree_logits(model)
     count = len(copier.begun)
     copier.begun.clear()
     pinned = [weakref.ref(layer.host) for layer in stream._layers]
     stream.remove()
     assert not any(memory() is not None for memory in pinned)  # memory is unpinned when this object goes, whoever uses its bytes
-    assert torch.equal(logits(model), expected)
+    assert torch.equal(tree_logits(model), expected)
     assert count
     assert not copier.begun
     assert not hf.model.layers[0]._forward_pre_hooks
@@ -289,23 +278,23 @@ def test_a_copy_to_a_gpu_runs_beside_the_computing_stream_and_ends_before_what_w
 def test_the_logits_on_a_gpu_are_those_of_the_whole_model_gpu(resident: int) -> None:
     device = torch.device("cuda", 0)
     hf = tiny_model(layers=5)
-    expected = logits(TreeModel(copy.deepcopy(hf).to(device), "whole"))
+    expected = tree_logits(TreeModel(copy.deepcopy(hf).to(device), "whole"))
     LayerStream(hf, resident, device)
     model = TreeModel(hf, "streamed", device)
     for _ in range(5):
-        assert torch.equal(logits(model), expected)
+        assert torch.equal(tree_logits(model), expected)
 
 
 @pytest.mark.gpu
 def test_a_stream_that_is_removed_unpins_its_memory_gpu() -> None:
     hf = tiny_model(layers=3)
-    expected = logits(TreeModel(copy.deepcopy(hf), "whole"))
+    expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
     stream = LayerStream(hf, 0, torch.device("cuda", 0))
     weight = hf.model.layers[0].mlp.up_proj.weight
     assert weight.is_pinned()
     stream.remove()
     assert not weight.is_pinned()
-    assert torch.equal(logits(TreeModel(hf, "given back")), expected)
+    assert torch.equal(tree_logits(TreeModel(hf, "given back")), expected)
 
 
 @pytest.mark.gpu

@@ -166,7 +166,7 @@ class HardwareTab:
             return
         yield {self.measure_it: gr.update(interactive=False), self.stop_it: gr.update(interactive=True)}
         try:
-            yield from (self._told(report) for report in task.reports())
+            yield from (self._told(report) for report in task.news())
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
         rest = {self.measure_it: gr.update(interactive=True), self.stop_it: gr.update(interactive=False)}

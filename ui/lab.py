@@ -122,7 +122,7 @@ class LabTab:
             yield _text({"count": {"error": str(problem)}})
             return
         try:
-            for tally in task.tallies():
+            for tally in task.news():
                 yield _text({"count": _told(tally, asked)})
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()

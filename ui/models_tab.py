@@ -131,7 +131,7 @@ class ModelsTab:
             return
         yield {self.load_it: gr.update(interactive=False), self.stop_it: gr.update(interactive=True)}
         try:
-            for report in task.reports():
+            for report in task.news():
                 yield {self.board: models_view.told(report)}
                 if report.error:
                     warn(report.error, "Not loaded")

@@ -182,7 +182,7 @@ def test_a_count_is_made_with_the_pair_of_its_turn(room: EngineRoom, other: Pair
     room.change(lambda: other, never, ignore)
     task = Counting(room, ["def f(x):"], order(tokens=8).policy, 20.0)
     task.start()
-    assert list(task.tallies())[-1].counted is not None
+    assert list(task.news())[-1].counted is not None
 
 
 # -- nothing of the former one stays -------------------------------------------------------------------------------------------

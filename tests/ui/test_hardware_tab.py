@@ -279,7 +279,7 @@ def test_it_waits_for_its_turn_behind_a_run(room: EngineRoom, pair: Pair) -> Non
         task.start()
         wait(lambda: len(room.line) == 2)
         assert not task.done
-        task_reports = task.reports()
+        task_reports = task.news()
         reports.append(next(task_reports))
     reports += task_reports
     assert task.done

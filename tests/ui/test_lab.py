@@ -177,14 +177,14 @@ def test_a_stop_takes_effect_within_a_prompt(room: EngineRoom, pair: Any, way: s
     task, run, passes = Counting(room, ["def f(x):"], Policy(max_new_tokens=200, ignore_eos=True), 60.0, way), pair.target.run, []
 
     def noted(*given: Any) -> Any:
-        passes.append(task._halt.is_set())
+        passes.append(task.halted())
         if len(passes) == 20:
             task.halt()
         return run(*given)
 
     monkeypatch.setattr(pair.target, "run", noted)
     task.start()
-    *_, last = task.tallies()
+    *_, last = task.news()
     assert (last.words, last.error, last.counted) == ("stopped; the vector that was there is kept", None, None)
     assert len(passes) == 20
 
@@ -200,7 +200,7 @@ def test_one_count_a_visitor_at_a_time(made: Callable[..., LabTab]) -> None:
 def test_a_count_over_its_time_is_given_up(room: EngineRoom) -> None:
     task = Counting(room, ["def f(x):", "def g(x):"], Policy(max_new_tokens=8, ignore_eos=True), 0.0)
     task.start()
-    assert "0 s were up" in [*task.tallies()][-1].error
+    assert "0 s were up" in [*task.news()][-1].error
     wait(lambda: not task.busy, 5)
 
 

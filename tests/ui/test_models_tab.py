@@ -266,7 +266,7 @@ def test_an_unexpected_error_is_logged_and_told_without_its_text(room: EngineRoo
     monkeypatch.setattr(loading, "fetch_pair", lambda **_: [][1])
     task = Loading(room, Wanted("bundled", *folders, "cpu", "float32", False), False)
     task.start()
-    last = list(task.reports())[-1]
+    last = list(task.news())[-1]
     assert "an unexpected error; the server's log has the details" in str(last.error)
     assert "index" not in str(last.error)
 
@@ -275,7 +275,7 @@ def test_a_pair_that_comes_back_later_cannot_be_stopped_by_its_former_task(room:
     """Guards against a page that was closed after its load: the pair must still be loadable, as it may have to make room."""
     task = Loading(room, Wanted("bundled", *folders, "cpu", "float32", False), False)
     task.start()
-    assert list(task.reports())[-1].done
+    assert list(task.news())[-1].done
     task.halt()
     with pytest.raises(BadModel):
         room.change(lambda: (_ for _ in ()).throw(BadModel("x")), lambda: False, lambda _: None)

@@ -220,23 +220,6 @@
 
   H.mount = function (element, props, watch, comes, path) {
     const root = element.querySelector(".hw-stage"), board = (H.board = new Board(root, path));
-    let last = null;
-    const take = () => {
-      if (!props.value || props.value === last) return;
-      last = props.value;
-      try {
-        board.take(JSON.parse(last));
-      } catch (problem) {
-        board.take({ error: "a message could not be shown: " + problem.message });
-      }
-    };
-    take();
-    watch("value", take);
-    let seen = false;
-    new IntersectionObserver((entries) => {
-      const now = entries[entries.length - 1].isIntersecting;
-      if (now && !seen) comes();
-      seen = now;
-    }).observe(root);
+    S.follow(root, board, props, watch, comes);
   };
 })((window.SequoiaHardware = window.SequoiaHardware || {}));

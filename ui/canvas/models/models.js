@@ -131,23 +131,6 @@
 
   M.mount = function (element, props, watch, ask) {
     const root = element.querySelector(".md-stage"), board = (M.board = new Board(root, ask));
-    let last = null;
-    const take = () => {
-      if (!props.value || props.value === last) return;
-      last = props.value;
-      try {
-        board.take(JSON.parse(last));
-      } catch (problem) {
-        board.take({ error: "a message could not be shown: " + problem.message });
-      }
-    };
-    take();
-    watch("value", take);
-    let seen = false;
-    new IntersectionObserver((entries) => {
-      const now = entries[entries.length - 1].isIntersecting;
-      if (now && !seen) ask("select");
-      seen = now;
-    }).observe(root);
+    S.follow(root, board, props, watch, () => ask("select"));
   };
 })((window.SequoiaModels = window.SequoiaModels || {}));
