@@ -49,9 +49,7 @@ def benchmark(options: argparse.Namespace) -> dict[str, Any]:
     pair = load_pair(**named, device=options.device, offload=options.offload)
     others = other_dtypes(named, options.device) if options.offload is False else {}
     profile = measure_profile(pair, rounds=options.rounds * 3)
-    print(f"{pair.name} on {place_of(pair.target)}, {dtype_name(pair)}, {options.tokens} new tokens a prompt, "
-          f"{options.rounds} interleaved rounds; measured, medians with (lowest-highest).\nSpeed-ups are medians of the "
-          "ratios within each round. non-model: share of a step outside both models; repeated: 8-grams seen before.\n")
+    _introduce(options, pair, others)
     blocks = [Block(options, kind, temperature) for kind in options.prompts for temperature in options.temperature]
     if options.offload is False:
         _whole(blocks, pair, others, profile)
@@ -61,6 +59,16 @@ def benchmark(options: argparse.Namespace) -> dict[str, Any]:
             "placement": pair.target.placement, "dtype": dtype_name(pair), "threads": torch.get_num_threads(),
             "versions": dict(versions()), "tokens": options.tokens, "profile": json.loads(profile.to_json()),
             "blocks": [block.report() for block in blocks]}
+
+
+def _introduce(options: argparse.Namespace, pair: Pair, others: dict[str, Pair]) -> None:
+    """What the tables are of, and how to read them."""
+    print(f"{pair.name} on {place_of(pair.target)}, {dtype_name(pair)}, {options.tokens} new tokens a prompt, "
+          f"{options.rounds} interleaved rounds; measured, medians with (lowest-highest).\nSpeed-ups are medians of the "
+          "ratios within each round. non-model: share of a step outside both models; repeated: 8-grams seen before.")
+    if len(others) == 1:
+        print(f"Plain decoding and transformers in {', '.join(others)} only; others take this device many times longer.")
+    print()
 
 
 class Block:

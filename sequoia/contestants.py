@@ -11,6 +11,7 @@ import torch
 from accelerate import cpu_offload
 
 from .auto import SLACK, acceptance_of
+from .dtype import least_seconds
 from .dynamic import Dynamic
 from .engine import Decoder, plain, run
 from .hardware import HardwareProfile
@@ -26,6 +27,7 @@ from .shaper import Shaper
 from .trace import DecodeStats, StepTrace
 from .tree import Tree
 
+HOPELESS = 3.0  # times as slow as the fastest number type
 GRID_NODES, GRID_LEVELS = (3, 5, 8, 12, 16, 24, 32), (3, 4, 6, 8, 12)
 
 Decode = Callable[[str, Policy], tuple[list[int], DecodeStats | None]]  # -> emitted tokens, totals where the engine made them
@@ -143,9 +145,18 @@ def _assistant(pair: Pair, tokens: int | None) -> Iterator[None]:
 
 
 def other_dtypes(named: dict[str, Any], device: str) -> dict[str, Pair]:
-    """The pair in each number type that plain decoding is tried in, told to decode through the end of text."""
+    """The pair in each number type that plain decoding is tried in, told to decode through the end of text. Left out is a type
+    that takes this device many times longer, as bfloat16 does on many a CPU: it cannot be the faster one."""
     pairs = {name: load_pair(**named, device=device, dtype=name) for name in ("float32", "bfloat16")}
     for pair in pairs.values():
         for model in (pair.target, pair.draft):
             model.hf.generation_config.eos_token_id = None
-    return pairs
+    slowness = _slowness([pair.target for pair in pairs.values()])
+    return {name: pair for (name, pair), times in zip(pairs.items(), slowness, strict=True) if times < HOPELESS}
+
+
+def _slowness(targets: list[TreeModel]) -> list[float]:
+    """How many times longer each takes than the fastest, for one row or for as many as assisted generation verifies, whichever
+    flatters it more."""
+    found = [least_seconds(targets, width) for width in (1, 9)]
+    return [min(times[i] / min(times) for times in found) for i in range(len(targets))]

@@ -30,16 +30,22 @@ def best_dtype(hf: Any, name: str, width: int, draft: bool = False) -> TreeModel
 
 
 def fastest(models: list[TreeModel], width: int) -> TreeModel:
-    """The model with the smallest time for `width` rows after a short prefix, in interleaved rounds.
+    """The model with the smallest time for `width` rows after a short prefix."""
+    times = least_seconds(models, width)
+    return models[min(range(len(models)), key=times.__getitem__)]
 
-    The smallest and not the median: what else the machine does only ever adds time, and this choice stays for the whole run.
+
+def least_seconds(models: list[TreeModel], width: int) -> list[float]:
+    """The smallest time of each model for `width` rows after a short prefix, in interleaved rounds.
+
+    The smallest and not the median: what else the machine does only ever adds time, and a choice made here stays for a whole run.
     """
     tries = [_Trial(model, width) for model in models]
     times: list[list[float]] = [[] for _ in tries]
     for _ in range(_ROUNDS):
         for trial, seconds in zip(tries, times, strict=True):
             seconds.append(trial.seconds())
-    return models[min(range(len(models)), key=lambda i: min(times[i]))]
+    return [min(seconds) for seconds in times]
 
 
 class _Trial:

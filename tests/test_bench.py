@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from fakes import noisy, save, tiny_model
 
-from sequoia import bench, survey
+from sequoia import bench, contestants, survey
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +31,16 @@ def test_every_decoder_takes_part(folders: list[str], tmp_path: Path, capsys: py
     said = capsys.readouterr().out
     for words in ("as fast as plain decoding on the same engine", "as fast as transformers assisted", "as fast as grid"):
         assert words in said
+
+
+@pytest.mark.parametrize(("few", "many", "kept"), [
+    ([1.0, 9.0], [2.0, 9.0], ["float32"]), ([1.0, 9.0], [2.0, 3.0], ["float32", "bfloat16"]),
+    ([4.0, 1.0], [4.0, 1.0], ["bfloat16"]), ([1.0, 2.9], [1.0, 9.0], ["float32", "bfloat16"])])
+def test_only_a_number_type_without_a_chance_is_left_out(few: list[float], many: list[float], kept: list[str], folders: list[str],
+                                                         monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is fast enough for one row, or for as many as assisted generation verifies, is measured."""
+    monkeypatch.setattr(contestants, "least_seconds", lambda _, width: few if width == 1 else many)
+    assert [*contestants.other_dtypes({"target": folders[1], "draft": folders[3]}, "cpu")] == kept
 
 
 @pytest.mark.parametrize("prompts", ["nothing", "empty.json", "numbers.json"])
