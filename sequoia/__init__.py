@@ -10,12 +10,13 @@ catalog, gather, checks, hub (loading) - record, bench (keeping, comparing).
 
 from .acceptance import Acceptance
 from .auto import acceptance_of, default_plan, machine, speculate
+from .counted import count_acceptance, measure_acceptance
 from .dynamic import Dynamic
 from .engine import Decoder, plain, run
 from .errors import SequoiaError
 from .hardware import HardwareProfile
 from .hub import load_pair
-from .measure import count_acceptance, measure_acceptance, measure_profile
+from .measure import measure_profile
 from .pair import Pair
 from .plan import Plan, best_plan
 from .planner import best_tree, dp_table, expected_tokens

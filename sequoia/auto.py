@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .acceptance import Acceptance
+from .counted import count_acceptance
 from .engine import Decoder, run, verifier_named
 from .hardware import HardwareProfile
-from .measure import count_acceptance, measure_profile
+from .measure import measure_profile
 from .pair import Known, Pair
 from .plan import USUAL_NODES, Plan, best_plan, bounds
 from .policy import Policy

@@ -21,7 +21,8 @@ from .contestants import Contestant, accelerated, grid, hugging_face, other_dtyp
 from .errors import SequoiaError
 from .hardware import HardwareProfile
 from .hub import ASSETS, load_pair
-from .measure import describe, dtype_name, measure_profile, place_of, versions
+from .machine import describe, dtype_name, place_of, versions
+from .measure import measure_profile
 from .pair import Pair
 from .policy import Policy
 from .prompts import text_list

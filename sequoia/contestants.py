@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from accelerate import cpu_offload
 
 from .auto import SLACK, acceptance_of
 from .dtype import least_seconds
@@ -16,7 +15,7 @@ from .dynamic import Dynamic
 from .engine import Decoder, plain, run
 from .hardware import HardwareProfile
 from .hub import load_pair
-from .large import StreamedModel
+from .large import StreamedModel, offloaded_by_accelerate
 from .models import TreeModel
 from .pair import Pair
 from .plan import best_plan, bounds, predict
@@ -80,14 +79,9 @@ def streamed(pair: Pair, profile: HardwareProfile, policy: Policy, prompts: Sequ
 
 
 def accelerated(pair: Pair) -> Contestant:
-    """Plain decoding on the same engine over `accelerate`'s own cpu_offload, which takes every layer to the device anew and none
-    ahead. The pair's own streaming is taken off for good, so that both work on one copy of the weights."""
-    model = pair.target
-    assert isinstance(model, StreamedModel)
-    model.stream.remove()
-    other = TreeModel(cpu_offload(model.hf, model.device), model.name, model.device, placement="offloaded by accelerate")
-    other.vocab = model.vocab
-    held = replace(pair, target=other, measured={})
+    """Plain decoding on the same engine over `accelerate`'s offloading; the pair can stream no more afterwards."""
+    assert isinstance(pair.target, StreamedModel)
+    held = replace(pair, target=offloaded_by_accelerate(pair.target), measured={})
     return Contestant("plain, accelerate cpu_offload", "accelerate", _traced(lambda prompt, policy: plain(held, prompt, policy)))
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import copy
-import time
 from typing import Any
 
 import torch
 
-from .models import Rows, TreeModel
-from .tree import Tree
+from .models import TreeModel
+from .passes import Pass, opened
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 MEASURED_UP_TO = 200_000_000  # parameters; beyond, the second copy is not worth its memory
@@ -40,27 +39,16 @@ def least_seconds(models: list[TreeModel], width: int) -> list[float]:
 
     The smallest and not the median: what else the machine does only ever adds time, and a choice made here stays for a whole run.
     """
-    tries = [_Trial(model, width) for model in models]
-    times: list[list[float]] = [[] for _ in tries]
+    trials = [_trial(model, width) for model in models]
     for _ in range(_ROUNDS):
-        for trial, seconds in zip(tries, times, strict=True):
-            seconds.append(trial.seconds())
-    return [min(seconds) for seconds in times]
+        for trial in trials:
+            trial.run()
+    return [min(trial.times) for trial in trials]
 
 
-class _Trial:
-    def __init__(self, model: TreeModel, width: int) -> None:
-        prefix, width = max(1, min(48, model.limit - width)), min(width, model.limit - 1)
-        self._context = model.open(prefix + width)
-        self._tokens = [i % model.vocab for i in range(width)]
-        self._context.extend([i % model.vocab for i in range(prefix)])
-        self._rows = Rows(Tree.chain(width), range(width), self._context)
-
-    def seconds(self) -> float:
-        start = time.perf_counter()
-        self._context.forward(self._tokens, self._rows)
-        self._context.keep([])
-        return time.perf_counter() - start
+def _trial(model: TreeModel, width: int) -> Pass:
+    prefix, width = max(1, min(48, model.limit - width)), min(width, model.limit - 1)
+    return Pass(opened(model, width, prefix), width)
 
 
 def lean_dtype(device: torch.device) -> torch.dtype:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from accelerate import cpu_offload
 from accelerate.utils import send_to_device
 from transformers import AutoModelForCausalLM
 
@@ -71,6 +72,15 @@ def load_large(source: Source, plan: Spread | Offload, dtypes: tuple[torch.dtype
         carry_once(hf, plan.layer_devices)
         return TreeModel(hf, source.title, plan.output, plan.layer_devices, plan.words)
     return StreamedModel(AutoModelForCausalLM.from_pretrained(source.folder, **options), source.title, plan)
+
+
+def offloaded_by_accelerate(model: StreamedModel) -> TreeModel:
+    """`model` over `accelerate`'s own cpu_offload, which brings every layer to the device anew and none ahead. Its streaming is
+    taken off for good, so that there is one copy of the weights."""
+    model.stream.remove()
+    other = TreeModel(cpu_offload(model.hf, model.device), model.name, model.device, placement="offloaded by accelerate")
+    other.vocab = model.vocab
+    return other
 
 
 def carry_once(hf: Any, layer_devices: Sequence[torch.device]) -> None:

@@ -28,11 +28,12 @@ from .engine import Decoder, run
 from .errors import BadModel, SequoiaError
 from .guarded import shown
 from .hardware import HardwareProfile
-from .large import StreamedModel
+from .large import StreamedModel, offloaded_by_accelerate
 from .measure import SIZES, WIDTHS, measure_profile
 from .memory import require
 from .models import TreeModel
 from .pair import Pair
+from .passes import Pass, opened
 from .placement import Offload
 from .planner import best_tree
 from .policy import Policy
@@ -135,6 +136,21 @@ def figures(pair: Pair, profile: HardwareProfile) -> dict[str, float]:
     return {**found, **outside(pair)}
 
 
+def against_accelerate(pair: Pair, rounds: int = 5) -> dict[str, float]:
+    """How many times longer a one-token pass takes by `accelerate`'s offloading; the streaming of `pair` ends with it."""
+    assert isinstance(pair.target, StreamedModel)
+    own = _median_pass(pair.target, rounds)
+    return {"one-token pass by accelerate over ours": _median_pass(offloaded_by_accelerate(pair.target), rounds) / own}
+
+
+def _median_pass(model: TreeModel, rounds: int) -> float:
+    one = Pass(opened(model, 1, 8), 1)
+    one.quick(lambda _: None)
+    for _ in range(rounds):
+        one.run()
+    return statistics.median(one.times)
+
+
 def copied_a_second(device: torch.device) -> float:
     """Bytes a second that a copy on `device` reads and writes together, the median of several."""
     a = torch.empty(_COPIED if device.type == "cuda" else _COPIED // 16, dtype=torch.uint8, device=device).fill_(1)
@@ -188,7 +204,7 @@ def _one(name: str, device: torch.device, options: argparse.Namespace) -> None:
     """Measure one pair, print its figures, and write its profile with them."""
     pair = build(name, device)
     profile = measure_profile(pair, sizes=ALL_SIZES, widths=(*WIDTHS, 64), rounds=options.rounds, seconds=options.seconds)
-    found = figures(pair, profile)
+    found = figures(pair, profile) | (against_accelerate(pair) if SHAPES[name].streamed else {})
     print(f"{pair.name}: {pair.target.forward_name} on {profile.device}, {profile.dtype} (measured)")
     for what, value in found.items():
         print(f"  {what:<44}{value:>16.6g}")

@@ -15,9 +15,10 @@ from typing import Any
 
 from tqdm import tqdm
 
+from .counted import Counted, count_acceptance
 from .errors import SequoiaError
 from .hub import ASSETS, load_pair
-from .measure import Counted, count_acceptance, dtype_name, versions
+from .machine import dtype_name, versions
 from .pair import Pair
 from .policy import Policy
 from .prompts import text_list

@@ -21,13 +21,14 @@ import torch
 
 from .atlas import Atlas, Cell
 from .chance import Chance, chance_for
+from .counted import Counted
 from .engine import plain
 from .errors import BadPrompt, BadTree
 from .guarded import whole
-from .measure import Counted, Progress, followed, part
 from .models import Rows, TreeModel
 from .pair import Pair
 from .policy import Policy
+from .progress import Progress, followed, part
 from .trace import repetition
 from .tree import Tree
 from .verify import VERIFIERS

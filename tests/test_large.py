@@ -29,7 +29,8 @@ from sequoia.engine import Decoder, plain
 from sequoia.errors import BadModel, OutOfMemory
 from sequoia.hub import load_pair
 from sequoia.large import StreamedModel, plan_large
-from sequoia.measure import describe, measure_profile, place_of
+from sequoia.machine import describe, place_of
+from sequoia.measure import measure_profile
 from sequoia.models import Rows, TreeModel
 from sequoia.pair import Pair
 from sequoia.parts import parts_of

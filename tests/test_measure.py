@@ -17,10 +17,12 @@ import torch
 from fakes import PROMPTS, hopeless_pair, pair_of, same_pair, tiny_model, tiny_pair, tiny_tokenizer
 
 from sequoia.atlas import counting_tree
+from sequoia.counted import Counted, count_acceptance, measure_acceptance
 from sequoia.engine import plain
 from sequoia.errors import BadAcceptance, BadProfile, BadPrompt, BadTree
 from sequoia.hardware import HardwareProfile
-from sequoia.measure import Counted, count_acceptance, describe, dtype_name, measure_acceptance, measure_profile, versions
+from sequoia.machine import describe, dtype_name, versions
+from sequoia.measure import measure_profile
 from sequoia.pair import Pair
 from sequoia.policy import Policy
 from sequoia.trace import repetition

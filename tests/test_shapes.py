@@ -53,6 +53,13 @@ def test_a_streamed_shape_gives_the_logits_of_the_same_weights_in_place(monkeypa
     assert torch.allclose(shapes.TreeModel(pair.target.hf, "in place").open(8).extend([1, 2, 3]), streamed, atol=1e-5)
 
 
+def test_a_streamed_shape_is_held_against_accelerates_offloading(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    tiny = SHAPES["tiny"]
+    monkeypatch.setitem(SHAPES, "streamed", PairShape(tiny.target, tiny.draft, streamed=True))
+    assert shapes.main(["streamed", "--rounds", "1", "--out", str(tmp_path), "--device", "cpu"]) == 0
+    assert json.loads((tmp_path / "streamed.json").read_text())["figures"]["one-token pass by accelerate over ours"] > 0
+
+
 def test_a_shape_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sequoia.memory.free_bytes", lambda _: 10**6)
     with pytest.raises(OutOfMemory, match=r"Qwen3-32B with random weights needs about .* GB on cpu; free are 1\.0 MB"):

@@ -18,9 +18,9 @@ from exact import EXACT, Enumerator, law, table
 from fakes import PROMPTS, hopeless_pair, same_pair, tiny_pair
 
 from sequoia import teacher
+from sequoia.counted import count_acceptance
 from sequoia.engine import plain
 from sequoia.errors import BadPrompt, BadTree
-from sequoia.measure import count_acceptance
 from sequoia.models import own_logits
 from sequoia.policy import Policy
 from sequoia.teacher import agreement, force_acceptance, sibling_rates

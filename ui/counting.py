@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from sequoia import Pair, Policy, SequoiaError
 from sequoia.atlas import counting_tree
-from sequoia.measure import Counted, Progress, count_acceptance
+from sequoia.counted import Counted, count_acceptance
+from sequoia.progress import Progress
 from sequoia.teacher import force_acceptance
 
 from .engine_room import EngineRoom

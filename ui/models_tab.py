@@ -27,14 +27,14 @@ from .session import Limits, Sessions
 from .wanted import OWN, Wanted
 
 CANVAS = Path(__file__).resolve().parent / "canvas" / "models"
+SCRIPTS = ("models.js",)
 FORM = ("pair", "target", "draft", "device", "dtype", "offload")
 Updates = dict[Any, Any]
 
 
 def head() -> str:
     """Styles and scripts for the page's head."""
-    sheets = [show.style(path.read_text(encoding="utf-8")) for path in sorted(CANVAS.glob("*.css"))]
-    return "\n".join([*sheets, *(show.script(path.read_text(encoding="utf-8")) for path in sorted(CANVAS.glob("*.js")))])
+    return show.head(CANVAS, SCRIPTS)
 
 
 class ModelsTab:

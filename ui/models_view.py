@@ -16,7 +16,7 @@ from sequoia.checks import checked_device
 from sequoia.download import ROOM_LEFT, disk_free, is_here, size
 from sequoia.dtype import lean_dtype
 from sequoia.files import hub_folder
-from sequoia.measure import describe
+from sequoia.machine import describe
 from sequoia.memory import ROOM, free_bytes
 
 from .engine_room import named

@@ -37,8 +37,7 @@ Updates = dict[Any, Any]
 
 def head() -> str:
     """Styles and scripts for the page's head; they use the lab's pictures and the hardware view's charts."""
-    sheets = [show.style(path.read_text(encoding="utf-8")) for path in sorted(CANVAS.glob("*.css"))]
-    return "\n".join([*sheets, *(show.script((CANVAS / name).read_text(encoding="utf-8")) for name in SCRIPTS)])
+    return show.head(CANVAS, SCRIPTS)
 
 
 def opened(path: Any, most: int) -> Opened:

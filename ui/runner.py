@@ -13,7 +13,7 @@ from typing import Any
 
 from sequoia import Decoder, Pair, SequoiaError, Shaper, StepTrace, Tree, acceptance_of
 from sequoia.errors import OutOfMemory
-from sequoia.measure import dtype_name, place_of, versions
+from sequoia.machine import dtype_name, place_of, versions
 from sequoia.record import prompt_pieces
 from sequoia.trace import MAX_STEPS
 
