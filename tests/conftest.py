@@ -25,7 +25,8 @@ def _one_thread() -> Iterator[None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: "browser" in item.path.parts)  # playwright keeps an event loop running once it has started
+    items.sort(key=lambda item: "browser" in item.path.parts)  # playwright keeps an event loop running once it has started; with
+    # several workers each is given tests in this order too
     if not torch.cuda.is_available():
         for item in items:
             if "gpu" in item.keywords:
