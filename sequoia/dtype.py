@@ -9,6 +9,7 @@ import torch
 
 from .models import TreeModel
 from .passes import Pass, opened
+from .precision import lean_dtype
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 MEASURED_UP_TO = 200_000_000  # parameters; beyond, the second copy is not worth its memory
@@ -49,15 +50,3 @@ def least_seconds(models: list[TreeModel], width: int) -> list[float]:
 def _trial(model: TreeModel, width: int) -> Pass:
     prefix, width = max(1, min(48, model.limit - width)), min(width, model.limit - 1)
     return Pass(opened(model, width, prefix), width)
-
-
-def lean_dtype(device: torch.device) -> torch.dtype:
-    """The number type for models that are not measured: the narrowest this device computes with."""
-    return torch.bfloat16 if _has_bf16(device) else torch.float32
-
-
-def _has_bf16(device: torch.device) -> bool:
-    if device.type == "cuda":
-        return torch.cuda.is_bf16_supported()
-    supported = getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", None)  # absent in a build without oneDNN
-    return bool(supported and supported())

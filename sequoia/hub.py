@@ -19,7 +19,7 @@ from .catalog import BUNDLED_NAME
 from .chat import ChatTemplate, chat_template
 from .checks import Passed, Source, checked_device, checked_dtype, refused
 from .download import size
-from .dtype import MEASURED_UP_TO, best_dtype, lean_dtype
+from .dtype import MEASURED_UP_TO, best_dtype
 from .errors import BadModel, BadPair, BadPrompt, Stopped
 from .gather import BUNDLED, Stop, Tell, gathered, printer, refs, streams
 from .large import load_large, plan_large
@@ -27,6 +27,7 @@ from .memory import ROOM, require, require_possible
 from .models import TreeModel, self_test
 from .pair import Known, Pair
 from .placement import Offload, Spread
+from .precision import lean_dtype
 
 ASSETS = BUNDLED.parent
 _BYTES_TO_CHOOSE = 16  # a parameter: the file as it is, both copies to choose from, and the weights of each laid out anew

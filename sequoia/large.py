@@ -14,7 +14,6 @@ from accelerate.utils import send_to_device
 from transformers import AutoModelForCausalLM
 
 from .checks import Source
-from .dtype import lean_dtype
 from .errors import BadModel
 from .guarded import shown
 from .memory import ROOM, free_bytes
@@ -23,6 +22,7 @@ from .needs import usual_run_bytes
 from .offload import LayerStream
 from .parts import Parts, decoder_layers, parts_of
 from .placement import HOST, Beside, Offload, Spread, offload, spread
+from .precision import lean_dtype
 
 
 class StreamedModel(TreeModel):

@@ -23,7 +23,6 @@ from transformers import LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCau
 
 from .acceptance import Acceptance
 from .checks import checked_device
-from .dtype import lean_dtype
 from .engine import Decoder, run
 from .errors import BadModel, SequoiaError
 from .guarded import shown
@@ -37,6 +36,7 @@ from .passes import Pass, opened
 from .placement import Offload
 from .planner import best_tree
 from .policy import Policy
+from .precision import lean_dtype
 
 ALL_SIZES = (*SIZES, 256, 512, 1024)
 ASSUMED = Acceptance.power_law(2.0, 0.6, 32)  # any bushy tree serves to time what is outside the models

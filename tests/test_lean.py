@@ -71,8 +71,11 @@ def test_a_lean_forward_that_fails_is_not_used(monkeypatch: pytest.MonkeyPatch) 
     assert TreeModel(tiny_model("llama"), "llama").quicken().forward_name == "transformers"
 
 
-def test_a_draft_with_rounded_weights_is_still_the_same_model() -> None:
-    """Guards scales, biases and both sides of INT8_ROWS: rounded weights give nearly the same laws, and not the very same."""
+@pytest.mark.parametrize("wide_dtype", [torch.float32, torch.bfloat16])
+def test_a_draft_with_rounded_weights_is_still_the_same_model(wide_dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards scales, biases and both sides of INT8_ROWS, on a CPU with and without bfloat16: rounded weights give nearly the same
+    laws, and not the very same."""
+    monkeypatch.setattr("sequoia.lean.lean_dtype", lambda _: wide_dtype)
     for kind in ("llama", "qwen2", "qwen3"):
         usual = TreeModel(tiny_model(kind).bfloat16(), "usual").quicken()
         rounded = TreeModel(tiny_model(kind).bfloat16(), "rounded").quicken(int8=True)

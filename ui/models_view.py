@@ -14,10 +14,10 @@ from sequoia import Pair
 from sequoia.catalog import BUNDLED_NAME, Model, Preset, presets
 from sequoia.checks import checked_device
 from sequoia.download import ROOM_LEFT, disk_free, is_here, size
-from sequoia.dtype import lean_dtype
 from sequoia.files import hub_folder
 from sequoia.machine import describe
 from sequoia.memory import ROOM, free_bytes
+from sequoia.precision import lean_dtype
 
 from .engine_room import named
 from .loading import Report
