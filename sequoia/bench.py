@@ -97,7 +97,7 @@ class Block:
 def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair], profile: HardwareProfile) -> None:
     """Our decoders and those of `transformers`."""
     for block in blocks:
-        trees = grid(pair, profile, block.policy, block.prompts) if block.options.grid else ()
+        trees = grid(pair, others, profile, block.policy, block.prompts) if block.options.grid else ()
         block.time([*ours(pair, others, profile, block.policy, block.prompts), *trees,
                     *hugging_face(others, block.options.assistant_tokens)])
         block.print()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,7 +19,8 @@ from .hub import load_pair
 from .large import StreamedModel, offloaded_by_accelerate
 from .models import TreeModel
 from .pair import Pair
-from .plan import best_plan, bounds, predict
+from .passes import Pass, opened
+from .plan import Plan, best_plan, bounds, predict
 from .planner import best_tree
 from .policy import Policy
 from .replan import Replanned
@@ -27,6 +29,7 @@ from .trace import DecodeStats, StepTrace
 from .tree import Tree
 
 HOPELESS = 3.0  # times as slow as the fastest number type
+_ONE_ROW_PASSES = 30
 GRID_NODES, GRID_LEVELS = (3, 5, 8, 12, 16, 24, 32), (3, 4, 6, 8, 12)
 
 Decode = Callable[[str, Policy], tuple[list[int], DecodeStats | None]]  # -> emitted tokens, totals where the engine made them
@@ -44,8 +47,9 @@ class Contestant:
 
 def ours(pair: Pair, others: dict[str, Pair], profile: HardwareProfile, policy: Policy,
          prompts: Sequence[str]) -> Iterator[Contestant]:
-    """The engine's own decoders; trees are chosen from the measured profile, as the app does."""
-    acceptance = acceptance_of(pair, policy, texts=prompts)[0].smoothed()
+    """The engine's own decoders; trees are chosen from the measured profile, as the app does. Speed-ups are predicted over plain
+    decoding in the number type that makes it fastest, be it not the one that trees run fastest in."""
+    acceptance, plain_seconds = acceptance_of(pair, policy, texts=prompts)[0].smoothed(), fastest_plain(others, profile)
     for name, other in others.items():
         yield Contestant(f"plain, {name}", "plain", _traced(lambda prompt, policy, other=other: plain(other, prompt, policy)))
     shapes = {
@@ -54,28 +58,36 @@ def ours(pair: Pair, others: dict[str, Pair], profile: HardwareProfile, policy: 
     }
     for name, trees in shapes.items():
         plan = max((predict(tree, acceptance, profile) for tree in trees), key=lambda plan: plan.predicted_speedup)
-        yield _tree_contestant(name, pair, plan.tree, plan.predicted_speedup)
-    plan = best_plan(acceptance, profile, slack=SLACK)
-    yield _tree_contestant("Sequoia", pair, plan.tree, plan.predicted_speedup)
+        yield _planned(name, pair, plan, plain_seconds)
+    yield _planned("Sequoia", pair, best_plan(acceptance, profile, slack=SLACK), plain_seconds)
     yield _changing("replanned", pair, lambda: Replanned(acceptance, profile, *bounds(profile), slack=SLACK))
     yield _changing("dynamic", pair, lambda: Dynamic(acceptance, profile, policy.temperature, *bounds(profile)))
 
 
-def grid(pair: Pair, profile: HardwareProfile, policy: Policy, prompts: Sequence[str]) -> Iterator[Contestant]:
+def fastest_plain(others: dict[str, Pair], profile: HardwareProfile) -> float:
+    """Seconds of a token of plain decoding in the fastest number type: a pass over one row, timed now, and the overhead."""
+    passes = [Pass(opened(pair.target, 1, profile.prefix_length), 1) for pair in others.values()]
+    for _ in range(_ONE_ROW_PASSES):
+        for one in passes:
+            one.run()
+    return min(statistics.median(one.times) for one in passes) + profile.overhead(1)
+
+
+def grid(pair: Pair, others: dict[str, Pair], profile: HardwareProfile, policy: Policy,
+         prompts: Sequence[str]) -> Iterator[Contestant]:
     """The best trees of many sizes and level caps, to hold the planned one against."""
-    acceptance = acceptance_of(pair, policy, texts=prompts)[0].smoothed()
+    acceptance, plain_seconds = acceptance_of(pair, policy, texts=prompts)[0].smoothed(), fastest_plain(others, profile)
     sizes = [(nodes, levels) for nodes in GRID_NODES for levels in GRID_LEVELS if levels <= nodes]
     trees = dict.fromkeys(best_tree(acceptance, nodes, levels) for nodes, levels in sizes)
     for tree in trees:
-        yield _tree_contestant("grid", pair, tree, predict(tree, acceptance, profile).predicted_speedup)
+        yield _planned("grid", pair, predict(tree, acceptance, profile), plain_seconds)
 
 
 def streamed(pair: Pair, profile: HardwareProfile, policy: Policy, prompts: Sequence[str]) -> Iterator[Contestant]:
     """Plain decoding, and the planned tree, on a target whose layers are streamed."""
     acceptance = acceptance_of(pair, policy, texts=prompts)[0].smoothed()
     yield Contestant("plain, layers streamed", "plain", _traced(lambda prompt, policy: plain(pair, prompt, policy)))
-    plan = best_plan(acceptance, profile, slack=SLACK)
-    yield _tree_contestant("Sequoia", pair, plan.tree, plan.predicted_speedup)
+    yield _planned("Sequoia", pair, best_plan(acceptance, profile, slack=SLACK), profile.plain_seconds)
 
 
 def accelerated(pair: Pair) -> Contestant:
@@ -85,9 +97,11 @@ def accelerated(pair: Pair) -> Contestant:
     return Contestant("plain, accelerate cpu_offload", "accelerate", _traced(lambda prompt, policy: plain(held, prompt, policy)))
 
 
-def _tree_contestant(name: str, pair: Pair, tree: Tree, predicted: float) -> Contestant:
-    decode = _traced(lambda prompt, policy: run(Decoder(pair, prompt, policy, tree)))
-    return Contestant(f"{name}, {len(tree)} nodes, {tree.levels} levels", name, decode, predicted)
+def _planned(name: str, pair: Pair, plan: Plan, plain_seconds: float) -> Contestant:
+    """The tree of `plan`; its speed-up is predicted over plain decoding at `plain_seconds` a token."""
+    decode = _traced(lambda prompt, policy: run(Decoder(pair, prompt, policy, plan.tree)))
+    predicted = plan.expected_tokens * plain_seconds / plan.predicted_seconds
+    return Contestant(f"{name}, {len(plan.tree)} nodes, {plan.tree.levels} levels", name, decode, predicted)
 
 
 def _changing(name: str, pair: Pair, make: Callable[[], Shaper]) -> Contestant:

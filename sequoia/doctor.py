@@ -14,6 +14,7 @@ from operator import attrgetter
 from .acceptance import Acceptance
 from .errors import BadTree
 from .explain import knee, phases, size_words, time_words
+from .fit import fitted
 from .guarded import number
 from .hardware import HardwareProfile, Point
 from .plan import Plan, best_plan, predict
@@ -154,20 +155,6 @@ def calibrated(stats: DecodeStats, tree: Tree, plain: DecodeStats, profile: Hard
         profile, target_seconds=_pinned(target, token["verify"], step["verify"], n),
         overhead_seconds=_pinned(overhead, token["draft"] + token["overhead"], step["overhead"], n),
         draft_seconds=tuple((size, max(seconds * scale, _TINY), spread) for size, seconds, spread in profile.draft_seconds))
-
-
-def fitted(acceptance: Acceptance, tree: Tree, tokens: float) -> Acceptance:
-    """`acceptance` smoothed and scaled so that `tree` makes `tokens` tokens a step, or as near as rates that sum to 1 get."""
-    rates = acceptance.smoothed().rates
-
-    def scaled(factor: float) -> Acceptance:
-        return Acceptance(tuple(min(rate * factor, 1.0) for rate in rates))
-
-    low, high = 0.0, 1 / max(sum(rates), _TINY)
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if expected_tokens(tree, scaled(middle)) < tokens else (low, middle)
-    return scaled(low)
 
 
 def _sizes(points: Iterable[Point], n: int) -> list[int]:

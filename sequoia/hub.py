@@ -169,9 +169,9 @@ def stop_tokens(hf: Any, tokenizer: Any) -> frozenset[int]:
 
 
 def known_acceptance(path: Path) -> tuple[Known, ...]:
-    """Shipped acceptance vectors; none where the file is missing."""
+    """Shipped acceptance vectors, as fitted to trees where they are; none where the file is missing."""
     if not path.is_file():
         return ()
     rows = json.loads(path.read_text(encoding="utf-8"))["measured"]
-    return tuple(Known(float(row["temperature"]), Acceptance(tuple(row["rates"])), row.get("kind", ""), row.get("agreement"))
-                 for row in rows)
+    return tuple(Known(float(row["temperature"]), Acceptance(tuple(row.get("fitted", row)["rates"])), row.get("kind", ""),
+                       row.get("agreement")) for row in rows)

@@ -17,7 +17,8 @@ MAX_PROMPT_CHARS = 20_000
 
 @dataclass(frozen=True)
 class Known:
-    """An acceptance vector shipped with a pair: counted over texts of one `kind`, at one temperature.
+    """An acceptance vector shipped with a pair to plan with: counted over texts of one `kind` at one temperature, and fitted to
+    what a tree made of them (see fit.py).
 
     agreement: how much of p and q is common to both, on average over those texts' own tokens (see teacher.agreement); it tells
     of what kind another text is. None where it was not counted.

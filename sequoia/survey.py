@@ -9,6 +9,7 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -16,21 +17,28 @@ from typing import Any
 from tqdm import tqdm
 
 from .counted import Counted, count_acceptance
+from .engine import Decoder, run
 from .errors import SequoiaError
+from .fit import fitted
 from .hub import ASSETS, load_pair
 from .machine import dtype_name, versions
 from .pair import Pair
+from .planner import best_tree
 from .policy import Policy
 from .prompts import text_list
 from .teacher import agreement
+from .tree import Tree
+
+TRIED_NODES, TRIED_LEVELS = 16, 12  # of the tree that the rates are fitted with: about what is planned for a CPU
 
 
 def survey(pair: Pair, kinds: Mapping[str, Sequence[str]], temperatures: Sequence[float], tokens: int, ranks: int
            ) -> dict[str, Any]:
-    """One entry a kind of text and temperature: rates, counts, 95 % intervals of the first rank, repetition, and how far draft
-    and target agree on the prompts themselves. kinds: prompts by name, the usual kind first."""
+    """One entry a kind of text and temperature: rates, counts, 95 % intervals of the first rank, repetition, how far draft and
+    target agree on the prompts themselves, and the rates fitted to a tree of several levels, to plan with (see fit.py). kinds:
+    prompts by name, the usual kind first."""
     measured = [{"kind": kind, "prompts": len(prompts), "agreement": shared, "temperature": temperature,
-                 **_entry(_counted(pair, prompts, temperature, tokens, ranks, kind))}
+                 **_entry(pair, prompts, _counted(pair, prompts, temperature, tokens, ranks, kind), temperature, tokens)}
                 for kind, prompts in kinds.items() for shared in [round(agreement(pair, prompts), 4)]
                 for temperature in temperatures]
     return {"format": "sequoia-acceptances", "version": 1, "date": date.today().isoformat(), "target": pair.target.name,
@@ -48,11 +56,21 @@ def _advance(bar: tqdm, share: float) -> None:
     bar.update(round(share * bar.total) - bar.n)
 
 
-def _entry(counted: Counted) -> dict[str, Any]:
-    rates = counted.acceptance.rates
+def _entry(pair: Pair, prompts: Sequence[str], counted: Counted, temperature: float, tokens: int) -> dict[str, Any]:
+    rates, tree = counted.acceptance.rates, best_tree(counted.acceptance.smoothed(), TRIED_NODES, TRIED_LEVELS)
+    made = tokens_per_step(pair, prompts, tree, Policy(temperature=temperature, max_new_tokens=tokens, ignore_eos=True))
     return {"visited": counted.visited, "accepted": counted.accepted, "rates": list(rates),
             "first_rank_interval": [round(bound, 4) for bound in counted.intervals[0]],
-            "repetition": round(counted.repetition, 4)}
+            "repetition": round(counted.repetition, 4),
+            "fitted": {"rates": list(fitted(counted.acceptance, tree, made).rates), "nodes": len(tree), "levels": tree.levels,
+                       "tokens_per_step": round(made, 4)}}
+
+
+def tokens_per_step(pair: Pair, prompts: Sequence[str], tree: Tree, policy: Policy) -> float:
+    """Tokens that a step with `tree` makes, over all prompts; the last step of each, which may be cut short, does not count."""
+    runs = [[*run(Decoder(pair, prompt, replace(policy, seed=policy.seed + i), tree))][:-1] for i, prompt in enumerate(prompts)]
+    steps = [step for steps in runs for step in steps]
+    return sum(len(step.emitted) for step in steps) / max(len(steps), 1)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

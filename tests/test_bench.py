@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from fakes import noisy, save, tiny_model
 
-from sequoia import bench, contestants, survey
+from sequoia import Acceptance, bench, contestants, survey
+from sequoia.planner import best_tree, expected_tokens
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +62,12 @@ def test_a_survey_is_written_and_can_be_shipped(folders: list[str], tmp_path: Pa
     assert [(one["kind"], one["temperature"]) for one in found] == [("verse", 0), ("verse", 1), ("prose", 0), ("prose", 1)]
     assert all(0 < one["agreement"] <= 1 for one in found)
     assert all(0 < sum(one["rates"]) <= 1 and len(one["rates"]) == 4 for one in found)
+    for one in found:
+        fitted = one["fitted"]
+        tree = best_tree(Acceptance(tuple(one["rates"])).smoothed(), survey.TRIED_NODES, survey.TRIED_LEVELS)
+        assert (fitted["nodes"], fitted["levels"]) == (len(tree), tree.levels)
+        assert fitted["tokens_per_step"] <= tree.levels
+        assert expected_tokens(tree, Acceptance(tuple(fitted["rates"]))) == pytest.approx(fitted["tokens_per_step"], abs=1e-3)
 
 
 @pytest.mark.parametrize("kind", ["llama", "qwen2"])  # the second one shares the weights of embedding and head

@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from sequoia.acceptance import Acceptance
-from sequoia.doctor import Diagnosis, calibrated, diagnose, fitted, smaller, typical_tree
+from sequoia.doctor import Diagnosis, calibrated, diagnose, smaller, typical_tree
 from sequoia.errors import BadTrace, BadTree
 from sequoia.explain import phases
+from sequoia.fit import fitted
 from sequoia.hardware import HardwareProfile
 from sequoia.plan import best_plan, predict
 from sequoia.planner import expected_tokens
@@ -128,18 +129,6 @@ def test_a_run_as_predicted_leaves_the_machine_as_it_is() -> None:
         assert machine.verify_seconds(n) == pytest.approx(PROFILE.verify_seconds(n), rel=1e-9)
         assert machine.draft_seconds_at(n) == pytest.approx(PROFILE.draft_seconds_at(n), rel=1e-9)
         assert machine.overhead(n) == pytest.approx(PROFILE.overhead(n), rel=1e-9)
-
-
-@pytest.mark.parametrize("tokens", [1.0, 1.3, 2.5, 3.4])
-def test_the_fitted_vector_makes_the_measured_tokens(tokens: float) -> None:
-    assert expected_tokens(TREE, fitted(RATES, TREE, tokens)) == pytest.approx(tokens, rel=1e-9)
-    rising = Acceptance((0.1, 0.3))
-    assert fitted(rising, TREE, tokens).is_monotone
-
-
-def test_a_vector_that_cannot_make_the_tokens_comes_as_near_as_it_gets() -> None:
-    assert sum(fitted(RATES, TREE, 99.0).rates) == pytest.approx(1)
-    assert fitted(Acceptance((0.0,)), TREE, 2.0).rates == (0.0,)
 
 
 # -- remedies ------------------------------------------------------------------------------------------------------------------

@@ -423,9 +423,10 @@ def test_a_stop_is_heard_before_the_weights(good: tuple[str, str]) -> None:
 def test_shipped_acceptance_is_read_by_temperature(tmp_path: Path) -> None:
     assert known_acceptance(tmp_path / "none.json") == ()
     file = tmp_path / "acceptance.json"
-    rows = [{"temperature": 0, "rates": [0.5, 0.2], "kind": "code", "agreement": 0.7}, {"temperature": 1, "rates": [0.4]}]
+    rows = [{"temperature": 0, "rates": [0.5, 0.2], "kind": "code", "agreement": 0.7},
+            {"temperature": 1, "rates": [0.4], "fitted": {"rates": [0.3]}}]
     file.write_text(json.dumps({"measured": rows}), encoding="utf-8")
-    assert known_acceptance(file) == (Known(0.0, Acceptance((0.5, 0.2)), "code", 0.7), Known(1.0, Acceptance((0.4,))))
+    assert known_acceptance(file) == (Known(0.0, Acceptance((0.5, 0.2)), "code", 0.7), Known(1.0, Acceptance((0.3,))))
 
 
 def test_the_tokenizer_of_these_tests_reads_what_it_wrote() -> None:

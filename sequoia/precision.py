@@ -1,0 +1,17 @@
+"""Which number type a device computes with."""
+
+from __future__ import annotations
+
+import torch
+
+
+def lean_dtype(device: torch.device) -> torch.dtype:
+    """The narrowest number type this device computes with; others it has to convert, which takes many times longer."""
+    return torch.bfloat16 if _has_bf16(device) else torch.float32
+
+
+def _has_bf16(device: torch.device) -> bool:
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported()
+    supported = getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", None)  # absent in a build without oneDNN
+    return bool(supported and supported())
