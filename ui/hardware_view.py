@@ -44,7 +44,8 @@ def rates_of(pair: Pair | None) -> dict[str, Rates]:
     for known in pair.known:
         kind = known.kind and f" {known.kind}"
         key = f"T{known.temperature:g}{'' if known.kind == pair.known[0].kind else kind}"
-        found[key] = Rates(f"{pair.name} pair,{kind} T {known.temperature:g}", "recorded", known.acceptance, known.temperature)
+        name = f"{pair.name} pair,{kind} T {known.temperature:g}, fitted to runs"  # the lab shows what was counted
+        found[key] = Rates(name, "recorded", known.acceptance, known.temperature)
     for how, measured in (("", pair.measured), (", as a chat", pair.measured.get("as chat", {}))):
         for key, acceptance in dict(measured).items():
             if isinstance(key, tuple) and key[0] == "acceptance":

@@ -19,7 +19,7 @@
     "range": "Where the speed-up of this text lies, about 95 % sure, from how much the pace changes between eight stretches of each run. A range that includes 1 shows no clear difference.",
     "place": "The order in which lanes reached the finish line on their clocks. Lanes that are not clearly slower than the first of a place share it: “=”.",
     "verifier": "How the target decides which drafted tokens to keep. All three keep its law; they differ in how many tokens they accept.",
-    "tree": "What the draft proposes in each step: several continuations at once, sharing their beginnings. Planned for this machine: of the trees predicted within 5 % of the fastest, the one with the most tokens a step.",
+    "tree": "What the draft proposes in each step: several continuations at once, sharing their beginnings. Planned for this machine: of the trees predicted within 1 % of the fastest, the one with the most tokens a step.",
     "temperature": "0 always takes the most probable token; higher values draw more freely.",
     "top-p": "Only the most probable tokens that together have this share are drawn from; 1 keeps all.",
     "tokens": "Tokens to make at most.",

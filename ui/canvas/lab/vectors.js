@@ -25,7 +25,7 @@
       const about = (one.kind ? one.kind + ", " : "") + "T = " + one.temperature;
       return {
         key: "recorded-" + about, label: "Bundled pair, " + about, temperature: one.temperature, rates: one.rates,
-        origin: { label: "recorded", words: `${about}, ${one.visited} nodes visited, ${survey.date}`, accepted: one.accepted, visited: one.visited },
+        origin: { label: "recorded", words: `${about}, counted over ${one.visited} nodes, ${survey.date}`, accepted: one.accepted, visited: one.visited },
       };
     });
   }
