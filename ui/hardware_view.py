@@ -44,7 +44,7 @@ def rates_of(pair: Pair | None) -> dict[str, Rates]:
     for known in pair.known:
         kind = known.kind and f" {known.kind}"
         key = f"T{known.temperature:g}{'' if known.kind == pair.known[0].kind else kind}"
-        name = f"{pair.name} pair,{kind} T {known.temperature:g}, fitted to runs"  # the lab shows what was counted
+        name = f"{pair.name} pair,{kind} T {known.temperature:g}, fitted"  # the lab shows what was counted
         found[key] = Rates(name, "recorded", known.acceptance, known.temperature)
     for how, measured in (("", pair.measured), (", as a chat", pair.measured.get("as chat", {}))):
         for key, acceptance in dict(measured).items():
