@@ -82,7 +82,8 @@ class RaceTab:
         plotly = show.literal(f"gradio_api/file={PLOTLY}")
         return gr.HTML(html_template='<div class="sq-stage"></div>', apply_default_css=False, elem_id="rc-view",
                        elem_classes="pg-view", server_functions=[get_moves],
-                       js_on_load="const asks = {apply: (data) => trigger('apply', data), open: (data) => trigger('open', data)};"
+                       js_on_load="const asks = {apply: (data) => trigger('apply', data), open: (data) => trigger('open', data), "
+                                  "come: () => trigger('come')};"
                                   "const ask = (name, data) => asks[name]?.(data);"
                                   f"SequoiaPage.race(element, props, watch, ask, server, {plotly});")
 
@@ -106,7 +107,8 @@ class RaceTab:
         applied.then(None, None, None, js="() => scrollTo(0, 0)", api_visibility="private")  # to the words that say what was done
         lane = self.board.open(self.open_lane, None, [live.stage, live.form.save, live.form.run], **quiet)
         lane.success(None, None, None, js="() => (Sequoia.lab.leave(), scrollTo(0, 0))", api_visibility="private")
-        blocks.load(self.load, None, [self.board, form.save], **quiet)
+        for comes in (blocks.load, self.board.come):  # the view asks where the page's own event came too early for it
+            comes(self.load, None, [self.board, form.save], **quiet)
         blocks.unload(self.leave)
 
     # -- races -----------------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 (function (P) {
   "use strict";
 
-  const LOOK_MS = 2000;
+  const LOOK_MS = 2000, COME_MS = 2000;
 
   /** A measured run, or race, has its name in the address under its `kind`, so that a reload shows it again. */
   function remember(text, kind) {
@@ -79,6 +79,7 @@
   P.race = function (element, props, watch, trigger, server, plotly) {
     P.raceView = window.Sequoia.race.mount(element, { trigger, server, plotly, page: page("rc") });
     follow(P.raceView, "race", props, watch);
+    setTimeout(() => props.value || trigger("come"), COME_MS); // a tab opened as the page loads may be made too late for its first value
   };
 
   function say(element, text) {

@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from sequoia.race_file import RaceLog
 from ui import race_form
+from ui.race_messages import Opened
 from ui.trees import SHAPES
 
 Visit = Callable[..., Page]
@@ -36,6 +37,18 @@ def to_race(page: Page, **values: Any) -> None:
         page.get_by_role("option", name="no lane").last.click()  # the menu before may still be closing
     for name, value in values.items():
         page.fill(f"#rc-{name} input", str(value))
+
+
+def test_a_view_that_was_made_too_late_for_its_first_value_asks_for_it(visit: Visit) -> None:
+    page = visit()
+    page.get_by_role("tab", name="Race").click()
+    until(page, "s.moves.length > 5")
+    asked = page.evaluate("""() => new Promise((heard) => {
+        const element = document.createElement("div");
+        element.innerHTML = '<div class="sq-stage"></div>';
+        SequoiaPage.race(element, { value: "" }, () => {}, heard, {}, "");
+    })""")
+    assert asked == "come"
 
 
 def test_a_race_from_the_recorded_one_to_a_saved_one(visit: Visit, tmp_path: Path) -> None:
@@ -93,6 +106,8 @@ def test_a_remedy_goes_into_the_form(visit: Visit) -> None:
     page = visit()
     page.get_by_role("tab", name="Race").click()
     until(page, "s.results.length === 4")
+    race = Opened(RaceLog.from_json(Path(__file__).with_name("race_with_a_remedy.json").read_text(encoding="utf-8")))
+    page.evaluate("message => SequoiaPage.raceView.ingest(message)", race.whole())
     page.locator(".race-remedies .sq-btn").first.click()
     page.locator("#rc-view").get_by_text("press Run to race it").wait_for(timeout=5000)
     lane = store(page, "results.findIndex(r => r?.doctor?.remedies.some(one => one.parents))")
