@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from .contestants import Contestant, accelerated, grid, hugging_face, other_dtypes, ours, streamed
+from .contestants import Contestant, accelerated, fastest_plain, grid, hugging_face, other_dtypes, ours, streamed
 from .errors import SequoiaError
 from .hardware import HardwareProfile
 from .hub import ASSETS, load_pair
@@ -95,10 +95,11 @@ class Block:
 
 
 def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair], profile: HardwareProfile) -> None:
-    """Our decoders and those of `transformers`."""
+    """Our decoders and those of `transformers`. What predictions are over is timed once, as the profile is."""
+    plain_seconds = fastest_plain(others, profile)
     for block in blocks:
-        trees = grid(pair, others, profile, block.policy, block.prompts) if block.options.grid else ()
-        block.time([*ours(pair, others, profile, block.policy, block.prompts), *trees,
+        trees = grid(pair, profile, plain_seconds, block.policy, block.prompts) if block.options.grid else ()
+        block.time([*ours(pair, others, profile, plain_seconds, block.policy, block.prompts), *trees,
                     *hugging_face(others, block.options.assistant_tokens)])
         block.print()
 

@@ -45,11 +45,11 @@ class Contestant:
     predicted: float | None = None
 
 
-def ours(pair: Pair, others: dict[str, Pair], profile: HardwareProfile, policy: Policy,
+def ours(pair: Pair, others: dict[str, Pair], profile: HardwareProfile, plain_seconds: float, policy: Policy,
          prompts: Sequence[str]) -> Iterator[Contestant]:
     """The engine's own decoders; trees are chosen from the measured profile, as the app does. Speed-ups are predicted over plain
-    decoding in the number type that makes it fastest, be it not the one that trees run fastest in."""
-    acceptance, plain_seconds = acceptance_of(pair, policy, texts=prompts)[0].smoothed(), fastest_plain(others, profile)
+    decoding at `plain_seconds` a token."""
+    acceptance = acceptance_of(pair, policy, texts=prompts)[0].smoothed()
     for name, other in others.items():
         yield Contestant(f"plain, {name}", "plain", _traced(lambda prompt, policy, other=other: plain(other, prompt, policy)))
     shapes = {
@@ -65,7 +65,8 @@ def ours(pair: Pair, others: dict[str, Pair], profile: HardwareProfile, policy: 
 
 
 def fastest_plain(others: dict[str, Pair], profile: HardwareProfile) -> float:
-    """Seconds of a token of plain decoding in the fastest number type: a pass over one row, timed now, and the overhead."""
+    """Seconds of a token of plain decoding in the number type that makes it fastest, be it not the one that trees run fastest in:
+    a pass over one row, timed now, and the overhead."""
     passes = [Pass(opened(pair.target, 1, profile.prefix_length), 1) for pair in others.values()]
     for _ in range(_ONE_ROW_PASSES):
         for one in passes:
@@ -73,10 +74,10 @@ def fastest_plain(others: dict[str, Pair], profile: HardwareProfile) -> float:
     return min(statistics.median(one.times) for one in passes) + profile.overhead(1)
 
 
-def grid(pair: Pair, others: dict[str, Pair], profile: HardwareProfile, policy: Policy,
+def grid(pair: Pair, profile: HardwareProfile, plain_seconds: float, policy: Policy,
          prompts: Sequence[str]) -> Iterator[Contestant]:
     """The best trees of many sizes and level caps, to hold the planned one against."""
-    acceptance, plain_seconds = acceptance_of(pair, policy, texts=prompts)[0].smoothed(), fastest_plain(others, profile)
+    acceptance = acceptance_of(pair, policy, texts=prompts)[0].smoothed()
     sizes = [(nodes, levels) for nodes in GRID_NODES for levels in GRID_LEVELS if levels <= nodes]
     trees = dict.fromkeys(best_tree(acceptance, nodes, levels) for nodes, levels in sizes)
     for tree in trees:
