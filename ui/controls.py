@@ -55,10 +55,10 @@ class Controls:
     @property
     def buttons(self) -> list[Any]:
         """What `going` and `resting` may change."""
-        return [self.run, self.step, self.stop, self.open, self.example]
+        return [self.run, self.step, self.stop, self.save, self.open, self.example]
 
     def going(self) -> dict[Any, Any]:
-        """Updates for when a run begins."""
+        """Updates for when a run begins: from then on the file on offer is of an earlier one."""
         return {button: gr.update(interactive=button is self.stop) for button in self.buttons}
 
     def resting(self, continues: bool) -> dict[Any, Any]:

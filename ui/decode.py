@@ -51,10 +51,10 @@ class LiveView:
         form = self.form
         quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
         engine = {**quiet, "concurrency_id": "engine", "concurrency_limit": self._limits.waiting, "trigger_mode": "once"}
-        run, step, rest = [form.run.click, form.prompt.submit], [form.step.click], [form.save, *form.buttons]
+        run, step = [form.run.click, form.prompt.submit], [form.step.click]
         gr.on([*run, *step], form.going, None, form.buttons, queue=False, **quiet)
         for start, made in ((run, self.run), (step, self.step)):  # every output costs milliseconds a message: they have one
-            gr.on(start, made, form.form, self.stage, **engine).then(self.rested, None, rest, queue=False, **quiet)
+            gr.on(start, made, form.form, self.stage, **engine).then(self.rested, None, form.buttons, queue=False, **quiet)
         form.stop.click(self.stop, None, None, queue=False, **quiet)
         gr.on([part.change for part in form.form], None, form.run, form.run, api_visibility="private",  # begins a new run
               js=f"label => (SequoiaPage.changed(), label === {show.literal(RESUME)} ? {show.literal(RUN)} : label)")

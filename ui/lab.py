@@ -83,7 +83,7 @@ class LabTab:
         left = chosen.success(None, None, None, js="() => Sequoia.lab.leave()", api_visibility="private")
         left.success(form.going, None, form.buttons, queue=False, **quiet)
         left.success(self._live.run, form.form, self._live.stage, **engine).then(
-            self._live.rested, None, [form.save, *form.buttons], queue=False, **quiet)
+            self._live.rested, None, form.buttons, queue=False, **quiet)
         blocks.unload(self.part)
 
     # -- what is known of the pair ---------------------------------------------------------------------------------------------

@@ -72,10 +72,10 @@ class RaceControls:
     @property
     def buttons(self) -> list[Any]:
         """What `resting` may change."""
-        return [self.run, self.stop, self.open, self.example]
+        return [self.run, self.stop, self.save, self.open, self.example]
 
     def resting(self, rests: bool = True) -> dict[Any, Any]:
-        """Updates for when a race is over; with False, for when it begins."""
+        """Updates for when a race is over; with False, for when it begins: from then on the file on offer is of an earlier one."""
         return {button: gr.update(interactive=(button is not self.stop) == rests) for button in self.buttons}
 
 

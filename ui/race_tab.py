@@ -95,7 +95,7 @@ class RaceTab:
         starts = [form.run.click, form.prompt.submit]
         gr.on(starts, self.going, None, form.buttons, queue=False, **quiet)
         gr.on(starts, self.run, form.form, self.board, **engine).then(  # every output costs milliseconds a message: it has one
-            self.rested, None, [form.save, *form.buttons], queue=False, **quiet)
+            self.rested, None, form.buttons, queue=False, **quiet)
         form.stop.click(self.stop, None, None, queue=False, **quiet)
         for lane in form.lanes:
             lane.kind.input(self.details, [lane.kind, live.form.tree, live.form.branching], lane.details, queue=False, **quiet)

@@ -39,6 +39,7 @@ def test_the_buttons_follow_the_run(view: LiveView, slow: None) -> None:
     assert view.rested(request()) == view.form.going()
     assert view.form.going()[view.form.stop]["interactive"] is True
     assert view.form.going()[view.form.run]["interactive"] is False
+    assert view.form.going()[view.form.save]["interactive"] is False  # it still offers the file of the run before
     running.close()
     wait(lambda: not view.sessions.get("one").busy, 1)
     assert view.rested(request())[view.form.stop]["interactive"] is False

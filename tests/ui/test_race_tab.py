@@ -92,6 +92,7 @@ def test_the_buttons_follow_the_race(tab: RaceTab, slow: None) -> None:
     assert tab.rested(request()) == tab.going()
     assert tab.going()[tab.form.stop]["interactive"] is True
     assert tab.going()[tab.form.run]["interactive"] is False
+    assert tab.going()[tab.form.save]["interactive"] is False  # it still offers the file of the race before
     tab.stop(request())
     assert sent(racing)[-1]["stopped"]
     assert tab.rested(request())[tab.form.run]["interactive"] is True
