@@ -75,6 +75,16 @@
       }).observe(node);
       return size;
     },
+
+    /** What costs time and is only looked at further down the page waits until `node` is scrolled to. */
+    onceInSight(node, then) {
+      const eye = new IntersectionObserver((entries) => {
+        if (!entries.some((entry) => entry.isIntersecting)) return;
+        eye.disconnect();
+        then();
+      });
+      eye.observe(node);
+    },
   };
 
   const ICONS = {

@@ -2,18 +2,8 @@
 (function (S) {
   "use strict";
 
-  const P = S.planner;
-  const { el } = S.dom;
+  const { el, text } = S.dom;
   const lab = (S.lab = S.lab || {});
-
-  /** [{nodes, levels, paper, here, same}]: same to the printed digits. */
-  function compare() {
-    const even = P.smooth(lab.vectors.PAPER);
-    return lab.vectors.PRINTED.map(([nodes, levels, paper]) => {
-      const here = S.DpTable.whole(lab.vectors.PAPER, nodes, levels).best(nodes, levels ?? nodes).value;
-      return { nodes, levels, paper, here, smoothed: P.bestFirst(even, nodes, levels).totals[nodes - 1], same: here.toFixed(3) === paper.toFixed(3) };
-    });
-  }
 
   lab.Check = class {
     constructor(host) {
@@ -21,20 +11,36 @@
       el("span", { class: "sq-word", text: "App. E vector" }, panel.titleBox);
       const table = el("table", { class: "sq-lab-table" }, panel.body), line = el("tr", {}, el("thead", {}, table));
       for (const head of ["Nodes", "Levels", "paper", "here", ""]) el("th", { scope: "col", text: head }, line);
-      this.body = el("tbody", {}, table);
-      this.note = el("p", { class: "sq-lab-note", text: "Expected tokens of the best tree. “Here” is the table of the recurrence, worked out now in this browser." }, panel.body);
-    }
-
-    /** Once, when the page has nothing else to do: the largest of these tables takes about half a second. */
-    fill() {
-      if (this.filled) return;
-      this.filled = true;
-      for (const one of compare()) {
-        const row = el("tr", { "data-same": String(one.same) }, this.body);
-        for (const words of [one.nodes, one.levels ?? "any", one.paper.toFixed(3), one.here.toFixed(3), one.same ? "✓ same" : "✗ differs"]) el("td", { text: String(words) }, row);
-      }
+      const body = el("tbody", {}, table), rows = lab.vectors.PRINTED.map((printed) => new Row(body, ...printed));
+      el("p", { class: "sq-lab-note", text: "Expected tokens of the best tree. “Here” is the table of the recurrence, worked out now in this browser." }, panel.body);
+      S.dom.onceInSight(panel.body, () => fill(rows));
     }
   };
 
-  lab.check = { compare };
+  /** One printed figure. */
+  class Row {
+    constructor(body, nodes, levels, paper) {
+      Object.assign(this, { nodes, levels, paper });
+      const line = (this.line = el("tr", {}, body));
+      [this.here, this.word] = [nodes, levels ?? "any", paper.toFixed(3), "…", ""].map((words) => el("td", { text: String(words) }, line)).slice(3);
+    }
+
+    /** Work it out here: the same if it is to the printed digits. */
+    fill() {
+      const { nodes, levels } = this, here = S.DpTable.whole(lab.vectors.PAPER, nodes, levels).best(nodes, levels ?? nodes).value;
+      const same = here.toFixed(3) === this.paper.toFixed(3);
+      text(this.here, here.toFixed(3));
+      text(this.word, same ? "✓ same" : "✗ differs");
+      this.line.dataset.same = same;
+    }
+  }
+
+  /** Row after row, each when the page has nothing else to do: the largest of these tables takes about half a second. */
+  function fill([row, ...others]) {
+    if (!row) return;
+    (window.requestIdleCallback || setTimeout)(() => {
+      row.fill();
+      fill(others);
+    });
+  }
 })((window.Sequoia = window.Sequoia || {}));

@@ -22,7 +22,7 @@
       const below = el("div", { class: "sq-lab-below" }, element);
       this.table = new lab.Table(below, state);
       this.curves = new lab.Curves(below, state);
-      this.check = new lab.Check(left);
+      new lab.Check(left);
       this.counts = new lab.Counts(element, (rates, origin) => this.editor.take(rates, origin));
       this.further = (lab.panels || []).map((Panel) => new Panel(element, state));
       state.watch(() => this.paint());
@@ -37,7 +37,6 @@
       if (!this.open) return;
       if (comes) this.trigger("select", {}); // what other tabs have changed meanwhile is asked for each time
       this.state.changed();
-      (window.requestIdleCallback || setTimeout)(() => this.check.fill());
     }
 
     paint() {
