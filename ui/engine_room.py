@@ -155,7 +155,9 @@ class EngineRoom:
         self.version += 1
 
     def _let_go(self) -> None:
-        """Give the present pair up, and with it whatever is held of it and its memory."""
+        """Give the present pair up, if there is one, and with it whatever is held of it and its memory."""
+        if self._pair is None:
+            return
         self._pair = None
         for leave in self.leaving:
             leave()

@@ -75,7 +75,7 @@ class RaceControls:
         return [self.run, self.stop, self.save, self.open, self.example]
 
     def resting(self, rests: bool = True) -> dict[Any, Any]:
-        """Updates for when a race is over; with False, for when it begins: from then on the file on offer is of an earlier one."""
+        """Updates for when a race is over; with False, for when it begins: the file on offer is of an earlier one by then."""
         return {button: gr.update(interactive=(button is not self.stop) == rests) for button in self.buttons}
 
 
