@@ -15,8 +15,9 @@ from .chance import Seeded
 from .clock import Clock
 from .draft import Drafted, Drafter
 from .latest import Latest
-from .models import Context, Rows
+from .models import Context
 from .policy import Policy
+from .rows import Rows
 from .tree import Tree
 from .verify import Trial, Verdict
 from .warp import draft_laws, overflowed, target_laws

@@ -6,7 +6,7 @@ The tree may be given, or grow while it is drafted; how many children a node get
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from typing import Protocol
 
@@ -15,9 +15,11 @@ import torch
 
 from .chance import Chance
 from .clock import Clock
+from .errors import BadTree
 from .latest import Latest
-from .models import Context, Rows
+from .models import Context
 from .policy import Policy
+from .rows import GrowingRows, Rows
 from .tree import Tree
 from .verify import Verdict, Verifier
 from .warp import draft_rows
@@ -67,11 +69,12 @@ class Drafted:
 
 
 class Drafter:
-    """One run's draft model: what it has read, and what it has not read yet."""
+    """One run's draft model: what it has read, and what it has not read yet. most: nodes of a tree."""
 
-    def __init__(self, context: Context, policy: Policy, verifier: Verifier, chance: Chance) -> None:
+    def __init__(self, context: Context, policy: Policy, verifier: Verifier, chance: Chance, most: int) -> None:
         self.context, self._policy, self._verifier, self._chance = context, policy, verifier, chance
         self.laid_out = Latest(partial(_lay_out, context))
+        self._most = most
         self.unread: tuple[int, ...] = ()  # the last is the root of the next tree
 
     def read(self, prompt: tuple[int, ...]) -> None:
@@ -93,16 +96,22 @@ class Drafter:
 
     def follow(self, sprout: Sprout, clock: Clock) -> Drafted:
         """Tokens for a tree that grows along the draft's laws."""
-        drafted, read = Drafted(self.unread[-1]), list[int]()
+        drafted, rows = Drafted(self.unread[-1]), self._growing
+        rows.clear()
         while nodes := sprout.front:
-            drafted.tree = sprout.tree
-            read += [node for node in nodes if node]  # the root is read with the prefix
-            drafted.row = {node: row for row, node in enumerate(read)}
-            rows = Rows(drafted.tree, read, self.context, below=1) if read else None
+            hold_to(self._most, sprout.tree)
+            if nodes[0]:  # the root is read with the prefix
+                drafted.row.update({node: len(rows) + i for i, node in enumerate(nodes)})
+                rows.add([drafted.row.get(sprout.tree.parents[node]) for node in nodes])
             laws = self._laws(nodes, drafted, rows, clock)
             self._draw(drafted, nodes, sprout.grow(laws), laws)
+        hold_to(self._most, sprout.tree)
         drafted.tree = sprout.tree
         return drafted
+
+    @cached_property
+    def _growing(self) -> GrowingRows:
+        return GrowingRows(self.context, self._most)
 
     def keep(self, drafted: Drafted, verdict: Verdict) -> None:
         """Go down the accepted path; what the draft has not read of it, it reads with the next root."""
@@ -113,10 +122,10 @@ class Drafter:
         last = verdict.path[-1]
         self.unread = (verdict.bonus,) if last == 0 or last in drafted.row else (drafted.tokens[last], verdict.bonus)
 
-    def _laws(self, nodes: Sequence[int], drafted: Drafted, rows: Rows | None, clock: Clock) -> torch.Tensor:
+    def _laws(self, nodes: Sequence[int], drafted: Drafted, rows: Rows | GrowingRows, clock: Clock) -> torch.Tensor:
         """(nodes, vocab) laws of the tokens after the nodes of one level."""
         with clock.phase("draft"):
-            if rows is None or nodes[0] == 0:
+            if nodes[0] == 0:
                 logits = self.context.extend(self.unread)[None]
                 drafted.has_read = True
             else:
@@ -129,6 +138,12 @@ class Drafter:
                               dtype=torch.long, device=laws.device)
         weights = iter(laws.take(places).tolist())
         drafted.grow(nodes, laws, drawn, [[*islice(weights, count)] for count in counts])
+
+
+def hold_to(most: int, tree: Tree) -> None:
+    """Raises BadTree where a step's tree has more nodes than its shaper said; room is made for no more."""
+    if len(tree) > most:
+        raise BadTree(f"a step's tree has {len(tree)} nodes; its shaper had promised {most} at most")
 
 
 def _lay_out(context: Context, tree: Tree) -> tuple[Rows, dict[int, int]]:

@@ -16,14 +16,15 @@ import torch
 from .chance import Chance, Seeded, chance_for
 from .clock import Clock, finish
 from .device_round import DeviceRound, Round, fits, law_bytes
-from .draft import Drafted, Drafter, Sprout
+from .draft import Drafted, Drafter, Sprout, hold_to
 from .errors import BadPolicy, BadTree
 from .guarded import shown
 from .latest import Latest
 from .memory import require_each
-from .models import Context, Rows
+from .models import Context
 from .pair import Pair
 from .policy import Policy
+from .rows import Rows
 from .shaper import Fixed, Shaper
 from .trace import StepTrace
 from .tree import Tree
@@ -57,7 +58,8 @@ class Decoder:
         _check_branching(self.shaper, pair)
         capacity = min(len(self.prompt) + policy.max_new_tokens, pair.limit) + self.shaper.most
         self._target = pair.target.open(capacity)  # slots are made at the first use
-        self._drafter = Drafter(pair.draft.open(capacity if self.shaper.most > 1 else 0), policy, self.verifier, self._chance)
+        self._drafter = Drafter(pair.draft.open(capacity if self.shaper.most > 1 else 0), policy, self.verifier, self._chance,
+                                self.shaper.most)
         self._rows = Latest(partial(_all_rows, self._target))
         self._on_device = self._device_round()
         require_each(self.needs, "the run needs", _SMALLER)
@@ -122,17 +124,12 @@ class Decoder:
         """Draft and verify."""
         if not isinstance(shape, Tree):
             drafted = self._drafter.follow(shape, clock)
-            self._check_promise(drafted.tree)
             return drafted, *self._verify(drafted, clock)
-        self._check_promise(shape)
+        hold_to(self.shaper.most, shape)
         if self._on_device:
             return self._on_device(shape, clock)
         drafted = self._drafter.fill(shape, clock)
         return drafted, *self._verify(drafted, clock)
-
-    def _check_promise(self, tree: Tree) -> None:
-        if len(tree) > self.shaper.most:
-            raise BadTree(f"a step's tree has {len(tree)} nodes; its shaper had promised {self.shaper.most} at most")
 
     def _verify(self, drafted: Drafted, clock: Clock) -> tuple[Verdict, tuple[float | None, ...]]:
         tree, rows = drafted.tree, self._rows(drafted.tree)

@@ -16,41 +16,12 @@ from .errors import BadModel, BadPrompt
 from .graphs import Forward, Graphed, on_cuda
 from .lean import lean_forward
 from .needs import mask_and_logit_bytes, slot_bytes
+from .rows import GrowingRows, Rows, causal
 from .slots import Slots
 from .tree import Tree
 
 _INT8_TOLERANCE = 0.5  # of the logits' spread: still the same model, though not to the last digit
 READ_AT_ONCE = 1024  # rows; the mask of a text has rows times columns, so a long one is read in parts
-
-
-class TreeMask:
-    """Which rows see which: everything before the tree's rows, and of the rows themselves what `seen` (n, n) says.
-
-    The additive mask is laid out once, with `capacity` open columns before the tree's own; the mask for any prefix is a view.
-    """
-
-    def __init__(self, seen: torch.Tensor, capacity: int, dtype: torch.dtype, device: torch.device) -> None:
-        n = len(seen)
-        self._capacity = capacity
-        self._mask = torch.zeros(n, capacity + n, dtype=dtype)  # (row, column)
-        self._mask[:, capacity:].masked_fill_(~seen, torch.finfo(dtype).min)
-        self._mask = self._mask.to(device)
-
-    def view(self, prefix: int, first: int, last: int) -> torch.Tensor:
-        """(1, 1, last - first, prefix + last) for the rows first..last after `prefix` kept ones."""
-        return self._mask[None, None, first:last, self._capacity - prefix:self._capacity + last]
-
-
-class Rows:
-    """A fixed set of tree rows on one model: their positions and mask, made once and used at every step.
-
-    `below` levels of the tree belong to the prefix already.
-    """
-
-    def __init__(self, tree: Tree, nodes: Sequence[int], context: Context, below: int = 0) -> None:
-        seen = torch.from_numpy(tree.ancestor_mask)[list(nodes)][:, list(nodes)]
-        self.mask = TreeMask(seen, context.capacity, context.model.mask_dtype, context.model.device)
-        self.depths = torch.tensor([tree.depths[node] - below for node in nodes], dtype=torch.long, device=context.model.device)
 
 
 class TreeModel:
@@ -120,11 +91,20 @@ class Context:
     def __init__(self, model: TreeModel, capacity: int) -> None:
         self.model, self.capacity = model, capacity
         self.slots = Slots(model.config.num_hidden_layers, capacity)
-        self._causal = _causal(2, capacity, model)
+        self._causal = causal(2, self, capacity)
 
     @property
     def length(self) -> int:
         return self.slots.length
+
+    @property
+    def device(self) -> torch.device:
+        """Where masks and positions are."""
+        return self.model.device
+
+    @property
+    def mask_dtype(self) -> torch.dtype:
+        return self.model.mask_dtype
 
     def bytes(self, nodes: int) -> int:
         """What this run will keep allocated here with trees of `nodes` nodes: slots, mask and logits."""
@@ -152,14 +132,14 @@ class Context:
 
     def _read(self, tokens: Sequence[int]) -> torch.Tensor:
         n = len(tokens)
-        mask = self._causal if n <= 2 else _causal(n, self.length, self.model)
+        mask = self._causal if n <= 2 else causal(n, self, self.length)
         depths = torch.arange(n, device=self.model.device)
         logits = self._run(tokens, depths, mask.view(self.length, 0, n), last_only=True)[-1]
         self.slots.keep(range(n))
         return logits
 
     @torch.inference_mode()
-    def forward(self, tokens: Sequence[int] | torch.Tensor, rows: Rows) -> torch.Tensor:
+    def forward(self, tokens: Sequence[int] | torch.Tensor, rows: Rows | GrowingRows) -> torch.Tensor:
         """Logits (rows, vocab) after each of the next `len(tokens)` rows of `rows`, which stay written but not kept. Tokens that
         are on the device already, (rows,), stay there."""
         first = self.slots.written
@@ -178,7 +158,7 @@ class Context:
             return
         for rows, last_only in [*((rows, False) for rows in sizes), (1, True), (2, True)]:
             if self.length + rows <= self.capacity:
-                mask = _causal(rows, self.length, self.model).view(self.length, 0, rows)
+                mask = causal(rows, self, self.length).view(self.length, 0, rows)
                 self._run([0] * rows, torch.arange(rows, device=self.model.device), mask, last_only)
                 self.slots.keep([])
 
@@ -195,10 +175,6 @@ def _transformers_forward(hf: Any, ids: torch.Tensor, positions: torch.Tensor, m
     """Logits (rows, vocab), or (1, vocab) with `last_only`, from the model's own forward. ids, positions: (1, rows)."""
     return hf(input_ids=ids, position_ids=positions, attention_mask=mask, past_key_values=slots, use_cache=True,
               logits_to_keep=1 if last_only else 0).logits[0]
-
-
-def _causal(n: int, prefix: int, model: TreeModel) -> TreeMask:
-    return TreeMask(torch.ones(n, n).tril().bool(), prefix, model.mask_dtype, model.device)
 
 
 def self_test(model: TreeModel) -> None:

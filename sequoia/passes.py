@@ -6,8 +6,9 @@ import time
 
 import torch
 
-from .models import Context, Rows, TreeModel
+from .models import Context, TreeModel
 from .progress import Progress
+from .rows import Rows
 from .tree import Tree
 
 

@@ -56,8 +56,8 @@ class Slots(Cache):
     """All layers of one model for one run. `length` rows are the prefix; `written` rows stand after it, not yet kept."""
 
     def __init__(self, layers: int, capacity: int) -> None:
-        self.rows = [SlotLayer(capacity) for _ in range(layers)]
-        super().__init__(layers=list(self.rows))
+        self.slot_layers = [SlotLayer(capacity) for _ in range(layers)]
+        super().__init__(layers=list(self.slot_layers))
         self.capacity, self.length, self.written = capacity, 0, 0
         self._joint: torch.Tensor | None = None
 
@@ -65,33 +65,33 @@ class Slots(Cache):
         """Keys and values of all layers as one store of the dtype and device of `like`, made at the first call:
         (layers, 2, 1, kv_heads, capacity, head_dim). For a forward of ours, which then moves all of it at once."""
         if self._joint is None:
-            self._joint = like.new_empty((len(self.rows), 2, 1, kv_heads, self.capacity, head_dim))
-            for layer, (keys, values) in zip(self.rows, self._joint, strict=True):
+            self._joint = like.new_empty((len(self.slot_layers), 2, 1, kv_heads, self.capacity, head_dim))
+            for layer, (keys, values) in zip(self.slot_layers, self._joint, strict=True):
                 layer.keys, layer.values, layer.is_initialized = keys, values, True
         return self._joint
 
     @property
     def start(self) -> int:
         """Where the next update of every layer writes."""
-        return self.rows[0].start
+        return self.slot_layers[0].start
 
     @contextmanager
     def standing(self, where: torch.Tensor, reach: int) -> Iterator[None]:
         """Within it updates write to the places in `where` (rows,) and give back `reach` rows, whatever was reserved: nothing but
         tensors that stay where they are, so that a recording of it holds for every prefix."""
-        before = [layer.end for layer in self.rows]
-        for layer in self.rows:
+        before = [layer.end for layer in self.slot_layers]
+        for layer in self.slot_layers:
             layer.where, layer.end = where, reach
         try:
             yield
         finally:
-            for layer, end in zip(self.rows, before, strict=True):
+            for layer, end in zip(self.slot_layers, before, strict=True):
                 layer.where, layer.end = None, end
 
     def reserve(self, rows: int) -> None:
         """Make room for the next `rows` rows; every layer's next update writes there."""
         start = self.length + self.written
-        for layer in self.rows:
+        for layer in self.slot_layers:
             layer.start, layer.end = start, start + rows
         self.written += rows
 
@@ -103,7 +103,7 @@ class Slots(Cache):
             if self._joint is not None:
                 _move(self._joint, index, self.length + moved)
             else:
-                for store in (store for layer in self.rows for store in (layer.keys, layer.values)):
+                for store in (store for layer in self.slot_layers for store in (layer.keys, layer.values)):
                     _move(store, index, self.length + moved)
         self.length, self.written = self.length + len(rows), 0
 

@@ -25,10 +25,11 @@ from .counted import Counted
 from .engine import plain
 from .errors import BadPrompt, BadTree
 from .guarded import whole
-from .models import Rows, TreeModel
+from .models import TreeModel
 from .pair import Pair
 from .policy import Policy
 from .progress import Progress, followed, part
+from .rows import Rows
 from .trace import repetition
 from .tree import Tree
 from .verify import VERIFIERS

@@ -17,7 +17,7 @@ import torch
 from .chance import Chance, Drawn, likeliest
 from .tree import Tree
 
-Rows = Callable[[int], np.ndarray]
+LawOf = Callable[[int], np.ndarray]
 Reject = Callable[[np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray, Any]]  # (R, D, token) -> (R, D, mass)
 
 
@@ -70,7 +70,7 @@ def _uncovered(residual: np.ndarray, draft: np.ndarray) -> tuple[np.ndarray, Any
     return (rest / mass, mass) if mass > 0 else (residual, mass)
 
 
-def walk(tree: Tree, tokens: Sequence[int], p: Rows, q: Rows, chance: Chance, reject: Reject = without_replacement) -> Verdict:
+def walk(tree: Tree, tokens: Sequence[int], p: LawOf, q: LawOf, chance: Chance, reject: Reject = without_replacement) -> Verdict:
     """Go down from the root: accept a child or, with none accepted, let the target emit from what is left of its law.
 
     tokens[node] is the drafted token of each node; the children of a node were drawn from q(node) the way `reject`
@@ -111,7 +111,7 @@ def _uniform_except(draft: np.ndarray, tried: Sequence[int]) -> np.ndarray:
     return _normalised(flat)
 
 
-def match(tree: Tree, tokens: Sequence[int], p: Rows, q: Rows, chance: Chance) -> Verdict:
+def match(tree: Tree, tokens: Sequence[int], p: LawOf, q: LawOf, chance: Chance) -> Verdict:
     """Let the target draw its token at every node and follow the child that carries it (top-k match)."""
     node, path, trials = 0, [0], []
     while True:
@@ -136,10 +136,10 @@ class Verifier:
 
     name: str
     draw: Callable[[Chance, torch.Tensor, Sequence[int]], Drawn]
-    verify: Callable[[Tree, Sequence[int], Rows, Rows, Chance], Verdict]
+    verify: Callable[[Tree, Sequence[int], LawOf, LawOf, Chance], Verdict]
 
 
-def _specinfer(tree: Tree, tokens: Sequence[int], p: Rows, q: Rows, chance: Chance) -> Verdict:
+def _specinfer(tree: Tree, tokens: Sequence[int], p: LawOf, q: LawOf, chance: Chance) -> Verdict:
     return walk(tree, tokens, p, q, chance, reject=with_replacement)
 
 

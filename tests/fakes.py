@@ -32,8 +32,9 @@ from transformers import (
 from transformers.utils import logging as transformers_logging
 
 from sequoia.hub import load_pair
-from sequoia.models import Rows, TreeModel
+from sequoia.models import TreeModel
 from sequoia.pair import Pair
+from sequoia.rows import Rows
 from sequoia.tree import Tree
 
 KINDS = ("llama", "qwen2", "qwen3", "gpt_neox", "gpt2")

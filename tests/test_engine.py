@@ -23,9 +23,10 @@ from test_chance import fit
 from sequoia.chance import Seeded
 from sequoia.engine import Decoder, plain, run
 from sequoia.errors import BadPolicy, BadTree
-from sequoia.models import Context, Rows, TreeModel
+from sequoia.models import Context, TreeModel
 from sequoia.pair import Pair
 from sequoia.policy import Policy
+from sequoia.rows import Rows
 from sequoia.shaper import Fixed
 from sequoia.trace import DecodeStats, StepTrace
 from sequoia.tree import Tree

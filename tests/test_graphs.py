@@ -16,9 +16,10 @@ from fakes import KINDS, PROMPTS, pair_of, tiny_model, tiny_pair, tiny_tokenizer
 from sequoia import graphs
 from sequoia.engine import Decoder, run
 from sequoia.graphs import Graphed, on_cuda, reach_of
-from sequoia.models import Context, Rows, TreeModel, self_test
+from sequoia.models import Context, TreeModel, self_test
 from sequoia.pair import Pair
 from sequoia.policy import Policy
+from sequoia.rows import Rows
 from sequoia.tree import Tree
 
 TREE = Tree((-1, 0, 0, 1, 1, 2))
@@ -51,7 +52,7 @@ class Recorder:
     @staticmethod
     def _layers(work: Callable[[], torch.Tensor]) -> list:
         held = dict(zip(work.__code__.co_freevars, work.__closure__ or (), strict=True))
-        return held["slots"].cell_contents.rows
+        return held["slots"].cell_contents.slot_layers
 
 
 def recorded(model: TreeModel) -> Recorder:

@@ -31,11 +31,12 @@ from sequoia.hub import load_pair
 from sequoia.large import StreamedModel, plan_large
 from sequoia.machine import describe, place_of
 from sequoia.measure import measure_profile
-from sequoia.models import Rows, TreeModel
+from sequoia.models import TreeModel
 from sequoia.pair import Pair
 from sequoia.parts import parts_of
 from sequoia.placement import HOST, SHARE, Spread
 from sequoia.policy import Policy
+from sequoia.rows import Rows
 from sequoia.tree import Tree
 
 FAMILIES = ("llama", "qwen2", "qwen3", "gpt_neox")
@@ -120,7 +121,7 @@ def test_slots_live_where_their_layers_are_and_move_there_cpu_and_meta(llama: di
     context = TreeModel(hf, "halves", HOST, devices, "spread over cpu and meta").open(32)
     context.forward([1, 2, 3], Rows(Tree((-1, 0, 0)), range(3), context))
     context.keep([0, 2])
-    assert [(layer.keys.device, layer.values.device) for layer in context.slots.rows] == [(one, one) for one in devices]
+    assert [(layer.keys.device, layer.values.device) for layer in context.slots.slot_layers] == [(one, one) for one in devices]
     assert context.length == 2
 
 

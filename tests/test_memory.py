@@ -22,7 +22,8 @@ POLICY = Policy(max_new_tokens=20, ignore_eos=True)
 
 def allocated(decoder: Decoder) -> int:
     """Bytes of the slots that are there."""
-    stores = [store for context in decoder.contexts for layer in context.slots.rows for store in (layer.keys, layer.values)]
+    layers = [layer for context in decoder.contexts for layer in context.slots.slot_layers]
+    stores = [store for layer in layers for store in (layer.keys, layer.values)]
     return sum(store.numel() * store.element_size() for store in stores)
 
 

@@ -12,8 +12,9 @@ from transformers import BertConfig, BertLMHeadModel
 
 from sequoia.engine import Decoder, run
 from sequoia.errors import BadModel, BadPrompt
-from sequoia.models import Rows, TreeMask, TreeModel, self_test
+from sequoia.models import TreeModel, self_test
 from sequoia.policy import Policy
+from sequoia.rows import GrowingRows, Rows, TreeMask
 from sequoia.slots import Slots
 from sequoia.tree import Tree
 
@@ -114,6 +115,22 @@ def test_rows_of_some_nodes_see_each_other_by_ancestry() -> None:
     assert rows.depths.tolist() == [0, 0, 1, 1]
     assert (rows.mask.view(2, 0, 4)[0, 0, :, 2:] == 0).tolist() == [
         [True, False, False, False], [False, True, False, False], [True, False, True, False], [False, True, False, True]]
+
+
+def test_growing_rows_are_the_rows_of_the_grown_tree() -> None:
+    """Random trees one after the other in one store, some nodes left out: what was there before must not be seen."""
+    rng, context = np.random.default_rng(2), TreeModel(tiny_model(), "tiny").open(6)
+    growing = GrowingRows(context, 9)
+    for _ in range(20):
+        tree = Tree.from_parents([-1, *(int(rng.integers(node)) for node in range(1, rng.integers(3, 10)))])
+        nodes = [node for level in tree.inner[1:] for node in level]
+        growing.clear()
+        for level in tree.inner[1:]:
+            growing.add([nodes.index(parent) if (parent := tree.parents[node]) else None for node in level])
+        fixed = Rows(tree, nodes, context, below=1)
+        assert len(growing) == len(nodes)
+        assert growing.depths[:len(nodes)].tolist() == fixed.depths.tolist()
+        assert growing.mask.view(5, 0, len(nodes)).equal(fixed.mask.view(5, 0, len(nodes)))
 
 
 # -- the context ---------------------------------------------------------------------------------------------------------------
