@@ -3,8 +3,8 @@
 Letters, the same everywhere: `p` target distribution, `q` draft distribution, `u` uniform draw, `k` sibling rank,
 `n` nodes of a tree counting the root, `levels` counting the root's, `a` acceptance vector.
 
-Reading order: tree, acceptance, planner, chance, warp, verify (the algorithm, no models) - slots, rows, models, pair, engine, trace
-(decoding) - hardware, plan, measure, auto (the tree for a machine) - shaper, replan, dynamic (trees that change) - race -
+Reading order: tree, acceptance, planner, chance, warp, verify (the algorithm, no models) - slots, rows, models, pair, engine,
+trace (decoding) - hardware, plan, measure, auto (the tree for a machine) - shaper, replan, dynamic (trees that change) - race -
 catalog, gather, checks, hub (loading) - record, bench (keeping, comparing).
 """
 

@@ -61,7 +61,8 @@ class LiveView:
         form.tree.input(numbers_of, form.tree, [form.first, form.second, form.branching], queue=False, **quiet)
         form.open.upload(self.open, form.open, [self.stage, form.save, form.run], **quiet)
         form.example.click(self.example, None, [self.stage, form.save, form.run], **quiet)
-        blocks.load(self.load, None, [self.stage, form.save], **quiet)
+        for comes in (blocks.load, self.stage.come):  # the view asks where the page's own event came too early for it
+            comes(self.load, None, [self.stage, form.save], **quiet)
         blocks.load(self.watch, None, [self._header, self.stage, form.run, *self.chats], concurrency_limit=None, **quiet)
         self._header.select(self.renew, None, [form.run, *self.chats], queue=False, **quiet)
         blocks.unload(self.leave)

@@ -41,7 +41,7 @@ def stage(steps_since: Callable[[Any], str]) -> gr.HTML:
 
     return gr.HTML(html_template='<div class="sq-stage"></div>', apply_default_css=False, elem_id="pg-view",
                    elem_classes="pg-view", server_functions=[get_steps],
-                   js_on_load="SequoiaPage.stage(element, props, watch, trigger, server);")
+                   js_on_load="SequoiaPage.stage(element, props, watch, () => trigger('come'), server);")
 
 
 def header(told: Callable[[], str] | None = None) -> gr.HTML:

@@ -58,8 +58,9 @@
   /** Something in the form was changed. */
   P.changed = () => P.view?.store.changed();
 
-  /** Hand every new value of a component to its stage. */
-  function follow(stage, kind, props, watch) {
+  /** Hand every new value of a component to its stage. A tab opened as the page loads may be made too late for its first value,
+      which it then asks for. */
+  function follow(stage, kind, props, watch, come) {
     let last = null;
     const take = () => {
       if (!props.value || props.value === last) return;
@@ -69,17 +70,17 @@
     };
     take();
     watch("value", take);
+    setTimeout(() => props.value || come(), COME_MS);
   }
 
-  P.stage = function (element, props, watch, trigger, server) {
-    P.view = window.Sequoia.mount(element.querySelector(".sq-stage"), { trigger, server, page: page("pg") });
-    follow(P.view, "run", props, watch);
+  P.stage = function (element, props, watch, come, server) {
+    P.view = window.Sequoia.mount(element.querySelector(".sq-stage"), { server, page: page("pg") });
+    follow(P.view, "run", props, watch, come);
   };
 
   P.race = function (element, props, watch, trigger, server, plotly) {
     P.raceView = window.Sequoia.race.mount(element, { trigger, server, plotly, page: page("rc") });
-    follow(P.raceView, "race", props, watch);
-    setTimeout(() => props.value || trigger("come"), COME_MS); // a tab opened as the page loads may be made too late for its first value
+    follow(P.raceView, "race", props, watch, () => trigger("come"));
   };
 
   function say(element, text) {

@@ -20,10 +20,9 @@
   };
 
   class Stage {
-    constructor(element, { server, trigger, page = {} } = {}) {
+    constructor(element, { server, page = {} } = {}) {
       this.root = element.matches?.(".sq-stage") ? element : element.querySelector(".sq-stage") || el("div", { class: "sq-stage" }, element);
       this.root.replaceChildren();
-      this.trigger = trigger;
       const store = (this.store = new S.Store(server));
       const frame = el("div", { class: "sq-frame" }, this.root);
       this.header = new S.Header(store, frame);
