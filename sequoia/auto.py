@@ -17,14 +17,14 @@ from .trace import StepTrace
 from .tree import MAX_NODES, Tree
 
 SLACK = 0.01  # of trees that are as good as equal the one with more tokens; 0.05 took larger ones that measured slower
-_QUICK_SECONDS, _QUICK_TOKENS, _QUICK_RANKS = 0.8, 48, 8
+_QUICK_SECONDS, _QUICK_TOKENS, _QUICK_RANKS = 1.5, 48, 8
 _WIDE_RANKS = 32  # where a pass over so many more nodes takes no longer
 _NEAR = 0.15  # of temperatures: shipped vectors stand 0.3 apart at most
 _SAMPLE = "import os\n\n\ndef main(path):\n    \"\"\"Read the file and print what is in it.\"\"\"\n"
 
 
 def machine(pair: Pair) -> HardwareProfile:
-    """A quick profile of this machine with `pair`, measured once (about a second for a small pair)."""
+    """A quick profile of this machine with `pair`, measured once (one to two seconds for a small pair)."""
     if "profile" not in pair.measured:
         pair.measured["profile"] = measure_profile(pair, rounds=7, seconds=_QUICK_SECONDS)
     return pair.measured["profile"]
@@ -57,7 +57,7 @@ def _recorded(pair: Pair, policy: Policy, verifier: str, texts: Sequence[str]) -
     if not near:
         return None
     kind = kind_of(pair, texts)
-    return min((known for known in near if known.kind == kind), default=near[0],
+    return min([known for known in near if known.kind == kind] or near,
                key=lambda known: abs(known.temperature - policy.temperature))
 
 

@@ -1,7 +1,8 @@
 """Every decoder on the same prompts, in interleaved rounds, as one table: `python -m sequoia.bench`.
 
 A decoder's figure is its time for all prompts of a round, prefill included; ratios are taken within a round, against plain
-decoding on the same engine in whichever number type was the faster one. Medians over rounds, with the range.
+decoding on the same engine in whichever number type was the faster one. Medians over rounds, with the range. With
+--offload the rows of accelerate are measured after the others, as the tables say.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def benchmark(options: argparse.Namespace) -> dict[str, Any]:
     named = {name: ref for name in ("target", "draft") if (ref := getattr(options, name))}
     pair = load_pair(**named, device=options.device, offload=options.offload)
     others = other_dtypes(named, options.device) if options.offload is False else {}
-    profile = measure_profile(pair, rounds=options.rounds * 3)
+    profile = pair.measured["profile"] = measure_profile(pair, rounds=options.rounds * 3)
     _introduce(options, pair, others)
     blocks = [Block(options, kind, temperature) for kind in options.prompts for temperature in options.temperature]
     if options.offload is False:
@@ -149,7 +150,7 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--temperature", nargs="+", type=float, default=[0.0, 0.6])
     parser.add_argument("--tokens", type=int, default=128, help="new tokens a prompt; the end of text is decoded through")
     parser.add_argument("--rounds", type=_positive, default=5)
-    parser.add_argument("--assistant-tokens", nargs="+", type=int, default=[3, 5, 8], help="num_assistant_tokens to try")
+    parser.add_argument("--assistant-tokens", nargs="+", type=_positive, default=[3, 5, 8], help="num_assistant_tokens to try")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--grid", action="store_true", help="try many other trees too, to hold the planned one against")
     parser.add_argument("--json", type=Path, help="file for everything measured")

@@ -131,9 +131,11 @@ def diagnose(stats: DecodeStats, tree: Tree, plain: DecodeStats, acceptance: Acc
 
 
 def typical_tree(nodes: float, levels: float, acceptance: Acceptance) -> Tree:
-    """A tree to stand for many: the best one of about `nodes` nodes (a mean) on about `levels` levels. Raises BadTree."""
-    size, cap = (round(number(value, what, 1, MAX_NODES, BadTree)) for what, value in (("nodes", nodes), ("levels", levels)))
-    return best_tree(acceptance.smoothed(), size if cap > 1 else 1, cap)
+    """A tree to stand for many: the best one of about `nodes` nodes (a mean) on about `levels` levels; only where all had one
+    node, one of one node. Raises BadTree."""
+    size, cap = (max(round(number(value, what, 1, MAX_NODES, BadTree)), 1 + (nodes > 1))
+                 for what, value in (("nodes", nodes), ("levels", levels)))
+    return best_tree(acceptance.smoothed(), size, cap)
 
 
 # -- calibration -----------------------------------------------------------------------------------------------------------------

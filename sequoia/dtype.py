@@ -17,7 +17,8 @@ _ROUNDS = 8
 
 
 def best_dtype(hf: Any, name: str, width: int, draft: bool = False) -> TreeModel:
-    """`hf` in the number type that runs `width` rows fastest: measured for small models on a CPU, bfloat16 elsewhere.
+    """`hf` in the number type that runs `width` rows fastest: measured for small models on a CPU, elsewhere
+    bfloat16 where the device computes with it.
 
     A draft may also have its weights rounded to int8.
     """

@@ -31,7 +31,7 @@ OVERHEAD_SIZES = (1, 16, 64)
 WIDE_WIDTHS, WIDE_OVERHEAD_SIZES = (64, 128, 256), (256,)  # measured too where larger trees may pay
 _FLAT = 1.5  # times as long: what twice the nodes may take for twice as many to be looked at
 _SLOW = 20  # passes: what of them does not fit the time is measured at few sizes
-_PASSES = 0.8  # share of the time that is for passes; the rest is for whole steps
+PASSES = 0.8  # share of the time that is for passes; the rest is for whole steps
 _DRAFTS_A_STEP = 4
 _PROMPT = "The quick brown fox jumps over the lazy dog. "
 
@@ -54,11 +54,11 @@ def measure_profile(pair: Pair, *, sizes: Sequence[int] | None = None, widths: S
     if widths is None:
         widths = (WIDTHS + WIDE_WIDTHS * wide)[::1 if sizes is not None or len(targets) >= len(SIZES) else 2]
     drafts = _passes(pair.draft, [whole(n, "widths", 1, MAX_NODES, BadProfile) for n in widths], prefix)
-    _rounds(targets, drafts, rounds, seconds * _PASSES, progress)
+    _rounds(targets, drafts, rounds, seconds * PASSES, progress)
     overhead, steps = list[Point](), OVERHEAD_SIZES + WIDE_OVERHEAD_SIZES * wide
     for n in steps:
-        rest = part(lambda share: progress(_PASSES + (1 - _PASSES) * share), len(overhead), len(steps))
-        overhead.append(_overhead(pair, n, seconds, rest))
+        rest = part(lambda share: progress(PASSES + (1 - PASSES) * share), len(overhead), len(steps))
+        overhead.append(_overhead(pair, n, seconds * (1 - PASSES) / len(steps), rest))
         rest(1.0)
     return HardwareProfile(device=place_of(pair.target), dtype=dtype_name(pair), target=pair.target.name,
                            draft=pair.draft.name, prefix_length=prefix, target_seconds=_points(targets),
@@ -104,7 +104,7 @@ def _rounds(targets: Sequence[Pass], drafts: Sequence[Pass], rounds: int, second
                 draft.run()
             target.run()
             used = (time.perf_counter() - start) / seconds
-            progress(min(max((done - 1 + turn / turns) / rounds, used), 1.0) * _PASSES)
+            progress(min(max((done - 1 + turn / turns) / rounds, used), 1.0) * PASSES)
         if done == 0:
             for one in (*targets, *drafts):
                 one.times.clear()
@@ -129,7 +129,7 @@ def _overhead(pair: Pair, n: int, seconds: float, progress: Progress) -> Point:
     prompt = (_PROMPT * 3)[:max(pair.limit // 4, 1)]  # short enough for the smallest context
     policy = Policy(temperature=0.6, max_new_tokens=8 * levels, ignore_eos=True)
     steps = followed(_some(run(Decoder(pair, prompt, policy, tree)), seconds), policy.max_new_tokens, progress)
-    return _point(n, [step.seconds["overhead"] for step in steps[1:] or steps])
+    return _point(len(tree), [step.seconds["overhead"] for step in steps[1:] or steps])
 
 
 def _some(steps: Iterable[StepTrace], seconds: float) -> Iterator[StepTrace]:

@@ -92,7 +92,7 @@ def best_plan(acceptance: Acceptance, profile: HardwareProfile, max_nodes: int |
         if speedups[n - 1] > fastest:
             fastest, tree = speedups[n - 1] * (1 + _ROUNDING), growth.tree(n)
     if slack and len(tree) > 1:
-        tree = _roomiest(found, fastest * (1 - slack))
+        tree = _roomiest(found, max(fastest * (1 - slack), 1.0))
     return predict(tree, acceptance, profile)
 
 

@@ -1,4 +1,4 @@
-"""How far a piece of work is: a function that is told the share done. Knows no models."""
+"""How far a piece of work is: a function that is told the share done."""
 
 from __future__ import annotations
 

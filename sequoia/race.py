@@ -75,7 +75,7 @@ class Race:
         return lane, trace
 
     def __iter__(self) -> Iterator[tuple[int, StepTrace]]:
-        """Steps of all lanes until each has finished. Closing the iterator ends all lanes at once."""
+        """Steps of all lanes until each has finished. Nothing moves unless the next one is asked for."""
         self.prefill()
         while self.running:
             yield self.step()

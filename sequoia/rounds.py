@@ -1,4 +1,4 @@
-"""Rounds over contestants, and the table made of them. Knows no models: a contestant is a name and a way to decode."""
+"""Rounds over contestants, and the table made of them. To it a contestant is a name and a way to decode."""
 
 from __future__ import annotations
 

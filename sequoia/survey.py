@@ -85,9 +85,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--ranks", type=int, default=32, help="children drafted at every node")
     parser.add_argument("--out", type=Path, help="file to write (default: print)")
     options = parser.parse_args(argv)
+    kinds = {Path(name).stem: name for name in options.prompts}
+    if len(kinds) < len(options.prompts):
+        parser.error(f"--prompts {' '.join(options.prompts)} has two of one name; files are told apart by their names")
+    if options.out:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
     try:
+        kinds = {kind: text_list(name, ASSETS / "survey") for kind, name in kinds.items()}
         pair = load_pair(target=options.target, draft=options.draft)
-        kinds = {Path(name).stem: text_list(name, ASSETS / "survey") for name in options.prompts}
         found = survey(pair, kinds, options.temperature, options.tokens, options.ranks)
     except SequoiaError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -239,7 +239,8 @@ def _score(tree: Tree, node: int, vector: Acceptance) -> float:
 def test_a_typical_tree_has_the_mean_size() -> None:
     tree = typical_tree(17.4, 4.6, RATES)
     assert (len(tree), tree.levels) == (17, 5)
-    assert typical_tree(1.2, 1.1, RATES) == Tree.chain(1)
+    assert typical_tree(1.2, 1.1, RATES) == typical_tree(1.6, 1.4, RATES) == Tree.chain(2)
+    assert typical_tree(1.0, 1.0, RATES) == Tree.chain(1)
     for nodes, levels in ((0.2, 1.0), (math.nan, 2.0), (9.0, math.inf)):
         with pytest.raises(BadTree):
             typical_tree(nodes, levels, RATES)

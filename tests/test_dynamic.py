@@ -208,6 +208,32 @@ def test_replanning_lengthens_a_tree_that_everything_is_accepted_from() -> None:
     assert shaper.acceptance.rates[0] > 0.8
 
 
+def grown_by(shaper: Dynamic) -> list[int]:
+    """Sizes of the trees that `shaper` gives for a draft that is neither sure nor lost, if it learnt nothing from them."""
+    sprout = shaper.next(8)
+    while sprout.front:
+        sprout.grow(torch.tensor([[0.5, 0.2, 0.2, 0.1]] * len(sprout.front)))
+    return [len(sprout.tree), sprout.tree.levels]
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_a_dynamic_tree_learns_what_the_drafts_law_is_worth(temperature: float) -> None:
+    """First nothing is accepted, then all of each tree's first branch; what was learnt first is then forgotten."""
+    shaper = Dynamic(RATES, profile(), temperature, 16, 8)
+    sizes = [grown_by(shaper)]
+    for accepts in (False, True):
+        for _ in range(1500):
+            grown_by(shaper)
+            tree, path = shaper._sprout.tree, [0]
+            while accepts and tree.children[path[-1]]:
+                path.append(tree.children[path[-1]][0])
+            shaper.learn(tree, Verdict(tuple(path), 0, ()))
+        sizes.append(grown_by(shaper))
+    at_first, hopeless, perfect = sizes
+    assert hopeless[0] < at_first[0]
+    assert perfect[1] > at_first[1]
+
+
 def test_counts_start_at_the_given_vector_and_move_to_what_is_seen() -> None:
     counts = RankCounts(RATES)
     assert counts.acceptance.rates == pytest.approx(RATES.rates)

@@ -22,7 +22,7 @@ from sequoia.engine import plain
 from sequoia.errors import BadAcceptance, BadProfile, BadPrompt, BadTree
 from sequoia.hardware import HardwareProfile
 from sequoia.machine import describe, dtype_name, versions
-from sequoia.measure import measure_profile
+from sequoia.measure import OVERHEAD_SIZES, PASSES, _some, measure_profile
 from sequoia.pair import Pair
 from sequoia.policy import Policy
 from sequoia.trace import repetition
@@ -108,6 +108,23 @@ def test_a_time_limit_still_leaves_one_round_after_the_warm_up(monkeypatch: pyte
     monkeypatch.setattr("sequoia.measure._overhead", lambda pair, n, *_: (n, 0.0, 0.0))
     measure_profile(pair, sizes=(1,), widths=(1,), prefix=7, rounds=1000, seconds=1e-9)
     assert rows == [7] + [1] * 2
+
+
+def test_passes_and_steps_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards a visitor who waits in line: on a slow target whole steps took as long again as was asked for, at each size."""
+    given: list[tuple[int, float]] = []
+    monkeypatch.setattr("sequoia.measure._overhead", lambda pair, n, seconds, _: given.append((n, seconds)) or (n, 0.0, 0.0))
+    measure_profile(tiny_pair(), **QUICK, seconds=3.0)
+    assert [n for n, _ in given] == list(OVERHEAD_SIZES)
+    assert sum(seconds for _, seconds in given) == pytest.approx(3.0 * (1 - PASSES))
+
+
+def test_steps_end_with_their_time_after_three(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock, which is looked at after the third step and each one that follows, moves on by a second a look."""
+    clock = iter(range(1000))
+    monkeypatch.setattr("sequoia.measure.time.perf_counter", lambda: float(next(clock)))
+    for seconds, steps in ((0.5, 3), (3.5, 6)):
+        assert len([*_some(range(50), seconds)]) == steps  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize("context", [20, 40, 130])

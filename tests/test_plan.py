@@ -291,6 +291,14 @@ def test_slack_buys_tokens_and_costs_no_more_than_it_says(slack: float) -> None:
     assert roomy.expected_tokens >= fastest.expected_tokens
 
 
+def test_slack_never_goes_below_plain_decoding() -> None:
+    """A machine on which drafting hardly pays: within the slack of the fastest there are trees slower than none."""
+    slow = [replace(PROFILE, draft_seconds=((1, seconds, 0.0),)) for seconds in np.linspace(1e-4, 0.05, 200)]
+    plans = [(best_plan(Acceptance((0.7, 0.1)), one, 64, 8), best_plan(Acceptance((0.7, 0.1)), one, 64, 8, 0.1)) for one in slow]
+    assert any(1 < fastest.predicted_speedup < 1.05 for fastest, _ in plans)
+    assert all(roomy.predicted_speedup >= 1 - 1e-12 for _, roomy in plans)
+
+
 @pytest.mark.parametrize("slack", [-0.1, 1.5, math.nan, True, "a"])
 def test_slack_out_of_range_is_refused(slack: object) -> None:
     with pytest.raises(BadTree, match="slack"):

@@ -13,7 +13,7 @@ from sequoia.progress import Progress
 from sequoia.teacher import force_acceptance
 
 from .engine_room import EngineRoom
-from .line import Left
+from .line import Left, place_words
 from .task import Task
 
 Way = Callable[[Pair, Sequence[str], Policy, Progress], Counted]
@@ -91,7 +91,7 @@ class Counting(Task[Tally]):
             self.mail.put(Tally(share, f"{int(share * prompts + 1e-9)} of {_prompts(prompts)} done"))
 
     def _tell_place(self, before: int) -> None:
-        self.mail.put(Tally(0, f"{before} {'run' if before == 1 else 'runs'} before yours; it begins by itself"))
+        self.mail.put(Tally(0, place_words(before)))
 
 
 def _prompts(count: int) -> str:

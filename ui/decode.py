@@ -189,7 +189,8 @@ class LiveView:
         """Where loading stands, until there is nothing more to wait for."""
         told, settled = None, False
         while not settled:
-            settled, status = self._room.settled, self._room.status
+            status = self._room.status  # read once: it may be another one a moment later
+            settled = status.settled
             if status != told:
                 told = status
                 yield {self._header: self._room.told(), self.form.run: gr.update(value=RUN if settled else LOADING),
@@ -230,7 +231,7 @@ def warn(text: str, title: str) -> None:
 
 def download(text: str, name: str) -> dict[str, Any]:
     """The update of a download button for a file of this text, kept where Gradio clears up."""
-    path = Path(get_upload_folder()) / "runs" / name
+    path = Path(get_upload_folder()) / "runs" / recordings.new_name() / name  # Gradio reads it later: nobody else's may lie there
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return gr.update(value=str(path), interactive=True)

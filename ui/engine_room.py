@@ -39,6 +39,11 @@ class Status:
     stage: str
     words: str
 
+    @property
+    def settled(self) -> bool:
+        """True when there is nothing left to wait for."""
+        return self.stage in ("ready", "failed")
+
 
 class EngineRoom:
     """Loads a pair with `load`, then plans a first tree, so that the first run need not wait for it.
@@ -73,8 +78,7 @@ class EngineRoom:
 
     @property
     def settled(self) -> bool:
-        """True when there is nothing left to wait for."""
-        return self.status.stage in ("ready", "failed")
+        return self.status.settled
 
     def pair(self, gone: Callable[[], bool]) -> Pair:
         """The pair, as soon as it is loaded. Raises NotLoaded, or Left once `gone` says so."""

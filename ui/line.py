@@ -16,6 +16,11 @@ class Left(Exception):
     """The visitor left the line before it was their turn."""
 
 
+def place_words(before: int, what: str = "it") -> str:
+    """For a visitor whom so many stand before."""
+    return f"{before} {'run' if before == 1 else 'runs'} before yours; {what} begins by itself"
+
+
 class Line:
     """First come, first served; whoever stands first has the engine. At most `most` stand in line."""
 

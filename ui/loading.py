@@ -14,6 +14,7 @@ from sequoia.gather import Told
 from sequoia.hub import fetch_pair
 
 from .engine_room import EngineRoom
+from .line import place_words
 from .task import Task
 from .wanted import Wanted
 
@@ -72,4 +73,4 @@ class Loading(Task[Report]):
             self.mail.put(self._last)
 
     def _tell_place(self, before: int) -> None:
-        self._tell(f"{before} {'run' if before == 1 else 'runs'} before; loading begins by itself")
+        self._tell(place_words(before, "loading"))

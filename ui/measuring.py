@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sequoia import measure_profile
+from sequoia.measure import PASSES
 
 from .engine_room import EngineRoom
-from .line import Left
+from .line import Left, place_words
 from .task import Task
 
 SECONDS, ROUNDS = 28.0, 90
@@ -50,8 +51,8 @@ class Measurement(Task[Report]):
     def _progress(self, share: float) -> None:
         if self.halted():
             raise Left
-        words = "timing passes of both models in turns" if share < 0.8 else "timing the engine's own overhead"
+        words = "timing passes of both models in turns" if share < PASSES else "timing the engine's own overhead"
         self.mail.put(Report(share, words))
 
     def _tell_place(self, before: int) -> None:
-        self.mail.put(Report(0, f"{before} {'run' if before == 1 else 'runs'} before yours; it begins by itself"))
+        self.mail.put(Report(0, place_words(before)))

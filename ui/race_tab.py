@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -61,7 +60,6 @@ class RaceTab:
         self.sessions: Sessions[RaceRun] = Sessions(limits)
         self.shelf: Shelf[Kept] = Shelf(limits.runs, limits.weight)
         self._welcome = welcome()
-        self._seen: OrderedDict[str, str] = OrderedDict()  # visitor -> name of the race on screen
 
     def build(self) -> None:
         """Lay the view out in the present container."""
@@ -124,10 +122,7 @@ class RaceTab:
             yield aside(error=str(problem))
             return
         try:
-            for message in race.messages():
-                if race.recording:
-                    self._shown(race.recording, who)
-                yield message
+            yield from race.messages()
         finally:  # also when the page is closed, which ends this generator at its next yield
             race.halt()
         if race.error:
@@ -161,7 +156,6 @@ class RaceTab:
     def leave(self, request: gr.Request) -> None:
         """The page was closed: the engine is free after the present step."""
         self.sessions.leave(visitor(request))
-        self._seen.pop(visitor(request), None)
 
     def apply(self, data: Mapping[Any, Any], event: gr.EventData) -> Updates:
         """Put a remedy's tree into the form of its lane."""
@@ -187,18 +181,16 @@ class RaceTab:
         """What the view opens on: the race named in the page's address while it is kept, else the recorded one."""
         kept = self.shelf.get(request.query_params.get("race"))
         if kept is None or not kept.weight:
-            return self.example(request)
-        self._shown(kept, visitor(request))
+            return self.example()
         return {self.board: kept.whole(), self.form.save: self._file(kept, f"sequoia-race-{kept.name}.json")}
 
-    def example(self, request: gr.Request) -> Updates:
+    def example(self) -> Updates:
         """The recorded race that comes with the program."""
         if self._welcome is None:
             return {self.board: aside(notice="No recorded race is at hand; press Run.")}
-        self._seen.pop(visitor(request), None)
         return {self.board: self._welcome.whole(), self.form.save: self._file(self._welcome, f"sequoia-race-{WELCOME}.json")}
 
-    def open(self, path: Any, request: gr.Request) -> Updates:
+    def open(self, path: Any) -> Updates:
         """Play the race in an uploaded file; with any other file everything on screen stays."""
         try:
             kept = opened(path, self._limits.upload)
@@ -206,18 +198,17 @@ class RaceTab:
             warn(str(problem), "Not opened")
             return {self.board: aside(error=f"Not opened: {problem}")}
         self.shelf.put(kept)
-        self._shown(kept, visitor(request))
         return {self.board: kept.whole(), self.form.save: self._file(kept, "sequoia-race.json")}
 
     def open_lane(self, event: gr.EventData, request: gr.Request) -> Updates:
-        """Play one lane's run in the live view. Raises gr.Error, shown as a message, where there is none."""
+        """Play the run of one lane, {race, lane}, in the live view. Raises gr.Error, shown as a message, where there is none."""
         try:
-            kept = self._on_screen(visitor(request))
+            asked = event._data if isinstance(event._data, Mapping) else {}
+            kept = self._kept(asked.get("race"))
             lanes = kept.log().lanes if kept else ()
             if not lanes:
                 raise BadTrace("the race is no longer kept")
-            lane = event._data.get("lane") if isinstance(event._data, Mapping) else None
-            return self._live.show(_titled(lanes[whole(lane, "lane", 0, len(lanes) - 1, BadTrace)]), request)
+            return self._live.show(_titled(lanes[whole(asked.get("lane"), "lane", 0, len(lanes) - 1, BadTrace)]), request)
         except SequoiaError as problem:
             raise gr.Error(show.toast(f"Not opened: {problem}"), print_exception=False) from None
 
@@ -231,15 +222,6 @@ class RaceTab:
 
     def _kept(self, name: Any) -> Kept | None:
         return self._welcome if self._welcome and name == self._welcome.name else self.shelf.get(name)
-
-    def _on_screen(self, who: str) -> Kept | None:
-        return self._kept(self._seen[who]) if who in self._seen else self._welcome
-
-    def _shown(self, kept: Kept, who: str) -> None:
-        """Remember what the visitor sees."""
-        self._seen[who] = kept.name
-        while len(self._seen) > self._limits.sessions:
-            self._seen.popitem(last=False)
 
     def _file(self, kept: Kept, name: str) -> dict[str, Any]:
         """The update of the button that saves the race."""

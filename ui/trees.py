@@ -115,7 +115,7 @@ class Wish:
         if self.kind == "best":
             return best_tree(acceptance, nodes, levels)
         if self.kind == "replanned":
-            return Replanned(acceptance, machine(pair), nodes, levels)
+            return Replanned(acceptance, machine(pair), nodes, levels, slack=SLACK)
         return Dynamic(acceptance, machine(pair), policy.temperature, nodes, levels)
 
     @property

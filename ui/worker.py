@@ -20,7 +20,7 @@ import torch
 from sequoia import Pair, SequoiaError
 
 from .engine_room import EngineRoom
-from .line import Left
+from .line import Left, place_words
 from .session import Limits
 
 _SECONDS_A_MESSAGE = 0.08
@@ -136,7 +136,7 @@ class Worker(ABC):
             yield pair.as_chat() if chat and pair.template else pair
 
     def _tell_place(self, before: int) -> None:
-        self.mail.put(Said(f"{before} {'run' if before == 1 else 'runs'} before yours; it begins by itself"))
+        self.mail.put(Said(place_words(before)))
 
 
 def overdue(work: str, limits: Limits) -> str:

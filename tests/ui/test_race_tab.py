@@ -22,7 +22,7 @@ from ui.engine_room import EngineRoom
 from ui.presets import presets
 from ui.race_tab import RaceTab
 from ui.record import record_race
-from ui.session import LOCAL, Limits
+from ui.session import LOCAL
 from ui.stage import header
 
 LANES = [("plain", "", "sequoia"), ("chain", "4", "sequoia"), ("none", "", "sequoia"), ("kary", "2, 3", "specinfer")]
@@ -48,6 +48,11 @@ def filled(tab: RaceTab, lanes: list[Any] | None = None, **changes: Any) -> dict
     for parts, (kind, numbers, verifier) in zip(tab.form.lanes, lanes or LANES, strict=True):
         data |= {parts.kind: kind, parts.numbers: numbers, parts.verifier: verifier}
     return data
+
+
+def raced(messages: list[dict[str, Any]]) -> str:
+    """The name of the race that `messages` are of."""
+    return messages[-1]["race"]
 
 
 def event(data: Any) -> SimpleNamespace:
@@ -110,7 +115,6 @@ def test_a_closed_page_frees_the_engine(tab: RaceTab, room: EngineRoom, slow: No
     wait(lambda: not race.busy, 2)
     assert len(room.line) == 0
     assert tab.sessions.get("one") is None
-    assert tab._seen == {}
 
 
 def test_a_second_race_of_the_same_visitor_is_refused_while_one_goes_on(tab: RaceTab, slow: None, said: list[str]) -> None:
@@ -200,7 +204,7 @@ def test_a_bad_remedy_changes_nothing(tab: RaceTab, said: list[str], data: Any) 
 
 
 def test_the_view_opens_on_a_recorded_race(tab: RaceTab) -> None:
-    message = told(tab, tab.example(request()))
+    message = told(tab, tab.example())
     assert message["meta"]["label"] == "recorded"
     assert len(message["lanes"]) == 4
     assert {"device", "date", "versions"} <= set(message["meta"])
@@ -216,17 +220,17 @@ def test_without_a_recorded_race_the_view_opens_all_the_same(room: EngineRoom, t
     with gr.Blocks():
         tab = RaceTab(room, LOCAL, LiveView(room, LOCAL, header()))
         tab.build()
-    assert "No recorded race" in told(tab, tab.example(request()))["notice"]
+    assert "No recorded race" in told(tab, tab.example())["notice"]
 
 
 def test_a_saved_race_is_opened_and_a_spoiled_one_changes_nothing(tab: RaceTab, said: list[str], tmp_path: Path) -> None:
     sent(tab.run(filled(tab), request()))
     good = tmp_path / "good.json"
     shutil.copy(tab.rested(request())[tab.form.save]["value"], good)
-    message = told(tab, tab.open(str(good), request()))
+    message = told(tab, tab.open(str(good)))
     assert message["meta"]["label"] == "recorded"
     good.write_text(good.read_text()[:-9])
-    updates = tab.open(str(good), request())
+    updates = tab.open(str(good))
     assert [*updates] == [tab.board]
     assert told(tab, updates)["error"].startswith("Not opened: not a JSON file")
     assert len(said) == 1
@@ -235,27 +239,27 @@ def test_a_saved_race_is_opened_and_a_spoiled_one_changes_nothing(tab: RaceTab, 
 def test_a_race_recorded_by_command_is_the_forms_own_and_called_recorded(tab: RaceTab, room: EngineRoom) -> None:
     log = RaceLog.from_json(record_race("def f(x):", Policy(max_new_tokens=6, seed=3, ignore_eos=True), room))
     assert log.meta["label"] == "recorded"
-    assert [lane.name for lane in log.lanes] == [lane["name"] for lane in told(tab, tab.example(request()))["lanes"]]
+    assert [lane.name for lane in log.lanes] == [lane["name"] for lane in told(tab, tab.example())["lanes"]]
     assert log.meta["policy"] == {"temperature": 0.0, "top_p": 1.0, "max_new_tokens": 6, "seed": 3}
     assert log.results[0] is None
 
 
 @pytest.mark.parametrize("path", [None, 3, ["x"], "/no/such/file.json", "/", "x\x00y"])
 def test_a_path_that_is_none_is_refused(tab: RaceTab, said: list[str], path: Any) -> None:
-    assert told(tab, tab.open(path, request()))["error"].startswith("Not opened: ")
+    assert told(tab, tab.open(path))["error"].startswith("Not opened: ")
 
 
 def test_a_run_file_is_no_race(tab: RaceTab, said: list[str]) -> None:
     path = Path(race_tab.__file__).parent.parent / "assets" / "runs" / "welcome.json"
-    assert "not a sequoia-race file" in told(tab, tab.open(str(path), request()))["error"]
+    assert "not a sequoia-race file" in told(tab, tab.open(str(path)))["error"]
 
 
 def test_a_lane_of_the_race_on_screen_opens_in_the_live_view(tab: RaceTab) -> None:
     live = tab._live
-    first = json.loads(tab.open_lane(event({"lane": 1}), request())[live.stage])
+    first = json.loads(tab.open_lane(event({"race": tab._welcome.name, "lane": 1}), request())[live.stage])
     assert first["meta"]["tree"]["nodes"] == tab._welcome.log().lanes[1].most
     messages = sent(tab.run(filled(tab), request()))
-    second = json.loads(tab.open_lane(event({"lane": 2}), request())[live.stage])
+    second = json.loads(tab.open_lane(event({"race": raced(messages), "lane": 2}), request())[live.stage])
     assert second["meta"]["verifier"] == "specinfer"
     assert [one["meta"]["label"] for one in (first, second)] == ["recorded", "measured"]
     assert [one["meta"]["title"] for one in (first, second)] == ["lane Chain of a race", "lane k-ary, SpecInfer of a race"]
@@ -263,14 +267,14 @@ def test_a_lane_of_the_race_on_screen_opens_in_the_live_view(tab: RaceTab) -> No
     assert second["meta"]["plain_label"] == "measured"
     assert [step["text"] for step in second["steps"]] == [
         move["text"] for message in messages for move in message.get("moves", []) if move["lane"] == 2]
-    other = json.loads(tab.open_lane(event({"lane": 1}), request("two"))[live.stage])
-    assert other["steps"] == first["steps"]
+    again = json.loads(tab.open_lane(event({"race": tab._welcome.name, "lane": 1}), request())[live.stage])
+    assert again["steps"] == first["steps"]
 
 
 def test_a_measured_lane_comes_back_after_a_reload_and_its_saved_file_is_a_recorded_one(tab: RaceTab) -> None:
-    sent(tab.run(filled(tab), request()))
+    name = raced(sent(tab.run(filled(tab), request())))
     live = tab._live
-    shown = tab.open_lane(event({"lane": 1}), request())
+    shown = tab.open_lane(event({"race": name, "lane": 1}), request())
     message = json.loads(shown[live.stage])
     again = json.loads(live.load(request("two", run=message["run"]))[live.stage])
     assert (again["run"], again["meta"], again["steps"]) == (message["run"], message["meta"], message["steps"])
@@ -285,14 +289,21 @@ def test_a_lane_of_an_opened_race_is_recorded_whatever_its_file_says(tab: RaceTa
     file = Path(tab.rested(request())[tab.form.save]["value"]).read_text()
     assert '"measured"' in file
     (tmp_path / "race.json").write_text(file)
-    tab.open(str(tmp_path / "race.json"), request())
-    shown = json.loads(tab.open_lane(event({"lane": 1}), request())[tab._live.stage])
+    name = told(tab, tab.open(str(tmp_path / "race.json")))["race"]
+    shown = json.loads(tab.open_lane(event({"race": name, "lane": 1}), request())[tab._live.stage])
     assert shown["meta"]["label"] == shown["meta"]["plain_label"] == "recorded"
 
 
-@pytest.mark.parametrize("data", [None, 7, {}, {"lane": 4}, {"lane": -1}, {"lane": True}, {"lane": "0"}])
-def test_a_lane_that_is_none_is_refused(tab: RaceTab, data: Any) -> None:
+@pytest.mark.parametrize("lane", [None, {}, 4, -1, True, "0"])
+def test_a_lane_that_is_none_is_refused(tab: RaceTab, lane: Any) -> None:
     with pytest.raises(gr.Error, match="Not opened: lane"):
+        tab.open_lane(event({"race": tab._welcome.name, "lane": lane}), request())
+
+
+@pytest.mark.parametrize("data", [None, 7, {}, {"lane": 0}, {"race": "gone", "lane": 0}, {"race": ["x"], "lane": 0}])
+def test_a_lane_of_no_race_that_is_kept_is_refused(tab: RaceTab, data: Any) -> None:
+    """Guards against another race's lane in place of the one on screen."""
+    with pytest.raises(gr.Error, match="Not opened: the race is no longer kept"):
         tab.open_lane(event(data), request())
 
 
@@ -302,7 +313,7 @@ def test_a_lane_does_not_take_the_place_of_a_run_that_goes_on(tab: RaceTab) -> N
 
     tab._live.sessions._runs["one"] = Going()
     with pytest.raises(gr.Error, match="a run is going on"):
-        tab.open_lane(event({"lane": 0}), request())
+        tab.open_lane(event({"race": tab._welcome.name, "lane": 0}), request())
 
 
 @pytest.mark.parametrize("asked", [None, 3, "x", [], ["x"], ["x", 0], [None, 0], [[], 0], ["x", 1, 2], {"a": 1}])
@@ -311,22 +322,15 @@ def test_missed_moves_of_no_race_are_refused(tab: RaceTab, asked: Any) -> None:
 
 
 def test_missed_moves_are_given(tab: RaceTab) -> None:
-    name = told(tab, tab.example(request()))["race"]
+    name = told(tab, tab.example())["race"]
     whole = json.loads(tab.get_moves([name, 0]))
     assert json.loads(tab.get_moves([name, 5]))["moves"] == whole["moves"][5:]
     for first in (-1, True, 1.0, "1"):
         assert "no longer kept" in json.loads(tab.get_moves([name, first]))["error"]
 
 
-def test_what_visitors_see_is_remembered_for_few(tab: RaceTab) -> None:
-    tab._limits = Limits(sessions=3)
-    for who in "abcde":
-        tab._shown(tab._welcome, who)
-    assert [*tab._seen] == ["c", "d", "e"]
-
-
 def test_trees_of_the_recorded_race_are_trees(tab: RaceTab) -> None:
-    assert all(Tree.from_parents(tree) for tree in told(tab, tab.example(request()))["trees"])
+    assert all(Tree.from_parents(tree) for tree in told(tab, tab.example())["trees"])
 
 
 def test_the_head_holds_every_script_once() -> None:
@@ -343,7 +347,7 @@ def test_a_reload_shows_the_race_in_the_address_while_it_is_kept(tab: RaceTab) -
     again = told(tab, tab.load(request("two", race=name)))
     assert (again["race"], again["meta"]["label"], again["done"]) == (name, "measured", True)
     assert again["moves"] == [move for message in messages for move in message.get("moves", [])]
-    lane = json.loads(tab.open_lane(event({"lane": 2}), request("two"))[tab._live.stage])
+    lane = json.loads(tab.open_lane(event({"race": name, "lane": 2}), request("two"))[tab._live.stage])
     assert lane["meta"]["verifier"] == "specinfer"
     for other in ("", "nobody's", name + "x"):
         assert told(tab, tab.load(request("three", race=other)))["meta"]["label"] == "recorded"

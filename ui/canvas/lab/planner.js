@@ -205,7 +205,7 @@
       const n = speedups.indexOf(Math.max(...speedups));
       if (speedups[n] > fastest) [fastest, parents] = [speedups[n] * (1 + 1e-12), growth.parents.slice(0, n + 1)];
     }
-    if (slack && parents.length > 1) parents = roomiest(found, fastest * (1 - slack));
+    if (slack && parents.length > 1) parents = roomiest(found, Math.max(fastest * (1 - slack), 1));
     return predict(canonical(parents), even, profile);
   }
 

@@ -80,7 +80,7 @@
 
   /**
    * Build the race inside `element` (its `.sq-stage`, or a new one). `server.get_moves([race, from])` may answer gaps, `trigger(name, data)`
-   * hears "apply" {lane, parents} and "open" {lane}, `plotly` is the address of its script, `page` is as in the live view. Times are
+   * hears "apply" {lane, parents} and "open" {race, lane}, `plotly` is the address of its script, `page` is as in the live view. Times are
    * seconds of race time.
    * Answers {ingest, seek, play, pause, live, setRate, store, stage, destroy}.
    */
