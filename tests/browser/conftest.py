@@ -67,6 +67,14 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
+def tab(browser: Browser) -> Iterator[Page]:
+    """Where test pages are opened one after the other: a page of its own takes longer to make than most tests take."""
+    context = browser.new_context()
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture(scope="session")
 def app() -> Iterator[App]:
     app = App()
     app.answer()

@@ -26,9 +26,9 @@ def canned() -> dict[str, Any]:
 
 
 @pytest.fixture
-def page(browser: Any) -> Iterator[Any]:
+def page(tab: Any) -> Iterator[Any]:
     """The empty test page."""
-    yield from opened(browser, CANVAS / "demo.html", "?bare")
+    yield from opened(tab, CANVAS / "demo.html", "?bare")
 
 
 def give(page: Any, message: dict[str, Any]) -> None:
@@ -223,6 +223,28 @@ def test_a_small_last_step_leads_back_to_a_full_tree(page: Any, canned: dict[str
     assert part.inner_text().startswith("The run’s last step has a smaller tree than the others.")
     give(page, {**first(run, 12), "run": "full", "done": True, "end": "length"})
     assert part.is_hidden()
+
+
+def test_a_tree_cut_a_little_is_not_taken_for_a_full_one(page: Any, canned: dict[str, Any]) -> None:
+    """Near its end a run's trees lose level after level; the way back leads to the last one that has lost none."""
+    run = canned["16"]
+    trees, full = run["trees"], run["trees"][run["steps"][0]["tree"]]
+    steps = [{**run["steps"][0], "i": i} for i in range(4)]
+    almost = {**run["steps"][0], "i": 4, "tree": len(trees), **{key: run["steps"][0][key][:-1] for key in ("tokens", "q", "p")}}
+    give(page, {**first(run, 0), "trees": [*trees, full[:-1]], "steps": [*steps, almost], "done": True})
+    assert page.evaluate("stage.store.lastFull") == 3
+
+
+def test_the_words_at_the_end_of_a_run_are_in_sight(page: Any, canned: dict[str, Any]) -> None:
+    """And stay there when something else takes some of the text's room, as a notice does."""
+    run = canned["16"]
+    give(page, first(run, 47))
+    give(page, rest(run, 47, 48, done=True, end="length"))
+    page.locator(".sq-text-box").evaluate("box => { box.style.flex = 'none'; box.style.height = '90px'; }")
+    settle(page)
+    box, end = (page.locator(part).bounding_box() for part in (".sq-text-box", "[data-part=end]"))
+    assert page.locator(".sq-text-box").evaluate("box => box.scrollHeight > box.clientHeight")
+    assert end["y"] + end["height"] <= box["y"] + box["height"] + 1
 
 
 def test_a_burst_loses_no_step_and_paints_few_times(page: Any, canned: dict[str, Any]) -> None:

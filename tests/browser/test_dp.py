@@ -23,15 +23,17 @@ EXACT = 1e-9
 
 
 @pytest.fixture
-def page(browser: Any) -> Iterator[Any]:
-    """The test page at n = 75, 8 levels. Whatever the console says, and any request beyond files, fails the test."""
-    yield from opened(browser, DEMO)
+def page(tab: Any) -> Iterator[Any]:
+    """The test page at n = 75, 8 levels."""
+    yield from opened(tab, DEMO)
 
 
 @pytest.fixture
 def sharp(browser: Any) -> Iterator[Any]:
     """The same on a screen with two pixels a point."""
-    yield from opened(browser, DEMO, device_scale_factor=2)
+    context = browser.new_context(device_scale_factor=2)
+    yield from opened(context.new_page(), DEMO)
+    context.close()
 
 
 def press(page: Any, part: str, *keys: str) -> None:

@@ -198,11 +198,11 @@ def test_pop_up_messages_come_one_at_a_time_and_go_with_the_next_action(visit: V
     page = visit()
     ready(page)
     shown = page.locator(".toast-wrap [data-testid=toast-text]:visible")
-    enter(page, temperature="9")
-    for _ in range(3):
+    for value in ("7", "8", "9"):
+        enter(page, temperature=value)
         page.click("#pg-run")
         expect(shown).to_have_count(1)
-        expect(shown).to_have_text("Not run: Temperature: 9 is not a number from 0 to 5")
+        expect(shown).to_have_text(f"Not run: Temperature: {value} is not a number from 0 to 5")
     page.click("#pg-temperature input")
     expect(shown).to_have_count(0)
     expect(page.locator("#pg-view [data-part=error]")).to_be_visible()  # it stays in place until the next run

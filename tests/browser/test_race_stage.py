@@ -16,15 +16,14 @@ from statistics import median
 from typing import Any
 
 import pytest
+from demo import CANVAS, opened, settle
 from playwright.sync_api import Page, expect
 
 from sequoia.spread import Spread, spread
 from sequoia.trace import repetition
 
-DEMO = Path(__file__).resolve().parents[2] / "ui" / "canvas" / "race" / "demo.html"
+DEMO = CANVAS / "race" / "demo.html"
 PLOTLY = Path(__import__("plotly").__file__).parent / "package_data" / "plotly.min.js"
-FRAME = "() => new Promise(f => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(f))))"
-LOCAL = ("file:", "data:", "blob:")
 MARKUP = "<img src=x onerror=window.hit=1> ${window.hit=2} {{value}} \u202e\u0000"
 LANES: list[dict[str, Any]] = [  # with seconds of a move, tokens of a move at most, nodes of its tree
     {"name": "Sequoia", "how": "planned", "verifier": "sequoia", "plain": False, "seconds": 0.014, "most": 6, "nodes": 16},
@@ -102,22 +101,9 @@ def ranged(lane: Clock, plain: Clock, t: float = 1e9) -> Spread:
 
 
 @pytest.fixture
-def page(browser: Any) -> Iterator[Page]:
-    """The empty test page at 1280 x 900. Whatever the console says, and any request beyond files, fails the test."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    tab, said = context.new_page(), []
-    tab.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
-    tab.on("pageerror", lambda error: said.append(f"error: {error}"))
-    tab.on("request", lambda request: said.append(request.url) if not request.url.startswith(LOCAL) else None)
-    tab.goto(f"{DEMO.as_uri()}?empty&plotly={PLOTLY.as_uri()}")
-    yield tab
-    settle(tab)
-    context.close()
-    assert said == []
-
-
-def settle(page: Page) -> None:
-    page.evaluate(FRAME)
+def page(tab: Page) -> Iterator[Page]:
+    """The empty test page at 1280 x 900."""
+    yield from opened(tab, DEMO, f"?empty&plotly={PLOTLY.as_uri()}", 900)
 
 
 def give(page: Page, message: dict[str, Any]) -> None:
@@ -439,6 +425,16 @@ def test_messages_that_come_twice_change_nothing(page: Page) -> None:
     assert page.evaluate("stage.store.moves.length") == 30
     assert page.evaluate("stage.store.trees.length") == 4
     assert sum(int(page.locator(lane(index)).get_attribute("data-moves") or 0) for index in range(4)) == 30
+
+
+def test_a_refused_file_does_not_break_the_race_on_screen(page: Page) -> None:
+    whole = race(2, 24)
+    still(page, whole)
+    give(page, {"v": 1, "race": None, "error": "Not opened: no race in it", "notice": None})
+    assert page.locator("[data-part=error]").inner_text() == "Not opened: no race in it"
+    assert page.get_attribute("[data-part=state]", "data-state") == "finished"
+    give(page, {"v": 1, "race": whole["race"], "moves": [], "done": True, "error": "out of memory", "notice": None})
+    assert page.get_attribute("[data-part=state]", "data-state") == "broken"
 
 
 def test_a_gap_is_shown_and_left_out_of_the_figures(page: Page) -> None:

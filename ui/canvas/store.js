@@ -287,10 +287,12 @@
       }
     }
 
-    /** The last step with a full-sized tree; -1 where none arrived. */
+    /** The last step with a full-sized tree, one of the size that most steps have or larger; -1 where none arrived. */
     get lastFull() {
-      const least = this.largest.n / 2;
-      return this.steps.findLastIndex((step) => step && (this.trees[step.tree]?.n || 0) > least);
+      const sizes = this.steps.map((step) => (step && this.trees[step.tree]?.n) || 0), counts = new Map();
+      for (const n of sizes) counts.set(n, (counts.get(n) || 0) + 1);
+      const [usual] = [...counts].reduce((best, one) => (one[0] && (one[1] > best[1] || (one[1] === best[1] && one[0] > best[0])) ? one : best), [1, 0]);
+      return sizes.findLastIndex((n) => n >= usual && n > 0);
     }
 
     /** The end of the run. What plays by itself when the page opens comes to rest on the last step with a full-sized tree. */

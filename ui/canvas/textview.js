@@ -22,6 +22,7 @@
       this.flow = el("span", { class: "sq-flow", "data-part": "flow" }, this.box);
       this.tail = el("span", { class: "sq-tok sq-tail", "data-part": "tail" }, this.box);
       this.end = el("span", { class: "sq-end", "data-part": "end" }, this.box);
+      S.dom.sized(this.box, () => this.settle(this.seen)); // where it is made smaller, what stood in sight stays there
       this.box.addEventListener("click", (event) => this.click(event));
       this.box.addEventListener("pointerover", (event) => this.over(event));
       this.box.addEventListener("pointerleave", () => this.over(null));
@@ -73,7 +74,9 @@
     paintEnd(ended) {
       const { store } = this;
       text(this.tail, ended ? S.readable(store.tail) : "");
-      text(this.end, ended ? S.words.finish(store.ending) : "");
+      const words = ended ? S.words.finish(store.ending) : "";
+      if (words && words !== this.end.textContent && store.at === store.last) this.ends = true;
+      text(this.end, words);
       this.end.dataset.end = ended ? store.ending : "";
     }
 
@@ -129,11 +132,12 @@
     }
 
     /** Once every view has painted: moves the panel's own scroll bar to the current step, never the page. */
-    settle() {
-      const { box, wanted: group } = this;
-      this.wanted = null;
-      if (!group) return;
-      const top = group.offsetTop, bottom = top + group.offsetHeight;
+    settle(piece = this.ends ? this.end : this.wanted) {
+      const { box } = this;
+      this.wanted = this.ends = null;
+      if (!piece) return;
+      this.seen = piece;
+      const top = piece.offsetTop, bottom = top + piece.offsetHeight;
       if (top < box.scrollTop + 10) box.scrollTop = top - 10;
       else if (bottom > box.scrollTop + box.clientHeight - 20) box.scrollTop = bottom - box.clientHeight + 24;
     }

@@ -206,7 +206,7 @@
     type() {
       const { state, value: field } = this, typed = field.value.trim(), value = Number(typed.replace(",", ".")), rates = state.rates.slice();
       rates[state.pick] = value;
-      if (typed === "" || Number.isNaN(value)) this.say(`rate ${state.pick + 1}: "${typed.slice(0, 20)}" is not a number from 0 to 1`, field);
+      if (typed === "" || !(value >= 0 && value <= 1)) this.say(`rate ${state.pick + 1}: "${typed.slice(0, 20)}" is not a number from 0 to 1`, field);
       else if (!this.change(rates)) this.refusal.say(this.refusal.words, field);
       this.paint();
     }
@@ -217,7 +217,7 @@
       rates[k] = Math.max(0, Math.min(rate, most));
       this.state.set({ pick: k });
       if (this.change(rates) && rate > most + 1e-9) {
-        this.say(`rate ${k + 1} can be ${most} at most, as the rates sum to at most 1`);
+        this.refusal.say(`Rate ${k + 1} stopped at ${most}: the rates sum to at most 1.`);
       }
     }
 

@@ -94,7 +94,7 @@
       attr(cells[1], "data-short", short ? "" : null);
       cells.slice(2).forEach((cell) => show(cell, !short));
       node.classList.toggle("is-shown", this.state.shown === name);
-      attr(cells[4], "data-top", one.speedup !== null && one.speedup === top && top > 0 ? "" : null);
+      attr(cells[4], "data-top", one.speedup !== null && one.speedup === top && top > 1 ? "" : null);
     }
 
     save() {

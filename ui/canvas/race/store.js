@@ -9,7 +9,7 @@
   R.Store = class extends S.Store {
     reset(race) {
       Object.assign(this, {
-        race, meta: {}, lanes: [], folds: [], trees: [], moves: [], results: [], done: false, stopped: false, error: null, notice: null,
+        race, meta: {}, lanes: [], folds: [], trees: [], moves: [], results: [], done: false, stopped: false, broken: false, error: null, notice: null,
         t: 0, follow: true, playing: false, clock: 0, gap: null, lastRaw: null, opened: false, version: (this.version || 0) + 1, folded: (this.folded || 0) + 1,
       });
     }
@@ -39,6 +39,7 @@
         this.done = Boolean(message.done);
         this.stopped = Boolean(message.stopped);
       }
+      if (message.error !== undefined && (message.race ?? null) !== null) this.broken = Boolean(message.error); // else something beside it went wrong
       for (const name of ["error", "notice", "results"]) if (message[name] !== undefined) this[name] = message[name];
     }
 
@@ -85,7 +86,7 @@
     get last() { return this.moves.length - 1; }
     /** Race time of the newest move of all, in seconds. */
     get end() { return this.folds.reduce((most, fold) => Math.max(most, fold.clock), 0); }
-    get state() { return !this.race ? "none" : !this.done ? "running" : this.stopped ? "stopped" : this.error ? "broken" : "finished"; }
+    get state() { return !this.race ? "none" : !this.done ? "running" : this.stopped ? "stopped" : this.broken ? "broken" : "finished"; }
     /** Tokens at which a lane is through. */
     get line() {
       const most = this.meta.policy?.max_new_tokens;
