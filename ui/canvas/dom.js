@@ -76,13 +76,13 @@
       return size;
     },
 
-    /** What costs time and is only looked at further down the page waits until `node` is scrolled to. */
+    /** What costs time and is only looked at further down the page waits until half of `node` is in sight. */
     onceInSight(node, then) {
       const eye = new IntersectionObserver((entries) => {
         if (!entries.some((entry) => entry.isIntersecting)) return;
         eye.disconnect();
         then();
-      });
+      }, { threshold: 0.5 });
       eye.observe(node);
     },
   };

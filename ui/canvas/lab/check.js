@@ -11,23 +11,32 @@
       el("span", { class: "sq-word", text: "App. E vector" }, panel.titleBox);
       const table = el("table", { class: "sq-lab-table" }, panel.body), line = el("tr", {}, el("thead", {}, table));
       for (const head of ["Nodes", "Levels", "paper", "here", ""]) el("th", { scope: "col", text: head }, line);
-      const body = el("tbody", {}, table), rows = lab.vectors.PRINTED.map((printed) => new Row(body, ...printed));
+      const body = el("tbody", {}, table), tables = new Tables(), rows = lab.vectors.PRINTED.map((printed) => new Row(tables, body, ...printed));
       el("p", { class: "sq-lab-note", text: "Expected tokens of the best tree. “Here” is the table of the recurrence, worked out now in this browser." }, panel.body);
       S.dom.onceInSight(panel.body, () => fill(rows));
     }
   };
 
+  /** One table for all figures with the same bound of levels. */
+  class Tables extends Map {
+    best(nodes, levels) {
+      const most = Math.max(...lab.vectors.PRINTED.filter((printed) => printed[1] === levels).map(([n]) => n));
+      if (!this.has(levels)) this.set(levels, S.DpTable.whole(lab.vectors.PAPER, most, levels));
+      return this.get(levels).best(nodes, levels ?? nodes).value;
+    }
+  }
+
   /** One printed figure. */
   class Row {
-    constructor(body, nodes, levels, paper) {
-      Object.assign(this, { nodes, levels, paper });
+    constructor(tables, body, nodes, levels, paper) {
+      Object.assign(this, { tables, nodes, levels, paper });
       const line = (this.line = el("tr", {}, body));
       [this.here, this.word] = [nodes, levels ?? "any", paper.toFixed(3), "…", ""].map((words) => el("td", { text: String(words) }, line)).slice(3);
     }
 
     /** Work it out here: the same if it is to the printed digits. */
     fill() {
-      const { nodes, levels } = this, here = S.DpTable.whole(lab.vectors.PAPER, nodes, levels).best(nodes, levels ?? nodes).value;
+      const here = this.tables.best(this.nodes, this.levels);
       const same = here.toFixed(3) === this.paper.toFixed(3);
       text(this.here, here.toFixed(3));
       text(this.word, same ? "✓ same" : "✗ differs");
@@ -35,7 +44,7 @@
     }
   }
 
-  /** Row after row, each when the page has nothing else to do: the largest of these tables takes about half a second. */
+  /** Row after row, each when the page has nothing else to do: a table takes up to half a second. */
   function fill([row, ...others]) {
     if (!row) return;
     (window.requestIdleCallback || setTimeout)(() => {
