@@ -27,7 +27,7 @@ from .tree import MAX_NODES, Tree
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
 WIDTHS = (1, 2, 4, 8, 16, 32)
-OVERHEAD_SIZES = (1, 16, 64)
+OVERHEAD_SIZES = (1, 16, 61)  # nodes of chains of five beside each other, and the root
 WIDE_WIDTHS, WIDE_OVERHEAD_SIZES = (64, 128, 256), (256,)  # measured too where larger trees may pay
 _FLAT = 1.5  # times as long: what twice the nodes may take for twice as many to be looked at
 _SLOW = 20  # passes: what of them does not fit the time is measured at few sizes
