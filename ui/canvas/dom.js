@@ -2,7 +2,7 @@
 (function (S) {
   "use strict";
 
-  const SVG = "http://www.w3.org/2000/svg";
+  const SVG = "http://www.w3.org/2000/svg", STAYS = 300; // ms
 
   function dress(node, attributes, parent) {
     for (const [name, value] of Object.entries(attributes || {})) {
@@ -76,12 +76,13 @@
       return size;
     },
 
-    /** What costs time and is only looked at further down the page waits until half of `node` is in sight. */
+    /** What costs time and is only looked at further down the page waits until half of `node` is in sight, and stays there: what is
+        scrolled past, or has not come to its place yet, is left alone. */
     onceInSight(node, then) {
+      let timer = 0;
       const eye = new IntersectionObserver((entries) => {
-        if (!entries.some((entry) => entry.isIntersecting)) return;
-        eye.disconnect();
-        then();
+        clearTimeout(timer);
+        if (entries[entries.length - 1].isIntersecting) timer = setTimeout(() => (eye.disconnect(), then()), STAYS);
       }, { threshold: 0.5 });
       eye.observe(node);
     },
