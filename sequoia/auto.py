@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import torch
 
 from .acceptance import Acceptance
 from .counted import count_acceptance
@@ -12,22 +15,22 @@ from .measure import measure_profile
 from .pair import Known, Pair
 from .plan import USUAL_NODES, Plan, best_plan, bounds
 from .policy import Policy
-from .teacher import agreement
+from .teacher import shared_mass
 from .trace import StepTrace
 from .tree import MAX_NODES, Tree
 
 SLACK = 0.01  # of trees that are as good as equal the one with more tokens; 0.05 took larger ones that measured slower
-_QUICK_SECONDS, _QUICK_TOKENS, _QUICK_RANKS = 1.5, 48, 8
-_WIDE_RANKS = 32  # where a pass over so many more nodes takes no longer
+_QUICK_SECONDS, _QUICK_TOKENS = 1.5, 48  # what a visitor waits for before the first step of a pair that nothing is known of
+_QUICK_RANKS, _WIDE_RANKS = 8, 32  # ranks counted: for trees of a few nodes, and where a pass over hundreds takes no longer
 _NEAR = 0.15  # of temperatures: shipped vectors stand 0.3 apart at most
 _SAMPLE = "import os\n\n\ndef main(path):\n    \"\"\"Read the file and print what is in it.\"\"\"\n"
 
 
 def machine(pair: Pair) -> HardwareProfile:
     """A quick profile of this machine with `pair`, measured once (one to two seconds for a small pair)."""
-    if "profile" not in pair.measured:
-        pair.measured["profile"] = measure_profile(pair, rounds=7, seconds=_QUICK_SECONDS)
-    return pair.measured["profile"]
+    if pair.measured.profile is None:
+        pair.measured.profile = measure_profile(pair, rounds=7, seconds=_QUICK_SECONDS)
+    return pair.measured.profile
 
 
 def acceptance_of(pair: Pair, policy: Policy, verifier: str = "sequoia", texts: Sequence[str] = ()) -> tuple[Acceptance, str]:
@@ -40,13 +43,13 @@ def acceptance_of(pair: Pair, policy: Policy, verifier: str = "sequoia", texts: 
         policy, verifier = Policy(), "sequoia"  # all verifiers follow the most probable token, and top-p leaves it in
     if recorded := _recorded(pair, policy, verifier, texts):
         return recorded.acceptance, " ".join(filter(None, ("recorded", recorded.kind)))
-    key = "acceptance", policy.temperature, policy.top_p, verifier
-    if key not in pair.measured:
+    key, found = (policy.temperature, policy.top_p, verifier), pair.measured.acceptances
+    if key not in found:
         quick = Policy(policy.temperature, policy.top_p, _QUICK_TOKENS, ignore_eos=True)
-        profile = pair.measured.get("profile")
+        profile = pair.measured.profile
         ranks = min(_WIDE_RANKS if profile and bounds(profile)[0] > USUAL_NODES else _QUICK_RANKS, pair.target.vocab)
-        pair.measured[key] = count_acceptance(pair, [_SAMPLE], quick, ranks=ranks, verifier=verifier).acceptance
-    return pair.measured[key], "measured"
+        found[key] = count_acceptance(pair, [_SAMPLE], quick, ranks=ranks, verifier=verifier).acceptance
+    return found[key], "measured"
 
 
 def _recorded(pair: Pair, policy: Policy, verifier: str, texts: Sequence[str]) -> Known | None:
@@ -63,20 +66,22 @@ def _recorded(pair: Pair, policy: Policy, verifier: str, texts: Sequence[str]) -
 
 def kind_of(pair: Pair, texts: Sequence[str]) -> str:
     """The kind of text among those the pair's acceptance was counted over that `texts` are most like: the one on which draft
-    and target agree about as much. The usual kind without any text."""
+    and target agree about as much. The usual kind without any text, or where texts are too short to tell. The last answer is
+    kept: a run asks several times for the same prompt."""
     kinds = {known.kind: known.agreement for known in reversed(pair.known) if known.agreement is not None}
-    usual = pair.known[0].kind if pair.known else ""
+    usual, texts = pair.known[0].kind if pair.known else "", tuple(texts)
     if not texts or len(kinds) < 2:
         return usual
-    found = _agreement(pair, tuple(texts))
-    return min(kinds, key=lambda kind: abs(kinds[kind] - found))
+    if pair.measured.kind is None or pair.measured.kind[0] != texts:
+        pair.measured.kind = texts, _nearest(kinds, usual, shared_mass(pair, texts))
+    return pair.measured.kind[1]
 
 
-def _agreement(pair: Pair, texts: tuple[str, ...]) -> float:
-    """`agreement`, of which the last is kept: a run asks several times for the same prompt."""
-    if pair.measured.get("agreement", ((), 0))[0] != texts:
-        pair.measured["agreement"] = texts, agreement(pair, texts)
-    return pair.measured["agreement"][1]
+def _nearest(kinds: Mapping[str, float], usual: str, shared: torch.Tensor) -> str:
+    """The kind whose agreement is nearest to the mean of `shared`, (positions,); one other than the usual must be nearer by the
+    mean's standard error at least."""
+    mean, error = float(shared.mean()), float(shared.std()) / math.sqrt(len(shared)) if len(shared) > 1 else 1.0
+    return min(kinds, key=lambda kind: abs(kinds[kind] - mean) + error * (kind != usual))
 
 
 def default_plan(pair: Pair, policy: Policy, verifier: str = "sequoia", texts: Sequence[str] = (), most: int = MAX_NODES) -> Plan:

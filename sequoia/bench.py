@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from .contestants import Contestant, accelerated, fastest_plain, grid, hugging_face, other_dtypes, ours, streamed
+from .contestants import Contestant, accelerated, fastest_plain, grid, hugging_face, other_dtypes, ours, sized, streamed
 from .errors import SequoiaError
 from .hardware import HardwareProfile
 from .hub import ASSETS, load_pair
@@ -28,6 +28,7 @@ from .pair import Pair
 from .policy import Policy
 from .prompts import text_list
 from .rounds import Row, print_table, rated, timed
+from .tree import MAX_NODES
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -49,11 +50,13 @@ def benchmark(options: argparse.Namespace) -> dict[str, Any]:
     """Run every block (prompts x temperature), print its table, and give everything measured back."""
     named = {name: ref for name in ("target", "draft") if (ref := getattr(options, name))}
     pair = load_pair(**named, device=options.device, offload=options.offload)
-    others = other_dtypes(named, options.device) if options.offload is False else {}
-    profile = pair.measured["profile"] = measure_profile(pair, rounds=options.rounds * 3)
+    others = other_dtypes(named, options.device) if options.offload is False and not options.sizes else {}
+    profile = pair.measured.profile = measure_profile(pair, rounds=options.rounds * 3)
     _introduce(options, pair, others)
     blocks = [Block(options, kind, temperature) for kind in options.prompts for temperature in options.temperature]
-    if options.offload is False:
+    if options.sizes:
+        _sized(blocks, pair, options.sizes)
+    elif options.offload is False:
         _whole(blocks, pair, others, profile)
     else:
         _offloaded(blocks, pair, profile)
@@ -105,6 +108,13 @@ def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair], profile
         block.print()
 
 
+def _sized(blocks: Sequence[Block], pair: Pair, sizes: Sequence[int]) -> None:
+    """Trees of given sizes beside plain decoding in the same number type."""
+    for block in blocks:
+        block.time(sized(pair, sizes, block.policy, block.prompts))
+        block.print()
+
+
 def _offloaded(blocks: Sequence[Block], pair: Pair, profile: HardwareProfile) -> None:
     """Plain decoding and Sequoia over our streaming; then plain decoding over `accelerate`'s, with the one copy of the weights
     that there is room for."""
@@ -126,6 +136,13 @@ def _positive(text: str) -> int:
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{value} is not a whole number from 1 up")
+    return value
+
+
+def _nodes(text: str) -> int:
+    value = int(text)
+    if not 1 <= value <= MAX_NODES:
+        raise argparse.ArgumentTypeError(f"{value} is not a number of nodes from 1 to {MAX_NODES}")
     return value
 
 
@@ -153,10 +170,12 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--assistant-tokens", nargs="+", type=_positive, default=[3, 5, 8], help="num_assistant_tokens to try")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--grid", action="store_true", help="try many other trees too, to hold the planned one against")
+    parser.add_argument("--sizes", nargs="+", type=_nodes, metavar="N", help="time the best trees of these sizes instead, to see "
+                        "what a step takes outside the models")
     parser.add_argument("--json", type=Path, help="file for everything measured")
     options = parser.parse_args(argv)
-    if options.offload is not False and options.grid:
-        parser.error("--grid tries many trees on a target that is not offloaded; leave out one of the two")
+    if (options.offload is not False) + options.grid + bool(options.sizes) > 1:
+        parser.error("--offload, --grid and --sizes are tables of their own; leave out all but one of them")
     return options
 
 

@@ -14,6 +14,7 @@ from .auto import SLACK, acceptance_of
 from .dtype import least_seconds
 from .dynamic import Dynamic
 from .engine import Decoder, plain, run
+from .findings import Findings
 from .hardware import HardwareProfile
 from .hub import load_pair
 from .large import StreamedModel, offloaded_by_accelerate
@@ -37,11 +38,12 @@ Decode = Callable[[str, Policy], tuple[list[int], DecodeStats | None]]  # -> emi
 
 @dataclass(frozen=True)
 class Contestant:
-    """A named way to decode. `predicted` is the speed-up over plain that the planner expects, where it planned the tree."""
+    """A named way to decode. `ready` is called before each prompt, on no clock: a tree that learns begins anew, and a fixed one
+    was planned before, too. `predicted` is the speed-up over plain that the planner expects, where it planned the tree."""
 
     name: str
     group: str
-    decode: Decode
+    ready: Callable[[], Decode]
     predicted: float | None = None
 
 
@@ -51,7 +53,7 @@ def ours(pair: Pair, others: dict[str, Pair], profile: HardwareProfile, plain_se
     decoding at `plain_seconds` a token."""
     acceptance = acceptance_of(pair, policy, texts=prompts)[0].smoothed()
     for name, other in others.items():
-        yield Contestant(f"plain, {name}", "plain", _traced(lambda prompt, policy, other=other: plain(other, prompt, policy)))
+        yield _always(f"plain, {name}", "plain", _traced(lambda prompt, policy, other=other: plain(other, prompt, policy)))
     shapes = {
         "chain": [Tree.chain(n) for n in range(2, 13)],
         "k sequences": [Tree.sequences(k, length) for k in (2, 3, 4, 6, 8) for length in range(1, 9)],
@@ -84,30 +86,47 @@ def grid(pair: Pair, profile: HardwareProfile, plain_seconds: float, policy: Pol
         yield _planned("grid", pair, predict(tree, acceptance, profile), plain_seconds)
 
 
+def sized(pair: Pair, sizes: Sequence[int], policy: Policy, prompts: Sequence[str]) -> Iterator[Contestant]:
+    """Plain decoding, and the best tree of each size."""
+    acceptance = acceptance_of(pair, policy, texts=prompts)[0].smoothed()
+    yield _always("plain", "plain", _traced(lambda prompt, policy: plain(pair, prompt, policy)))
+    for tree in (best_tree(acceptance, nodes) for nodes in sizes):
+        decode = _traced(lambda prompt, policy, tree=tree: run(Decoder(pair, prompt, policy, tree)))
+        yield _always(f"{len(tree)} nodes, {tree.levels} levels", "size", decode)
+
+
 def streamed(pair: Pair, profile: HardwareProfile, policy: Policy, prompts: Sequence[str]) -> Iterator[Contestant]:
     """Plain decoding, and the planned tree, on a target whose layers are streamed."""
     acceptance = acceptance_of(pair, policy, texts=prompts)[0].smoothed()
-    yield Contestant("plain, layers streamed", "plain", _traced(lambda prompt, policy: plain(pair, prompt, policy)))
+    yield _always("plain, layers streamed", "plain", _traced(lambda prompt, policy: plain(pair, prompt, policy)))
     yield _planned("Sequoia", pair, best_plan(acceptance, profile, slack=SLACK), profile.plain_seconds)
 
 
 def accelerated(pair: Pair) -> Contestant:
     """Plain decoding on the same engine over `accelerate`'s offloading; the pair can stream no more afterwards."""
     assert isinstance(pair.target, StreamedModel)
-    held = replace(pair, target=offloaded_by_accelerate(pair.target), measured={})
-    return Contestant("plain, accelerate cpu_offload", "accelerate", _traced(lambda prompt, policy: plain(held, prompt, policy)))
+    held = replace(pair, target=offloaded_by_accelerate(pair.target), measured=Findings())
+    return _always("plain, accelerate cpu_offload", "accelerate", _traced(lambda prompt, policy: plain(held, prompt, policy)))
 
 
 def _planned(name: str, pair: Pair, plan: Plan, plain_seconds: float) -> Contestant:
     """The tree of `plan`; its speed-up is predicted over plain decoding at `plain_seconds` a token."""
     decode = _traced(lambda prompt, policy: run(Decoder(pair, prompt, policy, plan.tree)))
     predicted = plan.expected_tokens * plain_seconds / plan.predicted_seconds
-    return Contestant(f"{name}, {len(plan.tree)} nodes, {plan.tree.levels} levels", name, decode, predicted)
+    return _always(f"{name}, {len(plan.tree)} nodes, {plan.tree.levels} levels", name, decode, predicted)
 
 
 def _changing(name: str, pair: Pair, make: Callable[[], Shaper]) -> Contestant:
-    """A tree that changes while decoding; each run begins anew."""
-    return Contestant(f"{name} while decoding", name, _traced(lambda prompt, policy: run(Decoder(pair, prompt, policy, make()))))
+    """A tree that changes while decoding."""
+    def ready() -> Decode:
+        shaper = make()
+        return _traced(lambda prompt, policy: run(Decoder(pair, prompt, policy, shaper)))
+    return Contestant(f"{name} while decoding", name, ready)
+
+
+def _always(name: str, group: str, decode: Decode, predicted: float | None = None) -> Contestant:
+    """One that decodes every prompt alike."""
+    return Contestant(name, group, lambda: decode, predicted)
 
 
 def _traced(start: Callable[[str, Policy], Iterator[StepTrace]]) -> Decode:
@@ -120,9 +139,9 @@ def _traced(start: Callable[[str, Policy], Iterator[StepTrace]]) -> Decode:
 def hugging_face(pairs: dict[str, Pair], assistant_tokens: Sequence[int]) -> Iterator[Contestant]:
     """`generate()` plain and assisted, in each number type."""
     for name, pair in pairs.items():
-        yield Contestant(f"transformers generate(), {name}", "generate", _generate(pair, None))
+        yield _always(f"transformers generate(), {name}", "generate", _generate(pair, None))
         for count in assistant_tokens:
-            yield Contestant(f"transformers assisted, {count} tokens, {name}", "assisted", _generate(pair, count))
+            yield _always(f"transformers assisted, {count} tokens, {name}", "assisted", _generate(pair, count))
 
 
 def _generate(pair: Pair, assistant_tokens: int | None) -> Decode:

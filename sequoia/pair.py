@@ -10,6 +10,7 @@ from typing import Any
 from .acceptance import Acceptance
 from .chat import ChatTemplate
 from .errors import BadPair, BadPrompt
+from .findings import Findings
 from .models import TreeModel
 
 MAX_PROMPT_CHARS = 20_000
@@ -46,7 +47,7 @@ class Pair:
     begin: tuple[int, ...] = ()
     stop: frozenset[int] = frozenset()
     known: tuple[Known, ...] = ()
-    measured: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    measured: Findings = field(default_factory=Findings, repr=False, compare=False)
     template: ChatTemplate | None = field(default=None, repr=False, compare=False)
     chats: bool = False
 
@@ -61,12 +62,7 @@ class Pair:
 
     def as_chat(self) -> Pair:
         """The same pair for which every prompt is a chat message. Acceptance is another one for it, and measured apart."""
-        if self.chats:
-            return self
-        apart = self.measured.setdefault("as chat", {})
-        if "profile" in self.measured:
-            apart["profile"] = self.measured["profile"]
-        return replace(self, chats=True, measured=apart)
+        return self if self.chats else replace(self, chats=True, measured=self.measured.as_chat())
 
     def encode(self, prompt: str, chat: bool | None = None) -> tuple[int, ...]:
         """Token ids of `prompt`, or with `chat` of the chat message made of it, up to where the answer begins; None: as the pair

@@ -10,6 +10,7 @@ from .plan import best_plan
 from .tree import Tree
 from .verify import Verdict
 
+# Set by judgement, not tuned, as those of dynamic.py.
 PRIOR_VISITS = 16.0  # trials that the given vector counts for: a handful of steps
 MEMORY = 0.99  # share of the counts that one step leaves: the last hundred steps or so are remembered
 

@@ -33,7 +33,7 @@ def timed(contestants: Sequence[Contestant], prompts: Sequence[str], policy: Pol
     """Interleaved rounds over all contestants, after one warm-up on the first prompt. Ratios are still missing."""
     rows = [Row(c.name, c.group, [], None, None, 0.0, c.predicted) for c in contestants]
     for contestant in contestants:
-        contestant.decode(prompts[0], replace(policy, max_new_tokens=16))
+        contestant.ready()(prompts[0], replace(policy, max_new_tokens=16))
     with tqdm(total=rounds * len(contestants), desc=title, file=sys.stderr, leave=False) as bar:
         for number in range(rounds):
             for contestant, row in zip(contestants, rows, strict=True):
@@ -52,12 +52,13 @@ def rated(rows: list[Row]) -> list[Row]:
 
 def _round(contestant: Contestant, row: Row, prompts: Sequence[str], policy: Policy) -> None:
     """One pass over the prompts; adds a time to `row` and keeps what else the last round showed."""
-    emitted, found, start = [], [], time.perf_counter()
+    emitted, found, seconds = [], [], 0.0
     for i, prompt in enumerate(prompts):
-        tokens, stats = contestant.decode(prompt, replace(policy, seed=policy.seed + i))
+        decode, start = contestant.ready(), time.perf_counter()
+        tokens, stats = decode(prompt, replace(policy, seed=policy.seed + i))
+        seconds += time.perf_counter() - start
         emitted.append(tokens)
         found.append(stats)
-    seconds = time.perf_counter() - start
     row.ms_per_token.append(1e3 * seconds / sum(map(len, emitted)))
     row.repetition = statistics.fmean(map(repetition, emitted))
     if stats := [one for one in found if one]:
@@ -81,7 +82,13 @@ def print_table(rows: Sequence[Row], title: str) -> None:
 
 
 def _print_summary(rows: Sequence[Row]) -> None:
-    own = next(row for row in rows if row.group == "Sequoia")
+    for row in rows:
+        if row.group == "size" and row.tokens_per_step and row.overhead_share:
+            seconds = statistics.median(row.ms_per_token) * row.tokens_per_step * row.overhead_share
+            print(f"  {row.name}: {seconds:.2f} ms of a step are outside both models")
+    own = next((row for row in rows if row.group == "Sequoia"), None)
+    if own is None:
+        return
     for group in ("generate", "assisted", "grid", "accelerate"):
         best = min((row for row in rows if row.group == group), key=lambda row: statistics.median(row.ms_per_token), default=None)
         if best:

@@ -67,10 +67,18 @@ def _entry(pair: Pair, prompts: Sequence[str], counted: Counted, temperature: fl
 
 
 def tokens_per_step(pair: Pair, prompts: Sequence[str], tree: Tree, policy: Policy) -> float:
-    """Tokens that a step with `tree` makes, over all prompts; the last step of each, which may be cut short, does not count."""
-    runs = [[*run(Decoder(pair, prompt, replace(policy, seed=policy.seed + i), tree))][:-1] for i, prompt in enumerate(prompts)]
-    steps = [step for steps in runs for step in steps]
-    return sum(len(step.emitted) for step in steps) / max(len(steps), 1)
+    """Tokens that a step with `tree` makes, over all steps that begin before a prompt's `policy.max_new_tokens` are there. Each
+    is made whole: without the last one long steps would be missed more often than short ones, and it cut would look short."""
+    longer = replace(policy, max_new_tokens=policy.max_new_tokens + tree.levels)
+    made = steps = 0
+    for i, prompt in enumerate(prompts):
+        tokens = 0
+        for step in run(Decoder(pair, prompt, replace(longer, seed=policy.seed + i), tree)):
+            tokens, steps = tokens + len(step.emitted), steps + 1
+            if tokens >= policy.max_new_tokens:
+                break
+        made += tokens
+    return made / steps
 
 
 def main(argv: Sequence[str] | None = None) -> int:

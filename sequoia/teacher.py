@@ -83,7 +83,13 @@ def sibling_rates(p: np.ndarray, q: np.ndarray, tokens: Sequence[int], tree: Tre
 
 def agreement(pair: Pair, texts: Iterable[str]) -> float:
     """The share of its law that the target has in common with the draft at temperature 1, from 0 to 1: the mean of
-    sum(min(p, q)) after every token of `texts`, of each text its last `LATEST` tokens. One pass of each model a text."""
+    `shared_mass`."""
+    return float(shared_mass(pair, texts).mean())
+
+
+def shared_mass(pair: Pair, texts: Iterable[str]) -> torch.Tensor:
+    """(positions,) sum(min(p, q)) at temperature 1 after every token of `texts`, of each text its last `LATEST` tokens. One pass
+    of each model a text. Raises BadPrompt without any text."""
     shared, warm = list[torch.Tensor](), Policy(temperature=1.0)
     for text in texts:
         ids = pair.encode(text)[-LATEST:]
@@ -92,7 +98,7 @@ def agreement(pair: Pair, texts: Iterable[str]) -> float:
             shared.append(torch.minimum(p, q).sum(-1))  # (positions,)
     if not shared:
         raise BadPrompt("agreement is measured over texts: 0 were given, at least 1 is needed")
-    return float(torch.cat(shared).mean())
+    return torch.cat(shared)
 
 
 class _Unsure:

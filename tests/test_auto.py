@@ -14,6 +14,7 @@ from sequoia.acceptance import Acceptance
 from sequoia.auto import acceptance_of, default_plan, kind_of, machine, speculate
 from sequoia.engine import plain
 from sequoia.errors import BadPolicy, BadPrompt, BadTree
+from sequoia.findings import Findings
 from sequoia.hardware import HardwareProfile
 from sequoia.pair import MAX_PROMPT_CHARS, Known, Pair
 from sequoia.plan import best_plan
@@ -34,7 +35,7 @@ BY_TEMPERATURE = (Known(0.0, COLD), Known(1.0, WARM))
 
 def ready(known: tuple[Known, ...] = BY_TEMPERATURE, found: HardwareProfile | None = None) -> Pair:
     """A pair with recorded acceptance and a profile, so that nothing has to be measured."""
-    return dataclasses.replace(tiny_pair(), known=known, measured={"profile": found or profile((1.0, 1.2))})
+    return dataclasses.replace(tiny_pair(), known=known, measured=Findings(found or profile((1.0, 1.2))))
 
 
 @pytest.fixture
@@ -72,7 +73,7 @@ CODE, PROSE = Known(1.0, WARM, "code", 0.7), Known(1.0, COLD, "prose", 0.5)
 @pytest.mark.parametrize(("agreement", "wanted"), [(0.9, CODE), (0.61, CODE), (0.59, PROSE), (0.1, PROSE)])
 def test_recorded_acceptance_is_taken_of_the_kind_on_which_the_models_agree_as_much(agreement: float, wanted: Known,
                                                                                     monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(auto, "agreement", lambda *_: agreement)
+    monkeypatch.setattr(auto, "shared_mass", lambda *_: torch.full((30,), agreement))
     pair = ready((CODE, PROSE))
     assert acceptance_of(pair, Policy(temperature=1.0), texts=["some text"]) == (wanted.acceptance, f"recorded {wanted.kind}")
     assert default_plan(pair, Policy(temperature=1.0), texts=["some text"]).expected_tokens == default_plan(
@@ -81,15 +82,23 @@ def test_recorded_acceptance_is_taken_of_the_kind_on_which_the_models_agree_as_m
 
 @pytest.mark.usefixtures("nothing_measured")
 def test_without_a_text_or_a_choice_the_usual_kind_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(auto, "agreement", lambda *_: pytest.fail("nothing to choose from"))
+    monkeypatch.setattr(auto, "shared_mass", lambda *_: pytest.fail("nothing to choose from"))
     assert kind_of(ready((CODE, PROSE)), []) == "code"
     assert kind_of(ready((PROSE,)), ["some text"]) == "prose"
     assert kind_of(tiny_pair(), ["some text"]) == ""
 
 
-def test_the_agreement_of_a_text_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("shared", "wanted"), [
+    ([0.5], "code"), ([0.2, 0.8], "code"), ([0.3, 0.5], "prose"), ([0.3, 0.7] * 200, "prose"), ([0.5, 0.9], "code")])
+def test_a_text_too_short_to_tell_is_of_the_usual_kind(shared: list[float], wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mean lies nearer to 0.5 than to 0.7 by less, or by more, than its own standard error."""
+    monkeypatch.setattr(auto, "shared_mass", lambda *_: torch.tensor(shared))
+    assert kind_of(ready((CODE, PROSE)), ["some text"]) == wanted
+
+
+def test_the_kind_of_a_text_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, ...]] = []
-    monkeypatch.setattr(auto, "agreement", lambda _, texts: asked.append(texts) or 0.6)
+    monkeypatch.setattr(auto, "shared_mass", lambda _, texts: asked.append(texts) or torch.full((3,), 0.6))
     pair = ready((CODE, PROSE))
     for text in ("one", "one", "two", "two"):
         kind_of(pair, [text])
@@ -128,7 +137,7 @@ def test_a_measurement_that_fails_is_not_kept(monkeypatch: pytest.MonkeyPatch) -
     pair = tiny_pair()
     with pytest.raises(InterruptedError):
         machine(pair)
-    assert pair.measured == {}
+    assert pair.measured == Findings()
 
 
 # -- the plan ------------------------------------------------------------------------------------------------------------------
@@ -139,7 +148,7 @@ def test_a_measurement_that_fails_is_not_kept(monkeypatch: pytest.MonkeyPatch) -
 def test_the_default_plan_is_the_best_for_what_is_known(temperature: float) -> None:
     pair = ready()
     plan = default_plan(pair, Policy(temperature=temperature))
-    assert plan == best_plan(WARM if temperature else COLD, pair.measured["profile"], slack=auto.SLACK)
+    assert plan == best_plan(WARM if temperature else COLD, pair.measured.profile, slack=auto.SLACK)
     assert 1 < len(plan.tree) <= 128
     assert plan.tree.levels <= 16
     assert len(default_plan(pair, Policy(temperature=temperature), most=5).tree) == 5
@@ -166,7 +175,7 @@ def test_the_whole_way_from_nothing_known() -> None:
     pair, policy = tiny_pair(), Policy(max_new_tokens=24, ignore_eos=True)
     tokens = [token for step in speculate(pair, PROMPTS[0], policy) for token in step.emitted]
     assert tokens == [token for step in plain(pair, PROMPTS[0], policy) for token in step.emitted]
-    assert pair.measured["profile"].source == "measured"
+    assert pair.measured.profile.source == "measured"
 
 
 # -- what is refused, and when -------------------------------------------------------------------------------------------------

@@ -36,6 +36,34 @@ def test_every_decoder_takes_part(folders: list[str], tmp_path: Path, capsys: py
         assert words in said
 
 
+def test_what_a_step_takes_outside_the_models_is_told_by_size(folders: list[str], tmp_path: Path,
+                                                              capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "report.json"
+    assert bench.main([*folders, "--prompts", "code", "--limit", "1", "--temperature", "0", "--tokens", "12", "--rounds", "1",
+                       "--sizes", "4", "32", "--json", str(out)]) == 0
+    plain, *sizes = json.loads(out.read_text())["blocks"][0]["rows"]
+    assert (plain["group"], [row["group"] for row in sizes]) == ("plain", ["size", "size"])
+    said = capsys.readouterr().out
+    for row in sizes:
+        outside = row["ms_per_token"][0] * row["tokens_per_step"] * row["overhead_share"]
+        assert f"{row['name']}: {outside:.2f} ms of a step are outside both models" in said
+    assert [row["name"].split()[0] for row in sizes] == ["4", "32"]
+
+
+def test_a_tree_that_learns_begins_anew_for_each_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And on no clock: it is made by `ready`, before the decoding that is timed."""
+    made: list[object] = []
+    monkeypatch.setattr(contestants, "Dynamic", lambda *given: made.append(given) or Tree.chain(2))
+    pair, policy = tiny_pair(), Policy(max_new_tokens=4)
+    profile = measure_profile(pair, sizes=(1, 4, 16), widths=(1, 4), rounds=1)
+    dynamic = next(one for one in contestants.ours(pair, {}, profile, 0.5, policy, ["a"]) if one.group == "dynamic")
+    ready = [dynamic.ready() for _ in range(3)]
+    assert len(made) == 3
+    for decode in ready:
+        decode("a", policy)
+    assert len(made) == 3
+
+
 @pytest.mark.parametrize(("few", "many", "kept"), [
     ([1.0, 9.0], [2.0, 9.0], ["float32"]), ([1.0, 9.0], [2.0, 3.0], ["float32", "bfloat16"]),
     ([4.0, 1.0], [4.0, 1.0], ["bfloat16"]), ([1.0, 2.9], [1.0, 9.0], ["float32", "bfloat16"])])
@@ -51,7 +79,7 @@ def test_predictions_are_over_plain_decoding_as_it_was_timed() -> None:
     pair, acceptance = tiny_pair(), Acceptance((0.5, 0.2))
     profile = measure_profile(pair, sizes=(1, 4, 16), widths=(1, 4), rounds=1)
     policy = Policy(max_new_tokens=4)
-    pair.measured.update({"profile": profile, ("acceptance", 0.0, 1.0, "sequoia"): acceptance})
+    pair.measured.profile, pair.measured.acceptances[0.0, 1.0, "sequoia"] = profile, acceptance
     found = {one.group: one for one in contestants.ours(pair, {"float32": pair}, profile, 0.5, policy, ["a"])}
     chain = max((predict(Tree.chain(n), acceptance, profile) for n in range(2, 13)), key=lambda plan: plan.predicted_speedup)
     assert found["chain"].predicted == pytest.approx(chain.expected_tokens * 0.5 / chain.predicted_seconds)
@@ -129,8 +157,10 @@ def test_offloading_is_held_against_accelerates_cpu(kind: str, tmp_path: Path, m
 
 
 @pytest.mark.parametrize(("arguments", "words"), [
-    (["--offload", "-1"], "-1 is not a number of layers from 0 up"), (["--offload", "--grid"], "leave out one of the two")])
-def test_nonsense_about_offloading_is_refused(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (["--offload", "-1"], "-1 is not a number of layers from 0 up"), (["--offload", "--grid"], "leave out all but one"),
+    (["--sizes", "8", "--grid"], "leave out all but one"), (["--sizes", "0"], "0 is not a number of nodes from 1 to 1024"),
+    (["--sizes", "1025"], "1025 is not a number of nodes")])
+def test_nonsense_is_refused(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         bench.main(arguments)
     assert words in capsys.readouterr().err

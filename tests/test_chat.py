@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 from fakes import pair_of, save, tiny_model, tiny_tokenizer
 
-from sequoia import Pair, Policy, Tree, chat, load_pair, plain, render, speculate
+from sequoia import Acceptance, Pair, Policy, Tree, chat, load_pair, plain, render, speculate
 from sequoia.chat import ChatTemplate, chat_template
 from sequoia.checks import Passed
 from sequoia.errors import BadPrompt
+from sequoia.findings import Findings
 from sequoia.gather import Told
+from sequoia.measure import measure_profile
 
 CHATML = ("{%- for message in messages %}{{ '<|begin|>' + message['role'] + '\\n' + message['content'] + '<|endoftext|>\\n' }}"
           "{%- endfor %}{%- if add_generation_prompt %}{{ '<|begin|>assistant\\n' }}{%- endif %}")
@@ -89,12 +91,13 @@ def test_a_chat_is_decoded_losslessly(pair: Pair) -> None:
 
 
 def test_what_is_measured_of_chats_is_kept_apart_but_for_the_machine(pair: Pair) -> None:
-    pair.measured["profile"], pair.measured["acceptance"] = "machine", "text"
+    law, text, chat = (0.0, 1.0, "sequoia"), Acceptance((0.8,)), Acceptance((0.4,))
+    pair.measured.profile, pair.measured.acceptances[law] = measure_profile(pair, sizes=(1,), widths=(1,), rounds=1), text
     chats = pair.as_chat()
-    assert chats.measured == {"profile": "machine"}
-    chats.measured["acceptance"] = "chat"
-    assert pair.as_chat().measured["acceptance"] == "chat"
-    assert pair.measured["acceptance"] == "text"
+    assert chats.measured == Findings(profile=pair.measured.profile)
+    chats.measured.acceptances[law] = chat
+    assert pair.as_chat().measured.acceptances == {law: chat}
+    assert pair.measured.acceptances == {law: text}
     assert chats.as_chat() is chats
 
 

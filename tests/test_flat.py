@@ -19,6 +19,7 @@ from sequoia import measure
 from sequoia.acceptance import Acceptance
 from sequoia.auto import acceptance_of, default_plan, machine, speculate
 from sequoia.engine import plain
+from sequoia.findings import Findings
 from sequoia.hardware import HardwareProfile
 from sequoia.measure import measure_profile
 from sequoia.models import TreeModel
@@ -168,7 +169,7 @@ def test_the_whole_way_from_a_slow_flat_target_to_its_text_simulated(clock: Cloc
 
 def test_a_shipped_vector_is_planned_with_on_a_flat_target(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     pair: Pair = dataclasses.replace(tiny_pair(), known=(Known(0.0, RATES),),
-                                     measured={"profile": profile((1, 1.0), (1024, 1.1))})
+                                     measured=Findings(profile((1, 1.0), (1024, 1.1))))
     assert len(default_plan(pair, Policy()).tree) > 500
 
 

@@ -86,7 +86,7 @@ class Enough(Exception):
 @pytest.mark.parametrize("at", [0.0, 0.5, 1.0])
 def test_an_exception_in_progress_ends_the_measurement_and_leaves_the_last_profile(at: float) -> None:
     pair = tiny_pair()
-    before = pair.measured["profile"] = measure_profile(pair, **QUICK)
+    before = pair.measured.profile = measure_profile(pair, **QUICK)
     calls: list[float] = []
 
     def stop(share: float) -> None:
@@ -98,7 +98,7 @@ def test_an_exception_in_progress_ends_the_measurement_and_leaves_the_last_profi
         measure_profile(pair, **QUICK, progress=stop)
     assert calls[-1] >= at
     assert all(share < at for share in calls[:-1])
-    assert pair.measured == {"profile": before}
+    assert pair.measured.profile is before
 
 
 def test_a_time_limit_still_leaves_one_round_after_the_warm_up(monkeypatch: pytest.MonkeyPatch) -> None:

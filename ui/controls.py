@@ -18,7 +18,7 @@ from .trees import SHAPES
 FORM = ("prompt", "chat", "temperature", "top_p", "max_new_tokens", "seed", "tree", "first", "second", "branching", "verifier",
         "compare")
 RUN, RESUME, LOADING = "Run", "Resume", "loading models…"
-VERIFIER_LABELS = {"sequoia": "Sequoia (without replacement)", "specinfer": "SpecInfer (with replacement)", "topk": "top-k match"}
+_DRAWS = {"sequoia": " (without replacement)", "specinfer": " (with replacement)"}
 
 
 @dataclass(frozen=True)
@@ -120,8 +120,8 @@ def _tree(parts: dict[str, Any]) -> None:
             parts["second"] = gr.Number(label="Levels at most", value=8, visible=False, min_width=60, elem_id="pg-second")
             parts["branching"] = gr.Textbox(label="Children, level by level", value="4, 2, 2, 1", visible=False, min_width=60,
                                             max_lines=1, elem_id="pg-branching")
-        parts["verifier"] = gr.Dropdown([(VERIFIER_LABELS.get(name, name), name) for name in VERIFIERS], value="sequoia",
-                                        label="Verifier", elem_id="pg-verifier", filterable=False)
+        parts["verifier"] = gr.Dropdown([(labels.VERIFIER[name] + _DRAWS.get(name, ""), name) for name in VERIFIERS],
+                                        value="sequoia", label="Verifier", elem_id="pg-verifier", filterable=False)
 
 
 def _policy(parts: dict[str, Any], limits: Limits) -> None:

@@ -46,13 +46,11 @@ def rates_of(pair: Pair | None) -> dict[str, Rates]:
         key = f"T{known.temperature:g}{'' if known.kind == pair.known[0].kind else kind}"
         name = f"{pair.name} pair,{kind} T {known.temperature:g}, fitted"  # the lab shows what was counted
         found[key] = Rates(name, "recorded", known.acceptance, known.temperature)
-    for how, measured in (("", pair.measured), (", as a chat", pair.measured.get("as chat", {}))):
-        for key, acceptance in dict(measured).items():
-            if isinstance(key, tuple) and key[0] == "acceptance":
-                _, temperature, top_p, verifier = key
-                rule = how if verifier == "sequoia" else f"{how}, {verifier}"
-                name = f"this pair, T {temperature:g}, top-p {top_p:g}{rule}"
-                found[f"T{temperature:g}/{top_p:g}{rule}"] = Rates(name, "measured", acceptance, temperature)
+    for how, findings in (("", pair.measured), (", as a chat", pair.measured.chats)):
+        for (temperature, top_p, verifier), acceptance in dict(findings.acceptances if findings else {}).items():
+            rule = how if verifier == "sequoia" else f"{how}, {verifier}"
+            name = f"this pair, T {temperature:g}, top-p {top_p:g}{rule}"
+            found[f"T{temperature:g}/{top_p:g}{rule}"] = Rates(name, "measured", acceptance, temperature)
     return {**found, **rates_of(None)}
 
 
@@ -102,7 +100,8 @@ def _knee(profile: HardwareProfile) -> dict[str, Any]:
 
 def _default(default: Plan, plan: Plan) -> str:
     """What the live view's own choice makes of the same figures."""
-    rule = f"Of all trees within {SLACK * 100:g} % of the fastest, “planned for this machine” takes the one with the most tokens"
+    rule = (f"Of all trees within {SLACK * 100:g} % of the fastest, “Sequoia, planned for this machine” takes the one with the "
+            "most tokens")
     if default.tree == plan.tree:
         return f"{rule}: here, the same tree."
     return (f"{rule}: here {len(default.tree)} nodes on {default.tree.levels} levels, {default.expected_tokens:.2f} tokens, "

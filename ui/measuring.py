@@ -41,7 +41,7 @@ class Measurement(Task[Report]):
         self.mail.put(Report(0, "waiting for the models"))
         with self._room.turn(self.halted, self._tell_place) as pair:
             profile = measure_profile(pair, seconds=self._seconds, rounds=ROUNDS, progress=self._progress)
-            pair.measured["profile"] = profile
+            pair.measured.profile = profile
         self.done = True
         return Report(1, "", True)
 

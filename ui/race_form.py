@@ -20,8 +20,6 @@ from .trees import SHAPES
 
 START = ("plain", "chain", "planned", "dynamic")
 POLICY = ("temperature", "top_p", "max_new_tokens", "seed")
-_VERIFIERS = {"sequoia": "Sequoia", "specinfer": "SpecInfer", "topk": "top-k match"}
-_KINDS = {"planned": "Sequoia, planned", "best": "Sequoia, sized", "replanned": "replanned", "dynamic": "dynamic"}
 _TOKENS = 96
 
 
@@ -95,12 +93,12 @@ def race_controls(limits: Limits) -> RaceControls:
 def _lane(place: int) -> LaneControls:
     kind = START[place - 1]
     numbers, verifier = details_of(kind)
-    choices = [*((_KINDS.get(name, shape.label), name) for name, shape in SHAPES.items()), ("no lane", NO_LANE)]
+    choices = [*((shape.name, kind) for kind, shape in SHAPES.items()), ("no lane", NO_LANE)]
     with gr.Group(elem_classes="pg-group rc-lane"):
         with gr.Row():
             menu = gr.Dropdown(choices, value=kind, label=f"Lane {place}", filterable=False, scale=3, min_width=60,
                                elem_id=f"rc-kind-{place}")
-            verifiers = gr.Dropdown([(_VERIFIERS.get(name, name), name) for name in VERIFIERS], value="sequoia",
+            verifiers = gr.Dropdown([(labels.VERIFIER[name], name) for name in VERIFIERS], value="sequoia",
                                     label="Verifier", filterable=False, scale=2, min_width=60, elem_id=f"rc-verifier-{place}",
                                     visible=verifier["visible"])
         text = gr.Textbox(numbers.get("value", ""), label=numbers.get("label"), max_lines=1, min_width=60,

@@ -16,8 +16,8 @@ from typing import Any
 from sequoia import Recorder, Run, StepTrace, Tree
 from sequoia.errors import BadTrace
 from sequoia.race_file import LaneLog, RaceLog, Result
-from sequoia.spread import Step, spread
 
+from .beside import beside_plain, step_of
 from .messages import VERSION, recorded, relabelled
 from .recordings import new_name
 
@@ -119,20 +119,12 @@ class Recording(Kept):
             return RaceLog(self.meta, lanes, self.results)
 
     def _beside_plain(self, lane: LaneLog, run: Run, runs: Sequence[Run]) -> Run:
-        """`run` with the seconds a token of the plain lane, which the live view shows beside it, and as their spread what makes
-        the range of the speed-up that of the race."""
+        """`run` with what the live view shows of the plain lane beside it."""
         plain = next((runs[i] for i, one in enumerate(self._lanes) if one.plain and runs[i].steps), None)
         if lane.plain or plain is None:
             return run
-        seconds = sum(step.total_seconds for step in plain.steps) / sum(len(step.emitted) for step in plain.steps)
-        meta = {**run.meta, "plain_seconds": seconds, "plain_label": "measured", "plain_lane": True}
-        if found := spread(_paces(run), _paces(plain)):
-            meta["plain_spread"] = [seconds * bound / found.speedup for bound in (found.least, found.most)]
-        return replace(run, meta=meta)
-
-
-def _paces(run: Run) -> list[Step]:
-    return [(len(step.emitted), step.total_seconds) for step in run.steps]
+        beside = beside_plain([*map(step_of, run.steps)], [*map(step_of, plain.steps)])
+        return replace(run, meta={**run.meta, **beside, "plain_lane": True})
 
 
 def batch(race: Kept, added: Added, *, first: bool, done: bool, stopped: bool = False, error: str | None = None,

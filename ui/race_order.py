@@ -12,16 +12,13 @@ from sequoia.errors import BadPolicy, BadTree
 from sequoia.guarded import shown
 from sequoia.race import MOST_LANES
 
-from .labels import RACE
+from .labels import RACE, VERIFIER
 from .order import Order
 from .session import Limits
 from .trees import SHAPES, Wish
 
 NO_LANE, LEAST_LANES = "none", 2
 TEXTS = ("branching", "lab")  # kinds whose number field is a text of its own
-_NAMES = {"plain": "Plain", "chain": "Chain", "planned": "Sequoia", "best": "Sequoia, sized", "sequences": "k sequences",
-          "kary": "k-ary", "branching": "SpecInfer tree", "lab": "Lab tree", "replanned": "Replanned", "dynamic": "Dynamic"}
-_VERIFIERS = {"sequoia": "", "specinfer": ", SpecInfer", "topk": ", top-k"}
 
 
 @dataclass(frozen=True)
@@ -83,7 +80,7 @@ def _numbers(kind: Any, text: Any) -> tuple[Any, ...]:
 
 def _named(lanes: Sequence[tuple[Wish, str]]) -> tuple[LaneWish, ...]:
     """The lanes with names that tell them apart."""
-    names = [_NAMES.get(wish.kind, wish.kind) + (_VERIFIERS.get(verifier, f", {verifier}") if wish.kind != "plain" else "")
+    names = [SHAPES[wish.kind].name + f", {VERIFIER[verifier]}" * (verifier != "sequoia" and wish.kind != "plain")
              for wish, verifier in lanes]
     numbered = [f"{name} {names[:i + 1].count(name)}" if names.count(name) > 1 else name for i, name in enumerate(names)]
     return tuple(LaneWish(name, wish, verifier) for name, (wish, verifier) in zip(numbered, lanes, strict=True))

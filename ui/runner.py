@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import pairwise
 from typing import Any
 
 from sequoia import Decoder, Pair, SequoiaError, Shaper, StepTrace, Tree, acceptance_of
 from sequoia.errors import OutOfMemory
 from sequoia.machine import dtype_name, place_of, versions
 from sequoia.record import prompt_pieces
+from sequoia.spread import Step
 from sequoia.trace import MAX_STEPS
 
+from .beside import beside_plain, step_of
 from .engine_room import EngineRoom, named
 from .order import Order
 from .session import Limits
 from .worker import Ended, Said, Worker, overdue
 
-PLAIN_TOKENS, PLAIN_SECONDS, STRETCHES = 48, 3.0, 3
+PLAIN_TOKENS, PLAIN_SECONDS = 48, 3.0
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,7 @@ class Runner(Worker):
         self.order = order
         self._decoder: Decoder | None = None
         self._meta: dict[str, Any] = {}
+        self._made: list[Step] = []  # by the steps so far
         self._stepped = False  # paused by having made the steps it was asked for, not by Stop
 
     @property
@@ -99,38 +100,32 @@ class Runner(Worker):
         for _ in range(MAX_STEPS if steps is None else steps):
             if self._halt.is_set() or decoder.finish:
                 break
-            self.mail.put(decoder.step())
+            trace = decoder.step()
+            self._made.append(step_of(trace))
+            self.mail.put(trace)
             if time.monotonic() > end:
                 return overdue("run", self._limits)
         return None
 
     def _compare(self, pair: Pair) -> dict[str, Any] | None:
-        """The run's meta with the seconds a token of plain decoding takes and their spread (least, most), measured now with the
-        same prompt and settings."""
+        """The run's meta with what plain decoding takes, measured now with the same prompt and settings."""
         if not self.order.compare or self._halt.is_set() or self.order.wish.kind == "plain":
             return None
         self.mail.put(Said("timing plain decoding of the same prompt"))
-        found = list[float]()
+        plain = list[Step]()
         with suppress(OutOfMemory):  # the run itself is over and well
-            found = plain_seconds(pair, self.order, self._halt.is_set)
-        return {**self._meta, "plain_seconds": statistics.median(found), "plain_spread": [min(found), max(found)],
-                "plain_label": "measured"} if found else None
+            plain = plain_steps(pair, self.order, self._halt.is_set)
+        return {**self._meta, **beside_plain(self._made, plain)} if plain else None
 
 
-def plain_seconds(pair: Pair, order: Order, gone: Callable[[], bool]) -> list[float]:
-    """Seconds a token of each of three stretches of a short plain run; none where it was stopped before its third token."""
+def plain_steps(pair: Pair, order: Order, gone: Callable[[], bool]) -> list[Step]:
+    """The steps of a short plain run; none where it was stopped."""
     policy = replace(order.policy, max_new_tokens=min(PLAIN_TOKENS, order.policy.max_new_tokens))
-    decoder, seconds, end = Decoder(pair, order.prompt, policy, Tree.chain(1)), list[float](), time.monotonic() + PLAIN_SECONDS
+    decoder, steps, end = Decoder(pair, order.prompt, policy, Tree.chain(1)), list[Step](), time.monotonic() + PLAIN_SECONDS
     decoder.prefill()
     while decoder.finish is None and not gone() and time.monotonic() < end:
-        seconds.append(decoder.step().total_seconds)
-    return [statistics.fmean(one) for one in stretches(seconds)] if len(seconds) >= STRETCHES else []
-
-
-def stretches(seconds: Sequence[float]) -> list[Sequence[float]]:
-    """`seconds` in three parts in a row, of the same length but for one."""
-    cuts = [len(seconds) * k // STRETCHES for k in range(STRETCHES + 1)]
-    return [seconds[a:b] for a, b in pairwise(cuts)]
+        steps.append(step_of(decoder.step()))
+    return [] if gone() else steps
 
 
 def meta_of(pair: Pair, order: Order, tree: Tree | Shaper, how: str) -> dict[str, Any]:

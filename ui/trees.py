@@ -17,13 +17,20 @@ from .labels import worded
 
 @dataclass(frozen=True)
 class Shape:
-    """One entry of the menu. `fields` name its numbers, `start` are the values they begin with; `make` builds the tree where no
-    pair is needed for it."""
+    """One entry of the menus. `name` is short, for lanes; with `more` behind it it says what it is. `how`: how such a tree came
+    about, with places for its numbers. `fields` name its numbers, `start` are the values they begin with; `make` builds the
+    tree where no pair is needed for it."""
 
-    label: str
+    name: str
+    more: str
+    how: str
     fields: tuple[str, ...] = ()
     start: tuple[Any, ...] = ()
     make: Callable[..., Tree] | None = None
+
+    @property
+    def label(self) -> str:
+        return self.name + self.more
 
 
 # What the messages of Tree begin with, and the label of the field that is meant.
@@ -58,16 +65,18 @@ def _listed(text: Any) -> Tree:
 
 
 SHAPES = {
-    "planned": Shape("planned for this machine"),
-    "best": Shape("best tree of a size", ("Nodes", "Levels at most"), (64, 8)),
-    "chain": Shape("chain", ("Nodes",), (6,), Tree.chain),
-    "sequences": Shape("k sequences", ("Sequences", "Tokens in each"), (4, 5), Tree.sequences),
-    "kary": Shape("k-ary tree", ("Children a node", "Levels"), (2, 5), Tree.kary),
-    "branching": Shape("SpecInfer branching", ("Children, level by level",), ("4, 2, 2, 1",), _branching),
-    "lab": Shape("from the lab", ("Parent of each node",), ("-1 0 0 1",), _listed),
-    "replanned": Shape("replanned while decoding", ("Nodes at most", "Levels at most"), (64, 12)),
-    "dynamic": Shape("dynamic, grown with the draft", ("Nodes at most", "Levels at most"), (64, 12)),
-    "plain": Shape("plain decoding (one node)", make=lambda: Tree.chain(1)),
+    "planned": Shape("Sequoia", ", planned for this machine", "planned for this machine"),
+    "best": Shape("Sequoia, sized", ": nodes and levels given", "best of its size", ("Nodes", "Levels at most"), (64, 8)),
+    "chain": Shape("Chain", "", "chain", ("Nodes",), (6,), Tree.chain),
+    "sequences": Shape("k sequences", "", "{} sequences of {}", ("Sequences", "Tokens in each"), (4, 5), Tree.sequences),
+    "kary": Shape("k-ary", " tree", "{}-ary, {} levels", ("Children a node", "Levels"), (2, 5), Tree.kary),
+    "branching": Shape("SpecInfer tree", ": children by level", "branching {}", ("Children, level by level",), ("4, 2, 2, 1",),
+                       _branching),
+    "lab": Shape("Lab tree", ", or any other", "from the lab", ("Parent of each node",), ("-1 0 0 1",), _listed),
+    "replanned": Shape("Replanned", " while decoding", "replanned while decoding", ("Nodes at most", "Levels at most"), (64, 12)),
+    "dynamic": Shape("Dynamic", ", grown with the draft", "dynamic, grown with the draft", ("Nodes at most", "Levels at most"),
+                     (64, 12)),
+    "plain": Shape("Plain", " decoding, one node", "plain decoding", make=lambda: Tree.chain(1)),
 }
 
 
@@ -124,11 +133,7 @@ class Wish:
         return f"most tokens a step within {SLACK * 100:g} % of the fastest" if self.kind == "planned" else ""
 
     def _words(self) -> str:
-        words = {"planned": SHAPES["planned"].label,
-                 "best": "best of its size", "replanned": SHAPES["replanned"].label, "dynamic": SHAPES["dynamic"].label,
-                 "sequences": "{} sequences of {}", "kary": "{}-ary, {} levels", "branching": "branching {}",
-                 "lab": SHAPES["lab"].label}
-        return words.get(self.kind, "plain decoding" if self.kind == "plain" else self.kind).format(*self.numbers)
+        return SHAPES[self.kind].how.format(*self.numbers)
 
     def _sized(self, tree: Tree) -> Tree:
         if len(tree) > self.most:

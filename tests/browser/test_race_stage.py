@@ -199,7 +199,7 @@ def test_lanes_without_a_clear_difference_share_a_place_and_are_coloured_as_neit
     """Lanes 0 and 2 waver, so that nothing tells them from plain decoding or from each other; lane 3 is steady."""
     whole = paced(96, {0: 0.011, 1: 0.012, 2: 0.010, 3: 0.002}, wild=(0, 2))
     still(page, whole)
-    assert [text(page, lane(index, "place")) for index in range(4)] == ["2nd =", "2nd =", "2nd =", "1st"]
+    assert [text(page, lane(index, "place")) for index in range(4)] == ["shared 2nd", "shared 2nd", "shared 2nd", "1st"]
     marks = [page.locator(lane(index, "place")).get_attribute("data-place") for index in range(4)]
     assert marks == [None, None, None, "1"]
     assert [page.locator(lane(index)).get_attribute("data-verdict") for index in range(4)] == [None, None, None, "faster"]

@@ -19,7 +19,7 @@ from playwright.sync_api import Page, sync_playwright
 
 import app
 
-app.set_up(local_models=True)
+app.set_up()
 
 from sequoia import Decoder, DecodeStats, load_pair, run  # noqa: E402
 from ui.engine_room import EngineRoom  # noqa: E402
@@ -35,7 +35,7 @@ from ui.trees import Wish  # noqa: E402
 def alone(room: EngineRoom, order: Order) -> float:
     """Tokens a second of the engine with nothing around it."""
     pair = room.pair(lambda: False)
-    tree, _ = order.wish.tree(pair, order.policy)
+    tree, _ = order.wish.tree(pair, order.policy, order.verifier, order.prompt)
     return DecodeStats.fold(run(Decoder(pair, order.prompt, order.policy, tree, order.verifier))).tokens_per_second
 
 
@@ -60,7 +60,7 @@ def seen(visit: Page) -> float:
 
 def fill(visit: Page, order: Order) -> None:
     visit.click("#pg-tree input")
-    visit.get_by_role("option", name="best tree of a size").click()
+    visit.get_by_role("option", name="Sequoia, sized").click()
     visit.fill("#pg-prompt textarea", order.prompt)
     for name, value in (("first", order.wish.numbers[0]), ("second", order.wish.numbers[1]), ("seed", order.policy.seed),
                         ("temperature", order.policy.temperature), ("tokens", order.policy.max_new_tokens)):

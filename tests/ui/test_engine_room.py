@@ -51,8 +51,8 @@ def test_another_pair_is_served_with_its_own_words_profile_and_acceptance(room: 
     assert room.version == before + 1
     assert room.status.words == words_for(other)
     assert room.status.words.startswith("big + small pair")
-    assert other.measured["profile"] is not pair.measured["profile"]
-    assert any(key[0] == "acceptance" for key in other.measured if isinstance(key, tuple))
+    assert other.measured.profile is not pair.measured.profile
+    assert other.measured.acceptances
 
 
 @pytest.mark.parametrize("problem", [BadModel("no such thing"), RuntimeError("anything"), Left()])

@@ -15,6 +15,8 @@ from visits import Gate, order, wait
 import ui.runner
 from sequoia import Decoder, Pair, SequoiaError
 from sequoia.errors import BadModel
+from sequoia.spread import spread
+from ui.beside import beside_plain
 from ui.engine_room import EngineRoom
 from ui.live import LiveRun
 from ui.recordings import Shelf
@@ -107,13 +109,18 @@ def test_plain_decoding_is_timed_after_the_run_and_only_then(make: Callable[...,
     assert 0 < least <= metas[-1]["plain_seconds"] <= most
 
 
-@pytest.mark.parametrize("count", [3, 4, 5, 48])
-def test_three_stretches_hold_every_step_once_and_in_order(count: int) -> None:
-    parts = ui.runner.stretches(range(count))
-    assert [second for part in parts for second in part] == list(range(count))
-    sizes = sorted(map(len, parts))
-    assert len(sizes) == 3
-    assert sizes[-1] - sizes[0] <= 1
+def test_the_range_of_the_speed_up_is_that_of_both_runs(make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards a range of the plain run's pace alone: here that never changes, and the run's own does."""
+    plain = [(1, 0.25)] * 48
+    monkeypatch.setattr(ui.runner, "plain_steps", lambda *_: plain)
+    live = make(compare=True, tokens=64)
+    live.start(None)
+    meta, run = [json.loads(text).get("meta") for text in live.messages()][-1], live.recording.run()
+    steps = [(len(step.emitted), step.total_seconds) for step in run.steps]
+    found = spread(steps, plain)
+    assert found.least < found.speedup < found.most
+    assert meta["plain_spread"] == pytest.approx([0.25 * found.least / found.speedup, 0.25 * found.most / found.speedup])
+    assert beside_plain(steps[:2], plain) == {"plain_seconds": 0.25, "plain_label": "measured"}
 
 
 @pytest.mark.parametrize(("fields", "steps", "end"), [
@@ -173,7 +180,7 @@ def test_a_missing_speed_up_is_said_only_where_one_was_asked_for(make: Callable[
 
 
 def test_timing_that_was_stopped_is_said(make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ui.runner, "plain_seconds", lambda *_: [])
+    monkeypatch.setattr(ui.runner, "plain_steps", lambda *_: [])
     live = make(compare=True)
     live.start(None)
     assert json.loads(list(live.messages())[-1])["notice"] == NOT_TIMED

@@ -100,18 +100,16 @@
       const range = totals.speedups.length ? "(" + totals.speedups.map((one) => one.toFixed(2)).join("–") + ") " : "";
       put("speedup", known(totals.speedup) ? totals.speedup.toFixed(2) : "–", known(totals.speedup) ? "× " + range + word : "",
         "plain: " + ms(plain) + " a token");
-      attr(tile, "title", meta.plain_spread ? spread(meta) : null);
+      attr(tile, "title", meta.plain_spread ? beside(meta) : null);
       const verdict = !known(totals.speedup) ? "" : even(totals) ? "even" : totals.speedup > 1 ? "faster" : "slower";
       if (tile.dataset.verdict !== verdict) tile.dataset.verdict = verdict;
       text(this.readouts.speedup.name, SPEED[verdict] || "speed-up over plain");
-      S.term.mark(this.readouts.speedup.name, meta.plain_lane ? "speed-up of a lane" : "speed-up");
     }
   };
 
-  const spread = ({ plain_seconds: plain, plain_spread: [least, most], plain_lane: lane }) => (lane
-    ? "Held against the plain lane of the same race: " + ms(plain) + " a token. The range is the race’s, about 95 % sure, from how much the pace of both lanes changes along their runs."
-    : "Plain decoding was timed after the run in three short stretches: " + ms(plain) + " a token (median), at least " + ms(least) + ", at most " + ms(most)
-      + ". The range of the speed-up follows from these.");
+  const beside = ({ plain_seconds: plain, plain_lane: lane }) =>
+    "Held against " + (lane ? "the plain lane of the same race" : "a short plain run of the same prompt, timed after the run") + ": " + ms(plain)
+    + " a token. The range is about 95 % sure, from how much the pace of both changes along them.";
   /** Whether the range of the speed-up includes 1. */
   const even = ({ speedup, speedups }) => Math.abs(speedup - 1) < 0.005 || (speedups.length > 0 && Math.min(...speedups) <= 1 && Math.max(...speedups) >= 1);
   const SPEED = { slower: "slower than plain", even: "no clear difference" };

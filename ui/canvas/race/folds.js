@@ -133,6 +133,6 @@
   };
 
   /** A place in words: "1st", or "1st =" where it is shared. */
-  R.placed = ({ place, tied }) => R.ordinal(place) + (tied ? " =" : "");
+  R.placed = ({ place, tied }) => (tied ? "shared " : "") + R.ordinal(place);
   R.ordinal = (place) => place + (["th", "st", "nd", "rd"][place] || "th");
 })((window.Sequoia = window.Sequoia || {}));

@@ -82,6 +82,6 @@
   function order({ lanes, folds, end }) {
     const places = R.places(folds, end, true);
     return lanes.map((lane, i) => [places[i], R.name(lane, i)]).filter(([place]) => place).sort(([a], [b]) => a.place - b.place)
-      .map(([place, name]) => R.ordinal(place.place) + (place.tied ? ", shared, " : " ") + name).join(", ");
+      .map(([place, name]) => R.placed(place) + " " + name).join(", ");
   }
 })((window.Sequoia = window.Sequoia || {}));

@@ -1,0 +1,118 @@
+"""How smooth four lanes of 64-node trees are, and how soon Stop ends them: `python tests/browser/race_cost.py [--tokens 512]`.
+
+One race in a real browser on this machine, watched frame by frame, then another that is stopped on its way. What it prints was
+measured in the page: the time between two frames, and between two growths of one lane's text while that lane runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from conftest import CHROMIUM, FLAGS, App
+from playwright.sync_api import Page, sync_playwright
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from ui.labels import VERIFIER
+from ui.trees import SHAPES
+
+LANES = (("best", "sequoia", "64, 8"), ("best", "specinfer", "64, 8"), ("best", "topk", "64, 8"),
+         ("sequences", "sequoia", "9, 7"))
+STORE = "SequoiaPage.raceView.store"
+WATCH = """() => {
+    const lanes = [...document.querySelectorAll(".race-lane")], seen = (window.seen = { frames: [], lanes: lanes.map(() => []) });
+    const tokens = lanes.map(() => -1);
+    let last = performance.now();
+    const look = (now) => {
+        if (SequoiaPage.raceView.store.done) return;
+        seen.frames.push(now - last);
+        last = now;
+        lanes.forEach((lane, i) => {
+            if (+lane.dataset.tokens > tokens[i]) [tokens[i]] = [+lane.dataset.tokens, seen.lanes[i].push(now)];
+        });
+        requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+}"""
+
+
+def fill(visit: Page, tokens: int) -> None:
+    """Four lanes of about 64 nodes in the race's form."""
+    visit.get_by_role("tab", name="Race").click()
+    visit.wait_for_selector("#rc-run:not([disabled])")
+    for place, (kind, verifier, numbers) in enumerate(LANES, start=1):
+        for menu, choice in ((f"#rc-kind-{place}", SHAPES[kind].name), (f"#rc-verifier-{place}", VERIFIER[verifier])):
+            visit.click(f"{menu} input")
+            visit.get_by_role("option", name=choice, exact=True).last.click()
+        visit.fill(f"#rc-numbers-{place} textarea, #rc-numbers-{place} input", numbers)
+    visit.uncheck("#rc-check input")
+    visit.fill("#rc-tokens input", str(tokens))
+
+
+def race(visit: Page) -> None:
+    """Begin a race, and watch its frames from its first move on."""
+    before = visit.evaluate(f"{STORE}.race")
+    visit.click("#rc-run:not([disabled])")
+    visit.wait_for_function(f"b => {STORE}.race !== b && {STORE}.moves.length", arg=before, timeout=120_000)
+    visit.evaluate(WATCH)
+
+
+def measure(visit: Page, tokens: int, moves: int = 100) -> Iterator[str]:
+    """What there is to say, line by line, of a race of `tokens` and of one that is stopped after `moves`."""
+    fill(visit, tokens)
+    yield from smooth(visit)
+    yield stopped(visit, moves)
+
+
+def smooth(visit: Page) -> Iterator[str]:
+    race(visit)
+    visit.wait_for_function(f"{STORE}.done", timeout=600_000, polling=500)
+    seen = visit.evaluate("window.seen")
+    yield f"frames: {len(seen['frames'])}, {told(seen['frames'])}"
+    for (kind, verifier, _), times in zip(LANES, seen["lanes"], strict=True):
+        name = f"{SHAPES[kind].name}, {VERIFIER[verifier]}"
+        yield f"{name:30s} grew {len(times)} times, {told([after - time for time, after in pairwise(times)])}"
+
+
+def told(gaps: Sequence[float]) -> str:
+    ordered = sorted(gaps) or [0.0]
+    most = ordered[int(0.99 * (len(ordered) - 1))]
+    return f"every {statistics.median(ordered):.0f} ms (median); 99 of 100 within {most:.0f} ms, longest {ordered[-1]:.0f} ms"
+
+
+def stopped(visit: Page, moves: int) -> str:
+    visit.wait_for_selector("#rc-run:not([disabled])", timeout=120_000)
+    race(visit)
+    visit.wait_for_function(f"{STORE}.moves.length >= {moves}", timeout=120_000)
+    more, took = visit.evaluate(f"""() => new Promise((over) => {{
+        const store = {STORE}, moves = store.moves.length, start = performance.now();
+        document.querySelector("#rc-stop").click();
+        const look = () => (store.done ? over([store.moves.length - moves, performance.now() - start]) : setTimeout(look, 1));
+        look();
+    }})""")
+    return f"Stop: {more} more moves came to the page, the race was over there after {took:.0f} ms"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    parser.add_argument("--tokens", type=int, default=512)
+    asked, app = parser.parse_args(), App()
+    app.answer()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        visit = browser.new_page(viewport={"width": 1280, "height": 800})
+        visit.goto(app.url)
+        visit.wait_for_selector(".pg-status[data-stage=ready]", timeout=60_000)
+        for line in measure(visit, asked.tokens):
+            print(line, flush=True)
+        browser.close()
+    app.stop()
+
+
+if __name__ == "__main__":
+    main()
