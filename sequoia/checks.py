@@ -118,13 +118,13 @@ def _tokenizer(source: Source) -> Any:
 def checked_device(device: str) -> torch.device:
     """The device named by `device`, the first of several for "spread"; BadModel where it does not exist."""
     if device in ("auto", "spread"):
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        device = "cuda" if torch.cuda.is_available() else "cpu"
     if not isinstance(device, str) or not re.fullmatch(r"cpu|cuda(:\d{1,2})?", device):
         raise BadModel(f"device {shown(device)} is not auto, spread, cpu, cuda or cuda:NUMBER")
     found = torch.device(device)
     if found.type == "cuda" and (found.index or 0) >= torch.cuda.device_count():
         raise BadModel(f"device {device!r} is not there: this machine has {torch.cuda.device_count()} CUDA devices")
-    return found
+    return torch.device("cuda", found.index or 0) if found.type == "cuda" else found  # a model on it names its number, too
 
 
 def checked_dtype(dtype: str) -> tuple[torch.dtype, ...]:

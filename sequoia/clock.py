@@ -1,18 +1,25 @@
-"""Wall time of one decoding step by phase."""
+"""Wall time of one decoding step by phase, and waiting for a device."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from typing import Any
 
 import torch
 
 
 def finish(device: torch.device) -> None:
-    """Wait until `device` has done what it was given; a CPU always has."""
+    """Wait until `device` has done what it was given here; a CPU always has. Copies under way on streams of their own go on."""
     if device.type == "cuda":
-        torch.cuda.synchronize(device)
+        torch.cuda.current_stream(device).synchronize()
+
+
+def current(device: torch.device) -> AbstractContextManager[Any]:
+    """Within it `device` is the one that CUDA means where none is named, as when a kernel is launched or a graph replayed."""
+    return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
 class Clock:

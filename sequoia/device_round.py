@@ -7,12 +7,14 @@ kernel. What the host has to know comes back in one copy.
 from __future__ import annotations
 
 import importlib.util
+import logging
 from collections.abc import Sequence
+from functools import cache
 
 import torch
 
 from .chance import Seeded
-from .clock import Clock
+from .clock import Clock, finish
 from .draft import Drafted, Drafter
 from .latest import Latest
 from .models import Context
@@ -22,6 +24,7 @@ from .tree import Tree
 from .verify import Trial, Verdict
 from .warp import draft_laws, overflowed, target_laws
 
+_log = logging.getLogger(__name__)
 _DRAWS = {"sequoia": "successive", "specinfer": "repeated"}  # by verifier: how Seeded draws children on a device
 
 Round = tuple[Drafted, Verdict, tuple[float | None, ...]]  # and what p gave each node's token, None where p was not asked
@@ -30,6 +33,29 @@ Round = tuple[Drafted, Verdict, tuple[float | None, ...]]  # and what p gave eac
 def fits(target: torch.device, draft: torch.device, verifier: str) -> bool:
     """Whether steps can stay on the device: both models on one graphics card, Triton there, and a verifier that walks."""
     return target.type == "cuda" and target == draft and verifier in _DRAWS and importlib.util.find_spec("triton") is not None
+
+
+@cache
+def kernel_runs(device: torch.device, vocab: int, verifier: str) -> bool:
+    """Whether Triton can build the walk here and the device runs it; where it cannot, the host walks. Tried once for each
+    vocabulary, which also keeps the building off the clock of a step."""
+    from .walk_kernel import TRIAL, launch
+
+    try:
+        none, p = torch.zeros(1, dtype=torch.long, device=device), torch.full((1, vocab), 1 / vocab, dtype=torch.float64,
+                                                                              device=device)
+        trials = torch.empty(0, TRIAL, dtype=torch.float64, device=device)
+        launch(p, p[:0].float(), none, none, none, none, p[0, :1], trials, _replacing(verifier))
+        finish(device)
+    except Exception as problem:  # no compiler, no headers, a card too old: whatever it is, there is another way
+        _log.warning("the walk cannot run on %s, and the host does it: %s", device, " ".join(str(problem).split())[:200])
+        return False
+    return True
+
+
+def _replacing(verifier: str) -> bool:
+    """Whether `verifier` has children drawn independently."""
+    return verifier == "specinfer"
 
 
 def law_bytes(nodes: int, vocab: int) -> int:
@@ -43,7 +69,7 @@ class DeviceRound:
     def __init__(self, target: Context, drafter: Drafter, policy: Policy, verifier: str, chance: Seeded) -> None:
         self._target, self._drafter, self._policy, self._chance = target, drafter, policy, chance
         self._draw = getattr(chance, _DRAWS[verifier])
-        self._replacing = verifier == "specinfer"
+        self._replacing = _replacing(verifier)
         self._layout = Latest(lambda tree: _Layout(tree, target))
 
     def __call__(self, tree: Tree, clock: Clock) -> Round:

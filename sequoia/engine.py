@@ -15,7 +15,7 @@ import torch
 
 from .chance import Chance, Seeded, chance_for
 from .clock import Clock, finish
-from .device_round import DeviceRound, Round, fits, law_bytes
+from .device_round import DeviceRound, Round, fits, kernel_runs, law_bytes
 from .draft import Drafted, Drafter, Sprout, hold_to
 from .errors import BadPolicy, BadTree
 from .guarded import shown
@@ -66,9 +66,17 @@ class Decoder:
 
     def _device_round(self) -> DeviceRound | None:
         """What keeps a step on the device, where that can be."""
-        if not isinstance(self._chance, Seeded) or not fits(self.pair.target.device, self.pair.draft.device, self.verifier.name):
+        target, draft, verifier = self.pair.target, self.pair.draft, self.verifier.name
+        if not isinstance(self._chance, Seeded) or not fits(target.device, draft.device, verifier):
             return None
-        return DeviceRound(self._target, self._drafter, self.policy, self.verifier.name, self._chance)
+        if not kernel_runs(target.device, target.vocab, verifier):
+            return None
+        return DeviceRound(self._target, self._drafter, self.policy, verifier, self._chance)
+
+    @property
+    def on_device(self) -> bool:
+        """Whether given trees are drafted and walked on the device; drawing children is then part of the draft's time."""
+        return self._on_device is not None
 
     @property
     def bytes(self) -> int:
@@ -101,7 +109,7 @@ class Decoder:
         self._drafter.read(self.prompt)
         if isinstance(self.shaper, Fixed):
             self._target.rehearse([len(self.shaper.tree)])
-            self._drafter.context.rehearse({*map(len, self.shaper.tree.inner[1:])})
+            self._drafter.context.rehearse({*map(len, self.shaper.tree.inner[1:])}, ends=(1, 2) if self.shaper.most > 1 else ())
         finish(self.pair.target.device)  # or the first step would be charged with the rest of it
 
     @torch.inference_mode()

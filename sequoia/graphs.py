@@ -8,11 +8,14 @@ to a rounded-up reach, those not in use closed by the mask. So one recording ser
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from weakref import WeakKeyDictionary
 
 import torch
 
+from .clock import current
 from .slots import Slots
 
 _log = logging.getLogger(__name__)
@@ -20,20 +23,24 @@ _log = logging.getLogger(__name__)
 Forward = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, Slots, bool], torch.Tensor]
 Replay = Callable[[], torch.Tensor]  # does the work again and gives the tensor that holds its result
 Record = Callable[[Replay], Replay]
+_Size = tuple[int, int, bool]  # rows, reach, last_only
 
 STEP = 512  # columns by which reaches differ
 MOST_ROWS = 1024  # larger passes keep the device busy by themselves
+EAGER = 2  # passes of a size that nobody announced before one is recorded: many a size comes but once or twice
 _WARM_UPS = 3  # libraries choose their kernels and allocate in the first runs, which a recording must not hold
 
 
 class Graphed:
     """`forward(ids, positions, mask, slots, last_only)` as models.py asks for it. `failed`: why recording was given up, if it
-    was; the plain forward then goes on."""
+    was; the plain forward then goes on. What was recorded over some slots goes when they go."""
 
     def __init__(self, forward: Forward, record: Record) -> None:
         self.failed: str | None = None
-        self._forward, self._record = forward, record
-        self._recordings: WeakKeyDictionary[Slots, dict[tuple[int, int, bool], _Recording]] = WeakKeyDictionary()
+        self._forward, self._record, self._announced = forward, record, False
+        self._recordings: WeakKeyDictionary[Slots, dict[_Size, _Recording]] = WeakKeyDictionary()
+        self._passes: WeakKeyDictionary[Slots, Counter[_Size]] = WeakKeyDictionary()
+        self._spare: Slots | None = None
 
     @property
     def name(self) -> str:
@@ -46,14 +53,38 @@ class Graphed:
         if self.failed is not None or rows > (2 if last_only else MOST_ROWS):  # a prompt's length comes but once
             return self._forward(ids, positions, mask, slots, last_only)
         recording = self._recording(slots, rows, mask, last_only)
-        return recording(ids, positions, mask) if recording else self._forward(ids, positions, mask, slots, last_only)
+        return recording(ids, positions, mask, slots) if recording else self._forward(ids, positions, mask, slots, last_only)
+
+    def lend(self, layers: int, capacity: int) -> Slots:
+        """Slots for a run of `capacity` rows, a few more so that many runs have as many: those of a run that is over, with all
+        that was recorded over them, or new ones."""
+        rounded, spare = -(-capacity // STEP) * STEP, self._spare
+        self._spare = None
+        if spare is None or (len(spare.slot_layers), spare.capacity) != (layers, rounded):
+            return Slots(layers, rounded)
+        spare.clear()
+        return spare
+
+    def take_back(self, slots: Slots | None) -> None:
+        """Keep the slots of a run that is over for the next one, and no others; None lets go of them."""
+        self._spare = slots
+
+    @contextmanager
+    def announced(self) -> Iterator[None]:
+        """Within it every size is recorded at once: it will come again."""
+        self._announced = True
+        try:
+            yield
+        finally:
+            self._announced = False
 
     def _recording(self, slots: Slots, rows: int, mask: torch.Tensor, last_only: bool) -> _Recording | None:
-        known = self._recordings.setdefault(slots, {})
+        known, passes = self._recordings.setdefault(slots, {}), self._passes.setdefault(slots, Counter())
         key = rows, reach_of(mask.shape[-1], slots.capacity), last_only
-        if key not in known:
+        passes[key] += 1
+        if key not in known and (self._announced or passes[key] > EAGER):
             try:
-                known[key] = _Recording(self._forward, self._record, slots, rows, key[1], last_only, mask)
+                known[key] = _Recording(self._forward, self._record, slots, key, mask)
             except RuntimeError as problem:  # what CUDA raises where a model does something that cannot be recorded
                 self.failed = " ".join(str(problem).split())[:200]
                 _log.warning("a forward could not be recorded, and runs as it is from now on: %s", self.failed)
@@ -66,11 +97,11 @@ def reach_of(columns: int, capacity: int) -> int:
 
 
 class _Recording:
-    """One size: `rows` new rows of at most `reach` columns in the store of one run."""
+    """One size over some slots, which are none of its own: they would never be let go of."""
 
-    def __init__(self, forward: Forward, record: Record, slots: Slots, rows: int, reach: int, last_only: bool,
-                 like: torch.Tensor) -> None:
-        self._slots, self._reach = slots, reach
+    def __init__(self, forward: Forward, record: Record, slots: Slots, size: _Size, like: torch.Tensor) -> None:
+        rows, reach, last_only = size
+        self._reach = reach
         self._closed = torch.finfo(like.dtype).min
         self._ids = torch.zeros(1, rows, dtype=torch.long, device=like.device)
         self._positions, self._where = torch.zeros_like(self._ids), torch.arange(rows, device=like.device) + slots.start
@@ -79,31 +110,45 @@ class _Recording:
         with slots.standing(self._where, reach):
             self._replay = record(lambda: forward(self._ids, self._positions, self._mask, slots, last_only))
 
-    def __call__(self, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        start, columns = self._slots.start, mask.shape[-1]
+    def __call__(self, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor, slots: Slots) -> torch.Tensor:
+        start, columns = slots.start, mask.shape[-1]
         self._ids.copy_(ids)
         self._positions.copy_(positions)
         torch.arange(start, start + len(self._where), out=self._where)
         self._mask[..., :columns].copy_(mask)
         self._mask[..., columns:].fill_(self._closed)
-        with self._slots.standing(self._where, self._reach):
+        with slots.standing(self._where, self._reach):
             return self._replay()
 
 
-def on_cuda(work: Replay) -> Replay:
-    """`work` as a CUDA graph."""
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for _ in range(_WARM_UPS):
-            work()
-    torch.cuda.current_stream().wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        result = work()
+class OnCuda:
+    """Records work as CUDA graphs of one device, which share memory for what lies between their inputs and their results: they
+    are replayed one after the other."""
 
-    def replay() -> torch.Tensor:
-        graph.replay()
-        return result
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        with current(device):
+            self._pool, self._side = torch.cuda.graph_pool_handle(), torch.cuda.Stream()
 
-    return replay
+    def __call__(self, work: Replay) -> Replay:
+        with current(self._device):
+            graph, result = self._recorded(work)
+
+        def replay() -> torch.Tensor:
+            with current(self._device):
+                graph.replay()
+            return result
+
+        return replay
+
+    def _recorded(self, work: Replay) -> tuple[torch.cuda.CUDAGraph, torch.Tensor]:
+        here = torch.cuda.current_stream()
+        self._side.wait_stream(here)
+        with torch.cuda.stream(self._side):
+            for _ in range(_WARM_UPS):
+                work()
+        here.wait_stream(self._side)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.stream(here), torch.cuda.graph(graph, pool=self._pool):  # the first: a capture that fails leaves its own
+            result = work()
+        return graph, result

@@ -5,21 +5,24 @@ The model is Hugging Face's and stays untouched; the cache and the mask are ours
 
 from __future__ import annotations
 
+import weakref
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
 import torch
 
 from .errors import BadModel, BadPrompt
-from .graphs import Forward, Graphed, on_cuda
+from .graphs import Forward, Graphed, OnCuda
 from .lean import lean_forward
 from .needs import mask_and_logit_bytes, slot_bytes
 from .rows import GrowingRows, Rows, causal
 from .slots import Slots
 from .tree import Tree
 
+_ALIGNED = 8  # numbers; 16 bytes of the narrowest type
 _INT8_TOLERANCE = 0.5  # of the logits' spread: still the same model, though not to the last digit
 READ_AT_ONCE = 1024  # rows; the mask of a text has rows times columns, so a long one is read in parts
 
@@ -44,6 +47,8 @@ class TreeModel:
         self.placement = placement
         self.tested = ""
         self.run: Forward = partial(_transformers_forward, model)
+        if self.device.type == "cuda":  # cuDNN would plan its attention anew for every number of columns, a moment of its own
+            torch.backends.cuda.enable_cudnn_sdp(False)
 
     @property
     def forward_name(self) -> str:
@@ -70,7 +75,7 @@ class TreeModel:
 
         int8: the one with rounded weights, for drafts; its logits may differ by more, as verification does not mind.
         """
-        reference, usual = _sample_logits(self), self.run
+        reference, usual = _sample_logits(self), self.run  # not recorded yet
         try:
             self.run = lean_forward(self.hf, int8) or self._recorded() or usual
             agrees = _distance(_sample_logits(self), reference) <= (_INT8_TOLERANCE if int8 else tolerance(self.dtype))
@@ -79,10 +84,24 @@ class TreeModel:
         self.run = self.run if agrees else usual
         return self
 
+    def announced(self) -> AbstractContextManager[None]:
+        """Within it all passes are recorded where any are."""
+        return self.run.announced() if isinstance(self.run, Graphed) else nullcontext()
+
+    def slots(self, capacity: int) -> Slots:
+        """The cache of one run."""
+        layers = self.config.num_hidden_layers
+        return self.run.lend(layers, capacity) if capacity and isinstance(self.run, Graphed) else Slots(layers, capacity)
+
+    def forget(self) -> None:
+        """Let go of the cache that the last run left for the next."""
+        if isinstance(self.run, Graphed):
+            self.run.take_back(None)
+
     def _recorded(self) -> Graphed | None:
         """The model's own forward as CUDA graphs, which hold where all of the model is on one graphics card."""
         alone = self.device.type == "cuda" and {*self.layer_devices} == {self.device} and not self.placement
-        return Graphed(self.run, on_cuda) if alone else None
+        return Graphed(self.run, OnCuda(self.device)) if alone else None
 
 
 class Context:
@@ -90,7 +109,9 @@ class Context:
 
     def __init__(self, model: TreeModel, capacity: int) -> None:
         self.model, self.capacity = model, capacity
-        self.slots = Slots(model.config.num_hidden_layers, capacity)
+        self.slots = model.slots(capacity)
+        if isinstance(model.run, Graphed) and capacity:
+            weakref.finalize(self, model.run.take_back, self.slots).atexit = False
         self._causal = causal(2, self, capacity)
 
     @property
@@ -117,7 +138,7 @@ class Context:
         model, number = self.model, self.model.mask_dtype.itemsize
         found = Counter({model.device: mask_and_logit_bytes(self.capacity, nodes, model.vocab, number)})
         for device in model.layer_devices:
-            found[device] += slot_bytes(model.config, self.capacity, number)
+            found[device] += slot_bytes(model.config, self.slots.capacity, number)
         return found
 
     @torch.inference_mode()
@@ -152,14 +173,17 @@ class Context:
         self.slots.keep(rows)
 
     @torch.inference_mode()
-    def rehearse(self, sizes: Iterable[int]) -> None:
-        """Record what is recorded of passes of so many rows, so that no step has to wait for it."""
+    def rehearse(self, sizes: Iterable[int], ends: Iterable[int] = ()) -> None:
+        """Record what is recorded of passes over so many rows, with `ends` of those that want the last one's logits alone, so
+        that no step has to wait for it."""
         if not isinstance(self.model.run, Graphed):
             return
-        for rows, last_only in [*((rows, False) for rows in sizes), (1, True), (2, True)]:
+        for rows, last_only in [*((rows, False) for rows in sizes), *((rows, True) for rows in ends)]:
             if self.length + rows <= self.capacity:
                 mask = causal(rows, self, self.length).view(self.length, 0, rows)
-                self._run([0] * rows, torch.arange(rows, device=self.model.device), mask, last_only)
+                depths = torch.zeros(rows, dtype=torch.long, device=self.model.device)  # a place that every model has
+                with self.model.announced():
+                    self._run([0] * rows, depths, mask, last_only)
                 self.slots.keep([])
 
     def _run(self, tokens: Sequence[int] | torch.Tensor, depths: torch.Tensor, mask: torch.Tensor, last_only: bool = False
@@ -173,23 +197,27 @@ class Context:
 def _transformers_forward(hf: Any, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor, slots: Slots,
                           last_only: bool) -> torch.Tensor:
     """Logits (rows, vocab), or (1, vocab) with `last_only`, from the model's own forward. ids, positions: (1, rows)."""
+    mask = _aligned(mask) if mask.is_cuda else mask
     return hf(input_ids=ids, position_ids=positions, attention_mask=mask, past_key_values=slots, use_cache=True,
               logits_to_keep=1 if last_only else 0).logits[0]
+
+
+def _aligned(mask: torch.Tensor) -> torch.Tensor:
+    """A copy of `mask` (1, 1, rows, columns) whose rows begin where kernels may load 16 bytes at once. A view of ours begins
+    anywhere, and torch looks at the strides alone."""
+    store = mask.new_empty((*mask.shape[:-1], -(-mask.shape[-1] // _ALIGNED) * _ALIGNED))
+    return store[..., :mask.shape[-1]].copy_(mask)
 
 
 def self_test(model: TreeModel) -> None:
     """Run a three-token tree, the same tokens one after the other, and those on the bare model; BadModel where logits differ."""
     tokens = [1 % model.vocab, 2 % model.vocab, 3 % model.vocab]
-    tree = Tree((-1, 0, 0))
-    context = model.open(16)
-    context.extend(tokens)
-    branched = context.forward(tokens, Rows(tree, range(3), context))[2].double()
-    context.keep([0, 2])
-    after = context.extend(tokens[:1]).double()
     text = [*tokens, tokens[0], tokens[2]]
-    straight = model.open(16)
-    expected = straight.extend(text).double()
-    expected_after = straight.extend(tokens[:1]).double()
+    with model.announced():
+        branched, after = _branched(model, tokens)
+        straight = model.open(16)
+        expected = straight.extend(text).double()
+        expected_after = straight.extend(tokens[:1]).double()
     own = own_logits(model, text)  # without our cache, mask and positions: encoders look ahead there, for instance
     distances = [_distance(branched, expected), _distance(after, expected_after), _distance(expected, own)]
     worst = float(torch.tensor(distances).max())  # NaN if any is, which Python's max would lose
@@ -199,6 +227,16 @@ def self_test(model: TreeModel) -> None:
                        f"by {worst:.2g} of their spread; allowed is {bound:g}")
     model.tested = (f"a tree of three tokens gives the logits of the same tokens in a row within {worst:.2g} of their spread "
                     f"(allowed: {bound:g})")
+
+
+def _branched(model: TreeModel, tokens: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor]:
+    """(vocab,) logits of the second branch of a tree of `tokens` after the same three in a row, and of the first of them once
+    that branch was kept."""
+    context = model.open(16)
+    context.extend(tokens)
+    branched = context.forward(tokens, Rows(Tree((-1, 0, 0)), range(3), context))[2].double()
+    context.keep([0, 2])
+    return branched, context.extend(tokens[:1]).double()
 
 
 @torch.inference_mode()
@@ -216,8 +254,9 @@ def tolerance(dtype: torch.dtype) -> float:
 def _sample_logits(model: TreeModel) -> torch.Tensor:
     """(vocab,) logits of a tree's branch after a short text."""
     context, tokens = model.open(16), [token % model.vocab for token in (1, 2, 3)]
-    context.extend(tokens)
-    return context.forward(tokens, Rows(Tree((-1, 0, 0)), range(3), context))[2].double()
+    with model.announced():
+        context.extend(tokens)
+        return context.forward(tokens, Rows(Tree((-1, 0, 0)), range(3), context))[2].double()
 
 
 def _distance(one: torch.Tensor, other: torch.Tensor) -> float:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 
-import torch
-
+from .clock import finish
 from .models import Context, TreeModel
 from .progress import Progress
 from .rows import Rows
@@ -32,9 +31,7 @@ class Pass:
 
     def run(self) -> None:
         start = time.perf_counter()
-        logits = self._context.forward(self._tokens, self._rows)
-        if logits.is_cuda:
-            torch.cuda.synchronize(logits.device)
+        finish(self._context.forward(self._tokens, self._rows).device)
         self._context.keep([])
         self.times.append(time.perf_counter() - start)
 

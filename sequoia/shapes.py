@@ -23,6 +23,7 @@ from transformers import LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCau
 
 from .acceptance import Acceptance
 from .checks import checked_device
+from .clock import finish
 from .engine import Decoder, run
 from .errors import BadModel, SequoiaError
 from .guarded import shown
@@ -41,6 +42,7 @@ from .precision import lean_dtype
 ALL_SIZES = (*SIZES, 256, 512, 1024)
 ASSUMED = Acceptance.power_law(2.0, 0.6, 32)  # any bushy tree serves to time what is outside the models
 _TEXT = "The quick brown fox jumps over the lazy dog. " * 4
+_DRAWN = 2**22  # random numbers that fill the weights of a model on a CPU
 _COPIED, _COPIES = 2**30, 20  # bytes of one copy, and how many are timed
 
 
@@ -62,9 +64,22 @@ class ModelShape:
         hf = hf.to(dtype).to_empty(device=device)
         hf.tie_weights()
         for weight in hf.parameters():
-            weight.data.normal_(std=0.02) if weight.dim() > 1 else weight.data.fill_(1)
+            _fill(weight.data)
         hf.model.rotary_emb = type(hf.model.rotary_emb)(config).to(device)  # its tables are no parameters
         return hf
+
+
+def _fill(weight: torch.Tensor) -> None:
+    """Random numbers for a matrix, ones for a norm. On a CPU the same numbers again and again: it draws so slowly that a model
+    of 32 B parameters would take a quarter of an hour."""
+    if weight.dim() < 2:
+        weight.fill_(1)
+    elif weight.device.type != "cpu":
+        weight.normal_(std=0.02)
+    else:
+        numbers = torch.empty(min(_DRAWN, weight.numel()), dtype=weight.dtype).normal_(std=0.02)
+        for part in weight.view(-1).split(len(numbers)):
+            part.copy_(numbers[:len(part)])
 
 
 def _llama(name: str, hidden: int, inner: int, layers: int, heads: int, context: int) -> ModelShape:
@@ -159,21 +174,18 @@ def copied_a_second(device: torch.device) -> float:
 
 
 def _timed(work: Callable[[], Any], device: torch.device) -> float:
-    _wait(device)
+    finish(device)
     start = time.perf_counter()
     work()
-    _wait(device)
+    finish(device)
     return time.perf_counter() - start
-
-
-def _wait(device: torch.device) -> None:
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)
 
 
 def outside(pair: Pair, nodes: int = 128) -> dict[str, float]:
     """The share of a step of `nodes` nodes that neither model takes (a median), and memory beside the weights."""
     device = pair.target.device
+    for model in (pair.target, pair.draft):
+        model.forget()
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
         before = torch.cuda.memory_allocated(device)

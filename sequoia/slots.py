@@ -70,6 +70,15 @@ class Slots(Cache):
                 layer.keys, layer.values, layer.is_initialized = keys, values, True
         return self._joint
 
+    @torch.inference_mode()
+    def clear(self) -> None:
+        """Begin another run in the same place. Rows are zeros again, as they are when new."""
+        self.length = self.written = 0
+        for layer in self.slot_layers:
+            if layer.is_initialized:
+                layer.keys.zero_()
+                layer.values.zero_()
+
     @property
     def start(self) -> int:
         """Where the next update of every layer writes."""
@@ -99,15 +108,13 @@ class Slots(Cache):
         """Make the written rows `rows` (increasing, counted from the prefix's end) part of the prefix; forget the others."""
         moved = next((i for i, row in enumerate(rows) if row != i), len(rows))  # rows before it are in place
         if moved < len(rows):
-            index = torch.tensor(rows[moved:]) + self.length
-            if self._joint is not None:
-                _move(self._joint, index, self.length + moved)
-            else:
-                for store in (store for layer in self.slot_layers for store in (layer.keys, layer.values)):
-                    _move(store, index, self.length + moved)
+            self._move([row + self.length for row in rows[moved:]], self.length + moved)
         self.length, self.written = self.length + len(rows), 0
 
-
-def _move(store: torch.Tensor, rows: torch.Tensor, to: int) -> None:
-    """Copy the given rows of (..., capacity, head_dim), in order, to `to` and after."""
-    store.narrow(-2, to, len(rows)).copy_(store.index_select(-2, rows.to(store.device)))
+    def _move(self, rows: Sequence[int], to: int) -> None:
+        """Copy the given rows, in order, to `to` and after. Where they are is told each device once: it has to wait for it."""
+        stores = [self._joint] if self._joint is not None else [
+            store for layer in self.slot_layers for store in (layer.keys, layer.values)]
+        index = {device: torch.tensor(rows, device=device) for device in {store.device for store in stores}}
+        for store in stores:  # (..., capacity, head_dim)
+            store.narrow(-2, to, len(rows)).copy_(store.index_select(-2, index[store.device]))

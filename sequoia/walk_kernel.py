@@ -4,18 +4,20 @@ The same rule, trial by trial, in float64 like the reference, which stays verify
 the same random numbers, on a CPU through Triton's interpreter. One program does it all, as every trial needs the one before.
 """
 
-# A kernel is Triton's language, not Python: its values have types that no Python checker knows.
+# A kernel is Triton's language, not Python: its values have types that no Python checker knows, and its compiler takes the names
+# in annotations for global variables, so there are none but `tl.constexpr`.
 # pyright: reportCallIssue=false, reportAttributeAccessIssue=false, reportOperatorIssue=false
 
 from __future__ import annotations
-
-from typing import Any
 
 import torch
 import triton
 import triton.language as tl
 
+from .clock import current
+
 _BLOCK = 4096  # tokens of the vocabulary that are looked at together
+_WARP = 256  # of them a warp; fewer would be looked at by several warps alike, of which one may be ahead of the others
 TRIAL = 6  # figures a trial leaves behind: node, p, q, u, accepted, mass
 
 
@@ -30,14 +32,21 @@ def launch(p: torch.Tensor, q: torch.Tensor, row: torch.Tensor, tokens: torch.Te
     vocab = p.shape[1]
     work = torch.empty(2, vocab, dtype=torch.float64, device=p.device)
     end = torch.empty(3, dtype=torch.float64, device=p.device)
-    _walk[(1,)](p, q, row, tokens, first, count, noise, trials, work, work[1], end, vocab, len(noise) - 1, replacing,
-                block=min(_BLOCK, triton.next_power_of_2(vocab)), num_warps=16)
+    block = min(_BLOCK, triton.next_power_of_2(vocab))
+    with current(p.device):
+        _walk[(1,)](p, q, row, tokens, first, count, noise, trials, work, work[1], end, vocab, len(noise) - 1, replacing,
+                    block=block, num_warps=warps(block))
     return end
 
 
-@triton.jit
-def _walk(p: Any, q: Any, row: Any, tokens: Any, first: Any, count: Any, noise: Any, trials: Any, residual: Any, draft: Any,
-          end: Any, vocab: Any, most: Any, replacing: tl.constexpr, block: tl.constexpr):
+def warps(block: int) -> int:
+    """Warps of a program that looks at `block` tokens together, a power of 2."""
+    return min(16, max(1, block // _WARP))
+
+
+@triton.jit(do_not_specialize=["most"])  # it differs from tree to tree
+def _walk(p, q, row, tokens, first, count, noise, trials, residual, draft,
+          end, vocab, most, replacing: tl.constexpr, block: tl.constexpr):
     node = tl.load(first) * 0
     done = node
     _copy(p, residual, node, vocab, block)
@@ -75,7 +84,7 @@ def _walk(p: Any, q: Any, row: Any, tokens: Any, first: Any, count: Any, noise: 
 
 
 @triton.jit
-def _copy(laws: Any, into: Any, node: Any, vocab: Any, block: tl.constexpr):
+def _copy(laws, into, node, vocab, block: tl.constexpr):
     """One row of `laws`, as float64."""
     tl.debug_barrier()
     start = laws + node.to(tl.int64) * vocab
@@ -86,7 +95,7 @@ def _copy(laws: Any, into: Any, node: Any, vocab: Any, block: tl.constexpr):
 
 
 @triton.jit
-def _sum(row: Any, vocab: Any, block: tl.constexpr):
+def _sum(row, vocab, block: tl.constexpr):
     total = tl.zeros((block,), tl.float64)
     for at in range(0, vocab, block):
         place = at + tl.arange(0, block)
@@ -95,7 +104,7 @@ def _sum(row: Any, vocab: Any, block: tl.constexpr):
 
 
 @triton.jit
-def _scale(row: Any, total: Any, vocab: Any, block: tl.constexpr):
+def _scale(row, total, vocab, block: tl.constexpr):
     """Divide by `total`, unless that is 0."""
     divisor = tl.where(total > 0, total, 1.0)
     for at in range(0, vocab, block):
@@ -105,7 +114,7 @@ def _scale(row: Any, total: Any, vocab: Any, block: tl.constexpr):
 
 
 @triton.jit
-def _reject(residual: Any, draft: Any, token: Any, vocab: Any, replacing: tl.constexpr, block: tl.constexpr):
+def _reject(residual, draft, token, vocab, replacing: tl.constexpr, block: tl.constexpr):
     """R becomes max(R - D, 0), renormalised where anything is left; D forgets the token unless children were drawn anew each.
     Gives back the mass of max(R - D, 0)."""
     total = tl.zeros((block,), tl.float64)
@@ -125,7 +134,7 @@ def _reject(residual: Any, draft: Any, token: Any, vocab: Any, replacing: tl.con
 
 
 @triton.jit
-def _rest(residual: Any, draft: Any, at: Any, vocab: Any, block: tl.constexpr):
+def _rest(residual, draft, at, vocab, block: tl.constexpr):
     """max(R - D, 0) of the tokens from `at` on."""
     place = at + tl.arange(0, block)
     r, d = tl.load(residual + place, mask=place < vocab, other=0.0), tl.load(draft + place, mask=place < vocab, other=0.0)
@@ -133,7 +142,7 @@ def _rest(residual: Any, draft: Any, at: Any, vocab: Any, block: tl.constexpr):
 
 
 @triton.jit
-def _fill_where_empty(draft: Any, tokens: Any, first: Any, child: Any, vocab: Any, block: tl.constexpr):
+def _fill_where_empty(draft, tokens, first, child, vocab, block: tl.constexpr):
     """Where q has nothing left, the law of the next draw: every token not tried alike."""
     if _sum(draft, vocab, block) == 0:
         tried = child - first
@@ -148,7 +157,7 @@ def _fill_where_empty(draft: Any, tokens: Any, first: Any, child: Any, vocab: An
 
 
 @triton.jit
-def _pick(weights: Any, u: Any, vocab: Any, block: tl.constexpr):
+def _pick(weights, u, vocab, block: tl.constexpr):
     """The first token at which the cumulative weight passes u times the total; never one without weight."""
     aim = u * _sum(weights, vocab, block)
     before = aim * 0

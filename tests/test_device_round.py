@@ -6,6 +6,11 @@ Triton's interpreter runs the kernel on the CPU here; that it also compiles and 
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -15,7 +20,7 @@ pytest.importorskip("triton", reason="there is no Triton for this system")
 from fakes import PROMPTS, tiny_pair
 from test_chance import fit
 
-from sequoia import engine
+from sequoia import device_round, engine
 from sequoia.device_round import DeviceRound, fits
 from sequoia.engine import Decoder, plain, run
 from sequoia.errors import BadModel
@@ -91,18 +96,53 @@ def same(found: tuple[list[list[float]], int, int], wanted: Verdict) -> None:
         assert accepted or mass == pytest.approx(trial.mass, abs=1e-12)
 
 
-@pytest.mark.parametrize("replacing", [False, True], ids=["distinct", "independent"])
-@pytest.mark.parametrize("seed", range(25))
-def test_the_kernel_walks_as_the_reference_does(seed: int, replacing: bool) -> None:
-    """Laws with zeros, tokens of no mass under q, and trees from one node to four levels."""
+def compare(seed: int, replacing: bool, vocabulary: int | None = None) -> None:
+    """The kernel with the reference: laws with zeros, tokens of no mass under q, and trees from one node to four levels."""
     rng = np.random.default_rng(seed)
     for tree in TREES:
-        vocab = int(rng.integers(4, 30))
+        vocab = vocabulary or int(rng.integers(4, 30))
         p, q = laws(rng, len(tree), vocab), laws(rng, len(tree), vocab).astype(np.float32)
         tokens, noise = drafted(rng, tree, vocab, replacing), rng.random(20)
         reject = with_replacement if replacing else without_replacement
         wanted = walk(tree, tokens, lambda node, p=p: p[node], lambda node, q=q: q[node], Scripted(noise), reject)
         same(kernel(tree, tokens, p, q, noise, replacing), wanted)
+
+
+@pytest.mark.parametrize("replacing", [False, True], ids=["distinct", "independent"])
+@pytest.mark.parametrize("seed", range(25))
+def test_the_kernel_walks_as_the_reference_does(seed: int, replacing: bool) -> None:
+    compare(seed, replacing)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("replacing", [False, True], ids=["distinct", "independent"])
+@pytest.mark.parametrize("vocab", [None, 200, 4096, 4097, 151_936])
+def test_the_kernel_walks_as_the_reference_does_on_a_graphics_card(vocab: int | None, replacing: bool) -> None:
+    for seed in range(5):
+        compare(seed, replacing, vocab)
+
+
+@pytest.mark.parametrize("replacing", [False, True], ids=["distinct", "independent"])
+@pytest.mark.parametrize("vocab", [8, 512, 4096])
+def test_the_kernel_compiles_for_a_graphics_card(vocab: int, replacing: bool, tmp_path: Path) -> None:
+    """In a process of its own, without the interpreter. No card is needed for it, and none runs it."""
+    code = f"""
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from sequoia.walk_kernel import _walk, warps
+types = dict(p="*fp64", q="*fp32", row="*i64", tokens="*i64", first="*i64", count="*i64", noise="*fp64", trials="*fp64",
+             residual="*fp64", draft="*fp64", end="*fp64", vocab="i32", most="i32", replacing="constexpr", block="constexpr")
+source = ASTSource(_walk, signature=types, constexprs=dict(replacing={replacing}, block={vocab}))
+made = triton.compile(source, target=GPUTarget("cuda", 90, 32), options=dict(num_warps=warps({vocab})))
+print(len(made.asm["ptx"]))
+"""
+    environment = {**os.environ, "TRITON_CACHE_DIR": str(tmp_path)}
+    environment.pop("TRITON_INTERPRET", None)
+    done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=Path(__file__).parents[1], capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert int(done.stdout) > 1000
 
 
 def test_a_draft_without_mass_left_draws_every_other_token_alike() -> None:
@@ -122,7 +162,7 @@ def test_the_ends_of_u_pick_tokens_with_weight(u: float) -> None:
 
 def test_a_vocabulary_of_several_blocks_is_walked_through(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sequoia.walk_kernel._BLOCK", 8)
-    test_the_kernel_walks_as_the_reference_does(77, False)
+    compare(77, replacing=False)
 
 
 # -- whole runs ----------------------------------------------------------------------------------------------------------------
@@ -132,6 +172,15 @@ def test_a_vocabulary_of_several_blocks_is_walked_through(monkeypatch: pytest.Mo
 def on_device(monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps stay on the device although it is the CPU."""
     monkeypatch.setattr(engine, "fits", lambda _target, _draft, verifier: verifier in ("sequoia", "specinfer"))
+
+
+def placed() -> Pair:
+    """The tiny pair, where the kernel runs."""
+    pair = tiny_pair()
+    for model in (pair.target, pair.draft) if DEVICE == "cuda" else ():
+        model.__init__(model.hf.to(DEVICE), model.name)
+        model.quicken()
+    return pair
 
 
 def steps(pair: Pair, policy: Policy, tree: Tree, verifier: str = "sequoia") -> list[StepTrace]:
@@ -144,7 +193,7 @@ def steps(pair: Pair, policy: Policy, tree: Tree, verifier: str = "sequoia") -> 
 @pytest.mark.parametrize("verifier", ["sequoia", "specinfer"])
 @pytest.mark.parametrize("tree", TREES)
 def test_greedy_text_is_plain_text(tree: Tree, verifier: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    pair = tiny_pair()
+    pair = placed()
     found = [token for step in steps(pair, GREEDY, tree, verifier) for token in step.emitted]
     monkeypatch.undo()
     assert found == [token for step in plain(pair, PROMPTS[0], GREEDY) for token in step.emitted]
@@ -153,7 +202,7 @@ def test_greedy_text_is_plain_text(tree: Tree, verifier: str, monkeypatch: pytes
 @pytest.mark.usefixtures("on_device")
 def test_a_step_says_what_the_host_would_have_said() -> None:
     """Every node's q and p are those of the bare models for its text; siblings are distinct; trials fit the path."""
-    pair, prefix = tiny_pair(), list(tiny_pair().encode(PROMPTS[0]))
+    pair, prefix = placed(), list(tiny_pair().encode(PROMPTS[0]))
     policy = Policy(temperature=0.8, max_new_tokens=16, ignore_eos=True)
     for step in steps(pair, policy, TREES[2]):
         tree = step.tree
@@ -178,7 +227,7 @@ def test_a_step_says_what_the_host_would_have_said() -> None:
 @pytest.mark.parametrize("verifier", ["sequoia", "specinfer"])
 def test_the_first_token_follows_the_target(verifier: str) -> None:
     """A chi-square over seeds, pooled to the target's five likeliest tokens and the rest. False alarm 1e-6."""
-    pair, policy = tiny_pair(), Policy(temperature=0.7, max_new_tokens=1, ignore_eos=True)
+    pair = placed()
     law = (own_logits(pair.target, list(pair.encode(PROMPTS[0]))) / 0.7).softmax(-1)
     best = law.topk(5).indices.tolist()
     wanted = {**{token: float(law[token]) for token in best}, "other": 1 - float(law[best].sum())}
@@ -193,7 +242,7 @@ def test_the_first_token_follows_the_target(verifier: str) -> None:
 @pytest.mark.usefixtures("on_device")
 @pytest.mark.parametrize("which", ["target", "draft"])
 def test_numbers_that_overflowed_are_refused(which: str) -> None:
-    pair = tiny_pair()
+    pair = placed()
     model = getattr(pair, which)
     forward = model.run
     decoder = Decoder(pair, PROMPTS[0], WARM, TREES[2])
@@ -201,6 +250,23 @@ def test_numbers_that_overflowed_are_refused(which: str) -> None:
     model.run = lambda *given: forward(*given) * float("nan")
     with pytest.raises(BadModel, match=f"the {which}'s logits hold NaN"):
         decoder.step()
+
+
+@pytest.mark.usefixtures("on_device")
+def test_where_the_kernel_cannot_be_built_the_host_walks(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+                                                         ) -> None:
+    def broken(*_: object) -> torch.Tensor:
+        raise RuntimeError("Failed to find C compiler.\n  Please specify via CC environment variable")
+
+    pair = placed()
+    device_round.kernel_runs.cache_clear()
+    monkeypatch.setattr("sequoia.walk_kernel.launch", broken)
+    decoders = [Decoder(pair, PROMPTS[0], GREEDY, TREES[2]) for _ in range(2)]
+    device_round.kernel_runs.cache_clear()
+    assert not any(decoder.on_device for decoder in decoders)
+    assert [record.getMessage() for record in caplog.records] == [
+        f"the walk cannot run on {pair.target.device}, and the host does it: Failed to find C compiler. Please specify via CC "
+        "environment variable"]
 
 
 @pytest.mark.parametrize(("target", "draft", "verifier"), [("cpu", "cpu", "sequoia"), ("cuda:0", "cuda:1", "sequoia"),
@@ -212,10 +278,7 @@ def test_other_runs_stay_on_the_host(target: str, draft: str, verifier: str) -> 
 
 @pytest.mark.gpu
 def test_a_run_on_a_graphics_card_stays_there_and_emits_plain_text() -> None:
-    pair = tiny_pair()
-    for model in (pair.target, pair.draft):
-        model.__init__(model.hf.cuda(), model.name)
-        model.quicken()
+    pair = placed()
     for tree in TREES:
         found = [token for step in steps(pair, GREEDY, tree) for token in step.emitted]
         assert found == [token for step in plain(pair, PROMPTS[0], GREEDY) for token in step.emitted]

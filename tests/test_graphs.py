@@ -7,15 +7,16 @@ recorder that runs the work again at each replay, with all that Python knew of t
 from __future__ import annotations
 
 import logging
+import weakref
 from collections.abc import Callable
 
 import pytest
 import torch
 from fakes import KINDS, PROMPTS, pair_of, tiny_model, tiny_pair, tiny_tokenizer
 
-from sequoia import graphs
+from sequoia import graphs, models
 from sequoia.engine import Decoder, run
-from sequoia.graphs import Graphed, on_cuda, reach_of
+from sequoia.graphs import Graphed, OnCuda, reach_of
 from sequoia.models import Context, TreeModel, self_test
 from sequoia.pair import Pair
 from sequoia.policy import Policy
@@ -64,12 +65,13 @@ def recorded(model: TreeModel) -> Recorder:
 
 def logits(context: Context, prefix: int) -> list[torch.Tensor]:
     """What a run sees that reads `prefix` tokens, then twice a tree of which it keeps a path, then two tokens."""
-    seen = [context.extend([i % 250 for i in range(prefix)])]
-    rows = Rows(TREE, range(len(TREE)), context)
-    for first in (3, 90):
-        seen.append(context.forward([first + i for i in range(len(TREE))], rows).clone())
-        context.keep([0, 2, 5])
-    return [*seen, context.extend([7, 8]).clone(), context.extend([9]).clone()]
+    with context.model.announced():
+        seen = [context.extend([i % 250 for i in range(prefix)])]
+        rows = Rows(TREE, range(len(TREE)), context)
+        for first in (3, 90):
+            seen.append(context.forward([first + i for i in range(len(TREE))], rows).clone())
+            context.keep([0, 2, 5])
+        return [*seen, context.extend([7, 8]).clone(), context.extend([9]).clone()]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -127,10 +129,76 @@ def test_a_fixed_tree_is_recorded_before_the_first_step() -> None:
     decoder = Decoder(pair, PROMPTS[0], GREEDY, TREE)
     decoder.prefill()
     before = [recorder.count for recorder in recorders]
-    assert before == [3, 3]  # target: the tree, and one and two tokens; draft: its one inner level of two, and the same
+    assert before == [1, 3]  # target: the tree; draft: its one inner level of two, and one and two tokens
     decoder.step()
     decoder.step()
     assert [recorder.count for recorder in recorders] == before
+
+
+def test_a_size_that_nobody_announced_is_recorded_when_it_comes_for_the_third_time() -> None:
+    model = TreeModel(tiny_model(), "llama")
+    recorder = recorded(model)
+    context = model.open(100)
+    rows = Rows(TREE, range(len(TREE)), context)
+    counts = []
+    for _ in range(4):
+        context.forward([1] * len(TREE), rows)
+        context.keep([])
+        counts.append(recorder.count)
+    assert counts == [0, 0, 1, 1]
+
+
+def constant(work: Callable[[], torch.Tensor]) -> Callable[[], torch.Tensor]:
+    """A recorder that keeps the result and nothing else, as a graph does."""
+    result = work()
+    return lambda: result
+
+
+def test_the_slots_of_a_run_that_is_over_go_to_the_next_one_with_their_recordings() -> None:
+    model = TreeModel(tiny_model(), "llama")
+    recorder = recorded(model)
+    first = model.open(100)
+    first.rehearse([6])
+    first.extend(range(20))
+    slots, keys = first.slots, first.slots.slot_layers[0].keys
+    assert recorder.count == 1
+    del first
+    second = model.open(300)  # as many slots, rounded up
+    assert second.slots is slots
+    assert (slots.length, slots.written, int(keys.count_nonzero())) == (0, 0, 0)
+    second.rehearse([6])
+    assert recorder.count == 1
+    assert model.open(300).slots is not slots  # there is but one spare, and it is in use
+
+
+@pytest.mark.parametrize("other", [600, None])
+def test_slots_are_let_go_of_where_no_run_takes_them(other: int | None) -> None:
+    """Guards against recordings that hold what they were recorded over: every run's cache and graphs would stay for good."""
+    model = TreeModel(tiny_model(), "llama")
+    model.run = Graphed(model.run, constant)
+    context = model.open(100)
+    context.rehearse([6])
+    gone = weakref.ref(context.slots)
+    del context
+    assert gone() is not None
+    model.open(other) if other else model.forget()
+    assert gone() is None
+
+
+def test_a_rehearsal_stands_where_the_model_has_positions() -> None:
+    """A tree near the end of the longest text has more rows than there are positions left; a card would not survive it."""
+    model = TreeModel(tiny_model("gpt2"), "gpt2")
+    recorder, rows = recorded(model), model.limit + 8
+    model.open(model.limit + rows).rehearse([rows])
+    assert recorder.count == 1
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 33), (4, 40), (16, 57)])
+def test_a_mask_for_a_card_begins_where_sixteen_bytes_do(rows: int, columns: int) -> None:
+    mask = torch.randn(rows, columns + 20)[None, None, :, 3:3 + columns]
+    aligned = models._aligned(mask)
+    assert torch.equal(aligned, mask)
+    assert all(aligned[0, 0, row].data_ptr() % 16 == 0 for row in range(rows))
 
 
 def test_a_prompt_is_read_as_it_is() -> None:
@@ -164,7 +232,7 @@ def test_a_recorded_model_passes_the_self_test() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_cuda_graphs_give_the_logits_of_the_model(kind: str) -> None:
     plain, model = (TreeModel(tiny_model(kind).cuda(), kind) for _ in range(2))
-    model.run = Graphed(model.run, on_cuda)
+    model.run = Graphed(model.run, OnCuda(model.device))
     for one, other in zip(logits(plain.open(200), 5), logits(model.open(200), 5), strict=True):
         assert torch.allclose(one, other, atol=1e-3)
     assert model.run.failed is None

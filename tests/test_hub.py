@@ -313,7 +313,9 @@ def test_devices_that_do_not_exist_are_refused(device: object) -> None:
 
 def test_a_cuda_device_beyond_those_there_are_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    assert checked_device("cuda:0") == torch.device("cuda:0")
+    assert checked_device("cuda:0") == checked_device("cuda") == torch.device("cuda:0")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert checked_device("auto") == checked_device("spread") == torch.device("cuda:0")
     with pytest.raises(BadModel, match=r"'cuda:1' is not there: this machine has 1 CUDA devices"):
         checked_device("cuda:1")
 

@@ -28,6 +28,18 @@ def test_shapes_have_as_many_parameters_as_the_models_they_are_named_after(name:
         assert kind(shape.config(**shape.figures)).num_parameters() == PARAMETERS[name]
 
 
+def test_weights_on_a_cpu_repeat_numbers_that_were_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards a model of 32 B parameters that takes a quarter of an hour to fill."""
+    monkeypatch.setattr(shapes, "_DRAWN", 4000)
+    weight, norm = torch.full((300, 70), torch.nan), torch.zeros(70)
+    for one in (weight, norm):
+        shapes._fill(one)
+    assert float(weight.std()) == pytest.approx(0.02, rel=0.1)
+    assert torch.equal(weight.view(-1)[:4000], weight.view(-1)[4000:8000])
+    assert not torch.equal(weight[0], weight[1])
+    assert (norm == 1).all()
+
+
 def test_a_pair_is_measured_and_written_as_a_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert shapes.main(["tiny", "--rounds", "1", "--out", str(tmp_path), "--device", "cpu"]) == 0
     text = (tmp_path / "tiny.json").read_text()
