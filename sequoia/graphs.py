@@ -27,6 +27,7 @@ _Size = tuple[int, int, bool]  # rows, reach, last_only
 
 STEP = 512  # columns by which reaches differ
 MOST_ROWS = 1024  # larger passes keep the device busy by themselves
+MOST_SIZES = 32  # recorded over one run's slots; each holds its logits, and trees that grow have many sizes
 EAGER = 2  # passes of a size that nobody announced before one is recorded: many a size comes but once or twice
 _WARM_UPS = 3  # libraries choose their kernels and allocate in the first runs, which a recording must not hold
 
@@ -79,16 +80,24 @@ class Graphed:
             self._announced = False
 
     def _recording(self, slots: Slots, rows: int, mask: torch.Tensor, last_only: bool) -> _Recording | None:
-        known, passes = self._recordings.setdefault(slots, {}), self._passes.setdefault(slots, Counter())
-        key = rows, reach_of(mask.shape[-1], slots.capacity), last_only
-        passes[key] += 1
-        if key not in known and (self._announced or passes[key] > EAGER):
+        known, size = self._recordings.setdefault(slots, {}), (rows, reach_of(mask.shape[-1], slots.capacity), last_only)
+        if size not in known and self._due(slots, size, len(known)):
             try:
-                known[key] = _Recording(self._forward, self._record, slots, key, mask)
+                known[size] = _Recording(self._forward, self._record, slots, size, mask)
             except RuntimeError as problem:  # what CUDA raises where a model does something that cannot be recorded
                 self.failed = " ".join(str(problem).split())[:200]
                 _log.warning("a forward could not be recorded, and runs as it is from now on: %s", self.failed)
-        return known.get(key)
+            while len(known) > MOST_SIZES:
+                del known[next(iter(known))]  # the oldest
+        return known.get(size)
+
+    def _due(self, slots: Slots, size: _Size, known: int) -> bool:
+        """Whether a pass of this size is to be recorded, of which so many are known."""
+        if self._announced:
+            return True
+        passes = self._passes.setdefault(slots, Counter())
+        passes[size] += 1
+        return passes[size] > EAGER and known < MOST_SIZES
 
 
 def reach_of(columns: int, capacity: int) -> int:

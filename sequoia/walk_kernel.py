@@ -53,17 +53,19 @@ def _walk(p, q, row, tokens, first, count, noise, trials, residual, draft,
     going = tl.load(count + node) > 0
     while going:
         _copy(q, draft, tl.load(row + node), vocab, block)
-        _scale(draft, _sum(draft, vocab, block), vocab, block)
+        left = _sum(draft, vocab, block)  # of D before it was scaled: 0 where q has nothing more to draw
+        _scale(draft, left, vocab, block)
         child, last = tl.load(first + node), tl.load(first + node) + tl.load(count + node)
         accepted = child < 0
         while (child < last) & (accepted == 0):
             token = tl.load(tokens + child)
-            _fill_where_empty(draft, tokens, tl.load(first + node), child, vocab, block)
+            if left == 0:
+                _fill(draft, tokens, tl.load(first + node), child, vocab, block)
             r, d, u = tl.load(residual + token), tl.load(draft + token), tl.load(noise + done)
             accepted = u * d < r
             mass = r * 0 - 1
             if accepted == 0:
-                mass = _reject(residual, draft, token, vocab, replacing, block)
+                mass, left = _reject(residual, draft, token, left, vocab, replacing, block)
             at = trials + done * 6
             tl.store(at, child.to(tl.float64))
             tl.store(at + 1, r)
@@ -114,9 +116,9 @@ def _scale(row, total, vocab, block: tl.constexpr):
 
 
 @triton.jit
-def _reject(residual, draft, token, vocab, replacing: tl.constexpr, block: tl.constexpr):
+def _reject(residual, draft, token, left, vocab, replacing: tl.constexpr, block: tl.constexpr):
     """R becomes max(R - D, 0), renormalised where anything is left; D forgets the token unless children were drawn anew each.
-    Gives back the mass of max(R - D, 0)."""
+    Gives back the mass of max(R - D, 0), and what is left of D before it is scaled again."""
     total = tl.zeros((block,), tl.float64)
     for at in range(0, vocab, block):
         total += _rest(residual, draft, at, vocab, block)
@@ -129,8 +131,9 @@ def _reject(residual, draft, token, vocab, replacing: tl.constexpr, block: tl.co
     if replacing == 0:
         tl.store(draft + token, mass * 0)
         tl.debug_barrier()
-        _scale(draft, _sum(draft, vocab, block), vocab, block)
-    return mass
+        left = _sum(draft, vocab, block)
+        _scale(draft, left, vocab, block)
+    return mass, left
 
 
 @triton.jit
@@ -142,18 +145,17 @@ def _rest(residual, draft, at, vocab, block: tl.constexpr):
 
 
 @triton.jit
-def _fill_where_empty(draft, tokens, first, child, vocab, block: tl.constexpr):
-    """Where q has nothing left, the law of the next draw: every token not tried alike."""
-    if _sum(draft, vocab, block) == 0:
-        tried = child - first
-        for at in range(0, vocab, block):
-            place = at + tl.arange(0, block)
-            alike = (tl.zeros((block,), tl.float64) + 1.0) / (vocab - tried)  # a bare 1.0 would be divided in float32
-            tl.store(draft + place, alike, mask=place < vocab)
-        tl.debug_barrier()
-        for sibling in range(first, child):
-            tl.store(draft + tl.load(tokens + sibling), 0.0)
-        tl.debug_barrier()
+def _fill(draft, tokens, first, child, vocab, block: tl.constexpr):
+    """The law of the next draw where q has nothing left: every token not tried alike."""
+    tried = child - first
+    for at in range(0, vocab, block):
+        place = at + tl.arange(0, block)
+        alike = (tl.zeros((block,), tl.float64) + 1.0) / (vocab - tried)  # a bare 1.0 would be divided in float32
+        tl.store(draft + place, alike, mask=place < vocab)
+    tl.debug_barrier()
+    for sibling in range(first, child):
+        tl.store(draft + tl.load(tokens + sibling), 0.0)
+    tl.debug_barrier()
 
 
 @triton.jit

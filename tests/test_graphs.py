@@ -148,6 +148,23 @@ def test_a_size_that_nobody_announced_is_recorded_when_it_comes_for_the_third_ti
     assert counts == [0, 0, 1, 1]
 
 
+def test_only_so_many_sizes_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An announced one takes the place of the oldest; others are not recorded any more."""
+    monkeypatch.setattr(graphs, "MOST_SIZES", 2)
+    model = TreeModel(tiny_model(), "llama")
+    recorder, context = recorded(model), model.open(100)
+    counts = []
+    for sizes in ([4, 5], [6], [5], [4]):
+        context.rehearse(sizes)
+        counts.append(recorder.count)
+    assert counts == [2, 3, 3, 4]
+    rows = Rows(Tree.chain(9), range(9), context)
+    for _ in range(5):
+        context.forward([1] * 9, rows)
+        context.keep([])
+    assert recorder.count == 4
+
+
 def constant(work: Callable[[], torch.Tensor]) -> Callable[[], torch.Tensor]:
     """A recorder that keeps the result and nothing else, as a graph does."""
     result = work()
