@@ -66,7 +66,7 @@ def _listed(text: Any) -> Tree:
 
 SHAPES = {
     "planned": Shape("Sequoia", ", planned for this machine", "planned for this machine"),
-    "best": Shape("Sequoia, sized", ": nodes and levels given", "best of its size", ("Nodes", "Levels at most"), (64, 8)),
+    "best": Shape("Sequoia, sized", " as given", "best of its size", ("Nodes", "Levels at most"), (64, 8)),
     "chain": Shape("Chain", "", "chain", ("Nodes",), (6,), Tree.chain),
     "sequences": Shape("k sequences", "", "{} sequences of {}", ("Sequences", "Tokens in each"), (4, 5), Tree.sequences),
     "kary": Shape("k-ary", " tree", "{}-ary, {} levels", ("Children a node", "Levels"), (2, 5), Tree.kary),

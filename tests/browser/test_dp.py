@@ -226,6 +226,7 @@ def test_the_tree_is_handed_over(page: Any) -> None:
     """Guards the one thing the lab relies on: parents as Python has them, with the cell they belong to."""
     table = dp_table(Acceptance(APP_E), 75, 8)
     page.locator("[data-part=dp-use]").click()
+    assert page.locator("[data-part=dp-use]").inner_text() == "Now the lab’s tree"  # which may be out of sight
     (chosen,) = page.evaluate("chosen")
     assert chosen["parents"] == list(table.tree(75, 8).parents)
     value, branches = table.best(75, 8)

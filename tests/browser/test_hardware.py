@@ -230,3 +230,16 @@ def test_light_dark_narrow_and_wide(opened: Callable[..., Page], width: int, hei
         assert box["x"] + box["width"] <= width + 1
     page.click("[data-act=theme]")
     page.wait_for_function(f"{ink} !== {json.dumps(light)}")
+
+
+def test_an_atlas_of_sixteen_depths_is_seen_whole(opened: Callable[..., Page]) -> None:
+    """Guards against the rate over all depths out of sight, beside an atlas that needs less room."""
+    page = opened()
+    assert page.viewport_size["width"] == 1280
+    page.evaluate(f"""() => {{
+        const one = (depths) => ({{ label: "recorded", name: "run", runs: 1, temperature: 0.6, depths, ranks: 2, of: [depths, 2],
+            cells: [[0, 0, 40, 30, 0.6, 0.9]], all: [[40, 30, 0.6, 0.9], [40, 3, 0.01, 0.2]], holds: null, doubtful: [], sentence: "" }});
+        {BOARD}.atlas.show([one(16), one(4)]);
+    }}""")
+    hidden = page.evaluate("[...document.querySelectorAll('.hw-atlas-box')].map(b => b.scrollWidth - b.clientWidth)")
+    assert hidden == [0, 0]

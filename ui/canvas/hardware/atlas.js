@@ -19,7 +19,7 @@
     }
 
     one(atlas) {
-      const root = el("section", { class: "hw-one", "data-label": atlas.label });
+      const root = el("section", { class: "hw-one", "data-label": atlas.label, style: `--columns: ${atlas.depths + 1}` });
       const head = el("p", { class: "hw-one-head" }, root);
       el("span", { class: "sq-badge", "data-label": atlas.label, text: atlas.label }, head);
       const runs = atlas.runs > 1 ? `${atlas.runs} ${atlas.name}` : atlas.name;

@@ -3,7 +3,7 @@
   "use strict";
 
   const { el, attr, text, button } = S.dom;
-  const SIZES = [128, 256, 512, 1024];
+  const SIZES = [128, 256, 512, 1024], USED = "Now the lab’s tree";
 
   S.DpPanel = class {
     static SIZES = SIZES;
@@ -90,8 +90,19 @@
       this.pin.addEventListener("click", () => this.set({ pinned: !this.pinned }));
       this.use = button(head, { text: "Use this tree", cls: "dp-use" });
       this.use.dataset.part = "dp-use";
-      this.use.addEventListener("click", () => this.select());
+      this.use.addEventListener("click", () => {
+        this.select();
+        this.tellUsed();
+      });
       this.tree = new S.DpTree(host, () => this.changed());
+    }
+
+    /** What the press did may be out of sight: the lab's tree stands further up. */
+    tellUsed() {
+      const words = this.use.textContent;
+      if (words === USED) return;
+      text(this.use, USED);
+      setTimeout(() => text(this.use, words), 2500);
     }
 
     paintTools(levels) {
