@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import race_cost
 from playwright.sync_api import Page, expect
 
 from sequoia.race_file import RaceLog
@@ -81,6 +82,19 @@ def test_a_race_from_the_recorded_one_to_a_saved_one(visit: Visit, tmp_path: Pat
     page.locator("#pg-view .sq-stage").wait_for(state="visible")
     page.wait_for_function("SequoiaPage.view.store.meta.verifier === 'sequoia' && SequoiaPage.view.store.totals("
                            "SequoiaPage.view.store.last).tokens === 24")
+
+
+def test_what_a_race_costs_can_be_measured(visit: Visit) -> None:
+    page = visit()
+    page.wait_for_selector(".pg-status[data-stage=ready]", timeout=40_000)
+    frames, *lanes, stopped = race_cost.measure(page, 24, moves=4)
+    assert frames.startswith("frames: ")
+    assert [line.split("  ")[0] for line in lanes] == [
+        "Sequoia, sized, Sequoia", "Sequoia, sized, SpecInfer", "Sequoia, sized, top-k match", "k sequences, Sequoia"]
+    assert all("grew " in line for line in lanes)
+    more = int(stopped.split()[1])
+    assert stopped.startswith("Stop: ")
+    assert more <= 8  # moves under way, of four lanes of 24 tokens
 
 
 def test_keys_race_and_stop_only_where_the_race_is_in_front(visit: Visit) -> None:
