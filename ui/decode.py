@@ -117,8 +117,11 @@ class LiveView:
         return LiveRun(order, self._room, self._limits, self.shelf)
 
     def _saved(self, run: LiveRun) -> Updates:
-        if run.recording is None or not run.recording.weight:
+        """The file on offer: that of what is on the stage. A run that never began left the one before it there."""
+        if run.recording is None:
             return {}
+        if not run.recording.weight:
+            return {self.form.save: gr.update(interactive=False)}
         self.shelf.put(run.recording)  # its weight is known now
         return {self.form.save: download(run.recording.run().to_json(), f"sequoia-run-{run.recording.name}.json")}
 

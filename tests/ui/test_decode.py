@@ -33,6 +33,16 @@ def test_a_run_streams_ends_and_can_be_saved(view: LiveView) -> None:
     assert len(Run.from_json(saved.read_text()).steps) == sum(len(message.get("steps", [])) for message in messages)
 
 
+def test_a_run_that_was_stopped_before_its_first_step_has_no_file(view: LiveView, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards against the file of the run before, offered beside a stage that shows the new one."""
+    sent(view.run(filled(view), request()))
+    assert view.rested(request())[view.form.save]["interactive"] is True
+    monkeypatch.setattr(Decoder, "prefill", lambda _: view.stop(request()))
+    messages = sent(view.run(filled(view, seed=1), request()))
+    assert not any(message.get("steps") for message in messages)
+    assert view.rested(request())[view.form.save]["interactive"] is False
+
+
 def test_the_buttons_follow_the_run(view: LiveView, slow: None) -> None:
     running = view.run(filled(view, max_new_tokens=400, tree="plain"), request())
     next(running)
