@@ -2,8 +2,9 @@
 
 Small models on a CPU spend most of a pass outside their matrix products. Here one product makes queries, keys and values,
 another gate and up, weights are laid out once the way oneDNN likes them, attention runs in float32 whatever the weights are
-(torch's own over a bfloat16 cache takes five times as long for one row), and nothing is looked up twice. The `transformers`
-forward stays the reference: models.py holds the two against each other at load and uses this one only where they agree.
+(torch's own over a bfloat16 cache takes five times as long for one row), rotary positions are one complex product, and nothing is
+looked up twice. The `transformers` forward stays the reference: models.py holds the two against each other at load and uses this
+one only where they agree.
 """
 
 from __future__ import annotations
@@ -53,11 +54,10 @@ class LeanLlama:
         self._embedding = body.embed_tokens.weight
         self._layers = [_Layer(layer, config, pack) for layer in body.layers]
         self._heads, self._kv_heads, self._dim = self._layers[0].shape
-        self._norm = body.norm.weight.float()
-        self._eps = config.rms_norm_eps
+        self._norm = _Norm(body.norm.weight, config.rms_norm_eps)
         self._head = pack([hf.lm_head])
         self._rotary = body.rotary_emb
-        self._tables = _rotations(self._rotary, 0)
+        self._turns = self._rotations(0)
 
     def __call__(self, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor, slots: Slots, last_only: bool
                  ) -> torch.Tensor:
@@ -69,46 +69,57 @@ class LeanLlama:
         new, seen = store.narrow(4, end - rows, rows).unbind(), store.narrow(4, 0, end)
         for layer, into, keys, values in zip(self._layers, new, seen[:, 0].unbind(), seen[:, 1].unbind(), strict=True):
             layer(x, rotation, mask, into, keys, values)
-        return self._head(_rms_norm(x[-1:] if last_only else x, self._norm, self._eps).to(self._dtype))
+        return self._head(self._norm(x[-1:] if last_only else x).to(self._dtype))
 
-    def _rotation(self, positions: torch.Tensor, reach: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """cos and signed sin of `positions`, (rows, heads + 2 * kv_heads, head_dim) each, that leave the values as they are."""
-        tables = self._tables
-        if reach > len(tables[0]):  # several runs may do this at once: each goes on with its own, and the last one stays
-            self._tables = tables = _rotations(self._rotary, max(reach, 2 * len(tables[0]), 1024))
-        turned, still = self._heads + self._kv_heads, (len(positions), self._kv_heads, self._dim)
-        cos, sin = (table[positions].expand(-1, turned, -1) for table in tables)
-        return torch.cat((cos, cos.new_ones(still)), 1), torch.cat((sin, sin.new_zeros(still)), 1)
+    def _rotation(self, positions: torch.Tensor, reach: int) -> torch.Tensor:
+        """What turns the heads at `positions`: (rows, heads + 2 * kv_heads, head_dim / 2) complex64."""
+        turns = self._turns
+        if reach > len(turns):  # several runs may do this at once: each goes on with its own, and the last one stays
+            self._turns = turns = self._rotations(max(reach, 2 * len(turns), 1024))
+        return turns[positions]
+
+    def _rotations(self, positions: int) -> torch.Tensor:
+        """The same for the first `positions`, from the model's own module. Values are left as they are: 1."""
+        cos, sin = self._rotary(torch.zeros(1, 1), torch.arange(positions)[None])  # (1, positions, head_dim), both halves alike
+        half = self._dim // 2
+        turned = torch.complex(cos[0, :, None, :half].float(), sin[0, :, None, :half].float())
+        still = turned.new_ones(positions, self._kv_heads, half)
+        return torch.cat((turned.expand(-1, self._heads + self._kv_heads, -1), still), 1)
 
 
 class _Layer:
-    """One decoder layer over (rows, hidden) float32, which it changes in place."""
+    """One decoder layer over (rows, hidden) float32, which it changes in place.
 
-    def __init__(self, layer: Any, config: Any, pack: Callable[[Sequence[torch.nn.Linear]], Linear]) -> None:
+    In queries and keys the two numbers that a rotary position turns together stand side by side, not half a head apart: rows of
+    their weights change places, which no product of a query with a key notices.
+    """
+
+    def __init__(self, layer: Any, config: Any, pack: Callable[..., Linear]) -> None:
         attention, mlp = layer.self_attn, layer.mlp
-        self._dtype, self._eps = attention.q_proj.weight.dtype, config.rms_norm_eps
+        self._dtype, eps = attention.q_proj.weight.dtype, config.rms_norm_eps
         self._dim = attention.head_dim
         self._heads = attention.q_proj.out_features // self._dim
         self._kv_heads = attention.k_proj.out_features // self._dim
         self._scale = attention.scaling
-        self._qkv = pack([attention.q_proj, attention.k_proj, attention.v_proj])
+        pairs = torch.arange(self._dim).view(2, -1).T.flatten()  # 0, half a head, 1, half a head and 1, ...
+        self._qkv = pack([attention.q_proj, attention.k_proj, attention.v_proj], self._paired(pairs))
         self._out = pack([attention.o_proj])
         self._gate_up, self._down = pack([mlp.gate_proj, mlp.up_proj]), pack([mlp.down_proj])
-        self._before, self._after = layer.input_layernorm.weight.float(), layer.post_attention_layernorm.weight.float()
-        self._head_norm = self._head_norms(attention) if hasattr(attention, "q_norm") else None
+        self._before, self._after = _Norm(layer.input_layernorm.weight, eps), _Norm(layer.post_attention_layernorm.weight, eps)
+        self._head_norm = _Norm(self._head_norms(attention)[:, pairs], eps) if hasattr(attention, "q_norm") else None
 
-    def __call__(self, x: torch.Tensor, rotation: tuple[torch.Tensor, torch.Tensor], mask: torch.Tensor, into: torch.Tensor,
-                 keys: torch.Tensor, values: torch.Tensor) -> None:
+    def __call__(self, x: torch.Tensor, rotation: torch.Tensor, mask: torch.Tensor, into: torch.Tensor, keys: torch.Tensor,
+                 values: torch.Tensor) -> None:
         """Adds to x (rows, hidden). into: where new keys and values go, (2, 1, kv_heads, rows, head_dim); keys, values: all."""
-        heads = self._qkv(_rms_norm(x, self._before, self._eps).to(self._dtype)).view(len(x), -1, self._dim)
+        heads = self._qkv(self._before(x).to(self._dtype)).view(len(x), -1, self._dim).float()
         x += self._out(self._attend(heads, rotation, mask, into, keys, values))
-        gate, up = self._gate_up(_rms_norm(x, self._after, self._eps).to(self._dtype)).chunk(2, dim=-1)
-        x += self._down(F.silu(gate) * up)
+        gate, up = self._gate_up(self._after(x).to(self._dtype)).chunk(2, dim=-1)
+        x += self._down(F.silu(gate, inplace=True).mul_(up))
 
-    def _attend(self, heads: torch.Tensor, rotation: tuple[torch.Tensor, torch.Tensor], mask: torch.Tensor, into: torch.Tensor,
-                keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-        """heads: (rows, heads + 2 * kv_heads, head_dim) -> (rows, heads * head_dim)."""
-        heads = _rotate(self._normed(heads), *rotation).transpose(0, 1)  # float32, (heads + 2 * kv_heads, rows, head_dim)
+    def _attend(self, heads: torch.Tensor, rotation: torch.Tensor, mask: torch.Tensor, into: torch.Tensor, keys: torch.Tensor,
+                values: torch.Tensor) -> torch.Tensor:
+        """heads: (rows, heads + 2 * kv_heads, head_dim) float32 -> (rows, heads * head_dim)."""
+        heads = _rotate(self._normed(heads), rotation).transpose(0, 1)  # (heads + 2 * kv_heads, rows, head_dim)
         into.copy_(heads[self._heads:].view(into.shape))
         seen = F.scaled_dot_product_attention(heads[None, :self._heads], keys, values, attn_mask=mask, scale=self._scale,
                                               enable_gqa=self._heads != self._kv_heads)
@@ -119,7 +130,12 @@ class _Layer:
         if self._head_norm is None:
             return heads
         turned = self._heads + self._kv_heads
-        return torch.cat((_rms_norm(heads[:, :turned].float(), self._head_norm, self._eps), heads[:, turned:].float()), 1)
+        return torch.cat((self._head_norm(heads[:, :turned]), heads[:, turned:]), 1)
+
+    def _paired(self, pairs: torch.Tensor) -> torch.Tensor:
+        """The order of the rows of queries, keys and values."""
+        turned = (torch.arange(self._heads + self._kv_heads)[:, None] * self._dim + pairs).flatten()
+        return torch.cat((turned, torch.arange(len(turned), len(turned) + self._kv_heads * self._dim)))
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -132,32 +148,37 @@ class _Layer:
                           attention.k_norm.weight.float().expand(self._kv_heads, -1)))
 
 
-def _rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
-    return F.rms_norm(x, x.shape[-1:], eps=eps) * weight
+class _Norm:
+    """x * weight / sqrt(mean(x * x) + eps) over the last dimension, in float32: four operations, where torch's own takes a CPU
+    ten and, for a few rows, twice as long."""
+
+    def __init__(self, weight: torch.Tensor, eps: float) -> None:
+        size = weight.shape[-1]
+        self._weight, self._least = weight.float() * size**0.5, torch.tensor((size * eps) ** 0.5)
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        return (x * self._weight).div_(torch.hypot(torch.linalg.vector_norm(x, dim=-1, keepdim=True), self._least))
 
 
-def _rotate(heads: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
-    """Rotary positions on (rows, heads, head_dim); `sin` carries the sign of its half, so swapping the halves is enough."""
-    return torch.addcmul(heads * cos, heads.roll(heads.shape[-1] // 2, -1), sin)
+def _rotate(heads: torch.Tensor, rotation: torch.Tensor) -> torch.Tensor:
+    """Rotary positions on (rows, heads, head_dim), where pairs stand side by side."""
+    pairs = torch.view_as_complex(heads.unflatten(-1, (-1, 2)))
+    return torch.view_as_real(pairs * rotation).flatten(-2)
 
 
-def _rotations(rotary: Any, positions: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """cos and signed sin, (positions, 1, head_dim) float32 each, from the model's own module."""
-    where = torch.arange(positions)[None]
-    cos, sin = rotary(torch.zeros(1, 1), where)  # (1, positions, head_dim)
-    half = sin.shape[-1] // 2
-    return cos[0, :, None].float(), torch.cat((-sin[0, :, None, :half], sin[0, :, None, half:]), -1).float()
+def packed(modules: Sequence[torch.nn.Linear], order: torch.Tensor | None = None) -> Linear:
+    """One product for linear layers that read the same rows: (rows, in) -> (rows, sum of outs), weights laid out for oneDNN.
+    order: in which the outs come."""
+    return _product(*_joint(modules, order))
 
 
-def packed(modules: Sequence[torch.nn.Linear]) -> Linear:
-    """One product for linear layers that read the same rows: (rows, in) -> (rows, sum of outs), weights laid out for oneDNN."""
-    return _product(*_joint(modules))
-
-
-def _joint(modules: Sequence[torch.nn.Linear]) -> tuple[torch.Tensor, torch.Tensor | None]:
+def _joint(modules: Sequence[torch.nn.Linear], order: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor | None]:
     """Weight (sum of outs, in) and bias of all `modules` as one layer."""
+    weight = torch.cat([module.weight for module in modules])
     bias = torch.cat([module.bias for module in modules]) if modules[0].bias is not None else None
-    return torch.cat([module.weight for module in modules]), bias
+    if order is None:
+        return weight, bias
+    return weight[order], None if bias is None else bias[order]
 
 
 def _product(weight: torch.Tensor, bias: torch.Tensor | None) -> Linear:
@@ -170,10 +191,10 @@ def _product(weight: torch.Tensor, bias: torch.Tensor | None) -> Linear:
     return lambda x: multiply(x, laid_out, bias, "none", [], "")
 
 
-def packed_int8(modules: Sequence[torch.nn.Linear]) -> Linear:
+def packed_int8(modules: Sequence[torch.nn.Linear], order: torch.Tensor | None = None) -> Linear:
     """`packed` with weights rounded to int8, one scale for each output, wherever at most INT8_ROWS rows come. More rows are
     multiplied in a type the processor computes with: bfloat16 takes a CPU without it four times as long as float32."""
-    exact, bias = _joint(modules)
+    exact, bias = _joint(modules, order)
     weight, dtype = exact.float(), lean_dtype(exact.device)
     wide = _product(exact.to(dtype), None if bias is None else bias.to(dtype))
     scales = weight.abs().amax(1).clamp(min=1e-12) / 127  # (out,)
