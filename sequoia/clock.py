@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -35,11 +35,47 @@ class Clock:
         """A context whose time counts for "draft" or "verify"."""
         return _Phase(self._seconds, name, self._wait)
 
+    def add(self, name: str, seconds: float) -> None:
+        """Count `seconds` for a phase."""
+        self._seconds[name] += seconds
+
     def stop(self) -> dict[str, float]:
         """Seconds of the step by phase."""
         self._wait()
         total = time.perf_counter() - self._start
         return {**self._seconds, "overhead": total - sum(self._seconds.values())}
+
+
+class Spans:
+    """Stretches of work on a device whose time is wanted, without a wait after each. On CUDA the device takes their time down;
+    elsewhere work is over when its call returns."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._found: list[Callable[[], float]] = []
+
+    @contextmanager
+    def span(self) -> Iterator[None]:
+        """Within it is one stretch."""
+        start = self._mark()
+        yield
+        end = self._mark()
+        if isinstance(start, torch.cuda.Event):
+            self._found.append(lambda: start.elapsed_time(end) / 1e3)
+        else:
+            self._found.append(lambda: end - start)
+
+    def total(self) -> float:
+        """Seconds of all of them together; waits for the device."""
+        finish(self._device)
+        return sum(found() for found in self._found)
+
+    def _mark(self) -> Any:
+        if self._device.type != "cuda":
+            return time.perf_counter()
+        event = torch.cuda.Event(enable_timing=True)
+        event.record(torch.cuda.current_stream(self._device))
+        return event
 
 
 class _Phase:

@@ -14,7 +14,7 @@ from functools import cache
 import torch
 
 from .chance import Seeded
-from .clock import Clock, finish
+from .clock import Clock, Spans, finish
 from .draft import Drafted, Drafter
 from .latest import Latest
 from .models import Context
@@ -48,6 +48,8 @@ def kernel_runs(device: torch.device, vocab: int, verifier: str) -> bool:
         launch(p, p[:0].float(), none, none, none, none, p[0, :1], trials, _replacing(verifier))
         finish(device)
     except Exception as problem:  # no compiler, no headers, a card too old: whatever it is, there is another way
+        if isinstance(problem, torch.OutOfMemoryError):
+            raise  # says nothing of the kernel
         _log.warning("the walk cannot run on %s, and the host does it: %s", device, " ".join(str(problem).split())[:200])
         return False
     return True
@@ -76,21 +78,24 @@ class DeviceRound:
         layout = self._layout(tree)
         drafted = Drafted(self._drafter.unread[-1])
         drafted.tree = tree
-        with clock.phase("draft"):
-            tokens, q = self._fill(layout, drafted)
+        passes = Spans(self._target.model.device)
+        tokens, q = self._fill(layout, drafted, passes)
+        clock.add("draft", passes.total())
         with clock.phase("verify"):
             logits = self._target.forward(tokens, layout.rows)
         return self._walk(layout, drafted, tokens, q, target_laws(logits, self._policy))
 
-    def _fill(self, layout: _Layout, drafted: Drafted) -> tuple[torch.Tensor, torch.Tensor]:
-        """Tokens (nodes,) of the tree, and the laws (inner nodes, vocab) their children were drawn from."""
+    def _fill(self, layout: _Layout, drafted: Drafted, passes: Spans) -> tuple[torch.Tensor, torch.Tensor]:
+        """Tokens (nodes,) of the tree, and the laws (inner nodes, vocab) their children were drawn from. passes: the draft's."""
         tokens = torch.full((len(layout.tree),), drafted.tokens[0], device=self._target.model.device)
         if len(layout.tree) == 1:
             return tokens, torch.empty(0, self._target.model.vocab, device=tokens.device)
         rows, drafted.row = self._drafter.laid_out(layout.tree)
         laws = []
         for level in layout.levels:
-            laws.append(draft_laws(self._logits(level, tokens, rows), self._policy))
+            with passes.span():
+                logits = self._logits(level, tokens, rows)
+            laws.append(draft_laws(logits, self._policy))
             drawn = self._draw(laws[-1], level.most)  # (nodes, most)
             tokens[level.begin:level.end] = drawn[level.parent, level.rank]
         drafted.has_read = True

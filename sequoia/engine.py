@@ -62,7 +62,7 @@ class Decoder:
                                 self.shaper.most)
         self._rows = Latest(partial(_all_rows, self._target))
         self._on_device = self._device_round()
-        require_each(self.needs, "the run needs", _SMALLER)
+        require_each(self.missing, "the run needs", _SMALLER)
 
     def _device_round(self) -> DeviceRound | None:
         """What keeps a step on the device, where that can be."""
@@ -72,11 +72,6 @@ class Decoder:
         if not kernel_runs(target.device, target.vocab, verifier):
             return None
         return DeviceRound(self._target, self._drafter, self.policy, verifier, self._chance)
-
-    @property
-    def on_device(self) -> bool:
-        """Whether given trees are drafted and walked on the device; drawing children is then part of the draft's time."""
-        return self._on_device is not None
 
     @property
     def bytes(self) -> int:
@@ -90,6 +85,11 @@ class Decoder:
         if self._on_device:
             found[self.pair.target.device] += law_bytes(self.shaper.most, self.pair.target.vocab)
         return found
+
+    @property
+    def missing(self) -> Counter[torch.device]:
+        """Those of them that are not allocated yet, by device."""
+        return self.needs - sum((context.held() for context in self.contexts), Counter())
 
     @property
     def contexts(self) -> tuple[Context, Context]:

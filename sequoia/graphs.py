@@ -11,6 +11,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from weakref import WeakKeyDictionary
 
 import torch
@@ -29,6 +30,7 @@ STEP = 512  # columns by which reaches differ
 MOST_ROWS = 1024  # larger passes keep the device busy by themselves
 MOST_SIZES = 32  # recorded over one run's slots; each holds its logits, and trees that grow have many sizes
 EAGER = 2  # passes of a size that nobody announced before one is recorded: many a size comes but once or twice
+EAGER_WHEN_FULL = 16  # the same where another size has to go for it
 _WARM_UPS = 3  # libraries choose their kernels and allocate in the first runs, which a recording must not hold
 
 
@@ -81,23 +83,33 @@ class Graphed:
 
     def _recording(self, slots: Slots, rows: int, mask: torch.Tensor, last_only: bool) -> _Recording | None:
         known, size = self._recordings.setdefault(slots, {}), (rows, reach_of(mask.shape[-1], slots.capacity), last_only)
-        if size not in known and self._due(slots, size, len(known)):
-            try:
-                known[size] = _Recording(self._forward, self._record, slots, size, mask)
-            except RuntimeError as problem:  # what CUDA raises where a model does something that cannot be recorded
-                self.failed = " ".join(str(problem).split())[:200]
-                _log.warning("a forward could not be recorded, and runs as it is from now on: %s", self.failed)
-            while len(known) > MOST_SIZES:
-                del known[next(iter(known))]  # the oldest
+        if size in known:
+            known[size] = known.pop(size)  # now the one used last
+        elif self._due(slots, size, len(known)):
+            self._add(known, slots, size, mask)
         return known.get(size)
 
     def _due(self, slots: Slots, size: _Size, known: int) -> bool:
-        """Whether a pass of this size is to be recorded, of which so many are known."""
-        if self._announced:
-            return True
+        """Whether a pass of this size is to be recorded, beside so many that are known."""
         passes = self._passes.setdefault(slots, Counter())
         passes[size] += 1
-        return passes[size] > EAGER and known < MOST_SIZES
+        due = self._announced or passes[size] > (EAGER if known < MOST_SIZES else EAGER_WHEN_FULL)
+        if due:
+            del passes[size]  # should the recording go again, counting begins anew
+        return due
+
+    def _add(self, known: dict[_Size, _Recording], slots: Slots, size: _Size, mask: torch.Tensor) -> None:
+        """Record one size more; the one that has not been used for the longest time goes where there are too many."""
+        try:
+            known[size] = _Recording(self._forward, self._record, slots, size, mask)
+        except torch.OutOfMemoryError:
+            _log.warning("there was no memory to record a pass of %d rows, which runs as it is", size[0])
+        except RuntimeError as problem:  # what CUDA raises where a model does something that cannot be recorded
+            self.failed = " ".join(str(problem).split())[:200]
+            self._recordings.clear()
+            _log.warning("a forward could not be recorded, and runs as it is from now on: %s", self.failed)
+        if len(known) > MOST_SIZES:
+            del known[next(iter(known))]
 
 
 def reach_of(columns: int, capacity: int) -> int:
@@ -132,12 +144,14 @@ class _Recording:
 
 class OnCuda:
     """Records work as CUDA graphs of one device, which share memory for what lies between their inputs and their results: they
-    are replayed one after the other."""
+    are replayed one after the other, and a result holds until the next replay of any of them."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
         with current(device):
             self._pool, self._side = torch.cuda.graph_pool_handle(), torch.cuda.Stream()
+            # A pool ends with its last graph, for good; all of a run's go at once.
+            self._keeper = self._recorded(partial(torch.zeros, 1, device=device))
 
     def __call__(self, work: Replay) -> Replay:
         with current(self._device):
@@ -158,6 +172,8 @@ class OnCuda:
                 work()
         here.wait_stream(self._side)
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.stream(here), torch.cuda.graph(graph, pool=self._pool):  # the first: a capture that fails leaves its own
+        # The first stream: a capture that fails does not come back from its own. That one has the libraries' workspaces already,
+        # and is of this device, as torch's own choice is of the first device that ever recorded.
+        with torch.cuda.stream(here), torch.cuda.graph(graph, pool=self._pool, stream=self._side):
             result = work()
         return graph, result

@@ -8,7 +8,6 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import date
 from itertools import cycle, islice
 
@@ -56,16 +55,15 @@ def measure_profile(pair: Pair, *, sizes: Sequence[int] | None = None, widths: S
         widths = (WIDTHS + WIDE_WIDTHS * wide)[::1 if sizes is not None or len(targets) >= len(SIZES) else 2]
     drafts = _passes(pair.draft, [whole(n, "widths", 1, MAX_NODES, BadProfile) for n in widths], prefix)
     _rounds(targets, drafts, rounds, seconds * PASSES, progress)
-    profile = HardwareProfile(device=place_of(pair.target), dtype=dtype_name(pair), target=pair.target.name,
-                              draft=pair.draft.name, prefix_length=prefix, target_seconds=_points(targets),
-                              draft_seconds=_points(drafts), overhead_seconds=((1, 0.0, 0.0),),
-                              source="measured", date=date.today().isoformat(), versions=versions())
     overhead, steps = list[Point](), OVERHEAD_SIZES + WIDE_OVERHEAD_SIZES * wide
     for n in steps:
         rest = part(lambda share: progress(PASSES + (1 - PASSES) * share), len(overhead), len(steps))
-        overhead.append(_overhead(pair, n, seconds * (1 - PASSES) / len(steps), rest, profile))
+        overhead.append(_overhead(pair, n, seconds * (1 - PASSES) / len(steps), rest))
         rest(1.0)
-    return replace(profile, overhead_seconds=tuple(overhead))
+    return HardwareProfile(device=place_of(pair.target), dtype=dtype_name(pair), target=pair.target.name,
+                           draft=pair.draft.name, prefix_length=prefix, target_seconds=_points(targets),
+                           draft_seconds=_points(drafts), overhead_seconds=tuple(overhead),
+                           source="measured", date=date.today().isoformat(), versions=versions())
 
 
 def _passes(model: TreeModel, sizes: Sequence[int], prefix: int) -> list[Pass]:
@@ -124,25 +122,14 @@ def _point(size: int, found: Sequence[float]) -> Point:
     return size, statistics.median(found), (high - low) / 2
 
 
-def _overhead(pair: Pair, n: int, seconds: float, progress: Progress, profile: HardwareProfile) -> Point:
-    """What steps with `n` nodes spend outside the models: the engine's own steps on a fixed text, for at most about `seconds`.
-    profile: times of the passes."""
+def _overhead(pair: Pair, n: int, seconds: float, progress: Progress) -> Point:
+    """What steps with `n` nodes spend outside the models: the engine's own steps on a fixed text, for at most about `seconds`."""
     levels = min(6, n)
     tree = Tree.sequences((n - 1) // 5, 5).limit(levels) if n > 5 else Tree.chain(n)
     prompt = (_PROMPT * 3)[:max(pair.limit // 4, 1)]  # short enough for the smallest context
     policy = Policy(temperature=0.6, max_new_tokens=8 * levels, ignore_eos=True)
-    decoder = Decoder(pair, prompt, policy, tree)
-    steps = followed(_some(run(decoder), seconds), policy.max_new_tokens, progress)
-    return _point(len(tree), [_outside(step, profile, decoder.on_device) for step in steps[1:] or steps])
-
-
-def _outside(step: StepTrace, profile: HardwareProfile, on_device: bool) -> float:
-    """Seconds of `step` outside the passes of both models. On a device the draft's time holds the drawing of children too, which
-    no pass of the profile does: it is what those passes leave of it."""
-    if not on_device:
-        return step.seconds["overhead"]
-    passes = sum(profile.draft_seconds_at(width) for width in step.tree.widths)
-    return step.seconds["overhead"] + max(step.seconds["draft"] - passes, 0.0)
+    steps = followed(_some(run(Decoder(pair, prompt, policy, tree)), seconds), policy.max_new_tokens, progress)
+    return _point(len(tree), [step.seconds["overhead"] for step in steps[1:] or steps])
 
 
 def _some(steps: Iterable[StepTrace], seconds: float) -> Iterator[StepTrace]:

@@ -28,7 +28,8 @@ READ_AT_ONCE = 1024  # rows; the mask of a text has rows times columns, so a lon
 
 
 class TreeModel:
-    """A full-attention causal LM of `transformers`, shared by any number of runs; each run opens its own Context.
+    """A full-attention causal LM of `transformers`, shared by any number of runs; each run opens its own Context. Passes are made
+    one after the other: where they are recorded, logits hold until the next one.
 
     vocab: logits are cut to so many tokens, for models whose vocabulary is padded. limit: tokens it can hold at most.
     run: the forward in use, the model's own unless `quicken` found a quicker one; forward_name says which.
@@ -141,6 +142,13 @@ class Context:
             found[device] += slot_bytes(model.config, self.slots.capacity, number)
         return found
 
+    def held(self) -> Counter[torch.device]:
+        """Those of them that are allocated already: slots of an earlier run."""
+        if not self.slots.allocated:
+            return Counter()
+        each = slot_bytes(self.model.config, self.slots.capacity, self.model.mask_dtype.itemsize)
+        return Counter({device: each * count for device, count in Counter(self.model.layer_devices).items()})
+
     @torch.inference_mode()
     def extend(self, tokens: Sequence[int]) -> torch.Tensor:
         """Read `tokens` one after the other after the prefix and keep all; logits after the last, (vocab,)."""
@@ -176,7 +184,7 @@ class Context:
     def rehearse(self, sizes: Iterable[int], ends: Iterable[int] = ()) -> None:
         """Record what is recorded of passes over so many rows, with `ends` of those that want the last one's logits alone, so
         that no step has to wait for it."""
-        if not isinstance(self.model.run, Graphed):
+        if not isinstance(self.model.run, Graphed) or self.model.run.failed:
             return
         for rows, last_only in [*((rows, False) for rows in sizes), *((rows, True) for rows in ends)]:
             if self.length + rows <= self.capacity:

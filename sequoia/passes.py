@@ -19,6 +19,7 @@ class Pass:
         self._tokens = [i % context.model.vocab for i in range(size)]
         self._rows = Rows(Tree.from_branching([1] * min(size - 1, 7) + [max(size - 8, 1)] * (size > 8)), range(size), context)
         self.times: list[float] = []
+        context.rehearse([size])
 
     def quick(self, progress: Progress) -> float:
         """Seconds of a pass that is not the first one; none of it is kept."""

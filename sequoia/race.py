@@ -48,7 +48,7 @@ class Race:
             raise BadPolicy(f"a race of {shown(len(lanes))} lanes; allowed are 1 to {MOST_LANES}")
         self.lanes = tuple(lanes)
         self.decoders = tuple(Decoder(pair, prompt, policy, lane.tree, lane.verifier) for lane in lanes)
-        require_each(sum((decoder.needs for decoder in self.decoders), Counter()), f"the {len(lanes)} lanes need",
+        require_each(sum((decoder.missing for decoder in self.decoders), Counter()), f"the {len(lanes)} lanes need",
                      "; ask for fewer tokens, fewer lanes or smaller trees")
         self.stats = [DecodeStats() for _ in lanes]
 

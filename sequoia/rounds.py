@@ -24,6 +24,7 @@ class Row:
     ms_per_token: list[float]
     tokens_per_step: float | None
     overhead_share: float | None
+    overhead_ms: float | None  # of a step
     repetition: float
     predicted: float | None
     ratio: list[float] | None = None
@@ -31,7 +32,7 @@ class Row:
 
 def timed(contestants: Sequence[Contestant], prompts: Sequence[str], policy: Policy, rounds: int, title: str) -> list[Row]:
     """Interleaved rounds over all contestants, after one warm-up on the first prompt. Ratios are still missing."""
-    rows = [Row(c.name, c.group, [], None, None, 0.0, c.predicted) for c in contestants]
+    rows = [Row(c.name, c.group, [], None, None, None, 0.0, c.predicted) for c in contestants]
     for contestant in contestants:
         contestant.ready()(prompts[0], replace(policy, max_new_tokens=16))
     with tqdm(total=rounds * len(contestants), desc=title, file=sys.stderr, leave=False) as bar:
@@ -63,7 +64,9 @@ def _round(contestant: Contestant, row: Row, prompts: Sequence[str], policy: Pol
     row.repetition = statistics.fmean(map(repetition, emitted))
     if stats := [one for one in found if one]:
         row.tokens_per_step = sum(one.tokens for one in stats) / sum(one.steps for one in stats)
-        row.overhead_share = sum(one.seconds["overhead"] for one in stats) / sum(one.total_seconds for one in stats)
+        overhead = sum(one.seconds["overhead"] for one in stats)
+        row.overhead_share = overhead / sum(one.total_seconds for one in stats)
+        row.overhead_ms = 1e3 * overhead / sum(one.steps for one in stats)
 
 
 # -- as a table ----------------------------------------------------------------------------------------------------------------
@@ -83,9 +86,8 @@ def print_table(rows: Sequence[Row], title: str) -> None:
 
 def _print_summary(rows: Sequence[Row]) -> None:
     for row in rows:
-        if row.group == "size" and row.tokens_per_step and row.overhead_share:
-            seconds = statistics.median(row.ms_per_token) * row.tokens_per_step * row.overhead_share
-            print(f"  {row.name}: {seconds:.2f} ms of a step are outside both models")
+        if row.group == "size":
+            print(f"  {row.name}: {row.overhead_ms:.2f} ms of a step are outside both models")
     own = next((row for row in rows if row.group == "Sequoia"), None)
     if own is None:
         return

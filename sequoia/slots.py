@@ -70,6 +70,11 @@ class Slots(Cache):
                 layer.keys, layer.values, layer.is_initialized = keys, values, True
         return self._joint
 
+    @property
+    def allocated(self) -> bool:
+        """Whether the rows are there already."""
+        return all(layer.is_initialized for layer in self.slot_layers)
+
     @torch.inference_mode()
     def clear(self) -> None:
         """Begin another run in the same place. Rows are zeros again, as they are when new."""

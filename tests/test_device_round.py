@@ -220,6 +220,7 @@ def test_a_step_says_what_the_host_would_have_said() -> None:
         assert tuple(trial.node for trial in step.verdict.trials if trial.accepted) == step.verdict.path[1:]
         assert step.emitted == (*(step.tokens[node] for node in step.verdict.path[1:]), step.verdict.bonus)[:len(step.emitted)]
         assert set(step.seconds) == {"draft", "verify", "overhead"}
+        assert step.seconds["draft"] > 0
         prefix += step.emitted
 
 
@@ -253,6 +254,24 @@ def test_numbers_that_overflowed_are_refused(which: str) -> None:
 
 
 @pytest.mark.usefixtures("on_device")
+def test_drawing_children_is_no_time_of_the_drafts_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards predictions: a profile's draft times are of passes alone, and what a step spends beside them is its overhead."""
+    clock, pair = [0.0], placed()
+    monkeypatch.setattr("sequoia.clock.time.perf_counter", lambda: clock[0])
+    decoder = Decoder(pair, PROMPTS[0], WARM, TREES[2])
+
+    def slow(name: str, seconds: float) -> None:
+        work = getattr(decoder._on_device, name)
+        monkeypatch.setattr(decoder._on_device, name, lambda *given: (clock.__setitem__(0, clock[0] + seconds), work(*given))[1])
+
+    slow("_logits", 1.0)
+    slow("_draw", 100.0)
+    decoder.prefill()
+    levels = len(TREES[2].inner)
+    assert decoder.step().seconds == {"draft": levels * 1.0, "verify": 0.0, "overhead": levels * 100.0}
+
+
+@pytest.mark.usefixtures("on_device")
 def test_where_the_kernel_cannot_be_built_the_host_walks(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
                                                          ) -> None:
     def broken(*_: object) -> torch.Tensor:
@@ -263,7 +282,7 @@ def test_where_the_kernel_cannot_be_built_the_host_walks(monkeypatch: pytest.Mon
     monkeypatch.setattr("sequoia.walk_kernel.launch", broken)
     decoders = [Decoder(pair, PROMPTS[0], GREEDY, TREES[2]) for _ in range(2)]
     device_round.kernel_runs.cache_clear()
-    assert not any(decoder.on_device for decoder in decoders)
+    assert all(decoder._on_device is None for decoder in decoders)
     assert [record.getMessage() for record in caplog.records] == [
         f"the walk cannot run on {pair.target.device}, and the host does it: Failed to find C compiler. Please specify via CC "
         "environment variable"]

@@ -148,21 +148,70 @@ def test_a_size_that_nobody_announced_is_recorded_when_it_comes_for_the_third_ti
     assert counts == [0, 0, 1, 1]
 
 
-def test_only_so_many_sizes_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An announced one takes the place of the oldest; others are not recorded any more."""
+def test_the_size_that_was_not_used_for_the_longest_time_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards against the recording that goes although the run that is about to begin has just asked for it."""
     monkeypatch.setattr(graphs, "MOST_SIZES", 2)
     model = TreeModel(tiny_model(), "llama")
     recorder, context = recorded(model), model.open(100)
     counts = []
-    for sizes in ([4, 5], [6], [5], [4]):
+    for sizes in ([4, 5], [4], [6], [4], [5]):
         context.rehearse(sizes)
         counts.append(recorder.count)
-    assert counts == [2, 3, 3, 4]
-    rows = Rows(Tree.chain(9), range(9), context)
-    for _ in range(5):
+    assert counts == [2, 2, 3, 3, 4]
+
+
+def test_where_there_are_many_sizes_one_has_to_come_often_to_be_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And then it is: lower reaches, which a growing text has no use for any more, are not kept for ever."""
+    monkeypatch.setattr(graphs, "MOST_SIZES", 2)
+    model = TreeModel(tiny_model(), "llama")
+    recorder, context = recorded(model), model.open(100)
+    context.rehearse([4, 5])
+    rows, counts = Rows(Tree.chain(9), range(9), context), []
+    for _ in range(graphs.EAGER_WHEN_FULL + 3):
         context.forward([1] * 9, rows)
         context.keep([])
-    assert recorder.count == 4
+        counts.append(recorder.count)
+    assert counts == [2] * graphs.EAGER_WHEN_FULL + [3, 3, 3]
+    context.rehearse([5])
+    assert recorder.count == 3
+
+
+def test_a_moment_without_memory_does_not_end_recording(caplog: pytest.LogCaptureFixture) -> None:
+    model = TreeModel(tiny_model(), "llama")
+    recorder = recorded(model)
+    full = [True]
+
+    def record(work: Callable[[], torch.Tensor]) -> Callable[[], torch.Tensor]:
+        if full.pop() if full else False:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return recorder(work)
+
+    model.run._record = record
+    context = model.open(100)
+    context.rehearse([4])
+    assert (recorder.count, model.run.failed) == (0, None)
+    assert [one.getMessage() for one in caplog.records] == ["there was no memory to record a pass of 4 rows, which runs as it is"]
+    context.rehearse([4])
+    assert recorder.count == 1
+
+
+def test_a_run_is_not_refused_for_slots_that_it_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards a second run that is told there is no room for what the first one has left it."""
+    pair = _unlean(tiny_pair())
+    for model in (pair.target, pair.draft):
+        recorded(model)
+    first = Decoder(pair, PROMPTS[0], GREEDY, TREE)
+    needs, missing = first.needs, first.missing
+    assert missing == needs
+    next(run(first))
+    assert first.needs == needs
+    assert first.missing.total() < needs.total() / 2
+    left = first.missing
+    del first
+    asked: list[object] = []
+    monkeypatch.setattr("sequoia.engine.require_each", lambda needed, *_: asked.append(needed))
+    Decoder(pair, PROMPTS[0], GREEDY, TREE)
+    assert asked == [left]
 
 
 def constant(work: Callable[[], torch.Tensor]) -> Callable[[], torch.Tensor]:
@@ -243,6 +292,16 @@ def test_a_recorded_model_passes_the_self_test() -> None:
     recorded(model)
     self_test(model)
     assert model.forward_name == "transformers, as CUDA graphs"
+
+
+@pytest.mark.gpu
+def test_recording_goes_on_after_all_recordings_of_a_run_are_gone() -> None:
+    """Guards against memory that the graphs share and that ends with the last of them."""
+    model = TreeModel(tiny_model().cuda(), "llama")
+    model.run = Graphed(model.run, OnCuda(model.device))
+    for capacity in (100, 600, 1200):
+        model.open(capacity).rehearse([4, 8])
+    assert model.run.failed is None
 
 
 @pytest.mark.gpu

@@ -18,15 +18,14 @@ from fakes import PROMPTS, hopeless_pair, pair_of, same_pair, tiny_model, tiny_p
 
 from sequoia.atlas import counting_tree
 from sequoia.counted import Counted, count_acceptance, measure_acceptance
-from sequoia.engine import Decoder, plain, run
+from sequoia.engine import plain
 from sequoia.errors import BadAcceptance, BadProfile, BadPrompt, BadTree
 from sequoia.hardware import HardwareProfile
 from sequoia.machine import describe, dtype_name, versions
-from sequoia.measure import OVERHEAD_SIZES, PASSES, _outside, _some, measure_profile
+from sequoia.measure import OVERHEAD_SIZES, PASSES, _some, measure_profile
 from sequoia.pair import Pair
 from sequoia.policy import Policy
 from sequoia.trace import repetition
-from sequoia.tree import Tree
 from sequoia.verify import VERIFIERS
 
 QUICK: dict[str, Any] = {"sizes": (1, 3, 9), "widths": (1, 4), "prefix": 20, "rounds": 2}
@@ -118,17 +117,6 @@ def test_passes_and_steps_share_the_time(monkeypatch: pytest.MonkeyPatch) -> Non
     measure_profile(tiny_pair(), **QUICK, seconds=3.0)
     assert [n for n, _ in given] == list(OVERHEAD_SIZES)
     assert sum(seconds for _, seconds in given) == pytest.approx(3.0 * (1 - PASSES))
-
-
-def test_drawing_on_the_device_is_outside_the_models_too() -> None:
-    """Guards predictions without it: a step's draft phase holds it there, and no timed pass does."""
-    profile = measure_profile(tiny_pair(), sizes=(1,), widths=(1,), rounds=1)
-    profile = dataclasses.replace(profile, draft_seconds=((1, 1.0, 0.0), (2, 1.5, 0.0)))
-    step = next(run(Decoder(tiny_pair(), "a", Policy(max_new_tokens=8, ignore_eos=True), Tree((-1, 0, 0, 1, 2)))))
-    step = dataclasses.replace(step, seconds={"draft": 4.0, "verify": 9.0, "overhead": 0.25})
-    assert _outside(step, profile, on_device=False) == 0.25
-    assert _outside(step, profile, on_device=True) == 0.25 + 4.0 - (1.0 + 1.5)
-    assert _outside(dataclasses.replace(step, seconds={**step.seconds, "draft": 2.0}), profile, on_device=True) == 0.25
 
 
 def test_steps_end_with_their_time_after_three(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,9 +63,11 @@ def race(visit: Page) -> None:
 
 
 def measure(visit: Page, tokens: int, moves: int = 100) -> Iterator[str]:
-    """What there is to say, line by line, of a race of `tokens` and of one that is stopped after `moves`."""
+    """What there is to say, line by line, of a race of `tokens`, and of a long one that is stopped after `moves`."""
     fill(visit, tokens)
     yield from smooth(visit)
+    visit.wait_for_selector("#rc-run:not([disabled])", timeout=120_000)
+    visit.fill("#rc-tokens input", "2000")  # it has not ended by itself when it is stopped
     yield stopped(visit, moves)
 
 
@@ -86,7 +88,6 @@ def told(gaps: Sequence[float]) -> str:
 
 
 def stopped(visit: Page, moves: int) -> str:
-    visit.wait_for_selector("#rc-run:not([disabled])", timeout=120_000)
     race(visit)
     visit.wait_for_function(f"{STORE}.moves.length >= {moves}", timeout=120_000)
     more, took = visit.evaluate(f"""() => new Promise((over) => {{

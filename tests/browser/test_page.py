@@ -221,7 +221,7 @@ def test_markup_typed_by_a_visitor_stays_text(visit: Visit) -> None:
     enter(page, tokens=8)
     page.click("#pg-run")
     until(page, "s.meta.label === 'measured' && s.done")
-    choose(page, "tree", "SpecInfer branching")
+    choose(page, "tree", "SpecInfer tree: children by level")
     page.fill("#pg-branching input, #pg-branching textarea", "<img src=x onerror=window.hit=3>")
     page.click("#pg-run")
     page.get_by_test_id("toast-body").get_by_text("<img src=x onerror=window").first.wait_for(timeout=5000)
