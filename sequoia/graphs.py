@@ -173,7 +173,7 @@ class OnCuda:
         here.wait_stream(self._side)
         graph = torch.cuda.CUDAGraph()
         # The first stream: a capture that fails does not come back from its own. That one has the libraries' workspaces already,
-        # and is of this device, as torch's own choice is of the first device that ever recorded.
-        with torch.cuda.stream(here), torch.cuda.graph(graph, pool=self._pool, stream=self._side):
+        # and is of this device, as torch's own choice is of the first device that ever recorded. Other threads may go on.
+        with torch.cuda.stream(here), torch.cuda.graph(graph, self._pool, self._side, capture_error_mode="thread_local"):
             result = work()
         return graph, result
