@@ -42,6 +42,9 @@ def watch(page: Any, run: dict[str, Any], step: int = 0) -> None:
     settle(page)
 
 
+LAST = 10**6  # the last step there is
+
+
 def text(page: Any, part: str) -> str:
     return page.locator(part).inner_text()
 
@@ -276,7 +279,7 @@ def test_totals_are_the_fold_over_the_traces(page: Any, canned: dict[str, Any]) 
 def test_a_slow_run_says_slower(page: Any, canned: dict[str, Any]) -> None:
     """Guards honesty: below 1 the tile shows the figure and says slower."""
     run = canned["one"]
-    watch(page, {**run, "meta": {**run["meta"], "plain_seconds": 0.002}}, 5)
+    watch(page, {**run, "meta": {**run["meta"], "plain_seconds": 0.002}}, LAST)
     tile = page.locator("[data-total=speedup]")
     assert tile.get_attribute("data-verdict") == "slower"
     assert "slower" in tile.inner_text()
@@ -287,33 +290,38 @@ def test_the_speed_up_has_its_spread_beside_it_where_there_is_one(page: Any, can
     """Guards a speed-up given as if it had no error; files of earlier versions hold no spread and open all the same."""
     run = canned["64"]
     unit = page.locator("[data-total=speedup] .sq-tile-unit")
-    watch(page, run, 9)
+    watch(page, run, LAST)
     assert unit.inner_text() == "× recorded"
     spread = [run["meta"]["plain_seconds"] * share for share in (0.9, 1.2)]
-    watch(page, {**run, "meta": {**run["meta"], "plain_spread": spread}}, 9)
+    watch(page, {**run, "meta": {**run["meta"], "plain_spread": spread}}, LAST)
     speed = page.evaluate("stage.store.totals().speedup")
     assert unit.inner_text() == f"× ({speed * 0.9:.2f}–{speed * 1.2:.2f}) recorded"
+    page.evaluate("stage.seek(3)")
+    settle(page)
+    assert unit.inner_text() == "× recorded"  # the range is the whole run's, and so is the verdict
+    assert page.locator("[data-total=speedup]").get_attribute("data-verdict") == ""
+    watch(page, {**run, "meta": {**run["meta"], "plain_spread": spread}}, LAST)
     assert page.evaluate("[...document.querySelectorAll('.sq-tile')].filter(e => e.scrollWidth > e.clientWidth + 1).length") == 0
 
 
 def test_the_range_of_a_races_lane_says_where_it_comes_from(page: Any, canned: dict[str, Any]) -> None:
     run, tile = canned["64"], page.locator("[data-total=speedup]")
     meta = {**run["meta"], "plain_spread": [run["meta"]["plain_seconds"] * share for share in (0.9, 1.2)]}
-    watch(page, {**run, "meta": meta}, 9)
+    watch(page, {**run, "meta": meta}, LAST)
     assert tile.get_attribute("title").startswith("Held against a short plain run of the same prompt, timed after the run: ")
-    watch(page, {**run, "meta": {**meta, "plain_lane": True}}, 9)
+    watch(page, {**run, "meta": {**meta, "plain_lane": True}}, LAST)
     assert tile.get_attribute("title").startswith("Held against the plain lane of the same race: ")
 
 
 def test_a_spread_that_includes_one_is_no_clear_difference(page: Any, canned: dict[str, Any]) -> None:
     """Guards a win or a loss that is claimed by its colour where the range of the speed-up leaves both open."""
     run = canned["64"]
-    watch(page, run, 9)
+    watch(page, run, LAST)
     plain = run["meta"]["plain_seconds"] / page.evaluate("stage.store.totals().speedup")  # makes the speed-up 1
     tile = page.locator("[data-total=speedup]")
     for by, verdict in ((1.1, "even"), (0.9, "even"), (1.5, "faster"), (0.6, "slower")):
         seconds = plain * by
-        watch(page, {**run, "meta": {**run["meta"], "plain_seconds": seconds, "plain_spread": [seconds * 0.8, seconds * 1.2]}}, 9)
+        watch(page, {**run, "meta": {**run["meta"], "plain_seconds": seconds, "plain_spread": [seconds * 0.8, seconds * 1.2]}}, LAST)
         assert tile.get_attribute("data-verdict") == verdict
         assert ("no clear difference" in tile.inner_text().lower()) == (verdict == "even")
 
@@ -752,9 +760,9 @@ YES, NO = [1, 0.5, 0.6, 0.41, True, None], [1, 0.002, 0.31, 0.44, False, 0.7]
 
 REASONS = [  # temperature, trials, path, node, what is said
     (1, [YES], [0, 1, 3], 1, "u = 0.41 is below p/q = 0.83, so the token is accepted."),
-    (1, [NO], [0], 1, "The target gives this token 0.2 % where the draft had given 31 %; u = 0.44 is above 0.0065: rejected, and "
+    (1, [NO], [0], 1, "At its trial the target gives this token 0.2 %, the draft 31 %; u = 0.44 is above 0.0065: rejected, and "
                       "the draft’s share is taken out of the target’s law."),
-    (1, [[1, 0.6, 0.5, 0.9, True, None]], [0, 1], 1, "at least the share the draft gave it (60 % against 50 %)"),
+    (1, [[1, 0.6, 0.5, 0.9, True, None]], [0, 1], 1, "at least the share the draft gives it (60 % against 50 %)"),
     (1, [[1, 0.0, 0.5, 0.0, False, 1.0]], [0], 1, "u = 0 is not below 0: rejected"),
     (0, [[1, 1.0, 0.6, 0.41, True, None]], [0, 1], 1, "The target’s own most probable token is exactly this one"),
     (0, [[1, 0.0, 0.6, 0.41, False, 1.0]], [0], 1, "At temperature 0 only the target’s most probable token"),

@@ -703,6 +703,18 @@ SLOW = HardwareProfile("a slow bus", "f", "t", "q", 1, ((1, 2.0, 0.0),), ((1, 0.
                        ((1, 0.0, 0.0),))
 
 
+def test_a_drawn_tree_is_asked_about_on_another_machine(page: Page) -> None:
+    """Guards a tree that is lost by asking what it would do elsewhere."""
+    page.evaluate("other => made.ingest({ profiles: [{ key: 'kept:x', name: 'offloading', note: '', profile: other }] })",
+                  json.loads(SLOW.to_json()))
+    put(page, rates=[0.6, 0.2, 0.1], hand=[-1, 0, 0, 1], shown="hand")
+    before = page.inner_text(part("tile-speedup"))
+    page.select_option(part("whatif"), "kept:x")
+    settle(page)
+    assert page.evaluate(f"{STATE}.parents") == [-1, 0, 0, 1]
+    assert page.inner_text(part("tile-speedup")) != before
+
+
 def test_another_profile_chooses_another_tree_at_once_and_says_that_it_was_not_measured_here(page: Page) -> None:
     here = page.evaluate(f"{STATE}.profile")
     page.evaluate("other => made.ingest({ profiles: [{ key: 'kept:x', name: 'offloading', note: 'flat', profile: other }] })",

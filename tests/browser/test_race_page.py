@@ -11,7 +11,7 @@ import race_cost
 from playwright.sync_api import Page, expect
 
 from sequoia.race_file import RaceLog
-from ui import race_form
+from ui.labels import VERIFIER
 from ui.race_messages import Opened
 from ui.trees import SHAPES
 
@@ -137,9 +137,7 @@ def test_no_name_of_a_menu_stands_under_its_arrow(visit: Visit, width: int, them
     """Every name that a lane's menus offer, measured in the page's own face, against the room up to the arrow."""
     page = visit(f"?__theme={theme}", viewport={"width": width, "height": 1080})
     page.get_by_role("tab", name="Race").click()
-    for menu, names in (("kind", [*race_form._KINDS.values(), *(shape.label for kind, shape in SHAPES.items()
-                                                                if kind not in (*race_form._KINDS, "plain")), "no lane"]),
-                        ("verifier", race_form._VERIFIERS.values())):
+    for menu, names in (("kind", [*(shape.name for shape in SHAPES.values()), "no lane"]), ("verifier", VERIFIER.values())):
         page.wait_for_selector(f"#rc-{menu}-3 input")
         room, widest = page.evaluate("""([id, names]) => {
           const [input, arrow] = ["input", ".icon-wrap"].map((part) => document.querySelector(id + " " + part));

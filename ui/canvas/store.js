@@ -147,7 +147,8 @@
         acceptedPerStep: sum.steps ? sum.nodes / sum.steps : NaN,
         proposedPerStep: sum.steps ? sum.proposed / sum.steps : NaN,
         speedup: plain && sum.seconds ? (plain * sum.tokens) / sum.seconds : NaN,
-        speedups: plain && sum.seconds ? (this.meta.plain_spread || []).map((one) => (one * sum.tokens) / sum.seconds) : [],
+        whole: i === this.last, // the range is that of the whole run
+        speedups: plain && sum.seconds && i === this.last ? (this.meta.plain_spread || []).map((one) => (one * sum.tokens) / sum.seconds) : [],
       };
     }
 

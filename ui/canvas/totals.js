@@ -101,7 +101,7 @@
       put("speedup", known(totals.speedup) ? totals.speedup.toFixed(2) : "–", known(totals.speedup) ? "× " + range + word : "",
         "plain: " + ms(plain) + " a token");
       attr(tile, "title", meta.plain_spread ? beside(meta) : null);
-      const verdict = !known(totals.speedup) ? "" : even(totals) ? "even" : totals.speedup > 1 ? "faster" : "slower";
+      const verdict = !known(totals.speedup) || !totals.whole ? "" : even(totals) ? "even" : totals.speedup > 1 ? "faster" : "slower";
       if (tile.dataset.verdict !== verdict) tile.dataset.verdict = verdict;
       text(this.readouts.speedup.name, SPEED[verdict] || "speed-up over plain");
     }

@@ -22,7 +22,7 @@
     if (view.greedy) return "The target’s own most probable token is exactly this one, so it is accepted.";
     const ratio = trial.p / trial.q;
     if (!known(ratio) || ratio >= 1) {
-      return "The target gives this token at least the share the draft gave it (" + percent(trial.p) + " against "
+      return "At its trial the target gives this token at least the share the draft gives it (" + percent(trial.p) + " against "
         + percent(trial.q) + "): accepted whatever u is.";
     }
     const [u, bound] = apart(trial.u, ratio);
@@ -33,7 +33,7 @@
     if (trial.u === null) return "The target drew another token, so this one is not followed.";
     if (view.greedy) return "At temperature 0 only the target’s most probable token can be accepted, and that is another one.";
     const [u, bound] = apart(trial.u, trial.q > 0 ? trial.p / trial.q : 0);
-    return "The target gives this token " + percent(trial.p) + " where the draft had given " + percent(trial.q) + "; u = " + u
+    return "At its trial the target gives this token " + percent(trial.p) + ", the draft " + percent(trial.q) + "; u = " + u
       + " is " + (trial.p === 0 ? "not below 0" : "above " + bound) + ": rejected, and the draft’s share is taken out of the target’s law.";
   }
 

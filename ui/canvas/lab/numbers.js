@@ -14,7 +14,10 @@
       this.link = link;
       const panel = (this.panel = S.panel(host, { part: "numbers", title: "This tree", cls: "sq-lab-numbers" }));
       this.word = el("span", { class: "sq-word" }, panel.titleBox);
-      this.whatif = new lab.WhatIf(panel.body, state, () => { this.settle(); this.useBest(); });
+      this.whatif = new lab.WhatIf(panel.body, state, () => {
+        this.settle();
+        if (state.shown === "best") this.useBest(); // another tree is what the other machine is asked about
+      });
       const tiles = el("div", { class: "sq-lab-tiles" }, panel.body);
       this.tiles = Object.fromEntries([["tokens", "Tokens a step", "expected", "expected"], ["speedup", "Speed-up", "predicted", "predicted here"], ["seconds", "Time of a step", "predicted", "predicted here"], ["levels", "", "Levels", "levels"]]
         .map(([name, label, word, term]) => [name, this.tile(tiles, name, label, word, term)]));
