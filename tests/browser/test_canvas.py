@@ -321,7 +321,8 @@ def test_a_spread_that_includes_one_is_no_clear_difference(page: Any, canned: di
     tile = page.locator("[data-total=speedup]")
     for by, verdict in ((1.1, "even"), (0.9, "even"), (1.5, "faster"), (0.6, "slower")):
         seconds = plain * by
-        watch(page, {**run, "meta": {**run["meta"], "plain_seconds": seconds, "plain_spread": [seconds * 0.8, seconds * 1.2]}}, LAST)
+        meta = {**run["meta"], "plain_seconds": seconds, "plain_spread": [seconds * 0.8, seconds * 1.2]}
+        watch(page, {**run, "meta": meta}, LAST)
         assert tile.get_attribute("data-verdict") == verdict
         assert ("no clear difference" in tile.inner_text().lower()) == (verdict == "even")
 
