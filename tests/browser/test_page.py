@@ -36,7 +36,7 @@ def ready(page: Page) -> None:
 
 
 def enter(page: Page, **values: Any) -> None:
-    """Type numbers into the form."""
+    """Type numbers into the form. A run that must not end by itself has temperature 3, where no text comes to its end."""
     for name, value in values.items():
         page.fill(f"#pg-{name.replace('_', '-')} input", str(value))
 
@@ -86,7 +86,7 @@ def test_messages_are_few_and_steps_come_while_it_runs(visit: Visit) -> None:
                   "SequoiaPage.view.store.take = function (m, r) { window.batches.push((m.steps || []).length);"
                   " return take.call(this, m, r); } }")
     choose(page, "tree", "plain decoding")
-    enter(page, tokens=200)
+    enter(page, tokens=200, temperature=3)
     page.click("#pg-run")
     until(page, "s.meta.label === 'measured' && s.steps.length === 200 && s.done", 40)
     batches = [size for size in page.evaluate("window.batches") if size]
@@ -98,7 +98,7 @@ def test_messages_are_few_and_steps_come_while_it_runs(visit: Visit) -> None:
 def test_stop_ends_a_run_at_once_and_step_goes_on(visit: Visit) -> None:
     page = visit()
     ready(page)
-    enter(page, tokens=2000, temperature=1)
+    enter(page, tokens=2000, temperature=3)
     page.click("#pg-run")
     until(page, "s.meta.label === 'measured' && s.steps.length > 3")
     expect(page.locator("#pg-stop")).to_be_enabled()
@@ -119,7 +119,7 @@ def test_a_run_by_keyboard_says_that_it_was_stopped(visit: Visit) -> None:
     """Guards the keys where they are wanted most, in the prompt, and the words at the end of the text."""
     page = visit()
     ready(page)
-    enter(page, tokens=2000, temperature=1)
+    enter(page, tokens=2000, temperature=3)
     page.click("#pg-prompt textarea")
     prompt = page.input_value("#pg-prompt textarea")
     page.keyboard.press("Control+Enter")
@@ -272,7 +272,7 @@ def test_a_closed_page_frees_the_models(visit: Visit) -> None:
     """The second visitor's run begins although the first one's, of thousands of tokens, was abandoned and not stopped."""
     first = visit()
     ready(first)
-    enter(first, tokens=4000, temperature=1)
+    enter(first, tokens=4000, temperature=3)
     first.click("#pg-run")
     until(first, "s.meta.label === 'measured' && s.steps.length > 2")
     second = visit()

@@ -99,7 +99,7 @@ def test_what_a_race_costs_can_be_measured(visit: Visit) -> None:
 
 def test_keys_race_and_stop_only_where_the_race_is_in_front(visit: Visit) -> None:
     page = visit()
-    to_race(page, tokens=2000)
+    to_race(page, tokens=2000, temperature=3)
     page.click("#rc-prompt textarea")
     page.keyboard.press("Control+Enter")
     until(page, "s.meta.label === 'measured' && s.moves.length > 3")
