@@ -261,10 +261,8 @@ def tolerance(dtype: torch.dtype) -> float:
 
 def _sample_logits(model: TreeModel) -> torch.Tensor:
     """(vocab,) logits of a tree's branch after a short text."""
-    context, tokens = model.open(16), [token % model.vocab for token in (1, 2, 3)]
     with model.announced():
-        context.extend(tokens)
-        return context.forward(tokens, Rows(Tree((-1, 0, 0)), range(3), context))[2].double()
+        return _branched(model, [token % model.vocab for token in (1, 2, 3)])[0]
 
 
 def _distance(one: torch.Tensor, other: torch.Tensor) -> float:
