@@ -20,14 +20,14 @@ from .trace import StepTrace
 from .tree import MAX_NODES, Tree
 
 SLACK = 0.01  # of trees that are as good as equal the one with more tokens; 0.05 took larger ones that measured slower
-_QUICK_SECONDS, _QUICK_TOKENS = 1.5, 48  # what a visitor waits for before the first step of a pair that nothing is known of
+_QUICK_SECONDS, _QUICK_TOKENS = 2.0, 48  # what a visitor waits for before the first step of a pair that nothing is known of
 _QUICK_RANKS, _WIDE_RANKS = 8, 32  # ranks counted: for trees of a few nodes, and where a pass over hundreds takes no longer
 _NEAR = 0.15  # of temperatures: shipped vectors stand 0.3 apart at most
 _SAMPLE = "import os\n\n\ndef main(path):\n    \"\"\"Read the file and print what is in it.\"\"\"\n"
 
 
 def machine(pair: Pair) -> HardwareProfile:
-    """A quick profile of this machine with `pair`, measured once (one to two seconds for a small pair)."""
+    """A quick profile of this machine with `pair`, measured once (about two seconds for a small pair)."""
     if pair.measured.profile is None:
         pair.measured.profile = measure_profile(pair, rounds=7, seconds=_QUICK_SECONDS)
     return pair.measured.profile

@@ -51,7 +51,7 @@ def benchmark(options: argparse.Namespace) -> dict[str, Any]:
     named = {name: ref for name in ("target", "draft") if (ref := getattr(options, name))}
     pair = load_pair(**named, device=options.device, offload=options.offload)
     others = other_dtypes(named, options.device) if options.offload is False and not options.sizes else {}
-    profile = pair.measured.profile = measure_profile(pair, rounds=options.rounds * 3)
+    profile = pair.measured.profile = measure_profile(pair, rounds=options.rounds * 10)
     _introduce(options, pair, others)
     blocks = [Block(options, kind, temperature) for kind in options.prompts for temperature in options.temperature]
     if options.sizes:

@@ -46,8 +46,7 @@ class Seeded:
     """Production randomness: fresh draws at every call from generators that belong to one run."""
 
     def __init__(self, seed: int, device: torch.device | str = "cpu") -> None:
-        self._host = random.Random(seed)
-        self._many = np.random.default_rng(seed)  # for the host's draws of several numbers at once
+        self._host, self._drafting = random.Random(seed), random.Random(f"drafting {seed}")
         self._device = torch.Generator(device).manual_seed(seed)
 
     def accept(self, d: float, r: float) -> tuple[bool, float]:
@@ -81,7 +80,8 @@ class Seeded:
         """`count` distinct tokens of one row with cumulative sums `heights`: the stretches of those drawn before are left out."""
         order, gone = list[int](), list[tuple[float, float]]()  # gone: stretches as (start, length), increasing
         total = left = float(heights[-1])
-        for u in self._many.random(count).tolist():
+        for _ in range(count):
+            u = self._drafting.random()
             token = int(heights.searchsorted(_past(u * left, gone), side="right"))
             if left <= _SCRAPS * total or token == len(heights) or token in order:  # the last two by rounding alone
                 return self._finished(law, order, count)
@@ -102,7 +102,7 @@ class Seeded:
     def independent(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
         if q.device.type == "cpu":
             heights = q.cumsum(-1, dtype=torch.float64).numpy()  # (rows, vocab)
-            return [row.searchsorted(self._many.random(count) * row[-1], side="right").tolist()
+            return [row.searchsorted([self._drafting.random() * row[-1] for _ in range(count)], side="right").tolist()
                     for row, count in zip(heights, counts, strict=True)]
         return _cut(self.repeated(q, max(counts)), counts)
 
@@ -139,6 +139,8 @@ class Greedy(Seeded):
 
 def likeliest(q: torch.Tensor, counts: Sequence[int]) -> Drawn:
     """The most probable tokens of each row of q (rows, vocab), in order."""
+    if q.device.type == "cpu" and max(counts) == 1:  # a chain's, a tenth of the time
+        return [[token] * count for token, count in zip(q.numpy().argmax(-1).tolist(), counts, strict=True)]
     return _cut(q.topk(max(counts)).indices, counts)
 
 

@@ -108,9 +108,12 @@ class Diagnosis:
 
     @property
     def _none(self) -> str:
-        """That no tree is offered, and what was left out."""
-        left = f"; {self.unclear} smaller gain{'s are' if self.unclear > 1 else ' is'} left out" * bool(self.unclear)
-        return f"No tree is predicted to reach more than {self.noise:.2f}×, which chance alone could show{left}."
+        """That no tree is offered, and why."""
+        if not self.unclear:
+            return "No other tree is predicted to be faster."
+        changes = f"{self.unclear} changes are" if self.unclear > 1 else "1 change is"
+        return (f"No other tree is recommended: {changes} predicted to help, but to no more than {self.noise:.2f}×, which this "
+                "run could have shown by chance.")
 
 
 def diagnose(stats: DecodeStats, tree: Tree, plain: DecodeStats, acceptance: Acceptance, profile: HardwareProfile,
@@ -144,19 +147,30 @@ def typical_tree(nodes: float, levels: float, acceptance: Acceptance) -> Tree:
 def calibrated(stats: DecodeStats, tree: Tree, plain: DecodeStats, profile: HardwareProfile) -> HardwareProfile:
     """`profile` bent so that a step with `tree` takes, phase by phase, what a mean step of `stats` took.
 
-    Draft passes are scaled alike. Target passes and overhead go through the plain run's point at 1 node and the run's at
-    len(tree); in between they keep the profile's shape, and beyond they are scaled as at len(tree). A plain token that was
-    measured slower than a step (noise, mostly) counts as the step there, since no pass gets faster with more nodes.
+    Draft passes are scaled alike. Of the overhead, levels keep the share that the profile gives them. Target passes and the rest
+    of the overhead go through the plain run's point at 1 node and the run's at len(tree); in between they keep the profile's
+    shape, and beyond they are scaled as at len(tree). A plain token that was measured slower than a step (noise, mostly) counts
+    as the step there, since no pass gets faster with more nodes.
     """
     step, token, drafting = per_step(stats, "the run"), per_token(plain), phases(tree, profile)["draft"]
     scale = step["draft"] / drafting if drafting else 1.0
-    n = len(tree)
+    n, rest = len(tree), token["draft"] + token["overhead"]
+    level = _level_overhead(tree, profile, step["overhead"], rest)
     target = {size: profile.verify_seconds(size) for size in _sizes(profile.target_seconds, n)}
     overhead = {size: profile.overhead(size) for size in _sizes(profile.overhead_seconds, n)}
     return replace(
         profile, target_seconds=_pinned(target, token["verify"], step["verify"], n),
-        overhead_seconds=_pinned(overhead, token["draft"] + token["overhead"], step["overhead"], n),
+        level_overhead=level, overhead_seconds=_pinned(overhead, rest, max(step["overhead"] - level * len(tree.widths), 0.0), n),
         draft_seconds=tuple((size, max(seconds * scale, _TINY), spread) for size, seconds, spread in profile.draft_seconds))
+
+
+def _level_overhead(tree: Tree, profile: HardwareProfile, measured: float, rest: float) -> float:
+    """Seconds of the `measured` overhead for each level that was drafted from: its predicted share, but no part of `rest`, which
+    a plain token has too."""
+    drafted, predicted = len(tree.widths), phases(tree, profile)["overhead"]
+    if not drafted or not predicted:  # the run says nothing of it
+        return profile.level_overhead
+    return min(measured * profile.level_overhead / predicted, max(measured - rest, 0.0) / drafted)
 
 
 def _sizes(points: Iterable[Point], n: int) -> list[int]:
@@ -224,7 +238,7 @@ class _Ward:
         yield Remedy("Plain decoding", 1.0, 1 - self.speedup, Tree.chain(1), "measured")
         fastest = best_plan(self.acceptance, self.profile).tree
         yield self._apply(f"The fastest tree predicted, {size_words(fastest)}", fastest)
-        for what, trees in (("A smaller tree of the same shape", smaller(self.tree, self.acceptance)),
+        for what, trees in (("A smaller tree of its kind", smaller(self.tree, self.acceptance)),
                             ("Fewer levels", [self.tree.limit(levels) for levels in range(2, self.tree.levels)])):
             if trees:
                 best = max(trees, key=lambda tree: self._speedup(self._predict(tree)))

@@ -70,7 +70,7 @@ class Prices:
 
         # The slope up to twice the size: times come in plateaus, on which one node more is free and ten more are not.
         self.node = np.array([pace * (seconds(2 * n) - seconds(n)) / n for n in range(1, most + 1)])
-        self._level = pace * np.array([0.0, *(profile.draft_seconds_at(width) for width in range(1, most + 1))])
+        self._level = pace * np.array([0.0, *(profile.level_seconds(width) for width in range(1, most + 1))])
 
     def level(self, width: int) -> float:
         return float(self._level[width])

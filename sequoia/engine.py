@@ -29,7 +29,7 @@ from .shaper import Fixed, Shaper
 from .trace import StepTrace
 from .tree import Tree
 from .verify import VERIFIERS, Verdict, Verifier
-from .warp import target_rows
+from .warp import target_row
 
 _SMALLER = "; ask for fewer tokens or a smaller tree"
 
@@ -146,7 +146,7 @@ class Decoder:
         visited: dict[int, np.ndarray] = {}
 
         def p(node: int) -> np.ndarray:
-            visited[node] = target_rows(logits[node], self.policy).cpu().numpy()
+            visited[node] = target_row(logits[node], self.policy)
             return visited[node]
 
         verdict = self.verifier.verify(tree, drafted.tokens, p, drafted.q, self._chance)

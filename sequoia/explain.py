@@ -6,9 +6,11 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from .acceptance import Acceptance
 from .errors import BadProfile, BadTrace
 from .hardware import HardwareProfile
 from .plan import Plan, SpeedupGrid
+from .planner import scores
 from .trace import PHASES, DecodeStats
 from .tree import Tree
 
@@ -31,7 +33,7 @@ def knee(profile: HardwareProfile) -> int | None:
 def phases(tree: Tree, profile: HardwareProfile) -> dict[str, float]:
     """Predicted seconds of one step with `tree` by phase; they sum to `plan.step_seconds`."""
     return {"draft": sum(profile.draft_seconds_at(width) for width in tree.widths),
-            "verify": profile.verify_seconds(len(tree)), "overhead": profile.overhead(len(tree))}
+            "verify": profile.verify_seconds(len(tree)), "overhead": profile.overhead(len(tree), len(tree.widths))}
 
 
 # -- the choice ----------------------------------------------------------------------------------------------------------------
@@ -119,6 +121,17 @@ def _cost(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
         return f"{time_words(abs(total))} of {_DOING[most]}"
     sign = "" if change[most] * total > 0 else "−"
     return f"{time_words(abs(total))}, {sign}{time_words(abs(change[most]))} of it {_DOING[most]}"
+
+
+def why_chain(tree: Tree, acceptance: Acceptance) -> str:
+    """Why the fastest tree has no branch, where it has none: what its last node adds, held against a second child of the root.
+    Empty for trees that branch and for plain decoding."""
+    if len(tree) == 1 or tree.levels < len(tree):
+        return ""
+    *_, last = scores(tree, acceptance)
+    second = scores(Tree((-1, 0, 0)), acceptance)[2]
+    return (f"A chain: its last node is predicted to add {_few(last)} tokens a step, a second guess at its root only "
+            f"{_few(second)}.")
 
 
 # -- predicted and measured ----------------------------------------------------------------------------------------------------

@@ -50,7 +50,8 @@ def read_json(text: Any, kind: str, max_chars: int, error: type[SequoiaError]) -
     except (ValueError, RecursionError) as problem:
         raise error(f"not a JSON file: {problem}") from None
     if not isinstance(data, dict) or data.get("format") != kind or type(data.get("version")) is not int or data["version"] != 1:
-        raise error(f"not a {kind} file: it needs format {kind!r} and version 1")
+        other = f", and says {shown(data['format'])}" if isinstance(data, dict) and data.get("format") not in (None, kind) else ""
+        raise error(f"not a {kind} file: it needs format {kind!r} and version 1{other}")
     return data
 
 

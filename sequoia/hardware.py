@@ -37,8 +37,9 @@ class HardwareProfile:
 
     target_seconds: one verification pass over that many nodes; it starts at 1 node, which is plain decoding.
     draft_seconds: one draft pass over that many nodes of a level. overhead_seconds: what a step with that many nodes
-    spends outside both models, one number or points. Sizes increase; between them time is read off straight lines that
-    never fall, beyond the last along the last two. source: one of SOURCES. date: ISO 8601. versions: library to version.
+    spends outside both models, one number or points. level_overhead: what each level that is drafted from adds to that. Sizes
+    increase; between them time is read off straight lines that never fall, beyond the last along the last two. source: one of
+    SOURCES. date: ISO 8601. versions: library to version.
     """
 
     device: str
@@ -52,6 +53,7 @@ class HardwareProfile:
     date: str
     overhead_seconds: tuple[Point, ...] = ((1, 0.0, 0.0),)
     versions: tuple[tuple[str, str], ...] = ()
+    level_overhead: float = 0.0
 
     def __post_init__(self) -> None:
         if isinstance(self.overhead_seconds, Real):
@@ -62,6 +64,7 @@ class HardwareProfile:
             checked[name] = _points(getattr(self, name), name, least)
         checked["source"], checked["date"] = _source(self.source), _date(self.date)
         checked["versions"] = _versions(self.versions)
+        checked["level_overhead"] = number(self.level_overhead, "level_overhead", 0, MAX_SECONDS, BadProfile)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         if self.target_seconds[0][0] != 1:
@@ -75,9 +78,13 @@ class HardwareProfile:
         """One draft pass over `width` nodes."""
         return _at(self._draft_line, width)
 
-    def overhead(self, n: int) -> float:
-        """What a step with `n` nodes spends outside the two models."""
-        return _at(self._overhead_line, n)
+    def overhead(self, n: int, drafted: int = 0) -> float:
+        """What a step with `n` nodes spends outside the two models, where `drafted` levels are drafted from."""
+        return _at(self._overhead_line, n) + drafted * self.level_overhead
+
+    def level_seconds(self, width: int) -> float:
+        """What a level costs whose `width` nodes are drafted from: the draft's pass, and the overhead of one level more."""
+        return self.draft_seconds_at(width) + self.level_overhead
 
     @property
     def plain_seconds(self) -> float:
@@ -101,8 +108,9 @@ class HardwareProfile:
 
     @classmethod
     def from_json(cls, text: str) -> HardwareProfile:
-        """The profile in `text`, as written by `to_json`; raises BadProfile for anything else."""
-        data = read_json(text, FORMAT, MAX_JSON_CHARS, BadProfile)
+        """The profile in `text`, as written by `to_json`; raises BadProfile for anything else. Files of before `level_overhead`
+        have it among the overhead of their nodes."""
+        data = {"level_overhead": 0.0, **read_json(text, FORMAT, MAX_JSON_CHARS, BadProfile)}
         names = [field.name for field in fields(cls)]
         if missing := [name for name in names if name not in data]:
             raise BadProfile(f"the profile has no {', '.join(missing)}; it needs {', '.join(names)}")

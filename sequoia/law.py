@@ -156,8 +156,9 @@ class FirstTokens:
             return f"The first tokens of {draws} are too few to be held against the target's law."
         shown = f"χ² = {self.statistic:.1f}, {self.freedom} degree{'s' * (self.freedom != 1)} of freedom, p = "
         if self.verdict == "fits":
-            poorly = "" if value >= POOR else f" poorly (it differs below {ALARM:g}; count more draws with other seeds)"
-            return f"The first tokens of {draws} fit the target's law{poorly}: {shown}{value:.2g}, measured."
+            poorly = "" if value >= POOR else f" (a poor fit; it counts as different below {ALARM:g}: draw more with other seeds)"
+            found = f"No difference from the target's law in the first tokens of {draws}{poorly}: {shown}{value:.2g}, measured."
+            return f"{found} A share off by less than about {min(self.sight or 1, 1):.0%} would not show.".replace("%", " %")
         return f"The first tokens of {draws} do not follow the target's law: {shown}{value:.1g}, measured, below {ALARM:g}."
 
 

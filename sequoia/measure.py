@@ -9,7 +9,7 @@ import statistics
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
-from itertools import cycle, islice
+from itertools import accumulate, cycle, islice
 
 from .engine import Decoder, run
 from .errors import BadProfile
@@ -25,14 +25,15 @@ from .progress import Progress, followed, part
 from .trace import StepTrace
 from .tree import MAX_NODES, Tree
 
-SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
+SIZES = (1, 2, 4, 6, 8, 12, 16, 32, 64, 128)  # closest where trees for a CPU are, and where passes begin to take longer
 WIDTHS = (1, 2, 4, 8, 16, 32)
-OVERHEAD_SIZES = (1, 16, 61)  # nodes of chains of five beside each other, and the root
+CHAIN = 6  # nodes: what its steps cost more than plain ones is put down to its levels
+OVERHEAD_SIZES = (1, CHAIN, 16, 61)  # nodes of chains of five beside each other, and the root
 WIDE_WIDTHS, WIDE_OVERHEAD_SIZES = (64, 128, 256), (256,)  # measured too where larger trees may pay
 _FLAT = 1.5  # times as long: what twice the nodes may take for twice as many to be looked at
 _SLOW = 20  # passes: what of them does not fit the time is measured at few sizes
 PASSES = 0.8  # share of the time that is for passes; the rest is for whole steps
-_DRAFTS_A_STEP = 4
+_DRAFTS_A_STEP = 6  # about what a planned tree has; the first finds its weights pushed out of the cache, the others do not
 _PROMPT = "The quick brown fox jumps over the lazy dog. "
 
 
@@ -55,14 +56,12 @@ def measure_profile(pair: Pair, *, sizes: Sequence[int] | None = None, widths: S
         widths = (WIDTHS + WIDE_WIDTHS * wide)[::1 if sizes is not None or len(targets) >= len(SIZES) else 2]
     drafts = _passes(pair.draft, [whole(n, "widths", 1, MAX_NODES, BadProfile) for n in widths], prefix)
     _rounds(targets, drafts, rounds, seconds * PASSES, progress)
-    overhead, steps = list[Point](), OVERHEAD_SIZES + WIDE_OVERHEAD_SIZES * wide
-    for n in steps:
-        rest = part(lambda share: progress(PASSES + (1 - PASSES) * share), len(overhead), len(steps))
-        overhead.append(_overhead(pair, n, seconds * (1 - PASSES) / len(steps), rest))
-        rest(1.0)
+    steps = OVERHEAD_SIZES + WIDE_OVERHEAD_SIZES * wide
+    level, overhead = _by_level(_overheads(pair, steps, seconds * (1 - PASSES),
+                                           lambda share: progress(PASSES + (1 - PASSES) * share)))
     return HardwareProfile(device=place_of(pair.target), dtype=dtype_name(pair), target=pair.target.name,
                            draft=pair.draft.name, prefix_length=prefix, target_seconds=_points(targets),
-                           draft_seconds=_points(drafts), overhead_seconds=tuple(overhead),
+                           draft_seconds=_points(drafts), overhead_seconds=overhead, level_overhead=level,
                            source="measured", date=date.today().isoformat(), versions=versions())
 
 
@@ -122,14 +121,33 @@ def _point(size: int, found: Sequence[float]) -> Point:
     return size, statistics.median(found), (high - low) / 2
 
 
-def _overhead(pair: Pair, n: int, seconds: float, progress: Progress) -> Point:
-    """What steps with `n` nodes spend outside the models: the engine's own steps on a fixed text, for at most about `seconds`."""
-    levels = min(6, n)
-    tree = Tree.sequences((n - 1) // 5, 5).limit(levels) if n > 5 else Tree.chain(n)
+def _overheads(pair: Pair, sizes: Sequence[int], seconds: float, progress: Progress) -> Iterator[tuple[Tree, Point]]:
+    """A tree of each size, and what its steps spend outside the models."""
+    for done, n in enumerate(sizes):
+        tree = Tree.sequences((n - 1) // (CHAIN - 1), CHAIN - 1) if n > 1 else Tree.chain(1)
+        rest = part(progress, done, len(sizes))
+        yield tree, _overhead(pair, tree, seconds / len(sizes), rest)
+        rest(1.0)
+
+
+def _by_level(found: Iterable[tuple[Tree, Point]]) -> tuple[float, tuple[Point, ...]]:
+    """The overhead of a level that is drafted from, and the rest, which is that of the nodes and never falls. Levels beyond
+    CHAIN - 1 come a little dear: the nodes that they need anyway count once more among the nodes."""
+    found = [*found]
+    seconds = {len(tree): point[1] for tree, point in found}
+    level = max(seconds[CHAIN] - seconds[1], 0.0) / (CHAIN - 1)
+    rest = accumulate((median - level * len(tree.inner) for tree, (_, median, _) in found), max)
+    return level, tuple((n, seconds, spread) for seconds, (_, (n, _, spread)) in zip(rest, found, strict=True))
+
+
+def _overhead(pair: Pair, tree: Tree, seconds: float, progress: Progress) -> Point:
+    """What steps with `tree` spend outside the models: the engine's own steps on a fixed text, for at most about `seconds`."""
     prompt = (_PROMPT * 3)[:max(pair.limit // 4, 1)]  # short enough for the smallest context
-    policy = Policy(temperature=0.6, max_new_tokens=8 * levels, ignore_eos=True)
+    policy = Policy(temperature=0.6, max_new_tokens=8 * tree.levels, ignore_eos=True)
     steps = followed(_some(run(Decoder(pair, prompt, policy, tree)), seconds), policy.max_new_tokens, progress)
-    return _point(len(tree), [step.seconds["overhead"] for step in steps[1:] or steps])
+    whole = [step for step in steps if len(step.tree) == len(tree)]  # the last ones have no room for all of it
+    kept = whole[1:] or whole or steps
+    return _point(len(tree), [step.seconds["overhead"] for step in kept])
 
 
 def _some(steps: Iterable[StepTrace], seconds: float) -> Iterator[StepTrace]:

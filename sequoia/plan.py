@@ -51,8 +51,7 @@ class SpeedupGrid:
 
 def step_seconds(tree: Tree, profile: HardwareProfile) -> float:
     """Predicted time of one step with `tree`: one target pass, a draft pass per level but the leaves', and the overhead."""
-    drafting = sum(profile.draft_seconds_at(width) for width in tree.widths)
-    return profile.verify_seconds(len(tree)) + drafting + profile.overhead(len(tree))
+    return profile.verify_seconds(len(tree)) + profile.overhead(len(tree)) + sum(map(profile.level_seconds, tree.widths))
 
 
 def predict(tree: Tree, acceptance: Acceptance, profile: HardwareProfile) -> Plan:
@@ -131,7 +130,7 @@ class _Clock:
 
     def __init__(self, profile: HardwareProfile, nodes: int) -> None:
         self._pass = [profile.verify_seconds(n) + profile.overhead(n) for n in range(1, nodes + 1)]
-        self._draft = [0.0] + [profile.draft_seconds_at(width) for width in range(1, nodes + 1)]
+        self._level = [0.0] + [profile.level_seconds(width) for width in range(1, nodes + 1)]
 
     def steps(self, growth: Growth) -> Iterator[float]:
         """Seconds of a step with the first 1, 2, ... nodes of `growth`."""
@@ -143,5 +142,5 @@ class _Clock:
                 has_children[parent] = True
                 depth = growth.depths[parent]
                 widths[depth] += 1
-                drafting += self._draft[widths[depth]] - self._draft[widths[depth] - 1]
+                drafting += self._level[widths[depth]] - self._level[widths[depth] - 1]
             yield self._pass[node] + drafting

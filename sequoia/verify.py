@@ -82,7 +82,7 @@ def walk(tree: Tree, tokens: Sequence[int], p: LawOf, q: LawOf, chance: Chance, 
         draft, tried = _normalised(q(node).astype(residual.dtype)), []
         for child in tree.children[node]:
             token = tokens[child]
-            if not draft.any():
+            if tried and not draft.any():
                 draft = _uniform_except(draft, tried)
             weights = residual[token], draft[token]
             accepted, u = chance.accept(weights[1], weights[0])

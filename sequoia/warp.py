@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import torch
 
 from .errors import BadModel
@@ -19,11 +22,23 @@ def target_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
     return _checked(target_laws(logits, policy), "target")
 
 
+def target_row(logits: torch.Tensor, policy: Policy) -> np.ndarray:
+    """`target_rows` of one row (vocab,), on the host, as a walk asks for them; at temperature 0 with fewer operations."""
+    if policy.temperature > 0 or logits.device.type != "cpu":
+        return target_rows(logits, policy).cpu().numpy()
+    row = logits.float().numpy()
+    law, token = np.zeros(len(row)), row.argmax()  # a NaN counts as the greatest
+    if not np.isfinite(row[token]):
+        raise overflowed("target")
+    law[token] = 1
+    return law
+
+
 def target_laws(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
     """`target_rows` without a look at its numbers, for which a device would have to be waited for: such rows are NaN."""
     if policy.temperature == 0:
         return _one_hot(logits)
-    return nucleus(_softmax(logits.double(), policy.temperature), policy.top_p)
+    return nucleus(_softmax(logits, policy.temperature, torch.float64), policy.top_p)
 
 
 def draft_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
@@ -38,7 +53,7 @@ def draft_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
 
 def draft_laws(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
     """`draft_rows` without a look at its numbers."""
-    uncut = _softmax(logits.float(), policy.temperature or 1.0)
+    uncut = _softmax(logits, policy.temperature or 1.0, torch.float32)
     if policy.temperature == 0 or policy.top_p == 1:
         return uncut
     return nucleus(uncut, policy.top_p).mul_(1 - _SPARE).add_(uncut, alpha=_SPARE)
@@ -54,8 +69,10 @@ def nucleus(probs: torch.Tensor, top_p: float) -> torch.Tensor:
     return kept / kept.sum(-1, keepdim=True)
 
 
-def _softmax(logits: torch.Tensor, temperature: float) -> torch.Tensor:
-    return torch.softmax(logits / max(temperature, _COLDEST), -1)
+def _softmax(logits: torch.Tensor, temperature: float, dtype: torch.dtype) -> torch.Tensor:
+    if temperature == 1:
+        return torch.softmax(logits, -1, dtype=dtype)
+    return torch.softmax(logits.to(dtype) / max(temperature, _COLDEST), -1)
 
 
 def _one_hot(logits: torch.Tensor) -> torch.Tensor:
@@ -67,7 +84,7 @@ def _one_hot(logits: torch.Tensor) -> torch.Tensor:
 
 def _checked(laws: torch.Tensor, whose: str) -> torch.Tensor:
     """`laws` (..., vocab). A NaN or an infinite greatest logit makes NaN of a whole row, so one column tells."""
-    if laws[..., 0].isnan().any():
+    if math.isnan(laws[..., 0].sum()):
         raise overflowed(whose)
     return laws
 

@@ -6,8 +6,9 @@ Eight chi-square tests at 1e-6, one comparison at 1e-6 and two collision tests a
 
 from __future__ import annotations
 
+import random
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +17,7 @@ import pytest
 import torch
 from exact import Enumerator, Law, law, logits, over_torch, steps, true_law, warped
 
-from sequoia.chance import Chance, Greedy, Seeded, chance_for
+from sequoia.chance import Chance, Drawn, Greedy, Seeded, chance_for
 from sequoia.errors import BadModel
 from sequoia.policy import Policy
 from sequoia.tree import Tree
@@ -76,15 +77,22 @@ class FrozenNoise(Seeded):
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
-        noise = self._many.random(10)
-        self._many = Constant(noise)  # pyright: ignore[reportAttributeAccessIssue]
+        self._noise = self._drafting.getstate()
+
+    def without_replacement(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
+        self._drafting.setstate(self._noise)
+        return super().without_replacement(q, counts)
 
 
-class Constant:
-    """A source of several uniforms that gives the same ones at every call."""
+class Constant(random.Random):
+    """A source that gives the same number at every call."""
 
-    def __init__(self, noise: np.ndarray) -> None:
-        self.random = lambda count: noise[:count]
+    def __init__(self, u: float) -> None:
+        super().__init__()
+        self._u = u
+
+    def random(self) -> float:
+        return self._u
 
 
 SMALL = Tree((-1, 0, 0, 1))
@@ -145,7 +153,7 @@ def test_what_is_left_unfinished_is_completed_by_a_race(monkeypatch: pytest.Monk
 def test_distinct_draws_at_the_ends_of_u_are_distinct_and_have_mass(row: list[float], u: float) -> None:
     """Stretches that are left out must not be entered from either end, and tokens without mass come last."""
     chance = Seeded(0)
-    chance._many = Constant(np.full(4, u))  # pyright: ignore[reportAttributeAccessIssue]
+    chance._drafting = Constant(u)
     drawn = chance.without_replacement(torch.tensor([row]), [4])[0]
     assert sorted(drawn) == [0, 1, 2, 3]
     with_mass = sum(weight > 0 for weight in row)
@@ -176,7 +184,8 @@ def test_noise_is_fine_enough_for_rare_tokens(source: str) -> None:
     (24 pairs expected), on float64's grid none does (a false alarm has a chance of 5e-8).
     """
     chance = Seeded(4)
-    seen = chance.noise((2_000_000,), torch.device("cpu")).numpy() if source == "race" else chance._many.random(2_000_000)
+    seen = (chance.noise((2_000_000,), torch.device("cpu")).numpy() if source == "race"
+            else np.array([chance._drafting.random() for _ in range(2_000_000)]))
     small = seen[seen < 2e-4]
     assert 300 < len(small) < 500
     assert len(np.unique(small)) == len(small)
@@ -207,7 +216,7 @@ def test_each_row_gets_as_many_tokens_as_it_was_asked_for(chance: type[Seeded], 
 def test_independent_draws_at_the_ends_of_u_have_mass(u: float) -> None:
     """u = 0 must skip leading zeros and the greatest u must not fall off the end."""
     chance = Seeded(0)
-    chance._many = Constant(np.full(2, u))  # pyright: ignore[reportAttributeAccessIssue]
+    chance._drafting = Constant(u)
     for row in ([0.0, 0.3, 0.7, 0.0], [0.0, 0.1, 0.1, 0.0], [0.0, 1e-30, 3e-30, 0.0]):
         assert chance.independent(torch.tensor([row]), [2]) == ([[1, 1]] if u == 0 else [[2, 2]])
 

@@ -115,8 +115,9 @@ def test_adding_makes_a_new_value() -> None:
 
 def test_the_sentences_carry_the_numbers() -> None:
     assert counted((0.5, 0.5), (190, 210)).sentence == (
-        "The first tokens of 400 draws fit the target's law: χ² = 1.0, 1 degree of freedom, p = 0.32, measured.")
-    assert "fit the target's law poorly" in counted((0.5, 0.5), (160, 240)).sentence
+        "No difference from the target's law in the first tokens of 400 draws: χ² = 1.0, 1 degree of freedom, p = 0.32, "
+        "measured. A share off by less than about 12 % would not show.")
+    assert "(a poor fit; it counts as different below 1e-06" in counted((0.5, 0.5), (160, 240)).sentence
     bad = counted((0.5, 0.5), (100, 300))
     assert bad.sentence.startswith("The first tokens of 400 draws do not follow the target's law: χ² = 100.0, 1 degree of ")
     assert bad.p_value < ALARM

@@ -32,7 +32,8 @@ def random_profile(rng: random.Random) -> HardwareProfile:
     base, share = rng.uniform(0.001, 0.1), rng.uniform(0.01, 0.5)
     target = [(n, base * (1 + n * rng.uniform(0, 0.05)) * rng.uniform(0.9, 1.1), 0.0) for n in (1, 2, 4, 8, 16, 32)]
     draft = [(n, base * share * (1 + n * rng.uniform(0, 0.2)) * rng.uniform(0.9, 1.1), 0.0) for n in (1, 3, 9)]
-    return replace(PROFILE, target_seconds=target, draft_seconds=draft, overhead_seconds=base * rng.uniform(0, 0.3))
+    return replace(PROFILE, target_seconds=target, draft_seconds=draft, overhead_seconds=base * rng.uniform(0, 0.3),
+                   level_overhead=base * rng.uniform(0, 0.1))
 
 
 # -- profiles --------------------------------------------------------------------------------------------------
@@ -93,6 +94,7 @@ BAD: dict[str, tuple[str, Any, str]] = {
     "size 0": ("draft_seconds", [(0, 0.5, 0.0)], "size of draft_seconds[0]: 0 is not a whole number from 1 to 65536"),
     "no plain token": ("target_seconds", [(2, 0.5, 0.0)], "target_seconds starts at 2 nodes; it must start at 1"),
     "no time": ("target_seconds", [(1, 0.0, 0.0)], "seconds of target_seconds[0]: 0.0 is not a number from"),
+    "negative for a level": ("level_overhead", -0.1, "level_overhead: -0.1 is not a number from 0 to 1e+06"),
     "negative": ("overhead_seconds", -0.1, "seconds of overhead_seconds[0]: -0.1 is not a number from 0 to 1e+06"),
     "nan": ("draft_seconds", [(1, math.nan, 0.0)], "seconds of draft_seconds[0]: nan"),
     "inf": ("draft_seconds", [(1, math.inf, 0.0)], "seconds of draft_seconds[0]: inf"),
@@ -128,6 +130,12 @@ def test_json_round_trip() -> None:
     rng = random.Random(2)
     for profile in (PROFILE, *(random_profile(rng) for _ in range(20))):
         assert HardwareProfile.from_json(profile.to_json()) == profile
+
+
+def test_a_file_of_before_levels_had_an_overhead_is_read() -> None:
+    file = json.loads(PROFILE.to_json())
+    del file["level_overhead"]
+    assert HardwareProfile.from_json(json.dumps(file)) == PROFILE
 
 
 def file_with(**changes: Any) -> str:
@@ -175,6 +183,9 @@ def test_step_seconds_adds_what_a_step_runs() -> None:
     tree = Tree.sequences(32, 2)  # 65 nodes, passes of 1 and 32
     assert step_seconds(tree, PROFILE) == pytest.approx(0.03 + 0.03 / 192 + 0.0005 + 0.0006 + 0.001 + 0.00064)
     assert step_seconds(Tree.chain(1), PROFILE) == PROFILE.plain_seconds
+    levels = replace(PROFILE, level_overhead=0.01)
+    assert step_seconds(tree, levels) == pytest.approx(step_seconds(tree, PROFILE) + 2 * 0.01)
+    assert levels.plain_seconds == PROFILE.plain_seconds
 
 
 def test_prediction_of_any_tree() -> None:

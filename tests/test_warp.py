@@ -10,7 +10,7 @@ import torch
 
 from sequoia.errors import BadModel
 from sequoia.policy import Policy
-from sequoia.warp import draft_rows, nucleus, target_rows
+from sequoia.warp import draft_rows, nucleus, target_row, target_rows
 
 
 def some_logits(rows: int, vocab: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
@@ -99,6 +99,17 @@ def test_overflowed_logits_are_refused(bad: float, temperature: float) -> None:
         target_rows(torch.tensor([[0.0, 1.0], [bad, 1.0]]), Policy(temperature=temperature))
     with pytest.raises(BadModel, match="NaN or infinity"):
         target_rows(torch.tensor([[-math.inf, -math.inf]]), Policy(temperature=temperature))
+    for row in ([bad, 1.0], [1.0, bad], [-math.inf, -math.inf]):
+        with pytest.raises(BadModel, match="the target's logits hold NaN or infinity"):
+            target_row(torch.tensor(row), Policy(temperature=temperature))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
+@pytest.mark.parametrize("policy", [Policy(temperature=0), Policy(temperature=0.6), Policy(temperature=1, top_p=0.7)])
+def test_one_row_is_that_of_all_rows(policy: Policy, dtype: torch.dtype) -> None:
+    logits = torch.randn(6, 40, generator=torch.Generator().manual_seed(1), dtype=torch.float64).to(dtype)
+    for row, law in zip(logits, target_rows(logits, policy), strict=True):
+        assert target_row(row, policy).tolist() == pytest.approx(law.tolist(), abs=1e-15)
 
 
 # -- top-p alone -------------------------------------------------------------------------------------------------
