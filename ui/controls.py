@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +13,12 @@ from sequoia.verify import VERIFIERS
 from . import labels, show
 from .presets import TEMPERATURE, presets
 from .session import Limits
-from .trees import SHAPES
+from .trees import SHAPES, TEXTS
 
 FORM = ("prompt", "chat", "temperature", "top_p", "max_new_tokens", "seed", "tree", "first", "second", "branching", "verifier",
         "compare")
 RUN, RESUME, LOADING = "Run", "Resume", "loading models…"
+STOP, ANEW = "Stop", "Start over"
 _DRAWS = {"sequoia": " (without replacement)", "specinfer": " (with replacement)"}
 
 
@@ -57,14 +58,51 @@ class Controls:
         """What `going` and `resting` may change."""
         return [self.run, self.step, self.stop, self.save, self.open, self.example]
 
+    @property
+    def settings(self) -> list[Any]:
+        """What any run has beside its prompt and its tree."""
+        return [self.verifier, self.temperature, self.top_p, self.max_new_tokens, self.seed]
+
+    @property
+    def tree_fields(self) -> list[Any]:
+        """What `shaped` may change."""
+        return [self.tree, self.first, self.second, self.branching]
+
+    def shaped(self, kind: Any, numbers: Sequence[Any] | None = None) -> dict[Any, Any]:
+        """Updates for when the tree is to be of the shape `kind`: what it is, and the fields it has, with their names and
+        `numbers` or their first values."""
+        shape = SHAPES.get(kind) if isinstance(kind, str) else None
+        updates = {field: gr.update(visible=False) for field in (self.first, self.second, self.branching)}
+        if shape is None:
+            return updates
+        fields = [self.branching] if kind in TEXTS else [self.first, self.second]
+        for field, name, value in zip(fields, shape.fields, numbers or shape.start, strict=False):  # a chain has one number
+            updates[field] = gr.update(visible=True, label=name, value=value)
+        return {self.tree: gr.update(info=shape.about), **updates}
+
+    def put(self, kind: str, numbers: Sequence[Any]) -> dict[Any, Any]:
+        """Updates that put a tree into the form: the shape `kind` with its `numbers`."""
+        return {**self.shaped(kind, numbers), self.tree: gr.update(value=kind, info=SHAPES[kind].about)}
+
     def going(self) -> dict[Any, Any]:
         """Updates for when a run begins: from then on the file on offer is of an earlier one."""
-        return {button: gr.update(interactive=button is self.stop) for button in self.buttons}
+        updates = {button: gr.update(interactive=False) for button in self.buttons}
+        return {**updates, self.stop: gr.update(interactive=True, value=STOP)}
 
     def resting(self, continues: bool) -> dict[Any, Any]:
         """Updates for when it is over, or paused and able to go on."""
-        updates = {button: gr.update(interactive=button is not self.stop) for button in self.buttons}
-        return {**updates, self.run: gr.update(interactive=True, value=RESUME if continues else RUN)}
+        updates = {button: gr.update(interactive=True) for button in self.buttons}
+        paused = {self.run: gr.update(interactive=True, value=RESUME), self.stop: gr.update(interactive=True, value=ANEW)}
+        return {**updates, **(paused if continues else self.anew())}
+
+    def anew(self) -> dict[Any, Any]:
+        """Updates for when there is no run that Run could go on with."""
+        return {self.run: gr.update(interactive=True, value=RUN), self.stop: gr.update(interactive=False, value=STOP)}
+
+    @property
+    def course(self) -> list[Any]:
+        """What `anew` changes."""
+        return [self.run, self.stop]
 
 
 def controls(limits: Limits) -> Controls:
@@ -108,13 +146,13 @@ def _buttons(parts: dict[str, Any]) -> None:
     with gr.Row(elem_classes="pg-go"):
         parts["run"] = gr.Button(LOADING, variant="primary", elem_id="pg-run", scale=3, min_width=60)
         parts["step"] = gr.Button("Step", elem_id="pg-step", scale=1, min_width=50)
-        parts["stop"] = gr.Button("Stop", elem_id="pg-stop", scale=1, min_width=50, interactive=False)
+        parts["stop"] = gr.Button(STOP, elem_id="pg-stop", scale=1, min_width=50, interactive=False)
 
 
 def _tree(parts: dict[str, Any]) -> None:
     with gr.Group(elem_classes="pg-group"):
         parts["tree"] = gr.Dropdown([(shape.label, kind) for kind, shape in SHAPES.items()], value="planned", label="Tree",
-                                    elem_id="pg-tree", filterable=False)
+                                    info=SHAPES["planned"].about, elem_id="pg-tree", filterable=False)
         with gr.Row():
             parts["first"] = gr.Number(label="Nodes", value=64, visible=False, min_width=60, elem_id="pg-first")
             parts["second"] = gr.Number(label="Levels at most", value=8, visible=False, min_width=60, elem_id="pg-second")
@@ -136,15 +174,3 @@ def _policy(parts: dict[str, Any], limits: Limits) -> None:
                                                 min_width=60, elem_id="pg-tokens")
             parts["seed"] = gr.Number(label=labels.RUN["seed"], value=0, min_width=60, elem_id="pg-seed")
         parts["compare"] = gr.Checkbox(label="Compare with plain decoding", value=True, elem_id="pg-compare", container=False)
-
-
-def numbers_of(kind: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """Updates of `first`, `second` and `branching` for the shape `kind`: those it has, with their names and first values."""
-    shape = SHAPES.get(kind) if isinstance(kind, str) else None
-    if shape is None or kind in ("branching", "lab"):
-        text = gr.update(visible=True, label=shape.fields[0], value=shape.start[0]) if shape else gr.update(visible=False)
-        return gr.update(visible=False), gr.update(visible=False), text
-    fields = [*zip(shape.fields, shape.start, strict=True), (None, None)][:2] if shape.fields else []
-    updates = [gr.update(visible=True, label=name, value=value) if name else gr.update(visible=False) for name, value in fields]
-    updates += [gr.update(visible=False)] * (3 - len(updates))
-    return updates[0], updates[1], updates[2]

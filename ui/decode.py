@@ -14,11 +14,11 @@ from gradio.utils import get_upload_folder
 from sequoia import Run, SequoiaError
 
 from . import messages, recordings, show, stage
-from .controls import LOADING, RESUME, RUN, Controls, controls, numbers_of
+from .controls import ANEW, LOADING, RESUME, RUN, Controls, controls
 from .engine_room import EngineRoom
 from .line import Left
 from .live import LiveRun
-from .order import Order
+from .order import Order, settings_of
 from .recordings import Shelf
 from .session import Busy, Limits, Sessions
 
@@ -52,33 +52,41 @@ class LiveView:
         quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
         engine = {**quiet, "concurrency_id": "engine", "concurrency_limit": self._limits.waiting, "trigger_mode": "once"}
         run, step = [form.run.click, form.prompt.submit], [form.step.click]
-        gr.on([*run, *step], form.going, None, form.buttons, queue=False, **quiet)
+        gr.on([*run, *step], form.going, None, form.buttons, queue=False, js="() => SequoiaPage.begins()", **quiet)
         for start, made in ((run, self.run), (step, self.step)):  # every output costs milliseconds a message: they have one
-            gr.on(start, made, form.form, self.stage, **engine).then(self.rested, None, form.buttons, queue=False, **quiet)
-        form.stop.click(self.stop, None, None, queue=False, **quiet)
-        gr.on([part.change for part in form.form], None, form.run, form.run, api_visibility="private",  # begins a new run
-              js=f"label => (SequoiaPage.changed(), label === {show.literal(RESUME)} ? {show.literal(RUN)} : label)")
-        form.tree.input(numbers_of, form.tree, [form.first, form.second, form.branching], queue=False, **quiet)
-        form.open.upload(self.open, form.open, [self.stage, form.save, form.run], **quiet)
-        form.example.click(self.example, None, [self.stage, form.save, form.run], **quiet)
+            over = gr.on(start, made, form.form, self.stage, **engine).then(self.rested, None, form.buttons, queue=False, **quiet)
+            over.then(None, form.run, form.run, js=anew("SequoiaPage.other()"), **quiet)  # changed while the run was on
+        form.stop.click(self.stop, form.stop, [self.stage, *form.course], queue=False, **quiet)
+        gr.on([part.change for part in form.form], None, form.run, form.run, js=anew("SequoiaPage.changed()"), **quiet)
+        form.tree.input(form.shaped, form.tree, form.tree_fields, queue=False, **quiet)
+        self.stage.take(self.fill, None, [self.stage, form.prompt, form.chat, *form.tree_fields, *form.settings], **quiet)
+        form.open.upload(self.open, form.open, [self.stage, form.save, *form.course], **quiet)
+        form.example.click(self.example, None, [self.stage, form.save, *form.course], **quiet)
         for comes in (blocks.load, self.stage.come):  # the view asks where the page's own event came too early for it
             comes(self.load, None, [self.stage, form.save], **quiet)
         blocks.load(self.watch, None, [self._header, self.stage, form.run, *self.chats], concurrency_limit=None, **quiet)
-        self._header.select(self.renew, None, [form.run, *self.chats], queue=False, **quiet)
+        self._header.select(self.renew, None, [*form.course, *self.chats], queue=False, **quiet)
         blocks.unload(self.leave)
 
     # -- runs ------------------------------------------------------------------------------------------------------------------
 
     def run(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[str]:
-        """To the end: a new run, or the one that was stepped through so far if nothing was changed since."""
+        """To the end: a new run, or the paused one if nothing was changed since."""
         yield from self._carry_out(data, request, None)
 
     def step(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[str]:
         """One step of the paused run, or of a new one if there is none or the form was changed since."""
         yield from self._carry_out(data, request, 1)
 
-    def stop(self, request: gr.Request) -> None:
-        self.sessions.stop(visitor(request))
+    def stop(self, label: Any, request: gr.Request) -> Updates:
+        """The run ends after its present step. Where the button says that it starts over, the paused run is given up: what it
+        says counts, as a run that was just stopped rests a moment before the button tells."""
+        run = self.sessions.get(visitor(request))
+        if label != ANEW or (run and run.busy):
+            self.sessions.stop(visitor(request))
+            return {self.form.stop: gr.skip()}  # Gradio takes no empty update
+        words = "The paused run was given up; its steps so far stay on screen. The next Run or Step begins a new one."
+        return {self.stage: messages.aside(notice=words), **self.form.anew(), **self._given_up(request)}
 
     def leave(self, request: gr.Request) -> None:
         """The page was closed: the engine is free after the present step."""
@@ -86,7 +94,7 @@ class LiveView:
 
     def _carry_out(self, data: Mapping[Any, Any], request: gr.Request, steps: int | None) -> Iterator[str]:
         try:
-            run = self._chosen(Order.parse(self.form.values(data), self._limits), visitor(request), steps)
+            run = self._chosen(Order.parse(self.form.values(data), self._limits), visitor(request))
             self.sessions.go(visitor(request), run, steps)
         except SequoiaError as problem:
             yield refused(problem, "Not run")
@@ -105,16 +113,14 @@ class LiveView:
             return self.form.resting(False)
         if run.busy:
             return self.form.going()
-        updates = {**self.form.resting(run.stepped), **self._saved(run)}
+        updates = {**self.form.resting(run.holding), **self._saved(run)}
         if not run.holding:
             run.forget()
         return updates
 
-    def _chosen(self, order: Order, who: str, steps: int | None) -> LiveRun:
+    def _chosen(self, order: Order, who: str) -> LiveRun:
         last = self.sessions.get(who)
-        if last and last.holding and last.order == order and (steps is not None or last.stepped):
-            return last
-        return LiveRun(order, self._room, self._limits, self.shelf)
+        return last if last and last.holding and last.order == order else LiveRun(order, self._room, self._limits, self.shelf)
 
     def _saved(self, run: LiveRun) -> Updates:
         """The file on offer: that of what is on the stage. A run that never began left the one before it there."""
@@ -152,7 +158,7 @@ class LiveView:
         if run is None or run.busy or not run.holding:
             return {}
         run.release()
-        return {self.form.run: gr.update(value=RUN)}
+        return self.form.anew()
 
     def open(self, path: Any, request: gr.Request) -> Updates:
         """Play the run in an uploaded file, and give up a paused one; with any other file everything on screen stays."""
@@ -162,6 +168,17 @@ class LiveView:
             warn(str(problem), "Not opened")
             return {self.stage: messages.aside(error=f"Not opened: {problem}")}
         return self._put(found, request)
+
+    def fill(self, event: gr.EventData) -> Updates:
+        """Put the settings of the run on screen, which the browser tells, into the form."""
+        told = event._data if isinstance(event._data, Mapping) else {}
+        try:
+            found = settings_of(told, self._limits)
+        except SequoiaError as problem:
+            return {self.stage: refused(problem, "Not taken over")}
+        kind, numbers = found.pop("tree", None), found.pop("numbers", None)
+        values = {getattr(self.form, name): gr.update(value=value) for name, value in found.items()}
+        return {**values, **(self.form.put(kind, numbers) if kind else {})}
 
     def show(self, run: Run, request: gr.Request) -> Updates:
         """Play `run`, which another view holds. One that was measured here stays a measured one, and is kept for reload. Raises
@@ -203,9 +220,10 @@ class LiveView:
         if told and told.stage == "failed":
             yield {self.stage: messages.aside(error=f"The models could not be loaded: {told.words}. Recorded runs still play.")}
 
-    def renew(self) -> Updates:
+    def renew(self, request: gr.Request) -> Updates:
         """Other models are there: a paused run cannot go on, and whether prompts can be chat messages is another matter."""
-        return {self.form.run: gr.update(value=RUN), **self._chatting()}
+        run = self.sessions.get(visitor(request))
+        return {**({} if run and run.busy else self.form.anew()), **self._chatting()}
 
     def _chatting(self) -> Updates:
         """The boxes "as a chat message", ticked where the models have a template and away where they have none."""
@@ -214,6 +232,11 @@ class LiveView:
         except (SequoiaError, Left):
             able = False
         return {box: gr.update(visible=able, value=True) for box in self.chats}
+
+
+def anew(when: str) -> str:
+    """JavaScript for the button Run: it does not resume `when` the form, as the browser tells, is no longer the paused run's."""
+    return f"label => ({when} && label === {show.literal(RESUME)} ? {show.literal(RUN)} : label)"
 
 
 def visitor(request: gr.Request) -> str:

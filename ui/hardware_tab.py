@@ -18,6 +18,7 @@ from . import hardware_view, profiles, show
 from .decode import LiveView, visitor, warn
 from .engine_room import EngineRoom, made_with
 from .hardware_view import Rates, aside
+from .labels import worded
 from .measuring import Measurement, Report
 from .profiles import Entry
 from .ready import pair_now, settled
@@ -140,7 +141,10 @@ class HardwareTab:
         if entry is None:
             raise BadProfile("no profile is at hand; measure this machine or import one")
         nodes = int(nodes) if isinstance(nodes, float) and nodes.is_integer() else nodes
-        whole(nodes, "nodes at most", 1, self._limits.nodes, BadTree)
+        try:
+            whole(nodes, "nodes", 1, self._limits.nodes, BadTree)
+        except BadTree as problem:
+            raise worded(problem, {"nodes": "Nodes at most"}) from None
         recording, pair = self._live.shelf.get(request.query_params.get("run")), pair_now(self._room)
         run = recording.run() if recording else None
         if run and pair and not made_with(run.meta, pair):
@@ -248,7 +252,8 @@ def _same(entries: Mapping[str, Entry], key: Any) -> set[str]:
 
 
 def _times(entry: Entry) -> tuple[Any, ...]:
-    return entry.profile.target_seconds, entry.profile.draft_seconds, entry.profile.overhead_seconds
+    profile = entry.profile
+    return profile.target_seconds, profile.draft_seconds, profile.overhead_seconds, profile.level_overhead
 
 
 def _rate_choices(vectors: dict[str, Rates]) -> list[tuple[str, str]]:

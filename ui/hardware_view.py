@@ -11,7 +11,7 @@ from typing import Any
 from sequoia import Acceptance, DecodeStats, HardwareProfile, Pair, Run, SequoiaError, best_plan
 from sequoia.atlas import Atlas, positional
 from sequoia.auto import SLACK
-from sequoia.explain import Comparison, compare, fastest, knee, phases, why
+from sequoia.explain import Comparison, compare, fastest, knee, phases, size_words, time_words, why
 from sequoia.plan import Plan, levels_for, predict, speedup_grid
 
 from . import figures, recordings
@@ -68,8 +68,10 @@ def message(entry: Entry, rates: Rates, nodes: int, against: Entry | None, run: 
     return _text({"notice": notice, "view": {
         "profile": _facts(entry), "against": against.name if against else None, "file": entry.file(),
         "rates": {"name": rates.name, "label": rates.label}, "plan": _numbers(plan, profile), "knee": _knee(profile),
-        "why": why(grid, profile), "default": _default(default, plan), "tree": list(plan.tree.parents),
+        "why": why(grid, profile) + _capped(plan, nodes), "default": _default(default, plan, profile is here),
+        "tree": list(plan.tree.parents),
         "figures": {"heat": figures.heat_map(grid), "verify": figures.verify_curve(shown), "small": figures.small_curves(shown)},
+        "levels": _levels(profile), "there": _there(against, rates, nodes),
         "run": _run(run, here, known or {"given": rates}), "atlas": _atlases(run)}})
 
 
@@ -98,10 +100,35 @@ def _knee(profile: HardwareProfile) -> dict[str, Any]:
     return {"nodes": knee(profile), "most": profile.target_seconds[-1][0]}
 
 
-def _default(default: Plan, plan: Plan) -> str:
+def _there(against: Entry | None, rates: Rates, nodes: int) -> str | None:
+    """What the times compared with make of the same acceptance."""
+    if against is None:
+        return None
+    plan = best_plan(rates.acceptance, against.profile, nodes)
+    return (f"With the times of {against.name} ({against.profile.source}) and the same acceptance: {size_words(plan.tree)}, "
+            f"{plan.expected_tokens:.2f} tokens in {time_words(plan.predicted_seconds)}, {plan.predicted_speedup:.2f}× plain "
+            "decoding, predicted.")
+
+
+def _levels(profile: HardwareProfile) -> str | None:
+    """What the curve of the overhead by nodes leaves out."""
+    if not profile.level_overhead:
+        return None
+    return (f"Besides, each level that is drafted adds {time_words(profile.level_overhead)} of overhead: drawing, and a longer "
+            "walk.")
+
+
+def _capped(plan: Plan, nodes: int) -> str:
+    """A word on a best tree that is as large as any that was looked at."""
+    if not len(plan.tree) == nodes > 1:
+        return ""
+    return f" It has as many nodes as are allowed; a larger one may be faster still: set “Nodes at most” above {nodes}."
+
+
+def _default(default: Plan, plan: Plan, here: bool) -> str:
     """What the live view's own choice makes of the same figures."""
-    rule = (f"Of all trees within {SLACK * 100:g} % of the fastest, “Sequoia, planned for this machine” takes the one with the "
-            "most tokens")
+    rule = (f"Of all trees within {SLACK * 100:g} % of the fastest, “Sequoia, planned for this machine” "
+            f"{'takes' if here else 'would take'} the one with the most tokens")
     if default.tree == plan.tree:
         return f"{rule}: here, the same tree."
     return (f"{rule}: here {len(default.tree)} nodes on {default.tree.levels} levels, {default.expected_tokens:.2f} tokens, "

@@ -28,7 +28,6 @@ from .presets import presets
 from .profiles import Entry
 from .ready import pair_now, settled
 from .session import Limits, Sessions
-from .trees import SHAPES
 
 CANVAS = Path(__file__).resolve().parent / "canvas" / "lab"
 SCRIPTS = ("glossary.js", "pictures.js", "planner.js", "dp_table.js", "dp_shade.js", "dp_grid.js", "dp_explain.js",
@@ -79,7 +78,7 @@ class LabTab:
         self.board.select(self.come, self._hardware.store, self.board, concurrency_limit=None, **quiet)
         self.board.count(self.count, None, self.board, **engine)
         self.board.halt(self.halt, None, None, queue=False, **quiet)
-        chosen = self.board.decode(self.decode, None, [form.tree, form.first, form.second, form.branching], **quiet)
+        chosen = self.board.decode(self.decode, None, form.tree_fields, **quiet)
         left = chosen.success(None, None, None, js="() => Sequoia.lab.leave()", api_visibility="private")
         left.success(form.going, None, form.buttons, queue=False, **quiet)
         left.success(self._live.run, form.form, self._live.stage, **engine).then(
@@ -172,8 +171,7 @@ class LabTab:
         except SequoiaError as problem:
             raise gr.Error(show.toast(f"Not run: {problem}"), print_exception=False) from None
         text = " ".join(map(str, tree.parents))
-        return {form.tree: "lab", form.first: gr.update(visible=False), form.second: gr.update(visible=False),
-                form.branching: gr.update(visible=True, label=SHAPES["lab"].fields[0], value=text)}
+        return form.put("lab", [text])
 
 
 def _number(value: Any, name: str) -> float:

@@ -73,7 +73,8 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
                            if _is_number(policy.get(name))}
     if isinstance(tree := meta.get("tree"), Mapping):
         clean["tree"] = {name: tree[name] for name in ("nodes", "levels") if _is_number(tree.get(name))}
-        clean["tree"] |= {"how": relabelled(tree["how"][:200])} if isinstance(tree.get("how"), str) else {}
+        clean["tree"] |= {name: relabelled(tree[name][:200]) for name in ("how", "why") if isinstance(tree.get(name), str)}
+        clean["tree"] |= {"wish": tree["wish"]} if _is_wish(tree.get("wish")) else {}
     if _is_number(seconds := meta.get("plain_seconds", 0)) and 0 < seconds < 1e6:
         clean |= {"plain_seconds": seconds, "plain_label": "recorded"}
         if _is_spread(spread := meta.get("plain_spread"), seconds):
@@ -107,6 +108,12 @@ def _is_spread(value: Any, middle: float) -> bool:
     if not isinstance(value, list) or len(value) != 2 or not all(map(_is_number, value)):
         return False
     return 0 < value[0] <= middle <= value[1] < 1e6
+
+
+def _is_wish(value: Any) -> bool:
+    """A kind of tree and its numbers or its text; Order checks what they are."""
+    return (isinstance(value, list) and 1 <= len(value) <= 3 and isinstance(value[0], str)
+            and all(_is_number(part) or (isinstance(part, str) and len(part) <= MAX_TEXT) for part in value))
 
 
 def _is_number(value: Any) -> bool:

@@ -28,7 +28,8 @@ class Meter:
 
     def __init__(self, case: Case, tree_of: Callable[[int], Tree | Callable[[], Shaper]], seconds: float,
                  gone: Callable[[], bool]) -> None:
-        self._case, self._tree_of, self._gone, self._end = case, tree_of, gone, time.monotonic() + seconds
+        self._case, self._tree_of, self._gone = case, tree_of, gone
+        self._seconds, self._end = seconds, time.monotonic() + seconds
         self._lane = case.base or 0  # whose text the place is in: the target's own where a lane decodes plainly
         self._place = place_in(case.pair, case.prompt, case.tallies[self._lane].tokens, case.policy, self._over)
 
@@ -69,7 +70,12 @@ class Meter:
         return first_tokens(case.pair, case.prompt, policy, self._tree_of(i), case.lanes[i].verifier, DRAWS, 1, self._place)
 
     def _told(self, found: FirstTokens, going: bool) -> Result:
-        return said(_KINDS[found.verdict], found.sentence, p=found.p_value, count=self._count(found, going))
+        words = " ".join(filter(None, (found.sentence, "" if going or found.draws >= DRAWS else self._short())))
+        return said(_KINDS[found.verdict], words, p=found.p_value, count=self._count(found, going))
+
+    def _short(self) -> str:
+        """Why there are fewer draws than were wanted."""
+        return "The check was stopped." if self._gone() else f"There was no time for all {DRAWS}: it has {self._seconds:g} s."
 
     def _blind(self) -> Result:
         place, why = self._place, "spread so thin over its tokens that draws do not meet"

@@ -13,7 +13,9 @@ from sequoia.guarded import shown, whole
 
 from .labels import RUN, worded
 from .session import Limits
-from .trees import Wish
+from .trees import TEXTS, Wish
+
+_USUAL = {"temperature": 1.0, "top_p": 1.0, "max_new_tokens": 128, "seed": 0}  # where a run does not say
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,19 @@ class Order:
         prompt, policy = _prompt(form["prompt"], limits), _policy(form, limits, labels)
         verifier_named(form["verifier"])
         return cls(prompt, policy, _wish(form, limits), form["verifier"], form["compare"] is True, form.get("chat") is True)
+
+
+def settings_of(meta: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
+    """The values of a form that asks for the run with this `meta`, whoever wrote it. The tree is left out where the run does not
+    say how to ask for it. Raises a SequoiaError for what could not be run here."""
+    policy, tree = (meta[name] if isinstance(meta.get(name), Mapping) else {} for name in ("policy", "tree"))
+    wish = tree["wish"] if isinstance(tree.get("wish"), list) else []
+    kind, *numbers = wish or ["plain"]
+    first, second = [*numbers, None, None][:2]
+    form = {"prompt": meta.get("prompt"), "chat": meta.get("chat") is True, "verifier": meta.get("verifier", "sequoia"),
+            **{name: policy.get(name, value) for name, value in _USUAL.items()}}
+    Order.parse({**form, "tree": kind, "first": first, "second": second, "branching": first, "compare": False}, limits)
+    return {**form, **({"tree": kind, "numbers": numbers} if wish else {})}
 
 
 def _prompt(text: Any, limits: Limits) -> str:
@@ -57,7 +72,7 @@ def _wish(form: Mapping[str, Any], limits: Limits) -> Wish:
     kind = form["tree"]
     if not isinstance(kind, str):
         raise BadPolicy(f"tree: {shown(kind)} is not the name of a shape")
-    numbers = (form["branching"],) if kind in ("branching", "lab") else (_int(form["first"]), _int(form["second"]))
+    numbers = (form["branching"],) if kind in TEXTS else (_int(form["first"]), _int(form["second"]))
     return Wish(kind, numbers, limits.nodes)
 
 

@@ -15,10 +15,9 @@ from sequoia.race import MOST_LANES
 from .labels import RACE, VERIFIER
 from .order import Order
 from .session import Limits
-from .trees import SHAPES, Wish
+from .trees import SHAPES, TEXTS, Wish
 
 NO_LANE, LEAST_LANES = "none", 2
-TEXTS = ("branching", "lab")  # kinds whose number field is a text of its own
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,7 @@ class RaceTab:
         details = [part for lane in form.lanes for part in lane.details]
         applied = self.board.apply(self.apply, {*kinds}, [self.board, *kinds, *details], **quiet)
         applied.then(None, None, None, js="() => scrollTo(0, 0)", api_visibility="private")  # to the words that say what was done
-        lane = self.board.open(self.open_lane, None, [live.stage, live.form.save, live.form.run], **quiet)
+        lane = self.board.open(self.open_lane, None, [live.stage, live.form.save, *live.form.course], **quiet)
         lane.success(None, None, None, js="() => (Sequoia.lab.leave(), scrollTo(0, 0))", api_visibility="private")
         for comes in (blocks.load, self.board.come):  # the view asks where the page's own event came too early for it
             comes(self.load, None, [self.board, form.save], **quiet)

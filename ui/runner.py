@@ -11,6 +11,7 @@ from typing import Any
 
 from sequoia import Decoder, Pair, SequoiaError, Shaper, StepTrace, Tree, acceptance_of
 from sequoia.errors import OutOfMemory
+from sequoia.explain import why_chain
 from sequoia.machine import dtype_name, place_of, versions
 from sequoia.record import prompt_pieces
 from sequoia.spread import Step
@@ -50,16 +51,11 @@ class Runner(Worker):
         self._decoder: Decoder | None = None
         self._meta: dict[str, Any] = {}
         self._made: list[Step] = []  # by the steps so far
-        self._stepped = False  # paused by having made the steps it was asked for, not by Stop
 
     @property
     def holding(self) -> bool:
         """True while the run can go on: it has begun, has not ended, and its caches are kept."""
         return self._decoder is not None and not self._released
-
-    @property
-    def stepped(self) -> bool:
-        return self.holding and self._stepped
 
     def _free(self) -> None:
         self._decoder = None
@@ -72,19 +68,19 @@ class Runner(Worker):
                 raise OtherPair("other models were loaded meanwhile, so this run cannot go on; press Run for a new one")
             self._decoder = decoder = self._decoder or self._begin(pair)
             late = self._decode(decoder, steps)
-            self._stepped = not self._halt.is_set()
+            stopped = self._halt.is_set()
             meta = self._compare(pair) if decoder.finish else None
         self._released |= bool(late or decoder.finish)
-        end = decoder.finish or ("time" if late else "paused" if self._stepped else "stopped")
+        end = decoder.finish or ("time" if late else "stopped" if stopped else "paused")
         return Ended(end, notice=self._said(late, end, timed=meta is not None), meta=meta)
 
     def _said(self, late: str | None, end: str, timed: bool) -> str | None:
-        """What the visitor is told at the end: that time was up, or that a speed-up that was asked for is missing."""
-        wanted = self.order.compare and self.order.wish.kind != "plain"
-        if timed or not wanted or end == "paused":
-            return late
-        start = late or ("stopped before its end" if end == "stopped" else None)
-        return "; ".join(filter(None, (start, "plain decoding was not timed, so there is no speed-up to show")))
+        """What the visitor is told at the end: why it was, how to go on, and that a speed-up that was asked for is missing."""
+        start = late or ("stopped before its end; Resume and Step go on with it" if end == "stopped" else None)
+        wanted = self.order.compare and self.order.wish.kind != "plain" and end != "paused"
+        why = "Stop came before plain decoding was" if self._halt.is_set() and not start else "plain decoding was not"
+        missing = f"{why} timed, so there is no speed-up to show" if wanted and not timed else None
+        return "; ".join(filter(None, (start, missing))) or None
 
     def _begin(self, pair: Pair) -> Decoder:
         tree, how = self.order.wish.tree(pair, self.order.policy, self.order.verifier, self.order.prompt)
@@ -135,11 +131,15 @@ def meta_of(pair: Pair, order: Order, tree: Tree | Shaper, how: str) -> dict[str
             "device": place_of(pair.target), "dtype": dtype_name(pair), "verifier": order.verifier, "prompt": order.prompt,
             "policy": {"temperature": policy.temperature, "top_p": policy.top_p, "max_new_tokens": policy.max_new_tokens,
                        "seed": policy.seed, "ignore_eos": policy.ignore_eos},
-            "tree": {**({"nodes": len(tree), "levels": tree.levels} if isinstance(tree, Tree) else {}), "how": how},
+            "tree": {**({"nodes": len(tree), "levels": tree.levels} if isinstance(tree, Tree) else {}), "how": how,
+                     "wish": [order.wish.kind, *order.wish.numbers]},
             **({"chat": True, "prompt_tokens": prompt_pieces(pair, order.prompt)} if pair.chats else {}),
             "plain_seconds": None, "versions": dict(versions()),
             "date": f"{datetime.now().astimezone():%Y-%m-%d %H:%M}"}
     with suppress(SequoiaError):
         if order.wish.kind in ("planned", "best", "replanned", "dynamic"):
-            meta["acceptance"] = list(acceptance_of(pair, policy, order.verifier, [order.prompt])[0].rates)
+            acceptance = acceptance_of(pair, policy, order.verifier, [order.prompt])[0]
+            meta["acceptance"] = list(acceptance.rates)
+            if order.wish.kind == "planned" and isinstance(tree, Tree):
+                meta["tree"]["why"] = why_chain(tree, acceptance.smoothed())
     return meta

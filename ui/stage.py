@@ -16,8 +16,8 @@ from .theme import FOLDER
 
 CANVAS = Path(__file__).resolve().parent / "canvas"
 # Each adds to the one name `Sequoia`; a file stands after those it uses while it loads.
-SCRIPTS = ("glyphs.js", "dom.js", "board.js", "terms.js", "fields.js", "layout.js", "frame.js", "words.js", "view.js",
-           "store.js", "totals.js", "textview.js", "nodes.js", "minimap.js", "treetools.js", "pan.js", "treehands.js",
+SCRIPTS = ("glyphs.js", "dom.js", "board.js", "terms.js", "fields.js", "layout.js", "frame.js", "words.js", "repeats.js",
+           "view.js", "store.js", "totals.js", "textview.js", "nodes.js", "minimap.js", "treetools.js", "pan.js", "treehands.js",
            "treeview.js", "inspector.js", "scrubber.js", "bars.js", "keys.js", "stage.js")
 
 
@@ -41,7 +41,8 @@ def stage(steps_since: Callable[[Any], str]) -> gr.HTML:
 
     return gr.HTML(html_template='<div class="sq-stage"></div>', apply_default_css=False, elem_id="pg-view",
                    elem_classes="pg-view", server_functions=[get_steps],
-                   js_on_load="SequoiaPage.stage(element, props, watch, () => trigger('come'), server);")
+                   js_on_load="const asks = {come: () => trigger('come'), take: (meta) => trigger('take', meta)};"
+                              "SequoiaPage.stage(element, props, watch, (name, data) => asks[name](data), server);")
 
 
 def header(told: Callable[[], str] | None = None) -> gr.HTML:

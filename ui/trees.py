@@ -17,9 +17,9 @@ from .labels import worded
 
 @dataclass(frozen=True)
 class Shape:
-    """One entry of the menus. `name` is short, for lanes; with `more` behind it it says what it is. `how`: how such a tree came
-    about, with places for its numbers. `fields` name its numbers, `start` are the values they begin with; `make` builds the
-    tree where no pair is needed for it."""
+    """One entry of the menus. `name` is short, for lanes; with `more` behind it it says what it is, and `about` is a sentence.
+    `how`: how such a tree came about, with places for its numbers. `fields` name its numbers, `start` are the values they begin
+    with; `make` builds the tree where no pair is needed for it."""
 
     name: str
     more: str
@@ -27,6 +27,7 @@ class Shape:
     fields: tuple[str, ...] = ()
     start: tuple[Any, ...] = ()
     make: Callable[..., Tree] | None = None
+    about: str = ""
 
     @property
     def label(self) -> str:
@@ -58,26 +59,37 @@ def _branching(text: Any) -> Tree:
 def _listed(text: Any) -> Tree:
     if not isinstance(text, str) or len(text) > 8 * MAX_NODES:
         raise BadTree(f"parents: {shown(text)}; wanted is the parent of each node, such as -1 0 0 1")
-    parts = text.replace(",", " ").split()
+    parts = text.replace(",", " ").replace("−", "-").split()
     if not all(part.removeprefix("-").isdecimal() and part.isascii() for part in parts):
         raise BadTree(f"parents: {shown(text)}; wanted is a whole number a node, such as -1 0 0 1")
     return Tree.from_parents([int(part) for part in parts])
 
 
 SHAPES = {
-    "planned": Shape("Sequoia", ", planned for this machine", "planned for this machine"),
-    "best": Shape("Sequoia, sized", " as given", "best of its size", ("Nodes", "Levels at most"), (64, 8)),
-    "chain": Shape("Chain", "", "chain", ("Nodes",), (6,), Tree.chain),
-    "sequences": Shape("k sequences", "", "{} sequences of {}", ("Sequences", "Tokens in each"), (4, 5), Tree.sequences),
-    "kary": Shape("k-ary", " tree", "{}-ary, {} levels", ("Children a node", "Levels"), (2, 5), Tree.kary),
+    "planned": Shape("Sequoia", ", planned for this machine", "planned for this machine",
+                     about="Of the trees predicted within 1 % of the fastest here, the one with the most tokens a step."),
+    "best": Shape("Sequoia, sized", " as given", "best of its size", ("Nodes", "Levels at most"), (64, 8),
+                  about="The tree of that size with the most tokens a step, by dynamic programming."),
+    "chain": Shape("Chain", "", "chain", ("Nodes",), (6,), Tree.chain,
+                   about="One guess after the other: speculative decoding without a tree."),
+    "sequences": Shape("k sequences", "", "{} sequences of {}", ("Sequences", "Tokens in each"), (4, 5), Tree.sequences,
+                       about="Several chains beside each other, all from the root."),
+    "kary": Shape("k-ary", " tree", "{}-ary, {} levels", ("Children a node", "Levels"), (2, 5), Tree.kary,
+                  about="As many children at every node, level after level."),
     "branching": Shape("SpecInfer tree", ": children by level", "branching {}", ("Children, level by level",), ("4, 2, 2, 1",),
-                       _branching),
-    "lab": Shape("Lab tree", ", or any other", "from the lab", ("Parent of each node",), ("-1 0 0 1",), _listed),
-    "replanned": Shape("Replanned", " while decoding", "replanned while decoding", ("Nodes at most", "Levels at most"), (64, 12)),
+                       _branching, about="So many children at every node of the first level, the second, and so on."),
+    "lab": Shape("Lab tree", ", or any other", "given node by node", ("Parent of each node",), ("-1 0 0 1",), _listed,
+                 about="Drawn in the lab, or typed: the number of each node’s parent, -1 for the root, which is node 0."),
+    "replanned": Shape("Replanned", " while decoding", "replanned while decoding", ("Nodes at most", "Levels at most"), (64, 12),
+                       about="Planned anew every few steps, from what was accepted in this run so far."),
     "dynamic": Shape("Dynamic", ", grown with the draft", "dynamic, grown with the draft", ("Nodes at most", "Levels at most"),
-                     (64, 12)),
-    "plain": Shape("Plain", " decoding, one node", "plain decoding", make=lambda: Tree.chain(1)),
+                     (64, 12), about="Grown anew in every step, where the draft itself is sure."),
+    "plain": Shape("Plain", " decoding, one node", "plain decoding", make=lambda: Tree.chain(1),
+                   about="One token a step and no draft: what all others are held against."),
 }
+
+
+TEXTS = ("branching", "lab")  # kinds whose one field is a text
 
 
 @dataclass(frozen=True)

@@ -31,10 +31,11 @@
   const page = (form) => ({
     prompt: () => document.querySelector(`#${form}-prompt textarea`)?.value,
     run: () => press(form + "-run"),
-    stop: () => press(form + "-stop"),
+    stop: () => (document.getElementById(form + "-stop")?.textContent.trim() === "Stop" ? press(form + "-stop") : false),
   });
 
   const STOP = "Stop after the present step (Esc)";
+  const OVER = "Give the paused run up; the next Run or Step begins a new one";
   const HINTS = {
     "pg-run": "Decode to the end (Ctrl + Enter)", "pg-step": "One step of decoding", "pg-stop": STOP, "rc-run": "Race to the finish line (Ctrl + Enter)", "rc-stop": STOP,
   };
@@ -42,7 +43,8 @@
   /** The forms' buttons say their keys; they come and go with the framework, so each is told when the pointer or the focus comes. */
   function hint(event) {
     const button = event.target.closest?.(".pg-go button");
-    if (button && HINTS[button.id] && !button.title) button.title = HINTS[button.id];
+    const words = button?.textContent.trim() === "Start over" ? OVER : HINTS[button?.id];
+    if (words) button.title = words;
   }
   for (const name of ["pointerover", "focusin"]) document.addEventListener(name, hint);
 
@@ -55,8 +57,20 @@
   }
   for (const name of ["pointerdown", "keydown"]) document.addEventListener(name, putAway, true);
 
-  /** Something in the form was changed. */
-  P.changed = () => P.view?.store.changed();
+  let other = false; // the form was changed since its run last began or went on
+
+  P.begins = () => {
+    other = false;
+    return [];
+  };
+
+  P.other = () => other;
+
+  /** Something in the form was changed: what runs or is paused is no longer the form's run. */
+  P.changed = () => {
+    P.view?.store.changed();
+    return (other = true);
+  };
 
   /** Hand every new value of a component to its stage. A tab opened as the page loads may be made too late for its first value,
       which it then asks for. */
@@ -73,9 +87,10 @@
     setTimeout(() => props.value || come(), COME_MS);
   }
 
-  P.stage = function (element, props, watch, come, server) {
-    P.view = window.Sequoia.mount(element.querySelector(".sq-stage"), { server, page: page("pg") });
-    follow(P.view, "run", props, watch, come);
+  P.stage = function (element, props, watch, trigger, server) {
+    const take = (meta) => trigger("take", meta);
+    P.view = window.Sequoia.mount(element.querySelector(".sq-stage"), { server, page: { ...page("pg"), take } });
+    follow(P.view, "run", props, watch, () => trigger("come"));
   };
 
   P.race = function (element, props, watch, trigger, server, plotly) {

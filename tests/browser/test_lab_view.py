@@ -93,7 +93,8 @@ def profile(rng: random.Random) -> HardwareProfile:
     def points(first: float) -> tuple[tuple[int, float, float], ...]:
         return tuple((n, first * rng.uniform(0.8, 1.4) * (1 + n / 40), 0.0) for n in (1, 2, 5, 16, 48))
 
-    return HardwareProfile("d", "f", "t", "q", 8, points(0.01), points(0.001), "simulated", "2026-01-01", points(0.0004))
+    return HardwareProfile("d", "f", "t", "q", 8, points(0.01), points(0.001), "simulated", "2026-01-01", points(0.0004),
+                           level_overhead=rng.uniform(0, 0.001))
 
 
 def test_growth_and_smoothing_are_pythons(page: Page) -> None:
@@ -609,7 +610,7 @@ def test_a_tree_from_the_lab_runs_in_the_live_view(visit: Callable[..., Page]) -
     page.click(part("run"))
     page.wait_for_function("(s => s.meta.label === 'measured' && s.done)(SequoiaPage.view.store)", timeout=30_000)
     assert page.evaluate("SequoiaPage.view.store.steps.length") > 0
-    assert page.evaluate("SequoiaPage.view.store.meta.tree.how") == "from the lab"
+    assert page.evaluate("SequoiaPage.view.store.meta.tree.how") == "given node by node"
     assert page.evaluate("SequoiaPage.view.store.trees[SequoiaPage.view.store.steps[0].tree].parents") == wanted
 
 

@@ -171,6 +171,65 @@ def test_steps_one_by_one_then_the_rest(visit: Visit) -> None:
     page.click("#pg-run")
     until(page, "s.done && s.totals(s.last).tokens === 24")
     expect(page.locator("#pg-run")).to_have_text("Run")
+    expect(page.locator("#pg-stop")).to_have_text("Stop")
+
+
+def test_a_run_whose_settings_were_changed_meanwhile_is_not_resumed(visit: Visit) -> None:
+    page = visit()
+    ready(page)
+    enter(page, temperature=3, tokens=400)
+    page.click("#pg-run")
+    until(page, "s.meta.label === 'measured' && s.steps.length >= 3")
+    enter(page, seed=5)
+    page.click("#pg-stop")
+    expect(page.locator("#pg-stop")).to_have_text("Start over")
+    expect(page.locator("#pg-run")).to_have_text("Run")
+    page.click("#pg-step")
+    until(page, "s.meta.policy.seed === 5 && s.steps.length === 1")
+    expect(page.locator("#pg-run")).to_have_text("Resume")
+
+
+def test_a_run_that_is_stepped_through_can_be_started_over(visit: Visit) -> None:
+    page = visit()
+    ready(page)
+    enter(page, tokens=24)
+    for n in (1, 2):
+        page.click("#pg-step")
+        until(page, f"s.meta.label === 'measured' && s.steps.length === {n}")
+    over = page.locator("#pg-stop", has_text="Start over")
+    over.hover()
+    assert "Give the paused run up" in page.get_attribute("#pg-stop", "title")
+    page.keyboard.press("Escape")  # stops a run that goes on, and gives none up
+    expect(over).to_be_enabled()
+    over.click()
+    expect(page.locator("#pg-run")).to_have_text("Run")
+    expect(page.locator("#pg-stop")).to_be_disabled()
+    page.click("#pg-step")
+    until(page, "s.meta.label === 'measured' && s.steps.length === 1")
+
+
+def test_the_settings_of_a_recorded_run_can_be_used(visit: Visit) -> None:
+    page = visit()
+    ready(page)
+    page.fill("#pg-prompt textarea", "x = 1")
+    page.fill("#pg-seed input", "9")
+    page.click("text=Use its settings")
+    expect(page.locator("#pg-prompt textarea")).to_have_value(store(page, "meta.prompt"))
+    expect(page.locator("#pg-seed input")).to_have_value(str(store(page, "meta.policy.seed")))
+    expect(page.locator("[data-part=asked]")).not_to_contain_text("not the form’s")
+    page.click("#pg-step")
+    until(page, "s.meta.label === 'measured' && s.steps.length === 1")
+    expect(page.get_by_text("Use its settings")).to_be_hidden()
+
+
+def test_the_menu_of_trees_says_what_the_chosen_one_is(visit: Visit) -> None:
+    page = visit()
+    ready(page)
+    about = page.locator("#pg-tree")
+    expect(about).to_contain_text("Of the trees predicted within 1 % of the fastest here")
+    page.click("#pg-tree input")
+    page.get_by_role("option", name="k sequences").click()
+    expect(about).to_contain_text("Several chains beside each other, all from the root.")
 
 
 def test_a_bad_value_is_named_and_the_run_on_screen_stays(visit: Visit) -> None:
@@ -222,6 +281,7 @@ def test_markup_typed_by_a_visitor_stays_text(visit: Visit) -> None:
     page.click("#pg-run")
     until(page, "s.meta.label === 'measured' && s.done")
     choose(page, "tree", "SpecInfer tree: children by level")
+    expect(page.locator("#pg-tree")).to_contain_text("So many children at every node")  # what comes with it is in the field
     page.fill("#pg-branching input, #pg-branching textarea", "<img src=x onerror=window.hit=3>")
     page.click("#pg-run")
     page.get_by_test_id("toast-body").get_by_text("<img src=x onerror=window").first.wait_for(timeout=5000)

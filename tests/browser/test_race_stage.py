@@ -260,12 +260,12 @@ def test_a_text_that_repeats_itself_says_how_much_of_it_does(page: Page) -> None
     assert share > 0.8
     assert text(page, f"{lane(0)} [data-figure=repeats]") == f"{share * 100:.0f} %"
     said = f"repeats itself ({share * 100:.0f} % of its 8-grams), which is easier to draft"
-    assert text(page, f"{lane(0)} .race-loops") == said
+    assert text(page, f"{lane(0)} .sq-loops") == said
     assert text(page, f"{lane(1)} [data-figure=repeats]") == "0 %"
-    assert page.locator(f"{lane(1)} .race-loops").is_hidden()
+    assert page.locator(f"{lane(1)} .sq-loops").is_hidden()
     page.evaluate("stage.seek(0.02)")
     settle(page)
-    assert page.locator(f"{lane(0)} .race-loops").is_hidden()
+    assert page.locator(f"{lane(0)} .sq-loops").is_hidden()
 
 
 def test_without_a_plain_lane_the_slowest_is_the_measure(page: Page) -> None:
@@ -605,7 +605,7 @@ def test_first_tokens_are_counted_in_place(page: Page) -> None:
         "The same step is made again and again with other seeds, after …a  b⏎ (token 4 of the text of Plain).")
     assert "the first: 1.5 bits (what is a bit?)" in text(page, "[data-part=law-where]")
     judged(page, whole, counts(400, False, (230, 170)), None, counts(400, False, (250, 150)))
-    assert (text(page, lane(0, "lossless")), text(page, lane(0, "check"))) == ("same law", "400 fit.")
+    assert (text(page, lane(0, "lossless")), text(page, lane(0, "check"))) == ("no difference", "400 fit.")
     assert bar.is_hidden()
     cells = page.evaluate("[...document.querySelectorAll('.race-counts tr')].map(row => [...row.cells].map(c => c.innerText))")
     assert cells == [["next token", "its law", "Sequoia", "Chain"], ["·x", "60 %", "230 (240)", "250 (240)"],

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import gradio as gr
 import pytest
 from visits import request, sent, slowed, wait
 
@@ -14,6 +16,7 @@ from sequoia import Decoder, Run
 from ui import controls, runner
 from ui.decode import LiveView
 from ui.engine_room import EngineRoom
+from ui.session import LOCAL
 
 
 def filled(view: LiveView, **changes: Any) -> dict[Any, Any]:
@@ -37,7 +40,7 @@ def test_a_run_that_was_stopped_before_its_first_step_has_no_file(view: LiveView
     """Guards against the file of the run before, offered beside a stage that shows the new one."""
     sent(view.run(filled(view), request()))
     assert view.rested(request())[view.form.save]["interactive"] is True
-    monkeypatch.setattr(Decoder, "prefill", lambda _: view.stop(request()))
+    monkeypatch.setattr(Decoder, "prefill", lambda _: view.stop("Stop", request()))
     messages = sent(view.run(filled(view, seed=1), request()))
     assert not any(message.get("steps") for message in messages)
     assert view.rested(request())[view.form.save]["interactive"] is False
@@ -52,7 +55,7 @@ def test_the_buttons_follow_the_run(view: LiveView, slow: None) -> None:
     assert view.form.going()[view.form.save]["interactive"] is False  # it still offers the file of the run before
     running.close()
     wait(lambda: not view.sessions.get("one").busy, 1)
-    assert view.rested(request())[view.form.stop]["interactive"] is False
+    assert view.rested(request())[view.form.stop] == gr.update(value="Start over", interactive=True)
     assert view.rested(request("stranger")) == view.form.resting(False)
 
 
@@ -75,7 +78,7 @@ def test_a_second_run_of_the_same_visitor_is_refused_while_one_goes_on(view: Liv
     first = view.run(filled(view, max_new_tokens=400), request())
     next(first)
     assert "one run at a time" in sent(view.run(filled(view), request()))[0]["error"]
-    view.stop(request())
+    view.stop("Stop", request())
     assert sent(first)[-1]["done"]
 
 
@@ -95,18 +98,19 @@ def test_a_closed_page_frees_the_engine(view: LiveView, room: EngineRoom, slow: 
     assert len(room.line) == 0
 
 
-def test_run_after_stop_begins_anew(view: LiveView, slow: None) -> None:
+def test_run_after_stop_goes_on(view: LiveView, slow: None) -> None:
     form = filled(view, max_new_tokens=400, tree="plain")
     running = view.run(form, request())
     first = [next(running) for _ in range(4)][-1]
-    view.stop(request())
-    assert sent(running)[-1]["done"]
-    assert view.rested(request())[view.form.run]["value"] == "Run"
+    view.stop("Stop", request())
+    rest = sent(running)
+    assert rest[-1]["done"]
+    made = rest[-1]["from"] + len(rest[-1]["steps"])
+    assert view.rested(request())[view.form.run]["value"] == "Resume"
     again = view.run(form, request())
-    second = [next(again) for _ in range(2)][-1]
+    second = json.loads(next(again))
     again.close()
-    assert json.loads(second)["from"] == 0
-    assert json.loads(second)["run"] != json.loads(first)["run"]
+    assert (second["run"], second["from"]) == (json.loads(first)["run"], made)
 
 
 def test_a_visitor_who_left_is_forgotten(view: LiveView, slow: None) -> None:
@@ -132,6 +136,59 @@ def test_step_makes_one_step_and_run_goes_on_from_there(view: LiveView) -> None:
     assert {message["run"] for message in messages} == names
     assert messages[0]["from"] == 2
     assert view.rested(request())[view.form.run]["value"] == "Run"
+
+
+def test_a_paused_run_can_be_started_over(view: LiveView) -> None:
+    paused = sent(view.step(filled(view), request()))[-1]["run"]
+    resting = view.rested(request())
+    assert (resting[view.form.stop]["value"], resting[view.form.stop]["interactive"]) == ("Start over", True)
+    assert view.stop("Stop", request()) == {view.form.stop: gr.skip()}  # pressed twice: only what the button says counts
+    updates = view.stop("Start over", request())
+    assert (updates[view.form.run]["value"], updates[view.form.stop]["interactive"]) == ("Run", False)
+    assert json.loads(updates[view.stage])["notice"].startswith("The paused run was given up")
+    begun = sent(view.step(filled(view), request()))
+    assert begun[-1]["run"] != paused
+    assert begun[0]["from"] == 0
+
+
+def test_starting_over_works_where_the_paused_run_is_gone_already(view: LiveView) -> None:
+    """Guards a page that keeps Resume for good: of many paused runs only some keep their caches."""
+    sent(view.step(filled(view), request()))
+    view.sessions.get("one").release()
+    updates = view.stop("Start over", request())
+    assert (updates[view.form.run]["value"], updates[view.form.stop]["value"]) == ("Run", "Stop")
+
+
+def test_other_models_leave_the_buttons_of_a_run_that_goes_on(view: LiveView, slow: None) -> None:
+    running = view.run(filled(view, max_new_tokens=400, tree="plain"), request())
+    next(running)
+    assert view.form.stop not in view.renew(request())
+    view.stop("Stop", request())
+    sent(running)
+    assert view.renew(request())[view.form.stop]["interactive"] is False
+
+
+def test_a_run_that_is_stopped_is_not_given_up(view: LiveView, slow: None) -> None:
+    """Step goes on with it, whenever Stop comes."""
+    form = filled(view, max_new_tokens=400, tree="plain")
+    running = view.run(form, request())
+    name = json.loads([next(running) for _ in range(4)][-1])["run"]
+    assert view.stop("Stop", request()) == {view.form.stop: gr.skip()}
+    sent(running)
+    assert view.rested(request())[view.form.stop]["value"] == "Start over"
+    assert sent(view.step(form, request()))[-1]["run"] == name
+
+
+def test_the_settings_of_a_run_go_into_the_form_and_bad_ones_change_nothing(view: LiveView, said: list[str]) -> None:
+    form = filled(view, tree="chain", first=5, temperature=0.3, seed=7)
+    meta = next(message["meta"] for message in sent(view.run(form, request())) if "meta" in message)
+    updates = view.fill(SimpleNamespace(_data=meta))
+    for name in ("prompt", "temperature", "top_p", "max_new_tokens", "seed", "verifier", "tree", "first"):
+        field = getattr(view.form, name)
+        assert updates[field]["value"] == form[field], name
+    for told in (None, [], {**meta, "policy": {"temperature": 99}}):
+        assert [*view.fill(SimpleNamespace(_data=told))] == [view.stage]
+    assert len(said) == 3
 
 
 def test_a_changed_form_begins_a_new_run(view: LiveView) -> None:
@@ -202,9 +259,14 @@ def test_missed_steps_are_given(view: LiveView) -> None:
 
 
 @pytest.mark.parametrize("kind", [*controls.SHAPES, None, 3, "nothing", []])
-def test_numbers_of_any_shape(kind: Any) -> None:
-    shown = [update.get("visible") for update in controls.numbers_of(kind)]
+def test_fields_of_any_shape(kind: Any) -> None:
+    with gr.Blocks():
+        form = controls.controls(LOCAL)
+    updates = form.shaped(kind)
+    shown = [updates[field]["visible"] for field in (form.first, form.second, form.branching)]
     wanted = {"best": [True, True, False], "sequences": [True, True, False], "kary": [True, True, False],
               "replanned": [True, True, False], "dynamic": [True, True, False], "chain": [True, False, False],
               "branching": [False, False, True], "lab": [False, False, True]}
     assert shown == wanted.get(kind if isinstance(kind, str) else "", [False] * 3)
+    if isinstance(kind, str) and kind in controls.SHAPES:
+        assert updates[form.tree]["info"] == controls.SHAPES[kind].about

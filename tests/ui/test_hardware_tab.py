@@ -16,6 +16,7 @@ from visits import request, wait
 from sequoia import HardwareProfile, Pair, Run, machine
 from sequoia.atlas import Atlas, Cell
 from sequoia.errors import BadProfile
+from sequoia.plan import best_plan
 from ui import hardware_tab, hardware_view, profiles
 from ui.decode import LiveView
 from ui.engine_room import EngineRoom
@@ -98,7 +99,8 @@ def test_paper_profiles_hold_the_papers_figures() -> None:
     assert (5.7 + 17 * l40.draft_seconds_at(1)) / 11.68 == pytest.approx(0.60, abs=5e-5)
 
 
-@pytest.mark.parametrize(("nodes", "says"), [(0, "0"), (1025, "1025"), (2.5, "2.5"), (None, "None"), (math.nan, "nan"),
+@pytest.mark.parametrize(("nodes", "says"), [(0, "0"), (1025, "1025"), (2.5, "2.5"), (math.nan, "nan"),
+                                             (None, "Nodes at most: nothing is typed"),
                                              ("64", "'64'"), (10**400, "integer"), ([], "list")])
 def test_a_bad_size_is_named_and_nothing_is_lost(tab: HardwareTab, nodes: Any, says: str) -> None:
     words = error(tab, tab.look(asked(tab, nodes=nodes), request()))
@@ -116,7 +118,13 @@ def test_a_profile_is_not_compared_with_itself(tab: HardwareTab) -> None:
     key = "a100-llama2-7b-jf68m"
     both = view(tab, tab.look(asked(tab, against=key), request()))
     assert sum(trace["mode"] == "lines+markers" for trace in both["figures"]["small"]["data"]) == 4
+    vectors = {rates.name: rates.acceptance for rates in hardware_view.rates_of(tab._room.pair(lambda: True)).values()}
+    plan = best_plan(vectors[both["rates"]["name"]], profiles.shipped()[key].profile, 64)
+    assert f"{plan.predicted_speedup:.2f}× plain decoding" in both["there"]
+    assert both["levels"].startswith("Besides, each level that is drafted adds ")
+    assert view(tab, tab.look(asked(tab, profile=key), request()))["levels"] is None  # a paper's profile knows none
     itself = tab.look(asked(tab, profile=key, against=key), request())
+    assert view(tab, itself)["there"] is None
     assert view(tab, itself)["against"] is None
     assert itself[tab.against]["value"] == NONE
     assert "nothing to compare" in json.loads(itself[tab.board])["notice"]

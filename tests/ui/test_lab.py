@@ -24,6 +24,7 @@ from ui.lab import LabTab
 from ui.order import Order
 from ui.profiles import Entry
 from ui.session import LOCAL, PUBLIC, Limits
+from ui.trees import SHAPES
 
 
 def ask(data: Any) -> Any:
@@ -210,9 +211,9 @@ def test_a_tree_goes_into_the_form_and_makes_an_order_for_that_very_tree(made: C
     form = tab._live.form
     text = updates[form.branching]["value"]
     order = Order.parse({"prompt": "x", "temperature": 0.6, "top_p": 1.0, "max_new_tokens": 8, "seed": 0,
-                         "tree": updates[form.tree], "first": 1, "second": 1, "branching": text, "verifier": "sequoia",
+                         "tree": updates[form.tree]["value"], "first": 1, "second": 1, "branching": text, "verifier": "sequoia",
                          "compare": False}, LOCAL)
-    assert order.wish.tree(None, order.policy, order.verifier, order.prompt) == (tree, "from the lab")
+    assert order.wish.tree(None, order.policy, order.verifier, order.prompt) == (tree, "given node by node")
 
 
 @pytest.mark.parametrize("data", [None, {}, {"parents": None}, {"parents": [0]}, {"parents": [-1, 5]}, {"parents": [-1, "0"]},
@@ -225,7 +226,7 @@ def test_what_is_no_tree_or_too_large_a_one_is_not_run(made: Callable[..., LabTa
 def test_the_longest_chain_fits_into_the_form(made: Callable[..., LabTab]) -> None:
     tab = made()
     text = tab.decode(ask({"parents": list(range(-1, 1023))}))[tab._live.form.branching]["value"]
-    assert lab.SHAPES["lab"].make(text) == Tree.chain(1024)
+    assert SHAPES["lab"].make(text) == Tree.chain(1024)
 
 
 def test_every_script_and_sheet_is_in_the_head() -> None:

@@ -85,7 +85,9 @@ HOSTILE = [
     {"label": "measured"}, {"target": 7, "draft": ["x"]}, {"prompt": "x" * 10**6}, {"policy": "x", "tree": 3},
     {"policy": {"temperature": "<b>", "seed": 10**400, "top_p": True}}, {"plain_seconds": -1, "plain_label": "measured"},
     {"plain_seconds": math.inf}, {"acceptance": [1, "x"]}, {"acceptance": list(range(5000))}, {"versions": {"a": {"b": []}}},
-    {"tree": {"nodes": [1], "how": {}}}, {"unknown": {"a": [1] * 100}}, {"plain_spread": [0.001, 0.002]},
+    {"tree": {"nodes": [1], "how": {}}}, {"tree": {"wish": "best"}}, {"tree": {"wish": []}}, {"tree": {"wish": [["best"]]}},
+    {"tree": {"wish": ["best", math.nan]}}, {"tree": {"wish": ["lab", "0 " * 10**5]}}, {"unknown": {"a": [1] * 100}},
+    {"plain_spread": [0.001, 0.002]},
 ]
 
 
@@ -96,6 +98,7 @@ def test_what_a_file_says_of_itself_is_cut_to_known_fields_and_types(meta: dict[
     assert clean.keys() <= {"label", "policy", "tree", "versions", "prompt"}
     assert len(json.dumps(clean, allow_nan=False)) < 21_000
     assert all(isinstance(value, int | float) for value in clean.get("policy", {}).values())
+    assert "wish" not in clean.get("tree", {})
 
 
 def test_a_recorded_speed_is_called_recorded() -> None:

@@ -303,9 +303,9 @@ def test_the_boxes_for_chats_come_and_go_with_the_models(room: EngineRoom, folde
     assert [box.visible for box in boxes] == [False, False]
     renew = next(fn.fn for fn in views.fns.values() if fn.api_name == "renew")
     live = renew.__self__
-    assert {update["visible"] for box, update in renew().items() if box in live.chats} == {False}
+    assert {update["visible"] for box, update in renew(request()).items() if box in live.chats} == {False}
     said(tab, tab.change(own(tab, folders), request()))
-    updates = {box: update for box, update in renew().items() if box in live.chats}
+    updates = {box: update for box, update in renew(request()).items() if box in live.chats}
     assert len(updates) == 2
     assert all(update["visible"] and update["value"] for update in updates.values())
 

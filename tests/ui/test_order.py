@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from sequoia import SequoiaError
+from sequoia import Policy, SequoiaError
 from ui import labels
-from ui.order import Order
+from ui.order import Order, settings_of
 from ui.session import LOCAL, PUBLIC
 from ui.trees import SHAPES, Wish
 
@@ -115,3 +115,34 @@ def test_strangers_meet_their_own_limits(field: str, value: Any, bound: str) -> 
     assert Order.parse(form, LOCAL)
     with pytest.raises(SequoiaError, match=bound):
         Order.parse(form, PUBLIC)
+
+
+# -- from a run back to the form -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+def test_the_settings_of_a_run_ask_for_it_again(kind: str) -> None:
+    wish = Wish(kind, SHAPES[kind].start)
+    policy = {"temperature": 0.3, "top_p": 0.9, "max_new_tokens": 20, "seed": 5}
+    meta = {"prompt": "x = 1", "verifier": "specinfer", "policy": policy, "tree": {"wish": [kind, *wish.numbers]}, "chat": True}
+    found = settings_of(meta, LOCAL)
+    first, second = [*found.pop("numbers"), None, None][:2]
+    order = Order.parse({**found, "first": first, "second": second, "branching": first, "compare": True}, LOCAL)
+    assert order == Order("x = 1", Policy(0.3, 0.9, 20, 5), wish, "specinfer", True, True)
+
+
+def test_of_a_run_that_does_not_say_how_to_ask_for_its_tree_the_rest_is_told() -> None:
+    for tree in ({}, {"how": "planned"}, {"wish": "chain"}, {"wish": []}, None):
+        found = settings_of({"prompt": "x", "policy": {"seed": 4}, "tree": tree}, LOCAL)
+        assert found == {"prompt": "x", "chat": False, "verifier": "sequoia", "temperature": 1.0, "top_p": 1.0,
+                         "max_new_tokens": 128, "seed": 4}
+
+
+@pytest.mark.parametrize("change", [
+    {"prompt": None}, {"prompt": "x" * 10**5}, {"verifier": []}, {"policy": {"temperature": math.nan}}, {"policy": {"seed": "1"}},
+    {"policy": {"max_new_tokens": 5000}}, {"tree": {"wish": [3]}}, {"tree": {"wish": [["best"], 1]}},
+    {"tree": {"wish": ["best"]}}, {"tree": {"wish": ["chain", 10**30]}}, {"tree": {"wish": ["lab", "0 0"]}},
+    {"tree": {"wish": ["lab", {}]}}])
+def test_settings_that_could_not_be_run_are_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(SequoiaError):
+        settings_of({"prompt": "x", **change}, LOCAL)

@@ -409,7 +409,8 @@ def test_a_check_without_time_draws_nothing_and_says_so(make: Callable[..., Race
     lossless = results_of(raced(make(**TEMPERED, check=True)))[1]["lossless"]
     assert [lossless["count"][name] for name in ("draws", "at", "going")] == [0, 0, False]
     assert (lossless["kind"], lossless["words"]) == (
-        "none", "The first tokens of 0 draws are too few to be held against the target's law.")
+        "none", "The first tokens of 0 draws are too few to be held against the target's law. There was no time for all "
+        "400: it has 0 s.")
 
 
 def test_stop_ends_the_check_of_the_law(make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch) -> None:

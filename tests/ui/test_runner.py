@@ -6,14 +6,15 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
-from visits import Gate, order, wait
+from visits import Gate, order, sent, wait
 
 import ui.runner
-from sequoia import Decoder, Pair, SequoiaError
+from sequoia import Decoder, Pair, SequoiaError, Tree
 from sequoia.errors import BadModel
 from sequoia.spread import spread
 from ui.beside import beside_plain
@@ -40,6 +41,14 @@ def emitted(live: LiveRun) -> list[int]:
     return [token for step in live.recording.run().steps for token in step.emitted]
 
 
+def test_a_planned_chain_says_why(make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ui.trees.default_plan", lambda *_: SimpleNamespace(tree=Tree.chain(3)))
+    live = make(wish=Wish("planned"), tokens=4)
+    live.start(None)
+    meta = next(message["meta"] for message in sent(live.messages()) if "meta" in message)
+    assert meta["tree"]["why"].startswith("A chain: its last node is predicted to add ")
+
+
 def test_stop_ends_the_run_within_the_present_step(make: Callable[..., LiveRun], gate: Gate) -> None:
     """Guards against a Stop that is looked at only at the end of the run: exactly the step under way is finished."""
     live = make(tokens=100)
@@ -56,7 +65,7 @@ def test_stop_ends_the_run_within_the_present_step(make: Callable[..., LiveRun],
     assert json.loads(texts[-1])["end"] == "stopped"
     assert not live.busy
     assert live.holding
-    assert not live.stepped
+    assert live.holding
 
 
 def test_a_left_run_frees_the_engine_and_its_caches(make: Callable[..., LiveRun], gate: Gate, room: EngineRoom) -> None:
@@ -90,7 +99,7 @@ def test_stepping_gives_one_step_each_and_the_same_tokens(make: Callable[..., Li
         stepped.start(1)
         list(stepped.messages())
         assert len(stepped.recording.run().steps) == n
-        assert stepped.stepped
+        assert stepped.holding
     stepped.start(None)
     list(stepped.messages())
     assert emitted(stepped) == emitted(straight)
@@ -165,7 +174,8 @@ def test_a_stopped_run_says_that_its_speed_up_is_missing(make: Callable[..., Liv
     live.halt()
     gate.passes.release()
     last = json.loads(list(live.messages())[-1])
-    assert (last["end"], last["notice"]) == ("stopped", f"stopped before its end; {NOT_TIMED}")
+    words = "stopped before its end; Resume and Step go on with it"
+    assert (last["end"], last["notice"]) == ("stopped", f"{words}; {NOT_TIMED}")
 
 
 @pytest.mark.parametrize(("fields", "steps", "notice"), [

@@ -31,7 +31,7 @@
       const left = el("div", { class: "sq-left" }, main), right = el("div", { class: "sq-right" }, main);
       this.tree = new S.TreeView(store, left, (flat) => this.arrange(flat));
       this.bars = new S.Bars(store, left, this.scrubber);
-      this.text = new S.TextView(store, right, page.prompt);
+      this.text = new S.TextView(store, right, page);
       this.inspector = new S.Inspector(store, right);
       this.empty = this.makeEmpty(frame);
       this.keys = new S.Keys(store, this, page);
@@ -88,7 +88,8 @@
 
   /**
    * Build the stage inside `element` (its `.sq-stage`, or a new one). `server.get_steps(run, from)` may answer gaps;
-   * `page` says what the page around it can do: `prompt()` its form's text, `run()`, and `stop()`, true where it stopped a run.
+   * `page` says what the page around it can do: `prompt()` its form's text, `run()`, `stop()`, true where it stopped a run, and
+   * `take(meta)`, which fills its form with the settings of the run that has this meta.
    * Answers {ingest, seek, play, pause, live, setRate, setMode, store, destroy}.
    */
   S.mount = function (element, options) {

@@ -2,13 +2,14 @@
 (function (S) {
   "use strict";
 
-  const { el, attr, text, show } = S.dom;
+  const { el, attr, text, show, button } = S.dom;
 
   S.TextView = class {
-    /** `asked()` tells what the form's prompt is now; without it the run's own is not compared with anything. */
-    constructor(store, host, asked) {
+    /** `prompt()` tells what the form's is now; without it the run's own is not compared with anything. `take(meta)` puts the run's
+        settings into the form. */
+    constructor(store, host, { prompt, take } = {}) {
       this.store = store;
-      this.formPrompt = asked;
+      this.formPrompt = prompt;
       const panel = S.panel(host, { part: "text", title: "Text", cls: "sq-text" });
       this.root = panel.root;
       const key = el("span", { class: "sq-key" }, panel.tools);
@@ -17,11 +18,15 @@
       this.asked = el("p", { class: "sq-asked", "data-part": "asked", hidden: "" }, panel.body);
       this.whose = el("span", { class: "sq-asked-whose" }, this.asked);
       this.wording = el("span", { class: "sq-asked-text" }, this.asked);
+      const hint = "Put this run’s prompt, tree and settings into the form";
+      this.taker = take && button(this.asked, { text: "Use its settings", cls: "sq-asked-take", hint });
+      this.taker?.addEventListener("click", () => take(this.meta));
       this.box = el("div", { class: "sq-text-box", tabindex: "0", role: "region", "aria-label": "Generated text" }, panel.body);
       this.prompt = el("span", { class: "sq-prompt" }, this.box);
       this.flow = el("span", { class: "sq-flow", "data-part": "flow" }, this.box);
       this.tail = el("span", { class: "sq-tok sq-tail", "data-part": "tail" }, this.box);
       this.end = el("span", { class: "sq-end", "data-part": "end" }, this.box);
+      this.loops = S.term(this.box, "", "repeats", "sq-loops");
       S.dom.sized(this.box, () => this.settle(this.seen)); // where it is made smaller, what stood in sight stays there
       this.box.addEventListener("click", (event) => this.click(event));
       this.box.addEventListener("pointerover", (event) => this.over(event));
@@ -64,6 +69,7 @@
       const other = this.formPrompt && this.formPrompt() !== prompt;
       text(this.whose, (other ? "this run’s prompt, not the form’s" : "prompt") + (this.meta?.chat ? ", as a chat message" : ""));
       this.asked.classList.toggle("is-other", Boolean(other));
+      if (this.taker) show(this.taker, other || this.meta.label !== "measured" || Boolean(this.meta.title));
       if (this.worded === prompt) return;
       this.worded = prompt;
       text(this.wording, S.readable(prompt.slice(0, 400)));
@@ -78,6 +84,18 @@
       if (words && words !== this.end.textContent && store.at === store.last) this.ends = true;
       text(this.end, words);
       this.end.dataset.end = ended ? store.ending : "";
+      text(this.loops, ended ? this.repeats() : "");
+    }
+
+    /** What is said of the whole text's repeats, counted once for as many steps. */
+    repeats() {
+      const { store } = this, key = store.version + ":" + store.steps.length + ":" + store.steps.includes(null);
+      if (this.counted !== key) {
+        const counts = new S.Repeats();
+        for (const step of store.steps) if (step) counts.add(step.emitted);
+        Object.assign(this, { counted: key, loop: S.Repeats.words(counts) });
+      }
+      return this.loop;
     }
 
     restart() {

@@ -130,7 +130,7 @@
       list.push(["tree", [tree.nodes ? count(tree.nodes, "node") : "", tree.levels ? count(tree.levels, "level") : "", tree.how || ""]
         .filter(Boolean).join(", ")]);
     }
-    if (meta.verifier && meta.verifier !== "sequoia") list.push(["verifier", meta.verifier]);
+    if (meta.verifier && meta.verifier !== "sequoia") list.push(["verifier", S.words.verifier(meta.verifier)]);
     if (meta.date) list.push(["", String(meta.date).slice(0, 10)]);
     return list;
   }

@@ -60,19 +60,23 @@
     }
   };
 
-  /** Where the view rests on a last step with a small tree: why it is small, and the way back to the last full one. */
+  /** Why a planned tree has no branch; where the view rests on a last step with a small tree, why it is small, and the way back to the
+      last full one. */
   S.Stump = class {
     constructor(store, host) {
       this.store = store;
       this.root = el("p", { class: "sq-stump", "data-part": "stump", role: "status", hidden: "" }, host);
       this.words = el("span", {}, this.root);
-      button(this.root, { text: "Last full tree", hint: "Back to the last step with a full-sized tree; ← and → go step by step" }).addEventListener("click", () => store.seek(store.lastFull));
+      this.back = button(this.root, { text: "Last full tree", hint: "Back to the last step with a full-sized tree; ← and → go step by step" });
+      this.back.addEventListener("click", () => store.seek(store.lastFull));
     }
 
     paint() {
       const { store } = this, full = store.done && store.at === store.last ? store.lastFull : -1;
-      show(this.root, full >= 0 && full < store.at);
-      if (this.root.hidden) return;
+      const stump = full >= 0 && full < store.at, why = store.meta.tree?.why || "";
+      show(this.root, stump || Boolean(why));
+      show(this.back, stump);
+      if (!stump) return void text(this.words, S.readable(why));
       const cut = store.ending === "length" || store.ending === "context";
       text(this.words, "The run’s last step has a smaller tree than the others" + (cut ? ": few tokens were left to emit." : "."));
     }

@@ -15,6 +15,8 @@
     time: ["stopped at its time limit", "time limit reached"], paused: ["paused", "paused"], broken: ["broken off", "broken off"],
   };
 
+  const VERIFIERS = { sequoia: "Sequoia", specinfer: "SpecInfer", topk: "top-k match" };
+
   const token = (view, node) => "“" + view.label(node) + "”";
 
   function accepted(view, trial) {
@@ -107,6 +109,11 @@
       S.dom.text(node, !meta ? "no " + kind + " yet" : over ? "measured here" + (at ? ", " + at[1] : "") : label === "measured" ? "measured live" : label || kind);
       S.dom.attr(node, "title", over && at ? "Measured on this machine, " + at[0] : null);
       node.dataset.label = meta ? label : "none";
+    },
+
+    /** A verifier as the menus call it. */
+    verifier(name) {
+      return VERIFIERS[name] || name;
     },
 
     finish(reason) {

@@ -30,12 +30,14 @@
       const top = el("div", { class: "hw-row hw-top" }, this.body);
       this.heat = this.figure(top, path, "heat", "Predicted speed-up by size and levels", "speed-up map", "hw-tall");
       this.why = el("p", { class: "hw-say hw-why", "data-part": "why" }, this.heat.panel.foot);
+      this.there = el("p", { class: "hw-say", "data-part": "there" }, this.heat.panel.foot);
       this.default = el("p", { class: "hw-say hw-dim", "data-part": "default" }, this.heat.panel.foot);
       this.side(top);
       const curves = el("div", { class: "hw-row" }, this.body);
       this.verify = this.figure(curves, path, "verify", "Target pass, t(n)", "t(n)");
       S.term(el("span", { class: "sq-word" }, this.verify.panel.titleBox), "bars: the spread", "spread");
       this.small = this.figure(curves, path, "small", "Draft pass and overhead", "overhead by nodes");
+      this.levels = el("p", { class: "hw-say hw-dim", "data-part": "levels" }, this.small.panel.foot);
       this.run = this.makeRun(this.body, path);
       this.atlas = new S.Atlas(S.panel(this.body, { part: "atlas", title: "Acceptance atlas", term: "atlas", cls: "hw-atlas-panel" }));
       this.charts = [this.heat.chart, this.verify.chart, this.small.chart, this.run.chart];
@@ -120,6 +122,8 @@
       const planned = `predicted · times ${view.profile.label}, acceptance ${view.rates.label}: ${view.rates.name}`;
       text(this.heat.word, planned);
       text(this.why, view.why);
+      text(this.levels, view.levels || "");
+      text(this.there, view.there || "");
       text(this.default, view.default);
       const compared = view.against ? `${view.profile.label}, with ${view.against}` : view.profile.label;
       text(this.verify.word, compared);

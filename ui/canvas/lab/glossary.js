@@ -48,7 +48,7 @@
     "t(n)": "Time of one pass of the target over n nodes of a tree.",
     "spread": "Half the distance between the quartiles of the times measured: half of them lie within about this much of the middle one.",
     "speed-up map": "Each cell is the best tree of that size under that level cap: the darker, the faster it is predicted to be. The square marks the fastest.",
-    "overhead by nodes": "Draft pass: time of the small model over the nodes of a level. Overhead: all of a step outside both models, by the nodes of the step.",
+    "overhead by nodes": "Draft pass: time of the small model over the nodes of a level. Overhead: all of a step outside both models, by the nodes of the step; what each drafted level adds to it is said below, where it was measured by itself.",
     "prefix": "Tokens of text that stood before the tree while times were taken. A longer text makes every pass slower.",
     "number type": "How the models’ numbers are stored and multiplied, which decides how fast a pass is.",
     "atlas": "Counts of real steps by rank (rows) and depth (columns): of the times the walk stood at a node of a depth, how often it went on to child k.",

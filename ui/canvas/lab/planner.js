@@ -170,9 +170,12 @@
   const passSeconds = (profile, n) => secondsAt(profile.target_seconds, n) + secondsAt(profile.overhead_seconds, n);
   const plainSeconds = (profile) => passSeconds(profile, 1);
 
+  /** What a level costs whose `width` nodes are drafted from: the draft's pass, and the overhead of one level more. */
+  const levelSeconds = (profile, width) => secondsAt(profile.draft_seconds, width) + profile.level_overhead;
+
   /** One step with the tree: a target pass, a draft pass for each level but the leaves', and the engine's overhead. */
   const stepSeconds = (parents, profile) =>
-    widths(parents).reduce((total, width) => total + secondsAt(profile.draft_seconds, width), passSeconds(profile, parents.length));
+    widths(parents).reduce((total, width) => total + levelSeconds(profile, width), passSeconds(profile, parents.length));
 
   /** Seconds of a step with the first 1, 2, ... nodes of a growth: the marginal cost of each node is a difference of these. */
   function growthSeconds(growth, profile) {
@@ -182,7 +185,7 @@
       if (node > 0 && !seen.has(parent)) {
         seen.add(parent);
         const depth = growth.depths[parent], width = (wide[depth] = (wide[depth] || 0) + 1);
-        drafting += secondsAt(profile.draft_seconds, width) - (width > 1 ? secondsAt(profile.draft_seconds, width - 1) : 0);
+        drafting += levelSeconds(profile, width) - (width > 1 ? levelSeconds(profile, width - 1) : 0);
       }
       return passSeconds(profile, node + 1) + drafting;
     });

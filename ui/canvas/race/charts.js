@@ -46,7 +46,7 @@
       const plain = reference < 0 || lanes[reference].plain;
       text(this.tokens.word, label || "");
       text(this.speedup.word, [label, name && (plain ? "over " : "over the slowest, ") + name].filter(Boolean).join(", "));
-      text(this.words, (plain ? "" : "No lane decodes plainly, so ratios are to the slowest. ") + "Line: all tokens so far. Bar at its end: the range, about 95 % sure, from how much the pace changes between eight stretches of each run.");
+      text(this.words, (plain ? "" : "No lane decodes plainly, so ratios are to the slowest. ") + "Line: the tokens of both lanes up to that moment. Dot: both whole runs, with the range, about 95 % sure, from how much the pace changes between eight stretches of each.");
       this.later(false);
     }
 

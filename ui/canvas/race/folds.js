@@ -4,7 +4,6 @@
 
   const R = (S.race = S.race || {});
   const STRETCHES = 8, LEAST_STRETCHES = 3, STUDENT = [, , , 4.303, 3.182, 2.776, 2.571, 2.447, 2.365]; // as in sequoia/spread.py
-  const GRAM = 8; // tokens that have to come again in a row to count as a repeat
   const START = Object.freeze({ moves: 0, tokens: 0, grams: 0, repeats: 0, drafted: 0, nodes: 0, seconds: 0, draft: 0, verify: 0, overhead: 0 });
 
   const amount = (value) => (Number.isFinite(value) && value > 0 ? value : 0);
@@ -25,8 +24,7 @@
     constructor() {
       this.moves = [];
       this.sums = [START];
-      this.recent = []; // the last tokens of the text
-      this.grams = new Set();
+      this.eights = new S.Repeats();
     }
 
     add(move, nodes) {
@@ -34,22 +32,9 @@
       const [draft, verify, overhead] = ["draft", "verify", "overhead"].map((phase) => amount(move.seconds?.[phase]));
       this.moves.push({ text, drafted, finish: move.finish ?? null });
       this.sums.push({
-        ...this.repeats(text, last), moves: last.moves + 1, tokens: last.tokens + text.length, drafted: last.drafted + drafted, nodes: last.nodes + nodes,
+        ...this.eights.add(text), moves: last.moves + 1, tokens: last.tokens + text.length, drafted: last.drafted + drafted, nodes: last.nodes + nodes,
         seconds: last.seconds + draft + verify + overhead, draft: last.draft + draft, verify: last.verify + verify, overhead: last.overhead + overhead,
       });
-    }
-
-    /** How many 8-grams the text has with these tokens, and how many of them stood in it before, as `repetition` of sequoia/trace.py. */
-    repeats(text, { grams, repeats }) {
-      for (const token of text) {
-        this.recent = [...this.recent, token].slice(-GRAM);
-        if (this.recent.length < GRAM) continue;
-        const gram = JSON.stringify(this.recent);
-        grams += 1;
-        repeats += this.grams.has(gram) ? 1 : 0;
-        this.grams.add(gram);
-      }
-      return { grams, repeats };
     }
 
     get clock() { return this.sums[this.moves.length].seconds; }

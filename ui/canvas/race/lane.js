@@ -8,11 +8,10 @@
   const FIGURES = [
     ["tokensPerStep", "tokens a step"], ["perToken", "per token"], ["nodes", "mean nodes"], ["clock", "clock"], ["drafted", "from the draft"], ["repeats", "repeats"],
   ];
-  const LOOPS = 0.1, LEAST_GRAMS = 16; // share of repeated 8-grams from which a text is said to repeat itself, and 8-grams it has to have
   const PHASES = ["draft", "verify", "overhead"];
   const BADGES = {
     exact: ["exact", "The text is plain decoding's, token for token."], tie: ["tie", "The text differs from plain decoding's at a tie only."],
-    bug: ["bug", "The text differs from plain decoding's where it must not."], law: ["same law", "Another draw from the same law."],
+    bug: ["bug", "The text differs from plain decoding's where it must not."], law: ["no difference", "First tokens were drawn again and again: no difference from the target’s law was found."],
     blind: ["says nothing", "A comparison would carry no information."], none: ["not checked", "Nothing to compare this text with."],
     plain: ["reference", "Plain decoding, which the others are compared with."],
   };
@@ -38,7 +37,7 @@
       el("h3", { text: name, title: name }, line);
       this.place = S.term(line, "", "place", "race-place");
       this.place.dataset.part = "place";
-      const how = [lane.how, lane.verifier && !lane.plain ? lane.verifier + " verifier" : "", lane.most > 1 ? "at most " + count(lane.most, "node") : "",
+      const how = [lane.how, lane.verifier && !lane.plain ? S.words.verifier(lane.verifier) + " verifier" : "", lane.most > 1 ? "at most " + count(lane.most, "node") : "",
         lane.changes ? "changes by step" : ""].filter(Boolean).map(S.readable).join(" · ");
       el("p", { class: "race-how", text: how || " ", title: how }, root);
     }
@@ -93,8 +92,7 @@
       if (this.key === key) return;
       this.key = key;
       const sum = fold.at(t), over = done === fold.moves.length && (fold.finish || (store.done ? "stopped" : null));
-      const loops = sum.grams >= LEAST_GRAMS && sum.repeats / sum.grams >= LOOPS;
-      this.text.paint(fold, done, over ? S.readable(S.words.finish(over)) : "", loops ? percent(sum.repeats / sum.grams) : "");
+      this.text.paint(fold, done, over ? S.readable(S.words.finish(over)) : "", S.Repeats.words(sum));
       this.paintProgress(sum, places[index]);
       this.paintFigures(sum);
       this.paintSpeed(fold, other, reference);

@@ -12,18 +12,18 @@
       const page = el("div", { class: "race-page" }, this.box);
       this.flow = el("span", { "data-part": "flow" }, page);
       this.end = el("span", { class: "sq-end" }, page);
-      this.loops = S.term(page, "", "repeats", "race-loops");
+      this.loops = S.term(page, "", "repeats", "sq-loops");
       this.shown = 0;
     }
 
-    /** The first `count` of the fold's moves, why the lane ended where that is all of them, and how much of the text repeats it. */
+    /** The first `count` of the fold's moves, why the lane ended where that is all of them, and what is said of its repeats. */
     paint(fold, count, ending, loops) {
       const all = this.flow.children;
       for (let i = all.length; i < count; i++) this.append(fold.moves[i]);
       for (let i = Math.min(count, this.shown); i < Math.max(count, this.shown); i++) all[i].hidden = i >= count;
       this.shown = count;
       text(this.end, ending);
-      text(this.loops, loops ? `repeats itself (${loops} of its 8-grams), which is easier to draft` : "");
+      text(this.loops, loops);
     }
 
     append({ text: pieces, drafted }) {
