@@ -6,7 +6,7 @@ Tests pass an enumerator that visits every outcome and turns the law of the real
 from __future__ import annotations
 
 import random
-from bisect import insort
+from bisect import bisect_right, insort
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -16,7 +16,9 @@ import torch
 from .errors import BadModel
 
 _FEW = 32  # children up to which drawing one after the other is cheaper than a race over the vocabulary
+_FEW_LIKELIEST = 8  # children up to which looking for the greatest again and again is cheaper than a partial sort
 _SCRAPS = 1e-12  # share of the law that must be left to go on drawing from it; less is lost in rounding, and raced for
+_SURE = 0.999  # laws add up to 1 with a smaller error than what is missing here
 Drawn = list[list[int]]  # tokens for each row, in draft order
 _ZERO_TIER = 1e-300  # so far below the least positive float32 (1e-45) that such tokens lose every race against it
 
@@ -72,25 +74,32 @@ class Seeded:
         return (clocks / q.double().clamp_(min=_ZERO_TIER)).topk(k, largest=False).indices
 
     def _distinct(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
-        """The same law with one random number a token."""
-        heights = q.cumsum(-1, dtype=torch.float64).numpy()  # (rows, vocab)
-        return [self._one_by_one(q[row], heights[row], count) for row, count in enumerate(counts)]
-
-    def _one_by_one(self, law: torch.Tensor, heights: np.ndarray, count: int) -> list[int]:
-        """`count` distinct tokens of one row with cumulative sums `heights`: the stretches of those drawn before are left out."""
-        order, gone = list[int](), list[tuple[float, float]]()  # gone: stretches as (start, length), increasing
-        total = left = float(heights[-1])
-        for _ in range(count):
+        """The same law with one random number a token. The first is looked for at the most probable token and then along the
+        others, so that most draws of one token end before the law is summed up."""
+        laws = q.numpy()
+        drawn: Drawn = []
+        for row, (token, count) in enumerate(zip(laws.argmax(-1).tolist(), counts, strict=True)):
             u = self._drafting.random()
-            token = int(heights.searchsorted(_past(u * left, gone), side="right"))
-            if left <= _SCRAPS * total or token == len(heights) or token in order:  # the last two by rounding alone
-                return self._finished(law, order, count)
-            start = float(heights[token - 1]) if token else 0.0
-            length = float(heights[token]) - start
-            insort(gone, (start, length))
+            sure = count == 1 and u < laws.item(row, token) * _SURE
+            drawn.append([token] if sure else self._one_by_one(q[row], token, u, count) if count else [])
+        return drawn
+
+    def _one_by_one(self, law: torch.Tensor, likeliest: int, u: float, count: int) -> list[int]:
+        """`count` distinct tokens of one law (vocab,), the first by `u`: the stretches of those drawn before are left out."""
+        heights = law.cumsum(-1, dtype=torch.float64).numpy().data
+        total = left = heights[-1]
+        start, length = _stretch(heights, likeliest)
+        at = u * total
+        token = likeliest if at < length else bisect_right(heights, _past(at - length, [(start, length)]))
+        order, gone = list[int](), list[tuple[float, float]]()  # gone: stretches as (start, length), increasing
+        while left > _SCRAPS * total and token < len(heights) and token not in order:  # the last two by rounding alone
             order.append(token)
-            left -= length
-        return order
+            if len(order) == count:
+                return order
+            insort(gone, stretch := _stretch(heights, token))
+            left -= stretch[1]
+            token = bisect_right(heights, _past(self._drafting.random() * left, gone))  # of few numbers, numpy takes longer
+        return self._finished(law, order, count)
 
     def _finished(self, law: torch.Tensor, order: list[int], count: int) -> list[int]:
         """`order`, completed to `count` tokens by a race among the others."""
@@ -102,18 +111,24 @@ class Seeded:
     def independent(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
         if q.device.type == "cpu":
             heights = q.cumsum(-1, dtype=torch.float64).numpy()  # (rows, vocab)
-            return [row.searchsorted([self._drafting.random() * row[-1] for _ in range(count)], side="right").tolist()
+            return [row[:-1].searchsorted([self._drafting.random() * row[-1] for _ in range(count)], side="right").tolist()
                     for row, count in zip(heights, counts, strict=True)]
         return _cut(self.repeated(q, max(counts)), counts)
 
     def repeated(self, q: torch.Tensor, k: int) -> torch.Tensor:
         """(rows, k) tokens as `independent` draws them, left on their device."""
         heights = q.cumsum(-1, dtype=torch.float64)  # (rows, vocab)
-        return torch.searchsorted(heights, self.noise((len(q), k), q.device) * heights[:, -1:], right=True)
+        return torch.searchsorted(heights[:, :-1].contiguous(), self.noise((len(q), k), q.device) * heights[:, -1:], right=True)
 
     def noise(self, shape: Sequence[int], device: torch.device) -> torch.Tensor:
         """Fresh float64 in [0, 1). Coarser noise never draws the rare tokens that verification then counts as drawable."""
         return torch.rand(shape, dtype=torch.float64, device=device, generator=self._device)
+
+
+def _stretch(heights: memoryview, token: int) -> tuple[float, float]:
+    """Where a token's share of a law begins, and how long it is, by cumulative sums (vocab,)."""
+    start = heights[token - 1] if token else 0.0
+    return start, heights[token] - start
 
 
 def _past(at: float, gone: Sequence[tuple[float, float]]) -> float:
@@ -126,7 +141,10 @@ def _past(at: float, gone: Sequence[tuple[float, float]]) -> float:
 
 
 class Greedy(Seeded):
-    """The limit of both draws as the temperature goes to 0: the k most probable tokens in order, without noise."""
+    """The limit of all draws as the temperature goes to 0: the k most probable tokens in order, without noise."""
+
+    def pick(self, weights: np.ndarray) -> int:
+        return int(weights.argmax())  # what is left of a law of one token is that token
 
     def without_replacement(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
         return likeliest(q, counts)
@@ -139,9 +157,21 @@ class Greedy(Seeded):
 
 def likeliest(q: torch.Tensor, counts: Sequence[int]) -> Drawn:
     """The most probable tokens of each row of q (rows, vocab), in order."""
-    if q.device.type == "cpu" and max(counts) == 1:  # a chain's, a tenth of the time
-        return [[token] * count for token, count in zip(q.numpy().argmax(-1).tolist(), counts, strict=True)]
+    if q.device.type == "cpu" and max(counts) <= _FEW_LIKELIEST:
+        laws = q.numpy()
+        firsts = laws.argmax(-1).tolist()
+        return [_greatest(law, count) if count > 1 else [first] * count
+                for law, first, count in zip(laws, firsts, counts, strict=True)]
     return _cut(q.topk(max(counts)).indices, counts)
+
+
+def _greatest(law: np.ndarray, count: int) -> list[int]:
+    """The `count` most probable tokens of one `law` (vocab,), in order."""
+    rest, order = law.copy(), list[int]()
+    for _ in range(count):
+        order.append(int(rest.argmax()))
+        rest[order[-1]] = -1
+    return order
 
 
 def _cut(tokens: torch.Tensor, counts: Sequence[int]) -> Drawn:

@@ -27,13 +27,14 @@ class Clock:
     device, which would otherwise still be busy with it during the next."""
 
     def __init__(self, device: torch.device) -> None:
-        self._wait = partial(finish, device)
         self._start = time.perf_counter()
+        self._wait = partial(finish, device) if device.type == "cuda" else None
         self._seconds = {"draft": 0.0, "verify": 0.0}
+        self._phases = {name: _Phase(self._seconds, name, self._wait) for name in self._seconds}
 
     def phase(self, name: str) -> _Phase:
         """A context whose time counts for "draft" or "verify"."""
-        return _Phase(self._seconds, name, self._wait)
+        return self._phases[name]
 
     def add(self, name: str, seconds: float) -> None:
         """Count `seconds` for a phase."""
@@ -41,7 +42,8 @@ class Clock:
 
     def stop(self) -> dict[str, float]:
         """Seconds of the step by phase."""
-        self._wait()
+        if self._wait:
+            self._wait()
         total = time.perf_counter() - self._start
         return {**self._seconds, "overhead": total - sum(self._seconds.values())}
 
@@ -79,12 +81,13 @@ class Spans:
 
 
 class _Phase:
-    def __init__(self, seconds: dict[str, float], name: str, wait: Callable[[], None]) -> None:
+    def __init__(self, seconds: dict[str, float], name: str, wait: Callable[[], None] | None) -> None:
         self._seconds, self._name, self._wait = seconds, name, wait
 
     def __enter__(self) -> None:
         self._start = time.perf_counter()
 
     def __exit__(self, *_: object) -> None:
-        self._wait()
+        if self._wait:
+            self._wait()
         self._seconds[self._name] += time.perf_counter() - self._start

@@ -95,7 +95,7 @@ class DeviceRound:
         for level in layout.levels:
             with passes.span():
                 logits = self._logits(level, tokens, rows)
-            laws.append(draft_laws(logits, self._policy))
+            laws.append(draft_laws(logits, self._drafter.policy))
             drawn = self._draw(laws[-1], level.most)  # (nodes, most)
             tokens[level.begin:level.end] = drawn[level.parent, level.rank]
         drafted.has_read = True

@@ -5,7 +5,9 @@ The tree may be given, or grow while it is drafted; how many children a node get
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain, islice
 from typing import Protocol
@@ -22,7 +24,7 @@ from .policy import Policy
 from .rows import GrowingRows, Rows
 from .tree import Tree
 from .verify import Verdict, Verifier
-from .warp import draft_rows
+from .warp import checked, draft_laws, overflowed
 
 
 class Sprout(Protocol):
@@ -65,14 +67,16 @@ class Drafted:
     def q(self, node: int) -> np.ndarray:
         """The draft's law after `node`, (vocab,)."""
         laws, row = self._laws[node]
-        return laws[row].cpu().numpy()
+        return laws.numpy()[row] if laws.device.type == "cpu" else laws[row].cpu().numpy()
 
 
 class Drafter:
-    """One run's draft model: what it has read, and what it has not read yet. most: nodes of a tree."""
+    """One run's draft model: what it has read, and what it has not read yet. most: nodes of a tree. policy: what is still to be
+    done to the draft's logits, which may have been divided by a temperature already."""
 
     def __init__(self, context: Context, policy: Policy, verifier: Verifier, chance: Chance, most: int) -> None:
-        self.context, self._policy, self._verifier, self._chance = context, policy, verifier, chance
+        self.context, self._verifier, self._chance = context, verifier, chance
+        self.policy = replace(policy, temperature=policy.temperature / context.model.temperature)
         self.laid_out = Latest(partial(_lay_out, context))
         self._most = most
         self.unread: tuple[int, ...] = ()  # the last is the root of the next tree
@@ -103,7 +107,7 @@ class Drafter:
             if nodes[0]:  # the root is read with the prefix
                 drafted.row.update({node: len(rows) + i for i, node in enumerate(nodes)})
                 rows.add([drafted.row.get(sprout.tree.parents[node]) for node in nodes])
-            laws = self._laws(nodes, drafted, rows, clock)
+            laws = checked(self._laws(nodes, drafted, rows, clock), "draft")
             self._draw(drafted, nodes, sprout.grow(laws), laws)
         hold_to(self._most, sprout.tree)
         drafted.tree = sprout.tree
@@ -130,20 +134,24 @@ class Drafter:
                 drafted.has_read = True
             else:
                 logits = self.context.forward([drafted.tokens[node] for node in nodes], rows)
-        return draft_rows(logits, self._policy)
+        return draft_laws(logits, self.policy)
 
     def _draw(self, drafted: Drafted, nodes: Sequence[int], counts: Sequence[int], laws: torch.Tensor) -> None:
         drawn = self._verifier.draw(self._chance, laws, counts)
-        weights = iter(_at(laws, drawn))
-        drafted.grow(nodes, laws, drawn, [[*islice(weights, count)] for count in counts])
+        probs = _at(laws, drawn)
+        if math.isnan(sum(map(sum, probs))):
+            raise overflowed("draft")
+        drafted.grow(nodes, laws, drawn, probs)
 
 
-def _at(laws: torch.Tensor, drawn: Drawn) -> list[float]:
-    """What `laws` (nodes, vocab) give the tokens drawn at each node, one after the other."""
-    rows, tokens = [row for row, tokens in enumerate(drawn) for _ in tokens], [*chain.from_iterable(drawn)]
-    if laws.device.type == "cpu":  # numpy looks up a few numbers in a third of the time
-        return laws.numpy()[rows, tokens].tolist()
-    return laws[rows, tokens].tolist()
+def _at(laws: torch.Tensor, drawn: Drawn) -> list[list[float]]:
+    """What `laws` (nodes, vocab) give the tokens drawn at each node."""
+    if laws.device.type == "cpu":
+        numbers = laws.numpy()
+        return [[numbers.item(row, token) for token in tokens] for row, tokens in enumerate(drawn)]
+    rows = [row for row, tokens in enumerate(drawn) for _ in tokens]
+    found = iter(laws[rows, [*chain.from_iterable(drawn)]].tolist())  # a device is asked once
+    return [[*islice(found, len(tokens))] for tokens in drawn]
 
 
 def hold_to(most: int, tree: Tree) -> None:

@@ -58,8 +58,8 @@ class Decoder:
         _check_branching(self.shaper, pair)
         capacity = min(len(self.prompt) + policy.max_new_tokens, pair.limit) + self.shaper.most
         self._target = pair.target.open(capacity)  # slots are made at the first use
-        self._drafter = Drafter(pair.draft.open(capacity if self.shaper.most > 1 else 0), policy, self.verifier, self._chance,
-                                self.shaper.most)
+        draft = pair.draft.cooled(policy.temperature).open(capacity if self.shaper.most > 1 else 0)
+        self._drafter = Drafter(draft, policy, self.verifier, self._chance, self.shaper.most)
         self._rows = Latest(partial(_all_rows, self._target))
         self._on_device = self._device_round()
         require_each(self.missing, "the run needs", _SMALLER)

@@ -10,6 +10,7 @@ one only where they agree.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
 
 import torch
@@ -22,6 +23,7 @@ Linear = Callable[[torch.Tensor], torch.Tensor]
 
 FAMILIES = ("llama", "mistral", "qwen2", "qwen3")
 INT8_ROWS = 8  # up to so many rows a pass mostly waits for weights, and int8 ones come twice as fast; beyond, it computes
+_POSITIONS = 1024  # that rotations are made for at first
 _PACKED_UP_TO = 2**30  # bytes of weights; the packed copy comes on top of them
 
 
@@ -57,7 +59,13 @@ class LeanLlama:
         self._norm = _Norm(body.norm.weight, config.rms_norm_eps)
         self._head = pack([hf.lm_head])
         self._rotary = body.rotary_emb
-        self._turns = self._rotations(0)
+        self._turns = self._rotations(_POSITIONS)
+
+    def cooled(self, temperature: float) -> LeanLlama:
+        """This forward with logits divided by `temperature`: the rows before the last product are, which costs nothing."""
+        other = copy(self)
+        other._norm = self._norm.divided(temperature)
+        return other
 
     def __call__(self, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor, slots: Slots, last_only: bool
                  ) -> torch.Tensor:
@@ -75,7 +83,7 @@ class LeanLlama:
         """What turns the heads at `positions`: (rows, heads + 2 * kv_heads, head_dim / 2) complex64."""
         turns = self._turns
         if reach > len(turns):  # several runs may do this at once: each goes on with its own, and the last one stays
-            self._turns = turns = self._rotations(max(reach, 2 * len(turns), 1024))
+            self._turns = turns = self._rotations(max(reach, 2 * len(turns)))
         return turns[positions]
 
     def _rotations(self, positions: int) -> torch.Tensor:
@@ -155,6 +163,12 @@ class _Norm:
     def __init__(self, weight: torch.Tensor, eps: float) -> None:
         size = weight.shape[-1]
         self._weight, self._least = weight.float() * size**0.5, torch.tensor((size * eps) ** 0.5)
+
+    def divided(self, by: float) -> _Norm:
+        """This norm with all that comes out of it divided `by`."""
+        other = copy(self)
+        other._weight = self._weight / by
+        return other
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         return (x * self._weight).div_(torch.hypot(torch.linalg.vector_norm(x, dim=-1, keepdim=True), self._least))

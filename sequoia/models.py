@@ -9,6 +9,7 @@ import weakref
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from copy import copy
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,7 @@ import torch
 
 from .errors import BadModel, BadPrompt
 from .graphs import Forward, Graphed, OnCuda
-from .lean import lean_forward
+from .lean import LeanLlama, lean_forward
 from .needs import mask_and_logit_bytes, slot_bytes
 from .rows import GrowingRows, Rows, causal
 from .slots import Slots
@@ -24,6 +25,7 @@ from .tree import Tree
 
 _ALIGNED = 8  # numbers; 16 bytes of the narrowest type
 _INT8_TOLERANCE = 0.5  # of the logits' spread: still the same model, though not to the last digit
+_COOLABLE = (0.05, 20.0)  # temperatures at which no number type overflows sooner or rounds worse
 READ_AT_ONCE = 1024  # rows; the mask of a text has rows times columns, so a long one is read in parts
 
 
@@ -35,6 +37,7 @@ class TreeModel:
     run: the forward in use, the model's own unless `quicken` found a quicker one; forward_name says which.
     device: where token ids go in and logits come out. layer_devices: where each layer's slots live. placement: in words how
     the weights are placed, "" where all of them simply are on `device`. tested: what the self-test found, in words.
+    temperature: what its logits are divided by already.
     """
 
     def __init__(self, model: Any, name: str, device: torch.device | None = None, layer_devices: Sequence[torch.device] = (),
@@ -47,6 +50,7 @@ class TreeModel:
         self.layer_devices = tuple(layer_devices) or (self.device,) * self.config.num_hidden_layers
         self.placement = placement
         self.tested = ""
+        self.temperature = 1.0
         self.run: Forward = partial(_transformers_forward, model)
         if self.device.type == "cuda":  # cuDNN would plan its attention anew for every number of columns, a moment of its own
             torch.backends.cuda.enable_cudnn_sdp(False)
@@ -84,6 +88,15 @@ class TreeModel:
             agrees = False
         self.run = self.run if agrees else usual
         return self
+
+    def cooled(self, temperature: float) -> TreeModel:
+        """This model with its logits divided by `temperature` already where its forward does so for nothing, else itself: what
+        comes out says which. The rest is theirs in common."""
+        if not (isinstance(self.run, LeanLlama) and _COOLABLE[0] <= temperature <= _COOLABLE[1]):
+            return self
+        other = copy(self)
+        other.run, other.temperature = self.run.cooled(temperature), temperature
+        return other
 
     def announced(self) -> AbstractContextManager[None]:
         """Within it all passes are recorded where any are."""

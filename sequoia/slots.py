@@ -122,4 +122,8 @@ class Slots(Cache):
             store for layer in self.slot_layers for store in (layer.keys, layer.values)]
         index = {device: torch.tensor(rows, device=device) for device in {store.device for store in stores}}
         for store in stores:  # (..., capacity, head_dim)
-            store.narrow(-2, to, len(rows)).copy_(store.index_select(-2, index[store.device]))
+            if store.device.type == "cpu":
+                numbers = (store.view(torch.int16) if store.dtype == torch.bfloat16 else store).numpy()
+                numbers[..., to:to + len(rows), :] = numbers.take(rows, -2)  # a third of torch's time for a few rows
+            else:
+                store.narrow(-2, to, len(rows)).copy_(store.index_select(-2, index[store.device]))

@@ -79,7 +79,7 @@ def walk(tree: Tree, tokens: Sequence[int], p: LawOf, q: LawOf, chance: Chance, 
     node, path, trials = 0, [0], []
     residual = p(node)
     while tree.children[node]:
-        draft, tried = _normalised(q(node).astype(residual.dtype)), []
+        draft, tried = _normalise(q(node).astype(residual.dtype)), []  # a copy
         for child in tree.children[node]:
             token = tokens[child]
             if tried and not draft.any():
@@ -100,15 +100,17 @@ def walk(tree: Tree, tokens: Sequence[int], p: LawOf, q: LawOf, chance: Chance, 
     return Verdict(tuple(path), chance.pick(residual), tuple(trials))
 
 
-def _normalised(law: np.ndarray) -> np.ndarray:
-    return law / law.sum()
+def _normalise(law: np.ndarray) -> np.ndarray:
+    """`law` itself, changed to add up to 1."""
+    law /= law.sum()
+    return law
 
 
 def _uniform_except(draft: np.ndarray, tried: Sequence[int]) -> np.ndarray:
     """The law of the next draw when q has nothing left: every token not tried alike (`draft` is all zero, (vocab,))."""
     flat = draft + 1
     flat[list(tried)] = draft[list(tried)]
-    return _normalised(flat)
+    return _normalise(flat)
 
 
 def match(tree: Tree, tokens: Sequence[int], p: LawOf, q: LawOf, chance: Chance) -> Verdict:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -19,18 +20,20 @@ def target_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
 
     Raises BadModel where a row has NaN or infinity for its greatest logit: at temperature 0 nothing later would notice.
     """
-    return _checked(target_laws(logits, policy), "target")
+    return checked(target_laws(logits, policy), "target")
 
 
 def target_row(logits: torch.Tensor, policy: Policy) -> np.ndarray:
-    """`target_rows` of one row (vocab,), on the host, as a walk asks for them; at temperature 0 with fewer operations."""
+    """`target_rows` of one row (vocab,), on the host, as a walk asks for them, with fewer operations."""
     if policy.temperature > 0 or logits.device.type != "cpu":
-        return target_rows(logits, policy).cpu().numpy()
-    row = logits.float().numpy()
-    law, token = np.zeros(len(row)), row.argmax()  # a NaN counts as the greatest
-    if not np.isfinite(row[token]):
+        law = target_laws(logits, policy).cpu().numpy()
+        finite = not math.isnan(law.item(0))
+    else:
+        row = logits.float().numpy()
+        law, token = np.zeros(len(row)), row.argmax()  # a NaN counts as the greatest
+        finite, law[token] = np.isfinite(row[token]), 1
+    if not finite:
         raise overflowed("target")
-    law[token] = 1
     return law
 
 
@@ -48,7 +51,7 @@ def draft_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
     Where top-p leaves fewer tokens than a node has children, the rest are drawn by the draft's uncut law and not
     uniformly: a millionth of q is spread over it, which any verifier of q takes into account.
     """
-    return _checked(draft_laws(logits, policy), "draft")
+    return checked(draft_laws(logits, policy), "draft")
 
 
 def draft_laws(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
@@ -72,7 +75,13 @@ def nucleus(probs: torch.Tensor, top_p: float) -> torch.Tensor:
 def _softmax(logits: torch.Tensor, temperature: float, dtype: torch.dtype) -> torch.Tensor:
     if temperature == 1:
         return torch.softmax(logits, -1, dtype=dtype)
-    return torch.softmax(logits.to(dtype) / max(temperature, _COLDEST), -1)
+    return torch.softmax(logits / _divisor(max(temperature, _COLDEST), dtype, logits.device), -1)
+
+
+@lru_cache(maxsize=16)
+def _divisor(temperature: float, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
+    """(1,) `temperature`. What is divided by it comes in `dtype`, in one operation, where a mere number would leave its type."""
+    return torch.tensor([temperature], dtype=dtype, device=device)
 
 
 def _one_hot(logits: torch.Tensor) -> torch.Tensor:
@@ -82,8 +91,8 @@ def _one_hot(logits: torch.Tensor) -> torch.Tensor:
     return nothing.expand(logits.shape).clone().scatter_(-1, token, nothing + 1)
 
 
-def _checked(laws: torch.Tensor, whose: str) -> torch.Tensor:
-    """`laws` (..., vocab). A NaN or an infinite greatest logit makes NaN of a whole row, so one column tells."""
+def checked(laws: torch.Tensor, whose: str) -> torch.Tensor:
+    """`laws` (..., vocab); BadModel where their logits were not finite. A NaN or an infinite greatest logit makes NaN of a whole row, so one column tells."""
     if math.isnan(laws[..., 0].sum()):
         raise overflowed(whose)
     return laws

@@ -244,9 +244,9 @@ def test_the_first_token_follows_the_target(verifier: str) -> None:
 @pytest.mark.parametrize("which", ["target", "draft"])
 def test_numbers_that_overflowed_are_refused(which: str) -> None:
     pair = placed()
-    model = getattr(pair, which)
-    forward = model.run
     decoder = Decoder(pair, PROMPTS[0], WARM, TREES[2])
+    model = decoder.contexts[which == "draft"].model
+    forward = model.run
     decoder.prefill()
     model.run = lambda *given: forward(*given) * float("nan")
     with pytest.raises(BadModel, match=f"the {which}'s logits hold NaN"):
