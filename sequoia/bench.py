@@ -100,7 +100,7 @@ class Block:
 
 def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair], profile: HardwareProfile) -> None:
     """Our decoders and those of `transformers`. What predictions are over is timed once, as the profile is."""
-    plain_seconds = fastest_plain(others, profile)
+    plain_seconds = fastest_plain(pair, others, profile)
     for block in blocks:
         trees = grid(pair, profile, plain_seconds, block.policy, block.prompts) if block.options.grid else ()
         block.time([*ours(pair, others, profile, plain_seconds, block.policy, block.prompts), *trees,

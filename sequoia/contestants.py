@@ -66,14 +66,16 @@ def ours(pair: Pair, others: dict[str, Pair], profile: HardwareProfile, plain_se
     yield _changing("dynamic", pair, lambda: Dynamic(acceptance, profile, policy.temperature, *bounds(profile)))
 
 
-def fastest_plain(others: dict[str, Pair], profile: HardwareProfile) -> float:
+def fastest_plain(pair: Pair, others: dict[str, Pair], profile: HardwareProfile) -> float:
     """Seconds of a token of plain decoding in the number type that makes it fastest, be it not the one that trees run fastest in:
-    a pass over one row, timed now, and the overhead."""
-    passes = [Pass(opened(pair.target, 1, profile.prefix_length), 1) for pair in others.values()]
+    a pass over one row, and the overhead. How much faster a type is than the pair's own is timed now, side by side, and the
+    pair's own pass is the profile's, so that a machine that changes its pace meanwhile changes no prediction."""
+    own, *passes = [Pass(opened(one.target, 1, profile.prefix_length), 1) for one in (pair, *others.values())]
     for _ in range(_ONE_ROW_PASSES):
-        for one in passes:
+        for one in (own, *passes):
             one.run()
-    return min(statistics.median(one.times) for one in passes) + profile.overhead(1)
+    ratio = min(statistics.median(one.times) for one in passes) / statistics.median(own.times)
+    return ratio * profile.verify_seconds(1) + profile.overhead(1)
 
 
 def grid(pair: Pair, profile: HardwareProfile, plain_seconds: float, policy: Policy,

@@ -34,6 +34,7 @@ _FLAT = 1.5  # times as long: what twice the nodes may take for twice as many to
 _SLOW = 20  # passes: what of them does not fit the time is measured at few sizes
 PASSES = 0.8  # share of the time that is for passes; the rest is for whole steps
 _DRAFTS_A_STEP = 6  # about what a planned tree has; the first finds its weights pushed out of the cache, the others do not
+_STEPS = 32  # that overhead is taken from, at least, with all drafted tokens accepted, where there is time
 _PROMPT = "The quick brown fox jumps over the lazy dog. "
 
 
@@ -143,7 +144,7 @@ def _by_level(found: Iterable[tuple[Tree, Point]]) -> tuple[float, tuple[Point, 
 def _overhead(pair: Pair, tree: Tree, seconds: float, progress: Progress) -> Point:
     """What steps with `tree` spend outside the models: the engine's own steps on a fixed text, for at most about `seconds`."""
     prompt = (_PROMPT * 3)[:max(pair.limit // 4, 1)]  # short enough for the smallest context
-    policy = Policy(temperature=0.6, max_new_tokens=8 * tree.levels, ignore_eos=True)
+    policy = Policy(temperature=0.6, max_new_tokens=_STEPS * tree.levels, ignore_eos=True)
     steps = followed(_some(run(Decoder(pair, prompt, policy, tree)), seconds), policy.max_new_tokens, progress)
     whole = [step for step in steps if len(step.tree) == len(tree)]  # the last ones have no room for all of it
     kept = whole[1:] or whole or steps

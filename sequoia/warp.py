@@ -92,7 +92,8 @@ def _one_hot(logits: torch.Tensor) -> torch.Tensor:
 
 
 def checked(laws: torch.Tensor, whose: str) -> torch.Tensor:
-    """`laws` (..., vocab); BadModel where their logits were not finite. A NaN or an infinite greatest logit makes NaN of a whole row, so one column tells."""
+    """`laws` (..., vocab). Raises BadModel where a logit was NaN or the greatest one infinite: that makes NaN of a whole row, so one
+    column tells."""
     if math.isnan(laws[..., 0].sum()):
         raise overflowed(whose)
     return laws

@@ -88,11 +88,13 @@ def test_predictions_are_over_plain_decoding_as_it_was_timed() -> None:
 
 
 def test_plain_decoding_is_predicted_in_the_faster_number_type(monkeypatch: pytest.MonkeyPatch) -> None:
-    pair, slow = tiny_pair(), tiny_pair("qwen3")
+    pair, quick, slow = tiny_pair(), tiny_pair("qwen3"), tiny_pair("qwen3", seed=1)
     profile = measure_profile(pair, sizes=(1,), widths=(1,), rounds=1)
-    monkeypatch.setattr(Pass, "run", lambda one: one.times.append(0.25 if one._context.model is pair.target else 0.5))
-    for pairs in ({"a": pair, "b": slow}, {"b": slow, "a": pair}):
-        assert contestants.fastest_plain(pairs, profile) == pytest.approx(0.25 + profile.overhead(1))
+    seconds = {pair.target: 0.4, quick.target: 0.1, slow.target: 0.5}
+    monkeypatch.setattr(Pass, "run", lambda one: one.times.append(seconds[one._context.model]))
+    for others in ({"a": quick, "b": slow}, {"b": slow, "a": quick}):
+        found = contestants.fastest_plain(pair, others, profile)
+        assert found == pytest.approx(profile.verify_seconds(1) / 4 + profile.overhead(1))  # whatever the pace is by now
 
 
 def test_tokens_a_step_leave_out_the_last_step() -> None:
