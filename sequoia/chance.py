@@ -18,14 +18,14 @@ from .errors import BadModel
 _FEW = 32  # children up to which drawing one after the other is cheaper than a race over the vocabulary
 _FEW_LIKELIEST = 8  # children up to which looking for the greatest again and again is cheaper than a partial sort
 _SCRAPS = 1e-12  # share of the law that must be left to go on drawing from it; less is lost in rounding, and raced for
-_SURE = 0.999  # laws add up to 1 with a smaller error than what is missing here
+_SURE = 0.999  # a law's sum is off 1 by less than what is missing here
 Drawn = list[list[int]]  # tokens for each row, in draft order
 _ZERO_TIER = 1e-300  # so far below the least positive float32 (1e-45) that such tokens lose every race against it
 
 
 class Chance(Protocol):
-    """Four questions with random answers. `q` is always the draft's law (rows, vocab), float32 or better; `counts` says how
-    many tokens each row is asked for, none more than vocab."""
+    """Four questions with random answers. `q` is always the draft's law (rows, vocab), float32 or better, whose rows add up to 1
+    within rounding; `counts` says how many tokens each row is asked for, none more than vocab."""
 
     def accept(self, d: Any, r: Any) -> tuple[bool, float | None]:
         """Draw u in [0, 1); answer (u * d < r, u). Strict, so a token with r = 0 is never accepted."""
@@ -84,13 +84,14 @@ class Seeded:
             drawn.append([token] if sure else self._one_by_one(q[row], token, u, count) if count else [])
         return drawn
 
-    def _one_by_one(self, law: torch.Tensor, likeliest: int, u: float, count: int) -> list[int]:
-        """`count` distinct tokens of one law (vocab,), the first by `u`: the stretches of those drawn before are left out."""
+    def _one_by_one(self, law: torch.Tensor, top: int, u: float, count: int) -> list[int]:
+        """`count` distinct tokens of one law (vocab,) whose most probable one is `top`, the first by `u`: the stretches of those
+        drawn before are left out."""
         heights = law.cumsum(-1, dtype=torch.float64).numpy().data
         total = left = heights[-1]
-        start, length = _stretch(heights, likeliest)
+        start, length = _stretch(heights, top)
         at = u * total
-        token = likeliest if at < length else bisect_right(heights, _past(at - length, [(start, length)]))
+        token = top if at < length else bisect_right(heights, _past(at - length, [(start, length)]))
         order, gone = list[int](), list[tuple[float, float]]()  # gone: stretches as (start, length), increasing
         while left > _SCRAPS * total and token < len(heights) and token not in order:  # the last two by rounding alone
             order.append(token)
@@ -98,7 +99,7 @@ class Seeded:
                 return order
             insort(gone, stretch := _stretch(heights, token))
             left -= stretch[1]
-            token = bisect_right(heights, _past(self._drafting.random() * left, gone))  # of few numbers, numpy takes longer
+            token = bisect_right(heights, _past(self._drafting.random() * left, gone))  # numpy's search takes longer
         return self._finished(law, order, count)
 
     def _finished(self, law: torch.Tensor, order: list[int], count: int) -> list[int]:
@@ -144,7 +145,7 @@ class Greedy(Seeded):
     """The limit of all draws as the temperature goes to 0: the k most probable tokens in order, without noise."""
 
     def pick(self, weights: np.ndarray) -> int:
-        return int(weights.argmax())  # what is left of a law of one token is that token
+        return int(weights.argmax())  # what is left of a law of one token is that token; who asks has seen that it is one
 
     def without_replacement(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
         return likeliest(q, counts)
@@ -159,18 +160,18 @@ def likeliest(q: torch.Tensor, counts: Sequence[int]) -> Drawn:
     """The most probable tokens of each row of q (rows, vocab), in order."""
     if q.device.type == "cpu" and max(counts) <= _FEW_LIKELIEST:
         laws = q.numpy()
-        firsts = laws.argmax(-1).tolist()
-        return [_greatest(law, count) if count > 1 else [first] * count
-                for law, first, count in zip(laws, firsts, counts, strict=True)]
+        tops = laws.argmax(-1).tolist()
+        return [_greatest(law, top, count) if count > 1 else [top] * count
+                for law, top, count in zip(laws, tops, counts, strict=True)]
     return _cut(q.topk(max(counts)).indices, counts)
 
 
-def _greatest(law: np.ndarray, count: int) -> list[int]:
-    """The `count` most probable tokens of one `law` (vocab,), in order."""
-    rest, order = law.copy(), list[int]()
-    for _ in range(count):
-        order.append(int(rest.argmax()))
+def _greatest(law: np.ndarray, top: int, count: int) -> list[int]:
+    """The `count` most probable tokens of one `law` (vocab,), in order, the first of which is `top`."""
+    rest, order = law.copy(), [top]
+    while len(order) < count:
         rest[order[-1]] = -1
+        order.append(int(rest.argmax()))
     return order
 
 

@@ -33,7 +33,7 @@ class Clock:
         self._phases = {name: _Phase(self._seconds, name, self._wait) for name in self._seconds}
 
     def phase(self, name: str) -> _Phase:
-        """A context whose time counts for "draft" or "verify"."""
+        """A context whose time counts for "draft" or "verify"; each is entered once at a time."""
         return self._phases[name]
 
     def add(self, name: str, seconds: float) -> None:

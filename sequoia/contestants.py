@@ -74,7 +74,7 @@ def fastest_plain(pair: Pair, others: dict[str, Pair], profile: HardwareProfile)
     for _ in range(_ONE_ROW_PASSES):
         for one in (own, *passes):
             one.run()
-    ratio = min(statistics.median(one.times) for one in passes) / statistics.median(own.times)
+    ratio = min(statistics.median(one.times) for one in (own, *passes)) / statistics.median(own.times)
     return ratio * profile.verify_seconds(1) + profile.overhead(1)
 
 

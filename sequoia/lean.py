@@ -58,8 +58,8 @@ class LeanLlama:
         self._heads, self._kv_heads, self._dim = self._layers[0].shape
         self._norm = _Norm(body.norm.weight, config.rms_norm_eps)
         self._head = pack([hf.lm_head])
-        self._rotary = body.rotary_emb
-        self._turns = self._rotations(_POSITIONS)
+        self._rotations = _Rotations(body.rotary_emb, self._heads, self._kv_heads, self._dim)
+        self.coolable = hf.lm_head.bias is None  # which would have to be divided, too
 
     def cooled(self, temperature: float) -> LeanLlama:
         """This forward with logits divided by `temperature`: the rows before the last product are, which costs nothing."""
@@ -72,27 +72,34 @@ class LeanLlama:
         """Logits (rows, vocab), or (1, vocab) with `last_only`. ids, positions: (1, rows); mask: (1, 1, rows, columns)."""
         x = F.embedding(ids[0], self._embedding).float()  # (rows, hidden); the residual stream stays float32
         end, rows = slots.length + slots.written, len(x)
-        rotation = self._rotation(positions[0], end)
+        rotation = self._rotations(positions[0], end)
         store = slots.joint(self._kv_heads, self._dim, x)
         new, seen = store.narrow(4, end - rows, rows).unbind(), store.narrow(4, 0, end)
         for layer, into, keys, values in zip(self._layers, new, seen[:, 0].unbind(), seen[:, 1].unbind(), strict=True):
             layer(x, rotation, mask, into, keys, values)
         return self._head(self._norm(x[-1:] if last_only else x).to(self._dtype))
 
-    def _rotation(self, positions: torch.Tensor, reach: int) -> torch.Tensor:
-        """What turns the heads at `positions`: (rows, heads + 2 * kv_heads, head_dim / 2) complex64."""
-        turns = self._turns
-        if reach > len(turns):  # several runs may do this at once: each goes on with its own, and the last one stays
-            self._turns = turns = self._rotations(max(reach, 2 * len(turns)))
-        return turns[positions]
 
-    def _rotations(self, positions: int) -> torch.Tensor:
+class _Rotations:
+    """What turns the heads at each position, made for as many positions as were asked for so far; all runs have it in common."""
+
+    def __init__(self, rotary: Any, heads: int, kv_heads: int, dim: int) -> None:
+        self._rotary, self._turned, self._still, self._half = rotary, heads + kv_heads, kv_heads, dim // 2
+        self._table = self._made(_POSITIONS)
+
+    def __call__(self, positions: torch.Tensor, reach: int) -> torch.Tensor:
+        """(rows, heads + 2 * kv_heads, head_dim / 2) complex64 for `positions` (rows,), all below `reach`."""
+        table = self._table
+        if reach > len(table):  # several runs may do this at once: each goes on with its own, and the last one stays
+            self._table = table = self._made(max(reach, 2 * len(table)))
+        return table[positions]
+
+    def _made(self, positions: int) -> torch.Tensor:
         """The same for the first `positions`, from the model's own module. Values are left as they are: 1."""
         cos, sin = self._rotary(torch.zeros(1, 1), torch.arange(positions)[None])  # (1, positions, head_dim), both halves alike
-        half = self._dim // 2
-        turned = torch.complex(cos[0, :, None, :half].float(), sin[0, :, None, :half].float())
-        still = turned.new_ones(positions, self._kv_heads, half)
-        return torch.cat((turned.expand(-1, self._heads + self._kv_heads, -1), still), 1)
+        turned = torch.complex(cos[0, :, None, :self._half].float(), sin[0, :, None, :self._half].float())
+        still = turned.new_ones(positions, self._still, self._half)
+        return torch.cat((turned.expand(-1, self._turned, -1), still), 1)
 
 
 class _Layer:

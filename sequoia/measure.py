@@ -135,8 +135,8 @@ def _by_level(found: Iterable[tuple[Tree, Point]]) -> tuple[float, tuple[Point, 
     """The overhead of a level that is drafted from, and the rest, which is that of the nodes and never falls. Levels beyond
     CHAIN - 1 come a little dear: the nodes that they need anyway count once more among the nodes."""
     found = [*found]
-    seconds = {len(tree): point[1] for tree, point in found}
-    level = max(seconds[CHAIN] - seconds[1], 0.0) / (CHAIN - 1)
+    medians = {len(tree): point[1] for tree, point in found}
+    level = max(medians[CHAIN] - medians[1], 0.0) / (CHAIN - 1)
     rest = accumulate((median - level * len(tree.inner) for tree, (_, median, _) in found), max)
     return level, tuple((n, seconds, spread) for seconds, (_, (n, _, spread)) in zip(rest, found, strict=True))
 
@@ -146,8 +146,8 @@ def _overhead(pair: Pair, tree: Tree, seconds: float, progress: Progress) -> Poi
     prompt = (_PROMPT * 3)[:max(pair.limit // 4, 1)]  # short enough for the smallest context
     policy = Policy(temperature=0.6, max_new_tokens=_STEPS * tree.levels, ignore_eos=True)
     steps = followed(_some(run(Decoder(pair, prompt, policy, tree)), seconds), policy.max_new_tokens, progress)
-    whole = [step for step in steps if len(step.tree) == len(tree)]  # the last ones have no room for all of it
-    kept = whole[1:] or whole or steps
+    full = [step for step in steps if len(step.tree) == len(tree)]  # the last ones have no room for all of it
+    kept = full[1:] or full or steps  # the latter in the smallest contexts only, where what is told is too little
     return _point(len(tree), [step.seconds["overhead"] for step in kept])
 
 

@@ -25,7 +25,7 @@ from .tree import Tree
 
 _ALIGNED = 8  # numbers; 16 bytes of the narrowest type
 _INT8_TOLERANCE = 0.5  # of the logits' spread: still the same model, though not to the last digit
-_COOLABLE = (0.05, 20.0)  # temperatures at which no number type overflows sooner or rounds worse
+_COLDEST = 0.05  # temperature from which on divided logits are far from what a number type can hold
 READ_AT_ONCE = 1024  # rows; the mask of a text has rows times columns, so a long one is read in parts
 
 
@@ -92,10 +92,10 @@ class TreeModel:
     def cooled(self, temperature: float) -> TreeModel:
         """This model with its logits divided by `temperature` already where its forward does so for nothing, else itself: what
         comes out says which. The rest is theirs in common."""
-        if not (isinstance(self.run, LeanLlama) and _COOLABLE[0] <= temperature <= _COOLABLE[1]):
+        if not (isinstance(self.run, LeanLlama) and self.run.coolable and temperature >= _COLDEST):
             return self
         other = copy(self)
-        other.run, other.temperature = self.run.cooled(temperature), temperature
+        other.run, other.temperature = self.run.cooled(temperature), self.temperature * temperature
         return other
 
     def announced(self) -> AbstractContextManager[None]:

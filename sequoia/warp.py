@@ -29,7 +29,7 @@ def target_row(logits: torch.Tensor, policy: Policy) -> np.ndarray:
         law = target_laws(logits, policy).cpu().numpy()
         finite = not math.isnan(law.item(0))
     else:
-        row = logits.float().numpy()
+        row = (logits.float() if logits.dtype == torch.bfloat16 else logits).numpy()  # a type that numpy lacks
         law, token = np.zeros(len(row)), row.argmax()  # a NaN counts as the greatest
         finite, law[token] = np.isfinite(row[token]), 1
     if not finite:
@@ -75,7 +75,7 @@ def nucleus(probs: torch.Tensor, top_p: float) -> torch.Tensor:
 def _softmax(logits: torch.Tensor, temperature: float, dtype: torch.dtype) -> torch.Tensor:
     if temperature == 1:
         return torch.softmax(logits, -1, dtype=dtype)
-    return torch.softmax(logits / _divisor(max(temperature, _COLDEST), dtype, logits.device), -1)
+    return torch.softmax(logits / _divisor(max(temperature, _COLDEST), dtype, logits.device), -1, dtype=dtype)
 
 
 @lru_cache(maxsize=16)
@@ -92,8 +92,8 @@ def _one_hot(logits: torch.Tensor) -> torch.Tensor:
 
 
 def checked(laws: torch.Tensor, whose: str) -> torch.Tensor:
-    """`laws` (..., vocab). Raises BadModel where a logit was NaN or the greatest one infinite: that makes NaN of a whole row, so one
-    column tells."""
+    """`laws` (..., vocab). Raises BadModel where a logit was NaN or the greatest one infinite, which makes NaN of its whole row:
+    one column tells."""
     if math.isnan(laws[..., 0].sum()):
         raise overflowed(whose)
     return laws

@@ -206,8 +206,10 @@ def test_draws_are_distinct_and_cover_the_vocabulary() -> None:
 
 @pytest.mark.parametrize("draw", ["without_replacement", "independent"])
 @pytest.mark.parametrize("chance", [Seeded, Greedy])
-def test_each_row_gets_as_many_tokens_as_it_was_asked_for(chance: type[Seeded], draw: str) -> None:
-    counts = [0, 3, 1, 40, 2]
+@pytest.mark.parametrize("most", [40, 4, 1])
+def test_each_row_gets_as_many_tokens_as_it_was_asked_for(chance: type[Seeded], most: int, draw: str) -> None:
+    """Whichever way is taken for so many."""
+    counts = [0, min(3, most), 1, most, 0]
     drawn = getattr(chance(6), draw)(torch.full((5, 50), 0.02), counts)
     assert list(map(len, drawn)) == counts
 
@@ -223,8 +225,9 @@ def test_independent_draws_at_the_ends_of_u_have_mass(u: float) -> None:
 
 def test_a_draft_is_not_written_into() -> None:
     q = torch.tensor([[0.5, 0.5, 0.0]])
-    Seeded(0).without_replacement(q, [2])
-    Seeded(0).independent(q, [2])
+    for chance in (Seeded(0), Greedy(0)):
+        chance.without_replacement(q, [2])
+        chance.independent(q, [2])
     assert q.tolist() == [[0.5, 0.5, 0.0]]
 
 
@@ -318,6 +321,26 @@ def test_greedy_draws_are_the_top_k_in_order() -> None:
     q = torch.tensor([[0.1, 0.5, 0.0, 0.4], [0.7, 0.0, 0.2, 0.1]])
     for draw in (Greedy(0).without_replacement, Greedy(0).independent):
         assert draw(q, [3, 2]) == [[1, 3, 0], [0, 2]]
+
+
+@pytest.mark.parametrize("counts", [[1, 1, 1], [3, 1, 8], [0, 2, 8]])
+def test_looking_again_and_again_finds_what_sorting_finds(counts: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    q = torch.softmax(torch.randn(3, 50, generator=torch.Generator().manual_seed(0)), -1)
+    few = Greedy(0).without_replacement(q, counts)
+    monkeypatch.setattr("sequoia.chance._FEW_LIKELIEST", 0)
+    assert few == Greedy(0).without_replacement(q, counts)
+
+
+def test_most_draws_of_one_token_need_no_sums(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The most probable token stands first, so that what is drawn for a low enough u is known without the rest of the law."""
+    q = torch.tensor([[0.05, 0.05, 0.9]])
+    chance = Seeded(0)
+    chance._drafting = Constant(0.89)
+    monkeypatch.setattr(torch.Tensor, "cumsum", None)
+    assert chance.without_replacement(q, [1]) == [[2]]
+    chance._drafting = Constant(0.9)
+    with pytest.raises(TypeError):
+        chance.without_replacement(q, [1])
 
 
 def test_temperature_decides_the_randomness_of_a_run() -> None:

@@ -1,6 +1,6 @@
 """The engine on tiny models of five real classes: the tree forward, equality with plain decoding, ends of a run, and the law.
 
-Three chi-square tests at 1e-6, with fixed seeds: with fresh seeds fewer than one run in 300,000 would raise a false alarm.
+Four chi-square tests at 1e-6, with fixed seeds: with fresh seeds fewer than one run in 200,000 would raise a false alarm.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from test_chance import fit
 
 from sequoia.chance import Seeded
 from sequoia.engine import Decoder, plain, run
-from sequoia.errors import BadPolicy, BadTree
+from sequoia.errors import BadModel, BadPolicy, BadTree
 from sequoia.models import Context, TreeModel
 from sequoia.pair import Pair
 from sequoia.policy import Policy
@@ -235,6 +235,20 @@ def test_the_end_of_text_as_the_targets_own_token_ends_the_run() -> None:
     pair = dataclasses.replace(pair, stop=frozenset({first}))
     [step] = steps_of(pair, PROMPTS[0], Policy(), TREES["chain"])
     assert (step.emitted, step.finish) == ((first,), "eos")
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf])
+@pytest.mark.parametrize("policy", [GREEDY, WARM], ids=["greedy", "warm"])
+@pytest.mark.parametrize("verifier", VERIFIERS)
+@pytest.mark.parametrize("which", ["target", "draft"])
+def test_logits_that_overflowed_end_a_run(which: str, verifier: str, policy: Policy, number: float) -> None:
+    decoder = Decoder(tiny_pair(), PROMPTS[0], policy, TREES["ragged"], verifier)
+    model = decoder.contexts[which == "draft"].model
+    decoder.prefill()
+    forward = model.run
+    model.run = lambda *given: forward(*given).abs() * number
+    with pytest.raises(BadModel, match=f"the {which}'s logits hold NaN or infinity"):
+        decoder.step()
 
 
 def test_ignore_eos_decodes_on_through_the_end_of_text() -> None:
@@ -485,12 +499,15 @@ def joint(pair: Pair, prompt: str, policy: Policy, length: int) -> dict[tuple[in
     return law
 
 
-@pytest.mark.parametrize(("verifier", "top_p"), [("sequoia", 1.0), ("sequoia", 0.8), ("specinfer", 1.0)])
-def test_sampled_runs_follow_the_targets_law(verifier: str, top_p: float) -> None:
-    """Guards against rows of the wrong node, a draft law of another node or step, noise used twice, and a prefix that lost or
-    kept the wrong rows: the joint of three tokens, over two to three steps, in 1,200 runs. False alarm: 1e-6."""
+@pytest.mark.parametrize(("verifier", "temperature", "top_p"), [
+    ("sequoia", 1.0, 1.0), ("sequoia", 1.0, 0.8), ("specinfer", 1.0, 1.0), ("sequoia", 0.7, 0.8)])
+def test_sampled_runs_follow_the_targets_law(verifier: str, temperature: float, top_p: float) -> None:
+    """Guards against rows of the wrong node, a draft law of another node or step, noise used twice, a temperature applied twice
+    or not at all, and a prefix that lost or kept the wrong rows: the joint of three tokens, over two to three steps, in 1,200
+    runs. False alarm: 1e-6."""
     pair = small_vocabulary()
-    policy = Policy(temperature=1.0, top_p=top_p, max_new_tokens=3, ignore_eos=True)
+    assert pair.draft.cooled(temperature).temperature == temperature  # its forward divides, and nothing else may
+    policy = Policy(temperature=temperature, top_p=top_p, max_new_tokens=3, ignore_eos=True)
     tree = Tree((-1, 0, 0, 1, 2))  # two nodes of one level have children: each must be held against its own q
     results = [tuple(emitted(steps_of(pair, "a", dataclasses.replace(policy, seed=seed), tree, verifier)))
                for seed in range(1200)]

@@ -14,6 +14,7 @@ import pytest
 from exact import EXACT, Enumerator, Model, drafted, error, fits, law, over_torch, production_models, same, step, table, true_law
 from shapes import ordered_trees
 
+from sequoia.chance import Seeded
 from sequoia.policy import Policy
 from sequoia.tree import Tree
 from sequoia.verify import VERIFIERS, walk, with_replacement, without_replacement
@@ -197,6 +198,12 @@ def test_a_rejection_does_not_write_into_the_laws_it_was_lent(reject: Callable) 
     assert (residual.tolist(), draft.tolist()) == ([0.25, 0.75], [0.5, 0.5])
     assert found[0].tolist() == [0, 1]
     assert found[2] == 0.25
+
+
+def test_a_walk_does_not_write_into_the_laws_it_was_lent() -> None:
+    p, q = np.array([0.25, 0.75]), np.array([1.0, 3.0])  # not of sum 1, as a law in float32 is not quite
+    VERIFIERS["sequoia"].verify(Tree.chain(2), [0, 0], lambda _: p, lambda _: q, Seeded(0))
+    assert (p.tolist(), q.tolist()) == ([0.25, 0.75], [1, 3])
 
 
 def test_a_draft_with_too_little_support_goes_on_uniformly() -> None:

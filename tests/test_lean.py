@@ -31,6 +31,37 @@ def test_bfloat16_is_as_near_to_float32_as_transformers() -> None:
     assert (tree_logits(model).float() - exact).abs().mean() <= 1.2 * usual
 
 
+@pytest.mark.parametrize("temperature", [0.05, 0.6, 5])
+def test_a_cooled_model_divides_its_logits_and_leaves_the_other_as_it_was(temperature: float) -> None:
+    model = TreeModel(tiny_model("llama"), "llama").quicken()
+    usual = tree_logits(model)
+    cooled = model.cooled(temperature)
+    assert (cooled.temperature, model.temperature) == (temperature, 1)
+    torch.testing.assert_close(tree_logits(cooled) * temperature, usual, atol=1e-4, rtol=1e-4)
+    assert torch.equal(tree_logits(model), usual)
+
+
+def test_a_model_cooled_twice_says_what_its_logits_are_divided_by() -> None:
+    assert TreeModel(tiny_model("llama"), "llama").quicken().cooled(0.5).cooled(0.8).temperature == pytest.approx(0.4)
+
+
+def test_positions_made_for_a_cooled_model_are_there_for_the_next() -> None:
+    model = TreeModel(tiny_model("llama", context=2048), "llama").quicken()
+    model.cooled(0.6).open(1200).extend([i % 200 for i in range(1100)])
+    assert len(model.run._rotations._table) >= 1100
+
+
+@pytest.mark.parametrize("temperature", [0, 0.04])
+def test_too_cold_for_a_number_type_is_left_to_the_law(temperature: float) -> None:
+    model = TreeModel(tiny_model("llama"), "llama").quicken()
+    assert model.cooled(temperature) is model
+
+
+def test_only_the_lean_forward_cools() -> None:
+    model = TreeModel(tiny_model("gpt2"), "gpt2")
+    assert model.cooled(0.6) is model
+
+
 @pytest.mark.parametrize("kind", ["gpt2", "gpt_neox"])
 def test_other_families_keep_their_own_forward(kind: str) -> None:
     assert TreeModel(tiny_model(kind), kind).quicken().forward_name == "transformers"

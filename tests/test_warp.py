@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 
@@ -102,6 +103,16 @@ def test_overflowed_logits_are_refused(bad: float, temperature: float) -> None:
     for row in ([bad, 1.0], [1.0, bad], [-math.inf, -math.inf]):
         with pytest.raises(BadModel, match="the target's logits hold NaN or infinity"):
             target_row(torch.tensor(row), Policy(temperature=temperature))
+
+
+def test_a_near_tie_is_told_in_the_logits_own_number_type() -> None:
+    logits = torch.tensor([1.0, 1.0 + 1e-9], dtype=torch.float64)
+    assert target_row(logits, Policy()).tolist() == target_rows(logits, Policy()).tolist() == [0, 1]
+
+
+def test_a_draft_law_is_float32_whatever_the_logits_are() -> None:
+    for temperature, dtype in itertools.product((0, 0.6, 1), (torch.float64, torch.float32, torch.bfloat16)):
+        assert draft_rows(torch.zeros(1, 3, dtype=dtype), Policy(temperature=temperature)).dtype == torch.float32
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])

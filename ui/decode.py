@@ -129,7 +129,8 @@ class LiveView:
         if not run.recording.weight:
             return {self.form.save: gr.update(interactive=False)}
         self.shelf.put(run.recording)  # its weight is known now
-        return {self.form.save: download(run.recording.run().to_json(), f"sequoia-run-{run.recording.name}.json")}
+        made = run.recording.run()
+        return {self.form.save: download(made.to_json(), recordings.file_name("run", made.meta))}
 
     # -- recordings ------------------------------------------------------------------------------------------------------------
 
@@ -138,8 +139,7 @@ class LiveView:
         if recording := self.shelf.get(request.query_params.get("run")):
             run = recording.run()
             if run.steps:
-                return {self.stage: messages.whole(run, recording.name),
-                        self.form.save: download(run.to_json(), f"sequoia-run-{recording.name}.json")}
+                return self._shown(recordings.shown_as(run, recording.name))
         return self._opening()
 
     def example(self, request: gr.Request) -> Updates:
@@ -150,7 +150,7 @@ class LiveView:
         found = self._welcome
         if found is None:
             return {self.stage: messages.aside(notice="No recorded run is at hand; press Run.")}
-        return {self.stage: found.message, self.form.save: download(found.file, f"sequoia-run-{recordings.WELCOME}.json")}
+        return self._shown(found)
 
     def _given_up(self, request: gr.Request) -> Updates:
         """Another run is shown than the visitor's paused one: it cannot go on, and the next one is a new one."""
@@ -158,6 +158,7 @@ class LiveView:
         if run is None or run.busy or not run.holding:
             return {}
         run.release()
+        run.forget()
         return self.form.anew()
 
     def open(self, path: Any, request: gr.Request) -> Updates:
@@ -190,10 +191,13 @@ class LiveView:
             return self._put(recordings.played(run), request)
         kept = recordings.Finished(run)
         self.shelf.put(kept)
-        return self._put(recordings.Shown(messages.whole(run, kept.name), run.to_json()), request)
+        return self._put(recordings.shown_as(run, kept.name), request)
 
     def _put(self, found: recordings.Shown, request: gr.Request) -> Updates:
-        return {self.stage: found.message, self.form.save: download(found.file, "sequoia-run.json"), **self._given_up(request)}
+        return {**self._shown(found), **self._given_up(request)}
+
+    def _shown(self, found: recordings.Shown) -> Updates:
+        return {self.stage: found.message, self.form.save: download(found.file, found.called)}
 
     def get_steps(self, asked: Any) -> str:
         """Steps a browser has missed, from [run, first] on, with all trees and pieces."""

@@ -23,7 +23,7 @@ from .race_form import RaceControls, details_of, race_controls
 from .race_messages import Kept, Opened, aside
 from .race_order import NO_LANE, RaceOrder
 from .racing import RaceRun
-from .recordings import Shelf
+from .recordings import Shelf, file_name
 from .session import Limits, Sessions
 
 CANVAS = Path(__file__).resolve().parent / "canvas" / "race"
@@ -142,7 +142,7 @@ class RaceTab:
         kept = race.recording
         race.forget()
         self.shelf.put(kept)  # its weight is known now
-        return {**self.form.resting(), self.form.save: self._file(kept, f"sequoia-race-{kept.name}.json")}
+        return {**self.form.resting(), self.form.save: self._file(kept)}
 
     def details(self, kind: Any, tree: Any, parents: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Updates of a lane's numbers and verifier; the lab's tree is the one that it gave to the live view, if it did."""
@@ -182,13 +182,13 @@ class RaceTab:
         kept = self.shelf.get(request.query_params.get("race"))
         if kept is None or not kept.weight:
             return self.example()
-        return {self.board: kept.whole(), self.form.save: self._file(kept, f"sequoia-race-{kept.name}.json")}
+        return {self.board: kept.whole(), self.form.save: self._file(kept)}
 
     def example(self) -> Updates:
         """The recorded race that comes with the program."""
         if self._welcome is None:
             return {self.board: aside(notice="No recorded race is at hand; press Run.")}
-        return {self.board: self._welcome.whole(), self.form.save: self._file(self._welcome, f"sequoia-race-{WELCOME}.json")}
+        return {self.board: self._welcome.whole(), self.form.save: self._file(self._welcome)}
 
     def open(self, path: Any) -> Updates:
         """Play the race in an uploaded file; with any other file everything on screen stays."""
@@ -198,7 +198,7 @@ class RaceTab:
             warn(str(problem), "Not opened")
             return {self.board: aside(error=f"Not opened: {problem}")}
         self.shelf.put(kept)
-        return {self.board: kept.whole(), self.form.save: self._file(kept, "sequoia-race.json")}
+        return {self.board: kept.whole(), self.form.save: self._file(kept)}
 
     def open_lane(self, event: gr.EventData, request: gr.Request) -> Updates:
         """Play the run of one lane, {race, lane}, in the live view. Raises gr.Error, shown as a message, where there is none."""
@@ -223,10 +223,10 @@ class RaceTab:
     def _kept(self, name: Any) -> Kept | None:
         return self._welcome if self._welcome and name == self._welcome.name else self.shelf.get(name)
 
-    def _file(self, kept: Kept, name: str) -> dict[str, Any]:
+    def _file(self, kept: Kept) -> dict[str, Any]:
         """The update of the button that saves the race."""
         try:
-            return download(kept.log().to_json(), name)
+            return download(kept.log().to_json(), file_name("race", kept.meta))
         except SequoiaError as problem:
             warn(str(problem), "Cannot be saved")
             return gr.update(interactive=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import threading
 from collections import OrderedDict
@@ -24,6 +25,13 @@ WELCOME = "welcome"
 def new_name() -> str:
     """A name nobody can guess; whoever knows it can look at the run."""
     return secrets.token_urlsafe(9)
+
+
+def file_name(what: str, meta: Mapping[str, Any]) -> str:
+    """What the file of a run or a race is called when it is saved: sequoia-run-2026-11-22-1250.json, the date if it has one."""
+    date = meta.get("date")
+    told = re.fullmatch(r"(\d{4}-\d\d-\d\d) (\d\d):(\d\d)", date, re.ASCII) if isinstance(date, str) else None
+    return f"sequoia-{what}-{told[1]}-{told[2]}{told[3]}.json" if told else f"sequoia-{what}.json"
 
 
 class Recording:
@@ -94,10 +102,11 @@ class Shelf(Generic[K]):
 
 @dataclass(frozen=True)
 class Shown:
-    """A run on screen: the message that shows it, and the text of its file."""
+    """A run on screen: the message that shows it, the text of its file, and what that is called."""
 
     message: str
     file: str
+    called: str
 
 
 def opened(path: Any, most: int) -> Shown:
@@ -125,7 +134,12 @@ def played(run: Run, notice: str | None = None) -> Shown:
     if not run.steps:
         raise BadTrace("the run file holds no steps, so there is nothing to play")
     run = replace(run, meta=messages.recorded(run.meta))
-    return Shown(messages.whole(run, new_name(), notice=notice), run.to_json())
+    return shown_as(run, new_name(), notice)
+
+
+def shown_as(run: Run, name: str, notice: str | None = None) -> Shown:
+    """`run` under a `name` of the page's."""
+    return Shown(messages.whole(run, name, notice=notice), run.to_json(), file_name("run", run.meta))
 
 
 def shipped() -> dict[str, Path]:

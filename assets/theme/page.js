@@ -4,15 +4,18 @@
 
   const LOOK_MS = 2000, COME_MS = 2000;
 
-  /** A measured run, or race, has its name in the address under its `kind`, so that a reload shows it again. */
-  function remember(text, kind) {
-    let message;
+  /** The message in `text`, null where it is none. */
+  function read(text) {
     try {
-      message = JSON.parse(text);
+      return JSON.parse(text);
     } catch {
-      return;
+      return null;
     }
-    if (!message || !message[kind] || !message.meta) return;
+  }
+
+  /** A measured run, or race, has its name in the address under its `kind`, so that a reload shows it again. */
+  function remember(message, kind) {
+    if (!message[kind] || !message.meta) return;
     const url = new URL(window.location.href);
     if (message.meta.label === "measured") url.searchParams.set(kind, message[kind]);
     else url.searchParams.delete(kind);
@@ -58,11 +61,16 @@
   for (const name of ["pointerdown", "keydown"]) document.addEventListener(name, putAway, true);
 
   let other = false; // the form was changed since its run last began or went on
+  let before = false; // what that was until the last press of Run or Step
 
   P.begins = () => {
+    before = other;
     other = false;
     return [];
   };
+
+  /** The press was refused: the run that the form was changed from is still the last one. */
+  const refused = () => (other = other || before);
 
   P.other = () => other;
 
@@ -80,7 +88,10 @@
       if (!props.value || props.value === last) return;
       last = props.value;
       stage.ingest(last);
-      remember(last, kind);
+      const message = read(last);
+      if (!message) return;
+      remember(message, kind);
+      if (message.error && kind === "run") refused();
     };
     take();
     watch("value", take);

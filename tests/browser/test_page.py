@@ -189,6 +189,20 @@ def test_a_run_whose_settings_were_changed_meanwhile_is_not_resumed(visit: Visit
     expect(page.locator("#pg-run")).to_have_text("Resume")
 
 
+def test_a_refused_press_leaves_run_a_new_run(visit: Visit) -> None:
+    page = visit()
+    ready(page)
+    enter(page, tokens=24)
+    page.click("#pg-step")
+    until(page, "s.meta.label === 'measured' && s.steps.length === 1")
+    expect(page.locator("#pg-run")).to_have_text("Resume")
+    enter(page, top_p=2)
+    page.click("#pg-run")
+    page.locator(".sq-stage").get_by_text("top_p").first.wait_for(timeout=5000)
+    expect(page.locator("#pg-run")).to_be_enabled()
+    expect(page.locator("#pg-run")).to_have_text("Run")
+
+
 def test_a_run_that_is_stepped_through_can_be_started_over(visit: Visit) -> None:
     page = visit()
     ready(page)

@@ -13,7 +13,7 @@ import pytest
 from visits import request, sent, slowed, wait
 
 from sequoia import Decoder, Run
-from ui import controls, runner
+from ui import controls, recordings, runner
 from ui.decode import LiveView
 from ui.engine_room import EngineRoom
 from ui.session import LOCAL
@@ -218,6 +218,13 @@ def test_a_saved_run_is_opened_and_a_spoiled_one_changes_nothing(view: LiveView,
     assert message["error"].startswith("Not opened: not a JSON file")
     assert "run" not in message
     assert len(said) == 1
+
+
+@pytest.mark.parametrize(("date", "name"), [
+    ("2026-11-22 12:50", "sequoia-run-2026-11-22-1250.json"), ("2026-11-22", "sequoia-run.json"), (None, "sequoia-run.json"),
+    ("../../2026-11-22 12:50", "sequoia-run.json"), ("2026-11-22 12:50\n", "sequoia-run.json"), (5, "sequoia-run.json")])
+def test_a_saved_file_is_called_by_its_date_and_by_nothing_else_from_the_run(date: Any, name: str) -> None:
+    assert recordings.file_name("run", {"date": date}) == name
 
 
 @pytest.mark.parametrize("shown", ["example", "open"])
