@@ -198,7 +198,8 @@ def test_a_refused_press_leaves_run_a_new_run(visit: Visit) -> None:
     expect(page.locator("#pg-run")).to_have_text("Resume")
     enter(page, top_p=2)
     page.click("#pg-run")
-    page.locator(".sq-stage").get_by_text("top_p").first.wait_for(timeout=5000)
+    page.get_by_test_id("toast-body").first.wait_for(timeout=5000)
+    expect(page.locator("#pg-open")).to_be_enabled()  # all is at rest
     expect(page.locator("#pg-run")).to_be_enabled()
     expect(page.locator("#pg-run")).to_have_text("Run")
 
