@@ -5,6 +5,7 @@ Tests pass an enumerator that visits every outcome and turns the law of the real
 
 from __future__ import annotations
 
+import math
 import random
 from bisect import bisect_right, insort
 from collections.abc import Sequence
@@ -56,14 +57,14 @@ class Seeded:
         return bool(u * d < r), u
 
     def pick(self, weights: np.ndarray) -> int:
-        heights = np.cumsum(weights, dtype=np.float64)
-        if not 0 < heights[-1] < np.inf:
+        heights = weights.cumsum(dtype=np.float64).data
+        if not 0 < heights[-1] < math.inf:
             raise BadModel(f"probabilities that add up to {heights[-1]} and not to 1: the model's numbers have overflowed")
         # u <= 1 - 2**-53, so u * total rounds to less than the total and the search ends at a token with weight.
-        return int(np.searchsorted(heights, self._host.random() * heights[-1], side="right"))
+        return bisect_right(heights, self._host.random() * heights[-1])
 
     def without_replacement(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
-        if q.device.type == "cpu" and max(counts) <= _FEW:
+        if q.is_cpu and max(counts) <= _FEW:
             return self._distinct(q, counts)
         return _cut(self.successive(q, max(counts)), counts)
 
@@ -87,11 +88,13 @@ class Seeded:
     def _one_by_one(self, law: torch.Tensor, top: int, u: float, count: int) -> list[int]:
         """`count` distinct tokens of one law (vocab,) whose most probable one is `top`, the first by `u`: the stretches of those
         drawn before are left out."""
-        heights = law.cumsum(-1, dtype=torch.float64).numpy().data
+        heights = law.cumsum(-1, dtype=torch.float64).numpy().data  # bisect takes less than numpy's search
         total = left = heights[-1]
         start, length = _stretch(heights, top)
-        at = u * total
-        token = top if at < length else bisect_right(heights, _past(at - length, [(start, length)]))
+        at = u * total - length  # along the others
+        token = top if at < 0 else bisect_right(heights, at if at < start else at + length)
+        if count == 1 and token < len(heights):
+            return [token]
         order, gone = list[int](), list[tuple[float, float]]()  # gone: stretches as (start, length), increasing
         while left > _SCRAPS * total and token < len(heights) and token not in order:  # the last two by rounding alone
             order.append(token)
@@ -99,7 +102,7 @@ class Seeded:
                 return order
             insort(gone, stretch := _stretch(heights, token))
             left -= stretch[1]
-            token = bisect_right(heights, _past(self._drafting.random() * left, gone))  # numpy's search takes longer
+            token = bisect_right(heights, _past(self._drafting.random() * left, gone))
         return self._finished(law, order, count)
 
     def _finished(self, law: torch.Tensor, order: list[int], count: int) -> list[int]:
@@ -110,7 +113,7 @@ class Seeded:
         return order + places[self.successive(law[None, places], count - len(order))[0]].tolist()
 
     def independent(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
-        if q.device.type == "cpu":
+        if q.is_cpu:
             heights = q.cumsum(-1, dtype=torch.float64).numpy()  # (rows, vocab)
             return [row[:-1].searchsorted([self._drafting.random() * row[-1] for _ in range(count)], side="right").tolist()
                     for row, count in zip(heights, counts, strict=True)]
@@ -158,7 +161,7 @@ class Greedy(Seeded):
 
 def likeliest(q: torch.Tensor, counts: Sequence[int]) -> Drawn:
     """The most probable tokens of each row of q (rows, vocab), in order."""
-    if q.device.type == "cpu" and max(counts) <= _FEW_LIKELIEST:
+    if q.is_cpu and max(counts) <= _FEW_LIKELIEST:
         laws = q.numpy()
         tops = laws.argmax(-1).tolist()
         return [_greatest(law, top, count) if count > 1 else [top] * count

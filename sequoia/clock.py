@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import torch
@@ -22,13 +22,19 @@ def current(device: torch.device) -> AbstractContextManager[Any]:
     return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
+@lru_cache(maxsize=16)
+def _wait(device: torch.device) -> Callable[[], None] | None:
+    """What waits for `device`, or None where there is nothing to wait for."""
+    return partial(finish, device) if device.type == "cuda" else None
+
+
 class Clock:
     """Runs from its making on. What is in neither phase is overhead. On CUDA the end of a phase, and of the step, waits for the
     device, which would otherwise still be busy with it during the next."""
 
     def __init__(self, device: torch.device) -> None:
         self._start = time.perf_counter()
-        self._wait = partial(finish, device) if device.type == "cuda" else None
+        self._wait = _wait(device)
         self._seconds = {"draft": 0.0, "verify": 0.0}
         self._phases = {name: _Phase(self._seconds, name, self._wait) for name in self._seconds}
 

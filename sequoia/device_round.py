@@ -22,7 +22,7 @@ from .policy import Policy
 from .rows import Rows
 from .tree import Tree
 from .verify import Trial, Verdict
-from .warp import draft_laws, overflowed, target_laws
+from .warp import overflowed, target_law
 
 _log = logging.getLogger(__name__)
 _DRAWS = {"sequoia": "successive", "specinfer": "repeated"}  # by verifier: how Seeded draws children on a device
@@ -69,33 +69,34 @@ class DeviceRound:
     """The steps of one run. Call it with a step's tree."""
 
     def __init__(self, target: Context, drafter: Drafter, policy: Policy, verifier: str, chance: Seeded) -> None:
-        self._target, self._drafter, self._policy, self._chance = target, drafter, policy, chance
+        self._target, self._drafter, self._chance = target, drafter, chance
+        self._target_law = target_law(policy)
         self._draw = getattr(chance, _DRAWS[verifier])
         self._replacing = _replacing(verifier)
         self._layout = Latest(lambda tree: _Layout(tree, target))
 
     def __call__(self, tree: Tree, clock: Clock) -> Round:
         layout = self._layout(tree)
-        drafted = Drafted(self._drafter.unread[-1])
-        drafted.tree = tree
+        drafted = Drafted(self._drafter.unread[-1], tree)
         passes = Spans(self._target.model.device)
         tokens, q = self._fill(layout, drafted, passes)
         clock.add("draft", passes.total())
         with clock.phase("verify"):
             logits = self._target.forward(tokens, layout.rows)
-        return self._walk(layout, drafted, tokens, q, target_laws(logits, self._policy))
+        return self._walk(layout, drafted, tokens, q, self._target_law(logits))
 
     def _fill(self, layout: _Layout, drafted: Drafted, passes: Spans) -> tuple[torch.Tensor, torch.Tensor]:
         """Tokens (nodes,) of the tree, and the laws (inner nodes, vocab) their children were drawn from. passes: the draft's."""
         tokens = torch.full((len(layout.tree),), drafted.tokens[0], device=self._target.model.device)
         if len(layout.tree) == 1:
             return tokens, torch.empty(0, self._target.model.vocab, device=tokens.device)
-        rows, drafted.row = self._drafter.laid_out(layout.tree)
+        laid_out = self._drafter.laid_out(layout.tree)
+        drafted.row = laid_out.row(layout.tree)
         laws = []
         for level in layout.levels:
             with passes.span():
-                logits = self._logits(level, tokens, rows)
-            laws.append(draft_laws(logits, self._drafter.policy))
+                logits = self._logits(level, tokens, laid_out.rows)
+            laws.append(self._drafter.law(logits))
             drawn = self._draw(laws[-1], level.most)  # (nodes, most)
             tokens[level.begin:level.end] = drawn[level.parent, level.rank]
         drafted.has_read = True
@@ -128,7 +129,7 @@ class DeviceRound:
             raise overflowed("draft" if bad_draft else "target")
         figures = iter(told[5:])
         drafted.tokens = [int(next(figures)) for _ in range(n)]
-        drafted.probs = [None, *(next(figures) for _ in range(n - 1))]
+        drafted.probs = [next(figures) for _ in range(n - 1)]
         asked = [None, *(next(figures) for _ in range(n - 1))]
         trials = tuple(_trial([next(figures) for _ in range(6)], drafted.tokens) for _ in range(done))
         path = layout.tree.path(last)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from itertools import chain, islice
+from itertools import chain
 from typing import Protocol
 
 import numpy as np
@@ -24,7 +24,7 @@ from .policy import Policy
 from .rows import GrowingRows, Rows
 from .tree import Tree
 from .verify import Verdict, Verifier
-from .warp import checked, draft_laws, overflowed
+from .warp import checked, draft_law, overflowed
 
 
 class Sprout(Protocol):
@@ -45,29 +45,47 @@ class Sprout(Protocol):
         ...
 
 
-class Drafted:
-    """A step's tree with its tokens. probs: what q gave each token, None for the root. row: where the draft's cache has it."""
+Laws = np.ndarray | torch.Tensor  # of one level (nodes, vocab), an array where the host has them
+_ROOT = Tree.chain(1)
 
-    def __init__(self, root: int) -> None:
-        self.tree = Tree.chain(1)
+
+class Drafted:
+    """A step's tree with its tokens. row: where the draft's cache has a node."""
+
+    def __init__(self, root: int, tree: Tree = _ROOT) -> None:
+        self.tree = tree
         self.tokens: list[int] = [root]
-        self.probs: list[float | None] = [None]
         self.row: dict[int, int] = {}
         self.has_read = False  # the draft has read the root
-        self._laws: dict[int, tuple[torch.Tensor, int]] = {}
+        self._levels: list[tuple[Sequence[int], Laws, Drawn]] = []
 
-    def grow(self, nodes: Sequence[int], laws: torch.Tensor, drawn: Sequence[Sequence[int]], probs: Sequence[Sequence[float]]
-             ) -> None:
-        """Append children to `nodes`, whose laws are the rows of `laws` (nodes, vocab): tokens, and what q gave each."""
-        for row, node in enumerate(nodes):
-            self._laws[node] = laws, row
-            self.tokens += drawn[row]
-            self.probs += probs[row]
+    def grow(self, nodes: Sequence[int], laws: torch.Tensor, drawn: Drawn) -> None:
+        """Append the tokens of children of `nodes`, drawn from the rows of `laws` (nodes, vocab)."""
+        self._levels.append((nodes, laws.numpy() if laws.is_cpu else laws, drawn))
+        for tokens in drawn:
+            self.tokens += tokens
+
+    @cached_property
+    def probs(self) -> list[float]:
+        """What q gave each token but the root's; to be asked for once the tree is complete."""
+        return [weight for _, laws, drawn in self._levels for weight in _at(laws, drawn)]
+
+    def checked(self) -> Drafted:
+        """This one, complete. Raises BadModel where a law that tokens were drawn from is NaN. All levels at once, as draft passes
+        between them would empty the processor's cache."""
+        if math.isnan(sum(self.probs)):
+            raise overflowed("draft")
+        return self
 
     def q(self, node: int) -> np.ndarray:
         """The draft's law after `node`, (vocab,)."""
-        laws, row = self._laws[node]
-        return laws.numpy()[row] if laws.device.type == "cpu" else laws[row].cpu().numpy()
+        laws, row = self._place[node]
+        return laws[row] if isinstance(laws, np.ndarray) else laws[row].cpu().numpy()
+
+    @cached_property
+    def _place(self) -> dict[int, tuple[Laws, int]]:
+        """Which row of which laws was drawn from after a node."""
+        return {node: (laws, row) for nodes, laws, _ in self._levels for row, node in enumerate(nodes)}
 
 
 class Drafter:
@@ -75,9 +93,10 @@ class Drafter:
     done to the draft's logits, which may have been divided by a temperature already."""
 
     def __init__(self, context: Context, policy: Policy, verifier: Verifier, chance: Chance, most: int) -> None:
-        self.context, self._verifier, self._chance = context, verifier, chance
+        self.context = context
         self.policy = replace(policy, temperature=policy.temperature / context.model.temperature)
-        self.laid_out = Latest(partial(_lay_out, context))
+        self.laid_out = Latest(partial(_LaidOut, context), serves=Tree.is_cut_of)
+        self.law, self._draw = draft_law(self.policy), partial(verifier.draw, chance)
         self._most = most
         self.unread: tuple[int, ...] = ()  # the last is the root of the next tree
 
@@ -89,14 +108,14 @@ class Drafter:
 
     def fill(self, tree: Tree, clock: Clock) -> Drafted:
         """Tokens for a given tree. Only nodes with children go through the draft."""
-        drafted = Drafted(self.unread[-1])
-        drafted.tree = tree
+        drafted = Drafted(self.unread[-1], tree)
         if len(tree) > 1:
-            rows, drafted.row = self.laid_out(tree)
-            for nodes in tree.inner:
-                laws = self._laws(nodes, drafted, rows, clock)
-                self._draw(drafted, nodes, [len(tree.children[node]) for node in nodes], laws)
-        return drafted
+            laid_out = self.laid_out(tree)
+            drafted.row = laid_out.row(tree)
+            for nodes, counts in laid_out.levels[:tree.levels - 1]:
+                laws = self._laws(nodes, drafted, laid_out.rows, clock)
+                drafted.grow(nodes, laws, self._draw(laws, counts))
+        return drafted.checked()
 
     def follow(self, sprout: Sprout, clock: Clock) -> Drafted:
         """Tokens for a tree that grows along the draft's laws."""
@@ -108,10 +127,10 @@ class Drafter:
                 drafted.row.update({node: len(rows) + i for i, node in enumerate(nodes)})
                 rows.add([drafted.row.get(sprout.tree.parents[node]) for node in nodes])
             laws = checked(self._laws(nodes, drafted, rows, clock), "draft")
-            self._draw(drafted, nodes, sprout.grow(laws), laws)
+            drafted.grow(nodes, laws, self._draw(laws, sprout.grow(laws)))
         hold_to(self._most, sprout.tree)
         drafted.tree = sprout.tree
-        return drafted
+        return drafted.checked()
 
     @cached_property
     def _growing(self) -> GrowingRows:
@@ -129,29 +148,20 @@ class Drafter:
     def _laws(self, nodes: Sequence[int], drafted: Drafted, rows: Rows | GrowingRows, clock: Clock) -> torch.Tensor:
         """(nodes, vocab) laws of the tokens after the nodes of one level."""
         with clock.phase("draft"):
-            if nodes[0] == 0:
+            if not nodes[0]:
                 logits = self.context.extend(self.unread)[None]
                 drafted.has_read = True
             else:
                 logits = self.context.forward([drafted.tokens[node] for node in nodes], rows)
-        return draft_laws(logits, self.policy)
-
-    def _draw(self, drafted: Drafted, nodes: Sequence[int], counts: Sequence[int], laws: torch.Tensor) -> None:
-        drawn = self._verifier.draw(self._chance, laws, counts)
-        probs = _at(laws, drawn)
-        if math.isnan(sum(map(sum, probs))):
-            raise overflowed("draft")
-        drafted.grow(nodes, laws, drawn, probs)
+        return self.law(logits)
 
 
-def _at(laws: torch.Tensor, drawn: Drawn) -> list[list[float]]:
-    """What `laws` (nodes, vocab) give the tokens drawn at each node."""
-    if laws.device.type == "cpu":
-        numbers = laws.numpy()
-        return [[numbers.item(row, token) for token in tokens] for row, tokens in enumerate(drawn)]
+def _at(laws: Laws, drawn: Drawn) -> list[float]:
+    """What `laws` (nodes, vocab) give the tokens drawn at each node, one after the other."""
+    if isinstance(laws, np.ndarray):
+        return [laws.item(row, token) for row, tokens in enumerate(drawn) for token in tokens]
     rows = [row for row, tokens in enumerate(drawn) for _ in tokens]
-    found = iter(laws[rows, [*chain.from_iterable(drawn)]].tolist())  # a device is asked once
-    return [[*islice(found, len(tokens))] for tokens in drawn]
+    return laws[rows, [*chain.from_iterable(drawn)]].tolist()  # a device is asked once
 
 
 def hold_to(most: int, tree: Tree) -> None:
@@ -160,7 +170,17 @@ def hold_to(most: int, tree: Tree) -> None:
         raise BadTree(f"a step's tree has {len(tree)} nodes; its shaper had promised {most} at most")
 
 
-def _lay_out(context: Context, tree: Tree) -> tuple[Rows, dict[int, int]]:
-    """The tree's rows on the draft, and which row a node has."""
-    nodes = [node for level in tree.inner[1:] for node in level]  # the root is read with the prefix
-    return Rows(tree, nodes, context, below=1), {node: row for row, node in enumerate(nodes)}
+class _LaidOut:
+    """A tree, or a cut of it, as the draft reads it. levels: the inner nodes of each, and how many children they have."""
+
+    def __init__(self, context: Context, tree: Tree) -> None:
+        nodes = [node for level in tree.inner[1:] for node in level]  # the root is read with the prefix
+        self.rows, self._row = Rows(tree, nodes, context, below=1), {node: row for row, node in enumerate(nodes)}
+        self.levels = [(level, [len(tree.children[node]) for node in level]) for level in tree.inner]
+
+    def row(self, tree: Tree) -> dict[int, int]:
+        """Which row a node of `tree` has; its last level has none."""
+        if tree.levels > len(self.levels):
+            return self._row
+        last = tree.depths.index(tree.levels - 1)
+        return {node: row for node, row in self._row.items() if node < last}

@@ -60,7 +60,8 @@ class Decoder:
         self._target = pair.target.open(capacity)  # slots are made at the first use
         draft = pair.draft.cooled(policy.temperature).open(capacity if self.shaper.most > 1 else 0)
         self._drafter = Drafter(draft, policy, self.verifier, self._chance, self.shaper.most)
-        self._rows = Latest(partial(_all_rows, self._target))
+        self._target_row = target_row(policy)
+        self._rows = Latest(partial(_all_rows, self._target), serves=Tree.is_cut_of)
         self._on_device = self._device_round()
         require_each(self.missing, "the run needs", _SMALLER)
 
@@ -108,9 +109,17 @@ class Decoder:
             self._target.extend(self.prompt[:-1])
         self._drafter.read(self.prompt)
         if isinstance(self.shaper, Fixed):
-            self._target.rehearse([len(self.shaper.tree)])
-            self._drafter.context.rehearse({*map(len, self.shaper.tree.inner[1:])}, ends=(1, 2) if self.shaper.most > 1 else ())
+            self._lay_out(self.shaper.tree)
         finish(self.pair.target.device)  # or the first step would be charged with the rest of it
+
+    def _lay_out(self, tree: Tree) -> None:
+        """Make ready what all steps with `tree` have in common."""
+        if not self._on_device:
+            self._rows(tree)
+        if len(tree) > 1:
+            self._drafter.laid_out(tree)
+        self._target.rehearse([len(tree)])
+        self._drafter.context.rehearse({*map(len, tree.inner[1:])}, ends=(1, 2) if len(tree) > 1 else ())
 
     @torch.inference_mode()
     def step(self) -> StepTrace:
@@ -123,7 +132,7 @@ class Decoder:
         self._drafter.keep(drafted, verdict)
         emitted = self._emit(drafted, verdict)
         self.shaper.learn(drafted.tree, verdict)
-        trace = StepTrace(self.index, prefix, drafted.tree, tuple(drafted.tokens), tuple(drafted.probs), target_p, verdict,
+        trace = StepTrace(self.index, prefix, drafted.tree, tuple(drafted.tokens), (None, *drafted.probs), target_p, verdict,
                           emitted, clock.stop(), self.finish)
         self.index += 1
         return trace
@@ -146,7 +155,7 @@ class Decoder:
         visited: dict[int, np.ndarray] = {}
 
         def p(node: int) -> np.ndarray:
-            visited[node] = target_row(logits[node], self.policy)
+            visited[node] = self._target_row(logits[node])
             return visited[node]
 
         verdict = self.verifier.verify(tree, drafted.tokens, p, drafted.q, self._chance)

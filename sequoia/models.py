@@ -188,7 +188,6 @@ class Context:
         last = first + len(tokens)
         return self._run(tokens, rows.depths[first:last], rows.mask.view(self.length, first, last))
 
-    @torch.inference_mode()
     def keep(self, rows: Sequence[int]) -> None:
         """Make the written rows `rows` (increasing) part of the prefix and forget the others."""
         self.slots.keep(rows)

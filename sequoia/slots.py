@@ -120,11 +120,11 @@ class Slots(Cache):
         """Copy the given rows, in order, to `to` and after. Where they are is told each device once: it has to wait for it."""
         stores = [self._joint] if self._joint is not None else [
             store for layer in self.slot_layers for store in (layer.keys, layer.values)]
-        others = {store.device for store in stores if store.device.type != "cpu"}
-        index = {device: torch.tensor(rows, device=device) for device in others}
+        index = {device: torch.tensor(rows, device=device) for device in {store.device for store in stores if not store.is_cpu}}
         for store in stores:  # (..., capacity, head_dim)
-            if store.device in index:
-                store.narrow(-2, to, len(rows)).copy_(store.index_select(-2, index[store.device]))
+            if not store.is_cpu:
+                with torch.inference_mode():
+                    store.narrow(-2, to, len(rows)).copy_(store.index_select(-2, index[store.device]))
             else:  # numpy takes a third of torch's time for a few rows; taken out before they are put in, as places overlap
                 numbers = (store.view(torch.int16) if store.dtype == torch.bfloat16 else store).numpy()
                 numbers[..., to:to + len(rows), :] = numbers.take(rows, -2)

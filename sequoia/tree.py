@@ -7,6 +7,7 @@ Nodes are numbered breadth first, the root is 0, and siblings stand in the order
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -102,10 +103,24 @@ class Tree:
         return tuple(reversed(steps))
 
     def limit(self, levels: int) -> Tree:
-        """This tree cut below its first `levels` levels (at least 1)."""
+        """This tree cut below its first `levels` levels (at least 1): its first nodes, numbered alike."""
+        levels = max(levels, 1)
         if levels >= self.levels:
             return self
-        return Tree(tuple(p for p, depth in zip(self.parents, self.depths, strict=True) if depth < max(levels, 1)))
+        if levels not in self._cuts:
+            self._cuts[levels] = Tree(self.parents[:bisect_left(self.depths, levels)])
+        return self._cuts[levels]
+
+    @cached_property
+    def _cuts(self) -> dict[int, Tree]:
+        """By levels, those made so far: the last steps of every run want them."""
+        return {}
+
+    def is_cut_of(self, other: Tree) -> bool:
+        """Whether this is `other`, or what `limit` makes of it."""
+        n = len(self)
+        ends = n == len(other) or (n < len(other) and other.depths[n] > self.depths[-1])
+        return ends and self.parents == other.parents[:n]
 
     # -- named shapes ----------------------------------------------------------------------------------------
 

@@ -54,7 +54,9 @@ def without_replacement(residual: np.ndarray, draft: np.ndarray, token: int) -> 
     draft = draft.copy()
     draft[token] = draft[token] * 0  # keeps the number type
     left = draft.sum()
-    return residual, draft / left if left > 0 else draft, mass
+    if left > 0:
+        draft /= left
+    return residual, draft, mass
 
 
 def with_replacement(residual: np.ndarray, draft: np.ndarray, _token: int) -> tuple[np.ndarray, np.ndarray, Any]:
@@ -64,10 +66,13 @@ def with_replacement(residual: np.ndarray, draft: np.ndarray, _token: int) -> tu
 
 
 def _uncovered(residual: np.ndarray, draft: np.ndarray) -> tuple[np.ndarray, Any]:
-    rest = np.maximum(residual - draft, 0)
+    rest = residual - draft
+    np.maximum(rest, 0, out=rest)
     mass = rest.sum()
-    # After a rejection some mass is uncovered in exact arithmetic; where rounding says otherwise the two laws are equal.
-    return (rest / mass, mass) if mass > 0 else (residual, mass)
+    if not mass > 0:  # in exact arithmetic some is uncovered after a rejection; where rounding says none the two laws are equal
+        return residual, mass
+    rest /= mass
+    return rest, mass
 
 
 def walk(tree: Tree, tokens: Sequence[int], p: LawOf, q: LawOf, chance: Chance, reject: Reject = without_replacement) -> Verdict:
@@ -79,15 +84,18 @@ def walk(tree: Tree, tokens: Sequence[int], p: LawOf, q: LawOf, chance: Chance, 
     node, path, trials = 0, [0], []
     residual = p(node)
     while tree.children[node]:
-        draft, tried = _normalise(q(node).astype(residual.dtype)), []  # a copy
+        law, draft, tried = q(node), None, []
+        total = law.sum(dtype=residual.dtype)
         for child in tree.children[node]:
             token = tokens[child]
-            if tried and not draft.any():
+            if draft is not None and not draft.any():
                 draft = _uniform_except(draft, tried)
-            weights = residual[token], draft[token]
+            weights = residual[token], law[token] / total if draft is None else draft[token]
             accepted, u = chance.accept(weights[1], weights[0])
             if accepted:
                 break
+            if draft is None:  # not before: most first children are accepted, which takes one weight of the law alone
+                draft = law.astype(residual.dtype) / total
             residual, draft, mass = reject(residual, draft, token)
             tried.append(token)
             trials.append(Trial(child, token, *weights, u, False, mass))
@@ -100,17 +108,11 @@ def walk(tree: Tree, tokens: Sequence[int], p: LawOf, q: LawOf, chance: Chance, 
     return Verdict(tuple(path), chance.pick(residual), tuple(trials))
 
 
-def _normalise(law: np.ndarray) -> np.ndarray:
-    """`law` itself, changed to add up to 1."""
-    law /= law.sum()
-    return law
-
-
 def _uniform_except(draft: np.ndarray, tried: Sequence[int]) -> np.ndarray:
     """The law of the next draw when q has nothing left: every token not tried alike (`draft` is all zero, (vocab,))."""
     flat = draft + 1
     flat[list(tried)] = draft[list(tried)]
-    return _normalise(flat)
+    return flat / flat.sum()
 
 
 def match(tree: Tree, tokens: Sequence[int], p: LawOf, q: LawOf, chance: Chance) -> Verdict:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 
 import numpy as np
 import torch
@@ -15,33 +16,30 @@ _COLDEST = 1e-30  # colder ones give the same rows, and would overflow logits in
 _SPARE = 1e-6  # share of the draft's law spread over what top-p cut off
 
 
+Law = Callable[[torch.Tensor], torch.Tensor]  # from (..., vocab) logits to as many distributions
+
+
 def target_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
     """p, float64: (..., vocab) logits under `policy`. Temperature 0 gives one-hot rows; nothing else is special about it.
 
     Raises BadModel where a row has NaN or infinity for its greatest logit: at temperature 0 nothing later would notice.
     """
-    return checked(target_laws(logits, policy), "target")
+    return checked(target_law(policy)(logits), "target")
 
 
-def target_row(logits: torch.Tensor, policy: Policy) -> np.ndarray:
-    """`target_rows` of one row (vocab,), on the host, as a walk asks for them, with fewer operations."""
-    if policy.temperature > 0 or logits.device.type != "cpu":
-        law = target_laws(logits, policy).cpu().numpy()
-        finite = not math.isnan(law.item(0))
-    else:
-        row = (logits.float() if logits.dtype == torch.bfloat16 else logits).numpy()  # a type that numpy lacks
-        law, token = np.zeros(len(row)), row.argmax()  # a NaN counts as the greatest
-        finite, law[token] = np.isfinite(row[token]), 1
-    if not finite:
-        raise overflowed("target")
-    return law
+def target_row(policy: Policy) -> Callable[[torch.Tensor], np.ndarray]:
+    """What makes `target_rows` of one row of logits (vocab,), on the host, as a walk asks for them, with fewer operations."""
+    law = target_law(policy)
+    return lambda logits: _greedy_row(logits) if policy.temperature == 0 and logits.is_cpu else _row(law(logits))
 
 
-def target_laws(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
-    """`target_rows` without a look at its numbers, for which a device would have to be waited for: such rows are NaN."""
+def target_law(policy: Policy) -> Law:
+    """What makes `target_rows` without a look at their numbers, for which a device would have to be waited for: such rows are
+    NaN."""
     if policy.temperature == 0:
-        return _one_hot(logits)
-    return nucleus(_softmax(logits, policy.temperature, torch.float64), policy.top_p)
+        return _one_hot
+    uncut = _softmax(policy.temperature, torch.float64)
+    return uncut if policy.top_p == 1 else lambda logits: nucleus(uncut(logits), policy.top_p)
 
 
 def draft_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
@@ -51,15 +49,20 @@ def draft_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
     Where top-p leaves fewer tokens than a node has children, the rest are drawn by the draft's uncut law and not
     uniformly: a millionth of q is spread over it, which any verifier of q takes into account.
     """
-    return checked(draft_laws(logits, policy), "draft")
+    return checked(draft_law(policy)(logits), "draft")
 
 
-def draft_laws(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
-    """`draft_rows` without a look at its numbers."""
-    uncut = _softmax(logits, policy.temperature or 1.0, torch.float32)
+def draft_law(policy: Policy) -> Law:
+    """What makes `draft_rows` without a look at their numbers."""
+    uncut = _softmax(policy.temperature or 1.0, torch.float32)
     if policy.temperature == 0 or policy.top_p == 1:
         return uncut
-    return nucleus(uncut, policy.top_p).mul_(1 - _SPARE).add_(uncut, alpha=_SPARE)
+    return lambda logits: _spread(uncut(logits), policy.top_p)
+
+
+def _spread(uncut: torch.Tensor, top_p: float) -> torch.Tensor:
+    """`uncut` cut by `top_p`, but for a millionth of it."""
+    return nucleus(uncut, top_p).mul_(1 - _SPARE).add_(uncut, alpha=_SPARE)
 
 
 def nucleus(probs: torch.Tensor, top_p: float) -> torch.Tensor:
@@ -72,10 +75,12 @@ def nucleus(probs: torch.Tensor, top_p: float) -> torch.Tensor:
     return kept / kept.sum(-1, keepdim=True)
 
 
-def _softmax(logits: torch.Tensor, temperature: float, dtype: torch.dtype) -> torch.Tensor:
+def _softmax(temperature: float, dtype: torch.dtype) -> Law:
+    """What makes laws of logits at a temperature above 0; what there is to decide is decided here, as steps are short."""
     if temperature == 1:
-        return torch.softmax(logits, -1, dtype=dtype)
-    return torch.softmax(logits / _divisor(max(temperature, _COLDEST), dtype, logits.device), -1, dtype=dtype)
+        return partial(torch.softmax, dim=-1, dtype=dtype)
+    divisor = partial(_divisor, max(temperature, _COLDEST), dtype)
+    return lambda logits: torch.softmax(logits / divisor(logits.device), -1, dtype=dtype)
 
 
 @lru_cache(maxsize=16)
@@ -89,6 +94,25 @@ def _one_hot(logits: torch.Tensor) -> torch.Tensor:
     greatest, token = logits.max(-1, keepdim=True)
     nothing = greatest.double() * 0
     return nothing.expand(logits.shape).clone().scatter_(-1, token, nothing + 1)
+
+
+def _greedy_row(logits: torch.Tensor) -> np.ndarray:
+    """`_one_hot` of one row (vocab,) on a CPU. Raises BadModel as `checked` does."""
+    row = (logits.float() if logits.dtype == torch.bfloat16 else logits).numpy()  # a type that numpy lacks
+    token = row.argmax()  # a NaN counts as the greatest
+    if not np.isfinite(row[token]):
+        raise overflowed("target")
+    law = np.zeros(len(row))
+    law[token] = 1
+    return law
+
+
+def _row(law: torch.Tensor) -> np.ndarray:
+    """One law (vocab,) on the host. Raises BadModel as `checked` does."""
+    row = (law if law.is_cpu else law.cpu()).numpy()
+    if math.isnan(row.item(0)):
+        raise overflowed("target")
+    return row
 
 
 def checked(laws: torch.Tensor, whose: str) -> torch.Tensor:

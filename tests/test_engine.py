@@ -519,22 +519,44 @@ def small_vocabulary() -> Pair:
     return tiny_pair("llama", vocab=5, layers=1, noise=2.0, seed=5)  # laws far apart: a wrong one is seen
 
 
-def test_only_the_tree_in_use_stays_laid_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guards memory: near its end a run cuts its tree at every step, and each layout holds masks as wide as the run."""
+@pytest.fixture
+def laid_out(monkeypatch: pytest.MonkeyPatch) -> list[weakref.ref[Rows]]:
+    """All that is laid out from here on."""
     made: list[weakref.ref[Rows]] = []
     original = Rows.__init__
 
-    def noted(self: Rows, *arguments: object, **options: object) -> None:
+    def noted(self: Rows, *arguments: Any, **options: Any) -> None:
         made.append(weakref.ref(self))
         original(self, *arguments, **options)
 
     monkeypatch.setattr(Rows, "__init__", noted)
-    decoder = Decoder(tiny_pair(), PROMPTS[0], Policy(max_new_tokens=12, ignore_eos=True), Tree.chain(12))
-    seen = {step.tree for step in run(decoder)}
+    return made
+
+
+def test_only_the_tree_in_use_stays_laid_out(laid_out: list[weakref.ref[Rows]]) -> None:
+    """Guards memory: each layout holds masks as wide as the run."""
+
+    class Changing(Fixed):
+        """A tree of another width at every step."""
+
+        def next(self, levels: int) -> Tree:
+            self.tree = Tree.kary(2 + len(self.tree.children[0]) % 3, 2)
+            return self.tree.limit(levels)
+
+    run_of = run(Decoder(tiny_pair(), PROMPTS[0], Policy(max_new_tokens=12, ignore_eos=True), Changing(Tree.kary(4, 2))))
+    seen = {step.tree for step in run_of if step.tree.levels > 1}
     gc.collect()
-    assert len(seen) > 1
-    assert len(made) >= 2 * (len(seen) - 1)
-    assert len([rows for rows in made if rows()]) <= 2  # the target's and the draft's
+    assert len(seen) == 3
+    assert len(laid_out) > 2 * len(seen)
+    assert len([rows for rows in laid_out if rows()]) <= 2  # the target's and the draft's
+
+
+def test_a_tree_is_laid_out_once_though_the_last_steps_cut_it(laid_out: list[weakref.ref[Rows]]) -> None:
+    """A run's last steps may add fewer tokens each, and a cut tree's rows are the first of the whole one's."""
+    decoder = Decoder(tiny_pair(), PROMPTS[0], Policy(max_new_tokens=12, ignore_eos=True), Tree.kary(2, 6))
+    laid_out.clear()  # of the models' tests at load
+    assert len({step.tree for step in run(decoder)}) > 2
+    assert len(laid_out) == 2
 
 
 @pytest.mark.parametrize("grown", [False, True])

@@ -94,6 +94,14 @@ def test_limit_keeps_exactly_the_upper_levels() -> None:
             assert len(cut) == sum(depth < max(levels, 1) for depth in tree.depths)
 
 
+def test_cuts_of_a_tree_are_what_limit_makes_and_nothing_else() -> None:
+    """What was laid out for a tree is used for its cuts: one that ends within a level, or has another node, must not be one."""
+    for tree in all_small():
+        cuts = {tree.limit(levels) for levels in range(1, tree.levels + 1)}
+        assert {other for other in all_small() if other.is_cut_of(tree)} == cuts
+    assert EXAMPLE.limit(2) is EXAMPLE.limit(2)
+
+
 def test_named_shapes() -> None:
     assert Tree.chain(1).parents == (-1,)
     assert Tree.chain(4).parents == (-1, 0, 1, 2)
