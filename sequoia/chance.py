@@ -93,7 +93,7 @@ class Seeded:
         start, length = _stretch(heights, top)
         at = u * total - length  # along the others
         token = top if at < 0 else bisect_right(heights, at if at < start else at + length)
-        if count == 1 and token < len(heights):
+        if count == 1 and token < len(heights):  # for speed: the loop says the same
             return [token]
         order, gone = list[int](), list[tuple[float, float]]()  # gone: stretches as (start, length), increasing
         while left > _SCRAPS * total and token < len(heights) and token not in order:  # the last two by rounding alone

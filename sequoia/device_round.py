@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 
 import torch
 
@@ -19,10 +19,10 @@ from .draft import Drafted, Drafter
 from .latest import Latest
 from .models import Context
 from .policy import Policy
-from .rows import Rows
+from .rows import Rows, all_rows
 from .tree import Tree
 from .verify import Trial, Verdict
-from .warp import overflowed, target_law
+from .warp import overflowed, target_warp
 
 _log = logging.getLogger(__name__)
 _DRAWS = {"sequoia": "successive", "specinfer": "repeated"}  # by verifier: how Seeded draws children on a device
@@ -70,10 +70,16 @@ class DeviceRound:
 
     def __init__(self, target: Context, drafter: Drafter, policy: Policy, verifier: str, chance: Seeded) -> None:
         self._target, self._drafter, self._chance = target, drafter, chance
-        self._target_law = target_law(policy)
+        self._warp = target_warp(policy)
         self._draw = getattr(chance, _DRAWS[verifier])
         self._replacing = _replacing(verifier)
-        self._layout = Latest(lambda tree: _Layout(tree, target))
+        self._rows = Latest(partial(all_rows, target), serves=Tree.is_cut_of)
+        self._layout = Latest(partial(_Layout, target.device))
+
+    def lay_out(self, tree: Tree) -> None:
+        """Make ready what all steps with `tree` have in common."""
+        self._rows(tree)
+        self._layout(tree)
 
     def __call__(self, tree: Tree, clock: Clock) -> Round:
         layout = self._layout(tree)
@@ -82,8 +88,8 @@ class DeviceRound:
         tokens, q = self._fill(layout, drafted, passes)
         clock.add("draft", passes.total())
         with clock.phase("verify"):
-            logits = self._target.forward(tokens, layout.rows)
-        return self._walk(layout, drafted, tokens, q, self._target_law(logits))
+            logits = self._target.forward(tokens, self._rows(tree))
+        return self._walk(layout, drafted, tokens, q, self._warp(logits))
 
     def _fill(self, layout: _Layout, drafted: Drafted, passes: Spans) -> tuple[torch.Tensor, torch.Tensor]:
         """Tokens (nodes,) of the tree, and the laws (inner nodes, vocab) their children were drawn from. passes: the draft's."""
@@ -96,7 +102,7 @@ class DeviceRound:
         for level in layout.levels:
             with passes.span():
                 logits = self._logits(level, tokens, laid_out.rows)
-            laws.append(self._drafter.law(logits))
+            laws.append(self._drafter.warp(logits))
             drawn = self._draw(laws[-1], level.most)  # (nodes, most)
             tokens[level.begin:level.end] = drawn[level.parent, level.rank]
         drafted.has_read = True
@@ -159,9 +165,8 @@ class _Level:
 class _Layout:
     """A tree as the device needs it."""
 
-    def __init__(self, tree: Tree, target: Context) -> None:
-        device = target.model.device
-        self.tree, self.rows = tree, Rows(tree, range(len(tree)), target)
+    def __init__(self, device: torch.device, tree: Tree) -> None:
+        self.tree = tree
         self.levels = [_Level(tree, nodes, device) for nodes in tree.inner]
         self.trials = _most_trials(tree)
         place = {node: row for row, node in enumerate(node for level in tree.inner for node in level)}

@@ -24,7 +24,10 @@ from .policy import Policy
 from .rows import GrowingRows, Rows
 from .tree import Tree
 from .verify import Verdict, Verifier
-from .warp import checked, draft_law, overflowed
+from .warp import checked, draft_warp, overflowed
+
+Laws = np.ndarray | torch.Tensor  # of one level (nodes, vocab), an array where the host has them
+_ROOT = Tree.chain(1)
 
 
 class Sprout(Protocol):
@@ -43,10 +46,6 @@ class Sprout(Protocol):
     def grow(self, laws: torch.Tensor) -> tuple[int, ...]:
         """Children for each node of the front, given its law in (front, vocab); moves on to the next level."""
         ...
-
-
-Laws = np.ndarray | torch.Tensor  # of one level (nodes, vocab), an array where the host has them
-_ROOT = Tree.chain(1)
 
 
 class Drafted:
@@ -70,12 +69,11 @@ class Drafted:
         """What q gave each token but the root's; to be asked for once the tree is complete."""
         return [weight for _, laws, drawn in self._levels for weight in _at(laws, drawn)]
 
-    def checked(self) -> Drafted:
-        """This one, complete. Raises BadModel where a law that tokens were drawn from is NaN. All levels at once, as draft passes
-        between them would empty the processor's cache."""
+    def refuse_nan(self) -> None:
+        """Once the tree is complete: raises BadModel where a law that tokens were drawn from is NaN. All levels at once, as draft
+        passes between them would empty the processor's cache; a draw from NaN is some token of the vocabulary."""
         if math.isnan(sum(self.probs)):
             raise overflowed("draft")
-        return self
 
     def q(self, node: int) -> np.ndarray:
         """The draft's law after `node`, (vocab,)."""
@@ -89,14 +87,14 @@ class Drafted:
 
 
 class Drafter:
-    """One run's draft model: what it has read, and what it has not read yet. most: nodes of a tree. policy: what is still to be
-    done to the draft's logits, which may have been divided by a temperature already."""
+    """One run's draft model: what it has read, and what it has not read yet. most: nodes of a tree. warp: what makes laws of the
+    draft's logits, which may have been divided by a temperature already."""
 
     def __init__(self, context: Context, policy: Policy, verifier: Verifier, chance: Chance, most: int) -> None:
         self.context = context
-        self.policy = replace(policy, temperature=policy.temperature / context.model.temperature)
         self.laid_out = Latest(partial(_LaidOut, context), serves=Tree.is_cut_of)
-        self.law, self._draw = draft_law(self.policy), partial(verifier.draw, chance)
+        self.warp = draft_warp(replace(policy, temperature=policy.temperature / context.model.temperature))
+        self._draw = partial(verifier.draw, chance)
         self._most = most
         self.unread: tuple[int, ...] = ()  # the last is the root of the next tree
 
@@ -112,10 +110,11 @@ class Drafter:
         if len(tree) > 1:
             laid_out = self.laid_out(tree)
             drafted.row = laid_out.row(tree)
-            for nodes, counts in laid_out.levels[:tree.levels - 1]:
+            for nodes, counts in laid_out.levels(tree):
                 laws = self._laws(nodes, drafted, laid_out.rows, clock)
                 drafted.grow(nodes, laws, self._draw(laws, counts))
-        return drafted.checked()
+        drafted.refuse_nan()
+        return drafted
 
     def follow(self, sprout: Sprout, clock: Clock) -> Drafted:
         """Tokens for a tree that grows along the draft's laws."""
@@ -130,7 +129,7 @@ class Drafter:
             drafted.grow(nodes, laws, self._draw(laws, sprout.grow(laws)))
         hold_to(self._most, sprout.tree)
         drafted.tree = sprout.tree
-        return drafted.checked()
+        return drafted
 
     @cached_property
     def _growing(self) -> GrowingRows:
@@ -153,7 +152,7 @@ class Drafter:
                 drafted.has_read = True
             else:
                 logits = self.context.forward([drafted.tokens[node] for node in nodes], rows)
-        return self.law(logits)
+        return self.warp(logits)
 
 
 def _at(laws: Laws, drawn: Drawn) -> list[float]:
@@ -171,16 +170,20 @@ def hold_to(most: int, tree: Tree) -> None:
 
 
 class _LaidOut:
-    """A tree, or a cut of it, as the draft reads it. levels: the inner nodes of each, and how many children they have."""
+    """A tree, and any cut of it, as the draft reads it."""
 
     def __init__(self, context: Context, tree: Tree) -> None:
         nodes = [node for level in tree.inner[1:] for node in level]  # the root is read with the prefix
         self.rows, self._row = Rows(tree, nodes, context, below=1), {node: row for row, node in enumerate(nodes)}
-        self.levels = [(level, [len(tree.children[node]) for node in level]) for level in tree.inner]
+        self._levels = [(level, [len(tree.children[node]) for node in level]) for level in tree.inner]
+
+    def levels(self, tree: Tree) -> list[tuple[tuple[int, ...], list[int]]]:
+        """The inner nodes of each level of `tree`, and how many children they have."""
+        return self._levels[:tree.levels - 1]
 
     def row(self, tree: Tree) -> dict[int, int]:
         """Which row a node of `tree` has; its last level has none."""
-        if tree.levels > len(self.levels):
+        if tree.levels > len(self._levels):
             return self._row
         last = tree.depths.index(tree.levels - 1)
         return {node: row for node, row in self._row.items() if node < last}

@@ -24,12 +24,12 @@ from .memory import require_each
 from .models import Context
 from .pair import Pair
 from .policy import Policy
-from .rows import Rows
+from .rows import all_rows
 from .shaper import Fixed, Shaper
 from .trace import StepTrace
 from .tree import Tree
 from .verify import VERIFIERS, Verdict, Verifier
-from .warp import target_row
+from .warp import row_warp
 
 _SMALLER = "; ask for fewer tokens or a smaller tree"
 
@@ -60,8 +60,8 @@ class Decoder:
         self._target = pair.target.open(capacity)  # slots are made at the first use
         draft = pair.draft.cooled(policy.temperature).open(capacity if self.shaper.most > 1 else 0)
         self._drafter = Drafter(draft, policy, self.verifier, self._chance, self.shaper.most)
-        self._target_row = target_row(policy)
-        self._rows = Latest(partial(_all_rows, self._target), serves=Tree.is_cut_of)
+        self._row_warp = row_warp(policy)
+        self._rows = Latest(partial(all_rows, self._target), serves=Tree.is_cut_of)
         self._on_device = self._device_round()
         require_each(self.missing, "the run needs", _SMALLER)
 
@@ -114,7 +114,9 @@ class Decoder:
 
     def _lay_out(self, tree: Tree) -> None:
         """Make ready what all steps with `tree` have in common."""
-        if not self._on_device:
+        if self._on_device:
+            self._on_device.lay_out(tree)
+        else:
             self._rows(tree)
         if len(tree) > 1:
             self._drafter.laid_out(tree)
@@ -155,7 +157,7 @@ class Decoder:
         visited: dict[int, np.ndarray] = {}
 
         def p(node: int) -> np.ndarray:
-            visited[node] = self._target_row(logits[node])
+            visited[node] = self._row_warp(logits[node])
             return visited[node]
 
         verdict = self.verifier.verify(tree, drafted.tokens, p, drafted.q, self._chance)
@@ -175,10 +177,6 @@ class Decoder:
         if self.finish is None and self.remaining == 0:
             self.finish = "length" if len(self.emitted) == self.policy.max_new_tokens else "context"
         return tuple(new)
-
-
-def _all_rows(target: Context, tree: Tree) -> Rows:
-    return Rows(tree, range(len(tree)), target)
 
 
 def _check_branching(shaper: Shaper, pair: Pair) -> None:

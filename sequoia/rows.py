@@ -63,6 +63,11 @@ class Rows:
         self.depths = torch.tensor([tree.depths[node] - below for node in nodes], dtype=torch.long, device=place.device)
 
 
+def all_rows(place: Place, tree: Tree) -> Rows:
+    """A row for each node of `tree`; those of a cut of it are the first of them."""
+    return Rows(tree, range(len(tree)), place)
+
+
 class GrowingRows:
     """Rows of a tree that grows while it is read: a new row copies what its parent sees. One store of at most `most` rows, used
     again by every tree; like Rows otherwise."""

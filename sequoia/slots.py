@@ -117,14 +117,20 @@ class Slots(Cache):
         self.length, self.written = self.length + len(rows), 0
 
     def _move(self, rows: Sequence[int], to: int) -> None:
-        """Copy the given rows, in order, to `to` and after. Where they are is told each device once: it has to wait for it."""
+        """Copy the given rows, in order, to `to` and after."""
         stores = [self._joint] if self._joint is not None else [
-            store for layer in self.slot_layers for store in (layer.keys, layer.values)]
-        index = {device: torch.tensor(rows, device=device) for device in {store.device for store in stores if not store.is_cpu}}
-        for store in stores:  # (..., capacity, head_dim)
-            if not store.is_cpu:
-                with torch.inference_mode():
-                    store.narrow(-2, to, len(rows)).copy_(store.index_select(-2, index[store.device]))
-            else:  # numpy takes a third of torch's time for a few rows; taken out before they are put in, as places overlap
+            store for layer in self.slot_layers for store in (layer.keys, layer.values)]  # (..., capacity, head_dim) each
+        for store in stores:
+            if store.is_cpu:  # numpy takes a third of torch's time for a few rows; all are taken before any is put: they overlap
                 numbers = (store.view(torch.int16) if store.dtype == torch.bfloat16 else store).numpy()
                 numbers[..., to:to + len(rows), :] = numbers.take(rows, -2)
+        if elsewhere := [store for store in stores if not store.is_cpu]:
+            _move_on_devices(elsewhere, rows, to)
+
+
+@torch.inference_mode()
+def _move_on_devices(stores: Sequence[torch.Tensor], rows: Sequence[int], to: int) -> None:
+    """The same for stores that are not on the CPU. Where the rows are is told each device once: it has to wait for it."""
+    index = {device: torch.tensor(rows, device=device) for device in {store.device for store in stores}}
+    for store in stores:
+        store.narrow(-2, to, len(rows)).copy_(store.index_select(-2, index[store.device]))

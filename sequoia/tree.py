@@ -113,7 +113,8 @@ class Tree:
 
     @cached_property
     def _cuts(self) -> dict[int, Tree]:
-        """By levels, those made so far: the last steps of every run want them."""
+        """By levels, those made so far: the last steps of every run want them. What they derive stays with them, so let that be
+        little: rows are laid out for whole trees."""
         return {}
 
     def is_cut_of(self, other: Tree) -> bool:

@@ -16,7 +16,7 @@ _COLDEST = 1e-30  # colder ones give the same rows, and would overflow logits in
 _SPARE = 1e-6  # share of the draft's law spread over what top-p cut off
 
 
-Law = Callable[[torch.Tensor], torch.Tensor]  # from (..., vocab) logits to as many distributions
+Warp = Callable[[torch.Tensor], torch.Tensor]  # from (..., vocab) logits to as many distributions
 
 
 def target_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
@@ -24,16 +24,16 @@ def target_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
 
     Raises BadModel where a row has NaN or infinity for its greatest logit: at temperature 0 nothing later would notice.
     """
-    return checked(target_law(policy)(logits), "target")
+    return checked(target_warp(policy)(logits), "target")
 
 
-def target_row(policy: Policy) -> Callable[[torch.Tensor], np.ndarray]:
+def row_warp(policy: Policy) -> Callable[[torch.Tensor], np.ndarray]:
     """What makes `target_rows` of one row of logits (vocab,), on the host, as a walk asks for them, with fewer operations."""
-    law = target_law(policy)
-    return lambda logits: _greedy_row(logits) if policy.temperature == 0 and logits.is_cpu else _row(law(logits))
+    warp = target_warp(policy)
+    return lambda logits: _greedy_row(logits) if policy.temperature == 0 and logits.is_cpu else _row(warp(logits))
 
 
-def target_law(policy: Policy) -> Law:
+def target_warp(policy: Policy) -> Warp:
     """What makes `target_rows` without a look at their numbers, for which a device would have to be waited for: such rows are
     NaN."""
     if policy.temperature == 0:
@@ -49,10 +49,10 @@ def draft_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
     Where top-p leaves fewer tokens than a node has children, the rest are drawn by the draft's uncut law and not
     uniformly: a millionth of q is spread over it, which any verifier of q takes into account.
     """
-    return checked(draft_law(policy)(logits), "draft")
+    return checked(draft_warp(policy)(logits), "draft")
 
 
-def draft_law(policy: Policy) -> Law:
+def draft_warp(policy: Policy) -> Warp:
     """What makes `draft_rows` without a look at their numbers."""
     uncut = _softmax(policy.temperature or 1.0, torch.float32)
     if policy.temperature == 0 or policy.top_p == 1:
@@ -75,7 +75,7 @@ def nucleus(probs: torch.Tensor, top_p: float) -> torch.Tensor:
     return kept / kept.sum(-1, keepdim=True)
 
 
-def _softmax(temperature: float, dtype: torch.dtype) -> Law:
+def _softmax(temperature: float, dtype: torch.dtype) -> Warp:
     """What makes laws of logits at a temperature above 0; what there is to decide is decided here, as steps are short."""
     if temperature == 1:
         return partial(torch.softmax, dim=-1, dtype=dtype)

@@ -6,6 +6,7 @@ Eight chi-square tests at 1e-6, one comparison at 1e-6 and two collision tests a
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -202,6 +203,16 @@ def test_a_token_without_mass_comes_after_every_token_with_any() -> None:
 def test_draws_are_distinct_and_cover_the_vocabulary() -> None:
     assert all(sorted(drawn) == list(range(6))
                for drawn in draws(Seeded(6), "without_replacement", torch.softmax(torch.arange(6.0), -1), 6, 200))
+
+
+@pytest.mark.parametrize("draw", ["without_replacement", "independent"])
+@pytest.mark.parametrize("chance", [Seeded, Greedy])
+@pytest.mark.parametrize("count", [1, 3, 40])
+def test_draws_from_nan_are_tokens_of_the_vocabulary(chance: type[Seeded], count: int, draw: str) -> None:
+    """The draft goes on with them until its tree is complete and what it drew from is looked at."""
+    drawn = getattr(chance(6), draw)(torch.full((2, 50), math.nan), [count, count])
+    assert [len(row) for row in drawn] == [count, count]
+    assert all(0 <= token < 50 for row in drawn for token in row)
 
 
 @pytest.mark.parametrize("draw", ["without_replacement", "independent"])

@@ -23,7 +23,7 @@ from sequoia.hardware import HardwareProfile
 from sequoia.pair import Pair
 from sequoia.policy import Policy
 from sequoia.replan import RankCounts, Replanned
-from sequoia.shaper import Shaper
+from sequoia.shaper import Fixed, Shaper
 from sequoia.tree import Tree
 from sequoia.verify import Verdict, walk
 
@@ -157,6 +157,26 @@ def test_the_draft_catches_up_after_steps_without_it() -> None:
     full = [step for step in steps if len(step.tree) == 4]
     assert full
     assert all(len(step.emitted) == 3 for step in full)
+
+
+class Cut(Fixed):
+    """A tree and a cut of it in turn, the cut first."""
+
+    levels = 4
+
+    def next(self, levels: int) -> Tree:
+        self.levels = 7 - self.levels
+        return self.tree.limit(min(levels, self.levels))
+
+
+def test_the_draft_reads_no_leaf_of_a_cut_tree() -> None:
+    """The whole tree has rows for what is a leaf of its cut. Were such a row kept, the draft would go on from what it never read:
+    still lossless, only slow."""
+    policy = Policy(max_new_tokens=40, ignore_eos=True)
+    steps = [*run(Decoder(same_pair(), PROMPTS[0], policy, Cut(Tree.kary(2, 4))))]
+    assert emitted(steps) == emitted(plain(same_pair(), PROMPTS[0], policy))
+    assert {step.tree.levels for step in steps[:-1]} == {3, 4}
+    assert all(len(step.emitted) == step.tree.levels for step in steps[:-1])
 
 
 def test_too_wide_a_shaper_is_refused() -> None:

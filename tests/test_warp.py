@@ -11,7 +11,7 @@ import torch
 
 from sequoia.errors import BadModel
 from sequoia.policy import Policy
-from sequoia.warp import draft_rows, nucleus, target_row, target_rows
+from sequoia.warp import draft_rows, nucleus, row_warp, target_rows
 
 
 def some_logits(rows: int, vocab: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
@@ -102,12 +102,12 @@ def test_overflowed_logits_are_refused(bad: float, temperature: float) -> None:
         target_rows(torch.tensor([[-math.inf, -math.inf]]), Policy(temperature=temperature))
     for row in ([bad, 1.0], [1.0, bad], [-math.inf, -math.inf]):
         with pytest.raises(BadModel, match="the target's logits hold NaN or infinity"):
-            target_row(Policy(temperature=temperature))(torch.tensor(row))
+            row_warp(Policy(temperature=temperature))(torch.tensor(row))
 
 
 def test_a_near_tie_is_told_in_the_logits_own_number_type() -> None:
     logits = torch.tensor([1.0, 1.0 + 1e-9], dtype=torch.float64)
-    assert target_row(Policy())(logits).tolist() == target_rows(logits, Policy()).tolist() == [0, 1]
+    assert row_warp(Policy())(logits).tolist() == target_rows(logits, Policy()).tolist() == [0, 1]
 
 
 def test_a_draft_law_is_float32_whatever_the_logits_are() -> None:
@@ -120,7 +120,7 @@ def test_a_draft_law_is_float32_whatever_the_logits_are() -> None:
 def test_one_row_is_that_of_all_rows(policy: Policy, dtype: torch.dtype) -> None:
     logits = torch.randn(6, 40, generator=torch.Generator().manual_seed(1), dtype=torch.float64).to(dtype)
     for row, law in zip(logits, target_rows(logits, policy), strict=True):
-        assert target_row(policy)(row).tolist() == pytest.approx(law.tolist(), abs=1e-15)
+        assert row_warp(policy)(row).tolist() == pytest.approx(law.tolist(), abs=1e-15)
 
 
 # -- top-p alone -------------------------------------------------------------------------------------------------
@@ -167,6 +167,6 @@ def test_nucleus_of_a_large_vocabulary_has_no_holes() -> None:
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
 def test_a_draft_that_has_overflowed_is_said_so(bad: float) -> None:
-    """Guards a raw index error further on: a law of NaN draws the token past the last one."""
+    """Guards text made of nothing: a law of NaN draws some token all the same."""
     with pytest.raises(BadModel, match="draft's logits"):
         draft_rows(torch.tensor([[0.0, bad, 1.0]]), Policy(temperature=1.0))
