@@ -1,8 +1,9 @@
 """Every decoder on the same prompts, in interleaved rounds, as one table: `python -m sequoia.bench`.
 
-A decoder's figure is its time for all prompts of a round, prefill included; ratios are taken within a round, against plain
-decoding on the same engine in whichever number type was the faster one. Medians over rounds, with the range. With
---offload the rows of accelerate are measured after the others, as the tables say.
+A decoder's figure is its time for all prompts of a round, prefill included; each prompt is decoded by all in turn. Ratios are
+taken within a round, against plain decoding on the same engine in whichever number type was the faster one. Medians over
+rounds, with the range. The machine's times, which trees are planned and speed-ups predicted with, are taken before each table.
+With --offload the rows of accelerate are measured after the others, as the tables say.
 """
 
 from __future__ import annotations
@@ -51,18 +52,17 @@ def benchmark(options: argparse.Namespace) -> dict[str, Any]:
     named = {name: ref for name in ("target", "draft") if (ref := getattr(options, name))}
     pair = load_pair(**named, device=options.device, offload=options.offload)
     others = other_dtypes(named, options.device) if options.offload is False and not options.sizes else {}
-    profile = pair.measured.profile = measure_profile(pair, rounds=options.rounds * 10)
     _introduce(options, pair, others)
     blocks = [Block(options, kind, temperature) for kind in options.prompts for temperature in options.temperature]
     if options.sizes:
         _sized(blocks, pair, options.sizes)
     elif options.offload is False:
-        _whole(blocks, pair, others, profile)
+        _whole(blocks, pair, others)
     else:
-        _offloaded(blocks, pair, profile)
+        _offloaded(blocks, pair)
     return {"date": datetime.now().isoformat(timespec="seconds"), "device": describe(pair.target.device),
             "placement": pair.target.placement, "dtype": dtype_name(pair), "threads": torch.get_num_threads(),
-            "versions": dict(versions()), "tokens": options.tokens, "profile": json.loads(profile.to_json()),
+            "versions": dict(versions()), "tokens": options.tokens,
             "blocks": [block.report() for block in blocks]}
 
 
@@ -83,6 +83,12 @@ class Block:
         self.prompts = text_list(kind, ASSETS / "bench")[:options.limit]
         self.policy = Policy(temperature=temperature, max_new_tokens=options.tokens, seed=options.seed, ignore_eos=True)
         self.options, self._kind, self.rows = options, kind, list[Row]()
+        self._profile: HardwareProfile | None = None
+
+    def measure(self, pair: Pair) -> HardwareProfile:
+        """The machine's times with `pair` as they are now."""
+        self._profile = pair.measured.profile = measure_profile(pair, rounds=self.options.rounds * 10)
+        return self._profile
 
     def time(self, contestants: Iterable[Contestant]) -> None:
         """Add a row for each of `contestants`, whose rounds are interleaved."""
@@ -95,13 +101,16 @@ class Block:
 
     def report(self) -> dict[str, Any]:
         """Everything measured, for a JSON file."""
-        return {"prompts": self._kind, "temperature": self.policy.temperature, "rows": [asdict(row) for row in self.rows]}
+        return {"prompts": self._kind, "temperature": self.policy.temperature,
+                "profile": json.loads(self._profile.to_json()) if self._profile else None,
+                "rows": [asdict(row) for row in self.rows]}
 
 
-def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair], profile: HardwareProfile) -> None:
-    """Our decoders and those of `transformers`. What predictions are over is timed once, as the profile is."""
-    plain_seconds = fastest_plain(pair, others, profile)
+def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair]) -> None:
+    """Our decoders and those of `transformers`."""
     for block in blocks:
+        profile = block.measure(pair)
+        plain_seconds = fastest_plain(pair, others, profile)
         trees = grid(pair, profile, plain_seconds, block.policy, block.prompts) if block.options.grid else ()
         block.time([*ours(pair, others, profile, plain_seconds, block.policy, block.prompts), *trees,
                     *hugging_face(others, block.options.assistant_tokens)])
@@ -115,14 +124,14 @@ def _sized(blocks: Sequence[Block], pair: Pair, sizes: Sequence[int]) -> None:
         block.print()
 
 
-def _offloaded(blocks: Sequence[Block], pair: Pair, profile: HardwareProfile) -> None:
+def _offloaded(blocks: Sequence[Block], pair: Pair) -> None:
     """Plain decoding and Sequoia over our streaming; then plain decoding over `accelerate`'s, with the one copy of the weights
     that there is room for."""
     print("The rows of accelerate are measured after the others, on the same weights, no longer pinned.")
     if pair.target.device.type == "cpu":
         print("No GPU: our copies go from host memory to host memory, accelerate makes none. These times say nothing of a GPU.")
     for block in blocks:
-        block.time(streamed(pair, profile, block.policy, block.prompts))
+        block.time(streamed(pair, block.measure(pair), block.policy, block.prompts))
     baseline = accelerated(pair)
     for block in blocks:
         block.time([baseline])

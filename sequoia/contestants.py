@@ -39,12 +39,14 @@ Decode = Callable[[str, Policy], tuple[list[int], DecodeStats | None]]  # -> emi
 @dataclass(frozen=True)
 class Contestant:
     """A named way to decode. `ready` is called before each prompt, on no clock: a tree that learns begins anew, and a fixed one
-    was planned before, too. `predicted` is the speed-up over plain that the planner expects, where it planned the tree."""
+    was planned before, too. `predicted` and `expected_tokens`: the speed-up over plain and the tokens a step that the planner
+    expects, where it planned the tree."""
 
     name: str
     group: str
     ready: Callable[[], Decode]
     predicted: float | None = None
+    expected_tokens: float | None = None
 
 
 def ours(pair: Pair, others: dict[str, Pair], profile: HardwareProfile, plain_seconds: float, policy: Policy,
@@ -115,7 +117,8 @@ def _planned(name: str, pair: Pair, plan: Plan, plain_seconds: float) -> Contest
     """The tree of `plan`; its speed-up is predicted over plain decoding at `plain_seconds` a token."""
     decode = _traced(lambda prompt, policy: run(Decoder(pair, prompt, policy, plan.tree)))
     predicted = plan.expected_tokens * plain_seconds / plan.predicted_seconds
-    return _always(f"{name}, {len(plan.tree)} nodes, {plan.tree.levels} levels", name, decode, predicted)
+    full_name = f"{name}, {len(plan.tree)} nodes, {plan.tree.levels} levels"
+    return Contestant(full_name, name, lambda: decode, predicted, plan.expected_tokens)
 
 
 def _changing(name: str, pair: Pair, make: Callable[[], Shaper]) -> Contestant:
@@ -126,9 +129,9 @@ def _changing(name: str, pair: Pair, make: Callable[[], Shaper]) -> Contestant:
     return Contestant(f"{name} while decoding", name, ready)
 
 
-def _always(name: str, group: str, decode: Decode, predicted: float | None = None) -> Contestant:
+def _always(name: str, group: str, decode: Decode) -> Contestant:
     """One that decodes every prompt alike."""
-    return Contestant(name, group, lambda: decode, predicted)
+    return Contestant(name, group, lambda: decode)
 
 
 def _traced(start: Callable[[str, Policy], Iterator[StepTrace]]) -> Decode:

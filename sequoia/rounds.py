@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from .contestants import Contestant
 from .policy import Policy
-from .trace import repetition
+from .trace import DecodeStats, repetition
 
 
 @dataclass
@@ -27,19 +27,25 @@ class Row:
     overhead_ms: float | None  # of a step
     repetition: float
     predicted: float | None
+    expected_tokens: float | None  # a step, in the prediction
     ratio: list[float] | None = None
 
 
 def timed(contestants: Sequence[Contestant], prompts: Sequence[str], policy: Policy, rounds: int, title: str) -> list[Row]:
-    """Interleaved rounds over all contestants, after one warm-up on the first prompt. Ratios are still missing."""
-    rows = [Row(c.name, c.group, [], None, None, None, 0.0, c.predicted) for c in contestants]
+    """Rounds over all prompts, after one warm-up on the first. Each prompt is decoded by all contestants in turn before the next,
+    so that a machine that changes its pace for half a minute changes it for all of them. Ratios are still missing."""
+    rows = [Row(c.name, c.group, [], None, None, None, 0.0, c.predicted, c.expected_tokens) for c in contestants]
     for contestant in contestants:
         contestant.ready()(prompts[0], replace(policy, max_new_tokens=16))
-    with tqdm(total=rounds * len(contestants), desc=title, file=sys.stderr, leave=False) as bar:
+    with tqdm(total=rounds * len(prompts) * len(contestants), desc=title, file=sys.stderr, leave=False) as bar:
         for number in range(rounds):
-            for contestant, row in zip(contestants, rows, strict=True):
-                _round(contestant, row, prompts, replace(policy, seed=policy.seed + 1000 * number))
-                bar.update()
+            found = [_Round() for _ in rows]
+            for i, prompt in enumerate(prompts):
+                for contestant, one in zip(contestants, found, strict=True):
+                    one.decode(contestant, prompt, replace(policy, seed=policy.seed + 1000 * number + i))
+                    bar.update()
+            for one, row in zip(found, rows, strict=True):
+                one.add_to(row)
     return rows
 
 
@@ -51,22 +57,30 @@ def rated(rows: list[Row]) -> list[Row]:
     return rows
 
 
-def _round(contestant: Contestant, row: Row, prompts: Sequence[str], policy: Policy) -> None:
-    """One pass over the prompts; adds a time to `row` and keeps what else the last round showed."""
-    emitted, found, seconds = [], [], 0.0
-    for i, prompt in enumerate(prompts):
+class _Round:
+    """What one contestant did with the prompts of a round."""
+
+    def __init__(self) -> None:
+        self._seconds = 0.0
+        self._emitted: list[list[int]] = []
+        self._stats: list[DecodeStats] = []
+
+    def decode(self, contestant: Contestant, prompt: str, policy: Policy) -> None:
         decode, start = contestant.ready(), time.perf_counter()
-        tokens, stats = decode(prompt, replace(policy, seed=policy.seed + i))
-        seconds += time.perf_counter() - start
-        emitted.append(tokens)
-        found.append(stats)
-    row.ms_per_token.append(1e3 * seconds / sum(map(len, emitted)))
-    row.repetition = statistics.fmean(map(repetition, emitted))
-    if stats := [one for one in found if one]:
-        row.tokens_per_step = sum(one.tokens for one in stats) / sum(one.steps for one in stats)
-        overhead = sum(one.seconds["overhead"] for one in stats)
-        row.overhead_share = overhead / sum(one.total_seconds for one in stats)
-        row.overhead_ms = 1e3 * overhead / sum(one.steps for one in stats)
+        tokens, stats = decode(prompt, policy)
+        self._seconds += time.perf_counter() - start
+        self._emitted.append(tokens)
+        self._stats += [stats] if stats else []
+
+    def add_to(self, row: Row) -> None:
+        """One more time for `row`; what else it says is of the last round."""
+        row.ms_per_token.append(1e3 * self._seconds / sum(map(len, self._emitted)))
+        row.repetition = statistics.fmean(map(repetition, self._emitted))
+        if steps := sum(one.steps for one in self._stats):
+            overhead = sum(one.seconds["overhead"] for one in self._stats)
+            row.tokens_per_step = sum(one.tokens for one in self._stats) / steps
+            row.overhead_share = overhead / sum(one.total_seconds for one in self._stats)
+            row.overhead_ms = 1e3 * overhead / steps
 
 
 # -- as a table ----------------------------------------------------------------------------------------------------------------
@@ -97,7 +111,7 @@ def _print_summary(rows: Sequence[Row]) -> None:
             ratio = [one / other for one, other in zip(best.ms_per_token, own.ms_per_token, strict=True)]
             print(f"  Sequoia is {_spread(ratio, 'x')} as fast as {best.name}")
     print(f"  Sequoia is {_spread(own.ratio, 'x')} as fast as plain decoding on the same engine; predicted is "
-          f"{_or_blank(own.predicted, '.2f', 'x')}\n", flush=True)
+          f"{_or_blank(own.predicted, '.2f', 'x')}, with {_or_blank(own.expected_tokens, '.2f')} tokens a step\n", flush=True)
 
 
 def _spread(values: Sequence[float] | None, unit: str) -> str:

@@ -18,8 +18,9 @@ from tqdm import tqdm
 
 from .counted import Counted, count_acceptance
 from .engine import Decoder, run
-from .errors import SequoiaError
+from .errors import BadAcceptance, SequoiaError
 from .fit import fitted
+from .guarded import whole
 from .hub import ASSETS, load_pair
 from .machine import dtype_name, versions
 from .pair import Pair
@@ -32,15 +33,17 @@ from .tree import Tree
 TRIED_NODES, TRIED_LEVELS = 16, 12  # of the tree that the rates are fitted with: about what is planned for a CPU
 
 
-def survey(pair: Pair, kinds: Mapping[str, Sequence[str]], temperatures: Sequence[float], tokens: int, ranks: int
+def survey(pair: Pair, kinds: Mapping[str, Sequence[str]], temperatures: Sequence[float], tokens: int, ranks: int, draws: int
            ) -> dict[str, Any]:
     """One entry a kind of text and temperature: rates, counts, 95 % intervals of the first rank, repetition, how far draft and
     target agree on the prompts themselves, and the rates fitted to a tree of several levels, to plan with (see fit.py). kinds:
-    prompts by name, the usual kind first."""
-    measured = [{"kind": kind, "prompts": len(prompts), "agreement": shared, "temperature": temperature,
-                 **_entry(pair, prompts, _counted(pair, prompts, temperature, tokens, ranks, kind), temperature, tokens)}
+    prompts by name, the usual kind first. draws: how often each is continued, from 1 up, with other random numbers each time;
+    but once at temperature 0, where nothing is random. Raises BadAcceptance."""
+    draws = whole(draws, "draws", 1, 1000, BadAcceptance)
+    measured = [{"kind": kind, "prompts": len(prompts), "draws": often, "agreement": shared, "temperature": temperature,
+                 **_entry(pair, texts, _counted(pair, texts, temperature, tokens, ranks, kind), temperature, tokens)}
                 for kind, prompts in kinds.items() for shared in [round(agreement(pair, prompts), 4)]
-                for temperature in temperatures]
+                for temperature in temperatures for often in [draws if temperature else 1] for texts in [[*prompts] * often]]
     return {"format": "sequoia-acceptances", "version": 1, "date": date.today().isoformat(), "target": pair.target.name,
             "draft": pair.draft.name, "dtype": dtype_name(pair), "tokens_per_prompt": tokens,
             "versions": dict(versions()), "measured": measured}
@@ -92,6 +95,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                         help="code, prose, or JSON files with lists of texts; the first is the usual kind")
     parser.add_argument("--tokens", type=int, default=128, help="new tokens a prompt")
     parser.add_argument("--ranks", type=int, default=32, help="children drafted at every node")
+    parser.add_argument("--draws", type=int, default=8, help="times that each prompt is continued above temperature 0")
     parser.add_argument("--out", type=Path, help="file to write (default: print)")
     options = parser.parse_args(argv)
     kinds = {Path(name).stem: name for name in options.prompts}
@@ -102,7 +106,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         kinds = {kind: text_list(name, ASSETS / "survey") for kind, name in kinds.items()}
         pair = load_pair(target=options.target, draft=options.draft)
-        found = survey(pair, kinds, options.temperature, options.tokens, options.ranks)
+        found = survey(pair, kinds, options.temperature, options.tokens, options.ranks, options.draws)
     except SequoiaError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from fakes import PROMPTS, noisy, same_pair, save, tiny_model, tiny_pair
 
-from sequoia import Acceptance, Policy, Tree, bench, contestants, measure_profile, survey
+from sequoia import Acceptance, HardwareProfile, Policy, Tree, bench, contestants, measure_profile, survey
+from sequoia.contestants import Contestant
 from sequoia.passes import Pass
 from sequoia.plan import predict
 from sequoia.planner import best_tree, expected_tokens
+from sequoia.rounds import timed
 
 
 @pytest.fixture(scope="module")
@@ -25,13 +27,17 @@ def test_every_decoder_takes_part(folders: list[str], tmp_path: Path, capsys: py
     out = tmp_path / "report.json"
     assert bench.main([*folders, "--prompts", "code", "--limit", "1", "--temperature", "0", "--tokens", "8", "--rounds", "2",
                        "--assistant-tokens", "2", "--grid", "--json", str(out)]) == 0
-    rows = json.loads(out.read_text())["blocks"][0]["rows"]
+    block = json.loads(out.read_text())["blocks"][0]
+    rows = block["rows"]
+    assert HardwareProfile.from_json(json.dumps(block["profile"])).target == "target"
     groups = {"plain", "chain", "k sequences", "Sequoia", "replanned", "dynamic", "grid", "generate", "assisted"}
     assert {row["group"] for row in rows} == groups
     base = min((row for row in rows if row["group"] == "plain"), key=lambda row: statistics.median(row["ms_per_token"]))
     for row in rows:
         assert row["ratio"] == pytest.approx([a / b for a, b in zip(base["ms_per_token"], row["ms_per_token"], strict=True)])
+    own = next(row for row in rows if row["group"] == "Sequoia")
     said = capsys.readouterr().out
+    assert f"predicted is {own['predicted']:.2f}x, with {own['expected_tokens']:.2f} tokens a step" in said
     for words in ("as fast as plain decoding on the same engine", "as fast as transformers assisted", "as fast as grid"):
         assert words in said
 
@@ -84,7 +90,26 @@ def test_predictions_are_over_plain_decoding_as_it_was_timed() -> None:
     found = {one.group: one for one in contestants.ours(pair, {"float32": pair}, profile, 0.5, policy, ["a"])}
     chain = max((predict(Tree.chain(n), acceptance, profile) for n in range(2, 13)), key=lambda plan: plan.predicted_speedup)
     assert found["chain"].predicted == pytest.approx(chain.expected_tokens * 0.5 / chain.predicted_seconds)
+    assert found["chain"].expected_tokens == chain.expected_tokens
     assert found["plain"].predicted is found["dynamic"].predicted is None
+
+
+def test_all_decode_a_prompt_before_the_next_one() -> None:
+    """In every round, each with the same seed, and none is left out of it."""
+    seen: list[tuple[str, str, int]] = []
+
+    def named(name: str) -> Contestant:
+        def decode(prompt: str, policy: Policy) -> tuple[list[int], None]:
+            seen.append((name, prompt, policy.seed))
+            return [1, 2, 3], None
+        return Contestant(name, name, lambda: decode)
+
+    rows = timed([named("one"), named("two")], ["a", "b"], Policy(seed=5), 2, "title")
+    warm, rounds = seen[:2], seen[2:]
+    assert [(name, prompt) for name, prompt, _ in warm] == [("one", "a"), ("two", "a")]
+    assert rounds == [(name, prompt, seed + i) for seed in (5, 1005) for i, prompt in enumerate("ab") for name in ("one", "two")]
+    assert [len(row.ms_per_token) for row in rows] == [2, 2]
+    assert [row.tokens_per_step for row in rows] == [None, None]
 
 
 def test_plain_decoding_is_predicted_in_the_faster_number_type(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,13 +144,29 @@ def test_prompts_that_are_none_are_refused(prompts: str, folders: list[str], tmp
     assert prompts in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("draws", ["0", "1001"])
+def test_draws_that_are_none_or_too_many_are_refused(draws: str, folders: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert survey.main([*folders, "--draws", draws]) == 2
+    assert f"draws: {draws} is not a whole number from 1 to 1000" in capsys.readouterr().err
+
+
+def test_further_draws_of_a_prompt_are_other_ones() -> None:
+    """Above temperature 0 a prompt continued twice is not counted the same twice over."""
+    pair, tokens = tiny_pair(), 12
+    once, twice = (survey.survey(pair, {"verse": PROMPTS[:1]}, [1.0], tokens, 4, draws)["measured"][0] for draws in (1, 2))
+    assert twice["visited"] > once["visited"]
+    assert [*twice["accepted"]] != [2 * count for count in once["accepted"]]
+    assert (once["prompts"], twice["prompts"]) == (1, 1)
+
+
 def test_a_survey_is_written_and_can_be_shipped(folders: list[str], tmp_path: Path) -> None:
     out = tmp_path / "acceptance.json"
     (tmp_path / "verse.json").write_text(json.dumps(["Tiger, tiger", "Roses are"]))
     survey.main([*folders, "--prompts", str(tmp_path / "verse.json"), "prose", "--temperature", "0", "1", "--tokens", "8",
-                 "--ranks", "4", "--out", str(out)])
+                 "--ranks", "4", "--draws", "2", "--out", str(out)])
     found = json.loads(out.read_text())["measured"]
     assert [(one["kind"], one["temperature"]) for one in found] == [("verse", 0), ("verse", 1), ("prose", 0), ("prose", 1)]
+    assert [one["draws"] for one in found] == [1, 2, 1, 2]
     assert all(0 < one["agreement"] <= 1 for one in found)
     assert all(0 < sum(one["rates"]) <= 1 and len(one["rates"]) == 4 for one in found)
     for one in found:
