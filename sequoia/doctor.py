@@ -97,7 +97,7 @@ class Diagnosis:
         first = next((remedy for remedy in self.remedies if remedy.applicable), None)
         if first is None:
             return f"{words} {self._none}"
-        return f"{words} {first.sentence} Offered is what is predicted beyond {self.noise:.2f}×, which chance alone could show."
+        return f"{words} {first.sentence} What is predicted below {self.noise:.2f}× is left out: it could be chance."
 
     @property
     def _measured(self) -> str:
@@ -112,8 +112,8 @@ class Diagnosis:
         if not self.unclear:
             return "No other tree is predicted to be faster."
         changes = f"{self.unclear} changes are" if self.unclear > 1 else "1 change is"
-        return (f"No other tree is recommended: {changes} predicted to help, but to no more than {self.noise:.2f}×, which this "
-                "run could have shown by chance.")
+        return (f"No other tree is recommended: {changes} predicted to help, but to no more than {self.noise:.2f}×, a "
+                "gain that could be chance.")
 
 
 def diagnose(stats: DecodeStats, tree: Tree, plain: DecodeStats, acceptance: Acceptance, profile: HardwareProfile,

@@ -13,6 +13,7 @@ steps use again, or a wrong token after a leaf, it cannot see.
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
@@ -29,7 +30,7 @@ from .tree import Tree
 from .warp import target_rows
 
 ALARM = 1e-6  # a law that is right is called different once in so many looks
-POOR = 1e-3  # between this and ALARM the sentence asks for more draws
+POOR = 1e-3  # from here down to ALARM the fit is called poor, and more draws are asked for
 MIN_EXPECTED = 5.0  # rarer tokens are counted together: chi-square holds for cells that are not nearly empty
 LEAST_BITS = 1.0  # entropy of a law that is worth drawing from: as much as a fair coin's
 MOST_PLACES = 64  # places of a text that are looked at; each takes one forward of the target
@@ -144,10 +145,11 @@ class FirstTokens:
 
     @property
     def verdict(self) -> str:
-        """"fits", "differs", or "too few" while there is nothing to hold against the law."""
-        if self.p_value is None:
+        """"fits", "poor", "differs", or "too few" while there is nothing to hold against the law."""
+        value = self.p_value
+        if value is None:
             return "too few"
-        return "differs" if self.p_value < ALARM else "fits"
+        return "differs" if value < ALARM else "poor" if value < POOR else "fits"
 
     @property
     def sentence(self) -> str:
@@ -155,9 +157,11 @@ class FirstTokens:
         if value is None:
             return f"The first tokens of {draws} are too few to be held against the target's law."
         shown = f"χ² = {self.statistic:.1f}, {self.freedom} degree{'s' * (self.freedom != 1)} of freedom, p = "
+        if self.verdict == "poor":
+            return (f"The first tokens of {draws} fit the target's law poorly: {shown}{value:.1g}, measured. Chance does that "
+                    f"now and then, so it counts as different only below {ALARM:g}: draw again with another seed.")
         if self.verdict == "fits":
-            poorly = "" if value >= POOR else f" (a poor fit; it counts as different below {ALARM:g}: draw more with other seeds)"
-            found = f"No difference from the target's law in the first tokens of {draws}{poorly}: {shown}{value:.2g}, measured."
+            found = f"No difference from the target's law in the first tokens of {draws}: {shown}{value:.2g}, measured."
             return f"{found} A share off by less than about {min(self.sight or 1, 1):.0%} would not show.".replace("%", " %")
         return f"The first tokens of {draws} do not follow the target's law: {shown}{value:.1g}, measured, below {ALARM:g}."
 
@@ -198,7 +202,7 @@ def first_law(pair: Pair, prompt: str, policy: Policy, common: Sequence[int] = (
 def first_tokens(pair: Pair, prompt: str, policy: Policy, tree: Tree | Callable[[], Shaper], verifier: str = "sequoia",
                  draws: int = 400, batch: int = 25, place: Place | None = None) -> Iterator[FirstTokens]:
     """The counts after each `batch` of draws, seeded runs of one step, up to `draws`, at `place` (None: right after the
-    prompt); seeds count up from the policy's.
+    prompt). The policy's seed decides the seeds of all draws; two of them have no draw in common, be they neighbours.
 
     May be closed at any moment. How many draws decide is fixed beforehand: the last value's verdict counts, see FirstTokens.
     tree: one for all draws, or what makes each draw's own Shaper. A step drafts the whole of it, whatever `max_new_tokens` says,
@@ -212,9 +216,9 @@ def first_tokens(pair: Pair, prompt: str, policy: Policy, tree: Tree | Callable[
         raise BadPolicy("temperature: 0 leaves one possible token and no law to fit; compare its text with plain decoding's")
     place = place or Place((), first_law(pair, prompt, policy))
     levels = tree.levels if isinstance(tree, Tree) else MAX_LEVELS
-    there, counted = _Further.of(pair, place.common), FirstTokens(place.law)
+    there, counted, seeds = _Further.of(pair, place.common), FirstTokens(place.law), random.Random(f"draws {policy.seed}")
     for done in range(1, draws + 1):
-        seeded = replace(policy, seed=(policy.seed + done - 1) % 2**63, max_new_tokens=levels)
+        seeded = replace(policy, seed=seeds.getrandbits(63), max_new_tokens=levels)
         counted = counted.add(_first(Decoder(there, prompt, seeded, tree if isinstance(tree, Tree) else tree(), verifier)))
         if done % batch == 0 or done == draws:
             yield counted

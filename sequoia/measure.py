@@ -33,7 +33,7 @@ WIDE_WIDTHS, WIDE_OVERHEAD_SIZES = (64, 128, 256), (256,)  # measured too where 
 _FLAT = 1.5  # times as long: what twice the nodes may take for twice as many to be looked at
 _SLOW = 20  # passes: what of them does not fit the time is measured at few sizes
 PASSES = 0.8  # share of the time that is for passes; the rest is for whole steps
-_DRAFTS_A_STEP = 6  # about what a planned tree has; the first finds its weights pushed out of the cache, the others do not
+_DRAFTS_A_STEP = 6  # about what a planned tree has; the first, which finds its weights pushed out of the cache, counts too
 _STEPS = 32  # that overhead is taken from, at least, with all drafted tokens accepted, where there is time
 _PROMPT = "The quick brown fox jumps over the lazy dog. "
 
@@ -100,8 +100,7 @@ def _rounds(targets: Sequence[Pass], drafts: Sequence[Pass], rounds: int, second
     for done in range(rounds + 1):
         used = 0.0
         for turn, (target, draft) in enumerate(islice(zip(cycle(targets), cycle(drafts)), turns), 1):
-            for _ in range(_DRAFTS_A_STEP):
-                draft.run()
+            draft.run(_DRAFTS_A_STEP)
             target.run()
             used = (time.perf_counter() - start) / seconds
             progress(min(max((done - 1 + turn / turns) / rounds, used), 1.0) * PASSES)

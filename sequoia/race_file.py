@@ -17,7 +17,7 @@ from .race import MOST_LANES
 from .trace import MAX_CHARS, MAX_STEPS, Run
 from .tree import MAX_NODES, Tree
 
-KINDS = ("exact", "tie", "bug", "law", "blind", "none")  # what a result says of lossless decoding
+KINDS = ("exact", "tie", "bug", "law", "poor", "blind", "none")  # what a result says of lossless decoding
 LABELS = ("predicted", "predicted, what if", "measured", "recorded")  # where the speed-up of a remedy comes from
 MAX_WORDS, MAX_NAME, MAX_BARS, MAX_REMEDIES, MAX_CELLS, MAX_CONTEXT = 2000, 200, 8, 32, 24, 120
 MAX_DRAWS = 1_000_000

@@ -17,70 +17,90 @@ from .trace import DecodeStats, repetition
 
 @dataclass
 class Row:
-    """What was measured of one contestant: a list entry a round."""
+    """What was measured of one contestant: a list entry a round, or one value over all rounds.
+
+    step_ms_per_token: of the engine's steps alone, without the reading of prompts. predicted, expected_tokens: see Contestant.
+    """
 
     name: str
     group: str
     ms_per_token: list[float]
+    step_ms_per_token: list[float] | None
     tokens_per_step: float | None
     overhead_share: float | None
     overhead_ms: float | None  # of a step
     repetition: float
     predicted: float | None
-    expected_tokens: float | None  # a step, in the prediction
+    expected_tokens: float | None
     ratio: list[float] | None = None
+    step_ratio: list[float] | None = None
 
 
 def timed(contestants: Sequence[Contestant], prompts: Sequence[str], policy: Policy, rounds: int, title: str) -> list[Row]:
     """Rounds over all prompts, after one warm-up on the first. Each prompt is decoded by all contestants in turn before the next,
     so that a machine that changes its pace for half a minute changes it for all of them. Ratios are still missing."""
-    rows = [Row(c.name, c.group, [], None, None, None, 0.0, c.predicted, c.expected_tokens) for c in contestants]
+    found: list[list[_Round]] = [[] for _ in contestants]
     for contestant in contestants:
         contestant.ready()(prompts[0], replace(policy, max_new_tokens=16))
     with tqdm(total=rounds * len(prompts) * len(contestants), desc=title, file=sys.stderr, leave=False) as bar:
         for number in range(rounds):
-            found = [_Round() for _ in rows]
+            for one in found:
+                one.append(_Round())
             for i, prompt in enumerate(prompts):
                 for contestant, one in zip(contestants, found, strict=True):
-                    one.decode(contestant, prompt, replace(policy, seed=policy.seed + 1000 * number + i))
+                    one[-1].decode(contestant, prompt, replace(policy, seed=policy.seed + 1000 * number + i))
                     bar.update()
-            for one, row in zip(found, rows, strict=True):
-                one.add_to(row)
-    return rows
+    return [*map(_row, contestants, found)]
 
 
 def rated(rows: list[Row]) -> list[Row]:
     """`rows` with the ratios of every round to the faster plain decoding filled in."""
     base = min((row for row in rows if row.group == "plain"), key=lambda row: statistics.median(row.ms_per_token))
     for row in rows:
-        row.ratio = [one / other for one, other in zip(base.ms_per_token, row.ms_per_token, strict=True)]
+        row.ratio = _ratios(base.ms_per_token, row.ms_per_token)
+        if base.step_ms_per_token and row.step_ms_per_token:
+            row.step_ratio = _ratios(base.step_ms_per_token, row.step_ms_per_token)
     return rows
+
+
+def _ratios(slow: Sequence[float], fast: Sequence[float]) -> list[float]:
+    return [one / other for one, other in zip(slow, fast, strict=True)]
 
 
 class _Round:
     """What one contestant did with the prompts of a round."""
 
     def __init__(self) -> None:
-        self._seconds = 0.0
-        self._emitted: list[list[int]] = []
-        self._stats: list[DecodeStats] = []
+        self.seconds = 0.0
+        self.emitted: list[list[int]] = []
+        self.stats: list[DecodeStats] = []
 
     def decode(self, contestant: Contestant, prompt: str, policy: Policy) -> None:
         decode, start = contestant.ready(), time.perf_counter()
         tokens, stats = decode(prompt, policy)
-        self._seconds += time.perf_counter() - start
-        self._emitted.append(tokens)
-        self._stats += [stats] if stats else []
+        self.seconds += time.perf_counter() - start
+        self.emitted.append(tokens)
+        self.stats += [stats] if stats else []
 
-    def add_to(self, row: Row) -> None:
-        """One more time for `row`; what else it says is of the last round."""
-        row.ms_per_token.append(1e3 * self._seconds / sum(map(len, self._emitted)))
-        row.repetition = statistics.fmean(map(repetition, self._emitted))
-        if steps := sum(one.steps for one in self._stats):
-            overhead = sum(one.seconds["overhead"] for one in self._stats)
-            row.tokens_per_step = sum(one.tokens for one in self._stats) / steps
-            row.overhead_share = overhead / sum(one.total_seconds for one in self._stats)
-            row.overhead_ms = 1e3 * overhead / steps
+    @property
+    def ms_per_token(self) -> float:
+        return 1e3 * self.seconds / sum(map(len, self.emitted))
+
+    @property
+    def step_ms_per_token(self) -> float:
+        return 1e3 * sum(one.total_seconds for one in self.stats) / sum(one.tokens for one in self.stats)
+
+
+def _row(contestant: Contestant, rounds: Sequence[_Round]) -> Row:
+    stats = [one for found in rounds for one in found.stats]
+    steps, overhead = sum(one.steps for one in stats), sum(one.seconds["overhead"] for one in stats)
+    return Row(
+        contestant.name, contestant.group, [found.ms_per_token for found in rounds],
+        [found.step_ms_per_token for found in rounds] if stats else None,
+        sum(one.tokens for one in stats) / steps if stats else None,
+        overhead / sum(one.total_seconds for one in stats) if stats else None, 1e3 * overhead / steps if stats else None,
+        statistics.fmean(repetition(tokens) for found in rounds for tokens in found.emitted),
+        contestant.predicted, contestant.expected_tokens)
 
 
 # -- as a table ----------------------------------------------------------------------------------------------------------------
@@ -108,10 +128,10 @@ def _print_summary(rows: Sequence[Row]) -> None:
     for group in ("generate", "assisted", "grid", "accelerate"):
         best = min((row for row in rows if row.group == group), key=lambda row: statistics.median(row.ms_per_token), default=None)
         if best:
-            ratio = [one / other for one, other in zip(best.ms_per_token, own.ms_per_token, strict=True)]
-            print(f"  Sequoia is {_spread(ratio, 'x')} as fast as {best.name}")
-    print(f"  Sequoia is {_spread(own.ratio, 'x')} as fast as plain decoding on the same engine; predicted is "
-          f"{_or_blank(own.predicted, '.2f', 'x')}, with {_or_blank(own.expected_tokens, '.2f')} tokens a step\n", flush=True)
+            print(f"  Sequoia is {_spread(_ratios(best.ms_per_token, own.ms_per_token), 'x')} as fast as {best.name}")
+    print(f"  Sequoia is {_spread(own.ratio, 'x')} as fast as plain decoding on the same engine")
+    print(f"  Its steps alone, without the reading of prompts: {_spread(own.step_ratio, 'x')}, with {own.tokens_per_step:.2f} "
+          f"tokens each; predicted is {own.predicted:.2f}x, with {own.expected_tokens:.2f}\n", flush=True)
 
 
 def _spread(values: Sequence[float] | None, unit: str) -> str:

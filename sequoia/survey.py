@@ -30,7 +30,7 @@ from .prompts import text_list
 from .teacher import agreement
 from .tree import Tree
 
-TRIED_NODES, TRIED_LEVELS = 16, 12  # of the tree that the rates are fitted with: about what is planned for a CPU
+TRIED_NODES, TRIED_LEVELS = 12, 8  # of the tree that the rates are fitted with: about what is planned for a CPU
 
 
 def survey(pair: Pair, kinds: Mapping[str, Sequence[str]], temperatures: Sequence[float], tokens: int, ranks: int, draws: int

@@ -24,6 +24,7 @@ from .explain import time_words
 from .guarded import number, whole
 from .trace import PHASES, DecodeStats
 
+_FASTER = " More tokens make no pass faster; the machine was, or it had fewer tokens to look back on."
 _LEAST, _MOST = 1e-9, 1e9  # seconds of a run; a clock shows no less, and quotients inside stay finite
 
 
@@ -90,8 +91,9 @@ def per_token(plain: DecodeStats) -> dict[str, float]:
 
 def _sentences(tokens: float, step: dict[str, float], token: dict[str, float]) -> Iterator[str]:
     yield f"{tokens:.2f} tokens a step, measured: the speed-up if a step cost no more than a plain token."
+    times = step["verify"] / token["verify"]
     yield (f"The target's pass over a tree takes {time_words(step['verify'])}, over one token {time_words(token['verify'])}: "
-           f"{step['verify'] / token['verify']:.2f} times as long, measured.")
+           f"{times:.2f} times as long, measured.{_FASTER * (times < 1)}")
     share = f"{step['draft'] / sum(step.values()):.0%}".replace("%", " %")
     yield f"Drafting takes {time_words(step['draft'])} a step, {share} of its time, measured."
     yield (f"All the rest takes {time_words(step['overhead'])} a step, for a plain token "

@@ -37,7 +37,10 @@ def test_every_decoder_takes_part(folders: list[str], tmp_path: Path, capsys: py
         assert row["ratio"] == pytest.approx([a / b for a, b in zip(base["ms_per_token"], row["ms_per_token"], strict=True)])
     own = next(row for row in rows if row["group"] == "Sequoia")
     said = capsys.readouterr().out
-    assert f"predicted is {own['predicted']:.2f}x, with {own['expected_tokens']:.2f} tokens a step" in said
+    assert f"predicted is {own['predicted']:.2f}x, with {own['expected_tokens']:.2f}\n" in said
+    assert all(step < whole for step, whole in zip(own["step_ms_per_token"], own["ms_per_token"], strict=True))
+    assert own["step_ratio"] == pytest.approx(
+        [a / b for a, b in zip(base["step_ms_per_token"], own["step_ms_per_token"], strict=True)])
     for words in ("as fast as plain decoding on the same engine", "as fast as transformers assisted", "as fast as grid"):
         assert words in said
 

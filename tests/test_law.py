@@ -117,7 +117,11 @@ def test_the_sentences_carry_the_numbers() -> None:
     assert counted((0.5, 0.5), (190, 210)).sentence == (
         "No difference from the target's law in the first tokens of 400 draws: χ² = 1.0, 1 degree of freedom, p = 0.32, "
         "measured. A share off by less than about 12 % would not show.")
-    assert "(a poor fit; it counts as different below 1e-06" in counted((0.5, 0.5), (160, 240)).sentence
+    poor = counted((0.5, 0.5), (160, 240))
+    assert poor.verdict == "poor"
+    assert poor.sentence.startswith(
+        "The first tokens of 400 draws fit the target's law poorly: χ² = 16.0, 1 degree of freedom, p = 6e-05, measured.")
+    assert "counts as different only below 1e-06: draw again with another seed" in poor.sentence
     bad = counted((0.5, 0.5), (100, 300))
     assert bad.sentence.startswith("The first tokens of 400 draws do not follow the target's law: χ² = 100.0, 1 degree of ")
     assert bad.p_value < ALARM
@@ -186,13 +190,17 @@ def test_the_meter_runs_in_batches_and_stops_at_any_moment(monkeypatch: pytest.M
     assert next(counting, None) is None
 
 
-def test_seeds_count_up_from_the_policys() -> None:
-    """So that another seed makes other runs, and two halves are the whole."""
-    whole = last("sequoia", draws=60)
-    halves = [last("sequoia", replace(WARM, seed=seed), draws=30) for seed in (100, 130)]
-    assert dict(whole.counts) == {
-        t: sum(half.counts.get(t, 0) for half in halves) for t in whole.counts}
-    assert halves[0].counts != halves[1].counts
+def test_two_seeds_have_no_draw_in_common(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards against a second look, with the next seed, at nearly the same draws. The same seed makes the same ones."""
+    seeds: list[int] = []
+    real = Decoder.__init__
+    monkeypatch.setattr(Decoder, "__init__", lambda decoder, pair, prompt, policy, *rest: (
+        seeds.append(policy.seed), real(decoder, pair, prompt, policy, *rest))[1])
+    one, again, other = (last("sequoia", replace(WARM, seed=seed), draws=30) for seed in (100, 100, 101))
+    assert seeds[:30] == seeds[30:60]
+    assert one.counts == again.counts
+    assert len({*seeds}) == 60
+    assert one.counts != other.counts
 
 
 def test_requests_that_make_no_sense_are_refused() -> None:
@@ -272,7 +280,7 @@ def test_a_place_further_on_is_metered_by_its_own_law(verifier: str) -> None:
     """The counts after some tokens of a text fit the law there, and not the one right after the prompt."""
     pair, common = few_tokens(), (3, 1, 4)
     place = Place(common, first_law(pair, "a", WARM, common))
-    *_, found = first_tokens(pair, "a", WARM, SIBLINGS, verifier, 400, place=place)
+    *_, found = first_tokens(pair, "a", WARM, SIBLINGS, verifier, 1000, place=place)
     assert torch.equal(place.law, torch.softmax(reference_logits(pair, "a", common), -1))
     assert found.verdict == "fits"
     assert FirstTokens(first_law(pair, "a", WARM), found.counts).verdict == "differs"

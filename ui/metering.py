@@ -17,9 +17,9 @@ from sequoia.race_file import MAX_CELLS, MAX_CONTEXT, Result
 from .judging import Case, said
 
 DRAWS, BATCH, SECONDS = 400, 5, 20.0  # of each lane; of a lane before the next one's turn; of all lanes together
-_KINDS = {"fits": "law", "differs": "bug", "too few": "none"}
+_KINDS = {"fits": "law", "poor": "poor", "differs": "bug", "too few": "none"}
 _CONTEXT_TOKENS = 12
-_APART = 1_000_000  # between the seeds of two lanes; torch looks at the lower 32 bits of a seed
+_APART = 1_000_000  # between the seeds of two lanes
 Round = Mapping[int, Result]
 
 

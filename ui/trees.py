@@ -67,7 +67,8 @@ def _listed(text: Any) -> Tree:
 
 SHAPES = {
     "planned": Shape("Sequoia", ", planned for this machine", "planned for this machine",
-                     about="Of the trees predicted within 1 % of the fastest here, the one with the most tokens a step."),
+                     about="Of the trees predicted within 1 % of the fastest here, the one with the most tokens a step; "
+                           "on a small machine often a mere chain."),
     "best": Shape("Sequoia, sized", " as given", "best of its size", ("Nodes", "Levels at most"), (64, 8),
                   about="The tree of that size with the most tokens a step, by dynamic programming."),
     "chain": Shape("Chain", "", "chain", ("Nodes",), (6,), Tree.chain,

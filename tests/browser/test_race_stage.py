@@ -14,6 +14,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from statistics import median
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from demo import CANVAS, opened, settle
@@ -695,6 +696,22 @@ def test_figures_are_kept_as_pictures(page: Page, form: str) -> None:
         page.click(f"[data-part=race-tokens] [data-save={form}]")
     data = download.value.path().read_bytes()
     assert data.startswith(b"<svg" if form == "svg" else b"\x89PNG")
+
+
+def test_a_figure_that_is_kept_says_what_it_shows(page: Page) -> None:
+    """Away from the page nothing else does. Names from a file stay texts in it."""
+    whole = race()
+    whole["meta"].update(target=MARKUP, draft="D&amp;D")
+    still(page, whole)
+    drawn(page, "tokens")
+    with page.expect_download() as download:
+        page.click("[data-part=race-tokens] [data-save=svg]")
+    shown = ElementTree.fromstring(download.value.path().read_text(encoding="utf-8"))
+    lines = ["".join(line.itertext()) for line in shown.iter("{http://www.w3.org/2000/svg}tspan")]
+    assert "Tokens against time: recorded" in lines
+    about = next(line for line in lines if "on cpu" in line)
+    assert about.startswith("<img src=x onerror=window.hit=1> ${window.hit=2} {{value}}")
+    assert "+ D&amp;D · on cpu" in about
 
 
 def test_hostile_texts_stay_texts(page: Page) -> None:

@@ -427,7 +427,8 @@ def test_stop_ends_the_check_of_the_law(make: Callable[..., RaceRun], monkeypatc
     assert results[1]["lossless"]["count"]["going"] is False
 
 
-@pytest.mark.parametrize(("counts", "kind"), [({0: 1}, "none"), ({0: 25, 1: 25}, "law"), ({0: 400}, "bug"), ({2: 1}, "bug")])
+@pytest.mark.parametrize(("counts", "kind"), [({0: 1}, "none"), ({0: 25, 1: 25}, "law"), ({0: 80, 1: 20}, "bug"),
+                                               ({0: 70, 1: 30}, "poor"), ({0: 400}, "bug"), ({2: 1}, "bug")])
 def test_too_few_first_tokens_say_nothing(make: Callable[..., RaceRun], counts: dict[int, int], kind: str,
                                           monkeypatch: pytest.MonkeyPatch) -> None:
     """Guards against a law called the same before anything was held against it."""

@@ -57,7 +57,7 @@
       text(this.token, view.label(node));
       this.token.dataset.s = state;
       attr(this.token, "title", view.piece(node) === view.label(node) ? null : "the token’s text, invisible characters made visible");
-      text(this.state, state === "bonus" ? "bonus" : state === "correction" ? "correction" : S.words.states[state]);
+      text(this.state, state === "bonus" ? "target’s own, bonus" : state === "correction" ? "target’s own, correction" : S.words.states[state]);
       this.state.dataset.s = state;
       text(this.why, S.words.why(view, node));
       const trial = node === "bonus" ? null : view.trial(node);

@@ -20,6 +20,7 @@
     "place": "The order in which lanes reached the finish line, or the end of their own text, on their clocks. Lanes that are not clearly slower than the first of a place share it.",
     "verifier": "How the target decides which drafted tokens to keep. All three keep its law; they differ in how many they accept. Sequoia: children are drawn without replacement, and each is tried against what the ones before it left of the target’s law. SpecInfer: drawn with replacement, so one token may stand in several children. Top-k match: the draft’s likeliest tokens; the target draws its own, and the child that carries it is kept.",
     "tree": "What the draft proposes in each step: several continuations at once, sharing their beginnings. Planned for this machine: of the trees predicted within 1 % of the fastest, the one with the most tokens a step.",
+    "on": "Where the models ran. On a CPU the app leaves one core free for the page itself, so that of two cores they use one thread.",
     "temperature": "0 always takes the most probable token; higher values draw more freely.",
     "top-p": "Only the most probable tokens that together have this share are drawn from; 1 keeps all.",
     "tokens": "Tokens to make at most.",

@@ -150,7 +150,7 @@
     }
 
     /** Once every view has painted: moves the panel's own scroll bar to the current step, never the page. */
-    settle(piece = this.ends ? this.end : this.wanted) {
+    settle(piece = this.ends ? (this.loop ? this.loops : this.end) : this.wanted) {
       const { box } = this;
       this.wanted = this.ends = null;
       if (!piece) return;

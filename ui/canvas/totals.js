@@ -122,7 +122,7 @@
   /** The rest of the meta data as short facts: [name, value]. */
   function facts(meta) {
     const policy = meta.policy || {}, tree = meta.tree || {}, list = meta.title ? [["", meta.title]] : [];
-    if (meta.device) list.push(["", meta.device]);
+    if (meta.device) list.push(["on", meta.device]);
     if (meta.dtype) list.push(["", String(meta.dtype)]);
     if (known(policy.temperature)) list.push(["temperature", String(policy.temperature)]);
     if (known(policy.top_p) && policy.top_p < 1) list.push(["top-p", String(policy.top_p)]);

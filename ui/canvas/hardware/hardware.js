@@ -71,7 +71,7 @@
       const panel = S.panel(host, { part, title, term, cls: "hw-figure " + (cls || "") });
       const word = el("span", { class: "sq-word" }, panel.titleBox);
       const chart = new S.Chart(panel.body, path, title);
-      S.pictures.buttons(panel.tools, () => (chart.figure ? chart.node : null), part, () => chart.reset());
+      S.pictures.buttons(panel.tools, () => (chart.figure ? chart.node : null), part, { reset: () => chart.reset() });
       return { panel, word, chart };
     }
 

@@ -16,7 +16,7 @@
       this.word = el("span", { class: "sq-word" }, this.panel.titleBox);
       this.box = el("div", { class: "sq-lab-figure" }, this.panel.body);
       this.views = 1;
-      S.pictures.buttons(this.panel.tools, () => this.drawn, about.part, () => { this.views++; state.changed(); });
+      S.pictures.buttons(this.panel.tools, () => this.drawn, about.part, { reset: () => { this.views++; state.changed(); } });
       const below = el("p", { class: "sq-lab-note" }, this.panel.body);
       if (about.note) S.term(below, ...about.note);
       this.note = el("span", {}, below);

@@ -4,6 +4,7 @@
 
   const { el, button } = S.dom;
   const SCALE = 2; // pixels of a PNG for each of the page
+  const LINE = 17; // px that a line of a caption takes
   let loading = null;
 
   /** Plotly, fetched once a page. `path` is relative to where the page is served. */
@@ -34,12 +35,22 @@
     return "#ffffff";
   }
 
-  /** Keep the Plotly figure drawn in `node`, in the colours and on the ground of the page. */
-  async function figure(node, format, name) {
-    const colour = ground(node), size = { width: node.clientWidth, height: node.clientHeight };
+  /** Keep the Plotly figure drawn in `node`, in the colours and on the ground of the page, below the lines of a `caption`: away from
+      the page nothing else says what it shows. */
+  async function figure(node, format, name, caption = []) {
+    const colour = ground(node), head = caption.length * LINE, size = { width: node.clientWidth, height: node.clientHeight + head };
     const layout = { ...node.layout, ...size, paper_bgcolor: colour, plot_bgcolor: colour, autosize: false };
+    if (head) {
+      const { margin = {} } = layout, lines = caption.map(plain);
+      layout.margin = { ...margin, t: (margin.t ?? 100) + head };
+      layout.title = { text: [`<b>${lines[0]}</b>`, ...lines.slice(1)].join("<br>"), x: 0, xref: "container", xanchor: "left", y: 1, yref: "container", yanchor: "top",
+        pad: { l: 12, t: 8 }, font: { size: 12 } };
+    }
     keep(`${name}.${format}`, await window.Plotly.toImage({ data: node.data, layout }, { format, ...size, scale: format === "png" ? SCALE : 1 }));
   }
+
+  /** A text that Plotly shows as it is, and takes no part of for one of its tags. */
+  const plain = (words) => words.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
   /** Keep an SVG text of `width` x `height` as PNG. */
   async function raster(source, width, height, name) {
@@ -62,14 +73,15 @@
   /** Plotly's own tools would lie over the legend: the panel has buttons in their place. */
   const CONFIG = { displayModeBar: false, responsive: false };
 
-  /** Buttons that keep what `drawn()` answers, a node with a Plotly figure, or null while there is none; and one for the whole figure. */
-  function buttons(host, drawn, name, reset) {
+  /** Buttons that keep what `drawn()` answers, a node with a Plotly figure, or null while there is none, below the lines of `caption()`;
+      and one for the whole figure. */
+  function buttons(host, drawn, name, { reset, caption } = {}) {
     if (reset) button(host, { icon: "fit", label: "The whole figure", hint: "The whole figure again (or a double click in it). Drag to zoom, with shift to move" }).addEventListener("click", reset);
     const group = el("span", { class: "sq-segments", role: "group", "aria-label": "Save the figure" }, host);
     for (const format of ["svg", "png"]) {
       const one = button(group, { text: format.toUpperCase(), hint: `Save the figure as ${format.toUpperCase()}` });
       one.dataset.save = format;
-      one.addEventListener("click", () => drawn() && figure(drawn(), format, "sequoia-" + name));
+      one.addEventListener("click", () => drawn() && figure(drawn(), format, "sequoia-" + name, caption?.()));
     }
   }
 

@@ -37,8 +37,15 @@
         return { panel, word };
       }
       const chart = new S.Chart(panel.body, this.plotly, title);
-      S.pictures.buttons(panel.tools, () => (chart.figure ? chart.node : null), part);
+      S.pictures.buttons(panel.tools, () => (chart.figure ? chart.node : null), part, { caption: () => [title + ": " + word.textContent, ...this.about()] });
       return { panel, word, chart };
+    }
+
+    /** What raced, where and how, in two lines for a picture that leaves the page. */
+    about() {
+      const { meta } = this.store, models = [meta.target, meta.draft].filter(Boolean).join(" + ");
+      const facts = R.facts(meta).map(([name, value]) => (name ? name + " " : "") + S.readable(value));
+      return [[S.readable(models), ...facts.slice(0, 1)], facts.slice(1)].map((line) => line.filter(Boolean).join(" · ")).filter(Boolean);
     }
 
     paint() {

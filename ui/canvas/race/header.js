@@ -50,7 +50,7 @@
       this.meta = meta;
       this.models.replaceChildren();
       for (const role of ["target", "draft"]) if (meta[role]) this.model(role, meta[role]);
-      this.chips.replaceChildren(...facts(meta).map(([name, value]) => {
+      this.chips.replaceChildren(...R.facts(meta).map(([name, value]) => {
         const chip = el("span", { class: "sq-chip" });
         if (name) S.term(el("span", { class: "sq-chip-name" }, chip), name).after(" ");
         chip.append(S.readable(value));
@@ -70,13 +70,14 @@
     }
   };
 
-  function facts({ title, device, dtype, policy, date }) {
+  /** The settings of a race as short facts: [name, value]. */
+  R.facts = function ({ title, device, dtype, policy, date }) {
     const { temperature, top_p: topP, max_new_tokens: most, seed, ignore_eos: ignore } = policy || {};
     return [
-      ["", title], ["", device], ["", dtype], ["temperature", known(temperature) ? String(temperature) : ""], ["top-p", topP < 1 ? String(topP) : ""],
+      ["", title], ["on", device], ["", dtype], ["temperature", known(temperature) ? String(temperature) : ""], ["top-p", topP < 1 ? String(topP) : ""],
       ["", known(most) ? most + " tokens" : ""], ["seed", known(seed) ? String(seed) : ""], ["", ignore ? "end of text ignored" : ""], ["", String(date || "").slice(0, 10)],
     ].filter(([, value]) => value);
-  }
+  };
 
   /** The order of arrival, for those who cannot see it. */
   function order({ lanes, folds, end }) {

@@ -12,6 +12,7 @@
   const BADGES = {
     exact: ["exact", "The text is plain decoding's, token for token."], tie: ["tie", "The text differs from plain decoding's at a tie only."],
     bug: ["bug", "The text differs from plain decoding's where it must not."], law: ["no difference", "First tokens were drawn again and again: no difference from the target’s law was found."],
+    poor: ["poor fit", "First tokens were drawn again and again: they fit the target’s law poorly, but chance does that once in a while. Draw again with another seed."],
     blind: ["says nothing", "A comparison would carry no information."], none: ["not checked", "Nothing to compare this text with."],
     plain: ["reference", "Plain decoding, which the others are compared with."],
   };
