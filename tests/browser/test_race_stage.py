@@ -709,9 +709,9 @@ def test_a_figure_that_is_kept_says_what_it_shows(page: Page) -> None:
     shown = ElementTree.fromstring(download.value.path().read_text(encoding="utf-8"))
     lines = ["".join(line.itertext()) for line in shown.iter("{http://www.w3.org/2000/svg}tspan")]
     assert "Tokens against time: recorded" in lines
-    about = next(line for line in lines if "on cpu" in line)
-    assert about.startswith("<img src=x onerror=window.hit=1> ${window.hit=2} {{value}}")
-    assert "+ D&amp;D · on cpu" in about
+    models = next(line for line in lines if line.endswith(" + D&amp;D"))
+    assert models.startswith("<img src=x onerror=window.hit=1> ${window.hit=2} {{value}}")
+    assert {"on cpu · float32 · temperature 0 · 96 tokens · seed 0", "end of text ignored"} <= {*lines}
 
 
 def test_hostile_texts_stay_texts(page: Page) -> None:

@@ -38,13 +38,13 @@
   /** Keep the Plotly figure drawn in `node`, in the colours and on the ground of the page, below the lines of a `caption`: away from
       the page nothing else says what it shows. */
   async function figure(node, format, name, caption = []) {
-    const colour = ground(node), head = caption.length * LINE, size = { width: node.clientWidth, height: node.clientHeight + head };
+    const colour = ground(node), head = caption.length && LINE * (caption.length + 1), size = { width: node.clientWidth, height: node.clientHeight + head };
     const layout = { ...node.layout, ...size, paper_bgcolor: colour, plot_bgcolor: colour, autosize: false };
     if (head) {
       const { margin = {} } = layout, lines = caption.map(plain);
       layout.margin = { ...margin, t: (margin.t ?? 100) + head };
       layout.title = { text: [`<b>${lines[0]}</b>`, ...lines.slice(1)].join("<br>"), x: 0, xref: "container", xanchor: "left", y: 1, yref: "container", yanchor: "top",
-        pad: { l: 12, t: 8 }, font: { size: 12 } };
+        pad: { l: 12, t: LINE }, font: { size: 11.5 } };
     }
     keep(`${name}.${format}`, await window.Plotly.toImage({ data: node.data, layout }, { format, ...size, scale: format === "png" ? SCALE : 1 }));
   }
