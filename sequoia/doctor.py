@@ -112,8 +112,8 @@ class Diagnosis:
         if not self.unclear:
             return "No other tree is predicted to be faster."
         changes = f"{self.unclear} changes are" if self.unclear > 1 else "1 change is"
-        return (f"No other tree is recommended: {changes} predicted to help, but to no more than {self.noise:.2f}×, a "
-                "gain that could be chance.")
+        return (f"No other tree is recommended: {changes} predicted to help, but to no more than {self.noise:.2f}×, which "
+                "could be chance.")
 
 
 def diagnose(stats: DecodeStats, tree: Tree, plain: DecodeStats, acceptance: Acceptance, profile: HardwareProfile,

@@ -202,7 +202,7 @@ def first_law(pair: Pair, prompt: str, policy: Policy, common: Sequence[int] = (
 def first_tokens(pair: Pair, prompt: str, policy: Policy, tree: Tree | Callable[[], Shaper], verifier: str = "sequoia",
                  draws: int = 400, batch: int = 25, place: Place | None = None) -> Iterator[FirstTokens]:
     """The counts after each `batch` of draws, seeded runs of one step, up to `draws`, at `place` (None: right after the
-    prompt). The policy's seed decides the seeds of all draws; two of them have no draw in common, be they neighbours.
+    prompt). The policy's seed decides the seeds of all draws; runs with two such seeds share no draw, be they neighbours.
 
     May be closed at any moment. How many draws decide is fixed beforehand: the last value's verdict counts, see FirstTokens.
     tree: one for all draws, or what makes each draw's own Shaper. A step drafts the whole of it, whatever `max_new_tokens` says,

@@ -38,7 +38,8 @@ def survey(pair: Pair, kinds: Mapping[str, Sequence[str]], temperatures: Sequenc
     """One entry a kind of text and temperature: rates, counts, 95 % intervals of the first rank, repetition, how far draft and
     target agree on the prompts themselves, and the rates fitted to a tree of several levels, to plan with (see fit.py). kinds:
     prompts by name, the usual kind first. draws: how often each is continued, from 1 up, with other random numbers each time;
-    but once at temperature 0, where nothing is random. Raises BadAcceptance."""
+    but once at temperature 0, where nothing is random. Intervals take all visited nodes for independent, which those of one
+    prompt are not. Raises BadAcceptance."""
     draws = whole(draws, "draws", 1, 1000, BadAcceptance)
     measured = [{"kind": kind, "prompts": len(prompts), "draws": often, "agreement": shared, "temperature": temperature,
                  **_entry(pair, texts, _counted(pair, texts, temperature, tokens, ranks, kind), temperature, tokens)}

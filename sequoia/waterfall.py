@@ -93,7 +93,7 @@ def _sentences(tokens: float, step: dict[str, float], token: dict[str, float]) -
     yield f"{tokens:.2f} tokens a step, measured: the speed-up if a step cost no more than a plain token."
     times = step["verify"] / token["verify"]
     yield (f"The target's pass over a tree takes {time_words(step['verify'])}, over one token {time_words(token['verify'])}: "
-           f"{times:.2f} times as long, measured.{_FASTER * (times < 1)}")
+           f"{times:.2f} times as long, measured.{_FASTER * (round(times, 2) < 1)}")
     share = f"{step['draft'] / sum(step.values()):.0%}".replace("%", " %")
     yield f"Drafting takes {time_words(step['draft'])} a step, {share} of its time, measured."
     yield (f"All the rest takes {time_words(step['overhead'])} a step, for a plain token "

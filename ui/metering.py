@@ -19,7 +19,7 @@ from .judging import Case, said
 DRAWS, BATCH, SECONDS = 400, 5, 20.0  # of each lane; of a lane before the next one's turn; of all lanes together
 _KINDS = {"fits": "law", "poor": "poor", "differs": "bug", "too few": "none"}
 _CONTEXT_TOKENS = 12
-_APART = 1_000_000  # between the seeds of two lanes
+_APART = 1_000_000  # between the seeds of two lanes; the draws of any two seeds differ
 Round = Mapping[int, Result]
 
 
