@@ -162,7 +162,8 @@ class FirstTokens:
                     f"now and then, so it counts as different only below {ALARM:g}: draw again with another seed.")
         if self.verdict == "fits":
             found = f"No difference from the target's law in the first tokens of {draws}: {shown}{value:.2g}, measured."
-            return f"{found} A share off by less than about {min(self.sight or 1, 1):.0%} would not show.".replace("%", " %")
+            sight = f"{min(self.sight or 1, 1):.0%}".replace("%", " %")
+            return f"{found} A share off by less than about {sight} would not count as different."
         return f"The first tokens of {draws} do not follow the target's law: {shown}{value:.1g}, measured, below {ALARM:g}."
 
 

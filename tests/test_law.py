@@ -116,7 +116,7 @@ def test_adding_makes_a_new_value() -> None:
 def test_the_sentences_carry_the_numbers() -> None:
     assert counted((0.5, 0.5), (190, 210)).sentence == (
         "No difference from the target's law in the first tokens of 400 draws: χ² = 1.0, 1 degree of freedom, p = 0.32, "
-        "measured. A share off by less than about 12 % would not show.")
+        "measured. A share off by less than about 12 % would not count as different.")
     poor = counted((0.5, 0.5), (160, 240))
     assert poor.verdict == "poor"
     assert poor.sentence.startswith(
@@ -309,10 +309,10 @@ def test_cells_hold_every_draw_and_all_of_the_law() -> None:
 
 
 def test_sight_is_the_shift_of_a_share_that_alarms() -> None:
-    """Counts just beyond it differ and counts just within fit."""
+    """Counts just beyond it differ, and counts just within fit poorly."""
     for share, draws in ((0.5, 400), (0.8, 1000)):
         far = counted((share, 1 - share), (round(share * draws), draws - round(share * draws))).sight
-        for scale, verdict in ((0.97, "fits"), (1.03, "differs")):
+        for scale, verdict in ((0.97, "poor"), (1.03, "differs")):
             seen = round(draws * (share + far * scale))
             assert counted((share, 1 - share), (seen, draws - seen)).verdict == verdict
     assert counted((1.0,), (5,)).sight is None
