@@ -95,12 +95,13 @@ def _row(contestant: Contestant, rounds: Sequence[_Round]) -> Row:
     stats = [one for found in rounds for one in found.stats]
     steps, overhead = sum(one.steps for one in stats), sum(one.seconds["overhead"] for one in stats)
     return Row(
-        contestant.name, contestant.group, [found.ms_per_token for found in rounds],
-        [found.step_ms_per_token for found in rounds] if stats else None,
-        sum(one.tokens for one in stats) / steps if stats else None,
-        overhead / sum(one.total_seconds for one in stats) if stats else None, 1e3 * overhead / steps if stats else None,
-        statistics.fmean(repetition(tokens) for found in rounds for tokens in found.emitted),
-        contestant.predicted, contestant.expected_tokens)
+        name=contestant.name, group=contestant.group, predicted=contestant.predicted, expected_tokens=contestant.expected_tokens,
+        ms_per_token=[found.ms_per_token for found in rounds],
+        step_ms_per_token=[found.step_ms_per_token for found in rounds] if stats else None,
+        tokens_per_step=sum(one.tokens for one in stats) / steps if stats else None,
+        overhead_share=overhead / sum(one.total_seconds for one in stats) if stats else None,
+        overhead_ms=1e3 * overhead / steps if stats else None,
+        repetition=statistics.fmean(repetition(tokens) for found in rounds for tokens in found.emitted))
 
 
 # -- as a table ----------------------------------------------------------------------------------------------------------------

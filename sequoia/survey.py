@@ -41,10 +41,15 @@ def survey(pair: Pair, kinds: Mapping[str, Sequence[str]], temperatures: Sequenc
     but once at temperature 0, where nothing is random. Intervals take all visited nodes for independent, which those of one
     prompt are not. Raises BadAcceptance."""
     draws = whole(draws, "draws", 1, 1000, BadAcceptance)
-    measured = [{"kind": kind, "prompts": len(prompts), "draws": often, "agreement": shared, "temperature": temperature,
-                 **_entry(pair, texts, _counted(pair, texts, temperature, tokens, ranks, kind), temperature, tokens)}
-                for kind, prompts in kinds.items() for shared in [round(agreement(pair, prompts), 4)]
-                for temperature in temperatures for often in [draws if temperature else 1] for texts in [[*prompts] * often]]
+    measured = []
+    for kind, prompts in kinds.items():
+        about = {"kind": kind, "prompts": len(prompts), "agreement": round(agreement(pair, prompts), 4)}
+        for temperature in temperatures:
+            often = draws if temperature else 1
+            texts = [*prompts] * often
+            counted = _counted(pair, texts, temperature, tokens, ranks, kind)
+            measured.append({**about, "draws": often, "temperature": temperature,
+                             **_entry(pair, texts, counted, temperature, tokens)})
     return {"format": "sequoia-acceptances", "version": 1, "date": date.today().isoformat(), "target": pair.target.name,
             "draft": pair.draft.name, "dtype": dtype_name(pair), "tokens_per_prompt": tokens,
             "versions": dict(versions()), "measured": measured}
