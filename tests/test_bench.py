@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import statistics
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -186,6 +187,7 @@ def test_offloading_is_held_against_accelerates_cpu(kind: str, tmp_path: Path, m
     """From host memory to host memory. Greedily all three decode the same text."""
     texts: list[tuple[int, ...]] = []
     monkeypatch.setattr("sequoia.rounds.repetition", lambda tokens: texts.append(tuple(tokens)) or 0.0)
+    monkeypatch.setattr(bench, "measure_profile", partial(measure_profile, sizes=(1, 4, 16), widths=(1, 4)))  # for speed
     target = tiny_model(kind, layers=4)
     named = ["--target", save(target, tmp_path / "target"), "--draft", save(noisy(target, 0.05), tmp_path / "draft")]
     assert bench.main([*named, "--device", "cpu", "--offload", "1", "--prompts", "code", "--limit", "1", "--temperature", "0",

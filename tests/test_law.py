@@ -280,7 +280,7 @@ def test_a_place_further_on_is_metered_by_its_own_law(verifier: str) -> None:
     """The counts after some tokens of a text fit the law there, and not the one right after the prompt."""
     pair, common = few_tokens(), (3, 1, 4)
     place = Place(common, first_law(pair, "a", WARM, common))
-    *_, found = first_tokens(pair, "a", WARM, SIBLINGS, verifier, 1000, place=place)
+    *_, found = first_tokens(pair, "a", WARM, SIBLINGS, verifier, 700, place=place)
     assert torch.equal(place.law, torch.softmax(reference_logits(pair, "a", common), -1))
     assert found.verdict == "fits"
     assert FirstTokens(first_law(pair, "a", WARM), found.counts).verdict == "differs"
