@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from .acceptance import Acceptance
@@ -53,7 +53,7 @@ def count_acceptance(pair: Pair, prompts: Iterable[str], policy: Policy, *, rank
         raise BadPrompt("acceptance is counted while decoding: 0 prompts were given, at least 1 is needed")
     atlas, repeated = Atlas(), []
     for done, prompt in enumerate(prompts):
-        steps = run(Decoder(pair, prompt, replace(policy, seed=policy.seed + done), tree, verifier))
+        steps = run(Decoder(pair, prompt, policy.further(done), tree, verifier))
         traces = followed(steps, policy.max_new_tokens, part(progress, done, len(prompts)))
         atlas += Atlas.fold(traces)
         repeated.append(repetition([token for trace in traces for token in trace.emitted]))

@@ -6,18 +6,19 @@ Whatever a person typed becomes a value here or a BadPolicy. Knows nothing of mo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from . import guarded
 from .errors import BadPolicy
 
+GREATEST_SEED = 2**63 - 1
 # name -> (check, least, greatest)
 BOUNDS: dict[str, tuple[Any, float, float]] = {
     "temperature": (guarded.number, 0, 5),
     "top_p": (guarded.number, 0.01, 1),
     "max_new_tokens": (guarded.whole, 1, 4096),
-    "seed": (guarded.whole, 0, 2**63 - 1),
+    "seed": (guarded.whole, 0, GREATEST_SEED),
 }
 
 
@@ -42,6 +43,10 @@ class Policy:
             object.__setattr__(self, name, check(getattr(self, name), name, low, high, BadPolicy))
         if not isinstance(self.ignore_eos, bool):
             raise BadPolicy(f"ignore_eos: {guarded.shown(self.ignore_eos)} is neither true nor false")
+
+    def further(self, by: int) -> Policy:
+        """The same request with the seed `by` further on; after the greatest seed comes 0."""
+        return replace(self, seed=(self.seed + by) % (GREATEST_SEED + 1))
 
     @classmethod
     def parse(cls, values: Mapping[str, Any]) -> Policy:

@@ -48,7 +48,7 @@ def timed(contestants: Sequence[Contestant], prompts: Sequence[str], policy: Pol
                 one.append(_Round())
             for i, prompt in enumerate(prompts):
                 for contestant, one in zip(contestants, found, strict=True):
-                    one[-1].decode(contestant, prompt, replace(policy, seed=policy.seed + 1000 * number + i))
+                    one[-1].decode(contestant, prompt, policy.further(1000 * number + i))
                     bar.update()
     return [*map(_row, contestants, found)]
 

@@ -82,7 +82,7 @@ def tokens_per_step(pair: Pair, prompts: Sequence[str], tree: Tree, policy: Poli
     made = steps = 0
     for i, prompt in enumerate(prompts):
         tokens = 0
-        decoder = Decoder(pair, prompt, replace(longer, seed=policy.seed + i), tree)
+        decoder = Decoder(pair, prompt, longer.further(i), tree)
         for step in run(decoder):
             tokens, steps = tokens + len(step.emitted), steps + 1
             if tokens >= policy.max_new_tokens or decoder.remaining < tree.levels:

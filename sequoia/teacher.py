@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -53,9 +52,9 @@ def force_acceptance(pair: Pair, prompts: Iterable[str], policy: Policy, *, rank
     tree = Tree.from_branching([whole(ranks, "ranks", 1, min(pair.draft.vocab, 1023), BadTree)])
     totals, positions, repeated = np.zeros(ranks), 0, []
     for done, prompt in enumerate(prompts):
-        seed, tell = policy.seed + done, part(progress, done, len(prompts))
-        text, first = _text(pair, prompt, replace(policy, seed=seed), own, part(tell, 0, 2))
-        chance = chance_for(policy.temperature, seed, pair.draft.device)
+        mine, tell = policy.further(done), part(progress, done, len(prompts))
+        text, first = _text(pair, prompt, mine, own, part(tell, 0, 2))
+        chance = chance_for(mine.temperature, mine.seed, pair.draft.device)
         for number, rates in enumerate(_positions(pair, text, first, policy, tree, chance), 1):
             totals += rates
             positions += 1

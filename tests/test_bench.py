@@ -116,6 +116,18 @@ def test_all_decode_a_prompt_before_the_next_one() -> None:
     assert [row.tokens_per_step for row in rows] == [None, None]
 
 
+def test_after_the_last_seed_comes_the_first() -> None:
+    """A benchmark that begins with the greatest seed ends like any other."""
+    seen: list[int] = []
+
+    def decode(_prompt: str, policy: Policy) -> tuple[list[int], None]:
+        seen.append(policy.seed)
+        return [1], None
+
+    timed([Contestant("one", "one", lambda: decode)], ["a", "b"], Policy(seed=2**63 - 1), 2, "title")
+    assert seen == [2**63 - 1, 2**63 - 1, 0, 999, 1000]
+
+
 def test_plain_decoding_is_predicted_in_the_faster_number_type(monkeypatch: pytest.MonkeyPatch) -> None:
     pair, quick, slow = tiny_pair(), tiny_pair("qwen3"), tiny_pair("qwen3", seed=1)
     profile = measure_profile(pair, sizes=(1,), widths=(1,), rounds=1)

@@ -87,6 +87,12 @@ def test_parse_holds_the_bounds() -> None:
         Policy.parse({"temperature": NAN})
 
 
+def test_after_the_greatest_seed_comes_the_first() -> None:
+    policy = Policy(0.6, 0.9, 7, seed=2**63 - 3, ignore_eos=True)
+    assert [policy.further(by).seed for by in (0, 2, 3, 1003)] == [2**63 - 3, 2**63 - 1, 0, 1000]
+    assert policy.further(3) == Policy(0.6, 0.9, 7, seed=0, ignore_eos=True)
+
+
 def test_a_policy_is_frozen_and_picklable() -> None:
     policy = Policy(seed=3)
     assert pickle.loads(pickle.dumps(policy)) == policy

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from sequoia import Shaper, Tree
@@ -66,7 +65,7 @@ class Meter:
 
     def _draws(self, i: int) -> Iterator[FirstTokens]:
         case = self._case
-        policy = replace(case.policy, seed=(case.policy.seed + (i + 1) * _APART) % 2**63)  # no two lanes share their draws
+        policy = case.policy.further((i + 1) * _APART)  # no two lanes share their draws
         return first_tokens(case.pair, case.prompt, policy, self._tree_of(i), case.lanes[i].verifier, DRAWS, 1, self._place)
 
     def _told(self, found: FirstTokens, going: bool) -> Result:
