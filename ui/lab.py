@@ -30,7 +30,7 @@ from .ready import pair_now, settled
 from .session import Limits, Sessions
 
 CANVAS = Path(__file__).resolve().parent / "canvas" / "lab"
-SCRIPTS = ("glossary.js", "pictures.js", "planner.js", "dp_table.js", "dp_shade.js", "dp_grid.js", "dp_explain.js",
+SCRIPTS = ("glossary.js", "planner.js", "dp_table.js", "dp_shade.js", "dp_grid.js", "dp_explain.js",
            "dp_tree.js", "dp_walk.js", "dp_panel.js", "dp.js", "dp_lab.js", "published.js", "shapes.js", "hand.js", "state.js",
            "exporting.js", "vectors.js",
            "refusal.js", "counts.js", "counting.js", "editor.js", "labhands.js", "labpanel.js", "labtree.js", "whatif.js",

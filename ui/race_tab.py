@@ -25,6 +25,7 @@ from .race_order import NO_LANE, RaceOrder
 from .racing import RaceRun
 from .recordings import Shelf, file_name
 from .session import Limits, Sessions
+from .trees import entry_of
 
 CANVAS = Path(__file__).resolve().parent / "canvas" / "race"
 SCRIPTS = ("folds.js", "store.js", "header.js", "scrubber.js", "lanetext.js", "lane.js", "charts.js", "law.js", "why.js",
@@ -35,7 +36,7 @@ Updates = dict[Any, Any]
 
 
 def head() -> str:
-    """Styles and scripts for the page's head; they use the lab's pictures and the hardware view's charts."""
+    """Styles and scripts for the page's head; they use the lab's tables and the hardware view's charts."""
     return show.head(CANVAS, SCRIPTS)
 
 
@@ -168,11 +169,9 @@ class RaceTab:
         except SequoiaError as problem:
             warn(str(problem), "Not applied")
             return {self.board: aside(error=f"Not applied: {problem}")}
-        lane, kind = slots[place], "lab" if len(tree) > 1 else "plain"
+        lane, (kind, fields, words) = slots[place], entry_of(tree)
         numbers, verifier = details_of(kind)
-        words = f"a tree of {len(tree)} nodes" if len(tree) > 1 else "plain decoding"
-        return {lane.kind: kind, lane.verifier: verifier,
-                lane.numbers: {**numbers, "value": " ".join(map(str, tree.parents))},
+        return {lane.kind: kind, lane.verifier: verifier, lane.numbers: {**numbers, "value": fields},
                 self.board: aside(notice=f"Lane {self.form.lanes.index(lane) + 1} is now {words}; press Run to race it.")}
 
     # -- recordings ------------------------------------------------------------------------------------------------------------

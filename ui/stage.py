@@ -16,9 +16,10 @@ from .theme import FOLDER
 
 CANVAS = Path(__file__).resolve().parent / "canvas"
 # Each adds to the one name `Sequoia`; a file stands after those it uses while it loads.
-SCRIPTS = ("glyphs.js", "dom.js", "board.js", "terms.js", "fields.js", "layout.js", "frame.js", "words.js", "repeats.js",
-           "view.js", "store.js", "totals.js", "textview.js", "nodes.js", "minimap.js", "treetools.js", "pan.js", "treehands.js",
-           "treeview.js", "inspector.js", "scrubber.js", "bars.js", "keys.js", "stage.js")
+SCRIPTS = ("glyphs.js", "dom.js", "pictures.js", "board.js", "terms.js", "fields.js", "layout.js", "frame.js", "words.js",
+           "repeats.js", "view.js", "store.js", "about.js", "totals.js", "textview.js", "nodes.js", "minimap.js",
+           "treepicture.js", "treetools.js", "pan.js", "treehands.js", "treeview.js", "inspector.js", "scrubber.js",
+           "bars.js", "keys.js", "stage.js")
 
 
 def head() -> str:

@@ -93,6 +93,16 @@ SHAPES = {
 TEXTS = ("branching", "lab")  # kinds whose one field is a text
 
 
+def entry_of(tree: Tree) -> tuple[str, str, str]:
+    """The entry of the menus that makes `tree`, plain decoding or a chain where it is one, else node by node: its kind, what its
+    fields then hold, and the tree in words."""
+    if len(tree) == 1:
+        return "plain", "", "plain decoding"
+    if tree == Tree.chain(len(tree)):
+        return "chain", str(len(tree)), f"a chain of {len(tree)} nodes"
+    return "lab", " ".join(map(str, tree.parents)), f"a tree of {len(tree)} nodes"
+
+
 @dataclass(frozen=True)
 class Wish:
     """A shape with its numbers. Raises BadTree where they make no tree or one of more than `most` nodes."""

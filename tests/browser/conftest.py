@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
@@ -116,3 +117,9 @@ def visit(browser: Browser, app: App) -> Iterator[Callable[..., Page]]:
     yield opened
     for one in visits:
         one.check(app.url)
+
+
+@pytest.fixture(scope="session")
+def canned() -> dict[str, Any]:
+    """Runs of toy models by name, as the page gets them; see make_canned.py."""
+    return json.loads(Path(__file__).with_name("canned.json").read_text(encoding="utf-8"))

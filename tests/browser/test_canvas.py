@@ -8,38 +8,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
-from demo import CANVAS, opened, settle
+from demo import CANVAS, HOSTILE, give, made, opened, settle, watch
 
 from sequoia.trace import DecodeStats, Run
 from sequoia.tree import Tree
-
-HERE = Path(__file__).parent
-
-
-@pytest.fixture(scope="module")
-def canned() -> dict[str, Any]:
-    return json.loads((HERE / "canned.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture
 def page(tab: Any) -> Iterator[Any]:
     """The empty test page."""
     yield from opened(tab, CANVAS / "demo.html", "?bare")
-
-
-def give(page: Any, message: dict[str, Any]) -> None:
-    page.evaluate("text => stage.ingest(text)", json.dumps(message))
-    settle(page)
-
-
-def watch(page: Any, run: dict[str, Any], step: int = 0) -> None:
-    """A whole canned run, standing still at `step`."""
-    page.evaluate("([text, i]) => { stage.ingest(text); stage.seek(i); }", [json.dumps(run), step])
-    settle(page)
 
 
 LAST = 10**6  # the last step there is
@@ -63,17 +44,6 @@ def first(run: dict[str, Any], steps: int, **more: Any) -> dict[str, Any]:
 def rest(run: dict[str, Any], start: int, stop: int, **more: Any) -> dict[str, Any]:
     return {"v": 1, "run": "r", "from": start, "steps": run["steps"][start:stop], "done": False, "error": None, "notice": None,
             **more}
-
-
-def made(parents: list[int], piece: str = " x", trials: list[Any] | None = None, path: list[int] | None = None) -> dict[str, Any]:
-    """A run of one hand-made step in which every token is `piece`."""
-    n, path = len(parents), path or [0]
-    step = {"i": 0, "at": 4, "tree": 0, "tokens": [1] * n, "q": [None] + [0.5] * (n - 1), "p": [None] * n, "trials": trials or [],
-            "path": path, "bonus": 1, "emitted": [1] * len(path), "text": [piece] * len(path),
-            "seconds": {"draft": 0.001, "verify": 0.002, "overhead": 0.0005}, "finish": None}
-    meta = {"label": "measured", "target": piece, "draft": piece, "prompt": piece, "device": piece, "policy": {"temperature": 1}}
-    return {"v": 1, "run": "made", "from": 0, "meta": meta, "trees": [parents], "pieces": {"1": piece}, "steps": [step],
-            "done": False, "error": None, "notice": None}
 
 
 def states(run: dict[str, Any], step: dict[str, Any]) -> list[str]:
@@ -728,11 +698,6 @@ def test_the_tree_can_be_walked_by_keyboard(page: Any, canned: dict[str, Any]) -
 
 
 # -- words and safety --------------------------------------------------------------------------------------------------------
-
-HOSTILE = ["<img src=x onerror=window.pwned=1>", "${window.pwned=1}", "{{7*7}}", "</script><script>window.pwned=1</script>",
-           "\u202eabc\u202c", "\u200b", "\n", "\t", "\x07", " ", "", "\ud800", "a\u0301\u0301", "\u0301",
-           "\U0001f469\u200d\U0001f680"]
-
 
 def test_hostile_text_stays_text(page: Any) -> None:
     """Guards the one rule of markup: no piece of model text becomes an element, runs, or turns the line around."""

@@ -65,7 +65,7 @@ def test_hovering_a_cell_tells_its_values(opened: Callable[..., Page]) -> None:
     box = page.locator("#hw-view .hw-figure[data-part=heat] .nsewdrag").first.bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + box["height"] * 0.4)
     page.mouse.move(box["x"] + box["width"] * 0.42, box["y"] + box["height"] * 0.42)
-    expect(page.locator("#hw-view .hw-figure[data-part=heat] .hoverlayer")).to_contain_text("tokens in", timeout=5000)
+    expect(page.locator("#hw-view .hw-figure[data-part=heat] .hoverlayer")).to_contain_text("tokens in", timeout=20_000)
 
 
 def test_what_if_and_two_curves(opened: Callable[..., Page]) -> None:
@@ -83,7 +83,7 @@ def test_what_if_and_two_curves(opened: Callable[..., Page]) -> None:
     until(page, "b.view.plan.nodes <= 16")
     page.fill("#hw-nodes input", "99999")
     page.press("#hw-nodes input", "Enter")
-    page.locator("#hw-view [data-part=banner]").get_by_text("99999 is not a whole number from 1 to 1024").wait_for(timeout=5000)
+    page.locator("#hw-view [data-part=banner]").get_by_text("99999 is not a whole number from 1 to 1024").wait_for(timeout=20_000)
     assert board(page, "view.plan.nodes") <= 16
 
 
@@ -174,7 +174,7 @@ def test_profiles_are_kept_over_a_reload_exported_and_removed(opened: Callable[.
         page.click("#hw-open")
     chooser.value.set_files(file)
     says = "seconds of target_seconds[0]: -1 is not a number"
-    page.locator("#hw-view [data-part=banner]").get_by_text(says).wait_for(timeout=5000)
+    page.locator("#hw-view [data-part=banner]").get_by_text(says).wait_for(timeout=20_000)
     assert board(page, "view.profile.label") == "measured"
     assert page.evaluate("window.hit") is None
 

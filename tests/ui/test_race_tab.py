@@ -190,6 +190,13 @@ def test_a_remedy_goes_into_the_form_of_its_lane(tab: RaceTab) -> None:
     assert plain[tab.form.lanes[1].kind] == "plain"
 
 
+def test_a_chain_that_was_advised_is_called_a_chain(tab: RaceTab) -> None:
+    lane = tab.form.lanes[2]
+    updates = tab.apply({part.kind: "planned" for part in tab.form.lanes}, event({"lane": 2, "parents": [-1, 0, 1, 2, 3]}))
+    assert (updates[lane.kind], updates[lane.numbers]["value"], updates[lane.numbers]["label"]) == ("chain", "5", "Nodes")
+    assert "Lane 3 is now a chain of 5 nodes" in told(tab, updates)["notice"]
+
+
 @pytest.mark.parametrize("data", [
     None, 3, [], {}, {"lane": 9, "parents": [-1]}, {"lane": True, "parents": [-1]}, {"lane": 0, "parents": [-1, 7]},
     {"lane": 0, "parents": "abc"}, {"lane": 0, "parents": None}, {"lane": 0, "parents": [-1, *range(2000)]}])

@@ -3,8 +3,8 @@
   "use strict";
 
   const NAMED = { "\n": "⏎", "\t": "⇥", "\r": "␍", "\u00a0": "⍽", "\u007f": "␡" };
-  // Format characters, bidi controls, odd spaces, private use and lone surrogates: never drawn as they are.
-  const HIDDEN = /[\p{Cf}\p{Cc}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0\u034f\ufe00-\ufe0f]|(?! )\p{Zs}/gu;
+  // Format characters, bidi controls, odd spaces, private use, lone surrogates and what is no character: never drawn as they are.
+  const HIDDEN = /[\p{NChar}\p{Cf}\p{Cc}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0\u034f\ufe00-\ufe0f]|(?! )\p{Zs}/gu;
   const shown = new Map();
 
   function glyph(char) {

@@ -11,8 +11,7 @@
       const root = (this.root = el("header", { class: "sq-head", "data-part": "head" }, host));
       const about = el("div", { class: "sq-about" }, root);
       this.badge = el("span", { class: "sq-badge", "data-part": "badge" }, about);
-      this.models = el("span", { class: "sq-models" }, about);
-      this.chips = el("span", { class: "sq-chips" }, about);
+      this.about = new S.About(about);
       this.tiles = el("div", { class: "sq-tiles", "data-part": "totals" }, root);
       this.readouts = {};
       for (const [key, label, term] of TILES) this.readouts[key] = this.tile(key, label, term);
@@ -55,21 +54,7 @@
       const { store } = this, { meta } = store;
       this.version = store.version;
       this.meta = meta;
-      this.models.replaceChildren();
-      if (meta.target) this.model("target", meta.target);
-      if (meta.draft) this.model("draft", meta.draft);
-      this.chips.replaceChildren(...facts(meta).map(([name, value]) => {
-        const chip = el("span", { class: "sq-chip" });
-        if (name) S.term(el("span", { class: "sq-chip-name" }, chip), name).after(" ");
-        chip.append(S.readable(value));
-        return chip;
-      }));
-    }
-
-    model(role, name) {
-      const box = el("span", { class: "sq-model" }, this.models);
-      el("span", { class: "sq-model-role", text: role }, box);
-      el("span", { class: "sq-model-name", text: S.readable(name) }, box);
+      this.about.paint(meta, S.facts(meta));
     }
 
     paintTotals(totals) {
@@ -119,19 +104,10 @@
     ["acceptedPerStep", "accepted per step", "accepted per step"], ["tokens", "tokens emitted", "tokens emitted"],
   ];
 
-  /** The rest of the meta data as short facts: [name, value]. */
-  function facts(meta) {
-    const policy = meta.policy || {}, tree = meta.tree || {}, list = meta.title ? [["", meta.title]] : [];
-    if (meta.device) list.push(["on", meta.device]);
-    if (meta.dtype) list.push(["", String(meta.dtype)]);
-    if (known(policy.temperature)) list.push(["temperature", String(policy.temperature)]);
-    if (known(policy.top_p) && policy.top_p < 1) list.push(["top-p", String(policy.top_p)]);
-    if (tree.nodes || tree.how) {
-      list.push(["tree", [tree.nodes ? count(tree.nodes, "node") : "", tree.levels ? count(tree.levels, "level") : "", tree.how || ""]
-        .filter(Boolean).join(", ")]);
-    }
-    if (meta.verifier && meta.verifier !== "sequoia") list.push(["verifier", S.words.verifier(meta.verifier)]);
-    if (meta.date) list.push(["", String(meta.date).slice(0, 10)]);
-    return list;
-  }
+  /** The settings of a run as short facts: [name, value]. */
+  S.facts = function (meta) {
+    const { nodes, levels, how } = meta.tree || {};
+    const tree = [nodes ? count(nodes, "node") : "", levels ? count(levels, "level") : "", how || ""].filter(Boolean).join(", ");
+    return S.About.facts(meta, [["tree", nodes || how ? tree : ""], ["verifier", meta.verifier === "sequoia" ? "" : S.words.verifier(meta.verifier)]]);
+  };
 })((window.Sequoia = window.Sequoia || {}));

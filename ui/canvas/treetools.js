@@ -31,6 +31,13 @@
       button(zoom, { icon: "fit", label: "Fit the whole tree", hint: "Whole tree, or readable size (0)" })
         .addEventListener("click", () => tree.hands.zoomFit());
       button(zoom, { icon: "plus", label: "Zoom in", hint: "Zoom in (+)" }).addEventListener("click", () => tree.hands.zoomBy(1.25));
+      this.saves = S.pictures.formats(host, "picture of this step", (format) => this.save(format));
+    }
+
+    /** Keep the step that is drawn, which in a live run may not be the newest any more. */
+    save(format) {
+      const { drawn } = this.tree;
+      if (drawn) S.pictures.drawing(S.treePicture(this.store, this.tree), format, "sequoia-step-" + (drawn.view.i + 1));
     }
 
     paint(view) {
@@ -38,6 +45,7 @@
       attr(this.focus, "aria-pressed", String(store.focused));
       attr(this.all, "aria-pressed", String(!store.focused));
       attr(this.heat, "aria-pressed", String(store.heat));
+      for (const one of this.saves) one.disabled = !view;
       if (this.search.value !== store.query) this.search.value = store.query;
       const found = view && store.query ? this.tree.found(view).length : null;
       text(this.hits, found === null ? "" : found + " of " + view.topo.n);

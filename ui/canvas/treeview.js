@@ -5,6 +5,12 @@
   const { el, svg, attr, text, show, pool } = S.dom;
   const FLAT = 5; // rows; so flat a tree leaves room for the text below it
 
+  /** What stands above column `col`, as far as `room` px hold it; the target's own token stands behind the `levels` of the tree. */
+  function columnName(col, levels, room) {
+    if (col >= levels) return "target";
+    return room > 56 || (!col && room > 42) ? "level " + (col + 1) : room > 20 ? String(col + 1) : "";
+  }
+
   S.TreeView = class {
     /** `onShape(flat)` tells the stage whether the tree is a chain or nearly one. */
     constructor(store, host, onShape) {
@@ -55,10 +61,11 @@
       this.columns(plan);
       this.overview(view, focus);
       this.follow(plan, view);
+      this.drawn = { view, plan };
     }
 
     blank() {
-      this.topo = null;
+      this.topo = this.drawn = this.headed = null;
       this.nodes.clear();
       this.nodes.draw([]);
       this.headPool.take(0);
@@ -246,19 +253,23 @@
       return hits;
     }
 
+    /** What stands above each column at a `zoom`. */
+    columnNames({ cols, topo }, zoom) {
+      const { least, gutter } = this.frame;
+      return Array.from({ length: cols }, (_, col) => columnName(col, topo.levels, (least + gutter) * zoom));
+    }
+
     columns(plan) {
-      const { frame, zoom } = this, levels = plan.topo.levels;
-      const count = plan.bonus.length || plan.cols > levels ? Math.max(plan.cols, 1) : plan.cols;
-      const key = [this.shape, zoom, count, levels, plan.cols].join();
+      const { frame, zoom } = this, count = plan.cols, { levels } = plan.topo;
+      const key = [this.shape, zoom, count, levels].join();
       if (this.headed === key) return;
       this.headed = key;
+      const names = this.columnNames(plan, zoom);
       const offset = this.store.focused ? 0 : Math.max(0, (this.size.w - frame.width * zoom) / 2);
-      const narrowest = (frame.least + frame.gutter) * zoom;
       this.headPool.take(count).slice(0, count).forEach((head, col) => {
-        const own = col >= levels, number = String(col + 1);
-        text(head, own ? "target" : narrowest > 56 || (!col && narrowest > 42) ? "level " + number : narrowest > 20 ? number : "");
+        text(head, names[col]);
         head.style.left = (offset + (frame.x(col) + 1) * zoom).toFixed(1) + "px";
-        head.classList.toggle("sq-col-own", own);
+        head.classList.toggle("sq-col-own", col >= levels);
       });
       this.heads.style.width = Math.max(frame.width * zoom, 1) + "px";
     }

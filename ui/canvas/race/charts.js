@@ -4,7 +4,6 @@
 
   const { el, text, button } = S.dom;
   const R = (S.race = S.race || {});
-  const WIDE = 68; // characters of a line below a figure's title in a picture
   const PAUSE = 125; // ms between two drawings; one figure at a time, so that text in between does not wait for both
   const LONGEST = 1000; // ms between two drawings where they are dear
   const SHARE = 0.1; // of the time of a race that runs: drawing takes its cores from the models
@@ -38,19 +37,8 @@
         return { panel, word };
       }
       const chart = new S.Chart(panel.body, this.plotly, title);
-      S.pictures.buttons(panel.tools, () => (chart.figure ? chart.node : null), part, { caption: () => [title + ": " + word.textContent, ...this.about()] });
+      S.pictures.buttons(panel.tools, () => (chart.figure ? chart.node : null), part, { caption: () => [title + ": " + word.textContent, ...S.About.lines(this.store.meta, R.facts(this.store.meta))] });
       return { panel, word, chart };
-    }
-
-    /** What raced, where and how, in lines for a picture that leaves the page. */
-    about() {
-      const { meta } = this.store, models = [meta.target, meta.draft].filter(Boolean).join(" + "), lines = [S.readable(models)];
-      for (const [name, value] of R.facts(meta)) {
-        const fact = (name ? name + " " : "") + S.readable(value), longer = lines.at(-1) + " · " + fact;
-        if (lines.length > 1 && longer.length <= WIDE) lines[lines.length - 1] = longer;
-        else lines.push(fact);
-      }
-      return lines;
     }
 
     paint() {

@@ -14,8 +14,7 @@
       const about = el("div", { class: "sq-about" }, root);
       this.badge = el("span", { class: "sq-badge", "data-part": "badge" }, about);
       this.state = el("span", { class: "race-state", "data-part": "state" }, about);
-      this.models = el("span", { class: "sq-models" }, about);
-      this.chips = el("span", { class: "sq-chips" }, about);
+      this.about = new S.About(about);
       const line = el("div", { class: "race-line" }, root);
       this.prompt = el("p", { class: "sq-asked race-prompt", "data-part": "prompt" }, line);
       this.whose = el("span", { class: "sq-asked-whose" }, this.prompt);
@@ -48,35 +47,19 @@
       const { store } = this, { meta } = store;
       this.version = store.version;
       this.meta = meta;
-      this.models.replaceChildren();
-      for (const role of ["target", "draft"]) if (meta[role]) this.model(role, meta[role]);
-      this.chips.replaceChildren(...R.facts(meta).map(([name, value]) => {
-        const chip = el("span", { class: "sq-chip" });
-        if (name) S.term(el("span", { class: "sq-chip-name" }, chip), name).after(" ");
-        chip.append(S.readable(value));
-        return chip;
-      }));
+      this.about.paint(meta, R.facts(meta));
       const prompt = String(meta.prompt || "");
       show(this.prompt, Boolean(prompt));
       text(this.whose, meta.chat ? "prompt, as a chat message" : "prompt");
       text(this.wording, S.readable(prompt.slice(0, 400)));
       S.dom.attr(this.prompt, "title", S.readable(prompt.slice(0, 2000)).replaceAll("⏎", "\n"));
     }
-
-    model(role, name) {
-      const box = el("span", { class: "sq-model" }, this.models);
-      el("span", { class: "sq-model-role", text: role }, box);
-      el("span", { class: "sq-model-name", text: S.readable(name) }, box);
-    }
   };
 
   /** The settings of a race as short facts: [name, value]. */
-  R.facts = function ({ title, device, dtype, policy, date }) {
-    const { temperature, top_p: topP, max_new_tokens: most, seed, ignore_eos: ignore } = policy || {};
-    return [
-      ["", title], ["on", device], ["", dtype], ["temperature", known(temperature) ? String(temperature) : ""], ["top-p", topP < 1 ? String(topP) : ""],
-      ["", known(most) ? most + " tokens" : ""], ["seed", known(seed) ? String(seed) : ""], ["", ignore ? "end of text ignored" : ""], ["", String(date || "").slice(0, 10)],
-    ].filter(([, value]) => value);
+  R.facts = function (meta) {
+    const { max_new_tokens: most, seed, ignore_eos: ignore } = meta.policy || {};
+    return S.About.facts(meta, [["", known(most) ? most + " tokens" : ""], ["seed", known(seed) ? String(seed) : ""], ["", ignore ? "end of text ignored" : ""]]);
   };
 
   /** The order of arrival, for those who cannot see it. */

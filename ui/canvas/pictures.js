@@ -4,6 +4,7 @@
 
   const { el, button } = S.dom;
   const SCALE = 2; // pixels of a PNG for each of the page
+  const SIDE = 16384, AREA = 1e8; // pixels of a PNG at most, which every browser can make
   const LINE = 17; // px that a line of a caption takes
   let loading = null;
 
@@ -56,14 +57,13 @@
   async function raster(source, width, height, name) {
     const address = URL.createObjectURL(new Blob([source], { type: "image/svg+xml" })), image = new Image();
     image.src = address;
-    await image.decode();
-    URL.revokeObjectURL(address);
+    await image.decode().finally(() => URL.revokeObjectURL(address));
     canvas(width, height, (pen) => pen.drawImage(image, 0, 0, width, height), name);
   }
 
   /** Keep as PNG what `draw` puts on a canvas of `width` x `height`. */
   function canvas(width, height, draw, name) {
-    const scale = Math.min(SCALE, 8192 / width, 8192 / height), sheet = el("canvas", { width: Math.ceil(width * scale), height: Math.ceil(height * scale) });
+    const scale = Math.min(SCALE, SIDE / width, SIDE / height, Math.sqrt(AREA / width / height)), sheet = el("canvas", { width: Math.ceil(width * scale), height: Math.ceil(height * scale) });
     const pen = sheet.getContext("2d");
     pen.scale(scale, scale);
     draw(pen);
@@ -77,13 +77,26 @@
       and one for the whole figure. */
   function buttons(host, drawn, name, { reset, caption } = {}) {
     if (reset) button(host, { icon: "fit", label: "The whole figure", hint: "The whole figure again (or a double click in it). Drag to zoom, with shift to move" }).addEventListener("click", reset);
-    const group = el("span", { class: "sq-segments", role: "group", "aria-label": "Save the figure" }, host);
-    for (const format of ["svg", "png"]) {
-      const one = button(group, { text: format.toUpperCase(), hint: `Save the figure as ${format.toUpperCase()}` });
-      one.dataset.save = format;
-      one.addEventListener("click", () => drawn() && figure(drawn(), format, "sequoia-" + name, caption?.()));
-    }
+    formats(host, "figure", (format) => drawn() && figure(drawn(), format, "sequoia-" + name, caption?.()));
   }
 
-  S.pictures = { CONFIG, keep, ground, figure, raster, canvas, buttons };
+  /** Two buttons that call `save` with "svg" or "png". `what` is saved, in words. */
+  function formats(host, what, save) {
+    const group = el("span", { class: "sq-segments", role: "group", "aria-label": "Save the " + what }, host);
+    return ["svg", "png"].map((format) => {
+      const one = button(group, { text: format.toUpperCase(), hint: `Save the ${what} as ${format.toUpperCase()}` });
+      one.dataset.save = format;
+      one.addEventListener("click", () => save(format));
+      return one;
+    });
+  }
+
+  /** Keep an `svg` element of its own size in `format`. */
+  function drawing(svg, format, name) {
+    const source = new XMLSerializer().serializeToString(svg), [width, height] = ["width", "height"].map((side) => Number(svg.getAttribute(side)));
+    if (format === "png") return raster(source, width, height, name);
+    keep(name + ".svg", URL.createObjectURL(new Blob([source], { type: "image/svg+xml" })));
+  }
+
+  S.pictures = { CONFIG, keep, ground, raster, canvas, drawing, buttons, formats };
 })((window.Sequoia = window.Sequoia || {}));

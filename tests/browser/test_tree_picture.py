@@ -1,0 +1,225 @@
+"""Pictures of a step's tree as a visitor keeps them: read as files, and drawn again away from the page that made them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from demo import CANVAS, HOSTILE, give, made, opened, settle, watch
+
+SVG = "{http://www.w3.org/2000/svg}"
+SHOWN = "[...document.querySelectorAll('.sq-n')].filter(g => g.style.display !== 'none')"
+# How far what is in a picture reaches beyond its four sides, in px, and how many elements were looked at.
+OUTSIDE = """source => { const drawn = new DOMParser().parseFromString(source, 'image/svg+xml').documentElement;
+  document.body.append(drawn); const whole = drawn.getBoundingClientRect();
+  const boxes = [...drawn.querySelectorAll('text, path, rect')].map((one) => one.getBoundingClientRect()); drawn.remove();
+  const most = (far) => Math.max(...boxes.map(far));
+  return [boxes.length, most((b) => whole.left - b.left), most((b) => b.right - whole.right), most((b) => whole.top - b.top),
+          most((b) => b.bottom - whole.bottom)]; }"""
+
+
+@pytest.fixture
+def page(tab: Any) -> Iterator[Any]:
+    """The empty test page."""
+    yield from opened(tab, CANVAS / "demo.html", "?bare")
+
+
+def kept(page: Any, form: str, step: int) -> bytes:
+    """The picture of `step`, as the button saves it."""
+    with page.expect_download() as saved:
+        page.click(f"[data-part=tree] [data-save={form}]")
+    assert saved.value.suggested_filename == f"sequoia-step-{step + 1}.{form}"
+    return Path(saved.value.path()).read_bytes()
+
+
+def drawing(page: Any, step: int = 0) -> ElementTree.Element:
+    return ElementTree.fromstring(kept(page, "svg", step))
+
+
+def words_of(picture: ElementTree.Element) -> list[str]:
+    return [one.text or "" for one in picture.iter(f"{SVG}text")]
+
+
+def tree_of(picture: ElementTree.Element) -> ElementTree.Element:
+    """The part of a picture that is the tree."""
+    return next(one for one in picture.iter(f"{SVG}svg") if one is not picture)
+
+
+def mode(page: Any, name: str, **more: Any) -> None:
+    page.evaluate("([mode, more]) => { stage.setMode(mode); stage.store.set(more); }", [name, more])
+    settle(page)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_it_says_what_it_is_and_needs_nothing_of_the_page(page: Any, canned: dict[str, Any], dark: bool) -> None:
+    page.evaluate("dark => document.body.classList.toggle('dark', dark)", dark)
+    run = canned["16"]
+    watch(page, run, 3)
+    picture = drawing(page, 3)
+    words = words_of(picture)
+    assert words[0].startswith("Step 4 (recorded): ")
+    assert words[1] == f"{run['meta']['target']} + {run['meta']['draft']}"
+    assert {"level 1", "target"} <= {*words}
+    assert any(one.endswith(" never reached") for one in words)
+    names = {name for one in picture.iter() for name in one.attrib}
+    assert not {name for name in names if name in ("class", "style", "role", "tabindex") or name.startswith(("data-", "aria-"))}
+    paints = {one.attrib.get(name) for one in picture.iter() for name in ("fill", "stroke")} - {None, "none"}
+    assert all(re.fullmatch("#[0-9a-f]{6}", paint) for paint in paints if paint)
+    ground = next(picture.iter(f"{SVG}rect")).attrib["fill"]
+    assert (int(ground[1:3], 16) < 60) == dark
+
+
+@pytest.mark.parametrize("name", ["16", "128", "chain", "one"])
+def test_it_holds_what_is_drawn_and_nothing_hidden(page: Any, canned: dict[str, Any], name: str) -> None:
+    """Every step of a run leaves elements behind that later steps hide."""
+    run = canned[name]
+    for look, step in (("focus", 2), ("all", 3), ("focus", len(run["steps"]) - 1), ("focus", 0)):
+        watch(page, run, step)
+        mode(page, look)
+        shown = page.evaluate(f"{SHOWN}.flatMap(g => [...g.querySelectorAll('text')].map(t => t.textContent))")
+        assert sorted(words_of(tree_of(drawing(page, step)))) == sorted(shown)
+
+
+def test_states_look_as_on_the_page(page: Any) -> None:
+    """Rejected nodes and branches are dashed in their colour, accepted ones are not."""
+    give(page, made([-1, 0, 0], trials=[[1, 0.1, 0.5, 0.9, False, 0.4], [2, 0.9, 0.5, 0.1, True, None]], path=[0, 2]))
+    tree = tree_of(drawing(page))
+    for state, dashed in (("rejected", True), ("accepted", False)):
+        colour = page.evaluate("s => getComputedStyle(document.querySelector(`.sq-n[data-s=${s}] rect`)).stroke", state)
+        paint = "#" + "".join(f"{int(part):02x}" for part in re.findall(r"\d+", colour)[:3])
+        found = [one for one in tree.iter() if one.attrib.get("stroke") == paint]
+        assert {one.tag for one in found} == {f"{SVG}rect", f"{SVG}path"}
+        assert {"stroke-dasharray" in one.attrib for one in found} == {dashed}
+
+
+def test_what_a_visitor_marked_is_not_in_it(page: Any, canned: dict[str, Any]) -> None:
+    """A pinned node, a search and a small zoom are the page's; the page keeps them."""
+    watch(page, canned["128"], 2)
+    mode(page, "all")
+    plain = kept(page, "svg", 2)
+    mode(page, "all", pin=5, query=canned["128"]["pieces"][str(canned["128"]["steps"][2]["tokens"][5])].strip())
+    page.evaluate("() => { for (let i = 0; i < 12; i++) stage.stage.tree.hands.zoomBy(0.5); }")
+    settle(page)
+    assert all(page.locator(mark).count() for mark in (".is-pinned", ".is-match", ".sq-dots"))
+    page.hover(".sq-n[data-node='3']", force=True)
+    page.locator("[data-part=tree] [data-save=svg]").focus()
+    with page.expect_download() as saved:
+        page.keyboard.press("Enter")
+    assert Path(saved.value.path()).read_bytes() == plain
+    assert all(page.locator(mark).count() for mark in (".is-pinned", ".is-match", ".sq-dots"))
+
+
+def test_one_of_a_part_of_the_tree_says_so(page: Any, canned: dict[str, Any]) -> None:
+    watch(page, canned["128"], 2)
+    for look, said in (("focus", True), ("all", False)):
+        mode(page, look)
+        assert any(one.startswith("Only part of the tree is drawn") for one in words_of(drawing(page, 2))) == said
+
+
+def test_one_of_heat_has_its_key(page: Any, canned: dict[str, Any]) -> None:
+    watch(page, canned["128"], 2)
+    mode(page, "all", heat=True)
+    words = words_of(drawing(page, 2))
+    assert {"accepted in", "0 %", "to 100 % of the steps received"} <= {*words}
+    assert not any(one.endswith(" never reached") for one in words)
+
+
+def test_what_stands_for_many_nodes_has_no_heat(page: Any) -> None:
+    give(page, made([-1, *[0] * 400], trials=[[c, 0.1, 0.5, 0.9, False, 0.4] for c in (1, 2, 3)]))
+    mode(page, "focus", heat=True)
+    black = [one for one in tree_of(drawing(page)).iter(f"{SVG}rect") if one.attrib["fill"] == "#000000"]
+    assert "more (" in " ".join(words_of(drawing(page)))
+    assert black == []
+
+
+LONG = "a very long name of a model or of a machine " * 9
+WIDE = "漢字" * 20
+
+
+@pytest.mark.parametrize("look", ["all", "focus"])
+@pytest.mark.parametrize("shape", ["canned", "stump", "bush", "wide"])
+def test_nothing_is_cut_off(page: Any, canned: dict[str, Any], shape: str, look: str) -> None:
+    """A picture holds all that is in it, whatever the tree and however long its words; drawn where the page's sheets are not."""
+    if shape == "canned":
+        watch(page, canned["16"], 3)
+    else:
+        tree = {"stump": [-1], "bush": [-1, *[0] * 400], "wide": [-1, 0, 1, 1, 3]}[shape]
+        tried = [[node, 0.1, 0.5, 0.9, False, 0.4] for node, up in enumerate(tree) if up == 0]
+        run = made(tree, WIDE if shape == "wide" else " x", tried)
+        give(page, {**run, "meta": {**run["meta"], "target": LONG, "device": LONG, "title": WIDE}})
+    mode(page, look)
+    source = kept(page, "svg", 3 if shape == "canned" else 0).decode()
+    page.evaluate("() => { document.body.className = ''; for (const one of document.styleSheets) one.disabled = true; }")
+    count, *beyond = page.evaluate(OUTSIDE, source)
+    page.evaluate("() => { for (const one of document.styleSheets) one.disabled = false; }")
+    assert count > 5
+    assert max(beyond) <= 0.5, beyond
+
+
+def test_a_small_tree_of_a_run_with_large_ones_makes_a_small_picture(page: Any) -> None:
+    run = made([-1, *[0] * 100])
+    step = {**run["steps"][0], "i": 1, "tree": 1, "tokens": [1], "q": [None], "p": [None]}
+    give(page, {**run, "trees": [*run["trees"], [-1]], "steps": [*run["steps"], step]})
+    page.evaluate("() => { stage.pause(); stage.seek(1); }")
+    mode(page, "all")
+    assert int(drawing(page, 1).attrib["height"]) < 250
+
+
+@pytest.mark.parametrize("name", ["16", "128"])
+def test_a_png_is_twice_as_large_as_the_svg_says(page: Any, canned: dict[str, Any], name: str) -> None:
+    watch(page, canned[name], 3)
+    side, data = drawing(page, 3).attrib, kept(page, "png", 3)
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    assert (int.from_bytes(data[16:20]), int.from_bytes(data[20:24])) == (2 * int(side["width"]), 2 * int(side["height"]))
+
+
+def test_hostile_text_stays_text(page: Any, tmp_path: Path) -> None:
+    """The file is opened as a document of its own, where a script in it would run."""
+    alone, file = page.context.new_page(), tmp_path / "kept.svg"
+    for i, piece in enumerate(HOSTILE):
+        give(page, {**made([-1, 0, 0, 1], piece), "run": f"kept-{i}"})
+        shown = page.evaluate(f"{SHOWN}.map(g => g.querySelector('.sq-n-text').textContent)")
+        source = kept(page, "svg", 0)
+        picture = ElementTree.fromstring(source)
+        assert {one.tag.split("}")[1] for one in picture.iter()} <= {"svg", "title", "rect", "g", "path", "text"}
+        assert len(shown) == 5
+        assert {*shown} <= {*words_of(tree_of(picture))}
+        file.write_bytes(source)
+        alone.goto(file.as_uri())
+        assert alone.evaluate("[window.pwned ?? null, document.documentElement.localName]") == [None, "svg"]
+        assert page.evaluate("window.pwned ?? null") is None
+        assert kept(page, "png", 0)[:4] == b"\x89PNG"
+    alone.close()
+
+
+def test_it_is_of_the_step_that_is_drawn(page: Any, canned: dict[str, Any]) -> None:
+    """In a live run the newest step may not be drawn yet."""
+    watch(page, canned["16"], 3)
+    with page.expect_download() as saved:
+        page.evaluate("() => { stage.seek(5); document.querySelector('[data-part=tree] [data-save=svg]').click(); }")
+    assert saved.value.suggested_filename == "sequoia-step-4.svg"
+    assert words_of(ElementTree.fromstring(Path(saved.value.path()).read_bytes()))[0].startswith("Step 4 ")
+
+
+def test_a_step_that_did_not_come_has_none(page: Any, canned: dict[str, Any]) -> None:
+    """And once a step is there again, the names of its levels are too."""
+    run = canned["64"]
+    meta = {**run["meta"], "label": "measured"}
+    some = {"v": 1, "run": "r", "done": False, "error": None, "notice": None}
+    give(page, {**some, "from": 0, "meta": meta, "trees": run["trees"], "pieces": run["pieces"], "steps": run["steps"][:2]})
+    give(page, {**some, "from": 4, "steps": run["steps"][4:6]})
+    names = "[...document.querySelectorAll('.sq-col')].filter(one => one.style.display === '').map(one => one.textContent)"
+    page.evaluate("() => { stage.pause(); stage.seek(1); }")
+    settle(page)
+    before = page.evaluate(names)
+    page.evaluate("stage.seek(3)")
+    settle(page)
+    assert page.locator("[data-part=tree] [data-save]:disabled").count() == 2
+    page.evaluate("stage.seek(1)")
+    settle(page)
+    assert page.locator("[data-part=tree] [data-save]:disabled").count() == 0
+    assert page.evaluate(names) == before != []
