@@ -14,6 +14,7 @@ from gradio.utils import get_upload_folder
 from sequoia import Run, SequoiaError
 
 from . import messages, recordings, show, stage
+from .choosing import on_choice
 from .controls import ANEW, LOADING, RESUME, RUN, Controls, controls
 from .engine_room import EngineRoom
 from .line import Left
@@ -58,7 +59,7 @@ class LiveView:
             over.then(None, form.run, form.run, js=anew("SequoiaPage.other()"), **quiet)  # changed while the run was on
         form.stop.click(self.stop, form.stop, [self.stage, *form.course], queue=False, **quiet)
         gr.on([part.change for part in form.form], None, form.run, form.run, js=anew("SequoiaPage.changed()"), **quiet)
-        form.tree.input(form.shaped, form.tree, form.tree_fields, queue=False, **quiet)
+        on_choice(form.tree, form.shaped, [], form.tree_fields, queue=False, **quiet)
         self.stage.take(self.fill, None, [self.stage, form.prompt, form.chat, *form.tree_fields, *form.settings], **quiet)
         form.open.upload(self.open, form.open, [self.stage, form.save, *form.course], **quiet)
         form.example.click(self.example, None, [self.stage, form.save, *form.course], **quiet)

@@ -19,6 +19,7 @@ from sequoia.catalog import BUNDLED_NAME, presets
 from sequoia.dtype import DTYPES
 
 from . import models_view, show
+from .choosing import on_choice
 from .decode import visitor, warn
 from .engine_room import EngineRoom
 from .line import Left
@@ -81,7 +82,7 @@ class ModelsTab:
         form = {getattr(self, name) for name in FORM}
         self.load_it.click(self.change, form, [self.board, self.load_it, self.stop_it], **engine)
         self.stop_it.click(self.stop, None, None, queue=False, **quiet)
-        self.pair.input(self.fields, self.pair, [self.target, self.draft, self.offload], queue=False, **quiet)
+        on_choice(self.pair, self.fields, [], [self.target, self.draft, self.offload], queue=False, **quiet)
         self.board.select(self.come, None, self.board, concurrency_limit=None, **quiet)
         self.board.choose(self.choose, None, [self.pair, self.target, self.draft, self.offload], queue=False, **quiet)
         blocks.unload(self.part)
@@ -106,7 +107,7 @@ class ModelsTab:
         """Put a pair of the table into the form."""
         name = event._data.get("pair") if isinstance(event._data, Mapping) else None
         if name not in models_view.NAMES:
-            return {}
+            return {self.pair: gr.skip()}  # Gradio takes no empty update
         target, draft, offload = self.fields(name)
         return {self.pair: name, self.target: target, self.draft: draft, self.offload: offload}
 

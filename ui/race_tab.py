@@ -16,6 +16,7 @@ from sequoia.race_file import LaneLog, RaceLog
 from sequoia.trace import MAX_CHARS, Run
 
 from . import recordings, show
+from .choosing import on_choice
 from .decode import LiveView, download, visitor, warn
 from .engine_room import EngineRoom
 from .hardware_tab import PLOTLY
@@ -97,7 +98,7 @@ class RaceTab:
             self.rested, None, form.buttons, queue=False, **quiet)
         form.stop.click(self.stop, None, None, queue=False, **quiet)
         for lane in form.lanes:
-            lane.kind.input(self.details, [lane.kind, live.form.tree, live.form.branching], lane.details, queue=False, **quiet)
+            on_choice(lane.kind, self.details, [live.form.tree, live.form.branching], lane.details, queue=False, **quiet)
         form.open.upload(self.open, form.open, [self.board, form.save], **quiet)
         form.example.click(self.example, None, [self.board, form.save], **quiet)
         kinds: list[Any] = [lane.kind for lane in form.lanes]

@@ -80,6 +80,19 @@
     return (other = true);
   };
 
+  const had = {}; // by menu: the option that it had when it got the focus, or that was chosen since
+
+  P.opened = (menu, option) => {
+    had[menu] = option;
+    return [];
+  };
+
+  /** `option` where another one than `menu` had was chosen, else null. */
+  P.chosen = (menu, option) => {
+    if (had[menu] === option) return null;
+    return (had[menu] = option);
+  };
+
   /** Hand every new value of a component to its stage. A tab opened as the page loads may be made too late for its first value,
       which it then asks for. */
   function follow(stage, kind, props, watch, come) {

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import App
+from conftest import CALLED, App
 from demo import settle
 from playwright.sync_api import Page, expect
 
@@ -294,6 +294,31 @@ def test_pop_up_messages_come_one_at_a_time_and_go_with_the_next_action(visit: V
     expect(shown).to_have_count(1)
     page.get_by_role("tab", name="Race").click()
     expect(shown).to_have_count(0)
+
+
+def test_looking_into_a_menu_changes_nothing_that_was_typed(visit: Visit) -> None:
+    page = visit()
+    ready(page)
+    asked: list[Any] = []
+    page.on("request", lambda request: CALLED.search(request.url) and asked.append(request.post_data_json["data"]))
+    choose(page, "tree", "SpecInfer tree: children by level")
+    field = page.locator("#pg-branching input, #pg-branching textarea")
+    expect(field).to_have_value("4, 2, 2, 1")
+    page.wait_for_function("document.activeElement !== document.querySelector('#pg-tree input')")
+    assert asked.count(["branching"]) == 1
+    field.fill("3, 1")
+    for leave in (lambda: page.keyboard.press("Tab"), lambda: page.click(".pg-status"),
+                  lambda: page.get_by_role("option", name="SpecInfer tree: children by level").click()):
+        with page.expect_response(CALLED) as answer:
+            page.click("#pg-tree input")
+            leave()
+        answer.value.finished()
+        settle(page)
+        expect(field).to_have_value("3, 1")
+    page.click("#pg-tree input")
+    page.keyboard.press("Home")
+    page.keyboard.press("Enter")  # a choice by the keyboard is one all the same
+    expect(field).to_be_hidden()
 
 
 def test_markup_typed_by_a_visitor_stays_text(visit: Visit) -> None:
