@@ -68,14 +68,14 @@ class Remedy:
 @dataclass(frozen=True)
 class Diagnosis:
     """speedup: measured, over the plain run; `spread`: its range, where it is known. losses: the largest first. remedies: those
-    predicted beyond `noise`, a speed-up that chance alone could show, the greatest first. unclear: how many more are predicted
-    to help, but not beyond it."""
+    predicted beyond `noise`, a speed-up that chance alone could show, the greatest first. unclear: those predicted to help, but
+    not beyond it."""
 
     speedup: float
     losses: tuple[Loss, ...]
     remedies: tuple[Remedy, ...]
     noise: float
-    unclear: int = 0
+    unclear: tuple[Remedy, ...] = ()
     spread: Spread | None = None
 
     @property
@@ -111,9 +111,10 @@ class Diagnosis:
         """That no tree is offered, and why."""
         if not self.unclear:
             return "No other tree is predicted to be faster."
-        changes = f"{self.unclear} changes are" if self.unclear > 1 else "1 change is"
-        return (f"No other tree is recommended: {changes} predicted to help, but to no more than {self.noise:.2f}×, which "
-                "could be chance.")
+        best = max(remedy.predicted for remedy in self.unclear)
+        changes = f"{len(self.unclear)} changes are predicted to help, the best" if len(self.unclear) > 1 else (
+            "one change is predicted to help,")
+        return f"No other tree is recommended: {changes} to {best:.2f}×, but up to {self.noise:.2f}× it could be chance."
 
 
 def diagnose(stats: DecodeStats, tree: Tree, plain: DecodeStats, acceptance: Acceptance, profile: HardwareProfile,
@@ -129,8 +130,9 @@ def diagnose(stats: DecodeStats, tree: Tree, plain: DecodeStats, acceptance: Acc
     noise = max(ward.speedup * (1 + _UNSURE), spread.most if spread else 0.0)
     helping = ward.remedies(others)
     clear = tuple(remedy for remedy in helping if remedy.predicted > noise)
+    unclear = tuple(remedy for remedy in helping if remedy.predicted <= noise)
     return Diagnosis(ward.speedup, tuple(sorted(losses, key=attrgetter("without"), reverse=True)), clear, noise,
-                     len(helping) - len(clear), spread)
+                     unclear, spread)
 
 
 def typical_tree(nodes: float, levels: float, acceptance: Acceptance) -> Tree:

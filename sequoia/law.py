@@ -7,7 +7,9 @@ that is roughly right agrees with it.
 
 All three verifiers are lossless with the draw that belongs to them, top-k match included (the target itself draws each token
 there; what it loses is acceptance), so the meter expects the same of each. It sees one step's first token: noise that later
-steps use again, or a wrong token after a leaf, it cannot see.
+steps use again, or a wrong token after a leaf, it cannot see. The law is that of the reference forward, and in half precision
+the engine's logits differ from its by a rounding now and then, which moves a share by a few hundredths of itself: ten times
+less than a few hundred draws can see, but many thousands would.
 """
 
 from __future__ import annotations
@@ -162,8 +164,8 @@ class FirstTokens:
                     f"now and then, so it counts as different only below {ALARM:g}: draw again with another seed.")
         if self.verdict == "fits":
             found = f"No difference from the target's law in the first tokens of {draws}: {shown}{value:.2g}, measured."
-            sight = f"{min(self.sight or 1, 1):.0%}".replace("%", " %")
-            return f"{found} A share off by less than about {sight} would not count as different."
+            points = round(min(self.sight or 1, 1) * 100)
+            return f"{found} A share off by less than about {points} points would not count as different."
         return f"The first tokens of {draws} do not follow the target's law: {shown}{value:.1g}, measured, below {ALARM:g}."
 
 

@@ -201,14 +201,14 @@ def test_what_is_predicted_within_the_noise_is_not_recommended() -> None:
     stats = run(draft=8)
     found = diagnose(stats, TREE, PLAIN, RATES, PROFILE)
     assert found.noise == pytest.approx(found.speedup * 1.05)
-    everything = (*found.remedies, *[None] * found.unclear)
+    everything = (*found.remedies, *found.unclear)
     best, second = found.remedies[0].predicted, found.remedies[1].predicted
     for most, left in ((second * 1.0001, 1), (best * 1.0001, 0), (found.speedup * 1.01, len(found.remedies))):
         again = diagnose(stats, TREE, PLAIN, RATES, PROFILE, spread=Spread(found.speedup, found.speedup / 2, most))
         assert again.noise == max(most, found.noise)
         assert again.remedies == found.remedies[:left]
-        assert len(again.remedies) + again.unclear == len(everything)
-    assert "changes are predicted to help, but to no more than" in diagnose(
+        assert len(again.remedies) + len(again.unclear) == len(everything)
+    assert f"changes are predicted to help, the best to {best:.2f}×, but up to {best * 2:.2f}× it could be chance" in diagnose(
         stats, TREE, PLAIN, RATES, PROFILE, spread=Spread(found.speedup, 0.1, best * 2)).sentence
 
 

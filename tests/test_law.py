@@ -116,7 +116,7 @@ def test_adding_makes_a_new_value() -> None:
 def test_the_sentences_carry_the_numbers() -> None:
     assert counted((0.5, 0.5), (190, 210)).sentence == (
         "No difference from the target's law in the first tokens of 400 draws: χ² = 1.0, 1 degree of freedom, p = 0.32, "
-        "measured. A share off by less than about 12 % would not count as different.")
+        "measured. A share off by less than about 12 points would not count as different.")
     poor = counted((0.5, 0.5), (160, 240))
     assert poor.verdict == "poor"
     assert poor.sentence.startswith(

@@ -24,23 +24,26 @@ PAPER = Acceptance((
     0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043, 0.0035, 0.0026, 0.0025, 0.0021, 0.0016, 0.0014, 0.0010,
     0.0010, 0.0010, 0.0007, 0.0007, 0.0006, 0.0007, 0.0006, 0.0004, 0.0004, 0.0005, 0.0006, 0.0004, 0.0003, 0.0002, 0.0004,
     0.0001))
+PAPER_MODELS = ("Llama3-70B-Instruct", "Llama3-8B-Instruct")
 
 
 @dataclass(frozen=True)
 class Rates:
-    """An acceptance vector with its name and where it comes from; `temperature` where it was counted at one."""
+    """An acceptance vector with its name and where it comes from; `temperature` where it was counted at one, `models` (target,
+    draft) where they are not the loaded ones."""
 
     name: str
     label: str
     acceptance: Acceptance
     temperature: float | None = None
+    models: tuple[str, str] | None = None
 
 
 def rates_of(pair: Pair | None) -> dict[str, Rates]:
     """The vectors there are to plan with, by key: those known or measured of the pair, and the paper's."""
     found: dict[str, Rates] = {}
     if pair is None:
-        return {"paper": Rates("Llama3-70B with 8B, CNN", "paper", PAPER)}
+        return {"paper": Rates("Llama3-70B with 8B, CNN", "paper", PAPER, models=PAPER_MODELS)}
     for known in pair.known:
         kind = known.kind and f" {known.kind}"
         key = f"T{known.temperature:g}{'' if known.kind == pair.known[0].kind else kind}"
@@ -68,7 +71,8 @@ def message(entry: Entry, rates: Rates, nodes: int, against: Entry | None, run: 
     return _text({"notice": notice, "view": {
         "profile": _facts(entry), "against": against.name if against else None, "file": entry.file(),
         "rates": {"name": rates.name, "label": rates.label}, "plan": _numbers(plan, profile), "knee": _knee(profile),
-        "why": why(grid, profile) + _capped(plan, nodes), "default": _default(default, plan, profile is here),
+        "supposed": _supposed(profile, here, rates), "why": why(grid, profile) + _capped(plan, nodes),
+        "default": _default(default, plan, profile is here),
         "tree": list(plan.tree.parents),
         "figures": {"heat": figures.heat_map(grid), "verify": figures.verify_curve(shown), "small": figures.small_curves(shown)},
         "levels": _levels(profile), "there": _there(against, rates, nodes),
@@ -108,6 +112,14 @@ def _there(against: Entry | None, rates: Rates, nodes: int) -> str | None:
     return (f"With the times of {against.name} ({against.profile.source}) and the same acceptance: {size_words(plan.tree)}, "
             f"{plan.expected_tokens:.2f} tokens in {time_words(plan.predicted_seconds)}, {plan.predicted_speedup:.2f}× plain "
             "decoding, predicted.")
+
+
+def _supposed(profile: HardwareProfile, here: HardwareProfile | None, rates: Rates) -> str | None:
+    """That times and acceptance are of different models, where they may be: nothing runs as predicted then."""
+    times, counted = (profile.target, profile.draft), rates.models or (here and (here.target, here.draft))
+    if counted == times or (counted is None and profile.source != "paper"):
+        return None
+    return f"What if: these are the times of {profile.target} with {profile.draft}, and the acceptance of {rates.name}. "
 
 
 def _levels(profile: HardwareProfile) -> str | None:

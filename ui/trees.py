@@ -75,7 +75,7 @@ SHAPES = {
                    about="One guess after the other: speculative decoding without a tree."),
     "sequences": Shape("k sequences", "", "{} sequences of {}", ("Sequences", "Tokens in each"), (4, 5), Tree.sequences,
                        about="Several chains beside each other, all from the root."),
-    "kary": Shape("k-ary", " tree", "{}-ary, {} levels", ("Children a node", "Levels"), (2, 5), Tree.kary,
+    "kary": Shape("k-ary", " tree", "{}-ary", ("Children a node", "Levels"), (2, 5), Tree.kary,
                   about="As many children at every node, level after level."),
     "branching": Shape("SpecInfer tree", ": children by level", "branching {}", ("Children, level by level",), ("4, 2, 2, 1",),
                        _branching, about="So many children at every node of the first level, the second, and so on."),

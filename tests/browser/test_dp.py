@@ -177,6 +177,20 @@ def test_a_cell_without_a_tree_says_why(page: Any) -> None:
     assert sentence(page) == "T[1,2,0] = 1: the root alone, one token a step."
 
 
+def test_the_cell_is_the_labs_own_tree_until_another_is_chosen(page: Any) -> None:
+    """Guards against a table that goes on with the levels of the vector before, and explains another tree than is drawn."""
+    for rates in ([0.45, 0.4], [0.95, 0.02]):
+        give(page, rates=rates, n=30, levels=None)
+        deep = page.evaluate("dp.table.levels")
+        table = dp_table(Acceptance(tuple(rates)), 30, deep)
+        value, branches = table.best(30, deep)
+        assert value == pytest.approx(dp_table(Acceptance(tuple(rates)), 30, 30).best(30, 30)[0], abs=EXACT)
+        assert sentence(page) == told(table, 30, deep, branches)
+    page.locator("[data-part=dp-levels]").fill("5")
+    give(page, rates=[0.9, 0.05])
+    assert page.evaluate("dp.cell.levels") == 5
+
+
 def test_enter_holds_a_cell_against_the_pointer(page: Any) -> None:
     """Guards the pin: without it the pointer picks the cell, with it the pointer does not."""
     box = page.locator("[data-part=dp-grid]").bounding_box()

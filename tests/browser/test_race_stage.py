@@ -217,6 +217,17 @@ def test_lanes_without_a_clear_difference_share_a_place_and_are_coloured_as_neit
     assert "no clear difference" not in rows.nth(2).inner_text()
 
 
+def test_a_lane_that_may_be_as_fast_as_both_neighbours_takes_no_place_from_the_slower(page: Page) -> None:
+    """Guards against "shared 1st" and "4th" for two lanes that nothing tells apart: of lanes 3, 0, 1 in the order of arrival,
+    only 3 is clearly faster than 1."""
+    whole = paced(96, {0: 0.010, 1: 0.012, 2: 0.03, 3: 0.009}, wild=(0,))
+    still(page, whole)
+    told = page.evaluate("[[3, 0], [0, 1], [3, 1]].map(([a, b]) => { const { folds, end } = stage.store; "
+                         "return Sequoia.race.spread(folds[a], folds[b], end).verdict; })")
+    assert told == ["even", "even", "faster"]
+    assert [text(page, lane(index, "place")) for index in (3, 0, 1, 2)] == ["shared 1st", "shared 1st", "2nd", "4th"]
+
+
 def test_no_place_is_given_that_another_may_still_take(page: Page) -> None:
     """Guards against "1st" for a lane whose clock is ahead of one that still runs."""
     whole = race(lanes=2, tokens=4)

@@ -132,6 +132,20 @@ def test_a_profile_is_not_compared_with_itself(tab: HardwareTab) -> None:
     assert [other for other, name in names.items() if name.endswith("the one on show")] == [key]
 
 
+@pytest.mark.parametrize(("profile", "rates", "whose"), [
+    (HERE, "T0.6", None), (HERE, "paper", ("target", "draft")), ("a100-llama2-7b-jf68m", "T0.6", ("Llama2-7B", "JF68M")),
+    ("a100-llama2-7b-jf68m", "paper", ("Llama2-7B", "JF68M")), ("l40-offloading-llama3-70b-8b", "paper", None),
+])
+def test_times_of_some_models_with_the_acceptance_of_others_are_a_supposition(
+        tab: HardwareTab, profile: str, rates: str, whose: tuple[str, str] | None) -> None:
+    shown = view(tab, tab.look(asked(tab, profile=profile, rates=rates), request()))
+    if whose is None:
+        assert shown["supposed"] is None
+    else:
+        assert shown["supposed"].startswith(f"What if: these are the times of {whose[0]} with {whose[1]}, and the acceptance of ")
+        assert shown["rates"]["name"] in shown["supposed"]
+
+
 def test_a_copy_of_a_profile_is_known_for_one(tab: HardwareTab) -> None:
     store = tab.keep(asked(tab, profile=HERE), request())[tab.store]
     found = tab.look(asked(tab, profile=HERE, against="kept:mine", store=store), request())

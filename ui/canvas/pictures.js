@@ -40,7 +40,8 @@
       the page nothing else says what it shows. */
   async function figure(node, format, name, caption = []) {
     const colour = ground(node), head = caption.length && LINE * (caption.length + 1), size = { width: node.clientWidth, height: node.clientHeight + head };
-    const layout = { ...node.layout, ...size, paper_bgcolor: colour, plot_bgcolor: colour, autosize: false };
+    const face = { ...node.layout.font, family: "sans-serif" }; // a picture is drawn without the page's own, and would not have room for what that measures
+    const layout = { ...node.layout, ...size, font: face, paper_bgcolor: colour, plot_bgcolor: colour, autosize: false };
     if (head) {
       const { margin = {} } = layout, lines = caption.map(plain);
       layout.margin = { ...margin, t: (margin.t ?? 100) + head };

@@ -121,7 +121,7 @@
       this.paintTiles(view);
       const planned = `predicted · times ${view.profile.label}, acceptance ${view.rates.label}: ${view.rates.name}`;
       text(this.heat.word, planned);
-      text(this.why, view.why);
+      text(this.why, (view.supposed || "") + view.why);
       text(this.levels, view.levels || "");
       text(this.there, view.there || "");
       text(this.default, view.default);
@@ -155,14 +155,14 @@
       show(this.note, Boolean(profile.note));
     }
 
-    paintTiles({ plan, profile, knee }) {
+    paintTiles({ plan, profile, knee, supposed }) {
       const put = (key, value, unit, note) => {
         const tile = this.tiles[key];
         text(tile.value, value);
         text(tile.unit, unit);
         text(tile.note, note);
       };
-      put("speedup", plan.speedup.toFixed(2), "×", "predicted, over plain");
+      put("speedup", plan.speedup.toFixed(2), "×", supposed ? "predicted, what if" : "predicted, over plain");
       put("size", String(plan.nodes), plan.nodes === 1 ? "node" : "nodes", `on ${plan.levels} level${plan.levels === 1 ? "" : "s"}, predicted`);
       put("tokens", plan.tokens.toFixed(2), "tokens", "predicted");
       put("step", ...time(plan.seconds), "predicted");
@@ -196,7 +196,7 @@
       for (const node of [made.split, made.sentence, made.panel.tools]) show(node, Boolean(run));
       show(made.empty, !run);
       if (!run) return text(made.word, "");
-      text(made.word, `${run.steps} steps measured, tree of ${run.nodes} on ${run.levels} · predicted with acceptance ${run.rates_label}: ${run.rates}`);
+      text(made.word, `this machine · ${run.steps} steps measured, tree of ${run.nodes} on ${run.levels} · predicted with acceptance ${run.rates_label}: ${run.rates}`);
       text(made.sentence, run.sentence);
       made.chart.show(run.figure);
       made.table.replaceChildren();

@@ -107,13 +107,11 @@
       this.table = table;
       if (whole) this.grid.window = { from: 1, count: table.nodes };
       this.grid.fit(table);
-      text(this.state, table.full ? `${table.levels} levels computed; more would not fit` : "");
-      const keep = this.cell && before && this.told === this.asked;
+      text(this.state, table.full ? `${table.levels} levels computed; more would not fit, so a tree of more levels may have more tokens` : "");
+      const keep = this.own && before && this.told === this.asked; // a cell that somebody chose
       this.told = this.asked;
       if (!keep) return this.home(n, levels);
-      // Where nobody had chosen a cell of their own, the best b of the new vector is what is meant.
-      const cell = { n: Math.min(this.cell.n, table.nodes), levels: Math.min(this.cell.levels, table.levels), b: Math.min(this.cell.b, table.branches) };
-      this.at({ ...cell, b: this.own ? cell.b : table.best(cell.n, cell.levels).branches });
+      this.at({ n: Math.min(this.cell.n, table.nodes), levels: Math.min(this.cell.levels, table.levels), b: Math.min(this.cell.b, table.branches) });
     }
 
     /** To the cell of the lab's own tree. */

@@ -149,7 +149,7 @@
         this.planned = { ...plan, levels: P.widths(plan.parents).length + 1 };
       }
       const { parents, levels, speedup } = this.planned;
-      const where = state.elsewhere ? "Fastest there" : "Fastest here", times = state.elsewhere ? `${state.profile.source}: ${state.elsewhere}` : `${state.profile.source} on ${state.profile.device}`;
+      const where = `Fastest ${state.elsewhere ? "there" : "here"} with these rates`, times = state.elsewhere ? `${state.profile.source}: ${state.elsewhere}` : `${state.profile.source} on ${state.profile.device}`;
       text(this.planText, `${where}: ${S.num.count(parents.length, "node")} in ${S.num.count(levels, "level")}, ${speedup.toFixed(2)}× predicted (times ${times}). `);
     }
   };

@@ -101,18 +101,15 @@
 
   /**
    * Place of each lane at t, {place from 1, tied}; null where it has not finished, or where one behind on its clock may still overtake it.
-   * Lanes that are not clearly slower than the first of a place share it.
+   * It counts the lanes that arrived earlier and were clearly faster, so lanes that none of them tells apart share a place.
    */
   R.places = function (folds, t, done) {
     const over = (fold) => fold.finish && fold.clock <= t, places = folds.map(() => null);
     const behind = (clock) => !done && folds.some((fold) => !fold.finish && fold.clock < clock);
-    const order = folds.map((_, i) => i).filter((i) => over(folds[i])).sort((a, b) => folds[a].clock - folds[b].clock);
-    let first = null;
-    order.forEach((i, at) => {
-      const tied = first !== null && (folds[i].clock === folds[first].clock || R.spread(folds[first], folds[i], t)?.verdict === "even");
-      if (!tied) first = i;
-      places[i] = { place: tied ? places[first].place : at + 1, tied };
-      if (tied) places[first].tied = true;
+    const ahead = (other, fold) => over(other) && other.clock < fold.clock && R.spread(other, fold, t)?.verdict !== "even";
+    const taken = folds.map((fold) => (over(fold) ? 1 + folds.filter((other) => ahead(other, fold)).length : null));
+    taken.forEach((place, i) => {
+      if (place) places[i] = { place, tied: taken.indexOf(place) !== taken.lastIndexOf(place) };
     });
     return places.map((place, i) => (place && behind(folds[i].clock) ? null : place));
   };

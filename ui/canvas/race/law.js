@@ -60,7 +60,7 @@
       this.foot(foot, "chi-square", drawn.map(({ count: { statistic, freedom } }) => (known(statistic) ? (statistic < 1e9 ? short(statistic) : "∞") + " (" + freedom + " d.f.)" : "–")));
       this.foot(foot, "p-value", drawn.map(({ p }) => (known(p) ? short(p) : "–")));
       const sights = drawn.map(({ count: { sight } }) => sight).filter(known);
-      text(this.note, "In brackets: how many the law lets expect. " + (sights.length ? `With so many draws, the likeliest token’s share would have to be off by about ${Math.round(Math.max(...sights) * 100)} points to be told from chance.` : "Too few draws so far to hold against the law."));
+      text(this.note, "In brackets: how many the law lets expect. " + (sights.length ? `With so many draws, the likeliest token’s share would have to be off by about ${Math.round(Math.max(...sights) * 100)} points to count as different, which is a p-value below one in a million.` : "Too few draws so far to hold against the law."));
     }
 
     row(body, cell, drawn) {
