@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,14 +18,15 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from sequoia.errors import BadTraining, SequoiaError
-from sequoia.pretrain import corpus, stage
+from sequoia.pretrain import corpus, sample, stage
 from sequoia.pretrain.__main__ import STOPPED, main
+from sequoia.pretrain.feed import BLOCK, Blocks, Mixture, Samples
 from sequoia.pretrain.model import distillation, next_token, overlap
-from sequoia.pretrain.recipe import Bound, Recipe, Size
+from sequoia.pretrain.recipe import WARMUP_STEPS, Recipe, Schedule, Size
 from sequoia.pretrain.tokenizer import END, MAX_VOCAB, encode, fingerprint, load_tokenizer, train_tokenizer
-from sequoia.pretrain.train import crop, fit, fresh, held_windows, restore, save
+from sequoia.pretrain.train import fit, fresh, held_windows, previous, restore, save
 
-RECIPE = Recipe(Size(32, 2, 2, 64), peak=0.02, long_from=0.75, batch=4, context=16)
+RECIPE = Recipe(Size(32, 2, 2, 64), peak=0.02, batch=4, context=16)
 STEP = RECIPE.batch * RECIPE.context  # tokens
 TEXT = np.tile(np.arange(40, dtype=np.uint16), 50)
 FLAGS = ["--target-size", "32,2,2,64", "--draft-size", "32,1,2,64", "--batch", "4", "--context", "16", "--vocab", "300",
@@ -45,7 +50,14 @@ def text_file(tmp_path: Path) -> Path:
 
 
 def losses(steps: int, state: object, objective: object = next_token) -> list[float]:
-    return list(fit(state, objective, TEXT, RECIPE, Bound(tokens=steps * STEP)))
+    """Losses of the steps up to number `steps`. The rate is flat, without the warm-up of a real run."""
+    schedule = FlatSchedule(steps * STEP)
+    return list(fit(state, objective, Blocks(TEXT, 0), RECIPE, schedule))
+
+
+class FlatSchedule(Schedule):
+    def share(self, step: int, tokens: int) -> float:
+        return 1.0
 
 
 # -- corpus ------------------------------------------------------------------------------------------------------
@@ -75,32 +87,6 @@ def test_split_keeps_sides_when_texts_are_added() -> None:
 def test_a_small_corpus_still_holds_one_text_out() -> None:
     parts = corpus.split(["a", "b", "c"])
     assert (len(parts.train), len(parts.held)) == (2, 1)
-
-
-@pytest.mark.parametrize(("text", "wanted"), [
-    ("x = 1\n" * 40, True),
-    ("x = 1\n" * 30, False),  # 180 characters
-    ("x = 1\n" * 70_000, False),
-    ("x = 1\n" * 40 + "y" * 401, False),
-    ("x = 1\n" * 40 + "y" * 400, True),
-    ("é = 1\n" * 40, False),
-    ("x = 1\n" * 98 + "éé", True),
-], ids=["plain", "short", "huge", "long line", "longest line", "not ascii", "nearly ascii"])
-def test_filters(text: str, wanted: bool) -> None:
-    assert corpus.is_wanted(text) is wanted
-
-
-def test_python_files_are_found_sorted_and_without_the_skipped() -> None:
-    """Guards hard-coded paths and the folders that must stay out; reads names only."""
-    files = list(corpus.python_files())
-    names = {path.name for path in files}
-    assert {"argparse.py", "tqdm.py", "sgd.py"} <= names  # standard library, a package, a part of a package
-    assert len(files) == len(set(files))
-    stdlib = Path(os.__file__).parent
-    own = [path for path in files if path.is_relative_to(stdlib) and "site-packages" not in path.parts]
-    assert own == sorted(own)
-    assert not any(corpus.SKIPPED_FOLDERS & set(path.relative_to(stdlib).parts) for path in own)
-    assert not any(name.startswith("bad") and name.startswith(corpus.SKIPPED_NAMES) for name in names)
 
 
 def test_passages_join_to_the_text_and_end_at_lines() -> None:
@@ -135,18 +121,24 @@ def test_encode_puts_the_end_of_text_before_each_text() -> None:
 # -- recipe ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("step", "progress", "rate"), [
-    (20, 79 / 4300, 0.00060), (360, 905 / 4300, 0.003), (1400, 2711 / 4300, 0.00277), (2280, 4216 / 4300, 0.00015),
-    (3000, 1.1, 0.0),
-])
-def test_rates_are_those_of_the_recorded_log(step: int, progress: float, rate: float) -> None:
-    recipe = Recipe(Size(384, 8, 6, 1024), peak=3e-3, long_from=0.75)
-    assert recipe.rate(step, progress) == pytest.approx(rate, abs=6e-6)
+def test_the_rate_rises_then_stays_however_long_the_run() -> None:
+    """Guards a rate that depends on how long the run is to be: prolonging it would change its past."""
+    for end in (10**6, 10**9):
+        shares = [Schedule(end).share(step, 64 * step) for step in (1, WARMUP_STEPS // 2, WARMUP_STEPS, 10_000)]
+        assert shares == [1 / WARMUP_STEPS, 0.5, 1.0, 1.0]
 
 
-def test_the_last_quarter_has_the_same_tokens_in_longer_sequences() -> None:
-    assert RECIPE.shape(0.74) == (4, 16)
-    assert RECIPE.shape(0.75) == (2, 32)
+def test_a_decay_goes_from_the_peak_to_zero_by_tokens() -> None:
+    schedule = Schedule(end=500, decay_from=100)
+    assert [schedule.share(1, tokens) for tokens in (100, 200, 325, 500)] == [1.0, 0.5, 0.25, 0.0]
+    assert not schedule.is_done(499)
+    assert schedule.is_done(500)
+
+
+def test_a_decay_takes_the_same_tokens_in_longer_rows() -> None:
+    assert (RECIPE.longer().batch, RECIPE.longer().context) == (2, 32)
+    alone = Recipe(RECIPE.size, peak=0.02, batch=1, context=16)
+    assert alone.longer() is alone
 
 
 # -- training ----------------------------------------------------------------------------------------------------
@@ -172,17 +164,18 @@ def test_a_compiled_network_trains_the_same_weights() -> None:
     """Guards a loop that asks a compiled network for its truth value (it has none) or updates weights it does not hold."""
     state, plain = fresh(RECIPE, 64, 0), fresh(RECIPE, 64, 0)
     network = torch.compile(state.model, backend="eager")
-    compiled = list(fit(state, next_token, TEXT, RECIPE, Bound(tokens=8 * STEP), network))
+    compiled = list(fit(state, next_token, Blocks(TEXT, 0), RECIPE, FlatSchedule(8 * STEP), network))
     assert compiled == pytest.approx(losses(8, plain), rel=1e-3)
     assert compiled[7] < 0.98 * compiled[0]
 
 
 def test_resume_is_bit_for_bit(tmp_path: Path) -> None:
-    """Guards a checkpoint without optimiser state, crops or counters: every later loss and weight must be the same."""
+    """Guards a checkpoint without optimiser state, place in the text or counters: every later
+    loss and weight must be the same."""
     whole = fresh(RECIPE, 64, 0)
     expected = losses(12, whole)
     first = fresh(RECIPE, 64, 0)
-    steps = fit(first, next_token, TEXT, RECIPE, Bound(tokens=12 * STEP))
+    steps = fit(first, next_token, Blocks(TEXT, 0), RECIPE, FlatSchedule(12 * STEP))
     begun = [next(steps) for _ in range(5)]
     save(first, tmp_path / "run.ckpt", {"a": 1})
     second = fresh(RECIPE, 64, 0)
@@ -227,7 +220,7 @@ def test_a_draft_comes_closer_to_its_target() -> None:
     losses(60, target)
     target.model.eval()
     windows = held_windows(TEXT, 16)
-    draft = fresh(Recipe(Size(32, 1, 2, 64), peak=0.02, long_from=1.0, batch=4, context=16), 64, 0)
+    draft = fresh(Recipe(Size(32, 1, 2, 64), peak=0.02, batch=4, context=16), 64, 0)
     before, _ = overlap(target.model, draft.model, windows)
     losses(60, draft, distillation(target.model))
     after, same = overlap(target.model, draft.model, windows)
@@ -241,12 +234,68 @@ def _says(logits: torch.Tensor) -> object:
     return lambda **_: type("Out", (), {"logits": logits})()
 
 
-def test_crops_reach_the_first_and_the_last_token() -> None:
-    """Guards an off-by-one at the end of the text. 6 places, 200 draws: missing one has chance 6 (5/6)^200 < 1e-15."""
-    windows = crop(np.arange(10, dtype=np.uint16), 200, 4, torch.Generator().manual_seed(0))
-    assert windows.shape == (200, 5)
-    assert set(windows[:, 0].tolist()) == set(range(6))
-    assert torch.equal(windows[:, 1:] - windows[:, :-1], torch.ones(200, 4, dtype=torch.long))
+# -- the text of each step ---------------------------------------------------------------------------------------
+
+
+def test_a_pass_takes_every_block_once() -> None:
+    """Guards blocks that are drawn with replacement, or a text whose beginning or end is never read."""
+    text = np.arange(10 * BLOCK + 1, dtype=np.uint16)
+    rows = Blocks(text, 0).take(0, 9, BLOCK)
+    starts = sorted(rows[:, 0].tolist())
+    assert [start - starts[0] for start in starts] == [number * BLOCK for number in range(9)]
+    assert 0 <= starts[0] < BLOCK
+    assert torch.equal(rows[:, 1:] - rows[:, :-1], torch.ones(9, BLOCK, dtype=torch.long))
+
+
+def test_each_pass_has_its_own_order_and_cut() -> None:
+    text = np.arange(10 * BLOCK + 1, dtype=np.uint16)
+    feed = Blocks(text, 0)
+    first = feed.take(0, 9, BLOCK)[:, 0]
+    second = feed.take(9 * BLOCK, 9, BLOCK)[:, 0]
+    assert first.sort().values[0] != second.sort().values[0]
+    assert first.argsort().tolist() != second.argsort().tolist()
+    assert torch.equal(Blocks(text, 0).take(9 * BLOCK, 9, BLOCK)[:, 0], second)  # without the first pass before it
+
+
+def test_shorter_rows_are_parts_of_the_blocks_of_long_ones() -> None:
+    """Guards a change of context half-way that reads text a second time."""
+    text = np.arange(10 * BLOCK + 1, dtype=np.uint16)
+    long = Blocks(text, 0).take(0, 4, BLOCK)[:, :-1]
+    short = Blocks(text, 0).take(0, 8, BLOCK // 2)[:, :-1]
+    assert torch.equal(long.flatten(), short.flatten())
+    with pytest.raises(BadTraining, match="context 24: a row has to be 512 tokens"):
+        Blocks(text, 0).take(0, 1, 24)
+
+
+def test_a_mixture_takes_a_quarter_from_the_samples_and_skips_nothing() -> None:
+    text = np.arange(30 * BLOCK + 1, dtype=np.uint16)
+    written = np.full((3, BLOCK + 1), 60_000, np.uint16) + np.arange(3, dtype=np.uint16)[:, None]
+    feed = Mixture(Blocks(text, 0), Samples(written, 0))
+    steps = torch.cat([feed.take(step * 8 * BLOCK, 8, BLOCK) for step in range(3)])
+    from_samples = steps[steps[:, 0] >= 60_000]
+    assert sorted(from_samples[:, 0].tolist()) == [60_000, 60_000, 60_001, 60_001, 60_002, 60_002]
+    plain = Blocks(text, 0).take(0, 18, BLOCK)
+    assert torch.equal(steps[steps[:, 0] < 60_000], plain)
+
+
+def test_samples_go_on_as_if_written_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards batches that depend on the ones before, and a half-written one that shifts all later rows."""
+    monkeypatch.setattr(sample, "ROWS", 8)
+    model = fresh(RECIPE, 64, 0).model.eval()
+    feed = Blocks(np.tile(np.arange(64, dtype=np.uint16), 40), 0)
+    width, batch = 70, 70 * sample.ROWS
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    assert list(sample.extend(whole, model, feed, width, 2 * batch, 0)) == [batch, 2 * batch]
+    next(sample.extend(parts, model, feed, width, 2 * batch, 0))
+    with parts.open("ab") as file:
+        file.write(b"half a batch")
+    list(sample.extend(parts, model, feed, width, 2 * batch, 0))
+    assert parts.read_bytes() == whole.read_bytes()
+    rows = sample.read(whole, width)
+    assert rows is not None
+    assert rows.shape == (2 * sample.ROWS, width)
+    prompts = Blocks(np.tile(np.arange(64, dtype=np.uint16), 40), 0).take(0, sample.ROWS, BLOCK)[:, :sample.PROMPT]
+    assert np.array_equal(rows[:sample.ROWS, :sample.PROMPT], prompts.numpy())
 
 
 # -- command line ------------------------------------------------------------------------------------------------
@@ -255,21 +304,127 @@ def test_crops_reach_the_first_and_the_last_token() -> None:
 def test_a_pair_is_trained_saved_and_resumed(tmp_path: Path, text_file: Path, capsys: pytest.CaptureFixture) -> None:
     """The whole command: both models load with the Auto classes in bfloat16, share one tokenizer, and left logs."""
     out = tmp_path / "run"
-    command = ["all", "--text", str(text_file), "--out", str(out), "--tokens", str(40 * STEP), *FLAGS]
-    assert main(command) == 0
+    command = ["all", "--text", str(text_file), "--out", str(out), *FLAGS]
+    assert main([*command, "--tokens", str(60 * STEP)]) == 0
     for name, layers in (("target", 2), ("draft", 1)):
         model = AutoModelForCausalLM.from_pretrained(out / name)
         assert (model.dtype, model.config.num_hidden_layers) == (torch.bfloat16, layers)
         assert (out / name / "model.safetensors").exists()
         assert model.generation_config.eos_token_id == model.generation_config.pad_token_id == 0
         assert model.config.vocab_size == len(AutoTokenizer.from_pretrained(out / name))
-        lines = lines_of(out, name)
-        assert [line.split()[0] for line in lines] == ["20", "40", "VAL"]
-        assert float(lines[1].split()[3]) < float(lines[0].split()[3])
+    lines = lines_of(out, "target")
+    assert [line.split()[0] for line in lines] == ["20", "40", "60", "VAL", "#", "VAL"]
+    assert float(lines[2].split()[3]) < float(lines[0].split()[3])
     assert fingerprint(load_tokenizer(out / "target")) == fingerprint(load_tokenizer(out / "draft"))
-    assert main([*command[:-len(FLAGS) - 1], str(60 * STEP), *FLAGS, "--resume"]) == 0
-    assert [line.split()[0] for line in lines_of(out, "target")] == ["20", "40", "VAL", "60", "VAL"]
+    before = torch.load(out / "target.ckpt", weights_only=True)
+    assert main(["target", "--out", str(out), "--tokens", str(80 * STEP), *FLAGS, "--resume"]) == 0
+    after = torch.load(out / "target.ckpt", weights_only=True)
+    assert (before["step"], after["step"], after["decay_from"]) == (60, 80, None)
     capsys.readouterr()
+
+
+def test_a_decay_starts_from_the_constant_run_and_leaves_it_alone(tmp_path: Path, text_file: Path) -> None:
+    """Guards a decay that starts with fresh optimisers, ends above zero, or overwrites what a longer run needs."""
+    out = tmp_path / "run"
+    assert main(["text", "--text", str(text_file), "--out", str(out), *FLAGS]) == 0
+    assert main(["target", "--out", str(out), "--tokens", str(120 * STEP), *FLAGS]) == 0
+    kept = (out / "target.ckpt").read_bytes()
+    assert main(["target-decay", "--out", str(out), "--tokens", str(40 * STEP), *FLAGS]) == 0
+    assert (out / "target.ckpt").read_bytes() == kept
+    state = torch.load(out / "target-decay.ckpt", weights_only=True)
+    assert (state["step"], state["decay_from"]) == (160, 120 * STEP)
+    assert state["optimisers"][0]["param_groups"][0]["lr"] < 0.02 * 3e-3
+    assert "VAL" in lines_of(out, "target")[-1]
+
+
+def test_an_earlier_run_is_not_overwritten(tmp_path: Path, text_file: Path, capsys: pytest.CaptureFixture) -> None:
+    """Hours of training are behind a checkpoint; a command without --resume must not start over it."""
+    out = tmp_path / "run"
+    assert main(["text", "--text", str(text_file), "--out", str(out), *FLAGS]) == 0
+    command = ["target", "--out", str(out), "--tokens", str(2 * STEP), *FLAGS]
+    assert main(command) == 0
+    assert main(command) == 2
+    assert "go on from it with --resume" in capsys.readouterr().err
+
+
+def test_a_run_starts_from_given_weights(tmp_path: Path, text_file: Path, capsys: pytest.CaptureFixture) -> None:
+    out, other = tmp_path / "run", tmp_path / "other"
+    assert main(["all", "--text", str(text_file), "--out", str(out), "--tokens", str(60 * STEP), *FLAGS]) == 0
+    text = ["--text", str(text_file), "--tokenizer", str(out / "target")]
+    assert main(["text", *text, "--out", str(other), *FLAGS]) == 0
+    command = ["target", "--out", str(other), "--tokens", str(20 * STEP), *FLAGS]
+    assert main([*command, "--warm", str(out / "draft")]) == 2
+    assert "other shapes" in capsys.readouterr().err
+    assert main([*command, "--warm", str(out / "target")]) == 0
+    first = float(lines_of(other, "target")[0].split()[3])
+    assert first < float(lines_of(out, "target")[0].split()[3]) - 0.5
+
+
+KILLED = """
+import sys
+from sequoia.pretrain import stage
+from sequoia.pretrain.__main__ import main
+stage.SAVE_SECONDS = 0.0
+stage.LOG_EVERY = 1
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_a_killed_run_goes_on_with_the_same_losses(tmp_path: Path, text_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A real SIGKILL at no chosen moment: the run that takes up its checkpoint has the losses of one never killed."""
+    monkeypatch.setattr(stage, "LOG_EVERY", 1)
+    for name in ("whole", "killed"):
+        assert main(["text", "--text", str(text_file), "--out", str(tmp_path / name), *FLAGS]) == 0
+    command = ["target", "--tokens", str(40 * STEP), "--threads", "1", *FLAGS, "--out"]
+    assert main([*command, str(tmp_path / "whole")]) == 0
+    long = [*command[:2], str(10**6 * STEP), *command[3:], str(tmp_path / "killed")]
+    process = subprocess.Popen([sys.executable, "-c", KILLED, *long])
+    while not previous(tmp_path / "killed" / "target.ckpt").exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    step = torch.load(tmp_path / "killed" / "target.ckpt", weights_only=True)["step"]
+    assert step >= 1
+    assert main([*command, str(tmp_path / "killed"), "--resume"]) == 0
+    assert curve(tmp_path / "killed") == {**curve(tmp_path / "killed"), **curve(tmp_path / "whole")}
+
+
+def test_a_run_goes_on_from_a_package_of_another_name(
+    tmp_path: Path, text_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The code may be moved while a run lasts: a checkpoint names none of it, and the training needs
+    nothing else of the package than its errors and checks."""
+    monkeypatch.setattr(stage, "LOG_EVERY", 1)
+    source = Path(stage.__file__).parent.parent
+    shutil.copytree(source / "pretrain", tmp_path / "moved" / "pretrain")
+    for name in ("errors.py", "guarded.py"):
+        shutil.copy(source / name, tmp_path / "moved" / name)
+    command = ["target", "--threads", "1", *FLAGS, "--out"]
+    for name, tokens in (("whole", 8), ("parted", 5)):
+        assert main(["text", "--text", str(text_file), "--out", str(tmp_path / name), *FLAGS]) == 0
+        assert main([*command, str(tmp_path / name), "--tokens", str(tokens * STEP)]) == 0
+    run = [*command, str(tmp_path / "parted"), "--tokens", str(8 * STEP), "--resume"]
+    program = MOVED.format(package="moved")
+    subprocess.run([sys.executable, "-c", program, *run], cwd=tmp_path, check=True)
+    assert curve(tmp_path / "parted") == curve(tmp_path / "whole")
+
+
+MOVED = """
+import sys
+from {package}.pretrain import stage
+from {package}.pretrain.__main__ import main
+stage.LOG_EVERY = 1
+status = main(sys.argv[1:])
+assert "sequoia" not in sys.modules
+sys.exit(status)
+"""
+
+
+def curve(out: Path) -> dict[int, str]:
+    """Loss by step as logged; of a step that was done twice, the last time."""
+    rows = [line.split() for line in lines_of(out, "target") if line[0].isdigit()]
+    return {int(row[0]): row[3] for row in rows}
 
 
 def lines_of(out: Path, name: str) -> list[str]:
@@ -288,14 +443,15 @@ def test_ctrl_c_writes_a_checkpoint_that_goes_on(tmp_path: Path, text_file: Path
 
     monkeypatch.setattr(stage, "next_token", interrupting)
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-    command = ["target", "--text", str(text_file), "--out", str(out), "--tokens", str(20 * STEP), *FLAGS]
+    assert main(["text", "--text", str(text_file), "--out", str(out), *FLAGS]) == 0
+    command = ["target", "--out", str(out), "--tokens", str(20 * STEP), *FLAGS]
     assert main(command) == STOPPED
     assert torch.load(out / "target.ckpt", weights_only=True)["step"] == 7
-    assert not (out / "target").exists()
+    assert not (out / "target-constant").exists()
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
     assert main([*command, "--resume"]) == 0
     assert torch.load(out / "target.ckpt", weights_only=True)["step"] == 20
-    assert (out / "target" / "model.safetensors").exists()
+    assert (out / "target-constant" / "model.safetensors").exists()
 
 
 def test_signals_are_left_alone_outside_the_main_thread() -> None:
@@ -323,13 +479,11 @@ def test_signals_are_left_alone_outside_the_main_thread() -> None:
     (["--target-size", "33,2,2,64"], "33", "multiple of 4"),
     (["--target-size", "32,0,2,64"], "0", "1 to 128"),
     (["--batch", "0"], "0", "1 to 65536"),
-    (["--batch", "4096"], "tokens to train on", "4096 x 16 + 1 = 65537"),
-    (["--context", "1025"], "1025", "8 to 1024"),
+    (["--context", "2049"], "2049", "8 to 2048"),
+    (["--context", "24"], "24", "512 tokens or an equal part"),
     (["--vocab", "256"], "256", "257 to 65536"),
     (["--vocab", "65537"], "65537", f"257 to {MAX_VOCAB}"),
     (["--tokens", "0"], "0", "1 to"),
-    (["--minutes", "nan"], "nan", "above 0"),
-    (["--minutes", "-1"], "-1", "above 0"),
     (["--target-peak", "inf"], "inf", "at most 1"),
     (["--device", "tpu"], "'tpu'", "auto, cpu, cuda"),
     (["--threads", "0"], "0", "1 to 1024"),
@@ -338,7 +492,7 @@ def test_signals_are_left_alone_outside_the_main_thread() -> None:
 ], ids=lambda value: value if isinstance(value, str) else " ".join(value))
 def test_refusals_name_value_and_bound(flags: list[str], value: str, bound: str, tmp_path: Path, text_file: Path,
                                        capsys: pytest.CaptureFixture) -> None:
-    assert main(["target", "--text", str(text_file), "--out", str(tmp_path / "run"), *FLAGS, *flags]) == 2
+    assert main(["all", "--text", str(text_file), "--out", str(tmp_path / "run"), *FLAGS, *flags]) == 2
     message = capsys.readouterr().err
     assert message.startswith("error: ")
     assert value in message
@@ -347,7 +501,8 @@ def test_refusals_name_value_and_bound(flags: list[str], value: str, bound: str,
 
 
 def test_a_draft_without_a_target_is_refused(tmp_path: Path, text_file: Path, capsys: pytest.CaptureFixture) -> None:
-    assert main(["draft", "--text", str(text_file), "--out", str(tmp_path), *FLAGS]) == 2
+    assert main(["text", "--text", str(text_file), "--out", str(tmp_path), *FLAGS]) == 0
+    assert main(["draft", "--out", str(tmp_path), *FLAGS]) == 2
     assert str(tmp_path / "target") in capsys.readouterr().err
 
 
@@ -369,5 +524,5 @@ def test_small_texts_and_blown_up_losses_are_refused() -> None:
         held_windows(np.zeros(1, np.uint16), 16)
     with pytest.raises(SequoiaError, match="loss of step 1 is nan"):
         losses(2, fresh(RECIPE, 64, 0), lambda network, windows: next_token(network, windows) * torch.nan)
-    with pytest.raises(BadTraining, match="bounded by seconds or by tokens"):
-        Bound()
+    with pytest.raises(BadTraining, match="too short for rows of 512"):
+        Blocks(np.zeros(1000, np.uint16), 0)

@@ -1,6 +1,8 @@
-"""One model from start to saved folder: the loop with its bar, log, held-out checks and checkpoints. Knows files and people.
+"""One model from start to saved folder: the loop with its bar, log, held-out checks and
+checkpoints. Knows files and people.
 
-In the run's folder: NAME/ (the finished model), NAME.ckpt, NAME-training.log, tokens.npz and tokenizer/.
+In the run's folder: NAME.ckpt (the run at a constant rate, never touched by a decay),
+NAME-decay.ckpt, NAME-training.log and NAME/ (the finished model).
 """
 
 from __future__ import annotations
@@ -8,9 +10,10 @@ from __future__ import annotations
 import copy
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -20,13 +23,15 @@ from tqdm import tqdm
 from transformers import AutoModelForCausalLM, PreTrainedModel, PreTrainedTokenizerBase
 
 from ..errors import BadTraining
-from .model import Forward, Objective, distillation, next_token, overlap
-from .recipe import Bound, Recipe
-from .tokenizer import encode, fingerprint
-from .train import State, Tokens, check_length, fit, fresh, held_mean, held_windows, restore, save
+from .feed import Feed
+from .model import Forward, Objective, distillation, next_token, overlap, quick
+from .recipe import Recipe, Schedule
+from .tokenizer import fingerprint
+from .train import State, fit, fresh, held_mean, held_windows, restore, save
 
 LOG_EVERY = 20  # steps between two lines of the log
-CHECK_EVERY = 60  # steps between two held-out checks, each with a checkpoint
+CHECK_EVERY = 120  # steps between two held-out checks
+SAVE_SECONDS = 600.0  # between two checkpoints
 
 
 class Stop:
@@ -37,7 +42,9 @@ class Stop:
 
 @contextmanager
 def stop_on_signals() -> Iterator[Stop]:
-    """Turn the first Ctrl-C (or a TERM signal) into a request; a second Ctrl-C interrupts at once, as usual."""
+    """Turn the first Ctrl-C (or a TERM signal) into a request; a second Ctrl-C interrupts at
+    once, as usual.
+    """
     stop = Stop()
     if threading.current_thread() is not threading.main_thread():
         yield stop
@@ -59,105 +66,216 @@ def stop_on_signals() -> Iterator[Stop]:
 
 @dataclass(frozen=True)
 class Stage:
-    """What is trained and towards what. `teacher` is the target a draft learns from, None for a target."""
+    """What is trained and towards what.
+
+    tokens: to train on, in all or in the decay. text: fingerprint of what `feed` reads. held: text
+    to check by, by kind. teacher: the target a draft learns from, None for a target. warm: a
+    folder whose weights a new run starts from. is_decay: take the run at a constant rate down to
+    zero.
+    """
 
     name: str
     recipe: Recipe
-    bound: Bound
-    tokens: Tokens
+    tokens: int
+    feed: Feed
+    text: str
+    held: Mapping[str, np.ndarray]
     tokenizer: PreTrainedTokenizerBase
     out: Path
     device: torch.device
     teacher: PreTrainedModel | None = None
+    warm: Path | None = None
+    is_decay: bool = False
 
     @property
-    def checkpoint(self) -> Path:
+    def constant(self) -> Path:
+        """Checkpoint of the run at a constant rate."""
         return self.out / f"{self.name}.ckpt"
 
     @property
-    def folder(self) -> Path:
-        return self.out / self.name
+    def checkpoint(self) -> Path:
+        """Checkpoint this stage writes."""
+        return self.out / f"{self.name}-decay.ckpt" if self.is_decay else self.constant
 
     @property
-    def objective(self) -> Objective:
-        return next_token if self.teacher is None else distillation(self.teacher)
+    def folder(self) -> Path:
+        """Where the finished model goes; one that has not decayed gets a name that says so."""
+        return self.out / self.name if self.is_decay else self.out / f"{self.name}-constant"
+
+    @property
+    def log(self) -> Path:
+        return self.out / f"{self.name}-training.log"
+
+    def objective(self, compile_: bool) -> Objective:
+        """Towards the text itself, or towards the teacher."""
+        return next_token if self.teacher is None else distillation(quick(self.teacher, compile_))
 
     def identity(self) -> dict[str, Any]:
-        """What a checkpoint and the run that takes it up must share. A draft may go on with a target trained further."""
-        return {"recipe": self.recipe.as_dict(), "text": self.tokens.fingerprint, "tokenizer": fingerprint(self.tokenizer)}
+        """What a checkpoint and the run that takes it up must share: not the target of a draft,
+        which may have been trained further, nor the shape of a step.
+        """
+        recipe = self.recipe
+        return {
+            "size": asdict(recipe.size),
+            "peak": recipe.peak,
+            "seed": recipe.seed,
+            "text": self.text,
+            "tokenizer": fingerprint(self.tokenizer),
+        }
 
-    def held_line(self, network: Forward, windows: torch.Tensor) -> str:
+    def held_line(self, network: Forward, windows: Mapping[str, torch.Tensor]) -> str:
         """The held-out check in words: loss of a target; acceptance and agreement of a draft."""
+        return " ".join(
+            ["VAL", *(f"{kind} {self._held(network, rows)}" for kind, rows in windows.items())]
+        )
+
+    def _held(self, network: Forward, rows: torch.Tensor) -> str:
         if self.teacher is None:
-            (loss,) = held_mean(lambda part: next_token(network, part), windows, self.device)
-            return f"VAL {loss:.4f}"
+            (loss,) = held_mean(lambda part: next_token(network, part), rows, self.device)
+            return f"{loss:.4f}"
         teacher = self.teacher
-        accept, same = held_mean(lambda part: overlap(teacher, network, part), windows, self.device)
-        return f"VAL accept T=1, top-1 agree ({accept:.4f}, {same:.4f})"
+        accept, same = held_mean(lambda part: overlap(teacher, network, part), rows, self.device)
+        return f"min(p,q) {accept:.4f} top-1 {same:.4f}"
 
 
 def run(stage: Stage, resume: bool, compile_: bool = False, quiet: bool = False) -> bool:
-    """Train, save, and say whether the bound was reached; False after a request to stop, with a checkpoint to go on from."""
-    check_length(stage.tokens.train, stage.recipe)
-    windows = held_windows(stage.tokens.held, stage.recipe.context)
+    """Train, save, and say whether the end was reached; False after a request to stop, with a
+    checkpoint to go on from.
+    """
+    windows = {kind: held_windows(held, stage.recipe.context) for kind, held in stage.held.items()}
     stage.out.mkdir(parents=True, exist_ok=True)
-    state, identity = _start(stage, resume), stage.identity()
-    network = torch.compile(state.model) if compile_ else state.model
-    checked = state.step
-    log_path = stage.out / f"{stage.name}-training.log"
-    with log_path.open("a" if state.step else "w") as log, _bar(stage, state, quiet) as bar, stop_on_signals() as stop:
-        for loss in fit(state, stage.objective, stage.tokens.train, stage.recipe, stage.bound, network):
-            _show(bar, stage.bound, state, loss)
-            if state.step % LOG_EVERY == 0:
-                _write(log, f"{state.step} {state.seconds:.0f}s {_millions(state)} {loss:.3f} lr {state.rate:.5f}")
-            if stop.requested:
-                break
-            if state.step % CHECK_EVERY == 0:
-                _check(stage, state, windows, log, bar)
-                save(state, stage.checkpoint, identity)
-                checked = state.step
-        save(state, stage.checkpoint, identity)
-        if stop.requested:
+    state = _start(stage, resume)
+    schedule = _schedule(stage, state)
+    is_new = state.step == 0
+    with stage.log.open("w" if is_new else "a") as log, _bar(stage, state, schedule, quiet) as bar:
+        if not is_new:
+            phase = ", decay" if stage.is_decay else ""
+            _write(log, f"# goes on at step {state.step}, {_millions(state)}{phase}")
+        if not _train(stage, state, schedule, windows, Watch(log, bar), compile_):
             return False
-        if checked != state.step:
-            _check(stage, state, windows, log, bar)
     export(state.model, stage.tokenizer, stage.folder)
     return True
 
 
+@dataclass(frozen=True)
+class Watch:
+    """Where a run's progress is written."""
+
+    log: TextIO
+    bar: tqdm
+
+
+def _train(
+    stage: Stage,
+    state: State,
+    schedule: Schedule,
+    windows: Mapping[str, torch.Tensor],
+    watch: Watch,
+    compile_: bool,
+) -> bool:
+    """The loop with its log lines, held-out checks and checkpoints; False if it was asked to
+    stop.
+    """
+    identity = stage.identity()
+    network = quick(state.model, compile_)
+    objective = stage.objective(compile_)
+    checked, saved = state.step, time.monotonic()
+    with stop_on_signals() as stop:
+        for loss in fit(state, objective, stage.feed, stage.recipe, schedule, network):
+            _show(watch.bar, state, loss)
+            if state.step % LOG_EVERY == 0:
+                _write(watch.log, _line(state, loss))
+            if stop.requested:
+                break
+            if state.step % CHECK_EVERY == 0:
+                _check(stage, state, windows, watch)
+                checked = state.step
+            if time.monotonic() - saved > SAVE_SECONDS:
+                save(state, stage.checkpoint, identity)
+                saved = time.monotonic()
+        save(state, stage.checkpoint, identity)
+        if stop.requested:
+            return False
+        if checked != state.step:
+            _check(stage, state, windows, watch)
+    return True
+
+
+def _schedule(stage: Stage, state: State) -> Schedule:
+    """Up to `tokens` in all at the constant rate; in a decay `tokens` more than where it began."""
+    if not stage.is_decay:
+        return Schedule(stage.tokens)
+    if state.decay_from is None:
+        state.decay_from = state.tokens
+    return Schedule(state.decay_from + stage.tokens, state.decay_from)
+
+
 def _end_of_text(tokenizer: PreTrainedTokenizerBase) -> int:
     if not isinstance(tokenizer.eos_token_id, int):
-        raise BadTraining(f"the tokenizer needs one end-of-text token, not {tokenizer.eos_token_id}")
+        raise BadTraining(
+            f"the tokenizer needs one end-of-text token, not {tokenizer.eos_token_id}"
+        )
     return tokenizer.eos_token_id
 
 
 def _start(stage: Stage, resume: bool) -> State:
+    """The state to train from: this stage's checkpoint, the one a decay starts from, given
+    weights, or fresh ones.
+    """
     state = fresh(stage.recipe, len(stage.tokenizer), _end_of_text(stage.tokenizer), stage.device)
-    if resume and stage.checkpoint.exists():
+    if stage.checkpoint.exists() and not resume:
+        raise BadTraining(
+            f"{str(stage.checkpoint)[:200]!r} is the checkpoint of an earlier run; go on from it "
+            f"with --resume, or delete it to start anew"
+        )
+    if stage.checkpoint.exists():
         restore(state, stage.checkpoint, stage.identity())
+    elif stage.is_decay:
+        restore(state, stage.constant, stage.identity())
+    elif stage.warm is not None:
+        warm(state.model, stage.warm)
     return state
 
 
-def _bar(stage: Stage, state: State, quiet: bool) -> tqdm:
-    bound = stage.bound
-    total, done, unit = (bound.tokens, state.tokens, "tok") if bound.tokens else (bound.seconds, state.seconds, "s")
-    shape = None if bound.tokens else "{desc}: {percentage:3.0f}%|{bar}| {n:.0f}/{total:.0f} s{postfix}"
-    return tqdm(total=total, initial=done, unit=unit, unit_scale=True, desc=stage.name, disable=quiet, bar_format=shape)
+def warm(model: PreTrainedModel, folder: Path) -> None:
+    """Fill `model` with the weights saved in `folder`; BadTraining unless they have its shapes."""
+    other = load_teacher(folder, model.device).state_dict()
+    shapes = {name: tuple(weight.shape) for name, weight in model.state_dict().items()}
+    if shapes != {name: tuple(weight.shape) for name, weight in other.items()}:
+        raise BadTraining(
+            f"the weights in {str(folder)[:200]!r} have other shapes than the model to train; "
+            f"give its size"
+        )
+    model.load_state_dict(other)
 
 
-def _show(bar: tqdm, bound: Bound, state: State, loss: float) -> None:
-    now = state.tokens if bound.tokens else state.seconds
-    bar.set_postfix_str(f"loss {loss:.3f}, step {state.step}, {_millions(state)}", refresh=False)
-    bar.update(min(now, bar.total) - bar.n)
+def _bar(stage: Stage, state: State, schedule: Schedule, quiet: bool) -> tqdm:
+    return tqdm(
+        total=schedule.end,
+        initial=state.tokens,
+        unit="tok",
+        unit_scale=True,
+        desc=stage.name,
+        disable=quiet,
+    )
 
 
-def _check(stage: Stage, state: State, windows: torch.Tensor, log: TextIO, bar: tqdm) -> None:
+def _show(bar: tqdm, state: State, loss: float) -> None:
+    bar.set_postfix_str(f"loss {loss:.3f}, step {state.step}", refresh=False)
+    bar.update(min(state.tokens, bar.total) - bar.n)
+
+
+def _line(state: State, loss: float) -> str:
+    return f"{state.step} {state.seconds:.0f}s {_millions(state)} {loss:.4f} lr {state.rate:.5f}"
+
+
+def _check(stage: Stage, state: State, windows: Mapping[str, torch.Tensor], watch: Watch) -> None:
     state.model.eval()
     line = f"{stage.held_line(state.model, windows)} {_millions(state)}"
     state.model.train()
-    _write(log, line)
-    if not bar.disable:
-        bar.write(line)
+    _write(watch.log, line)
+    if not watch.bar.disable:
+        watch.bar.write(line)
 
 
 def _write(log: TextIO, line: str) -> None:
@@ -170,8 +288,11 @@ def _millions(state: State) -> str:
 
 
 def export(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
-    """Weights in bfloat16 safetensors, configuration and tokenizer: a folder for AutoModelForCausalLM and AutoTokenizer."""
-    copy.deepcopy(model).bfloat16().cpu().eval().save_pretrained(folder)  # pyright: ignore[reportCallIssue]
+    """Weights in bfloat16 safetensors, configuration and tokenizer: a folder for
+    AutoModelForCausalLM and AutoTokenizer.
+    """
+    whole = copy.deepcopy(model).bfloat16().cpu()  # pyright: ignore[reportCallIssue]
+    whole.eval().save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
 
@@ -179,30 +300,10 @@ def load_teacher(folder: Path | str, device: torch.device) -> PreTrainedModel:
     """A trained target from a local folder, float32, frozen."""
     try:
         model = AutoModelForCausalLM.from_pretrained(
-            str(folder), local_files_only=True, use_safetensors=True, dtype=torch.float32)
+            str(folder), local_files_only=True, use_safetensors=True, dtype=torch.float32
+        )
     except (OSError, ValueError) as error:
-        raise BadTraining(f"no target to distil from in {str(folder)[:200]!r}: {str(error)[:200]}") from None
+        raise BadTraining(
+            f"no target to distil from in {str(folder)[:200]!r}: {str(error)[:200]}"
+        ) from None
     return model.to(device).eval().requires_grad_(False)  # pyright: ignore[reportArgumentType]
-
-
-def tokens_for(out: Path, tokenizer: PreTrainedTokenizerBase, texts: Callable[[], tuple[Sequence[str], Sequence[str]]],
-               reuse: bool) -> Tokens:
-    """The corpus in tokens: those kept in `out` when `reuse` is set and the tokenizer is the same, else made anew and kept."""
-    path, mark = out / "tokens.npz", fingerprint(tokenizer)
-    if reuse and (kept := _kept_tokens(path, mark)) is not None:
-        return kept
-    train, held = texts()
-    tokens = Tokens(encode(tokenizer, train), encode(tokenizer, held))
-    out.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name("partial.npz")
-    np.savez(partial, train=tokens.train, held=tokens.held, tokenizer=mark)
-    partial.replace(path)
-    return tokens
-
-
-def _kept_tokens(path: Path, mark: str) -> Tokens | None:
-    try:
-        with np.load(path, allow_pickle=False) as data:
-            return Tokens(data["train"], data["held"]) if str(data["tokenizer"]) == mark else None
-    except (OSError, ValueError, KeyError):
-        return None

@@ -1,11 +1,10 @@
 """The training loop and its checkpoints.
 
-Knows tokens, an objective and a recipe; nothing of where they come from or who watches.
+Knows rows of tokens, an objective and a recipe; nothing of where they come from or who watches.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import pickle
 import time
@@ -19,36 +18,29 @@ import torch
 from transformers import PreTrainedModel
 
 from ..errors import BadTraining
+from .feed import Feed
 from .model import Forward, Objective, new_model, optimisers
-from .recipe import Bound, Recipe, finite
+from .recipe import Recipe, Schedule, finite
 
-VERSION = 1
+VERSION = 2
 CPU_TOKENS = 2048  # a pass; larger activations leave the caches and cost fresh pages at every step
 HELD_WINDOWS = 64
 
 
-@dataclass(frozen=True)
-class Tokens:
-    """(tokens,) uint16 arrays: the text to train on and the text held out."""
-
-    train: np.ndarray
-    held: np.ndarray
-
-    @property
-    def fingerprint(self) -> str:
-        return hashlib.sha256(self.train.tobytes() + b"|" + self.held.tobytes()).hexdigest()
-
-
 @dataclass
 class State:
-    """A run that can be put down and taken up: exactly what a checkpoint holds."""
+    """A run that can be put down and taken up: exactly what a checkpoint holds.
+
+    Which rows a step trains on depends on `tokens` alone, and nothing else is random, so there is
+    no generator to keep. decay_from: tokens at which the decay began, None before it.
+    """
 
     model: PreTrainedModel
     optimisers: tuple[torch.optim.Optimizer, ...]
-    crops: torch.Generator
     step: int = 0
     tokens: int = 0
     seconds: float = 0.0
+    decay_from: int | None = None
 
     @property
     def rate(self) -> float:
@@ -58,35 +50,47 @@ class State:
 
 def fresh(recipe: Recipe, vocab: int, end: int, device: torch.device | str = "cpu") -> State:
     """A run before its first step."""
-    model = new_model(recipe.size, vocab, end, recipe.seed).to(device)  # pyright: ignore[reportArgumentType]
-    return State(model, optimisers(model, recipe.peak), torch.Generator().manual_seed(recipe.seed))
+    model = new_model(recipe.size, vocab, end, recipe.seed)
+    model = model.to(device)  # pyright: ignore[reportArgumentType]
+    return State(model, optimisers(model, recipe.peak))
 
 
-def fit(state: State, objective: Objective, text: np.ndarray, recipe: Recipe, bound: Bound,
-        network: Forward | None = None) -> Iterator[float]:
-    """Train until `bound`, one step and its loss at a time; `state` is whole whenever this yields.
+def fit(
+    state: State,
+    objective: Objective,
+    feed: Feed,
+    recipe: Recipe,
+    schedule: Schedule,
+    network: Forward | None = None,
+) -> Iterator[float]:
+    """Train to the schedule's end, one step and its loss at a time; `state` is whole whenever this
+    yields.
 
-    `network` is what computes in the model's place, such as its compiled form. Only time spent in here counts as the run's.
+    `network` is what computes in the model's place, such as its compiled form. Only time spent in
+    here counts as the run's, and nothing depends on it: a paused run goes on as if it had not
+    been.
     """
-    check_length(text, recipe)
-    device = state.model.device
     state.model.train()
-    while (progress := bound.progress(state.seconds, state.tokens)) < 1:
+    while not schedule.is_done(state.tokens):
         started = time.perf_counter()
-        windows = to_device(crop(text, *recipe.shape(progress), state.crops), device)
-        rate = recipe.rate(state.step + 1, progress)
-        loss = _step(state, objective, windows, state.model if network is None else network, rate)
+        rows = to_device(feed.take(state.tokens, recipe.batch, recipe.context), state.model.device)
+        rate = recipe.peak * schedule.share(state.step + 1, state.tokens)
+        loss = _step(state, objective, rows, state.model if network is None else network, rate)
         state.step += 1
-        state.tokens += windows[:, 1:].numel()
+        state.tokens += rows[:, 1:].numel()
         state.seconds += time.perf_counter() - started
         yield finite(f"the loss of step {state.step}", loss)
 
 
-def _step(state: State, objective: Objective, windows: torch.Tensor, network: Forward, rate: float) -> float:
-    """One update of all weights from the mean loss over `windows`, computed in parts that suit the device."""
-    total = torch.zeros((), device=windows.device)
-    for part in windows.split(_rows(windows)):
-        loss = objective(network, part) * (len(part) / len(windows))
+def _step(
+    state: State, objective: Objective, rows: torch.Tensor, network: Forward, rate: float
+) -> float:
+    """One update of all weights from the mean loss over `rows`, computed in parts that suit the
+    device.
+    """
+    total = torch.zeros((), device=rows.device)
+    for part in rows.split(_part(rows)):
+        loss = objective(network, part) * (len(part) / len(rows))
         loss.backward()
         total += loss.detach()
     for optimiser in state.optimisers:
@@ -97,30 +101,19 @@ def _step(state: State, objective: Objective, windows: torch.Tensor, network: Fo
     return total.item()
 
 
-def _rows(windows: torch.Tensor) -> int:
-    return len(windows) if windows.is_cuda else max(1, CPU_TOKENS // (windows.shape[1] - 1))
+def _part(rows: torch.Tensor) -> int:
+    """How many of `rows` one pass takes."""
+    return len(rows) if rows.is_cuda else max(1, CPU_TOKENS // (rows.shape[1] - 1))
 
 
-def check_length(text: np.ndarray, recipe: Recipe) -> None:
-    """BadTraining unless `text` fills one batch."""
-    needed = recipe.batch * recipe.context + 1
-    if len(text) < needed:
-        raise BadTraining(f"a corpus of {len(text)} tokens to train on is too small for one batch; it takes {recipe.batch} x "
-                          f"{recipe.context} + 1 = {needed}. Give more text, or a smaller batch or context")
-
-
-def crop(text: np.ndarray, rows: int, length: int, generator: torch.Generator) -> torch.Tensor:
-    """(rows, length + 1) int64 windows at random places of `text`."""
-    starts = torch.randint(len(text) - length, (rows, 1), generator=generator).numpy()
-    return torch.from_numpy(text[starts + np.arange(length + 1)].astype(np.int64))
-
-
-def to_device(windows: torch.Tensor, device: torch.device) -> torch.Tensor:
-    return windows.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else windows
+def to_device(rows: torch.Tensor, device: torch.device) -> torch.Tensor:
+    return rows.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else rows
 
 
 def held_windows(held: np.ndarray, context: int) -> torch.Tensor:
-    """(rows, context + 1) int64: at most HELD_WINDOWS windows evenly spread over the held-out text, shorter if that is short."""
+    """(rows, context + 1) int64: at most HELD_WINDOWS windows evenly spread over the held-out
+    text, shorter if that is short.
+    """
     if len(held) < 2:
         raise BadTraining(f"a held-out text of {len(held)} tokens; at least 2 are needed")
     length = min(context, len(held) - 1)
@@ -130,49 +123,79 @@ def held_windows(held: np.ndarray, context: int) -> torch.Tensor:
 
 
 @torch.no_grad()
-def held_mean(measure: Callable[[torch.Tensor], Any], windows: torch.Tensor, device: torch.device) -> list[float]:
-    """Means over `windows` of what `measure` says of a part of them: one number or a tuple of them."""
+def held_mean(
+    measure: Callable[[torch.Tensor], Any], windows: torch.Tensor, device: torch.device
+) -> list[float]:
+    """Means over `windows` of what `measure` says of a part of them: one number or a tuple of
+    them.
+    """
     sums: dict[int, float] = {}
-    for part in windows.split(_rows(windows)):
+    for part in windows.split(_part(windows)):
         values = measure(to_device(part, device))
         for i, value in enumerate(values if isinstance(values, tuple) else (values,)):
             sums[i] = sums.get(i, 0.0) + value.item() * len(part) / len(windows)
     return list(sums.values())
 
 
-# -- checkpoints -------------------------------------------------------------------------------------------------
+# -- checkpoints ----------------------------------------------------------------------------------
+
+
+def previous(path: Path) -> Path:
+    """Where the checkpoint before the one at `path` is kept."""
+    return path.with_name(path.name + ".previous")
 
 
 def save(state: State, path: Path, identity: dict[str, Any]) -> None:
-    """Write `state` so that `path` holds the old checkpoint or the new one, whatever happens on the way.
+    """Write `state` so that `path` holds the old checkpoint or the new one, whatever happens on
+    the way.
 
-    `identity` is what a run that takes it up must have in common with this one.
+    The one before stays beside it. `identity` is what a run that takes it up must have in common
+    with this one.
     """
-    data = {"version": VERSION, "identity": identity, "model": state.model.state_dict(),
-            "optimisers": [optimiser.state_dict() for optimiser in state.optimisers], "crops": state.crops.get_state(),
-            "step": state.step, "tokens": state.tokens, "seconds": state.seconds}
+    data = {
+        "version": VERSION,
+        "identity": identity,
+        "model": state.model.state_dict(),
+        "optimisers": [optimiser.state_dict() for optimiser in state.optimisers],
+        "step": state.step,
+        "tokens": state.tokens,
+        "seconds": state.seconds,
+        "decay_from": state.decay_from,
+    }
     partial = path.with_name(path.name + ".partial")
     with partial.open("wb") as file:
         torch.save(data, file)
         file.flush()
         os.fsync(file.fileno())
+    if path.exists():
+        previous(path).unlink(missing_ok=True)
+        os.link(path, previous(path))
     partial.replace(path)
 
 
 def restore(state: State, path: Path, identity: dict[str, Any]) -> None:
-    """Fill a fresh `state` from `path`; BadTraining if the file is no checkpoint or one of another run."""
+    """Fill a fresh `state` from `path`; BadTraining if the file is no checkpoint or one of
+    another run.
+    """
     try:
         data = torch.load(path, map_location="cpu", weights_only=True)
     except (OSError, RuntimeError, EOFError, ValueError, pickle.UnpicklingError) as error:
-        raise BadTraining(f"{str(path)[:200]!r} is no readable checkpoint: {str(error)[:200]}") from None
+        raise BadTraining(
+            f"{str(path)[:200]!r} is no readable checkpoint: {str(error)[:200]}"
+        ) from None
     if not isinstance(data, dict) or data.get("version") != VERSION:
         raise BadTraining(f"{str(path)[:200]!r} is no checkpoint of version {VERSION}")
     for name, value in identity.items():
-        if data["identity"].get(name) != value:
-            raise BadTraining(f"the checkpoint was made with {name} {str(data['identity'].get(name))[:80]}, this run has "
-                              f"{str(value)[:80]}; start anew or give the same")
+        found = data["identity"].get(name)
+        if found != value:
+            raise BadTraining(
+                f"the checkpoint was made with {name} {str(found)[:80]}, this run has "
+                f"{str(value)[:80]}; start anew or give the same"
+            )
     state.model.load_state_dict(data["model"])
     for optimiser, saved in zip(state.optimisers, data["optimisers"], strict=True):
         optimiser.load_state_dict(saved)
-    state.crops.set_state(data["crops"])
-    state.step, state.tokens, state.seconds = data["step"], data["tokens"], data["seconds"]
+    state.step = data["step"]
+    state.tokens = data["tokens"]
+    state.seconds = data["seconds"]
+    state.decay_from = data["decay_from"]

@@ -1,0 +1,130 @@
+"""Near-duplicates: files and definitions most of whose lines were seen before in the same order.
+
+Three lines in a row, compared without indentation and with capitalised names made equal, so that
+a class copied under another name counts as a copy. Earlier texts win: add the best sources first.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from .clean import parsed
+
+SPAN = 3  # lines that are compared together
+FILE_SEEN = 0.5  # a file is a copy from this share of seen spans on
+PART_SEEN = 0.7  # a function or class likewise
+MIN_SPANS = 4  # of a part; shorter ones are alike by chance
+NAME = re.compile(r"\b_?[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*\b")
+
+MIN_PARAGRAPH = 40  # letters and digits; shorter paragraphs are alike by chance
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+class Seen:
+    """All spans of lines so far. `keep` says what of a text is new and remembers the text."""
+
+    def __init__(self) -> None:
+        self._spans: set[int] = set()
+        self._paragraphs: set[int] = set()
+
+    def keep(self, text: str) -> str | None:
+        """`text` without the definitions that were seen before; None if it is a copy as a whole
+        or not Python.
+        """
+        lines = [_plain(line) for line in text.split("\n")]
+        if self._share(lines, 0, len(lines)) >= FILE_SEEN:
+            return None
+        tree = parsed(text)
+        if tree is None:
+            return None
+        cuts = list(self._copied(tree, lines))
+        self._spans.update(_spans(lines, 0, len(lines)))
+        self._remember_docstrings(tree)
+        return _cut(text, cuts) if cuts else text
+
+    def keep_paragraphs(self, text: str) -> str:
+        """`text` without paragraphs that were seen before, be it in a docstring with other line
+        ends and marks.
+        """
+        kept = []
+        for paragraph in text.split("\n\n"):
+            mark = _paragraph_mark(paragraph)
+            if mark is None or mark not in self._paragraphs:
+                kept.append(paragraph)
+            if mark is not None:
+                self._paragraphs.add(mark)
+        return "\n\n".join(kept)
+
+    def _remember_docstrings(self, tree: ast.Module) -> None:
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Module, *DEFINITIONS)) and (words := ast.get_docstring(node)):
+                marks = map(_paragraph_mark, words.split("\n\n"))
+                self._paragraphs.update(mark for mark in marks if mark is not None)
+
+    def _share(self, lines: list[str], start: int, end: int) -> float:
+        spans = list(_spans(lines, start, end))
+        if len(spans) < MIN_SPANS:
+            return 0.0
+        return sum(span in self._spans for span in spans) / len(spans)
+
+    def _copied(self, parent: ast.AST, lines: list[str]) -> Iterator[tuple[int, int]]:
+        """(first, end) line ranges of definitions directly in `parent` that are copies, else of
+        those in them.
+        """
+        for node in getattr(parent, "body", ()):
+            if not isinstance(node, DEFINITIONS):
+                continue
+            start, end = _range(node)
+            if self._share(lines, start, end) >= PART_SEEN:
+                yield start, end
+            elif isinstance(node, ast.ClassDef):
+                inner = list(self._copied(node, lines))
+                yield from [(start, end)] if inner and _is_emptied(node, len(inner)) else inner
+
+
+def _is_emptied(node: ast.ClassDef, cuts: int) -> bool:
+    """Whether a class without so many of its definitions has nothing left but words."""
+    return cuts == sum(not _is_docstring(child) for child in node.body)
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _range(node: Definition) -> tuple[int, int]:
+    first = min([node.lineno, *(mark.lineno for mark in node.decorator_list)])
+    return first - 1, node.end_lineno or node.lineno
+
+
+def _plain(line: str) -> str:
+    line = line.strip()
+    return "" if line.startswith("#") else NAME.sub("N", line)
+
+
+def _spans(lines: list[str], start: int, end: int) -> Iterator[int]:
+    """A number for every SPAN lines in a row that are not blank."""
+    solid = [line for line in lines[start:end] if line]
+    for i in range(len(solid) - SPAN + 1):
+        yield hash((solid[i], solid[i + 1], solid[i + 2]))
+
+
+def _paragraph_mark(paragraph: str) -> int | None:
+    """A number for what the paragraph says without its marks and line ends; None if it says
+    little.
+    """
+    solid = "".join(filter(str.isalnum, paragraph)).lower()
+    return hash(solid) if len(solid) >= MIN_PARAGRAPH else None
+
+
+def _cut(text: str, cuts: list[tuple[int, int]]) -> str | None:
+    """`text` without the line ranges; None if what is left is not Python any more."""
+    lines = [line + "\n" for line in text.split("\n")]
+    for start, end in reversed(cuts):
+        while start and not lines[start - 1].strip():
+            start -= 1
+        lines[start:end] = []  # blank lines after it stay
+    left = "".join(lines).strip("\n") + "\n"
+    return left if parsed(left) is not None else None

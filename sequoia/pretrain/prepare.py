@@ -1,0 +1,178 @@
+"""From sources to the text that is trained on: cleaned, without near-duplicates, a part held out,
+counted by source.
+
+Knows texts and where they come from; nothing of tokens or models.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .clean import python_text
+from .near import Seen
+from .prose import joined, page
+from .sources import Manual, Source, installed, manuals, standard_library
+
+HELD_OUT = 0.02
+MAX_CHARS = 12_000_000  # of a source this project does not require, so that none outweighs all
+MIN_SPLIT = 4000  # characters of a text that is trained on in two parts
+
+STARTS = {
+    "code": re.compile(r"(?<=\n\n)(?:@[^\n]*\n)*(?:def |class |async def )"),
+    "prose": re.compile(r"(?<=\n\n)[A-Z][^\n]{200}"),
+}
+
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Text:
+    """One file's text. side: "train", "held" (out by its hash) or "kept" (out with its whole
+    source).
+    """
+
+    source: str
+    name: str
+    kind: str
+    side: str
+    text: str
+
+
+@dataclass
+class Count:
+    """What became of a source's files. chars are those of texts to train on."""
+
+    name: str
+    version: str
+    licence: str
+    kind: str
+    files: int = 0
+    kept: int = 0
+    chars: int = 0
+    held: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass
+class Prepared:
+    """All texts and the counts, in the order of the sources."""
+
+    texts: list[Text] = field(default_factory=list)
+    counts: list[Count] = field(default_factory=list)
+
+    def of(self, kind: str, side: str) -> list[Text]:
+        return [text for text in self.texts if (text.kind, text.side) == (kind, side)]
+
+    @property
+    def prose_share(self) -> float:
+        """Share of prose in the characters to train on."""
+        chars = {
+            kind: sum(len(text.text) for text in self.of(kind, "train"))
+            for kind in ("code", "prose")
+        }
+        return chars["prose"] / max(1, sum(chars.values()))
+
+
+def prepare(
+    packages: Sequence[Path | str], docs: Sequence[Path | str], on_progress: Report = print
+) -> Prepared:
+    """Read all sources. Those kept out come first, so that copies of their text elsewhere are
+    dropped.
+    """
+    prepared, seen = Prepared(), Seen()
+    code = [standard_library(), *installed(packages)]
+    for source in sorted(code, key=lambda source: not source.is_kept_out):
+        _take(prepared, source, _code(source, seen), on_progress)
+    pages = sorted(manuals(docs), key=lambda pair: not pair[1].is_kept_out)
+    for manual, source in pages:
+        _take(prepared, source, _prose(source, manual, seen), on_progress)
+    return prepared
+
+
+def _take(prepared: Prepared, source: Source, texts: Iterable[Text], on_progress: Report) -> None:
+    count = Count(source.name, source.version, source.licence, source.kind, len(source.files))
+    for text in texts:
+        if count.chars >= MAX_CHARS and not source.is_required and source.kind == "code":
+            break
+        prepared.texts.append(text)
+        count.kept += 1
+        count.chars += len(text.text) if text.side == "train" else 0
+        count.held += text.side == "held"
+    prepared.counts.append(count)
+    on_progress(
+        f"{source.name} {source.version}: {count.kept} of {count.files} files, "
+        f"{count.chars / 1e6:.2f} M characters"
+    )
+
+
+def _code(source: Source, seen: Seen) -> Iterator[Text]:
+    for path in _mixed(source):
+        raw = _read(path)
+        clean = python_text(raw) if raw is not None else None
+        new = seen.keep(clean) if clean is not None else None
+        if raw is not None and new is not None and python_text(new) is not None:
+            yield Text(source.name, _short(path, source), "code", _side(source, raw), new)
+
+
+def _prose(source: Source, manual: Manual, seen: Seen) -> Iterator[Text]:
+    for path in source.files:
+        words = page(path, manual.has_python)
+        new = joined(seen.keep_paragraphs(words).split("\n\n")) if words is not None else None
+        if new is not None:
+            yield Text(source.name, _short(path, source), "prose", _side(source, new), new)
+
+
+def parts(text: Text) -> list[str]:
+    """What is trained on as texts of their own: a long text is parted before one of its
+    definitions or paragraphs, picked by a hash. So a model learns beginnings such as people
+    type, not those of files alone.
+    """
+    marks = [mark.start() for mark in STARTS[text.kind].finditer(text.text)]
+    if len(text.text) < MIN_SPLIT or not marks:
+        return [text.text]
+    cut = marks[content_hash(text.text) % len(marks)]
+    return [text.text[:cut].rstrip("\n") + "\n", text.text[cut:]]
+
+
+def _mixed(source: Source) -> Sequence[Path]:
+    """Files in an order by their names' hash where a source may be cut short, so that the cut
+    takes no side.
+    """
+    if source.is_required:
+        return source.files
+    return sorted(
+        source.files, key=lambda path: hashlib.sha256("/".join(path.parts[-5:]).encode()).digest()
+    )
+
+
+def _short(path: Path, source: Source) -> str:
+    """The path below the source's folder."""
+    return path.relative_to(source.root).as_posix()
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _side(source: Source, text: str) -> str:
+    """By the source, else by a hash of the file as it was found: what was held out once always
+    is.
+    """
+    if source.is_kept_out:
+        return "kept"
+    return "held" if content_hash(text) < HELD_OUT * 2**64 else "train"
+
+
+def content_hash(text: str) -> int:
+    """The first 64 bits of SHA-256."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")

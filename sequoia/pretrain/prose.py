@@ -1,0 +1,195 @@
+"""English text from documentation: HTML, POD or plain text becomes paragraphs, one a line.
+Knows one page at a time.
+"""
+
+from __future__ import annotations
+
+import gzip
+import html
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+MAX_PARAGRAPH = 2500
+MIN_PROSE = 0.6  # share of a page's characters that are English sentences
+MIN_PAGE = 400
+MAX_EXAMPLE_LINES = 25
+COMMON_WORDS = """the of and to a in is that for it with as be are this on or by not an if can from you
+which will when at have has was but all use used one may"""
+COMMON = frozenset(COMMON_WORDS.split())
+
+DROPPED = re.compile(
+    r"<(script|style|nav|header|footer|head|table|form|aside|svg|button|sup|math)\b.*?</\1\s*>",
+    re.DOTALL | re.IGNORECASE,
+)
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+BLOCK = re.compile(
+    r"<(/?)(p|h[1-6]|li|dt|dd|pre|blockquote|div|section|ul|ol|dl|body|article|br\s*/?|hr)\b[^>]*>",
+    re.IGNORECASE,
+)
+SIDEBAR = re.compile(
+    r"<div[^>]*class=\"[^\"]*(sphinxsidebar|related|footer|navigation|toctree-wrapper"
+    r"|navsettop|navsetbottom|tocset|maincolumn-versionbox)[^\"]*\".*?</div>",
+    re.DOTALL,
+)
+TAG = re.compile(r"<[^>]*>")
+PERMALINK = re.compile(r"<a class=\"headerlink\".*?</a>", re.DOTALL)
+PLAIN = str.maketrans(
+    {
+        "‘": "'",
+        "’": "'",
+        "“": '"',
+        "”": '"',
+        "–": "-",
+        "—": "-",
+        "…": "...",
+        "\u00a0": " ",
+        "→": "->",
+        "•": "-",
+        "×": "x",
+        "\u200b": "",
+        "−": "-",
+        "≤": "<=",
+        "≥": ">=",
+        "¶": "",
+        "\u00ad": "",
+        "‑": "-",
+    }
+)
+
+
+def page(path: Path, has_python: bool) -> str | None:
+    """The page's English as paragraphs with blank lines between, or None where there is too
+    little of it.
+    """
+    raw = _raw(path)
+    if raw is None:
+        return None
+    if path.suffix == ".html":
+        blocks = list(html_blocks(raw, has_python))
+    elif path.suffix == ".pod":
+        blocks = list(pod_blocks(raw))
+    else:
+        blocks = list(text_blocks(raw))
+    return joined(blocks)
+
+
+def _raw(path: Path) -> str | None:
+    try:
+        data = path.read_bytes()
+        if path.suffix == ".gz":
+            data = gzip.decompress(data)
+        return data.decode("utf-8")
+    except (OSError, UnicodeDecodeError, EOFError):
+        return None
+
+
+def joined(blocks: list[str]) -> str | None:
+    """Blocks that hold up, as one text; None if it is short or mostly not sentences."""
+    kept = [block for block in blocks if is_fit(block)]
+    while kept and not is_sentence(kept[-1]) and "\n" not in kept[-1]:
+        kept.pop()  # a heading with nothing below it
+    text = "\n\n".join(kept)
+    prose = sum(len(block) for block in kept if is_sentence(block))
+    if len(text) < MIN_PAGE or prose < MIN_PROSE * len(text):
+        return None
+    return text + "\n"
+
+
+def is_fit(block: str) -> bool:
+    """Says something, short enough, nearly all ASCII."""
+    ascii_chars = len(block.encode("ascii", "ignore"))
+    if not re.search("[A-Za-z]", block):
+        return False
+    return len(block) <= MAX_PARAGRAPH and ascii_chars >= 0.98 * len(block)
+
+
+def is_sentence(block: str) -> bool:
+    """Whether a block reads as English: enough common words, mostly letters, ends like a
+    sentence.
+    """
+    words = re.findall(r"[A-Za-z']+", block)
+    if len(words) < 8:
+        return False
+    common = sum(word.lower() in COMMON for word in words)
+    letters = sum(map(str.isalpha, block))
+    return common >= 0.25 * len(words) and letters >= 0.65 * len(block)
+
+
+def html_blocks(raw: str, has_python: bool) -> Iterator[str]:
+    """Headings, paragraphs and list items in order; examples too where they are Python."""
+    body = COMMENT.sub("", DROPPED.sub("", PERMALINK.sub("", raw)))
+    body = SIDEBAR.sub("", body)
+    kind, start = "", 0
+    for mark in [*BLOCK.finditer(body), None]:
+        end = mark.start() if mark else len(body)
+        block = _block(kind, body[start:end], has_python)
+        if block:
+            yield block
+        if mark:
+            kind = _next_kind(kind, mark)
+            start = mark.end()
+
+
+def _next_kind(kind: str, mark: re.Match[str]) -> str:
+    """The kind of what follows a tag. Inside <pre> nothing but its end counts."""
+    name, closes = mark[2].lower(), bool(mark[1])
+    if kind == "pre" and not (closes and name == "pre"):
+        return kind
+    if closes:
+        return ""
+    return name
+
+
+def _block(kind: str, piece: str, has_python: bool) -> str:
+    words = html.unescape(TAG.sub("", piece)).translate(PLAIN)
+    if kind == "pre":
+        return _example(words) if has_python else ""
+    words = " ".join(words.split())
+    if kind in ("dt", "div", "", "hr") and not is_sentence(words):
+        return ""
+    if kind == "li":
+        return f"- {words}" if is_sentence(words) else ""
+    if kind in ("p", "dd", "blockquote") and not _ends(words):
+        return ""
+    return words
+
+
+def _ends(words: str) -> bool:
+    """Whether it ends as a sentence or as the announcement of an example."""
+    return words.endswith((".", ":", "!", "?", ".)", '."', ".'")) and len(words) > 15
+
+
+def _example(words: str) -> str:
+    lines = [line.rstrip() for line in words.strip("\n").splitlines()]
+    if not 1 <= len(lines) <= MAX_EXAMPLE_LINES or max(map(len, lines), default=0) > 100:
+        return ""
+    return "\n".join(lines)
+
+
+def pod_blocks(raw: str) -> Iterator[str]:
+    """Paragraphs of Perl's POD without its commands and examples."""
+    for part in re.split(r"\n\s*\n", raw):
+        if part.startswith((" ", "\t")) or not part.strip():
+            continue
+        heading = re.match(r"=head\d\s+(.*)", part, re.DOTALL)
+        if part.startswith("=") and not heading:
+            continue
+        yield _pod_plain(heading[1] if heading else part)
+
+
+def _pod_plain(part: str) -> str:
+    for _ in range(3):  # codes nest
+        part = re.sub(r"[XZ]<[^<>]*>", "", part)
+        part = re.sub(r"L<(?:[^<>|]*\|)?([^<>|]*)>", r"\1", part)
+        part = re.sub(r"[BCEFIS]<< (.*?) >>", r"\1", part, flags=re.DOTALL)
+        part = re.sub(r"[BCEFIS]<([^<>]*)>", r"\1", part)
+    return " ".join(part.translate(PLAIN).split())
+
+
+def text_blocks(raw: str) -> Iterator[str]:
+    """Paragraphs of plain text whose lines were broken by hand."""
+    for part in re.split(r"\n\s*\n", raw):
+        words = " ".join(part.translate(PLAIN).split())
+        if is_sentence(words):
+            yield words

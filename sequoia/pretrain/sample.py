@@ -1,0 +1,84 @@
+"""Texts a target writes, for a draft to learn from: beginnings of real text, continued at several
+temperatures.
+
+A file of rows that grows a batch at a time, so it can be stopped and taken up; a half-written
+batch is cut off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import torch
+from transformers import DynamicCache, PreTrainedModel
+
+from .feed import BLOCK, Feed
+
+TEMPERATURES = (0.3, 0.6, 0.8, 1.0)
+PROMPT = 64  # tokens of real text at the start of each row
+ROWS = 128  # that are written together
+
+
+@torch.no_grad()
+def continued(
+    model: PreTrainedModel,
+    prompts: torch.Tensor,
+    length: int,
+    temperatures: torch.Tensor,
+    random: torch.Generator,
+) -> torch.Tensor:
+    """(rows, length) int64: `prompts`, (rows, some), sampled on by `model`, each row at its
+    temperature, (rows, 1).
+    """
+    cache = DynamicCache()
+    rows = prompts
+    new = prompts
+    while rows.shape[1] < length:
+        logits = model(
+            input_ids=new, past_key_values=cache, use_cache=True, logits_to_keep=1
+        ).logits
+        p = (logits[:, -1].float() / temperatures).softmax(-1)  # (rows, vocab)
+        new = torch.multinomial(p, 1, generator=random)
+        rows = torch.cat([rows, new], 1)
+    return rows
+
+
+def extend(
+    path: Path, model: PreTrainedModel, feed: Feed, width: int, tokens: int, seed: int
+) -> Iterator[int]:
+    """Write rows of `width` tokens to `path` until it holds `tokens`; yields what it holds after
+    each batch.
+
+    Batch number i depends on the seed and i alone.
+    """
+    batch = ROWS * width
+    path.touch()
+    with path.open("r+b") as file:
+        done = file.seek(0, 2) // 2 // batch
+        file.truncate(done * batch * 2)
+        file.seek(0, 2)
+        while done * batch < tokens:
+            file.write(_batch(model, feed, width, seed, done).numpy().astype(np.uint16).tobytes())
+            file.flush()
+            done += 1
+            yield done * batch
+
+
+def _batch(model: PreTrainedModel, feed: Feed, width: int, seed: int, number: int) -> torch.Tensor:
+    random = torch.Generator(model.device).manual_seed(seed * 1_000_003 + number)
+    prompts = feed.take(number * ROWS * BLOCK, ROWS, BLOCK)[:, :PROMPT].to(model.device)
+    temperatures = torch.tensor(TEMPERATURES, device=model.device).repeat(
+        ROWS // len(TEMPERATURES)
+    )[:, None]
+    return continued(model, prompts, width, temperatures, random).cpu()
+
+
+def read(path: Path, width: int) -> np.ndarray | None:
+    """(texts, width) uint16, or None where there are none."""
+    if not path.exists():
+        return None
+    flat = np.fromfile(path, np.uint16)
+    rows = flat[: len(flat) // width * width].reshape(-1, width)
+    return rows if len(rows) else None

@@ -1,0 +1,344 @@
+"""Where text is found: the standard library, installed packages and documentation, each with its
+licence.
+
+Knows files and names of distributions; nothing of what a file says.
+"""
+
+from __future__ import annotations
+
+import re
+import sysconfig
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from ..errors import BadTraining
+
+ROOT_REQUIREMENTS = (
+    "torch",
+    "transformers",
+    "accelerate",
+    "gradio",
+    "plotly",
+    "networkx",
+    "psutil",
+)
+FREE = re.compile(
+    r"\b(MIT|BSD|0BSD|Apache|PSF|Python Software Foundation|ISC|BSL-1\.0|PostgreSQL|Expat"
+    r"|public domain|Zlib|CC0|Unlicense|Artistic)\b",
+    re.IGNORECASE,
+)
+NOT_FREE_ENOUGH = re.compile(r"\b(A?L?GPL|MPL|Mozilla|EUPL|CC-BY-SA|proprietary)\b", re.IGNORECASE)
+KEPT_OUT = frozenset({"flask", "werkzeug", "requests", "attrs", "trio", "black", "httpie"})
+SKIPPED_FOLDERS = frozenset(
+    {
+        "__pycache__",
+        "site-packages",
+        "dist-packages",
+        "lib2to3",
+        "idlelib",
+        "turtledemo",
+        "_vendor",
+        "vendor",
+        "vendored",
+        "_vendored",
+        "third_party",
+        "externals",
+        "_externals",
+        "extern",
+        "_extern",
+        "vendored_packages",
+        "thirdparty",
+        "_thirdparty",
+        "locale",
+        "locales",
+        "migrations",
+        "alembic",
+        "alembic_migrations",
+    }
+)
+SKIPPED_NAMES = ("bad_", "badsyntax_")  # test files that are wrong on purpose
+TEST_FOLDERS = frozenset({"test", "tests", "_tests", "testing", "unit_tests", "benchmarks"})
+SKIPPED_PAGES = frozenset(
+    {
+        "_sources",
+        "_modules",
+        "_static",
+        "_images",
+        "_downloads",
+        "_api",
+        "src",
+        "genindex.html",
+        "search.html",
+        "py-modindex.html",
+        "modindex.html",
+        "generated",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """One distribution or documentation package.
+
+    kind: "code" or "prose". root: folder of the files. files: what it has, in alphabetic order.
+    is_kept_out: no text of it is trained on, so that a pair can be judged by it. is_required: this
+    project needs it.
+    """
+
+    name: str
+    version: str
+    licence: str
+    kind: str
+    root: Path
+    files: tuple[Path, ...]
+    is_kept_out: bool = False
+    is_required: bool = False
+
+
+@dataclass(frozen=True)
+class Manual:
+    """A documentation package: folders below its root that hold English text, and its licence.
+
+    has_python: its examples are Python, so they are kept. skipped: folders of pages that only list
+    an interface.
+    """
+
+    package: str
+    licence: str
+    globs: tuple[str, ...]
+    has_python: bool = False
+    is_kept_out: bool = False
+    skipped: tuple[str, ...] = ("api",)
+
+
+HTML = ("**/*.html",)
+MANUALS = (
+    Manual("python-flask-doc", "BSD-3-Clause", HTML, True, True),
+    Manual("python-requests-doc", "Apache-2.0", HTML, True, True),
+    Manual("python-werkzeug-doc", "BSD-3-Clause", HTML, True, True),
+    Manual("python-attr-doc", "MIT", HTML, True, True),
+    Manual("golang-1.19-doc", "BSD-3-Clause", HTML, False, True),
+    Manual("python3.11-doc", "PSF-2.0", HTML, True),
+    Manual("python-django-doc", "BSD-3-Clause", HTML, True),
+    Manual("python-sqlalchemy-doc", "MIT", HTML, True),
+    Manual("python-tornado-doc", "Apache-2.0", HTML, True),
+    Manual("python-jinja2-doc", "BSD-3-Clause", HTML, True),
+    Manual("sphinx-doc", "BSD-2-Clause", HTML, True),
+    Manual("twisted-doc", "MIT", HTML, True),
+    Manual("python-scipy-doc", "BSD-3-Clause", HTML, True),
+    Manual("python-sklearn-doc", "BSD-3-Clause", HTML, True),
+    Manual("python-pandas-doc", "BSD-3-Clause", HTML, True),
+    Manual("python-xarray-doc", "Apache-2.0", HTML, True),
+    Manual("python-dask-doc", "BSD-3-Clause", HTML, True),
+    Manual("python-astropy-doc", "BSD-3-Clause", HTML, True),
+    Manual("python-statsmodels-doc", "BSD-3-Clause", HTML, True),
+    Manual("python-sympy-doc", "BSD-3-Clause", HTML, True),
+    Manual("nova-doc", "Apache-2.0", HTML),
+    Manual("neutron-doc", "Apache-2.0", HTML),
+    Manual("cinder-doc", "Apache-2.0", HTML),
+    Manual("keystone-doc", "Apache-2.0", HTML),
+    Manual(
+        "rust-doc",
+        "MIT OR Apache-2.0",
+        tuple(
+            f"**/html/{part}/**/*.html"
+            for part in (
+                "book",
+                "reference",
+                "nomicon",
+                "cargo",
+                "rustc",
+                "rustdoc",
+                "edition-guide",
+                "embedded-book",
+                "rust-by-example",
+                "unstable-book",
+                "std",
+            )
+        ),
+    ),
+    Manual("postgresql-doc-15", "PostgreSQL", HTML),
+    Manual("sqlite3-doc", "public domain", HTML),
+    Manual("nodejs-doc", "MIT", ("**/api/*.html",), skipped=()),
+    Manual("llvm-14-doc", "Apache-2.0 WITH LLVM-exception", HTML),
+    Manual("clang-14-doc", "Apache-2.0 WITH LLVM-exception", HTML),
+    Manual("apache2-doc", "Apache-2.0", ("**/manual/en/**/*.html",)),
+    Manual("erlang-doc", "Apache-2.0", HTML),
+    Manual("racket-doc", "MIT OR Apache-2.0", HTML),
+    Manual("ghc-doc", "BSD-3-Clause", ("**/users_guide/**/*.html", "**/libraries/base-*/*.html")),
+    Manual("cmake-doc", "BSD-3-Clause", HTML),
+    Manual("ant-doc", "Apache-2.0", ("**/manual/**/*.html",)),
+    Manual("libboost1.74-doc", "BSL-1.0", HTML),
+    Manual("perl-doc", "Artistic OR GPL-1.0-or-later", ("**/*.pod",)),
+    Manual("jargon-text", "public domain", ("**/*.txt", "**/*.txt.gz", "**/*.gz")),
+)
+
+
+def standard_library() -> Source:
+    """Python's own modules with their tests."""
+    root = Path(sysconfig.get_path("stdlib"))
+    files = code_files(root, with_tests=True)
+    version = sysconfig.get_python_version()
+    return Source(
+        "Python standard library", version, "PSF-2.0", "code", root, files, is_required=True
+    )
+
+
+def installed(folders: Sequence[Path | str] = ()) -> Iterator[Source]:
+    """Distributions this project requires, then those in other `folders` under a free licence.
+
+    A distribution that is both counts once, as required.
+    """
+    seen: set[str] = set()
+    for distribution in required():
+        seen.add(_name(distribution))
+        yield _source(distribution, is_required=True)
+    for folder in folders:
+        if not Path(folder).is_dir():
+            raise BadTraining(f"{str(folder)[:200]!r} is not a folder of installed packages")
+        found = sorted(metadata.distributions(path=[str(folder)]), key=_name)
+        for distribution in found:
+            if _name(distribution) not in seen and is_free(licence(distribution)):
+                seen.add(_name(distribution))
+                yield _source(distribution, is_required=False)
+
+
+def required(roots: Iterable[str] = ROOT_REQUIREMENTS) -> list[metadata.Distribution]:
+    """The distributions `roots` need, directly or not, that are installed, by name."""
+    found: dict[str, metadata.Distribution] = {}
+    waiting = list(roots)
+    while waiting:
+        name = waiting.pop()
+        try:
+            distribution = metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            continue
+        if _name(distribution) not in found:
+            found[_name(distribution)] = distribution
+            waiting += [
+                _bare(line) for line in distribution.requires or () if "extra ==" not in line
+            ]
+    return [
+        found[name]
+        for name in sorted(found)
+        if not NOT_FREE_ENOUGH.search(_licence_of(found[name]))
+    ]
+
+
+def _licence_of(distribution: metadata.Distribution) -> str:
+    """The licence, or nothing where it offers a choice with a permissive one in it."""
+    text = licence(distribution)
+    return "" if FREE.search(text) else text
+
+
+def _bare(requirement: str) -> str:
+    return re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0]
+
+
+def _name(distribution: metadata.Distribution) -> str:
+    return distribution.metadata["Name"].lower().replace("_", "-")
+
+
+def licence(distribution: metadata.Distribution) -> str:
+    """The licence as the metadata states it: the expression, else the classifiers, else the
+    text's start.
+    """
+    known = distribution.metadata
+    if "License-Expression" in known:
+        return known["License-Expression"]
+    labels = [
+        label.split("::")[-1].strip()
+        for label in known.get_all("Classifier") or ()
+        if label.startswith("License ::")
+    ]
+    stated = (known.get_all("License") or ["not stated"])[0]
+    return "; ".join(labels) or " ".join(stated.split())[:80]
+
+
+def is_free(text: str) -> bool:
+    """Whether a licence is one of the permissive ones, with no copyleft beside it."""
+    return bool(FREE.search(text)) and not NOT_FREE_ENOUGH.search(text)
+
+
+def _source(distribution: metadata.Distribution, is_required: bool) -> Source:
+    name = _name(distribution)
+    paths = {
+        Path(str(distribution.locate_file(file)))
+        for file in distribution.files or ()
+        if file.suffix == ".py" and is_allowed(file.parts) and not is_test(file.parts)
+    }
+    root = Path(str(distribution.locate_file("")))
+    return Source(
+        name,
+        distribution.version,
+        licence(distribution),
+        "code",
+        root,
+        tuple(sorted(paths)),
+        name in KEPT_OUT,
+        is_required,
+    )
+
+
+def is_allowed(parts: Sequence[str]) -> bool:
+    """Whether a file below a source's root is the source's own and is meant to be right."""
+    return (
+        SKIPPED_FOLDERS.isdisjoint(parts)
+        and not parts[-1].startswith(SKIPPED_NAMES)
+        and ".." not in parts
+    )
+
+
+def is_test(parts: Sequence[str]) -> bool:
+    return (
+        not TEST_FOLDERS.isdisjoint(parts[:-1])
+        or parts[-1].startswith("test_")
+        or parts[-1] == "conftest.py"
+    )
+
+
+def code_files(root: Path, with_tests: bool) -> tuple[Path, ...]:
+    """Python files below `root` that are allowed, sorted."""
+    found = []
+    for path in root.rglob("*.py"):
+        parts = path.relative_to(root).parts
+        if is_allowed(parts) and (with_tests or not is_test(parts)):
+            found.append(path)
+    return tuple(sorted(found))
+
+
+def manuals(folders: Sequence[Path | str]) -> Iterator[tuple[Manual, Source]]:
+    """Documentation unpacked as FOLDER/PACKAGE/..., one source for each package of `MANUALS`
+    that is there.
+    """
+    for folder in map(Path, folders):
+        if not folder.is_dir():
+            raise BadTraining(f"{str(folder)[:200]!r} is not a folder of documentation packages")
+        for manual in MANUALS:
+            root = folder / manual.package
+            if root.is_dir():
+                yield manual, _manual_source(root, manual)
+
+
+def _manual_source(root: Path, manual: Manual) -> Source:
+    version = root / "VERSION"
+    number = version.read_text().strip() if version.exists() else "unknown"
+    found = {
+        path
+        for pattern in manual.globs
+        for path in root.glob(pattern)
+        if path.is_file()
+        and not path.is_symlink()
+        and SKIPPED_PAGES.union(manual.skipped).isdisjoint(path.relative_to(root).parts)
+    }
+    return Source(
+        manual.package,
+        number,
+        manual.licence,
+        "prose",
+        root,
+        tuple(sorted(found)),
+        manual.is_kept_out,
+    )
