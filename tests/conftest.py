@@ -1,4 +1,5 @@
-"""What holds for all tests: one thread, no network, and tests marked `gpu` wait for a machine that has one."""
+"""What holds for all tests: one thread, no network, tests marked `gpu` wait for a machine that has one, and those marked
+`nightly` for `-m nightly`."""
 
 from __future__ import annotations
 
@@ -34,10 +35,16 @@ def pytest_unconfigure() -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: "browser" in item.path.parts)  # playwright keeps an event loop running once it has started; with
     # several workers each is given tests in this order too
     if not torch.cuda.is_available():
-        for item in items:
-            if "gpu" in item.keywords:
-                item.add_marker(pytest.mark.skip(reason="needs a CUDA device"))
+        _skip(items, "gpu", "needs a CUDA device")
+    if "nightly" not in config.getoption("-m"):
+        _skip(items, "nightly", "takes many minutes: pytest -m nightly")
+
+
+def _skip(items: list[pytest.Item], mark: str, reason: str) -> None:
+    for item in items:
+        if mark in item.keywords:
+            item.add_marker(pytest.mark.skip(reason=reason))

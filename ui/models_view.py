@@ -21,6 +21,7 @@ from sequoia.precision import lean_dtype
 
 from .engine_room import named
 from .loading import Report
+from .model_types_view import types_message
 
 VERSION = 1
 _LEAST_CARD = 16e9  # bytes a graphics card needs for a streamed target: its draft, slots and two layers
@@ -31,7 +32,7 @@ def whole(pair: Pair | None, online: bool) -> str:
     device, free = checked_device("auto"), disk_free()
     rows = [_row(one, device, free) for one in presets()]
     return _text({"v": VERSION, "pairs": rows, "loaded": loaded(pair) if pair else None,
-                  "machine": _machine(device, free, online)})
+                  "machine": _machine(device, free, online), "types": types_message()})
 
 
 def told(report: Report) -> str:
@@ -52,7 +53,7 @@ def aside(error: str) -> str:
 def loaded(pair: Pair) -> dict[str, Any]:
     """The pair in use."""
     return {"name": pair.name, **{role: _in_use(pair, role) for role in ("target", "draft")}, "vocab": pair.target.vocab,
-            "limit": pair.limit, "chat": pair.template is not None}
+            "limit": pair.limit, "why": pair.limit_reason, "chat": pair.template is not None}
 
 
 # -- parts ---------------------------------------------------------------------------------------------------------------------

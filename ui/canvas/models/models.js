@@ -16,6 +16,7 @@
       this.makeLoad(frame);
       this.makeUse(frame);
       this.makePairs(frame);
+      this.types = new M.Types(frame);
     }
 
     // -- building --------------------------------------------------------------------------------------------------------------
@@ -77,10 +78,11 @@
       }
     }
 
-    showAll({ pairs, loaded, machine }) {
+    showAll({ pairs, loaded, machine, types }) {
       text(this.machine, `${machine.device} · ${machine.free} of ${machine.memory} memory free · ${machine.disk} disk free` + (machine.online ? "" : " · HF_HUB_OFFLINE is set: nothing is downloaded"));
       this.rows.replaceChildren(...pairs.map((pair) => this.row(pair)));
       this.showUse(loaded);
+      this.types.show(types);
     }
 
     showUse(loaded) {
@@ -92,7 +94,7 @@
         const model = loaded[role];
         rows.push([role[0].toUpperCase() + role.slice(1), [model.name, model.numbers, `${model.forward} forward`, model.device, model.placement].filter(Boolean).join(" · ")]);
       }
-      rows.push(["Vocabulary", `${loaded.vocab.toLocaleString("en")} tokens`], ["Context", `${loaded.limit.toLocaleString("en")} tokens`]);
+      rows.push(["Vocabulary", `${loaded.vocab.toLocaleString("en")} tokens`], ["Context", `${loaded.limit.toLocaleString("en")} tokens${loaded.why ? `: ${loaded.why}` : ""}`]);
       rows.push(["Chat template", loaded.chat ? "yes: “as a chat message” in Decode and Race" : "none: prompts are continued as they stand"]);
       this.use.facts.replaceChildren();
       for (const [name, value] of rows) {

@@ -1,0 +1,52 @@
+"""What another library said when it failed, as the end of one sentence for a person."""
+
+from __future__ import annotations
+
+import re
+
+_LONGEST = 200
+_NAMES = re.compile(
+    r"(?:\b\w*(?:Error|Exception|Errors): |Validation error for field '[^']*': "
+    r"|Class validation error for validator '[^']*': )"
+)
+_CLASS = re.compile(r"<class '([\w.]+)'>")
+_NEXT_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`'(])|Please (?=[a-z])")
+_FIELD = re.compile(
+    r"Field '(\w+)' (?:expected \S+, got \S+ \(value: (.{1,60}).*\)"
+    r"|with value (.{1,60}?) doesn't match any type .*)"
+)
+_INTERNAL = re.compile(
+    r"\bobject\b|NoneType|\bargument|operand|\bindices\b|unhashable|recursion|modulo|division"
+    r"|out of range|has no attribute|[(]\): |\bslice"
+)
+
+
+def reason(problem: BaseException) -> str:
+    """Why it failed, without names of classes and without advice for programmers; never empty."""
+    text = " ".join(
+        str(problem.args[0] if isinstance(problem, KeyError) and problem.args else problem).split()
+    )
+    if isinstance(problem, KeyError) and text.isidentifier():
+        return f"{text!r} is missing, or unknown to the library"
+    if isinstance(problem, MemoryError):
+        return "there is not enough memory"
+    if field := _FIELD.search(text):
+        return f"its {field[1]} is {field[2] or field[3]}, a value of the wrong kind"
+    text = _first_sentence(text)
+    return (
+        "a value in it is of another kind than the library expects"
+        if not text or _INTERNAL.search(text)
+        else text
+    )
+
+
+def panicked(problem: BaseException) -> bool:
+    """Whether it is a failure inside a library written in Rust, which Python does not count among
+    its exceptions."""
+    return type(problem).__name__ == "PanicException"
+
+
+def _first_sentence(text: str) -> str:
+    text = _CLASS.sub(r"\1", _NAMES.sub("", text))
+    first = _NEXT_SENTENCE.split(text, maxsplit=1)[0].rstrip(".,:; ")
+    return first if len(first) <= _LONGEST else first[:_LONGEST].rsplit(" ", 1)[0] + " ..."

@@ -1,0 +1,106 @@
+"""Command line of the sweep: `python -m sequoia.sweep`. Reads flags, tries the types, writes and
+prints what came out."""
+
+from __future__ import annotations
+
+import sys
+import time
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser, Namespace
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import transformers
+
+from ..model_types import FILE, KnownTypes
+from .children import outcomes
+from .summary import faults, not_built, summary
+from .toy_configs import kinds
+from .trial import Outcome
+from .variants import condition
+
+Found = dict[str, dict[str, Outcome]]  # by type and variant
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit status: 1 where a model decodes wrongly or breaks."""
+    options = _parser().parse_args(argv)
+    start = time.monotonic()
+    found = dict(_tried(options))
+    _report(found, time.monotonic() - start)
+    if any(map(faults, found.values())):
+        return 1
+    if not options.only:
+        options.out.write_text(known(found).to_text() + "\n", encoding="utf-8")
+    return 0
+
+
+def known(found: Mapping[str, Mapping[str, Outcome]]) -> KnownTypes:
+    """The list of what was `found`."""
+    types = tuple(summary(kind, one, _condition(kind)) for kind, one in sorted(found.items()))
+    return KnownTypes(transformers.__version__, types)
+
+
+def _condition(kind: str) -> str:
+    try:
+        return condition(kind)[0]
+    except Exception:  # the type's own validation: there is no config of it
+        return ""
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(
+        "python -m sequoia.sweep",
+        description="Try every causal model type at toy size.",
+        formatter_class=ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument(
+        "--only", nargs="+", metavar="TYPE", choices=kinds(), help="these types; nothing is written"
+    )
+    parser.add_argument(
+        "--variants", type=int, metavar="N", help="at most so many of each type (default: all)"
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="types tried at the same time")
+    parser.add_argument("--out", type=Path, default=FILE, help="the list to write")
+    return parser
+
+
+def _tried(options: Namespace) -> Iterator[tuple[str, dict[str, Outcome]]]:
+    """Each type with the outcomes of its variants, told as they come."""
+    chosen = options.only or kinds()
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for kind, found in zip(
+            chosen, pool.map(lambda one: outcomes(one, options.variants), chosen), strict=True
+        ):
+            print(f"{kind}: {_line(found)}", flush=True)
+            yield kind, found
+
+
+def _line(found: Mapping[str, Outcome]) -> str:
+    counts = Counter(one.status for one in found.values())
+    words = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
+    base = found["base"]
+    return words if base.status == "runs" else f"{words}; as it is {base.status}: {base.words}"
+
+
+def _report(found: Mapping[str, Mapping[str, Outcome]], seconds: float) -> None:
+    types = Counter(one.result for one in known(found).types)
+    every = [one for variants in found.values() for one in variants.values()]
+    statuses = Counter(one.status for one in every)
+    worst = max((one.distance for one in every if one.status == "runs"), default=0.0)
+    print(f"\n{len(found)} types in {seconds:.0f} s: {_counted(types)}")
+    print(f"{len(every)} variants: {_counted(statuses)}; logits within {worst:.1g} of their spread")
+    for kind, variants in found.items():
+        for name, one in not_built(variants).items():
+            print(f"not built: {kind}, {name}: {one.words}")
+        for name, one in faults(variants).items():
+            print(f"FAULT {kind}, {name}: {one.status}, {one.words}", file=sys.stderr)
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

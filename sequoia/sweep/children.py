@@ -1,0 +1,90 @@
+"""Trials in processes of their own, so that a crash or an endless loop in one model's code is a
+result."""
+
+from __future__ import annotations
+
+import multiprocessing
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers.utils import logging as transformers_logging
+
+from .trial import Outcome, try_config
+from .variants import Changes, variants
+
+SECONDS = 120.0  # for one variant; most take less than one
+Trial = Callable[[str, Mapping[str, Any], Path], Outcome]
+
+
+def outcomes(kind: str, most: int | None = None, trial: Trial = try_config) -> dict[str, Outcome]:
+    """What `trial` made of each variant of `kind`, at most `most` of them."""
+    try:
+        left = list(variants(kind).items())[:most]
+    except Exception as problem:  # the type's own validation
+        return {"base": Outcome("no config", f"{type(problem).__name__}: {problem}")}
+    found: dict[str, Outcome] = {}
+    while left:
+        found.update(_in_a_child(trial, kind, left))
+        left = [one for one in left if one[0] not in found]
+    return found
+
+
+def _in_a_child(
+    trial: Trial, kind: str, tasks: Sequence[tuple[str, Changes]]
+) -> Iterator[tuple[str, Outcome]]:
+    """Outcomes of `tasks` as far as one process gets. Where that is not the end, the last is a
+    crash."""
+    ours, its = multiprocessing.Pipe()
+    with tempfile.TemporaryDirectory() as folder:
+        child = _context().Process(
+            target=_work, args=(trial, kind, tasks, folder, its), daemon=True
+        )
+        child.start()
+        its.close()
+        for name, _ in tasks:
+            outcome = _received(ours)
+            yield name, outcome or Outcome("crashed", _end(child))
+            if outcome is None:
+                break
+        child.kill()
+        child.join()
+
+
+def _received(ours: Connection) -> Outcome | None:
+    """The next outcome, or None where none comes in time."""
+    try:
+        return ours.recv() if ours.poll(SECONDS) else None
+    except EOFError:
+        return None
+
+
+def _end(child: Any) -> str:
+    """Why `child` sent nothing."""
+    child.join(1)
+    if child.exitcode is None:
+        return f"no result within {SECONDS:g} s"
+    return f"the process ended with status {child.exitcode}"
+
+
+def _work(
+    trial: Trial, kind: str, tasks: Sequence[tuple[str, Changes]], folder: str, its: Connection
+) -> None:
+    torch.set_num_threads(1)
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
+    for number, (_, changes) in enumerate(tasks):
+        its.send(trial(kind, changes, Path(folder) / str(number)))
+
+
+def _context() -> Any:
+    """Processes that start with everything imported, where the system can."""
+    methods = multiprocessing.get_all_start_methods()
+    if "forkserver" not in methods:
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    return context

@@ -1,0 +1,48 @@
+"""What the outcomes of a type's variants mean for a person who wants to use a model of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..model_types import ModelType
+from .trial import Outcome
+
+FAULTS = ("differs", "crashed")
+_NO_MODEL = ("no config", "no model")
+
+
+def summary(kind: str, found: Mapping[str, Outcome], condition: str) -> ModelType:
+    """The type as the list shows it. `condition` names the variant on which all but "base" rest, or
+    is empty."""
+    base = found["base"]
+    result = _result(base, found.get(condition, base))
+    if result not in ("runs", "partly"):
+        return ModelType(kind, result, base.words)
+    tried = sum(one.status == "runs" for one in found.values())
+    needed = condition if result == "partly" else ""
+    return ModelType(kind, result, base.words, needed, tried, _without(found, condition))
+
+
+def faults(found: Mapping[str, Outcome]) -> dict[str, Outcome]:
+    """The variants that decode wrongly or break."""
+    return {name: one for name, one in found.items() if one.status in FAULTS}
+
+
+def not_built(found: Mapping[str, Outcome]) -> dict[str, Outcome]:
+    """The variants that `transformers` itself cannot build or run."""
+    return {name: one for name, one in found.items() if one.status in _NO_MODEL}
+
+
+def _result(base: Outcome, changed: Outcome) -> str:
+    """What a type comes to that gave `base` as it is, and `changed` under its condition."""
+    if base.status in _NO_MODEL:
+        return "not built"
+    if base.status == "runs":
+        return "runs"
+    return "partly" if changed.status == "runs" else "refused"
+
+
+def _without(found: Mapping[str, Outcome], condition: str) -> tuple[tuple[str, str], ...]:
+    """The options that are refused although the type runs without them."""
+    refused = {name: one for name, one in found.items() if one.status == "refused"}
+    return tuple((name, refused[name].words) for name in refused if name not in ("base", condition))

@@ -1,0 +1,90 @@
+"""Random toy models on disk: a target, a draft that nearly agrees with it, and a tokenizer for
+both.
+
+Knows nothing of trees.
+"""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
+
+from .toy_configs import VOCAB, WIDTH
+
+MOST_PARAMETERS = 5_000_000
+_NOISE = 0.03  # of each weight's spread, on the draft: its first guess is then accepted quite often
+_STOP = "<|endoftext|>"  # a name that some tokenizer classes add where it is missing
+_START = "<|start|>"
+
+
+class TooLarge(Exception):
+    """A toy config that still makes a large model."""
+
+
+def random_model(config: Any, seed: int = 0) -> Any:
+    """A model of `config` in float32 whose logits have a spread of about 2 and depend on positions.
+
+    Raises TooLarge, or whatever the model's own code raises.
+    """
+    _refuse_large(config)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
+        for name, weight in model.named_parameters():
+            _draw(name, weight)
+    return model
+
+
+def _refuse_large(config: Any) -> None:
+    with torch.device("meta"):
+        empty = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
+    size = sum(weight.numel() for weight in empty.parameters())
+    if size > MOST_PARAMETERS:
+        raise TooLarge(f"{size:,} parameters; a toy model has at most {MOST_PARAMETERS:,}")
+
+
+@torch.no_grad()
+def _draw(name: str, weight: torch.Tensor) -> None:
+    if weight.dim() <= 1:
+        weight.add_(torch.randn_like(weight), alpha=0.1)
+    elif any(word in name for word in ("embed", "wte", "wpe")):
+        weight.normal_(std=0.4)
+    else:
+        weight.normal_(std=2 / WIDTH**0.5)
+
+
+def noisy(model: Any, seed: int = 1) -> Any:
+    """A copy of `model` with a little noise on every weight."""
+    copied = copy.deepcopy(model)
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for weight in copied.parameters():
+            noise = torch.randn(weight.shape, generator=generator)
+            weight.add_(noise, alpha=_NOISE * float(weight.std(correction=0)))
+    return copied
+
+
+def toy_tokenizer() -> PreTrainedTokenizerFast:
+    """Single bytes, two special tokens, and unused ones up to VOCAB."""
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    pieces = [_STOP, _START, *alphabet]
+    pieces += [f"<unused{number}>" for number in range(VOCAB - len(pieces))]
+    core = Tokenizer(models.BPE({piece: number for number, piece in enumerate(pieces)}, []))
+    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    core.decoder = decoders.ByteLevel()
+    return PreTrainedTokenizerFast(tokenizer_object=core, eos_token=_STOP, bos_token=_START)
+
+
+def save(model: Any, config: Any, folder: Path) -> str:
+    """Write `model` and a tokenizer as a model of the hub comes; the folder's name. `config` is the
+    whole one: some types build their language model of a part of it."""
+    model.save_pretrained(folder)
+    config.architectures = [type(model).__name__]
+    config.save_pretrained(folder)
+    toy_tokenizer().save_pretrained(folder)
+    return str(folder)

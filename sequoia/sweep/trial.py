@@ -1,0 +1,186 @@
+"""One toy pair loaded as a visitor's would be, decoded with a tree, and compared with
+`transformers` alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import AutoModelForCausalLM
+
+from ..auto import speculate
+from ..checks import check_source
+from ..engine import plain
+from ..errors import SequoiaError
+from ..hub import load_pair
+from ..lossless import compare
+from ..models import TreeModel
+from ..pair import Pair
+from ..policy import Policy
+from ..rows import all_rows
+from ..trace import StepTrace
+from ..tree import Tree
+from .toy_configs import CONTEXT, toy_config
+from .toy_models import noisy, random_model, save
+
+TOKENS = 20  # decoded at the end of the context, where length-dependent code would show
+TREE = Tree.kary(2, 3)
+TOLERANCE = 1e-4  # of the logits' spread, in float32
+_PARTS = 13  # tokens that a prompt is read by in one of the comparisons
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one toy config.
+
+    status: "runs", "refused" (words: the message), "no config" or "no model" (`transformers`
+    itself does not build it), "differs" or "crashed" (both are faults). distance: the largest
+    difference of logits, relative to their spread.
+    """
+
+    status: str
+    words: str = ""
+    distance: float = 0.0
+    accepted: int = 0
+
+
+def try_config(kind: str, changes: Mapping[str, Any], folder: Path) -> Outcome:
+    """Build, load, decode and compare one toy pair in `folder`. Never raises for a faulty model."""
+    try:
+        config = toy_config(kind, changes)
+    except Exception as problem:  # any library's own validation
+        return Outcome("no config", _words(problem))
+    if refusal := _refused_config(kind, config, folder / "config"):
+        return Outcome("refused", refusal)
+    try:
+        model = random_model(config)
+        _own(model, range(8))
+    except Exception as problem:  # TooLarge, or any library's own code
+        return Outcome("no model", _words(problem))
+    target = save(model, config, folder / "target" / kind)
+    draft = save(noisy(model), config, folder / "draft" / kind)
+    try:
+        pair = load_pair(
+            target=target,
+            draft=draft,
+            device="cpu",
+            dtype="float32",
+            online=False,
+            tell=lambda _: None,
+        )
+        return _compared(pair, target)
+    except SequoiaError as problem:
+        return Outcome("refused", _reason(kind, problem))
+    except Exception as problem:
+        return Outcome("crashed", _words(problem))
+
+
+def _refused_config(kind: str, config: Any, folder: Path) -> str:
+    """Why the config alone is refused, or ""."""
+    config.save_pretrained(folder)
+    try:
+        check_source(kind, folder, weight_bytes=0)
+    except SequoiaError as problem:
+        return _reason(kind, problem)
+    return ""
+
+
+def _reason(kind: str, problem: SequoiaError) -> str:
+    """The message without the model's name, which is its type here, and without measured figures."""
+    words = re.sub(rf"^{re.escape(kind)}( \([\w-]+\))? ", "", str(problem))
+    return re.sub(r" by [\d.e+-]+ of their spread; allowed is [\d.e+-]+", "", words)
+
+
+def _compared(pair: Pair, folder: str) -> Outcome:
+    """Decode with a tree and without to the end of the context, and compare with the model in
+    `folder` alone."""
+    reference = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    length = min(pair.limit, CONTEXT)
+    new = min(TOKENS, length // 2)
+    prompt = ("0123456789" * CONTEXT)[: length - new]
+    policy = Policy(max_new_tokens=new, ignore_eos=True)
+    steps = list(speculate(pair, prompt, policy, TREE))
+    runs = {"tree": _tokens(steps), "plain": _tokens(plain(pair, prompt, policy))}
+    ids = list(pair.encode(prompt))
+    own = generated(reference, ids, length)
+    found = distances(pair.target, reference, [*ids, *own])
+    distance = float(torch.tensor(found).max())  # NaN if any is
+    words = _difference(runs, own, distance)
+    return Outcome("differs" if words else "runs", words, distance, new - len(steps))
+
+
+def _tokens(steps: Iterable[StepTrace]) -> list[int]:
+    return [token for step in steps for token in step.emitted]
+
+
+def _difference(runs: Mapping[str, Sequence[int]], own: Sequence[int], distance: float) -> str:
+    """What is not as in `transformers` alone, or ""."""
+    for name, tokens in runs.items():
+        at = compare(tokens, own)
+        if at is not None or len(tokens) != len(own):
+            return f"token {(at or 0) + 1} of {name} decoding is not generate()'s"
+    return "" if distance <= TOLERANCE else f"logits off by {distance:.2g} of their spread"
+
+
+@torch.inference_mode()
+def generated(model: Any, ids: Sequence[int], length: int) -> list[int]:
+    """The tokens that `generate()` of `transformers` adds to `ids` up to `length` in all,
+    greedy."""
+    model.generation_config.eos_token_id = None
+    found = model.generate(
+        torch.tensor([ids]),
+        attention_mask=torch.ones(1, len(ids)).long(),
+        max_length=length,
+        do_sample=False,
+        pad_token_id=0,
+    )
+    return found[0, len(ids) :].tolist()
+
+
+def distances(model: TreeModel, reference: Any, text: Sequence[int]) -> list[float]:
+    """Differences of logits to those of `reference` without a cache, relative to their spread: a
+    tree's rows at several places of `text`, the token after a kept path, and a text read in
+    parts."""
+    found = []
+    for prefix in {1, len(text) // 2, len(text) - TREE.levels}:
+        found += _around(model, reference, text, prefix)
+    context = model.open(len(text))
+    for start in range(0, len(text), _PARTS):
+        got = context.extend(text[start : start + _PARTS])
+        found.append(_distance(got, _own(reference, text[: start + _PARTS])))
+    return found
+
+
+def _around(model: TreeModel, reference: Any, text: Sequence[int], prefix: int) -> list[float]:
+    """The same for a tree right after the first `prefix` tokens of `text`."""
+    context = model.open(len(text) + len(TREE))
+    context.extend(text[:prefix])
+    tokens = [(7 * node + text[prefix]) % model.vocab for node in range(len(TREE))]
+    logits = context.forward(tokens, all_rows(context, TREE))  # (nodes, vocab)
+    paths = [
+        [*text[:prefix], *(tokens[one] for one in TREE.path(node))] for node in range(len(TREE))
+    ]
+    found = [_distance(logits[node], _own(reference, path)) for node, path in enumerate(paths)]
+    last = len(TREE) - 1
+    context.keep(TREE.path(last)[:-1])
+    after = paths[last][:-1]
+    got = context.extend([5])
+    return [*found, _distance(got, _own(reference, [*after, 5]))]
+
+
+@torch.inference_mode()
+def _own(reference: Any, text: Sequence[int]) -> torch.Tensor:
+    return reference(input_ids=torch.tensor([list(text)]), use_cache=False).logits[0, -1].double()
+
+
+def _distance(got: torch.Tensor, wanted: torch.Tensor) -> float:
+    wanted = wanted[: len(got)]
+    return float((got.double() - wanted).abs().max() / wanted.std().clamp(min=1e-9))
+
+
+def _words(problem: Exception) -> str:
+    return f"{type(problem).__name__}: {' '.join(str(problem).split())[:300]}"

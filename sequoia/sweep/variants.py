@@ -1,0 +1,252 @@
+"""What is changed about a toy config, one thing at a time: heads, biases, rotary positions, experts
+and so on.
+
+Everything is read from the fields that the type's config has; a new type of `transformers` needs
+nothing here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..context_length import rope_parameters
+from ..layer_configs import layer_configs
+from .toy_configs import CONTEXT, HEADS, toy_config
+
+Changes = dict[str, Any]
+
+FULL = {"full_attention"}
+WINDOW = 16  # tokens; a window that binds in the toy context
+ORIGINAL = CONTEXT // 2  # the context before it was stretched
+
+# Booleans that are about something else than what is computed, or are changed elsewhere.
+_NO_CHOICES = frozenset(
+    (
+        *("use_cache", "return_dict", "output_attentions", "output_hidden_states", "torchscript"),
+        *("output_router_logits", "is_encoder_decoder", "is_decoder", "add_cross_attention"),
+    )
+)
+_HEAD_FIELDS = ("num_key_value_heads", "num_kv_heads")
+_WINDOW_FIELDS = (
+    "sliding_window",
+    "local_attention",
+    "attention_chunk_size",
+    "window_size",
+    "keep_window_size",
+    "index_topk",
+)
+_EXPERT_FIELDS = ("num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_k")
+_ROTARY_FIELDS = {"rotary_pct": 0.5, "rotary_dim": 8, "partial_rotary_factor": 0.5}
+_SCALES = ("multiplier", "scaling", "scale", "softcap")  # parts of the names of factors
+
+
+def variants(kind: str) -> dict[str, Changes]:
+    """Changes to the text part of a toy config of `kind`, by name. "base" changes nothing. Where
+    that cannot be causal or has layers without full attention, all others are of a model that
+    can."""
+    if not has_text(kind):
+        return {"base": {}}
+    name, needed = condition(kind)
+    config = toy_config(kind, needed).get_text_config()
+    fields = config.to_dict()
+    found: dict[str, Changes] = {"base": {}, **({name: needed} if name else {})}
+    for part in (_booleans, _heads, _layers, _experts, _factors, _rotary_parts, _windows):
+        found.update((one, needed | changes) for one, changes in part(fields))
+    found.update((one, needed | changes) for one, changes in _ropes(config, fields))
+    return found
+
+
+def has_text(kind: str) -> bool:
+    """Whether a config of `kind` describes one language model; some describe several."""
+    try:
+        toy_config(kind).get_text_config()
+    except ValueError:
+        return False
+    return True
+
+
+def condition(kind: str) -> tuple[str, Changes]:
+    """What a config of `kind` needs that the type's own defaults lack: in words, and as changes.
+    Both are empty where nothing is missing, or the type allows no such change."""
+    if not has_text(kind):
+        return "", {}
+    config = toy_config(kind).get_text_config()
+    if config.to_dict().get("is_decoder") is False and not config.is_encoder_decoder:
+        return _working(kind, "is_decoder=True", {"is_decoder": True} | _unsparse(config))
+    return _working(kind, "full attention in every layer", _full_attention(config))
+
+
+def _working(kind: str, name: str, changes: Changes) -> tuple[str, Changes]:
+    """Both where they make a config, else nothing."""
+    try:
+        toy_config(kind, changes)
+    except Exception:  # the type's own validation
+        return "", {}
+    return (name, changes) if changes else ("", {})
+
+
+def _unsparse(config: Any) -> Changes:
+    return {"attention_type": "original_full"} if hasattr(config, "attention_type") else {}
+
+
+def _booleans(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
+    """Each switch the other way round: biases, tied embeddings, norms, parallel attention..."""
+    for name, value in fields.items():
+        if isinstance(value, bool) and name not in _NO_CHOICES:
+            heads = (
+                {"num_kv_heads": HEADS}
+                if name == "multi_query" and "num_kv_heads" in fields
+                else {}
+            )
+            yield f"{name}={not value}", {name: not value, **heads}
+
+
+def _heads(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
+    """Keys shared by all heads, and one for each."""
+    if fields.get("kv_lora_rank"):
+        return  # keys of all heads are made of one small vector, and none is shared
+    for name in _HEAD_FIELDS:
+        if isinstance(fields.get(name), int):
+            yield f"{name}=1", {name: 1}
+            yield f"{name}={HEADS}", {name: HEADS}
+
+
+def _layers(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
+    """A layer that takes its keys from another."""
+    if "num_kv_shared_layers" in fields:
+        yield "num_kv_shared_layers=1", {"num_kv_shared_layers": 1}
+
+
+def _experts(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
+    for name in _EXPERT_FIELDS:
+        if isinstance(fields.get(name), int):
+            yield f"{name}=1", {name: 1}
+    if fields.get("n_group") == 1 and "topk_group" in fields:
+        yield "n_group=2", {"n_group": 2, "topk_group": 1}
+    if isinstance(fields.get("first_k_dense_replace"), int):
+        yield "first_k_dense_replace=0", {"first_k_dense_replace": 0}
+
+
+def _factors(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
+    """All factors other than 1, and soft-capping of logits on."""
+    changed = {
+        name: _factor(name)
+        for name, value in fields.items()
+        if any(part in name for part in _SCALES) and _is_factor(name, value)
+    }
+    if changed:
+        yield "factors", changed
+
+
+def _factor(name: str) -> float:
+    return 5.0 if "softcap" in name else 0.7
+
+
+def _is_factor(name: str, value: Any) -> bool:
+    return isinstance(value, float) or (value is None and "softcap" in name)
+
+
+def _rotary_parts(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
+    """Another share of each head turned."""
+    for name, value in _ROTARY_FIELDS.items():
+        if name in fields:
+            yield f"{name}={value}", {name: value}
+    ropes = fields.get("rope_parameters")
+    if isinstance(ropes, Mapping) and ropes.get("partial_rotary_factor"):
+        yield "partial rotary", {"rope_parameters": {**ropes, "partial_rotary_factor": 0.25}}
+
+
+def _windows(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
+    """Windows within the context, where layers are not named one by one."""
+    for name in _WINDOW_FIELDS:
+        if name in fields and not fields.get("layer_types"):
+            yield f"{name}={WINDOW}", {name: WINDOW}
+
+
+def _full_attention(config: Any) -> Changes:
+    """Full attention in every layer, beside windows that are then never used."""
+    fields = config.to_dict()
+    if "attention_types" in fields:
+        return {"attention_types": [[["global"], fields["num_layers"]]]}
+    if "attn_layer_indices" in fields:
+        return {"attn_layer_indices": [*range(config.num_hidden_layers)]}
+    if "attn_layer_period" in fields:
+        return {"attn_layer_period": 1, "attn_layer_offset": 0}
+    if set(getattr(config, "layer_types", None) or FULL) == FULL:
+        return {}
+    name = type(config).attribute_map.get("layer_types", "layer_types")
+    return {
+        name: ["full_attention"] * config.num_hidden_layers,
+        **_narrow(fields),
+        **_one_rope(fields),
+    }
+
+
+def _narrow(fields: Mapping[str, Any]) -> Changes:
+    """Windows within the context for layers that have one."""
+    return {
+        name: WINDOW for name in _WINDOW_FIELDS if name in fields and name != "keep_window_size"
+    }
+
+
+def _one_rope(fields: Mapping[str, Any]) -> Changes:
+    """The rotary positions of layers with full attention alone, where each kind of layer has its
+    own."""
+    ropes = fields.get("rope_parameters")
+    if isinstance(ropes, Mapping) and "full_attention" in ropes:
+        return {"rope_parameters": {"full_attention": ropes["full_attention"]}}
+    return {}
+
+
+def _ropes(config: Any, fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
+    """Every scaling of rotary positions, stretched from ORIGINAL to CONTEXT tokens."""
+    ropes = fields.get("rope_parameters")
+    if not ropes or "hidden_size" not in fields:
+        return
+    outer = {"original_max_position_embeddings": ORIGINAL}
+    outer = outer if "original_max_position_embeddings" in fields else {}
+    share = _share(config)
+    part = {"partial_rotary_factor": share} if "partial_rotary_factor" in str(ropes) else {}
+    for name, scaled in _scalings(int(_head_size(config) * share) // 2).items():
+        rope = _with(ropes, {**scaled, **part, "rope_type": name})
+        yield f"rope {name}", {"rope_parameters": rope, **outer}
+
+
+def _share(config: Any) -> float:
+    """How much of a head is turned: all, or half where it is a part, as a toy head is small."""
+    rope = rope_parameters(layer_configs(config)[0])[0]
+    part = rope.get("partial_rotary_factor") or 1.0
+    if rope.get("rope_type") == "proportional":  # which turns a part in its own way
+        return 1.0
+    return part if part >= 0.5 else 0.5
+
+
+def _with(ropes: Mapping[str, Any], scaled: Mapping[str, Any]) -> dict[str, Any]:
+    """`ropes` scaled, each part of it where there is one for each kind of layer."""
+    if not any(isinstance(part, Mapping) for part in ropes.values()):
+        return {**ropes, **scaled}
+    parts = {name: part for name, part in ropes.items() if isinstance(part, Mapping)}
+    return {**ropes, **{name: {**part, **scaled} for name, part in parts.items()}}
+
+
+def _head_size(config: Any) -> int:
+    layer = layer_configs(config)[0]
+    return getattr(layer, "head_dim", None) or layer.hidden_size // layer.num_attention_heads
+
+
+def _scalings(pairs: int) -> dict[str, dict[str, Any]]:
+    stretched = {"factor": CONTEXT / ORIGINAL, "original_max_position_embeddings": ORIGINAL}
+    factors = {
+        "short_factor": [1.0 + 0.1 * i for i in range(pairs)],
+        "long_factor": [2.0 + 0.5 * i for i in range(pairs)],
+        "short_mscale": 1.1,
+        "long_mscale": 1.3,
+    }
+    return {
+        "linear": {"factor": 2.0},
+        "dynamic": {"factor": 2.0},
+        "yarn": stretched,
+        "llama3": {**stretched, "low_freq_factor": 1.0, "high_freq_factor": 4.0},
+        "longrope": {**stretched, **factors},
+    }
