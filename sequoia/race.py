@@ -46,6 +46,7 @@ class Race:
     def __init__(self, pair: Pair, prompt: str, policy: Policy, lanes: Sequence[Lane]) -> None:
         if not 1 <= len(lanes) <= MOST_LANES:
             raise BadPolicy(f"a race of {shown(len(lanes))} lanes; allowed are 1 to {MOST_LANES}")
+        pair.require_room(pair.encode(prompt), policy.max_new_tokens)
         self.lanes = tuple(lanes)
         self.decoders = tuple(Decoder(pair, prompt, policy, lane.tree, lane.verifier) for lane in lanes)
         require_each(sum((decoder.missing for decoder in self.decoders), Counter()), f"the {len(lanes)} lanes need",

@@ -12,6 +12,7 @@ from typing import Any
 from sequoia import Shaper, Tree
 from sequoia.law import LEAST_BITS, MOST_PLACES, FirstTokens, Place, first_tokens, place_in
 from sequoia.race_file import MAX_CELLS, MAX_CONTEXT, Result
+from sequoia.text import ending
 
 from .judging import Case, said
 
@@ -91,7 +92,7 @@ class Meter:
         ids = [*pair.encode(self._case.prompt), *place.common]
         square = found.statistic
         return {"draws": found.draws, "wanted": DRAWS, "going": going, "at": len(place.common), "lane": self._lane,
-                "bits": place.bits, "rule": _rule(place), "context": pair.tokenizer.decode(ids[-_CONTEXT_TOKENS:])[-MAX_CONTEXT:],
+                "bits": place.bits, "rule": _rule(place), "context": ending(pair.tokenizer, ids, _CONTEXT_TOKENS)[-MAX_CONTEXT:],
                 "statistic": None if square is None else min(square, 1e12), "freedom": found.freedom,
                 "sight": None if found.sight is None else min(found.sight, 1.0),
                 "cells": [{"text": None if cell.token is None else pair.piece(cell.token), "more": cell.more,

@@ -83,6 +83,7 @@ class Runner(Worker):
         return "; ".join(filter(None, (start, missing))) or None
 
     def _begin(self, pair: Pair) -> Decoder:
+        pair.require_room(pair.encode(self.order.prompt), self.order.policy.max_new_tokens)
         tree, how = self.order.wish.tree(pair, self.order.policy, self.order.verifier, self.order.prompt)
         decoder = Decoder(pair, self.order.prompt, self.order.policy, tree, self.order.verifier)
         self._meta = meta_of(pair, self.order, tree, how)

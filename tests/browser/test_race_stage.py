@@ -228,6 +228,45 @@ def test_a_lane_that_may_be_as_fast_as_both_neighbours_takes_no_place_from_the_s
     assert [text(page, lane(index, "place")) for index in (3, 0, 1, 2)] == ["shared 1st", "shared 1st", "2nd", "4th"]
 
 
+def test_the_slowest_lane_is_never_first(page: Page) -> None:
+    """Lane 0 wavers so much that nothing tells it from the two others, although one of them is
+    clearly faster than the other; it finishes last."""
+    whole = paced(96, {0: 0.0105, 1: 0.009, 2: 0.0101}, wild=(0,))
+    still(page, whole)
+    assert [text(page, lane(index, "place")) for index in (1, 2, 0)] == ["1st", "shared 2nd", "shared 2nd"]
+    spoken = page.text_content(".sq-spoken") or ""
+    assert spoken.endswith("1st Plain, shared 2nd Chain, shared 2nd Sequoia")
+
+
+PLACES = """clocks => {
+  const lane = (seconds) => {
+    const fold = new Sequoia.race.Fold(), { length } = seconds;
+    seconds.forEach((verify, k) => fold.add({ text: ["x"], finish: k < length - 1 ? null : "length", seconds: { verify } }, 1));
+    return fold;
+  };
+  const folds = clocks.map(lane), end = Math.max(...folds.map((fold) => fold.clock));
+  return [folds.map((fold) => fold.clock), Sequoia.race.places(folds, end, true)];
+}"""
+
+
+def test_places_follow_the_clocks_whatever_the_lanes_do(page: Page) -> None:
+    """Among 300 races of wavering lanes, no place is better than one of a lane that was earlier."""
+    dice, shared = random.Random(11), 0
+    for _ in range(300):
+        wavers = [dice.choice((0.0, 0.2, 0.6)) for _ in range(dice.randint(2, 4))]
+        pace = [dice.uniform(1.0, 1.1) for _ in wavers]
+        clocks = [[pace[i] * (1 + wavers[i] * dice.uniform(-1, 1)) for _ in range(32)] for i in range(len(wavers))]
+        ends, places = page.evaluate(PLACES, clocks)
+        order = sorted(range(len(ends)), key=ends.__getitem__)
+        numbers = [places[i]["place"] for i in order]
+        assert numbers[0] == 1
+        assert numbers == sorted(numbers)
+        assert all(number <= rank for rank, number in enumerate(numbers, 1))
+        assert [places[i]["tied"] for i in order] == [numbers.count(number) > 1 for number in numbers]
+        shared += any(place["tied"] for place in places)
+    assert 0 < shared < 300
+
+
 def test_no_place_is_given_that_another_may_still_take(page: Page) -> None:
     """Guards against "1st" for a lane whose clock is ahead of one that still runs."""
     whole = race(lanes=2, tokens=4)

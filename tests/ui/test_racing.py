@@ -316,6 +316,16 @@ def test_the_law_is_checked_where_it_is_asked_for(make: Callable[..., RaceRun], 
     assert [result and result["lossless"]["kind"] for result in unchecked] == [None, "none", "none"]
 
 
+def test_the_context_of_first_tokens_begins_with_a_whole_character(
+        make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the last dozen tokens, of which this prompt's are a byte each."""
+    monkeypatch.setattr(metering, "DRAWS", 60)
+    results = results_of(raced(make(**TEMPERED, check=True, prompt="🙂" * 8 + "a")))
+    count = results[1]["lossless"]["count"]
+    assert count["at"] < 4
+    assert count["context"].startswith("🙂")
+
+
 def p_value(square: float, freedom: int) -> float:
     return float(torch.special.gammaincc(torch.tensor(freedom / 2, dtype=torch.float64), torch.tensor(square / 2)))
 

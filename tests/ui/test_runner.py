@@ -49,6 +49,19 @@ def test_a_planned_chain_says_why(make: Callable[..., LiveRun], monkeypatch: pyt
     assert meta["tree"]["why"].startswith("A chain: its last node is predicted to add ")
 
 
+def test_more_tokens_than_a_limited_model_is_used_for_are_refused(
+    make: Callable[..., LiveRun], pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before a tree is planned, which takes seconds."""
+    monkeypatch.setattr(pair.target, "limit", 40)
+    monkeypatch.setattr(pair.target, "limit_reason", "its rotary positions change")
+    monkeypatch.setattr("ui.trees.default_plan", lambda *_: pytest.fail("planned"))
+    live = make(wish=Wish("planned"), prompt="0123456789", tokens=31)
+    live.start(None)
+    error = next(message["error"] for message in sent(live.messages()) if message.get("error"))
+    assert "10 tokens and 31 new ones are 41; the models hold 40 of both together" in error
+
+
 def test_stop_ends_the_run_within_the_present_step(make: Callable[..., LiveRun], gate: Gate) -> None:
     """Guards against a Stop that is looked at only at the end of the run: exactly the step under way is finished."""
     live = make(tokens=100)

@@ -100,21 +100,27 @@
   };
 
   /**
-   * Place of each lane at t, {place from 1, tied}; null where it has not finished, or where one behind on its clock may still overtake it.
-   * It counts the lanes that arrived earlier and were clearly faster, so lanes that none of them tells apart share a place.
+   * Place of each lane at t, {place from 1, tied}; null where it has not finished, or where one that is behind on its
+   * clock may still overtake it. A place counts the lanes that finished earlier and were clearly faster, and is never
+   * better than that of a lane that finished earlier: so lanes that share one are neighbours in the order of finish.
    */
   R.places = function (folds, t, done) {
-    const over = (fold) => fold.finish && fold.clock <= t, places = folds.map(() => null);
+    const finished = folds.filter((fold) => fold.finish && fold.clock <= t).sort((a, b) => a.clock - b.clock);
+    const ahead = (other, fold) => other.clock < fold.clock && R.spread(other, fold, t)?.verdict !== "even";
+    const taken = [];
+    for (const fold of finished) {
+      const faster = finished.filter((other) => ahead(other, fold)).length;
+      taken.push(Math.max(taken.at(-1) ?? 1, 1 + faster));
+    }
     const behind = (clock) => !done && folds.some((fold) => !fold.finish && fold.clock < clock);
-    const ahead = (other, fold) => over(other) && other.clock < fold.clock && R.spread(other, fold, t)?.verdict !== "even";
-    const taken = folds.map((fold) => (over(fold) ? 1 + folds.filter((other) => ahead(other, fold)).length : null));
-    taken.forEach((place, i) => {
-      if (place) places[i] = { place, tied: taken.indexOf(place) !== taken.lastIndexOf(place) };
+    return folds.map((fold) => {
+      const place = taken[finished.indexOf(fold)];
+      if (!place || behind(fold.clock)) return null;
+      return { place, tied: taken.indexOf(place) !== taken.lastIndexOf(place) };
     });
-    return places.map((place, i) => (place && behind(folds[i].clock) ? null : place));
   };
 
-  /** A place in words: "1st", or "1st =" where it is shared. */
+  /** A place in words: "1st", or "shared 1st". */
   R.placed = ({ place, tied }) => (tied ? "shared " : "") + R.ordinal(place);
   R.ordinal = (place) => place + (["th", "st", "nd", "rd"][place] || "th");
 })((window.Sequoia = window.Sequoia || {}));

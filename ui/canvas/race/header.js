@@ -65,7 +65,7 @@
   /** The order of arrival, for those who cannot see it. */
   function order({ lanes, folds, end }) {
     const places = R.places(folds, end, true);
-    return lanes.map((lane, i) => [places[i], R.name(lane, i)]).filter(([place]) => place).sort(([a], [b]) => a.place - b.place)
-      .map(([place, name]) => R.placed(place) + " " + name).join(", ");
+    const placed = lanes.map((lane, i) => i).filter((i) => places[i]).sort((a, b) => folds[a].clock - folds[b].clock);
+    return placed.map((i) => R.placed(places[i]) + " " + R.name(lanes[i], i)).join(", ");
   }
 })((window.Sequoia = window.Sequoia || {}));

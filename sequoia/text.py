@@ -1,0 +1,222 @@
+"""Token ids to text, one token at a time. Knows a tokenizer and no models.
+
+What is given out for a run joins to what the tokenizer's `decode` makes of all its ids, and every
+character comes out with the token that completes it. There are two kinds of tokens:
+
+- Tokens that stand for bytes of UTF-8: all tokens of a byte-level tokenizer (GPT-2, Llama 3, Qwen),
+  and the 256 tokens <0x00> to <0xFF> that others (Llama 2, Mistral, Gemma) use for characters they
+  have no token for. Bytes are collected until they are a whole character. Those that never become
+  one turn into replacement characters, as many as `decode` writes.
+- All other tokens hold whole characters. They are decoded behind the tokens before them, because
+  many tokenizers write a token differently at the start of a text.
+
+In one case `decode` says less than this: where a run of tokens like <0xE4> is not valid UTF-8 as a
+whole, it replaces every byte of the run, even those of whole characters. They were shown by then,
+so they stay, and only the other bytes are replaced. Encoding a text never makes such a run.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tokenizers import decoders, models
+
+REPLACEMENT = "\ufffd"
+_BYTE_TOKEN = re.compile(r"<0x([0-9A-F]{2})>")
+_ENOUGH = 8  # tokens; a character has at most four bytes
+# What `transformers` shortens when it cleans up spaces, see `clean_up_tokenization` there.
+_CLEANED = (" .", " ?", " !", " ,", " ' ", " n't", " 'm", " 's", " 've", " 're")
+_BEGINNINGS = {text[:n] for text in _CLEANED for n in range(1, len(text))}
+# " n ' t" becomes " n't", and that "n't", so " n '" is one of them.
+_BEGUN = (" n '", *sorted(_BEGINNINGS, key=len, reverse=True))
+
+
+class TokenBytes:
+    """The bytes of UTF-8 that each token of a tokenizer stands for, where it does.
+
+    level: whether every token does.
+    """
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+        self.level = isinstance(_backend(tokenizer, "decoder"), decoders.ByteLevel)
+        self._found: dict[int, bytes | None] = {}
+
+    def of(self, token: int) -> bytes | None:
+        """Its bytes, none of them for an id that is no token; None for one of whole characters."""
+        if token not in self._found:
+            self._found[token] = self._look(token)
+        return self._found[token]
+
+    def replaced(self, broken: bytes) -> str:
+        """What `decode` writes for bytes that make no character: a byte-level tokenizer one
+        replacement character, the others one for each byte."""
+        return REPLACEMENT if self.level else REPLACEMENT * len(broken)
+
+    def _look(self, token: int) -> bytes | None:
+        name = self._tokenizer.convert_ids_to_tokens(token)
+        if name is None:
+            return b""
+        if self.level:
+            return _level_bytes(name)
+        found = _BYTE_TOKEN.fullmatch(name)
+        if found is None or name in self._tokenizer.decode([token]):
+            return None
+        return bytes([int(found[1], 16)])
+
+
+def _level_bytes(name: str) -> bytes:
+    """The bytes of a byte-level token, as its decoder reads its name."""
+    if all(character in _LEVEL for character in name):
+        return bytes(_LEVEL[character] for character in name)
+    return name.encode("utf-8")
+
+
+def _level_alphabet() -> dict[str, int]:
+    """The byte behind each character in the names of byte-level tokens: its own where it is
+    visible, the others are numbered from 256 on."""
+    visible = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [byte for byte in range(0x100) if byte not in visible]
+    shifted = {chr(0x100 + i): byte for i, byte in enumerate(others)}
+    return {chr(byte): byte for byte in visible} | shifted
+
+
+_LEVEL = _level_alphabet()
+
+
+class Pieces:
+    """The texts of single tokens."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenizer = tokenizer
+        self._bytes = TokenBytes(tokenizer)
+        self._before = tuple(tokenizer("a", add_special_tokens=False)["input_ids"])
+
+    def of(self, token: int) -> str:
+        """The text of one token inside a text; bytes that are no whole character as <0xE4>."""
+        data = self._bytes.of(token)
+        if data is None:
+            stream = TextStream(self.tokenizer, self._before)
+            return stream.add(token) + stream.pending or self.tokenizer.decode([token])
+        text, rest = characters(data, _named)
+        return text + _named(rest)
+
+
+def _named(data: bytes) -> str:
+    return "".join(f"<0x{byte:02X}>" for byte in data)
+
+
+class TextStream:
+    """Token ids to text. `context`: the tokens before the first one, whose text is known."""
+
+    def __init__(self, tokenizer: Any, context: Sequence[int] = ()) -> None:
+        self._tokenizer = tokenizer
+        self._bytes = TokenBytes(tokenizer)
+        self._cleans = _cleans(tokenizer)
+        self._incomplete = b""  # bytes of a character so far
+        self._window: list[int] = []  # the last ids, which are decoded together
+        self._shown = 0  # characters of their text that were given out
+        for token in context[-_ENOUGH:]:
+            self.add(token)
+        before = self._decoded()
+        if not before.endswith(REPLACEMENT):  # else the first token may complete a character
+            self._shown = len(before)
+
+    def add(self, token: int) -> str:
+        """The text that `token` adds; "" while a character is incomplete."""
+        data = self._bytes.of(token)
+        if data is None:
+            broken = self._broken()
+            self._incomplete = b""
+            return broken + self._add_text(token)
+        return self._add_bytes(token, data) if data else ""
+
+    @property
+    def pending(self) -> str:
+        """What a text that ends here adds to what was given out, such as the replacement of an
+        incomplete character."""
+        return self._held() + self._broken()
+
+    def _held(self) -> str:
+        return self._decoded()[self._shown:]
+
+    def _broken(self) -> str:
+        return self._bytes.replaced(self._incomplete) if self._incomplete else ""
+
+    def _add_bytes(self, token: int, data: bytes) -> str:
+        first = not self._window
+        text, self._incomplete = characters(self._incomplete + data, self._bytes.replaced)
+        if self._bytes.level:
+            return text
+        if first and not self._incomplete:  # many tokenizers leave out a space there
+            text = self._tokenizer.decode([token])
+        held = self._held()
+        self._window = [token]
+        self._shown = len(self._decoded())
+        return held + text
+
+    def _add_text(self, token: int) -> str:
+        self._window.append(token)
+        text = self._decoded()
+        settled = len(text) - self._unsettled(text)
+        new = text[self._shown:settled]
+        self._shown = max(self._shown, settled)
+        self._forget(len(text) - self._shown)
+        return new
+
+    def _unsettled(self, text: str) -> int:
+        """Characters at the end of `text` that the next token may change."""
+        if self._cleans and text.endswith(_BEGUN):
+            return next(len(begun) for begun in _BEGUN if text.endswith(begun))
+        return int(text.endswith(REPLACEMENT) and not self._has_replacement(self._window[-1]))
+
+    def _has_replacement(self, token: int) -> bool:
+        """Whether it is that very character that the token has, and not an incomplete one."""
+        return REPLACEMENT in self._tokenizer.convert_ids_to_tokens(token)
+
+    def _forget(self, held: int) -> None:
+        """Drop ids that later text does not depend on: all but the last one, or, while `held`
+        characters wait, all but the last few."""
+        if held and len(self._window) <= 2 * _ENOUGH:
+            return
+        self._window = self._window[-_ENOUGH if held else -1:]
+        self._shown = max(len(self._decoded()) - held, 0)
+
+    def _decoded(self) -> str:
+        return self._tokenizer.decode(self._window) if self._window else ""
+
+
+def ending(tokenizer: Any, ids: Sequence[int], count: int) -> str:
+    """The text of the last `count` of `ids`."""
+    cut = max(len(ids) - count, 0)
+    stream = TextStream(tokenizer, ids[:cut])
+    return "".join(stream.add(token) for token in ids[cut:]) + stream.pending
+
+
+def characters(data: bytes, broken: Callable[[bytes], str]) -> tuple[str, bytes]:
+    """The text of `data`, with `broken` of bytes that make no character; and the bytes of an
+    incomplete character at its end."""
+    texts = list[str]()
+    while True:
+        try:
+            text, used = codecs.utf_8_decode(data, "strict", False)
+        except UnicodeDecodeError as problem:
+            texts.append(data[:problem.start].decode("utf-8"))
+            texts.append(broken(data[problem.start:problem.end]))
+            data = data[problem.end:]
+        else:
+            return "".join([*texts, text]), data[used:]
+
+
+def _cleans(tokenizer: Any) -> bool:
+    """Whether `decode` takes some spaces out at the end, which it never does for BPE."""
+    wanted = bool(getattr(tokenizer, "clean_up_tokenization_spaces", False))
+    return wanted and not isinstance(_backend(tokenizer, "model"), models.BPE)
+
+
+def _backend(tokenizer: Any, part: str) -> Any:
+    """That part of the `tokenizers` object behind `tokenizer`; None where there is none."""
+    return getattr(getattr(tokenizer, "backend_tokenizer", None), part, None)
