@@ -5,7 +5,7 @@ Letters, the same everywhere: `p` target distribution, `q` draft distribution, `
 
 Reading order: tree, acceptance, planner, chance, warp, verify (the algorithm, no models) - slots, rows, models, pair, engine,
 trace (decoding) - hardware, plan, measure, auto (the tree for a machine) - shaper, replan, dynamic (trees that change) - race -
-catalog, gather, checks, hub (loading) - record, bench (keeping, comparing).
+catalog, gather, checks, unfit, hub, self_test (loading) - record, bench (keeping, comparing).
 """
 
 from .acceptance import Acceptance

@@ -98,8 +98,8 @@ def speculate(pair: Pair, prompt: str, policy: Policy, tree: Tree | None = None,
 
     The settings are checked at the call, before the first step; raises BadPrompt, BadTree or BadPolicy.
     """
+    pair.require_room(pair.encode(prompt), policy.max_new_tokens)
     if tree is None:
         verifier_named(verifier)  # what can be refused is refused before anything is measured
-        pair.encode(prompt)
         tree = default_plan(pair, policy, verifier, [prompt]).tree
     return run(Decoder(pair, prompt, policy, tree, verifier))

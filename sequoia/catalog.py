@@ -18,7 +18,9 @@ BUNDLED_NAME = "bundled"
 @dataclass(frozen=True)
 class Model:
     """What is published of a model. bytes: of its safetensors files. gated: its licence has to be accepted on its page first.
-    chat: its tokenizer has a chat template. source: where `bytes` is from."""
+    chat: its tokenizer has a chat template. source: where `bytes` is from.
+    revision: the commit that is used, as read from the hub on `revision_date`; "" for the newest one,
+    where none was read."""
 
     id: str
     parameters: int
@@ -27,6 +29,8 @@ class Model:
     gated: bool
     chat: bool
     source: str
+    revision: str = ""
+    revision_date: str = ""
 
 
 @dataclass(frozen=True)

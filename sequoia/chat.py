@@ -14,6 +14,7 @@ from .errors import BadPrompt
 
 MOST_CHARS = 40_000  # of a rendered message
 _START_SECONDS, _RENDER_SECONDS, _LOOK_SECONDS, _KEPT = 60.0, 4.0, 0.5, 32
+_MORE_BYTES = 512 * 1024 * 1024  # of memory, than the process has when it is ready
 _SCRIPT = Path(__file__).with_name("render.py")
 _ENVIRONMENT = {"HF_HUB_OFFLINE": "1", "USE_TORCH": "0"}
 
@@ -57,6 +58,8 @@ class ChatTemplate:
         if self._child is None:
             self._child = Child(_SCRIPT, _ENVIRONMENT)
             self._heard(_START_SECONDS)
+            if self._child:
+                self._child.limit_memory(_MORE_BYTES)
         if self._child:
             self._child.tell({**self._fixed, "message": message})
         return self._heard(_RENDER_SECONDS)

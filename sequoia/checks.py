@@ -1,4 +1,5 @@
-"""What is known of a model before a byte of its weights moves, and why it is refused: its name, config, files and tokenizer.
+"""What is known of a model before a byte of its weights moves, and why it is refused: its name,
+config and files.
 
 Loads no weights and knows no pair.
 """
@@ -6,21 +7,21 @@ Loads no weights and knows no pair.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+from transformers import CONFIG_MAPPING, AutoConfig, AutoModelForCausalLM
 
 from .dtype import DTYPES
-from .errors import BadModel, BadPair, OutOfMemory, SequoiaError
-from .files import weight_files
+from .errors import BadModel, OutOfMemory, SequoiaError
+from .folder_check import check_folder
 from .guarded import shown
-
-_PROBES = ("def f(x):\n    return x + 1\n", "Hello, wörld! 你好 🙂", "  \t\n\n x=1e-3;  # ok", "The year 2024, isn't it?")
-PROBES = len(_PROBES)
+from .reasons import panicked, reason
+from .unfit import refuse_unfit
+from .weights_check import check_described, stored_tensors, weight_paths
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,11 @@ class Source:
     @property
     def title(self) -> str:
         """What a person calls it: the name of the folder where it was given as one."""
-        return self.folder.name if Path(self.name).is_dir() else self.name
+        return _title(self.name, self.folder)
+
+
+def _title(name: str, folder: Path) -> str:
+    return (folder.name or folder.resolve().name)[:80] if Path(name).is_dir() else name[:200]
 
 
 def checked_name(ref: Any) -> str:
@@ -62,57 +67,40 @@ def checked_name(ref: Any) -> str:
 
 
 def check_source(name: str, folder: Path, weight_bytes: int | None = None) -> Source:
-    """Look at the config in `folder` of the model called `name`, and at its weights' files unless their bytes are given. Raises
-    BadModel where they are missing, unsafe or of a kind that cannot run a tree."""
-    config = refused(BadModel, f"cannot read the config of {name!r}",
+    """Look at the files in `folder` of the model called `name`, at its config, and at its weights'
+    files unless their bytes are given. Raises BadModel where they are missing, unsafe or of a kind
+    that cannot run a tree."""
+    title = _title(name, folder)
+    refuse_unknown(title, check_folder(folder, title))
+    config = refused(BadModel, f"cannot read the config of {title!r}",
                      lambda: AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True))
-    refuse_unfit(name, refused(BadModel, f"{name!r} is no single language model", config.get_text_config))
-    return Source(name, folder, config, local_bytes(folder) if weight_bytes is None else weight_bytes)
+    refused(BadModel, f"cannot use the config of {title!r}", lambda: refuse_unfit(title, config))
+    if weight_bytes is not None:
+        return Source(name, folder, config, weight_bytes)
+    source = Source(name, folder, config, local_bytes(folder, title))
+    check_weights(source)
+    return source
 
 
-def refuse_unfit(name: str, config: Any) -> None:
-    """BadModel for configs whose attention or state cannot branch."""
-    kind = getattr(config, "model_type", "?")
-    if getattr(config, "is_encoder_decoder", False):
-        raise BadModel(f"{name} is an encoder-decoder ({kind}); a causal language model is needed")
-    others = sorted(set(getattr(config, "layer_types", None) or ()) - {"full_attention"})
-    if others:
-        raise BadModel(f"{name} ({kind}) has {', '.join(others)} layers; only full attention can hold the branches of a tree")
-    if "local" in (getattr(config, "attention_layers", None) or ()):
-        raise BadModel(f"{name} ({kind}) has layers of local attention; only full attention can hold the branches of a tree")
-    if kind == "bloom" or getattr(config, "alibi", False) or getattr(getattr(config, "attn_config", None), "alibi", False):
-        raise BadModel(f"{name} ({kind}) takes positions from the order of its rows (ALiBi), but the rows of a tree do not all "
-                       "follow each other")
-    window = getattr(config, "sliding_window", None)
-    if window and getattr(config, "use_sliding_window", True) and window < getattr(config, "max_position_embeddings", 0):
-        raise BadModel(f"{name} ({kind}) attends to a sliding window of {window} tokens; only full attention can hold a tree")
-    if not getattr(config, "num_attention_heads", None):
-        raise BadModel(f"{name} ({kind}) has no attention heads: a recurrent state cannot hold the branches of a tree")
-    if type(config) not in AutoModelForCausalLM._model_mapping:
-        raise BadModel(f"{name} is of type {kind}, which transformers has no causal language model for")
-    if getattr(AutoModelForCausalLM._model_mapping[type(config)], "_is_stateful", False):
-        raise BadModel(f"{name} ({kind}) keeps a recurrent state, which cannot hold the branches of a tree")
+def check_weights(source: Source) -> None:
+    """BadModel where the files of the weights, which are all there, are damaged or not those of the
+    config. Reads headers only."""
+    tensors = stored_tensors(source.folder, source.title)
+    refused(BadModel, f"{source.title!r} cannot be built from its config",
+            lambda: check_described(source.config, tensors, source.title))
 
 
-def matching_tokenizer(target: Source, draft: Source) -> Any:
-    """The pair's tokenizer; BadPair names the first piece where the two models' tokenizers differ."""
-    ours, other = map(_tokenizer, (target, draft))
-    mine, its = ours.get_vocab(), other.get_vocab()
-    different = sorted((piece for piece in mine.keys() | its.keys() if mine.get(piece) != its.get(piece)),
-                       key=lambda piece: min(mine.get(piece, 2**31), its.get(piece, 2**31)))
-    if different:
-        piece = different[0]
-        raise BadPair(f"the tokenizers differ in {len(different)} pieces; the first is {piece[:40]!r}, "
-                      f"number {mine.get(piece)} for the target and {its.get(piece)} for the draft")
-    for probe in _PROBES:
-        if ours(probe)["input_ids"] != other(probe)["input_ids"]:
-            raise BadPair(f"the tokenizers have the same pieces but split text differently, for instance {probe!r}")
-    return ours
-
-
-def _tokenizer(source: Source) -> Any:
-    return refused(BadModel, f"cannot load the tokenizer of {source.name!r}",
-                   lambda: AutoTokenizer.from_pretrained(source.folder, trust_remote_code=False, local_files_only=True))
+def refuse_unknown(title: str, config: Mapping[str, Any]) -> None:
+    """BadModel where `config`, the object in a config.json, names no type of model that is known
+    without code of its own."""
+    kind = config.get("model_type")
+    if not isinstance(kind, str) or not kind:
+        raise BadModel(f"{title}: its config names no model_type, which says what kind of model "
+                       "it is")
+    if kind not in CONFIG_MAPPING:
+        own = "; the code that comes with it is never run" if config.get("auto_map") else ""
+        raise BadModel(f"{title} is of type {shown(kind)}, which this version of transformers does "
+                       f"not know{own}")
 
 
 def checked_device(device: str) -> torch.device:
@@ -134,27 +122,21 @@ def checked_dtype(dtype: str) -> tuple[torch.dtype, ...]:
     return () if dtype == "auto" else (DTYPES[dtype],)
 
 
-def local_bytes(folder: Path) -> int:
+def local_bytes(folder: Path, title: str = "") -> int:
     """Bytes of the weights in `folder`. Raises BadModel where it has no whole set of safetensors."""
-    names = [path.name for path in folder.glob("*.safetensors")]
-    if not names:
-        raise BadModel(f"{folder} holds no .safetensors file; other weight formats can run code and are not loaded")
-    if not (weights := weight_files(names)):
-        raise BadModel(f"{folder} holds {', '.join(sorted(names)[:3])}, but neither model.safetensors nor all shards of it")
-    return sum((folder / name).stat().st_size for name in weights)
+    return sum(path.stat().st_size for path in weight_paths(folder, title or folder.name))
 
 
 def refused(error: type[SequoiaError], what: str, load: Callable[[], Any]) -> Any:
-    """`load()`; whatever it raises becomes `error` with the first lines of the reason. Other libraries raise anything."""
+    """`load()`; whatever it raises becomes `error` with the reason in one sentence. Other libraries
+    raise anything."""
     try:
         return load()
     except SequoiaError:
         raise
-    except torch.OutOfMemoryError as problem:
-        raise OutOfMemory(f"{what}: {str(problem)[:200]}") from None
-    except Exception as problem:
-        raise error(f"{what}: {_one_line(problem)}") from problem
-
-
-def _one_line(problem: Exception) -> str:
-    return " ".join(str(problem).split())[:300]
+    except (torch.OutOfMemoryError, MemoryError) as problem:
+        raise OutOfMemory(f"{what}: {reason(problem)}") from None
+    except BaseException as problem:
+        if not isinstance(problem, Exception) and not panicked(problem):
+            raise
+        raise error(f"{what}: {reason(problem)}") from problem

@@ -42,11 +42,13 @@ class Progress:
 
 @dataclass(frozen=True, eq=False)
 class Listing:
-    """What the hub holds of a model: a commit, and the files that are used with their bytes."""
+    """What the hub holds of a model: a commit, and the files that are used with their bytes.
+    newest: whether it is what `main` is now."""
 
     model: str
     commit: str
     files: Mapping[str, int]
+    newest: bool = True
 
     @property
     def weight_bytes(self) -> int:
@@ -79,33 +81,38 @@ class Downloads:
     def __exit__(self, *_: object) -> None:
         self._end()
 
-    def locate(self, ref: str) -> Path | Listing:
-        """The folder of a model that is on this machine, or what is to be fetched of it."""
+    def locate(self, ref: str, revision: str = "") -> Path | Listing:
+        """The folder of a model that is on this machine, of commit `revision` if there are several,
+        or what is to be fetched of it."""
         if Path(ref).is_dir():
             return Path(ref)
-        return (is_hub_id(ref) and cached(ref)) or self.look_up(ref)
+        return (is_hub_id(ref) and cached(ref, revision)) or self.look_up(ref, revision)
 
-    def look_up(self, model: str) -> Listing:
-        """What the hub holds of `model`. Raises NotDownloaded, and BadModel where its weights are no safetensors."""
+    def look_up(self, model: str, revision: str = "") -> Listing:
+        """What the hub holds of `model`, of commit `revision` or the newest. Raises NotDownloaded,
+        and BadModel where its weights are no safetensors."""
         if not is_hub_id(model):
             raise BadModel(f"no folder {model[:200]!r}, and it is no Hugging Face id of the form owner/name")
         if not self._online:
             raise NotDownloaded(f"{model} is not on this machine, and HF_HUB_OFFLINE is set, so nothing is asked of the hub; "
                                 "unset it, or name a local folder")
-        found = next(self._ask(model, {"do": "list", "model": model}))
+        found = next(self._ask(model, {"do": "list", "model": model, "revision": revision}))
         files = {str(name): int(count) for name, count in found["files"].items()}
         weights = weight_files(files)
         if not weights:
             others = ", ".join(sorted(name for name in files if name.endswith((".bin", ".safetensors", ".gguf", ".pth")))[:3])
             raise BadModel(f"{model} has no .safetensors file of the usual name{f', only {others}' if others else ''}; other "
                            "weight formats can run code and are not loaded")
-        return Listing(model, str(found["commit"]), {name: files[name] for name in [*small_files(files), *weights]})
+        used = {name: files[name] for name in [*small_files(files), *weights]}
+        return Listing(model, str(found["commit"]), used, newest=not revision)
 
     def fetch(self, listing: Listing, weights: bool) -> Path:
         """The model's folder once its small files, or with `weights` all, are there."""
         names = list(listing.files) if weights else small_files(listing.files)
         total, rate = sum(listing.files[name] for name in names), Rate()
-        for news in self._ask(listing.model, {"do": "get", "model": listing.model, "commit": listing.commit, "files": names}):
+        command = {"do": "get", "model": listing.model, "commit": listing.commit, "files": names,
+                   "newest": listing.newest}
+        for news in self._ask(listing.model, command):
             if "folder" in news:
                 return Path(news["folder"])
             if weights:
@@ -184,6 +191,8 @@ def reason(model: str, kind: str, words: str, done: int) -> str:
                   "licence and wait until access is granted; then load it again.",
         "missing": f"the hub has no model {model!r}, or it is private and nobody is logged in on this machine (`hf auth login`). "
                    "Names are written owner/name; look for it at https://huggingface.co/models.",
+        "revision": f"the hub no longer has the commit of {model} that the list of pairs names ({words}). "
+                    "Name the two models themselves to use their newest one.",
         "network": f"the Hugging Face hub cannot be reached for {model} ({words}). Check the connection and the proxy, or name "
                    f"a local folder.{kept}",
         "hub": f"the Hugging Face hub refused {model} ({words}).{kept}",

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-import copy
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from .models import TreeModel
 from .passes import Pass, opened
-from .precision import lean_dtype
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 MEASURED_UP_TO = 200_000_000  # parameters; beyond, the second copy is not worth its memory
 _ROUNDS = 8
 
 
-def best_dtype(hf: Any, name: str, width: int, draft: bool = False) -> TreeModel:
-    """`hf` in the number type that runs `width` rows fastest: measured for small models on a CPU, elsewhere
-    bfloat16 where the device computes with it.
+def best_dtype(hf: Any, read: Callable[[torch.dtype], Any], name: str, width: int, draft: bool = False) -> TreeModel:
+    """`hf` in the number type that runs `width` rows fastest: measured for small models on a CPU, elsewhere the one it was read
+    in. A draft may also have its weights rounded to int8.
 
-    A draft may also have its weights rounded to int8.
+    read: gives the model in another number type. It is read again and not converted, as `transformers` keeps some of its numbers
+    in float32 whatever the others are (rotary frequencies, some routers), which `hf.to(dtype)` would round.
     """
-    if hf.device.type == "cpu" and hf.num_parameters() <= MEASURED_UP_TO:
-        copies = [copy.deepcopy(hf).to(dtype) for dtype in (torch.float32, torch.bfloat16)]
-        models = [TreeModel(one, name).quicken() for one in copies]
-        rounded = TreeModel(copies[1], name).quicken(int8=True) if draft else models[1]
-        return fastest([*models, rounded] if rounded.numbers == "int8" else models, width)
-    return TreeModel(hf.to(lean_dtype(hf.device)), name).quicken()
+    if hf.device.type != "cpu" or hf.num_parameters() > MEASURED_UP_TO:
+        return TreeModel(hf, name).quicken()
+    wide, half = (hf if hf.dtype == dtype else read(dtype) for dtype in (torch.float32, torch.bfloat16))
+    models = [TreeModel(one, name).quicken() for one in (wide, half)]
+    rounded = TreeModel(half, name).quicken(int8=True) if draft else models[1]
+    return fastest([*models, rounded] if rounded.numbers == "int8" else models, width)
 
 
 def fastest(models: list[TreeModel], width: int) -> TreeModel:

@@ -193,4 +193,5 @@ def run(decoder: Decoder) -> Iterator[StepTrace]:
 
 def plain(pair: Pair, prompt: str, policy: Policy) -> Iterator[StepTrace]:
     """Autoregressive decoding on the same engine, one token a step: the baseline of every speed-up shown."""
+    pair.require_room(pair.encode(prompt), policy.max_new_tokens)
     return run(Decoder(pair, prompt, policy, Tree.chain(1)))

@@ -15,6 +15,7 @@ from huggingface_hub import constants
 _SMALL = frozenset({"config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "tokenizer.model",
                     "special_tokens_map.json", "added_tokens.json", "vocab.json", "vocab.txt", "merges.txt",
                     "chat_template.jinja", "chat_template.json", "model.safetensors.index.json"})
+COMMIT = re.compile(r"[0-9a-f]{40}")
 _SHARD = re.compile(r"model-\d{5}-of-(\d{5})\.safetensors")
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
 
@@ -40,8 +41,10 @@ def weight_files(names: Iterable[str]) -> list[str]:
 
 def is_whole(folder: Path) -> bool:
     """True where `folder` has all that loading needs."""
-    names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
-    return "config.json" in names and bool(weight_files(names))
+    names = {path.name for path in folder.iterdir()} if folder.is_dir() else set[str]()
+    if "config.json" not in names or not weight_files(names):
+        return False
+    return "model.safetensors" in names or "model.safetensors.index.json" in names
 
 
 def hub_folder(ref: str) -> Path:
@@ -49,10 +52,12 @@ def hub_folder(ref: str) -> Path:
     return Path(constants.HF_HUB_CACHE).expanduser() / f"models--{ref.replace('/', '--')}"
 
 
-def cached(ref: str) -> Path | None:
-    """The folder of the whole model `ref` in the hub's cache: what `main` was when it was looked up last, else the newest."""
+def cached(ref: str, revision: str = "") -> Path | None:
+    """The folder of the whole model `ref` in the hub's cache: that of commit `revision` where there is
+    one, else what `main` was when it was looked up last, else the newest."""
     base = hub_folder(ref)
     main = base / "refs" / "main"
-    first = [base / "snapshots" / main.read_text(encoding="utf-8").strip()] if main.is_file() else []
+    known = [revision, main.read_text(encoding="utf-8").strip() if main.is_file() else ""]
+    first = [base / "snapshots" / commit for commit in known if COMMIT.fullmatch(commit)]
     others = sorted((base / "snapshots").glob("*"), key=lambda path: path.stat().st_mtime, reverse=True)
     return next((folder for folder in [*first, *others] if is_whole(folder)), None)

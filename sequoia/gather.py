@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .catalog import BUNDLED_NAME, preset, presets
-from .checks import PROBES, Passed, Source, check_source, checked_name, matching_tokenizer
+from .catalog import BUNDLED_NAME, Model, preset, presets
+from .checks import Passed, Source, check_source, check_weights, checked_name
 from .download import Downloads, Listing, Progress, require_room
 from .errors import BadPair
 from .guarded import shown
+from .matching import matching_tokenizer
 
 BUNDLED = Path(__file__).resolve().parent.parent / "assets" / "pair"
 Told = Progress | Passed | str  # how far a download is, a check that was passed, or what is being done now
@@ -34,18 +35,32 @@ class Gathered:
     fetch: Callable[[], None]
 
 
-def refs(name: str, target: str | None, draft: str | None) -> tuple[str, str]:
-    """Folders or hub ids of target and draft. Raises BadModel for an unknown name, and BadPair for half a pair or two."""
+@dataclass(frozen=True)
+class Ref:
+    """A model as it is asked for: a folder or a hub id.
+    revision: the commit that is wanted, read from the hub on `date`; "" for any."""
+
+    name: str
+    revision: str = ""
+    date: str = ""
+
+
+def refs(name: str, target: str | None, draft: str | None) -> tuple[Ref, Ref]:
+    """The target and the draft that are asked for. Raises BadModel for an unknown name, and BadPair for half a pair or two."""
     if (draft is None) != (target is None):
         raise BadPair(f"a draft and a target come together; given were draft={shown(draft)} and target={shown(target)}")
     if target is not None and draft is not None:
         if name != BUNDLED_NAME:
             raise BadPair(f"a pair is named, or its two models are; given were the name {shown(name)} and target={shown(target)}")
-        return target, draft
+        return Ref(target), Ref(draft)
     if name == BUNDLED_NAME:
-        return str(BUNDLED / "target"), str(BUNDLED / "draft")
-    found = preset(name)
-    return found.target.id, found.draft.id
+        return Ref(str(BUNDLED / "target")), Ref(str(BUNDLED / "draft"))
+    target_model, draft_model = preset(name).models
+    return _pinned(target_model), _pinned(draft_model)
+
+
+def _pinned(model: Model) -> Ref:
+    return Ref(model.id, model.revision, model.revision_date)
 
 
 def streams(name: str, offload: bool | int) -> bool | int:
@@ -54,22 +69,39 @@ def streams(name: str, offload: bool | int) -> bool | int:
 
 
 @contextmanager
-def gathered(names: Sequence[str], tell: Tell, stop: Stop, online: bool | None) -> Iterator[Gathered]:
-    """The target and the draft of `names`, folders or hub ids. Raises BadModel, BadPair, NotDownloaded or Stopped; with the
+def gathered(wanted: Sequence[Ref], tell: Tell, stop: Stop, online: bool | None) -> Iterator[Gathered]:
+    """The target and the draft that are `wanted`. Raises BadModel, BadPair, NotDownloaded or Stopped; with the
     context a transfer ends too."""
     with Downloads(tell, stop, online) as downloads:
-        places = [downloads.locate(checked_name(name)) for name in names]
+        places = [downloads.locate(checked_name(ref.name), ref.revision) for ref in wanted]
         missing = [place for place in places if isinstance(place, Listing)]
         require_room(sum(place.missing_bytes for place in missing))
-        target, draft = (_source(name, place, downloads) for name, place in zip(names, places, strict=True))
-        tokenizer = matching_tokenizer(target, draft)
-        tell(Passed("tokenizer", f"{len(tokenizer):,} pieces compared one by one, and {PROBES} texts split: the same for both"))
+        found = [*zip(wanted, places, strict=True)]
+        target, draft = (_source(ref.name, place, downloads) for ref, place in found)
+        shared = matching_tokenizer(target, draft, trusted=_bundled(target, draft))
+        tell(Passed("tokenizer", shared.words))
+        for ref, place in found:
+            _tell_other_revision(ref, place, tell)
 
         def fetch() -> None:
-            for place in missing:
-                downloads.fetch(place, weights=True)
+            for source, place in zip((target, draft), places, strict=True):
+                if isinstance(place, Listing):
+                    downloads.fetch(place, weights=True)
+                    check_weights(source)
 
-        yield Gathered(target, draft, tokenizer, fetch)
+        yield Gathered(target, draft, shared.tokenizer, fetch)
+
+
+def _bundled(*sources: Source) -> bool:
+    """Whether all came with this program."""
+    return all(source.folder.parent == BUNDLED for source in sources)
+
+
+def _tell_other_revision(ref: Ref, place: Path | Listing, tell: Tell) -> None:
+    if ref.revision and isinstance(place, Path) and place.name != ref.revision:
+        tell(Passed("revision", f"{ref.name}: commit {place.name[:12]} is on this machine and is used; "
+                                f"the list of pairs names {ref.revision[:12]}, read from the hub on "
+                                f"{ref.date}"))
 
 
 def _source(name: str, place: Path | Listing, downloads: Downloads) -> Source:

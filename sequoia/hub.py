@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoModelForCausalLM
 from transformers.utils import logging as transformers_logging
 
 from .acceptance import Acceptance
@@ -21,13 +20,17 @@ from .checks import Passed, Source, checked_device, checked_dtype, refused
 from .download import size
 from .dtype import MEASURED_UP_TO, best_dtype
 from .errors import BadModel, BadPair, BadPrompt, Stopped
+from .finite import refuse_not_finite
 from .gather import BUNDLED, Stop, Tell, gathered, printer, refs, streams
-from .large import load_large, plan_large
+from .guarded import whole
+from .large import placed, plan_large
 from .memory import ROOM, require, require_possible
-from .models import TreeModel, self_test
+from .models import TreeModel
 from .pair import Known, Pair
 from .placement import Offload, Spread
 from .precision import lean_dtype
+from .self_test import self_test
+from .weights import Weights, read_weights
 
 ASSETS = BUNDLED.parent
 _BYTES_TO_CHOOSE = 16  # a parameter: the file as it is, both copies to choose from, and the weights of each laid out anew
@@ -47,10 +50,11 @@ def load_pair(name: str = BUNDLED_NAME, *, draft: str | None = None, target: str
     set. tell hears how far it is, and stop is asked whether to go on; by default downloads are told on the standard error.
     Raises BadModel, BadPair, NotDownloaded, OutOfMemory or Stopped with the reason.
     """
-    tell, names, bundled = tell or printer(), refs(name, target, draft), target is None and name == BUNDLED_NAME
+    tell, wanted = tell or printer(), refs(name, target, draft)
+    bundled = target is None and name == BUNDLED_NAME
     where, kinds = checked_device(device), checked_dtype(dtype)
     transformers_logging.disable_progress_bar()
-    with gathered(names, tell, stop, online) as found:
+    with gathered(wanted, tell, stop, online) as found:
         plan = _plan([found.target, found.draft], device, where, kinds, streams(name, offload))
         found.fetch()
     big = _loaded(found.target, plan or where, kinds, False, tell, stop)
@@ -93,7 +97,7 @@ def _loaded(source: Source, where: torch.device | Spread | Offload, dtypes: tupl
     if stop():
         raise Stopped("stopped before the weights were read")
     tell(f"reading the weights of {source.title}, {size(source.weight_bytes)}")
-    model = load_model(source, where, dtypes, draft)
+    model = load_model(source, where, dtypes, draft, tell)
     place = f"{model.device}, {model.placement}" if model.placement else f"{model.device}"
     how = "lean forward" if model.forward_name == "lean" else f"{model.forward_name} forward with {source.attention} attention"
     tell(Passed("draft" if draft else "target", f"{source.title}: {model.numbers}, {how} on {place}; {model.tested}"))
@@ -130,20 +134,36 @@ def check_memory(weight_bytes: int, device: torch.device) -> None:
     require(weight_bytes * ROOM, device, "the two models need", advice)
 
 
-def load_model(source: Source, where: torch.device | Spread | Offload, dtypes: tuple[torch.dtype, ...], draft: bool) -> TreeModel:
-    """Weights from safetensors in the given number type, or the one that runs a usual pass fastest; self-tested."""
+def load_model(source: Source, where: torch.device | Spread | Offload, dtypes: tuple[torch.dtype, ...], draft: bool,
+               tell: Tell) -> TreeModel:
+    """Weights from safetensors in the given number type, or the one that runs a usual pass fastest; self-tested. `tell` hears
+    of tensors that are not used."""
+    device = where if isinstance(where, torch.device) else where.output
+    weights = _weights(source, where, dtypes[0] if dtypes else lean_dtype(device))
+    refuse_not_finite(weights.hf, source.title)
+    if weights.unused.words:
+        tell(Passed("unused tensors", f"{source.title}: not used are {weights.unused.words}"))
+    return refused(BadModel, f"{source.title} cannot run a tree",
+                   lambda: _tested(weights.hf, source, where, dtypes, draft))
+
+
+def _weights(source: Source, where: torch.device | Spread | Offload, dtype: torch.dtype) -> Weights:
+    """The weights on the device or devices of `where`, or on the CPU where layers are to be streamed from it."""
+    devices = {"device_map": where.where} if isinstance(where, Spread) else {}
+    weights = refused(BadModel, f"cannot load {source.title!r}", lambda: read_weights(source, dtype, **devices))
+    if isinstance(where, torch.device):
+        refused(BadModel, f"cannot load {source.title!r}", lambda: weights.hf.to(where))
+    return weights
+
+
+def _tested(hf: Any, source: Source, where: torch.device | Spread | Offload, dtypes: tuple[torch.dtype, ...], draft: bool
+            ) -> TreeModel:
     if not isinstance(where, torch.device):
-        model = refused(BadModel, f"cannot load {source.name!r}", lambda: load_large(source, where, dtypes))
-        refused(BadModel, f"{source.title} cannot run a tree", lambda: self_test(model))
-        return model
-    hf = refused(BadModel, f"cannot load {source.name!r}", lambda: AutoModelForCausalLM.from_pretrained(
-        source.folder, dtype=dtypes[0] if dtypes else "auto", use_safetensors=True, attn_implementation=source.attention,
-        trust_remote_code=False, local_files_only=True).to(where))  # pyright: ignore[reportArgumentType]
-    return refused(BadModel, f"{source.title} cannot run a tree", lambda: _tested(hf, source.title, dtypes, draft))
-
-
-def _tested(hf: Any, name: str, dtypes: tuple[torch.dtype, ...], draft: bool) -> TreeModel:
-    model = TreeModel(hf, name).quicken() if dtypes else best_dtype(hf, name, _ROWS[draft], draft)
+        model = placed(hf, source.title, where)
+    elif dtypes:
+        model = TreeModel(hf, source.title).quicken()
+    else:
+        model = best_dtype(hf, lambda dtype: _weights(source, where, dtype).hf, source.title, _ROWS[draft], draft)
     self_test(model)
     return model
 
@@ -162,10 +182,13 @@ def same_vocabulary(target: TreeModel, draft: TreeModel, pieces: int) -> str:
 
 
 def stop_tokens(hf: Any, tokenizer: Any) -> frozenset[int]:
-    """End-of-text ids from the generation config and the tokenizer; a model without any never ends by itself."""
+    """End-of-text ids from the generation config and the tokenizer; a model without any never ends by
+    itself. Raises BadModel where one is no whole number."""
     configured = getattr(hf.generation_config, "eos_token_id", None)
     ids = configured if isinstance(configured, list) else [configured]
-    return frozenset(int(token) for token in (*ids, tokenizer.eos_token_id) if token is not None)
+    what = "an end-of-text id (eos_token_id) of the target"
+    return frozenset(whole(token, what, -1, 2**31, BadModel)
+                     for token in (*ids, tokenizer.eos_token_id) if token is not None)
 
 
 def known_acceptance(path: Path) -> tuple[Known, ...]:

@@ -11,7 +11,6 @@ from typing import Any
 import torch
 from accelerate import cpu_offload
 from accelerate.utils import send_to_device
-from transformers import AutoModelForCausalLM
 
 from .checks import Source
 from .errors import BadModel
@@ -63,15 +62,13 @@ def _refuse_nonsense(device: str, wanted: Any, cards: int) -> None:
         raise BadModel(f"device 'spread' needs at least 2 CUDA devices; this machine has {cards}")
 
 
-def load_large(source: Source, plan: Spread | Offload, dtypes: tuple[torch.dtype, ...]) -> TreeModel:
-    """The target in its place. Whatever other libraries raise passes through."""
-    options: dict[str, Any] = {"dtype": dtypes[0] if dtypes else lean_dtype(plan.output), "use_safetensors": True,
-                               "attn_implementation": source.attention, "trust_remote_code": False, "local_files_only": True}
-    if isinstance(plan, Spread):
-        hf = AutoModelForCausalLM.from_pretrained(source.folder, device_map=plan.where, **options)
-        carry_once(hf, plan.layer_devices)
-        return TreeModel(hf, source.title, plan.output, plan.layer_devices, plan.words)
-    return StreamedModel(AutoModelForCausalLM.from_pretrained(source.folder, **options), source.title, plan)
+def placed(hf: Any, title: str, plan: Spread | Offload) -> TreeModel:
+    """The target `hf`, read onto the devices of `plan` or onto the CPU, made to run as planned. Whatever other libraries raise
+    passes through."""
+    if isinstance(plan, Offload):
+        return StreamedModel(hf, title, plan)
+    carry_once(hf, plan.layer_devices)
+    return TreeModel(hf, title, plan.output, plan.layer_devices, plan.words)
 
 
 def offloaded_by_accelerate(model: StreamedModel) -> TreeModel:

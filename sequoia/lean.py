@@ -23,6 +23,7 @@ Linear = Callable[[torch.Tensor], torch.Tensor]
 
 FAMILIES = ("llama", "mistral", "qwen2", "qwen3")
 INT8_ROWS = 8  # up to so many rows a pass mostly waits for weights, and int8 ones come twice as fast; beyond, it computes
+INT8_STEP = 16  # inputs that torch's int8 kernel reads at a time; shorter rows are padded with zeros
 _POSITIONS = 1024  # that rotations are made for at first
 _PACKED_UP_TO = 2**30  # bytes of weights; the packed copy comes on top of them
 
@@ -214,16 +215,23 @@ def _product(weight: torch.Tensor, bias: torch.Tensor | None) -> Linear:
 
 def packed_int8(modules: Sequence[torch.nn.Linear], order: torch.Tensor | None = None) -> Linear:
     """`packed` with weights rounded to int8, one scale for each output, wherever at most INT8_ROWS rows come. More rows are
-    multiplied in a type the processor computes with: bfloat16 takes a CPU without it four times as long as float32."""
+    multiplied in a type the processor computes with: bfloat16 takes a CPU without it four times as long as float32.
+
+    The AVX-512 kernel of torch 2.13 reads past the end of rows whose length is no multiple of 16: it returns garbage, or kills
+    the process. Any number of rows and of outputs is safe.
+    """
     exact, bias = _joint(modules, order)
     weight, dtype = exact.float(), lean_dtype(exact.device)
     wide = _product(exact.to(dtype), None if bias is None else bias.to(dtype))
     scales = weight.abs().amax(1).clamp(min=1e-12) / 127  # (out,)
     rounded, scales = (weight / scales[:, None]).round().to(torch.int8), scales.to(exact.dtype)
+    padding = (0, -weight.shape[1] % INT8_STEP)
+    rounded = F.pad(rounded, padding)
 
     def multiply(x: torch.Tensor) -> torch.Tensor:
         if len(x) > INT8_ROWS:
             return wide(x.to(dtype))
+        x = F.pad(x, padding) if padding[1] else x
         product = torch._weight_int8pack_mm(x, rounded, scales)
         return product if bias is None else product + bias
 

@@ -15,7 +15,8 @@ from typing import Any
 
 import torch
 
-from .errors import BadModel, BadPrompt
+from .context_length import context_length
+from .errors import BadPrompt
 from .graphs import Forward, Graphed, OnCuda
 from .lean import LeanLlama, lean_forward
 from .needs import mask_and_logit_bytes, slot_bytes
@@ -24,7 +25,7 @@ from .slots import Slots
 from .tree import Tree
 
 _ALIGNED = 8  # numbers; 16 bytes of the narrowest type
-_INT8_TOLERANCE = 0.5  # of the logits' spread: still the same model, though not to the last digit
+INT8_TOLERANCE = 0.5  # of the logits' spread: still the same model, though not to the last digit
 _COLDEST = 0.05  # temperature from which on divided logits are far from what a number type can hold
 READ_AT_ONCE = 1024  # rows; the mask of a text has rows times columns, so a long one is read in parts
 
@@ -33,7 +34,8 @@ class TreeModel:
     """A full-attention causal LM of `transformers`, shared by any number of runs; each run opens its own Context. Passes are made
     one after the other: where they are recorded, logits hold until the next one.
 
-    vocab: logits are cut to so many tokens, for models whose vocabulary is padded. limit: tokens it can hold at most.
+    vocab: logits are cut to so many tokens, for models whose vocabulary is padded. limit: tokens it can hold at most, and
+    limit_reason: why that is less than its config states, "" where it is not (see context_length.py).
     run: the forward in use, the model's own unless `quicken` found a quicker one; forward_name says which.
     device: where token ids go in and logits come out. layer_devices: where each layer's slots live. placement: in words how
     the weights are placed, "" where all of them simply are on `device`. tested: what the self-test found, in words.
@@ -45,13 +47,14 @@ class TreeModel:
         self.hf, self.name = model.eval().requires_grad_(False), name
         self.config = model.config.get_text_config()
         self.vocab = model.get_output_embeddings().weight.shape[0]
-        self.limit = int(getattr(self.config, "max_position_embeddings", 0) or 2**20)
+        longest = context_length(self.config)
+        self.limit, self.limit_reason = longest.tokens, longest.reason
         self.device, self.dtype = device or model.device, model.dtype
         self.layer_devices = tuple(layer_devices) or (self.device,) * self.config.num_hidden_layers
         self.placement = placement
         self.tested = ""
         self.temperature = 1.0
-        self.run: Forward = partial(_transformers_forward, model)
+        self.run: Forward = partial(transformers_forward, model)
         if self.device.type == "cuda":  # cuDNN would plan its attention anew for every number of columns, a moment of its own
             torch.backends.cuda.enable_cudnn_sdp(False)
 
@@ -70,9 +73,9 @@ class TreeModel:
         """Number type of the additive masks that the forward in use takes."""
         return getattr(self.run, "mask_dtype", self.dtype)
 
-    def open(self, capacity: int) -> Context:
-        """A run's own cache for `capacity` rows."""
-        return Context(self, capacity)
+    def open(self, capacity: int, first: int = 0) -> Context:
+        """A run's own cache for `capacity` rows, the first of which stands at position `first`."""
+        return Context(self, capacity, first)
 
     def quicken(self, int8: bool = False) -> TreeModel:
         """Use the lean forward, or on CUDA a recorded one, where the model has one and it gives the same logits as the
@@ -80,14 +83,21 @@ class TreeModel:
 
         int8: the one with rounded weights, for drafts; its logits may differ by more, as verification does not mind.
         """
-        reference, usual = _sample_logits(self), self.run  # not recorded yet
+        usual, bound = self.run, INT8_TOLERANCE if int8 else tolerance(self.dtype)
         try:
             self.run = lean_forward(self.hf, int8) or self._recorded() or usual
-            agrees = _distance(_sample_logits(self), reference) <= (_INT8_TOLERANCE if int8 else tolerance(self.dtype))
+            agrees = self.run is usual or self._agrees_with(usual, bound)
         except (RuntimeError, AttributeError, TypeError, IndexError):  # a member of the family that is built otherwise
             agrees = False
         self.run = self.run if agrees else usual
         return self
+
+    def _agrees_with(self, usual: Forward, bound: float) -> bool:
+        """Whether the forward in use gives the logits of `usual`, up to `bound` of their spread."""
+        other = copy(self)
+        other.run = usual
+        pairs = zip(_sample_logits(self), _sample_logits(other), strict=True)
+        return all(distance(*two) <= bound for two in pairs)
 
     def cooled(self, temperature: float) -> TreeModel:
         """This model with its logits divided by `temperature` already where its forward does so for nothing, else itself: what
@@ -121,8 +131,8 @@ class TreeModel:
 class Context:
     """One run's state on one model. Rows are written by `extend` and `forward`, and become the prefix by `keep`."""
 
-    def __init__(self, model: TreeModel, capacity: int) -> None:
-        self.model, self.capacity = model, capacity
+    def __init__(self, model: TreeModel, capacity: int, first: int = 0) -> None:
+        self.model, self.capacity, self.first = model, capacity, first
         self.slots = model.slots(capacity)
         if isinstance(model.run, Graphed) and capacity:
             weakref.finalize(self, model.run.take_back, self.slots).atexit = False
@@ -209,13 +219,13 @@ class Context:
     def _run(self, tokens: Sequence[int] | torch.Tensor, depths: torch.Tensor, mask: torch.Tensor, last_only: bool = False
              ) -> torch.Tensor:
         ids = torch.as_tensor(tokens, device=self.model.device)[None]  # (1, rows)
-        positions = (depths + self.length)[None]  # (1, rows)
+        positions = (depths + (self.first + self.length))[None]  # (1, rows)
         self.slots.reserve(len(tokens))
         return self.model.run(ids, positions, mask, self.slots, last_only)[:, :self.model.vocab]
 
 
-def _transformers_forward(hf: Any, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor, slots: Slots,
-                          last_only: bool) -> torch.Tensor:
+def transformers_forward(hf: Any, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor, slots: Slots,
+                         last_only: bool) -> torch.Tensor:
     """Logits (rows, vocab), or (1, vocab) with `last_only`, from the model's own forward. ids, positions: (1, rows)."""
     mask = _aligned(mask) if mask.is_cuda else mask
     return hf(input_ids=ids, position_ids=positions, attention_mask=mask, past_key_values=slots, use_cache=True,
@@ -229,34 +239,16 @@ def _aligned(mask: torch.Tensor) -> torch.Tensor:
     return store[..., :mask.shape[-1]].copy_(mask)
 
 
-def self_test(model: TreeModel) -> None:
-    """Run a three-token tree, the same tokens one after the other, and those on the bare model; BadModel where logits differ."""
-    tokens = [1 % model.vocab, 2 % model.vocab, 3 % model.vocab]
-    text = [*tokens, tokens[0], tokens[2]]
-    with model.announced():
-        branched, after = _branched(model, tokens)
-        straight = model.open(16)
-        expected = straight.extend(text).double()
-        expected_after = straight.extend(tokens[:1]).double()
-    own = own_logits(model, text)  # without our cache, mask and positions: encoders look ahead there, for instance
-    distances = [_distance(branched, expected), _distance(after, expected_after), _distance(expected, own)]
-    worst = float(torch.tensor(distances).max())  # NaN if any is, which Python's max would lose
-    bound = _INT8_TOLERANCE if model.numbers == "int8" else tolerance(model.dtype)
-    if not worst <= bound:
-        raise BadModel(f"{model.name} cannot run a tree: its logits for a branch differ from those for the same tokens in a row "
-                       f"by {worst:.2g} of their spread; allowed is {bound:g}")
-    model.tested = (f"a tree of three tokens gives the logits of the same tokens in a row within {worst:.2g} of their spread "
-                    f"(allowed: {bound:g})")
-
-
-def _branched(model: TreeModel, tokens: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor]:
-    """(vocab,) logits of the second branch of a tree of `tokens` after the same three in a row, and of the first of them once
-    that branch was kept."""
-    context = model.open(16)
-    context.extend(tokens)
-    branched = context.forward(tokens, Rows(Tree((-1, 0, 0)), range(3), context))[2].double()
+def branched(model: TreeModel, tokens: Sequence[int], before: Sequence[int] = (), first: int = 0
+             ) -> tuple[torch.Tensor, torch.Tensor]:
+    """(vocab,) logits of the second branch of a tree of three `tokens` after the tokens `before`, or after the same three where
+    none are given, and of the first of them once that branch was kept. first: the position that the text begins at."""
+    before = before or tokens
+    context = model.open(len(before) + 13, first)
+    context.extend(before)
+    branch = context.forward(tokens, Rows(Tree((-1, 0, 0)), range(3), context))[2].double()
     context.keep([0, 2])
-    return branched, context.extend(tokens[:1]).double()
+    return branch, context.extend(tokens[:1]).double()
 
 
 @torch.inference_mode()
@@ -266,17 +258,29 @@ def own_logits(model: TreeModel, tokens: Sequence[int]) -> torch.Tensor:
     return model.hf(input_ids=ids, use_cache=False, logits_to_keep=1).logits[0, -1, :model.vocab].double()
 
 
+@torch.inference_mode()
+def own_logits_from(model: TreeModel, tokens: Sequence[int], first: int, keep: int) -> torch.Tensor:
+    """(keep, vocab) float64 logits after the last `keep` of `tokens`, the first of which stands at position `first`, from the
+    bare model: batch of one, no cache or mask of ours."""
+    ids = torch.tensor([tokens], device=model.device)
+    positions = torch.arange(first, first + len(tokens), device=model.device)[None]
+    return model.hf(input_ids=ids, position_ids=positions, use_cache=False, logits_to_keep=keep
+                    ).logits[0, -keep:, :model.vocab].double()
+
+
 def tolerance(dtype: torch.dtype) -> float:
     """Difference of logits that rounding explains, as a share of their spread."""
     return 1e-3 if dtype in (torch.float32, torch.float64) else 0.1
 
 
-def _sample_logits(model: TreeModel) -> torch.Tensor:
-    """(vocab,) logits of a tree's branch after a short text."""
+def _sample_logits(model: TreeModel) -> tuple[torch.Tensor, torch.Tensor]:
+    """(vocab,) logits of a tree's branch after three tokens and after seven: a recording made for one length of text has to
+    serve others."""
+    tokens = [token % model.vocab for token in (1, 2, 3)]
     with model.announced():
-        return _branched(model, [token % model.vocab for token in (1, 2, 3)])[0]
+        return branched(model, tokens)[0], branched(model, tokens, (tokens * 3)[:7])[0]
 
 
-def _distance(one: torch.Tensor, other: torch.Tensor) -> float:
+def distance(one: torch.Tensor, other: torch.Tensor) -> float:
     """Greatest difference of two logit rows (vocab,), relative to the spread of the second."""
     return float((one - other).abs().max() / other.std().clamp(min=1e-9))

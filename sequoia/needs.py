@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from .layer_configs import layer_configs
+
 USUAL_TOKENS, USUAL_NODES = 2048, 1024  # of the run that must still fit when a model too large for one device is divided
 
 
 def slot_bytes(config: Any, capacity: int, number: int) -> int:
-    """Bytes of one layer's keys and values for `capacity` rows, in numbers of `number` bytes."""
-    shared = 1 if getattr(config, "multi_query", False) else None
-    heads = getattr(config, "num_key_value_heads", None) or shared or config.num_attention_heads
-    size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-    return 2 * heads * size * capacity * number
+    """Bytes of one layer's keys and values for `capacity` rows, in numbers of `number` bytes; of the largest layer where they
+    differ."""
+    return 2 * max(map(_row, layer_configs(config))) * capacity * number
+
+
+def _row(layer: Any) -> int:
+    """Numbers of a key in all heads of a layer."""
+    shared = 1 if getattr(layer, "multi_query", False) else None
+    heads = getattr(layer, "num_key_value_heads", None) or shared or layer.num_attention_heads
+    return heads * (getattr(layer, "head_dim", None) or layer.hidden_size // layer.num_attention_heads)
 
 
 def mask_and_logit_bytes(capacity: int, nodes: int, vocab: int, number: int) -> int:

@@ -8,10 +8,12 @@ from functools import cached_property
 from typing import Any
 
 from .acceptance import Acceptance
-from .chat import ChatTemplate
+from .chat import MOST_CHARS, ChatTemplate
 from .errors import BadPair, BadPrompt
 from .findings import Findings
 from .models import TreeModel
+from .reasons import panicked
+from .text import Pieces
 
 MAX_PROMPT_CHARS = 20_000
 
@@ -60,6 +62,12 @@ class Pair:
         """Tokens either model can hold at most."""
         return min(self.target.limit, self.draft.limit)
 
+    @property
+    def limit_reason(self) -> str:
+        """Why that is less than the models' configs state, "" where it is not."""
+        reasons = [one.limit_reason for one in (self.target, self.draft) if one.limit == self.limit]
+        return next(filter(None, reasons), "")
+
     def as_chat(self) -> Pair:
         """The same pair for which every prompt is a chat message. Acceptance is another one for it, and measured apart."""
         return self if self.chats else replace(self, chats=True, measured=self.measured.as_chat())
@@ -80,18 +88,45 @@ class Pair:
         if not ids:
             raise BadPrompt("the prompt has no token: this pair's tokenizer knows none of its characters")
         if len(ids) >= self.limit:
-            raise BadPrompt(f"the prompt has {len(ids)} tokens; the models hold {self.limit}, at least one of them a new one")
+            why = f": {self.limit_reason}" if self.limit_reason else ""
+            raise BadPrompt(
+                f"the prompt has {len(ids)} tokens; the models hold {self.limit}, at least one of them "
+                f"a new one{why}"
+            )
         return ids
 
+    def require_room(self, prompt: Sequence[int], new: int) -> None:
+        """Raises BadPrompt where `prompt` and `new` tokens are more than a model can be used for,
+        although its config states a longer context. Otherwise a run just ends where the context does."""
+        total = len(prompt) + new
+        if total > self.limit and self.limit_reason:
+            raise BadPrompt(
+                f"the prompt's {len(prompt)} tokens and {new} new ones are {total}; the models hold "
+                f"{self.limit} of both together: {self.limit_reason}"
+            )
+
     def _text(self, prompt: str) -> tuple[int, ...]:
-        ids = tuple(self.tokenizer(prompt)["input_ids"])
+        ids = self._ids(prompt)
         return ids if ids[:len(self.begin)] == self.begin else self.begin + ids
 
     def _message(self, prompt: str) -> tuple[int, ...]:
         """Tokens of the rendered template, which writes special tokens itself."""
         if self.template is None:
             raise BadPrompt("these models have no chat template; a prompt can only be continued as it stands")
-        return tuple(self.tokenizer(self.template(prompt), add_special_tokens=False)["input_ids"])
+        return self._ids(self.template(prompt), add_special_tokens=False)
+
+    def _ids(self, text: str, **options: Any) -> tuple[int, ...]:
+        """Every text that is made tokens passes here; the tokenizer was tried with texts of that length
+        (matching.py)."""
+        if len(text) > MOST_CHARS:
+            raise BadPrompt(f"the prompt is a text of {len(text)} characters with its template; allowed "
+                            f"are {MOST_CHARS}")
+        try:
+            return tuple(self.tokenizer(text, **options)["input_ids"])
+        except BaseException as problem:
+            if not panicked(problem):
+                raise
+            raise BadPrompt("the tokenizer broke on this prompt; try another text") from problem
 
     @cached_property
     def pieces(self) -> Pieces:
@@ -100,43 +135,3 @@ class Pair:
     def piece(self, token: int) -> str:
         """The text of one token inside a text."""
         return self.pieces.of(token)
-
-
-class Pieces:
-    """The texts of single tokens. It knows no models, so that what was recorded does not keep them."""
-
-    def __init__(self, tokenizer: Any) -> None:
-        self.tokenizer = tokenizer
-        self._anchor = tuple(tokenizer("a", add_special_tokens=False)["input_ids"])
-
-    def of(self, token: int) -> str:
-        """The text of one token inside a text: some tokenizers drop the space before a first word."""
-        return TextStream(self.tokenizer, self._anchor).add(token) or self.tokenizer.decode([token])
-
-
-class TextStream:
-    """Token ids to text, a token at a time. A character that spans tokens comes out with the token that completes it."""
-
-    def __init__(self, tokenizer: Any, context: Sequence[int] = ()) -> None:
-        self._tokenizer = tokenizer
-        self._ids = list(context)[-8:]  # some tokenizers write a token differently at the start of a text
-        self._shown = len(self._decoded()) if self._ids else 0
-
-    def add(self, token: int) -> str:
-        """The text that `token` adds; "" while a character is incomplete."""
-        self._ids.append(token)
-        text = self._decoded()
-        if text.endswith("\ufffd") and len(self._ids) < 64:
-            return ""
-        new = text[self._shown:]
-        self._ids = self._ids[-8:]
-        self._shown = len(self._decoded())
-        return new
-
-    @property
-    def pending(self) -> str:
-        """What a text that ends here adds to what was given out: an incomplete character, as the replacement character."""
-        return self._decoded()[self._shown:] if self._ids else ""
-
-    def _decoded(self) -> str:
-        return self._tokenizer.decode(self._ids, clean_up_tokenization_spaces=False)

@@ -62,11 +62,22 @@ def parts_of(config: Any, dtype: torch.dtype) -> Parts:
 
 def decoder_layers(hf: Any) -> tuple[tuple[str, ...], tuple[nn.Module, ...]]:
     """Names and modules of the decoder layers of a causal LM, in order. Raises BadModel where they stand in no single list."""
+    found = layer_list(hf)
+    if found is None:
+        count = hf.config.get_text_config().num_hidden_layers
+        raise BadModel(f"{type(hf).__name__} has no list of its {count} layers; only such models can be taken apart layer "
+                       "by layer")
+    name, modules = found
+    return tuple(f"{name}.{i}" for i in range(len(modules))), tuple(modules)
+
+
+def layer_list(hf: Any) -> tuple[str, nn.ModuleList] | None:
+    """Name and module of the list of decoder layers of a causal LM, or None where they stand in no single list."""
     count = hf.config.get_text_config().num_hidden_layers
     for name, module in hf.named_modules():
         if isinstance(module, nn.ModuleList) and len(module) == count:
-            return tuple(f"{name}.{i}" for i in range(count)), tuple(module)
-    raise BadModel(f"{type(hf).__name__} has no list of its {count} layers; only such models can be taken apart layer by layer")
+            return name, module
+    return None
 
 
 def _pieces(module: nn.Module, row: str, name: str = "") -> Iterator[tuple[str, nn.Module]]:

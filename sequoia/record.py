@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .pair import Pair, TextStream
+from .pair import Pair
+from .text import TextStream
 from .trace import Packer, Run, StepTrace
 
 
@@ -60,5 +61,6 @@ def prompt_pieces(pair: Pair, prompt: str, most: int = 1024) -> list[tuple[str, 
     ids, special = pair.encode(prompt), set(pair.tokenizer.all_special_ids)
     stream = TextStream(pair.tokenizer)
     found = [(stream.add(token), token in special) for token in ids]
+    found[-1] = (found[-1][0] + stream.pending, found[-1][1])
     cut = [("…", False)] if len(found) > most else []
     return [*found[:most // 2], *cut, *found[-(most // 2):]] if cut else found

@@ -72,8 +72,8 @@ class Slots(Cache):
 
     @property
     def allocated(self) -> bool:
-        """Whether the rows are there already."""
-        return all(layer.is_initialized for layer in self.slot_layers)
+        """Whether the rows are there already. Layers that take their keys from another layer never have any."""
+        return any(layer.is_initialized for layer in self.slot_layers)
 
     @torch.inference_mode()
     def clear(self) -> None:
@@ -119,7 +119,8 @@ class Slots(Cache):
     def _move(self, rows: Sequence[int], to: int) -> None:
         """Copy the given rows, in order, to `to` and after."""
         stores = [self._joint] if self._joint is not None else [
-            store for layer in self.slot_layers for store in (layer.keys, layer.values)]  # (..., capacity, head_dim) each
+            store for layer in self.slot_layers if layer.is_initialized
+            for store in (layer.keys, layer.values)]  # (..., capacity, head_dim) each
         for store in stores:
             if store.is_cpu:  # numpy takes a third of torch's time for a few rows; all are taken before any is put: they overlap
                 numbers = (store.view(torch.int16) if store.dtype == torch.bfloat16 else store).numpy()

@@ -3,8 +3,8 @@
 A process because it can be ended at once, whatever a connection does, and because the program itself then never speaks to a
 network. It is run as a script, so that it starts without torch. See download.py for who runs it.
 
-    {"do": "list", "model"}               -> {"commit", "files": {name: bytes}}
-    {"do": "get", "model", "commit", "files": [name, ...]} -> {"bytes": done so far}, ..., then {"folder"}
+    {"do": "list", "model", "revision"}   -> {"commit", "files": {name: bytes}}
+    {"do": "get", "model", "commit", "files": [name, ...], "newest"} -> {"bytes": done so far}, ..., then {"folder"}
 
 What fails is told as {"error": kind, "words"}, and the process ends. `huggingface_hub` begins a broken file anew; here a file
 grows under the name of its content, so that the next try goes on where the last one was, and is moved to its place when whole.
@@ -26,7 +26,13 @@ from queue import SimpleQueue
 from typing import Any
 
 from huggingface_hub import HfApi, constants, get_hf_file_metadata, hf_hub_download, hf_hub_url
-from huggingface_hub.errors import GatedRepoError, HfHubHTTPError, LocalEntryNotFoundError, RepositoryNotFoundError
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HfHubHTTPError,
+    LocalEntryNotFoundError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
 from huggingface_hub.file_download import HfFileMetadata, http_get, repo_folder_name
 from huggingface_hub.utils import WeakFileLock, build_hf_headers
 
@@ -68,14 +74,14 @@ class Count:
         return Bar
 
 
-def listed(model: str) -> dict[str, Any]:
-    """The newest commit of `model` and its files outside folders, with their sizes."""
-    info = HfApi().model_info(model, files_metadata=True)
+def listed(model: str, revision: str) -> Iterator[dict[str, Any]]:
+    """The commit `revision` of `model`, or its newest one, and its files outside folders, with their sizes."""
+    info = HfApi().model_info(model, revision=revision or None, files_metadata=True)
     files = {file.rfilename: file.size or 0 for file in info.siblings or () if "/" not in file.rfilename}
-    return {"commit": info.sha, "files": dict(list(files.items())[:2000])}
+    yield {"commit": info.sha, "files": dict(list(files.items())[:2000])}
 
 
-def got(model: str, commit: str, files: list[str]) -> Iterator[dict[str, Any]]:
+def got(model: str, commit: str, files: list[str], newest: bool) -> Iterator[dict[str, Any]]:
     """News of the transfer of `files`, the last of which names their folder."""
     count = Count()
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -86,8 +92,9 @@ def got(model: str, commit: str, files: list[str]) -> Iterator[dict[str, Any]]:
                 one.result()
             yield {"bytes": count.total}
     folder = Path(constants.HF_HUB_CACHE) / repo_folder_name(repo_id=model, repo_type="model")
-    (folder / "refs").mkdir(parents=True, exist_ok=True)
-    (folder / "refs" / "main").write_text(commit, encoding="utf-8")
+    if newest:
+        (folder / "refs").mkdir(parents=True, exist_ok=True)
+        (folder / "refs" / "main").write_text(commit, encoding="utf-8")
     yield {"folder": str(folder / "snapshots" / commit)}
 
 
@@ -143,6 +150,8 @@ def kind_of(problem: BaseException) -> str:
         return "gated" if problem.response.status_code == 401 else "closed"
     if isinstance(problem, RepositoryNotFoundError):
         return "missing"
+    if isinstance(problem, RevisionNotFoundError):
+        return "revision"
     if isinstance(problem, HfHubHTTPError):
         return "hub"
     if isinstance(problem, LocalEntryNotFoundError) or "TransportError" in names:
@@ -159,8 +168,8 @@ def serve() -> None:
     try:
         while True:
             asked = json.loads(commands.get())
-            news = [listed(asked["model"])] if asked["do"] == "list" else got(asked["model"], asked["commit"], asked["files"])
-            for one in news:
+            make = listed if asked.pop("do") == "list" else got
+            for one in make(**asked):
                 _tell(one)
     except BaseException as problem:
         _tell({"error": kind_of(problem), "words": " ".join(str(problem).split())[:300] or type(problem).__name__})

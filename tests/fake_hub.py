@@ -23,8 +23,9 @@ _CHUNK = 1 << 16
 class FakeHub:
     """What it holds and how it behaves.
 
-    gated: model -> status of a refused file, 401 or 403. slow: seconds a chunk of 64 kB. cut: bytes of a request after which its
-    connection is broken off. status: of a list that is refused. asked: paths, with the range of bytes where one was given.
+    gated: model -> status of a refused file, 401 or 403. slow: seconds a chunk of 64 kB. cut: bytes of a
+    request after which its connection is broken off. status: of a list that is refused. revisions: commits
+    that there are. asked: paths, with the range of bytes where one was given.
     """
 
     models: dict[str, Path] = field(default_factory=dict)
@@ -32,6 +33,7 @@ class FakeHub:
     slow: float = 0.0
     cut: int | None = None
     status: int | None = None
+    revisions: frozenset[str] = frozenset({COMMIT})
     asked: list[str] = field(default_factory=list)
     url: str = ""
 
@@ -58,20 +60,24 @@ class _Handler(BaseHTTPRequestHandler):
             self._file(body=True)
 
     def _listing(self) -> None:
-        name = self.path.split("?")[0].removeprefix("/api/models/")
+        path = self.path.split("?")[0].removeprefix("/api/models/")
+        name, _, revision = path.partition("/revision/")
         folder = self.hub.models.get(name)
         if self.hub.status:
             return self._refuse(self.hub.status, "")
         if folder is None:
             return self._refuse(401, "RepoNotFound")
+        if revision not in {"", *self.hub.revisions}:
+            return self._refuse(404, "RevisionNotFound")
         siblings = [{"rfilename": path.name, "size": path.stat().st_size, "blobId": "b" * 40} for path in folder.iterdir()]
-        body = json.dumps({"_id": "x", "id": name, "sha": COMMIT, "gated": name in self.hub.gated, "siblings": siblings}).encode()
+        about = {"_id": "x", "id": name, "sha": revision or COMMIT, "gated": name in self.hub.gated}
+        body = json.dumps({**about, "siblings": siblings}).encode()
         self._head(200, {"Content-Type": "application/json", "Content-Length": str(len(body))})
         self.wfile.write(body)
 
     def _file(self, body: bool) -> None:
         name, _, file = self.path.split("?")[0].lstrip("/").partition("/resolve/")
-        file = file.partition("/")[2]
+        commit, _, file = file.partition("/")
         if name in self.hub.gated:
             return self._refuse(self.hub.gated[name], "GatedRepo")
         path = self.hub.models.get(name, Path("/nowhere")) / file
@@ -80,7 +86,7 @@ class _Handler(BaseHTTPRequestHandler):
         data = path.read_bytes()
         start = int(self.headers["Range"].removeprefix("bytes=").split("-")[0]) if self.headers.get("Range") else 0
         span = {"Content-Range": f"bytes {start}-{len(data) - 1}/{len(data)}"} if start else {}
-        self._head(206 if start else 200, {"ETag": f'"{hashlib.sha256(data).hexdigest()}"', "X-Repo-Commit": COMMIT,
+        self._head(206 if start else 200, {"ETag": f'"{hashlib.sha256(data).hexdigest()}"', "X-Repo-Commit": commit,
                                            "Content-Length": str(len(data) - start), "Accept-Ranges": "bytes", **span})
         if body:
             self._send(data, start)

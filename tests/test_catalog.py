@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 import torch
 from transformers import AutoModelForCausalLM, GPTNeoXConfig, LlamaConfig, PretrainedConfig, Qwen3Config
@@ -9,7 +11,7 @@ from transformers import AutoModelForCausalLM, GPTNeoXConfig, LlamaConfig, Pretr
 from sequoia import load_pair
 from sequoia.catalog import Preset, preset, presets
 from sequoia.errors import BadModel
-from sequoia.files import is_hub_id
+from sequoia.files import COMMIT, is_hub_id
 
 
 def llama(width: int, inner: int, layers: int, heads: int, kv_heads: int, vocab: int, tied: bool) -> LlamaConfig:
@@ -64,6 +66,13 @@ def test_a_draft_is_smaller_than_its_target_and_of_its_family(one: Preset) -> No
     assert SHAPES[one.target.id].vocab_size == SHAPES[one.draft.id].vocab_size
     assert one.needs
     assert preset(one.name) is one
+
+
+def test_a_commit_is_named_with_the_day_on_which_it_was_read_from_the_hub() -> None:
+    for model in MODELS.values():
+        assert bool(model.revision) == bool(model.revision_date)
+        assert not model.revision or COMMIT.fullmatch(model.revision)
+        assert not model.revision or date(2026, 1, 1) <= date.fromisoformat(model.revision_date)
 
 
 def test_tiers_are_those_of_machines_people_have() -> None:

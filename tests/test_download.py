@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -123,6 +124,74 @@ def test_a_pair_that_this_machine_can_never_hold_is_not_fetched(hub: FakeHub, mo
     with pytest.raises(OutOfMemory, match=r"the two models need about .* MB; this machine has 0\.1 MB in all"):
         fetch_pair(target="owner/model", draft="owner/model", device="cpu", dtype="float32", online=True)
     assert not [path for path in hub.files_asked if "safetensors" in path]
+
+
+# -- a commit that is named ------------------------------------------------------------------------
+
+PINNED = "d" * 40
+
+
+@pytest.fixture
+def pinned(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> FakeHub:
+    """A hub with a named commit of owner/model, and a list with a pair of that."""
+    one = catalog.presets()[0]
+    model = replace(one.draft, id="owner/model", revision=PINNED, revision_date="2026-11-20")
+    own = replace(one, name="own", target=model, draft=model)
+    monkeypatch.setattr(catalog, "presets", lambda: (own,))
+    hub.revisions = frozenset({COMMIT, PINNED})
+    return hub
+
+
+def load_own(told: list[Told], online: bool = True) -> None:
+    load_pair("own", device="cpu", dtype="float32", online=online, tell=told.append)
+
+
+def test_the_commit_that_the_list_names_is_fetched_and_is_not_taken_for_the_newest(
+    pinned: FakeHub
+) -> None:
+    told: list[Told] = []
+    load_own(told)
+    assert "/api/models/owner/model/revision/" + PINNED in pinned.asked
+    assert {path.split("/resolve/")[1].split("/")[0] for path in pinned.files_asked} == {PINNED}
+    assert not (download.hub_folder("owner/model") / "refs" / "main").exists()
+    pinned.asked.clear()
+    load_own(told)
+    assert not pinned.asked
+    assert not [news for news in told if isinstance(news, Passed) and news.what == "revision"]
+
+
+def test_another_commit_that_is_there_is_used_with_a_note(pinned: FakeHub) -> None:
+    assert fetched().name == COMMIT
+    told: list[Told] = []
+    pinned.asked.clear()
+    load_own(told)
+    assert not pinned.asked
+    notes = [news.words for news in told if isinstance(news, Passed) and news.what == "revision"]
+    assert notes == ["owner/model: commit cccccccccccc is on this machine and is used; the list of pairs "
+                     "names dddddddddddd, read from the hub on 2026-11-20"] * 2
+
+
+def test_of_several_commits_that_are_there_the_named_one_is_used(pinned: FakeHub) -> None:
+    load_own([])
+    newest = fetched("owner/model")
+    assert newest.name == PINNED, "nothing is asked of the hub for a model that is there"
+    shutil.copytree(newest, newest.with_name(COMMIT))
+    (newest.parent.parent / "refs").mkdir()
+    (newest.parent.parent / "refs" / "main").write_text(COMMIT)
+    assert cached("owner/model").name == COMMIT
+    assert cached("owner/model", PINNED) == newest
+
+
+def test_a_commit_that_the_hub_no_longer_has_is_said(pinned: FakeHub) -> None:
+    pinned.revisions = frozenset({COMMIT})
+    with pytest.raises(NotDownloaded, match="the hub no longer has the commit of owner/model that"):
+        load_own([])
+
+
+def test_a_download_that_arrived_damaged_is_refused_as_it_is_fetched(hub: FakeHub, big: Path) -> None:
+    hub.models["owner/model"] = big
+    with pytest.raises(BadModel, match=r"owner/model: model\.safetensors is no safetensors file"):
+        fetch_pair(target="owner/model", draft="owner/model", device="cpu", dtype="float32", online=True)
 
 
 # -- stop and go on ------------------------------------------------------------------------------------------------------------

@@ -17,10 +17,11 @@ from fakes import KINDS, PROMPTS, pair_of, tiny_model, tiny_pair, tiny_tokenizer
 from sequoia import graphs, models
 from sequoia.engine import Decoder, run
 from sequoia.graphs import Graphed, OnCuda, reach_of
-from sequoia.models import Context, TreeModel, self_test
+from sequoia.models import Context, TreeModel
 from sequoia.pair import Pair
 from sequoia.policy import Policy
 from sequoia.rows import Rows
+from sequoia.self_test import self_test
 from sequoia.tree import Tree
 
 TREE = Tree((-1, 0, 0, 1, 1, 2))

@@ -79,6 +79,16 @@ def test_the_algorithm_knows_only_what_lies_below_it(module: str) -> None:
     assert not {name.split(".")[0] for name in imports(path)} & HUGGING_FACE
 
 
+TRAINING = sorted((ROOT / "sequoia" / "pretrain").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", TRAINING, ids=name_of)
+def test_the_training_needs_nothing_else_of_the_package(path: Path) -> None:
+    """A run of many hours goes on from a frozen copy of these files and of the two below them."""
+    others = {name for name in inner(path) if not name.startswith("pretrain")}
+    assert others <= {"errors", "guarded"}
+
+
 def test_the_table_of_the_core_has_no_way_up() -> None:
     """What a core module may import is core, and never leads back to it."""
     for module, below in CORE.items():

@@ -19,6 +19,7 @@ import psutil
 import pytest
 import torch
 from accelerate import dispatch_model
+from cards import LAYERS, as_if_two_cards
 from fakes import PROMPTS, noisy, save, tiny_model, tree_logits
 from transformers import AutoModelForCausalLM
 
@@ -34,13 +35,12 @@ from sequoia.measure import measure_profile
 from sequoia.models import TreeModel
 from sequoia.pair import Pair
 from sequoia.parts import parts_of
-from sequoia.placement import HOST, SHARE, Spread
+from sequoia.placement import HOST, SHARE
 from sequoia.policy import Policy
 from sequoia.rows import Rows
 from sequoia.tree import Tree
 
 FAMILIES = ("llama", "qwen2", "qwen3", "gpt_neox")
-LAYERS = 4
 TREE = Tree.from_branching([3, 2, 1])
 GREEDY = Policy(max_new_tokens=16, ignore_eos=True)
 META = torch.device("meta")
@@ -77,20 +77,9 @@ def texts(pair: Pair) -> list[list[int]]:
             for steps in (plain(pair, PROMPTS[0], GREEDY), speculate(pair, PROMPTS[0], GREEDY, TREE))]
 
 
-def onto(places: list[str]) -> Any:
-    """A stand-in for the planner: layer i at places[i], all else on the CPU."""
-    def spread(parts: Any, *_: Any) -> Spread:
-        where = dict.fromkeys((*parts.ahead, *parts.behind), "cpu") | dict(zip(parts.layers, places, strict=True))
-        return Spread(where, (HOST,) * LAYERS, HOST, Counter({HOST: parts.total, META: 0}))
-    return spread
-
-
 def spread_pair(folders: dict[str, str], places: list[str], monkeypatch: pytest.MonkeyPatch) -> Pair:
     """The pair as `load_pair` loads it on a machine with two cards."""
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    monkeypatch.setattr(hub, "checked_device", lambda _: HOST)
-    monkeypatch.setattr(large, "free_bytes", lambda _: 10**12)
-    monkeypatch.setattr(large, "spread", onto(places))
+    as_if_two_cards(places, monkeypatch)
     return load(folders, device="spread")
 
 

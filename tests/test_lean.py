@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 import torch
 from fakes import tiny_model, tree_logits
@@ -127,10 +129,10 @@ def test_only_bfloat16_drafts_are_rounded() -> None:
 def test_a_target_is_never_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Even where rounded weights would be the fastest by far."""
     monkeypatch.setattr(dtype, "fastest", lambda models, width: models[-1])
-    hf = tiny_model("llama")
-    assert dtype.best_dtype(hf, "target", 16).numbers == "bfloat16"
-    assert dtype.best_dtype(hf, "draft", 2, draft=True).numbers == "int8"
+    assert dtype.best_dtype(tiny_model("llama"), tiny_model("llama").to, "target", 16).numbers == "bfloat16"
+    assert dtype.best_dtype(tiny_model("llama"), tiny_model("llama").to, "draft", 2, draft=True).numbers == "int8"
 
 
 def test_a_context_shorter_than_the_trial_is_no_obstacle() -> None:
-    assert dtype.best_dtype(tiny_model("gpt2", context=24), "short", 16).limit == 24
+    hf = tiny_model("gpt2", context=24)
+    assert dtype.best_dtype(hf, copy.deepcopy(hf).to, "short", 16).limit == 24

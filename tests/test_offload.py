@@ -16,8 +16,9 @@ import torch
 from fakes import KINDS, tiny_model, tree_logits
 
 from sequoia.copier import PAGE, CudaCopier, HostCopier, copier_for
-from sequoia.models import TreeModel, own_logits, self_test
+from sequoia.models import TreeModel, own_logits
 from sequoia.offload import LayerStream, streamed_layers
+from sequoia.self_test import self_test
 
 CPU = torch.device("cpu")
 

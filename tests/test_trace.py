@@ -8,15 +8,16 @@ import math
 import pickle
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import pytest
+from fake_tokenizers import KINDS
 from fakes import PROMPTS, tiny_pair
 
 from sequoia.engine import Decoder, run
 from sequoia.errors import BadTrace
-from sequoia.pair import TextStream
 from sequoia.policy import Policy
 from sequoia.record import Recorder
 from sequoia.trace import MAX_CHARS, MAX_STEPS, PHASES, DecodeStats, Packer, Run, StepTrace, repetition
@@ -105,31 +106,6 @@ def test_repetition_is_the_share_of_runs_of_tokens_seen_before(tokens: list[int]
 # -- text ----------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", ["def f(x):\n    return x", "größe 你好 🙂🙂 end", "🙂", "a\n\n\tb  "])
-@pytest.mark.parametrize("split", [0, 1, 3, 11])
-def test_token_texts_join_to_the_whole_text(text: str, split: int) -> None:
-    """A character that spans tokens comes out once, with its last token, wherever the prompt ends."""
-    tokenizer = tiny_pair().tokenizer
-    ids = tokenizer("ab " * split + text)["input_ids"]
-    prompt = len(tokenizer("ab " * split)["input_ids"])
-    stream = TextStream(tokenizer, ids[:prompt])
-    assert "".join(stream.add(token) for token in ids[prompt:]) == tokenizer.decode(ids[prompt:])
-
-
-def test_an_incomplete_character_waits_for_its_last_token() -> None:
-    tokenizer = tiny_pair().tokenizer
-    stream = TextStream(tokenizer, tokenizer("x")["input_ids"])
-    assert [stream.add(token) for token in tokenizer("🙂!")["input_ids"]] == ["", "", "", "🙂", "!"]
-
-
-def test_bytes_that_make_no_character_do_not_hold_the_text_back_for_ever() -> None:
-    tokenizer = tiny_pair().tokenizer
-    stream, half = TextStream(tokenizer), tokenizer("🙂")["input_ids"][0]
-    texts = [stream.add(half) for _ in range(200)]
-    assert len("".join(texts)) > 100
-    assert "".join(stream.add(token) for token in tokenizer("ok")["input_ids"]).endswith("ok")
-
-
 def emitting(tokens: tuple[int, ...], index: int = 0, finish: str | None = None) -> StepTrace:
     """A hand-made step of a chain, all of it accepted, that emits exactly `tokens`."""
     tree, path = Tree.chain(len(tokens)), tuple(range(len(tokens)))
@@ -158,6 +134,21 @@ def test_a_character_cut_off_by_a_pause_is_completed_by_the_next_step() -> None:
     recorder.add(emitting(smile[3:], 1))
     assert "".join(text for texts in recorder.run().texts for text in texts) == "a🙂"
     assert recorder.pending == ""
+
+
+@pytest.mark.parametrize("kind", ["byte-level", "byte fallback, Llama", "word pieces"])
+def test_the_text_of_a_run_is_decoded_whole_in_messages_and_file(kind: str) -> None:
+    """Steps end inside characters, the prompt comes before, and the last token completes the last character."""
+    tokenizer = KINDS[kind]()
+    ids = tokenizer("the 你好世界 👩\u200d💻 a🙂", add_special_tokens=False)["input_ids"]
+    prompt, rest = tuple(ids[:1]), ids[1:]
+    recorder, shown = Recorder(replace(tiny_pair(), tokenizer=tokenizer), prompt, META), list[str]()
+    for index, start in enumerate(range(0, len(rest), 4)):
+        finish = "length" if start + 4 >= len(rest) else None
+        shown += recorder.add(emitting(tuple(rest[start:start + 4]), index, finish))["step"]["text"]
+    whole = tokenizer.decode(ids).removeprefix(tokenizer.decode(prompt))
+    assert "".join(shown) == whole
+    assert "".join(text for texts in Run.from_json(recorder.run().to_json()).texts for text in texts) == whole
 
 
 # -- run files -----------------------------------------------------------------------------------------------------------------

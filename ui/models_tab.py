@@ -28,7 +28,7 @@ from .session import Limits, Sessions
 from .wanted import OWN, Wanted
 
 CANVAS = Path(__file__).resolve().parent / "canvas" / "models"
-SCRIPTS = ("models.js",)
+SCRIPTS = ("types.js", "models.js")
 FORM = ("pair", "target", "draft", "device", "dtype", "offload")
 Updates = dict[Any, Any]
 

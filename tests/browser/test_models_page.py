@@ -86,6 +86,17 @@ def test_pairs_stand_in_a_table_and_go_into_the_form(opened: Callable[..., Page]
     expect(page.locator("#md-target")).to_have_count(0)
 
 
+def test_the_types_that_run_are_listed_and_can_be_filtered(opened: Callable[..., Page]) -> None:
+    page = comes(opened())
+    page.locator(".md-types summary").click()
+    page.get_by_label("Filter model types").fill("phi3")
+    row = page.locator(".md-types [data-type]:visible")
+    expect(row).to_have_count(1)
+    expect(row).to_contain_text("runs")
+    page.get_by_label("Filter model types").fill("")
+    assert page.locator(".md-types [data-type]:visible").count() > 180
+
+
 def test_a_gated_model_says_what_to_do_and_the_former_models_stay(opened: Callable[..., Page]) -> None:
     page = comes(opened())
     names(page, "owner/gated", "owner/small")

@@ -15,13 +15,15 @@ import gradio as gr
 import psutil
 import pytest
 import torch
+import transformers
 from visits import order, request, wait
 
 from sequoia import Pair
 from sequoia.catalog import preset, presets
 from sequoia.download import Progress
 from sequoia.errors import BadModel, Stopped
-from ui import layout, loading, messages, models_tab, models_view
+from sequoia.model_types import KnownTypes, ModelType, known_types
+from ui import layout, loading, messages, model_types_view, models_tab, models_view
 from ui.decode import LiveView
 from ui.engine_room import EngineRoom
 from ui.hardware_tab import HERE, NONE, Asked, HardwareTab
@@ -87,6 +89,29 @@ def test_it_shows_every_pair_the_machine_and_what_is_in_use(tab: ModelsTab, pair
     assert row["gated"] == ["meta-llama/Llama-2-7b-hf"]
     assert "Llama 2 Community License" in row["licences"]
     assert row["disk"] == {"fits": "yes", "words": "13.7 GB to download"} or row["disk"]["fits"] == "no"
+
+
+def test_it_lists_every_model_type_with_its_result_in_words(tab: ModelsTab) -> None:
+    async def first() -> str:
+        return await anext(tab.come())
+
+    shown = json.loads(asyncio.run(first()))["types"]
+    rows = {row["name"]: row for row in shown["rows"]}
+    assert len(rows) == len(known_types().types)
+    assert rows["llama"] == {"name": "llama", "result": "runs", "words": "runs"}
+    assert rows["gemma2"]["words"] == (
+        "runs with full attention in every layer; otherwise refused: it has sliding_attention "
+        "layers; only full attention can hold the branches of a tree"
+    )
+    assert "not with alibi=True: takes positions from the order" in rows["falcon"]["words"]
+    assert rows["xlm"]["words"].startswith("refused: it makes its own attention mask")
+    assert f"{len(rows)} causal model types of transformers {known_types().transformers}" in shown["summary"]
+
+
+def test_a_list_of_another_version_says_so() -> None:
+    types = (ModelType("a", "not built", "it lacks a part"), ModelType("b", "runs", tried=1))
+    assert f"transformers {transformers.__version__} is installed" in model_types_view.summary(KnownTypes("5.0", types))
+    assert model_types_view.words(types[0]) == "transformers cannot build it: it lacks a part"
 
 
 @pytest.mark.parametrize(("total", "free", "fits"), [(500e9, 400e9, "yes"), (500e9, 4e9, "tight"), (10e9, 4e9, "no")])
@@ -290,7 +315,7 @@ def test_progress_is_told_with_amount_and_rate() -> None:
 
 def test_the_views_head_ends_no_script_early() -> None:
     text = models_tab.head()
-    assert text.count("<script>") == text.count("</script>") == 1
+    assert text.count("<script>") == text.count("</script>") == len(models_tab.SCRIPTS)
     assert "https://" not in text
 
 

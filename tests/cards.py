@@ -1,0 +1,30 @@
+"""A machine that seems to have two graphics cards, for loading of targets that are spread over several places."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+import torch
+
+from sequoia import hub, large
+from sequoia.placement import HOST, Spread
+
+LAYERS = 4  # of the targets that are spread
+
+
+def as_if_two_cards(places: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on this machine seems to have two cards, and layer i of a target is put at places[i]."""
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(hub, "checked_device", lambda _: HOST)
+    monkeypatch.setattr(large, "free_bytes", lambda _: 10**12)
+    monkeypatch.setattr(large, "spread", onto(places))
+
+
+def onto(places: list[str]) -> Any:
+    """A stand-in for the planner: layer i at places[i], all else on the CPU."""
+    def spread(parts: Any, *_: Any) -> Spread:
+        where = dict.fromkeys((*parts.ahead, *parts.behind), "cpu") | dict(zip(parts.layers, places, strict=True))
+        return Spread(where, (HOST,) * LAYERS, HOST, Counter({HOST: parts.total, torch.device("meta"): 0}))
+    return spread

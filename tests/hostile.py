@@ -1,0 +1,896 @@
+"""Model folders that are broken or hostile, each made from one that loads: what `load_pair` has to
+refuse with one sentence.
+
+`FOLDERS` maps a name to a function that spoils a good folder in place; `GROUPS` has them in groups.
+The good one holds a tiny Llama in one file of weights; cases about an index first cut it into two.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import stat
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+
+Spoil = Callable[[Path], None]
+Folders = dict[str, Spoil]
+DEEP = 100_000  # levels of brackets
+EMBEDDING, LAST = "model.embed_tokens.weight", "lm_head.weight"
+PROJECTION = "model.layers.0.self_attn.q_proj.weight"
+
+
+# -- tools -----------------------------------------------------------------------------------------
+
+
+def text(file: str, content: str | bytes) -> Spoil:
+    """Replaces `file` by `content`."""
+    data = content if isinstance(content, bytes) else content.encode()
+
+    def spoil(folder: Path) -> None:
+        (folder / file).write_bytes(data)
+
+    return spoil
+
+
+def sparse(file: str, start: bytes, size: int) -> Spoil:
+    """Replaces `file` by `size` bytes, which take no room on a disk but for its `start`."""
+
+    def spoil(folder: Path) -> None:
+        (folder / file).write_bytes(start)
+        os.truncate(folder / file, size)
+
+    return spoil
+
+
+def fields(file: str, **changes: Any) -> Spoil:
+    """Sets fields of the JSON object in `file`; those set to `...` are taken out."""
+
+    def spoil(folder: Path) -> None:
+        path = folder / file
+        data = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        data = {name: value for name, value in (data | changes).items() if value is not ...}
+        path.write_text(json.dumps(data), encoding="utf-8")
+
+    return spoil
+
+
+def edited(file: str, edit: Callable[[Any], Any]) -> Spoil:
+    """Replaces the JSON value in `file` by what `edit` makes of it, or changes in place."""
+
+    def spoil(folder: Path) -> None:
+        path = folder / file
+        data = json.loads(path.read_text(encoding="utf-8"))
+        made = edit(data)
+        path.write_text(json.dumps(data if made is None else made), encoding="utf-8")
+
+    return spoil
+
+
+def config(**changes: Any) -> Spoil:
+    return fields("config.json", **changes)
+
+
+def deep(key: str = "") -> str:
+    """JSON nested without end, under `key` where one is given."""
+    nest = "[" * DEEP + "]" * DEEP
+    return f'{{"model_type": "llama", "{key}": {nest}}}' if key else nest
+
+
+def both(*spoils: Spoil) -> Spoil:
+    def spoil(folder: Path) -> None:
+        for one in spoils:
+            one(folder)
+
+    return spoil
+
+
+def without(*files: str) -> Spoil:
+    def spoil(folder: Path) -> None:
+        for file in files:
+            (folder / file).unlink()
+
+    return spoil
+
+
+# -- the text of a config --------------------------------------------------------------------------
+
+
+def config_texts() -> Folders:
+    texts: dict[str, str | bytes] = {
+        "empty": "",
+        "spaces": " \n\t ",
+        "open brace": "{",
+        "a list": "[]",
+        "null": "null",
+        "a number": "5",
+        "a string": '"llama"',
+        "no fields": "{}",
+        "cut short": '{"model_type": "llama", "hidden_si',
+        "more behind it": '{"model_type": "llama"} and more',
+        "no JSON": "model_type: llama",
+        "UTF-16": "{}".encode("utf-16"),
+        "not UTF-8": b'{"model_type": "ll\xff\xfema"}',
+        "zero bytes": bytes(100),
+        "deep list": deep(),
+        "deep field": deep("x"),
+        "deep objects": '{"a":' * DEEP + "1" + "}" * DEEP,
+        "deep text_config": deep("text_config"),
+        "40 MB of spaces": "{" + " " * 40_000_000 + "}",
+        "a long key": '{"' + "k" * 20_000_000 + '": 1}',
+        "many keys": json.dumps({f"key{i}": i for i in range(400_000)}),
+        "a field twice": '{"model_type": "llama", "hidden_size": 32, "hidden_size": 1000000}',
+        "digits without end": '{"model_type": "llama", "hidden_size": ' + "9" * 10_000 + "}",
+        "no type": '{"hidden_size": 32}',
+        "type is a number": '{"model_type": 5}',
+        "type is null": '{"model_type": null}',
+        "type is a list": '{"model_type": ["llama"]}',
+        "type unknown": '{"model_type": "no such"}',
+        "type is a path": '{"model_type": "../../etc"}',
+        "type is long": json.dumps({"model_type": "x" * 100_000}),
+        "type with markup": '{"model_type": "<script>alert(1)</script>"}',
+    }
+    return {f"config is {name}": text("config.json", content) for name, content in texts.items()}
+
+
+# -- fields of a config ----------------------------------------------------------------------------
+
+SIZES = (
+    "hidden_size",
+    "num_hidden_layers",
+    "num_attention_heads",
+    "num_key_value_heads",
+    "intermediate_size",
+    "vocab_size",
+    "max_position_embeddings",
+    "head_dim",
+)
+WRONG = {
+    "a word": "many",
+    "negative": -1,
+    "a fraction": 2.5,
+    "a list": [[1]],
+    "an object": {"n": 1},
+    "vast": 10**30,
+}
+REQUIRED = {"hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size"}
+OTHERS: dict[str, Any] = {
+    "hidden_size is 0": {"hidden_size": 0},
+    "layers are 0": {"num_hidden_layers": 0},
+    "heads are 0": {"num_attention_heads": 0},
+    "vocabulary is 0": {"vocab_size": 0},
+    "heads do not divide": {"num_attention_heads": 5, "head_dim": None},
+    "key heads do not divide": {"num_key_value_heads": 3},
+    "a million layers": {"num_hidden_layers": 1_000_000},
+    "a billion wide": {"hidden_size": 10**9},
+    "a trillion words": {"vocab_size": 10**12},
+    "a billion wide inside": {"intermediate_size": 10**9},
+    "a million heads": {"num_attention_heads": 10**6},
+    "a large head": {"head_dim": 10**8},
+    "all as large as may be": {
+        "hidden_size": 65_536,
+        "num_hidden_layers": 400,
+        "intermediate_size": 262_144,
+        "vocab_size": 1_000_000,
+    },
+    "more words than rows": {"vocab_size": 300_000},
+    "a billion labels": {"num_labels": 10**9},
+    "labels that are no object": {"id2label": 5},
+    "a million layers in text_config": {"text_config": {"num_hidden_layers": 10**6}},
+    "a context without end": {"max_position_embeddings": 10**15},
+    "a million layer types": {"layer_types": ["full_attention"] * 1_000_000},
+    "too few layer types": {"layer_types": ["full_attention"]},
+    "layer types of no kind": {"layer_types": ["spiral_attention"] * 2},
+    "layer types are words": {"layer_types": "full_attention"},
+    "layer types are numbers": {"layer_types": [1, 2]},
+    "an unknown activation": {"hidden_act": "boom"},
+    "activation is a number": {"hidden_act": 5},
+    "activation is a list": {"hidden_act": ["silu"]},
+    "epsilon is a word": {"rms_norm_eps": "small"},
+    "epsilon is a list": {"rms_norm_eps": []},
+    "number type unknown": {"dtype": "float7"},
+    "number type is code": {"dtype": "__import__('os')"},
+    "number type is whole": {"dtype": "int8"},
+    "number type is a number": {"dtype": 5},
+    "number type is a list": {"dtype": []},
+    "rope is a word": {"rope_parameters": "default"},
+    "rope of unknown kind": {"rope_parameters": {"rope_type": "spiral"}},
+    "rope without factor": {"rope_parameters": {"rope_type": "linear", "rope_theta": 1e4}},
+    "rope theta is a word": {"rope_parameters": {"rope_type": "default", "rope_theta": "big"}},
+    "rope theta is 0": {"rope_parameters": {"rope_type": "default", "rope_theta": 0.0}},
+    "rope factor is a word": {
+        "rope_parameters": {"rope_type": "linear", "factor": "x", "rope_theta": 1e4}
+    },
+    "end of text is a word": {"eos_token_id": "stop"},
+    "end of text is a fraction": {"eos_token_id": 1.5},
+    "end of text is a list of lists": {"eos_token_id": [[0]]},
+    "end of text is an object": {"eos_token_id": {"a": 0}},
+    "start of text is a word": {"bos_token_id": "go"},
+    "tied is a word": {"tie_word_embeddings": "maybe"},
+    "dropout is a word": {"attention_dropout": "some"},
+    "an encoder-decoder": {"is_encoder_decoder": True},
+    "a pad beyond the words": {"pad_token_id": 10**6},
+    "weights named elsewhere": {"transformers_weights": "../model.safetensors"},
+    "weights named as a pickle": {"transformers_weights": "adapter_model.bin"},
+    "weights named as a number": {"transformers_weights": 5},
+    "another config named": {"configuration_files": ["config.4.0.0.json"]},
+    "another config far away": {"configuration_files": ["../../config.4.0.0.json"]},
+    "8 bits by bitsandbytes": {
+        "quantization_config": {"quant_method": "bitsandbytes", "load_in_8bit": True}
+    },
+    "4 bits by GPTQ": {
+        "quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 128}
+    },
+    "4 bits by AWQ": {"quantization_config": {"quant_method": "awq", "bits": 4}},
+    "fp8": {"quantization_config": {"quant_method": "fp8"}},
+    "quantised by nobody": {"quantization_config": {"bits": 1}},
+    "quantisation is a word": {"quantization_config": "int4"},
+    "quantisation is a list": {"quantization_config": [4]},
+    "code of its own": {"model_type": "evil", "auto_map": {"AutoConfig": "evil.Config"}},
+    "code of another place": {
+        "model_type": "evil",
+        "auto_map": {"AutoConfig": "evil/repo--evil.Config"},
+    },
+    "a vision model": {"model_type": "vit"},
+    "a recurrent model": {"model_type": "mamba"},
+    "a window that is a word": {"sliding_window": "wide"},
+    "a window that is a list": {"sliding_window": [1]},
+    "a long list": {"architectures": ["x"] * 1_000_000},
+}
+
+
+def config_fields() -> Folders:
+    wrong = {
+        f"config: {field} is {name}": config(**{field: value})
+        for field in SIZES
+        for name, value in WRONG.items()
+    }
+    missing = {f"config: {field} is null": config(**{field: None}) for field in sorted(REQUIRED)}
+    return {
+        **wrong,
+        **missing,
+        **{f"config: {name}": config(**changes) for name, changes in OTHERS.items()},
+    }
+
+
+# -- one file of weights ---------------------------------------------------------------------------
+
+WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
+
+
+def cut(at: Callable[[int], int]) -> Spoil:
+    """Leaves as many bytes of the weights as `at` makes of their number."""
+
+    def spoil(folder: Path) -> None:
+        data = (folder / WEIGHTS).read_bytes()
+        (folder / WEIGHTS).write_bytes(data[: at(len(data))])
+
+    return spoil
+
+
+def header(edit: Callable[[dict[str, Any]], Any]) -> Spoil:
+    """Edits the header of the weights in place; what `edit` returns, if anything, is written in its
+    stead."""
+
+    def spoil(folder: Path) -> None:
+        data = (folder / WEIGHTS).read_bytes()
+        length = struct.unpack("<Q", data[:8])[0]
+        found = json.loads(data[8 : 8 + length])
+        made = edit(found)
+        (folder / WEIGHTS).write_bytes(packed(found if made is None else made, data[8 + length :]))
+
+    return spoil
+
+
+def packed(header: Any, body: bytes = b"") -> bytes:
+    """A safetensors file; a header that is no text is written as JSON."""
+    raw = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<Q", len(raw)) + raw + body
+
+
+def tensors(edit: Callable[[dict[str, torch.Tensor]], Any]) -> Spoil:
+    """Edits the tensors of the weights."""
+
+    def spoil(folder: Path) -> None:
+        found = load_file(folder / WEIGHTS)
+        edit(found)
+        save_file(found, folder / WEIGHTS, {"format": "pt"})
+
+    return spoil
+
+
+def entry(**changes: Any) -> Spoil:
+    """Edits what the header says of one tensor."""
+    return header(lambda found: found[PROJECTION].update(changes))
+
+
+def files_of_weights() -> Folders:
+    contents = {
+        "empty": b"",
+        "7 bytes": b"\0" * 7,
+        "no header": struct.pack("<Q", 0),
+        "all zeros": bytes(1000),
+        "all ones": b"\xff" * 1000,
+        "a header longer than the file": struct.pack("<Q", 10_000) + b"{}",
+        "a header of 2^63 bytes": struct.pack("<Q", 2**63) + b"{}",
+        "a header that is no JSON": packed(b"{tensors}"),
+        "a header that is not UTF-8": packed(b'{"\xff": 1}'),
+        "a header that is a list": packed([]),
+        "a header that is deep": packed(b'{"a":' * DEEP + b"1" + b"}" * DEEP),
+        "no tensor": packed({"__metadata__": {"format": "pt"}}),
+        "a text": b"These are the weights, believe me. " * 20,
+        "a pointer to a large file": LFS,
+        "a pickle": pickle.dumps({"weight": list(range(1000))}),
+        "a zip": b"PK\x03\x04" + bytes(500),
+        "a GGUF": b"GGUF" + bytes(500),
+        "an HTML page": b"<!DOCTYPE html><html><body>404 not found</body></html>" * 5,
+    }
+    return {
+        **{f"weights are {name}": text(WEIGHTS, data) for name, data in contents.items()},
+        "weights are a header of 90 MB": sparse(
+            WEIGHTS, struct.pack("<Q", 90_000_000) + b"{", 91_000_000
+        ),
+    }
+
+
+LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"a" * 64 + b"\nsize 1000\n"
+
+
+def _twice(found: dict[str, Any]) -> bytes:
+    """A header that names one tensor twice."""
+    rest = json.dumps(found)[1:]
+    return (f"{{{json.dumps(PROJECTION)}: {json.dumps(found[EMBEDDING])}, " + rest).encode()
+
+
+def _overlapping(found: dict[str, Any]) -> None:
+    found[PROJECTION]["data_offsets"] = found["model.layers.1.self_attn.q_proj.weight"][
+        "data_offsets"
+    ]
+
+
+def _many(found: dict[str, Any]) -> None:
+    found.update(
+        {
+            f"extra.{i}": {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]}
+            for i in range(300_000)
+        }
+    )
+
+
+def headers() -> Folders:
+    one = {
+        "an unknown number type": entry(dtype="F7"),
+        "no number type": entry(dtype=None),
+        "8-bit numbers": entry(dtype="F8_E4M3"),
+        "whole numbers": entry(dtype="I32"),
+        "a negative shape": entry(shape=[-32, -32]),
+        "a fraction as shape": entry(shape=[32.5, 32]),
+        "a word as shape": entry(shape="32x32"),
+        "a shape without end": entry(shape=[2**40, 2**40]),
+        "a shape of 0": entry(shape=[0, 32]),
+        "a shape of many axes": entry(shape=[1] * 10_000),
+        "a shape too small": entry(shape=[31, 32]),
+        "a shape too large": entry(shape=[33, 32]),
+        "no shape": entry(shape=None),
+        "offsets reversed": entry(data_offsets=[4096, 0]),
+        "offsets beyond the file": entry(data_offsets=[10**12, 10**12 + 4096]),
+        "negative offsets": entry(data_offsets=[-4096, 0]),
+        "offsets as words": entry(data_offsets=["0", "4096"]),
+        "one offset": entry(data_offsets=[0]),
+        "no offsets": entry(data_offsets=None),
+        "tensors that overlap": header(_overlapping),
+        "a tensor twice": header(_twice),
+        "a tensor that is a number": header(lambda found: found.update({PROJECTION: 5})),
+        "metadata that is a list": header(lambda found: found.update(__metadata__=[1])),
+        "metadata of numbers": header(lambda found: found.update(__metadata__={"format": 5})),
+        "300,000 tensors": header(_many),
+        "a hole": header(lambda found: found.pop(PROJECTION) and None),
+    }
+    cuts = {
+        "10 bytes short": cut(lambda n: n - 10),
+        "half": cut(lambda n: n // 2),
+        "100 bytes": cut(lambda n: 100),
+        "one byte": cut(lambda n: 1),
+        "one byte short": cut(lambda n: n - 1),
+        "its header alone": cut(lambda n: 2500),
+    }
+    return {
+        **{f"weights with {name}": spoil for name, spoil in one.items()},
+        **{f"weights cut to {name}": spoil for name, spoil in cuts.items()},
+        "weights with bytes behind them": _longer,
+    }
+
+
+def _longer(folder: Path) -> None:
+    with (folder / WEIGHTS).open("ab") as file:
+        file.write(b"more")
+
+
+def _fill(name: str, value: float, row: int | None = None) -> Spoil:
+    def edit(found: dict[str, torch.Tensor]) -> None:
+        found[name][row if row is not None else ...] = value
+
+    return tensors(edit)
+
+
+def _rename(found: dict[str, torch.Tensor]) -> None:
+    for name in list(found):
+        found[f"other.{name}"] = found.pop(name)
+
+
+def _reshape(name: str, *shape: int) -> Spoil:
+    return tensors(lambda found: found.update({name: torch.ones(shape)}))
+
+
+def contents() -> Folders:
+    gone = {
+        f"weights without {name}": tensors(lambda found, name=name: found.pop(name))
+        for name in (
+            EMBEDDING,
+            PROJECTION,
+            "model.layers.1.mlp.down_proj.weight",
+            "model.norm.weight",
+            LAST,
+            "model.layers.0.input_layernorm.weight",
+        )
+    }
+    extra = {
+        "a third layer": "model.layers.2.self_attn.q_proj.weight",
+        "a bias": "model.layers.0.self_attn.q_proj.bias",
+        "a gate": "model.layers.1.mlp.router.weight",
+        "a bias of the head": "lm_head.bias",
+    }
+    more = {
+        f"weights with {what} more": tensors(
+            lambda found, name=name: found.update({name: torch.ones(32)})
+        )
+        for what, name in extra.items()
+    }
+    numbers = {
+        "NaN in a layer": _fill(PROJECTION, float("nan")),
+        "one NaN": _fill("model.norm.weight", float("nan"), 3),
+        "NaN for one word": _fill(EMBEDDING, float("nan"), 200),
+        "infinity": _fill("model.layers.1.mlp.up_proj.weight", float("inf")),
+        "minus infinity in the head": _fill(LAST, float("-inf"), 100),
+        "numbers that overflow": _fill(PROJECTION, 3e38),
+        "another shape": _reshape(PROJECTION, 16, 32),
+        "a longer embedding": _reshape(EMBEDDING, 300, 32),
+        "a shorter embedding": _reshape(EMBEDDING, 100, 32),
+        "one axis": _reshape(PROJECTION, 1024),
+        "a number for a matrix": _reshape(PROJECTION),
+        "another name for all": tensors(_rename),
+        "none of its own": tensors(lambda found: (found.clear(), found.update(x=torch.ones(3)))),
+    }
+    return {**gone, **more, **{f"weights with {name}": spoil for name, spoil in numbers.items()}}
+
+
+# -- an index of several files ---------------------------------------------------------------------
+
+SHARDS = ("model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors")
+
+
+def shard(folder: Path) -> None:
+    """Cuts the weights in two files with an index, as large models have them."""
+    found = load_file(folder / WEIGHTS)
+    names = sorted(found)
+    parts = {SHARDS[0]: names[:5], SHARDS[1]: names[5:]}
+    for file, some in parts.items():
+        save_file({name: found[name] for name in some}, folder / file, {"format": "pt"})
+    where = {name: file for file, some in parts.items() for name in some}
+    (folder / INDEX).write_text(
+        json.dumps({"metadata": {"total_size": 1}, "weight_map": where}), encoding="utf-8"
+    )
+    (folder / WEIGHTS).unlink()
+
+
+def index(edit: Callable[[dict[str, Any]], Any]) -> Spoil:
+    return both(shard, edited(INDEX, edit))
+
+
+def mapped(file: Any, beside: Spoil = lambda _: None) -> Spoil:
+    """Maps one tensor to `file`."""
+    return both(index(lambda found: found["weight_map"].update({PROJECTION: file})), beside)
+
+
+def _pickled(folder: Path) -> None:
+    (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Bomb(folder.parent / "ran")))
+
+
+class Bomb:
+    """A pickle that writes a file when it is read."""
+
+    def __init__(self, mark: Path) -> None:
+        self._mark = str(mark)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (Path(self._mark),)
+
+
+def _outside(folder: Path) -> None:
+    """The second file of weights is moved out of the folder."""
+    (folder / SHARDS[1]).rename(folder.parent / SHARDS[1])
+
+
+def indexes() -> Folders:
+    whole = {
+        "empty": "",
+        "no JSON": "{",
+        "a list": "[]",
+        "null": "null",
+        "deep": deep("weight_map"),
+        "without a map": "{}",
+        "a map that is a list": '{"metadata": {}, "weight_map": []}',
+        "an empty map": '{"metadata": {}, "weight_map": {}}',
+        "large": '{"metadata": {}, "weight_map": {' + " " * 60_000_000 + "}}",
+        "not UTF-8": b'{"\xff": 1}',
+        "a name twice": f'{{"metadata": {{}}, "weight_map": {{"a": "{SHARDS[0]}", "a": 1}}}}',
+    }
+    files: dict[str, Any] = {
+        "a path upward": "../model.safetensors",
+        "a path from the root": "/etc/passwd",
+        "a folder below": "sub/model.safetensors",
+        "a web address": "https://example.org/model.safetensors",
+        "a number": 5,
+        "nothing": None,
+        "an empty name": "",
+        "a list": ["x"],
+        "a zero byte": "model\0.safetensors",
+        "the folder": ".",
+        "a file that is not there": "model-00003-of-00003.safetensors",
+        "a text file": "config.json",
+        "a path with backslashes": "..\\model.safetensors",
+        "a long name": "x" * 5000 + ".safetensors",
+    }
+    return {
+        **{
+            f"index is {name}": both(shard, text(INDEX, content)) for name, content in whole.items()
+        },
+        **{f"index names {name}": mapped(file) for name, file in files.items()},
+        "index names a pickle": mapped("pytorch_model.bin", _pickled),
+        "index names pickles alone": both(
+            index(
+                lambda found: found.update(
+                    weight_map=dict.fromkeys(found["weight_map"], "pytorch_model.bin")
+                )
+            ),
+            _pickled,
+        ),
+        "index names a pickle called safetensors": mapped(
+            "x.safetensors",
+            lambda folder: (folder / "x.safetensors").write_bytes(
+                pickle.dumps(Bomb(folder.parent / "ran"))
+            ),
+        ),
+        "index names weights beside the folder": both(
+            index(
+                lambda found: found.update(
+                    weight_map={
+                        name: file if file == SHARDS[0] else f"../{file}"
+                        for name, file in found["weight_map"].items()
+                    }
+                )
+            ),
+            _outside,
+        ),
+        "index without metadata": index(lambda found: found.pop("metadata") and None),
+        "index with a word as metadata": index(lambda found: found.update(metadata="x")),
+        "index that puts a tensor elsewhere": mapped(SHARDS[0]),
+        "index of a tensor that is nowhere": index(
+            lambda found: found["weight_map"].update(extra=SHARDS[0])
+        ),
+        "parts without an index": both(shard, without(INDEX)),
+        "a part missing": both(shard, without(SHARDS[0])),
+        "a part cut short": both(
+            shard,
+            lambda folder: (folder / SHARDS[1]).write_bytes(
+                (folder / SHARDS[1]).read_bytes()[:900]
+            ),
+        ),
+        "a tensor in both parts": both(shard, _doubled),
+        "a pickle alone": both(_pickled, without(WEIGHTS)),
+        "a pickle with its own index": both(
+            _pickled,
+            without(WEIGHTS),
+            text(
+                "pytorch_model.bin.index.json",
+                json.dumps({"metadata": {}, "weight_map": {PROJECTION: "pytorch_model.bin"}}),
+            ),
+        ),
+        "weights of a training run": lambda folder: (folder / WEIGHTS).rename(
+            folder / "shard-00000-model-00001-of-00001.safetensors"
+        ),
+        "weights of a training run beside": lambda folder: (
+            folder / "shard-00000-model-00001-of-00001.safetensors"
+        ).write_bytes((folder / WEIGHTS).read_bytes()),
+    }
+
+
+def _doubled(folder: Path) -> None:
+    found = load_file(folder / SHARDS[0]) | load_file(folder / SHARDS[1])
+    save_file(
+        {name: found[name] for name in sorted(found)[:6]}, folder / SHARDS[0], {"format": "pt"}
+    )
+
+
+# -- what is no file -------------------------------------------------------------------------------
+
+
+def _replace(file: str, make: Callable[[Path], Any]) -> Spoil:
+    def spoil(folder: Path) -> None:
+        (folder / file).unlink(missing_ok=True)
+        make(folder / file)
+
+    return spoil
+
+
+def _socket(path: Path) -> None:
+    os.mknod(path, stat.S_IFSOCK | 0o600)
+
+
+def _link(to: str) -> Callable[[Path], None]:
+    return lambda path: path.symlink_to(to)
+
+
+def _moved(file: str) -> Spoil:
+    """The file lies beside the folder, and a link to it in its place."""
+
+    def spoil(folder: Path) -> None:
+        (folder / file).rename(folder.parent / f"moved {file}")
+        (folder / file).symlink_to(folder.parent / f"moved {file}")
+
+    return spoil
+
+
+def _fake_cache(folder: Path) -> None:
+    """Looks a little like the hub's cache, to lead a link out of the folder."""
+    (folder / "blobs").mkdir()
+    (folder / WEIGHTS).rename(folder.parent / "weights")
+    (folder / WEIGHTS).symlink_to("blobs/../../weights")
+
+
+def not_files() -> Folders:
+    used = (
+        "config.json",
+        WEIGHTS,
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "generation_config.json",
+    )
+    kinds: dict[str, Callable[[Path], Any]] = {
+        "a folder": Path.mkdir,
+        "a named pipe": os.mkfifo,
+        "a link to /dev/zero": _link("/dev/zero"),
+        "a dangling link": _link("nowhere"),
+        "a link to itself": lambda path: path.symlink_to(path.name),
+    }
+    found = {
+        f"{file} is {kind}": _replace(file, make) for file in used for kind, make in kinds.items()
+    }
+    moved = {f"{file} is a link out of the folder": _moved(file) for file in used}
+    return {
+        **found,
+        **moved,
+        "config.json is a socket": _replace("config.json", _socket),
+        "weights are a link to /etc/passwd": _replace(WEIGHTS, _link("/etc/passwd")),
+        "tokenizer.json is a link to /proc/self/mem": _replace(
+            "tokenizer.json", _link("/proc/self/mem")
+        ),
+        "weights are a link by way of blobs": _fake_cache,
+        "chat template is a named pipe": lambda folder: os.mkfifo(folder / "chat_template.jinja"),
+        "chat template is a link to /dev/zero": lambda folder: (
+            folder / "chat_template.jinja"
+        ).symlink_to("/dev/zero"),
+        "chat template among others is a named pipe": _other_template,
+        "special tokens are a named pipe": lambda folder: os.mkfifo(
+            folder / "special_tokens_map.json"
+        ),
+        "a part is a named pipe": both(shard, _replace(SHARDS[1], os.mkfifo)),
+        "a part is a link out of the folder": both(shard, _moved(SHARDS[1])),
+        "index is a named pipe": both(shard, _replace(INDEX, os.mkfifo)),
+        "index is a folder": both(shard, _replace(INDEX, Path.mkdir)),
+        "no file at all": without(*used),
+        "adapter beside the weights": text(
+            "adapter_config.json", '{"peft_type": "LORA", "base_model_name_or_path": "evil/base"}'
+        ),
+    }
+
+
+def _other_template(folder: Path) -> None:
+    (folder / "additional_chat_templates").mkdir()
+    os.mkfifo(folder / "additional_chat_templates" / "tool.jinja")
+
+
+# -- tokenizers ------------------------------------------------------------------------------------
+
+TOKENIZER = "tokenizer.json"
+
+
+def part(**changes: Any) -> Spoil:
+    return fields(TOKENIZER, **changes)
+
+
+def model_of_tokenizer(**changes: Any) -> Spoil:
+    return edited(TOKENIZER, lambda found: found["model"].update(changes))
+
+
+def splitting(regex: str) -> Spoil:
+    """A tokenizer that cuts text at matches of `regex` before all else."""
+
+    def edit(found: dict[str, Any]) -> None:
+        cutting = {
+            "type": "Split",
+            "pattern": {"Regex": regex},
+            "behavior": "Isolated",
+            "invert": False,
+        }
+        found["pre_tokenizer"] = {
+            "type": "Sequence",
+            "pretokenizers": [cutting, found["pre_tokenizer"]],
+        }
+
+    return edited(TOKENIZER, edit)
+
+
+def replacing(regex: str, content: str = "x") -> Spoil:
+    return part(normalizer={"type": "Replace", "pattern": {"Regex": regex}, "content": content})
+
+
+def decoding(regex: str) -> Spoil:
+    def edit(found: dict[str, Any]) -> None:
+        replace = {"type": "Replace", "pattern": {"Regex": regex}, "content": ""}
+        found["decoder"] = {"type": "Sequence", "decoders": [found["decoder"], replace]}
+
+    return edited(TOKENIZER, edit)
+
+
+def _gap(found: dict[str, Any]) -> None:
+    found["model"]["vocab"]["far"] = 2**31
+
+
+def tokenizers() -> Folders:
+    texts = {
+        "empty": "",
+        "no JSON": "{",
+        "a list": "[]",
+        "null": "null",
+        "no fields": "{}",
+        "deep": deep("model"),
+        "not UTF-8": b'{"\xff": 1}',
+            }
+    patterns = {
+        "backtracks on a": splitting("(a+)+$"),
+        "backtracks on spaces": splitting(r"(\s+)*\S\d"),
+        "backtracks on x": splitting("(x+x+)+y"),
+        "backtracks on words": splitting(r"(\w|\w\w)+!"),
+        "backtracks anywhere": splitting(r"(.*)*(.*)*(.*)*[^\s\S]"),
+        "backtracks on Chinese": splitting(r"([\p{Han}]+)*z"),
+        "looks back without end": splitting("(?:(a|aa)+)+b"),
+        "is no pattern": splitting("(unclosed"),
+        "grows as it is compiled": splitting("((((a{1,900}){1,900}){1,900}){1,900}){1,900}b"),
+        "backtracks as text is cleaned": replacing("(a+)+$"),
+        "makes text grow": replacing("[a-z]", "x" * 100_000),
+        "backtracks as text is decoded": decoding("(a+)+[^a]$"),
+    }
+    parts = {
+        "without a model": part(model=...),
+        "whose model is a word": part(model="BPE"),
+        "of unknown kind": model_of_tokenizer(type="Magic"),
+        "without words": model_of_tokenizer(vocab={}, merges=[]),
+        "whose words are a list": model_of_tokenizer(vocab=["a", "b"]),
+        "with a negative number": model_of_tokenizer(vocab={"a": -1}),
+        "with a word far off": edited(TOKENIZER, _gap),
+        "with merges of no words": model_of_tokenizer(merges=[["no", "such"]]),
+        "whose merges are numbers": model_of_tokenizer(merges=[1, 2]),
+        "whose merges are a word": model_of_tokenizer(merges="a b"),
+        "without special words": part(added_tokens=...),
+        "whose special words are numbers": part(added_tokens=[1, 2]),
+        "with an unknown cleaner": part(normalizer={"type": "Magic"}),
+        "with an unknown cutter": part(pre_tokenizer={"type": "Magic"}),
+        "with an unknown decoder": part(decoder={"type": "Magic"}),
+        "with an unknown finisher": part(post_processor={"type": "Magic"}),
+        "of another version": part(version="9.9"),
+        "whose cleaner is a list": part(normalizer=[]),
+        "with bad padding": part(padding={"strategy": "all"}),
+        "with bad truncation": part(truncation={"max_length": -1}),
+    }
+    return {
+        "tokenizer is 300 MB": sparse(TOKENIZER, b"{", 300_000_000),
+        **{f"tokenizer is {name}": text(TOKENIZER, content) for name, content in texts.items()},
+        **{f"tokenizer {name}": spoil for name, spoil in patterns.items()},
+        **{f"tokenizer {name}": spoil for name, spoil in parts.items()},
+        "tokenizer missing": without(TOKENIZER),
+        "tokenizer and its config missing": without(TOKENIZER, "tokenizer_config.json"),
+    }
+
+
+def tokenizer_configs() -> Folders:
+    file = "tokenizer_config.json"
+    texts = {
+        "empty": "",
+        "no JSON": "{",
+        "a list": "[]",
+        "null": "null",
+        "deep": deep("x"),
+        "not UTF-8": b'{"\xff": 1}',
+        "40 MB": "{" + " " * 40_000_000 + "}",
+        "a word": '"x"',
+    }
+    changes: dict[str, Any] = {
+        "names other files": {"fast_tokenizer_files": ["tokenizer.4.0.0.json"]},
+        "names files far away": {"fast_tokenizer_files": ["../tokenizer.4.0.0.json"]},
+        "gives arguments": {"init_inputs": ["/etc/passwd"]},
+        "names a GGUF": {"gguf_file": "../x.gguf"},
+        "adds numbers": {"added_tokens_decoder": {"5": 5}},
+        "adds a word as number": {"added_tokens_decoder": {"x": {"content": "y"}}},
+        "adds a list": {"added_tokens_decoder": [1]},
+        "has a class of no words": {"tokenizer_class": 5},
+        "has a list as class": {"tokenizer_class": ["x"]},
+        "has a number to begin": {"bos_token": 5},
+        "has a list to end": {"eos_token": ["x"]},
+        "has an object to end": {"eos_token": {"a": 1}},
+        "has numbers as special words": {"additional_special_tokens": [1, 2]},
+        "has a word as map": {"auto_map": 5},
+    }
+    return {
+        **{f"tokenizer config is {name}": text(file, content) for name, content in texts.items()},
+        **{f"tokenizer config {name}": fields(file, **change) for name, change in changes.items()},
+    }
+
+
+def other_files() -> Folders:
+    generation = "generation_config.json"
+    texts = {
+        "empty": "",
+        "no JSON": "{",
+        "a list": "[]",
+        "deep": deep("x"),
+        "not UTF-8": b'{"\xff": 1}',
+        "null": "null",
+    }
+    ends: dict[str, Any] = {
+        "a word": "stop",
+        "a list of words": ["stop"],
+        "a fraction": 1.5,
+        "a list of lists": [[1]],
+        "an object": {"a": 1},
+        "true": True,
+        "vast": 10**30,
+        "a long list": [1] * 1_000_000,
+    }
+    return {
+        **{
+            f"generation config is {name}": text(generation, content)
+            for name, content in texts.items()
+        },
+        **{
+            f"generation config ends with {name}": fields(generation, eos_token_id=value)
+            for name, value in ends.items()
+        },
+        "special tokens are no JSON": both(text("special_tokens_map.json", "{")),
+        "added tokens are no JSON": both(text("added_tokens.json", "{")),
+        "special tokens are deep": text("special_tokens_map.json", deep("x")),
+        "added tokens are a list": text("added_tokens.json", "[1]"),
+        "chat template of 40 MB": text("chat_template.jinja", "x" * 40_000_000),
+        "chat template is not UTF-8": text("chat_template.jinja", b"\xff\xfe"),
+    }
+
+
+GROUPS: dict[str, Folders] = {
+    "texts of configs": config_texts(),
+    "fields of configs": config_fields(),
+    "files of weights": files_of_weights(),
+    "headers": headers(),
+    "tensors": contents(),
+    "indexes": indexes(),
+    "no files": not_files(),
+    "tokenizers": tokenizers(),
+    "configs of tokenizers": tokenizer_configs(),
+    "other files": other_files(),
+}
+FOLDERS: Folders = {name: spoil for group in GROUPS.values() for name, spoil in group.items()}
