@@ -8,7 +8,7 @@ import logging
 import os
 from pathlib import Path
 
-NAMES = Path(__file__).with_name("assets") / "pairs.json"
+NAMES = Path(__file__).with_name("assets") / "pair_catalog.json"
 
 EPILOG = """\
 examples:

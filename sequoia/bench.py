@@ -19,10 +19,11 @@ from typing import Any
 
 import torch
 
+from .assets_folder import ASSETS
 from .contestants import Contestant, accelerated, fastest_plain, grid, hugging_face, other_dtypes, ours, sized, streamed
 from .errors import SequoiaError
 from .hardware import HardwareProfile
-from .hub import ASSETS, load_pair
+from .hub import load_pair
 from .machine import describe, dtype_name, place_of, versions
 from .measure import measure_profile
 from .pair import Pair

@@ -1,17 +1,20 @@
-"""Pairs that go together and can be loaded by name, by the machine they are for. Data: assets/pairs.json. Loads nothing."""
+"""Pairs that go together and can be loaded by name, by the machine they are for.
+
+Data: assets/pair_catalog.json. Loads nothing.
+"""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
+from .assets_folder import ASSETS
 from .errors import BadModel
 from .guarded import shown
 
-FILE = Path(__file__).resolve().parent.parent / "assets" / "pairs.json"
+FILE = ASSETS / "pair_catalog.json"
 BUNDLED_NAME = "bundled"
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .assets_folder import BUNDLED_PAIR
 from .catalog import BUNDLED_NAME, Model, preset, presets
 from .checks import Passed, Source, check_source, check_weights, checked_name
 from .download import Downloads, Listing, Progress, require_room
@@ -19,7 +20,6 @@ from .errors import BadPair
 from .guarded import shown
 from .matching import matching_tokenizer
 
-BUNDLED = Path(__file__).resolve().parent.parent / "assets" / "pair"
 Told = Progress | Passed | str  # how far a download is, a check that was passed, or what is being done now
 Tell = Callable[[Told], None]
 Stop = Callable[[], bool]
@@ -54,7 +54,7 @@ def refs(name: str, target: str | None, draft: str | None) -> tuple[Ref, Ref]:
             raise BadPair(f"a pair is named, or its two models are; given were the name {shown(name)} and target={shown(target)}")
         return Ref(target), Ref(draft)
     if name == BUNDLED_NAME:
-        return Ref(str(BUNDLED / "target")), Ref(str(BUNDLED / "draft"))
+        return Ref(str(BUNDLED_PAIR / "target")), Ref(str(BUNDLED_PAIR / "draft"))
     target_model, draft_model = preset(name).models
     return _pinned(target_model), _pinned(draft_model)
 
@@ -94,7 +94,7 @@ def gathered(wanted: Sequence[Ref], tell: Tell, stop: Stop, online: bool | None)
 
 def _bundled(*sources: Source) -> bool:
     """Whether all came with this program."""
-    return all(source.folder.parent == BUNDLED for source in sources)
+    return all(source.folder.parent == BUNDLED_PAIR for source in sources)
 
 
 def _tell_other_revision(ref: Ref, place: Path | Listing, tell: Tell) -> None:

@@ -14,6 +14,7 @@ import torch
 from transformers.utils import logging as transformers_logging
 
 from .acceptance import Acceptance
+from .assets_folder import BUNDLED_PAIR
 from .catalog import BUNDLED_NAME
 from .chat import ChatTemplate, chat_template
 from .checks import Passed, Source, checked_device, checked_dtype, refused
@@ -21,7 +22,7 @@ from .download import size
 from .dtype import MEASURED_UP_TO, best_dtype
 from .errors import BadModel, BadPair, BadPrompt, Stopped
 from .finite import refuse_not_finite
-from .gather import BUNDLED, Stop, Tell, gathered, printer, refs, streams
+from .gather import Stop, Tell, gathered, printer, refs, streams
 from .guarded import whole
 from .large import placed, plan_large
 from .memory import ROOM, require, require_possible
@@ -32,7 +33,6 @@ from .precision import lean_dtype
 from .self_test import self_test
 from .weights import Weights, read_weights
 
-ASSETS = BUNDLED.parent
 _BYTES_TO_CHOOSE = 16  # a parameter: the file as it is, both copies to choose from, and the weights of each laid out anew
 _ROWS = (16, 2)  # of a usual pass of the target and of the draft
 
@@ -63,7 +63,7 @@ def load_pair(name: str = BUNDLED_NAME, *, draft: str | None = None, target: str
     tell(Passed("vocabulary", same_vocabulary(big, small, 1 + max(tokenizer.get_vocab().values()))))
     return Pair(BUNDLED_NAME if bundled else f"{big.name} + {small.name}", big, small, tokenizer,
                 begin=(tokenizer.bos_token_id,) if bundled else (), stop=stop_tokens(big.hf, tokenizer),
-                known=known_acceptance(BUNDLED / "acceptance.json") if bundled else (), template=_template(tokenizer, tell))
+                known=known_acceptance(BUNDLED_PAIR / "acceptance.json") if bundled else (), template=_template(tokenizer, tell))
 
 
 def fetch_pair(name: str = BUNDLED_NAME, *, draft: str | None = None, target: str | None = None, device: str = "auto",

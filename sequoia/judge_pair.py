@@ -26,9 +26,10 @@ from torch.nn import functional as F
 from tqdm import tqdm
 
 from .acceptance import Acceptance
+from .assets_folder import ASSETS, BUNDLED_PAIR
 from .engine import Decoder, plain, run
 from .errors import SequoiaError
-from .hub import ASSETS, BUNDLED, load_pair
+from .hub import load_pair
 from .pair import Pair
 from .parses import parses
 from .planner import best_tree, expected_tokens
@@ -353,7 +354,7 @@ def excerpts_of(folder: Path, kind: str, limit: int | None = None) -> list[Excer
 def pair_of(target: str | None, draft: str | None) -> Pair:
     """A pair whose prompts begin like those of the bundled one: after an end of text."""
     pair = load_pair(
-        target=target or str(BUNDLED / "target"), draft=draft or str(BUNDLED / "draft")
+        target=target or str(BUNDLED_PAIR / "target"), draft=draft or str(BUNDLED_PAIR / "draft")
     )
     return replace(pair, begin=(pair.tokenizer.bos_token_id,))
 

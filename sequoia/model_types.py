@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from .assets_folder import ASSETS
 from .errors import BadModel
 from .guarded import read_file, write_file
 
-FILE = Path(__file__).resolve().parent.parent / "assets" / "model_types.json"
+FILE = ASSETS / "model_families.json"
 RESULTS = ("runs", "partly", "refused", "not built")
 _MOST_CHARS = 1_000_000
 

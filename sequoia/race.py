@@ -17,11 +17,10 @@ from .guarded import shown
 from .memory import require_each
 from .pair import Pair
 from .policy import Policy
+from .race_file import MOST_LANES
 from .shaper import Shaper
 from .trace import DecodeStats, StepTrace
 from .tree import Tree
-
-MOST_LANES = 4
 
 
 @dataclass(frozen=True)

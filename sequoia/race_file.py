@@ -13,10 +13,10 @@ from typing import Any
 
 from .errors import BadTrace
 from .guarded import number, read_file, shown, whole, write_file
-from .race import MOST_LANES
 from .trace import MAX_CHARS, MAX_STEPS, Run
 from .tree import MAX_NODES, Tree
 
+MOST_LANES = 4
 KINDS = ("exact", "tie", "bug", "law", "poor", "blind", "none")  # what a result says of lossless decoding
 LABELS = ("predicted", "predicted, what if", "measured", "recorded")  # where the speed-up of a remedy comes from
 MAX_WORDS, MAX_NAME, MAX_BARS, MAX_REMEDIES, MAX_CELLS, MAX_CONTEXT = 2000, 200, 8, 32, 24, 120

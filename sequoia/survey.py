@@ -16,12 +16,13 @@ from typing import Any
 
 from tqdm import tqdm
 
+from .assets_folder import ASSETS
 from .counted import Counted, count_acceptance
 from .engine import Decoder, run
 from .errors import BadAcceptance, SequoiaError
 from .fit import fitted
 from .guarded import whole
-from .hub import ASSETS, load_pair
+from .hub import load_pair
 from .machine import dtype_name, versions
 from .pair import Pair
 from .planner import best_tree

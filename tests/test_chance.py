@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 import random
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from exact import Enumerator, Law, law, logits, over_torch, steps, true_law, warped
+from exact import Enumerator, law, logits, over_torch, steps, true_law, warped
+from goodness_of_fit import fit
 
 from sequoia.chance import Chance, Drawn, Greedy, Seeded, chance_for
 from sequoia.errors import BadModel
@@ -27,22 +27,6 @@ from sequoia.warp import draft_rows
 
 LIMIT = 1e-6
 LAST = 1 - 2**-53  # the greatest u there is
-
-
-def fit(results: Iterable[Any], wanted: Law) -> float:
-    """Chance of a chi-square this large if `results` follow `wanted`; 0 for a result that cannot happen."""
-    counts = Counter(results)
-    if any(not wanted.get(result) for result in counts):
-        return 0.0
-    total = counts.total()
-    expected = {result: total * float(share) for result, share in wanted.items() if share}
-    rare = {result for result, count in expected.items() if count < 5}  # pooled into one cell
-    cells = [(counts[result], count) for result, count in expected.items() if result not in rare]
-    if rare:
-        cells.append((sum(counts[result] for result in rare), sum(expected[result] for result in rare)))
-    square = sum((seen - count) ** 2 / count for seen, count in cells)
-    return float(torch.special.gammaincc(torch.tensor((len(cells) - 1) / 2, dtype=torch.float64),
-                                         torch.tensor(square / 2, dtype=torch.float64)))
 
 
 def draws(chance: Seeded, draw: str, row: list[float] | torch.Tensor, count: int, times: int = 20_000) -> list[tuple[int, ...]]:

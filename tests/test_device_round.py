@@ -18,7 +18,7 @@ import torch
 pytest.importorskip("triton", reason="there is no Triton for this system")
 
 from fakes import PROMPTS, tiny_pair
-from test_chance import fit
+from goodness_of_fit import fit
 
 from sequoia import device_round, engine
 from sequoia.device_round import DeviceRound, fits

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from decoded import emitted, joint
 from exact import Enumerator, Text, completed, distance, law, over_torch, production_models, true_law
 from fakes import PROMPTS, hopeless_pair, same_pair, tiny_pair
-from test_chance import fit
-from test_engine import emitted, joint
+from goodness_of_fit import fit
 
 from sequoia.acceptance import Acceptance
 from sequoia.dynamic import Calibration, Dynamic, PathSprout, Prices

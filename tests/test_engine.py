@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from decoded import emitted, joint, nucleus_by_hand
 from fakes import KINDS, PROMPTS, hopeless_pair, same_pair, tiny_pair
-from test_chance import fit
+from goodness_of_fit import fit
 
 from sequoia.chance import Seeded
 from sequoia.engine import Decoder, plain, run
@@ -43,10 +44,6 @@ made = cache(tiny_pair)  # the pairs of these tests are only decoded with
 
 def steps_of(pair: Pair, prompt: str, policy: Policy, tree: Tree, verifier: str = "sequoia") -> Iterator[StepTrace]:
     return run(Decoder(pair, prompt, policy, tree, verifier))
-
-
-def emitted(steps: Iterable[StepTrace]) -> list[int]:
-    return [token for step in steps for token in step.emitted]
 
 
 @cache
@@ -344,15 +341,6 @@ def _same_weights(step: StepTrace, law: tuple, model: TreeModel, node: int, text
         assert law[child] == pytest.approx(float(wanted[step.tokens[child]]), rel=1e-3, abs=3e-6)
 
 
-def nucleus_by_hand(probs: torch.Tensor, top_p: float) -> torch.Tensor:
-    kept = torch.zeros_like(probs)
-    for token in probs.argsort(descending=True).tolist():
-        if kept.sum() >= top_p:
-            break
-        kept[token] = probs[token]
-    return kept / kept.sum()
-
-
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_siblings_are_the_drafts_best_at_temperature_0(verifier: str) -> None:
     """At the limit of temperature 0 every verifier drafts the most probable tokens in order, none twice."""
@@ -496,20 +484,6 @@ def test_an_unknown_verifier_and_too_many_children_are_refused() -> None:
 
 
 # -- the law -------------------------------------------------------------------------------------------------------------------
-
-
-def joint(pair: Pair, prompt: str, policy: Policy, length: int) -> dict[tuple[int, ...], float]:
-    """The target's own law of the next `length` tokens, from the bare model."""
-    law = {(): 1.0}
-    for _ in range(length):
-        grown = {}
-        for text, share in law.items():
-            with torch.inference_mode():
-                logits = pair.target.hf(torch.tensor([[*pair.encode(prompt), *text]])).logits[0, -1].double()
-            probs = nucleus_by_hand(torch.softmax(logits / policy.temperature, -1), policy.top_p)
-            grown.update({(*text, token): share * float(p) for token, p in enumerate(probs)})
-        law = grown
-    return law
 
 
 @pytest.mark.parametrize(("verifier", "temperature", "top_p"), [

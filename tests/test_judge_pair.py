@@ -13,8 +13,9 @@ import torch
 from fakes import hopeless_pair, same_pair, tiny_pair
 
 from sequoia import judge_pair
+from sequoia.assets_folder import ASSETS
 from sequoia.errors import SequoiaError
-from sequoia.judge_pair import ASSETS, Continuation, Excerpt, Task, excerpts_of, judge, main, table
+from sequoia.judge_pair import Continuation, Excerpt, Task, excerpts_of, judge, main, table
 from sequoia.parses import parses, without_last_line
 
 EXCERPTS = [

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 import torch
 from fakes import PROMPTS, tiny_pair
-from test_chance import fit
-from test_mutants import REJECTIONS, residual_without_the_token_only
+from goodness_of_fit import fit
+from wrong_rejections import REJECTIONS, residual_without_the_token_only
 
 from sequoia.acceptance import Acceptance
 from sequoia.dynamic import Dynamic

@@ -15,9 +15,9 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 from transformers import BertConfig, Gemma2Config, GPTNeoXConfig, PretrainedConfig, XLMConfig
 
 from sequoia import Pair, chat, load_pair, pair, tokenizer_trial, try_tokenizer
+from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.checks import Source
 from sequoia.errors import BadModel, BadPair, BadPrompt
-from sequoia.gather import BUNDLED
 from sequoia.matching import differences, matching_tokenizer
 
 SAME = "normalizer, pre-tokenizer, model, merges or scores, post-processor, decoder and added tokens"
@@ -213,7 +213,7 @@ def test_usual_kinds_of_tokenizers_pass_the_trial(make: Callable[[], Tokenizer])
 
 def test_the_bundled_tokenizer_passes_the_trial_that_it_is_spared() -> None:
     tokenizer_trial.refuse_slow(
-        (BUNDLED / "target" / "tokenizer.json").read_text(encoding="utf-8"), "m"
+        (BUNDLED_PAIR / "target" / "tokenizer.json").read_text(encoding="utf-8"), "m"
     )
 
 

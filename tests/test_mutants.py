@@ -12,12 +12,12 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-import numpy as np
 import pytest
 from exact import EXACT, Enumerator, Model, Text, completed, distance, drafted, error, law, same, step, table, true_law
+from wrong_rejections import REJECTIONS, Laws, q_not_masked, q_not_renormalised
 
 from sequoia.tree import Tree
-from sequoia.verify import Verdict, Verifier, walk, with_replacement, without_replacement
+from sequoia.verify import Verdict, Verifier, walk
 
 RIGHT = EXACT["sequoia"]
 SIBLINGS = Tree.kary(3, 2)
@@ -54,45 +54,6 @@ def test_wrong_acceptance_is_killed(chance: type[Enumerator]) -> None:
 
 
 # -- what a rejection leaves ---------------------------------------------------------------------------------
-
-Laws = tuple[np.ndarray, np.ndarray, Any]
-
-
-def normalised(law: np.ndarray) -> np.ndarray:
-    return law / law.sum() if law.any() else law
-
-
-def p_for_every_sibling(residual: np.ndarray, draft: np.ndarray, token: int) -> Laws:
-    return residual, *without_replacement(residual, draft, token)[1:]
-
-
-def residual_after_masking(residual: np.ndarray, draft: np.ndarray, token: int) -> Laws:
-    _, masked, mass = without_replacement(residual, draft, token)
-    rest = np.maximum(residual - masked, 0)
-    return (normalised(rest) if rest.any() else residual), masked, mass
-
-
-def residual_of_absolute_differences(residual: np.ndarray, draft: np.ndarray, token: int) -> Laws:
-    return normalised(abs(residual - draft)), *without_replacement(residual, draft, token)[1:]
-
-
-def residual_without_the_token_only(residual: np.ndarray, draft: np.ndarray, token: int) -> Laws:
-    rest = residual.copy()
-    rest[token] *= 0
-    return (normalised(rest) if rest.any() else residual), *without_replacement(residual, draft, token)[1:]
-
-
-def q_not_renormalised(residual: np.ndarray, draft: np.ndarray, token: int) -> Laws:
-    masked = draft.copy()
-    masked[token] *= 0
-    return without_replacement(residual, draft, token)[0], masked, None
-
-
-q_not_masked = with_replacement  # right for independent draws, wrong for these
-
-REJECTIONS = [p_for_every_sibling, residual_after_masking, residual_of_absolute_differences, residual_without_the_token_only,
-              q_not_masked, q_not_renormalised]
-
 
 @pytest.mark.parametrize("reject", REJECTIONS, ids=lambda reject: reject.__name__)
 def test_wrong_rejection_is_killed(reject: Callable[..., Laws]) -> None:

@@ -6,13 +6,14 @@ import dataclasses
 import time
 
 import pytest
+from decoded import emitted
 from fakes import PROMPTS, same_pair, tiny_pair
-from test_engine import emitted
 
 from sequoia.engine import Decoder, plain, run
 from sequoia.errors import BadPolicy, BadTree
 from sequoia.policy import Policy
-from sequoia.race import MOST_LANES, Lane, Race
+from sequoia.race import Lane, Race
+from sequoia.race_file import MOST_LANES
 from sequoia.trace import DecodeStats, StepTrace
 from sequoia.tree import Tree
 

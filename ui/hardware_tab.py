@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
-import plotly
 
 from sequoia import SequoiaError, machine
 from sequoia.errors import BadProfile, BadTree
 from sequoia.guarded import shown, whole
 
-from . import hardware_view, profiles, show
+from . import hardware_view, plotly_script, profiles, show
 from .decode import LiveView, visitor, warn
 from .engine_room import EngineRoom, made_with
 from .hardware_view import Rates, aside
@@ -23,10 +21,10 @@ from .measuring import Measurement, Report
 from .profiles import Entry
 from .ready import pair_now, settled
 from .session import Limits, Sessions
+from .web_folder import WEB
 
-CANVAS = Path(__file__).resolve().parent / "canvas" / "hardware"
+CANVAS = WEB / "hardware"
 SCRIPTS = ("charts.js", "atlas.js", "hardware.js")
-PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 HERE, NONE, USUAL = "here", "none", "T0.6"
 Updates = dict[Any, Any]
 
@@ -229,8 +227,7 @@ class HardwareTab:
 
 def _board() -> gr.HTML:
     """What the browser draws. Its value is a message of hardware_view.py; it says `select` whenever it comes into sight."""
-    gr.set_static_paths([PLOTLY])
-    script = show.literal(f"gradio_api/file={PLOTLY}")
+    script = show.literal(plotly_script.served())
     return gr.HTML(html_template='<div class="sq-stage hw-stage"></div>', apply_default_css=False, elem_id="hw-view",
                    elem_classes="pg-view",
                    js_on_load=f"SequoiaHardware.mount(element, props, watch, () => trigger('select'), {script});")

@@ -8,28 +8,28 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
 from sequoia import Policy, SequoiaError, Tree, machine
+from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.errors import BadPolicy, BadPrompt, BadTree
 from sequoia.guarded import shown, whole
-from sequoia.hub import BUNDLED
 
-from . import profiles, show
+from . import plotly_script, profiles, show
 from .counting import WAYS, Counting, Tally
 from .decode import LiveView, visitor
 from .engine_room import EngineRoom
-from .hardware_tab import PLOTLY, HardwareTab
+from .hardware_tab import HardwareTab
 from .hardware_view import atlas_table, rates_of
 from .presets import presets
 from .profiles import Entry
 from .ready import pair_now, settled
 from .session import Limits, Sessions
+from .web_folder import WEB
 
-CANVAS = Path(__file__).resolve().parent / "canvas" / "lab"
+CANVAS = WEB / "lab"
 SCRIPTS = ("glossary.js", "planner.js", "dp_table.js", "dp_shade.js", "dp_grid.js", "dp_explain.js",
            "dp_tree.js", "dp_walk.js", "dp_panel.js", "dp.js", "dp_lab.js", "published.js", "shapes.js", "hand.js", "state.js",
            "exporting.js", "vectors.js",
@@ -64,11 +64,11 @@ class LabTab:
 
     def build(self) -> None:
         """Lay the view out in the present container."""
-        gr.set_static_paths([PLOTLY])
+        plotly = show.literal(plotly_script.served())
         asks = ", ".join(f"{name}: (data) => trigger('{name}', data)" for name in ("select", "decode", "count", "halt"))
         self.board = gr.HTML(html_template='<div class="sq-stage sq-lab"></div>', apply_default_css=False, elem_id="lab-view",
                              js_on_load=f"Sequoia.lab.start(element, props, watch, {{{asks}}}, "
-                                        f"{show.literal(f'gradio_api/file={PLOTLY}')});")
+                                        f"{plotly});")
 
     def wire(self, blocks: gr.Blocks) -> None:
         """Connect component and handlers. No endpoint is offered to programs; counting and running are model work."""
@@ -97,7 +97,7 @@ class LabTab:
 
     def _known(self, store: Any) -> dict[str, Any]:
         pair = pair_now(self._room)
-        survey = json.loads((BUNDLED / "acceptance.json").read_text(encoding="utf-8"))
+        survey = json.loads((BUNDLED_PAIR / "acceptance.json").read_text(encoding="utf-8"))
         named = [{"key": CODE, "label": "all code prompts"}, *({"key": one.name, "label": one.name} for one in presets()),
                  {"key": TYPED, "label": "your own text"}]
         own = [] if pair is None or pair.known else [rates for rates in rates_of(pair).values() if rates.label == "measured"]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -26,8 +25,9 @@ from .line import Left
 from .loading import Loading
 from .session import Limits, Sessions
 from .wanted import OWN, Wanted
+from .web_folder import WEB
 
-CANVAS = Path(__file__).resolve().parent / "canvas" / "models"
+CANVAS = WEB / "models"
 SCRIPTS = ("types.js", "models.js")
 FORM = ("pair", "target", "draft", "device", "dtype", "offload")
 Updates = dict[Any, Any]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
+
+from sequoia.assets_folder import ASSETS
 
 TEMPERATURE = 0.6  # that forms begin with; at 0 the bundled pair soon repeats itself, which flatters speculation
-FILE = Path(__file__).resolve().parent.parent / "assets" / "prompts.json"
+FILE = ASSETS / "prompts.json"
 
 
 @dataclass(frozen=True)

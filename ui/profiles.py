@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from sequoia import HardwareProfile, SequoiaError
+from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadProfile
 from sequoia.guarded import shown
 from sequoia.hardware import MAX_JSON_CHARS
 
 from .show import visible
 
-FOLDER = Path(__file__).resolve().parent.parent / "assets" / "profiles"
+FOLDER = ASSETS / "hardware_profiles"
 MAX_KEPT, MAX_NAME, MAX_NOTE = 12, 60, 400
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import gradio as gr
 
-from sequoia.race import MOST_LANES
+from sequoia.race_file import MOST_LANES
 from sequoia.verify import VERIFIERS
 
 from . import labels

@@ -10,7 +10,7 @@ from sequoia import Policy, SequoiaError
 from sequoia.engine import verifier_named
 from sequoia.errors import BadPolicy, BadTree
 from sequoia.guarded import shown
-from sequoia.race import MOST_LANES
+from sequoia.race_file import MOST_LANES
 
 from .labels import RACE, VERIFIER
 from .order import Order

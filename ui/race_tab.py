@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
 from sequoia import SequoiaError, Tree
+from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadTrace, BadTree
 from sequoia.guarded import whole
 from sequoia.race_file import LaneLog, RaceLog
 from sequoia.trace import MAX_CHARS, Run
 
-from . import recordings, show
+from . import plotly_script, recordings, show
 from .choosing import on_choice
 from .decode import LiveView, download, visitor, warn
 from .engine_room import EngineRoom
-from .hardware_tab import PLOTLY
 from .race_form import RaceControls, details_of, race_controls
 from .race_messages import Kept, Opened, aside
 from .race_order import NO_LANE, RaceOrder
@@ -27,11 +26,12 @@ from .racing import RaceRun
 from .recordings import Shelf, file_name
 from .session import Limits, Sessions
 from .trees import entry_of
+from .web_folder import WEB
 
-CANVAS = Path(__file__).resolve().parent / "canvas" / "race"
+CANVAS = WEB / "race"
 SCRIPTS = ("folds.js", "store.js", "header.js", "scrubber.js", "lanetext.js", "lane.js", "charts.js", "law.js", "why.js",
            "race.js")
-RACES = Path(__file__).resolve().parent.parent / "assets" / "races"
+RACES = ASSETS / "races"
 WELCOME = "welcome"
 Updates = dict[Any, Any]
 
@@ -78,8 +78,7 @@ class RaceTab:
         def get_moves(asked: Any) -> str:  # Gradio marks the function, which a method would not allow
             return self.get_moves(asked)
 
-        gr.set_static_paths([PLOTLY])
-        plotly = show.literal(f"gradio_api/file={PLOTLY}")
+        plotly = show.literal(plotly_script.served())
         return gr.HTML(html_template='<div class="sq-stage"></div>', apply_default_css=False, elem_id="rc-view",
                        elem_classes="pg-view", server_functions=[get_moves],
                        js_on_load="const asks = {apply: (data) => trigger('apply', data), open: (data) => trigger('open', data), "

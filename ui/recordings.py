@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 from sequoia import Recorder, Run, SequoiaError, StepTrace
+from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadTrace
 from sequoia.guarded import shown
 from sequoia.trace import MAX_CHARS
 
 from . import messages
 
-RUNS = Path(__file__).resolve().parent.parent / "assets" / "runs"
+RUNS = ASSETS / "runs"
 WELCOME = "welcome"
 
 

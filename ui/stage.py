@@ -13,8 +13,8 @@ import gradio as gr
 
 from . import show
 from .theme import FOLDER
+from .web_folder import WEB as CANVAS
 
-CANVAS = Path(__file__).resolve().parent / "canvas"
 # Each adds to the one name `Sequoia`; a file stands after those it uses while it loads.
 SCRIPTS = ("glyphs.js", "dom.js", "pictures.js", "board.js", "terms.js", "fields.js", "layout.js", "frame.js", "words.js",
            "repeats.js", "view.js", "store.js", "about.js", "totals.js", "textview.js", "nodes.js", "minimap.js",

@@ -5,11 +5,11 @@ Green, red and amber mean accepted, rejected and the target's own token on the s
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import gradio as gr
 
-FOLDER = Path(__file__).resolve().parent.parent / "assets" / "theme"
+from sequoia.assets_folder import ASSETS
+
+FOLDER = ASSETS / "theme"
 # Both families are served by Gradio itself; nothing is asked of the network. Its files of the weights between hold only some
 # letters, so a weight of 600 has to come from the bold ones.
 _SANS = (gr.themes.LocalFont("IBM Plex Sans", weights=(400, 700)), "ui-sans-serif", "system-ui", "sans-serif")

@@ -3,62 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import re
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
-
-ROOT = Path(__file__).resolve().parents[2]
-CHROMIUM = "/usr/bin/chromium"
-CALLED = re.compile(r"/run/predict$")  # the address of a handler that waits in no line
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
-class App:
-    """`python app.py` as anyone starts it, with the port from the environment; `changes` are to the rest of it."""
-
-    def __init__(self, *flags: str, **changes: str) -> None:
-        self.url = f"http://127.0.0.1:{(port := free_port())}/"
-        environment = {**os.environ, "GRADIO_SERVER_PORT": str(port), "HTTP_PROXY": "http://127.0.0.1:9", "HTTPS_PROXY": "http://127.0.0.1:9"}
-        environment.pop("NO_PROXY", None)
-        environment.pop("no_proxy", None)
-        environment |= changes
-        self.started = time.monotonic()
-        self.process = subprocess.Popen([sys.executable, str(ROOT / "app.py"), *flags], cwd=ROOT, env=environment,
-                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-
-    def answer(self, seconds: float = 60) -> float:
-        """Wait until the page is served; seconds since the command."""
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        while True:
-            try:
-                opener.open(self.url, timeout=2).close()
-                return time.monotonic() - self.started
-            except OSError:
-                assert self.process.poll() is None, self.process.stdout.read()
-                assert time.monotonic() - self.started < seconds, "the page did not come up"
-                time.sleep(0.1)
-
-    def stop(self) -> str:
-        """End it; everything it printed."""
-        self.process.terminate()
-        return self.process.communicate(timeout=10)[0]
+from running_app import CHROMIUM, FLAGS, App, Visit
 
 
 @pytest.fixture(scope="session")
@@ -84,27 +35,6 @@ def app() -> Iterator[App]:
     yield app
     printed = app.stop()
     assert "Traceback" not in printed, printed
-
-
-class Visit:
-    """A page with everything it said on the console and every address it asked for."""
-
-    def __init__(self, browser: Browser, url: str, **options: Any) -> None:
-        self.context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
-        self.page: Page = self.context.new_page()
-        self.said: list[str] = []
-        self.asked: list[str] = []
-        self.page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
-        self.page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.goto(url)
-        self.page.wait_for_selector("#pg-run")
-
-    def check(self, url: str) -> None:
-        """Nothing on the console, and nothing asked of any other machine."""
-        self.context.close()
-        assert self.said == []
-        assert [address for address in self.asked if not address.startswith((url, "data:", "blob:"))] == []
 
 
 @pytest.fixture

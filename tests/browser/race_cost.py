@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from conftest import CHROMIUM, FLAGS, App
 from playwright.sync_api import Page, sync_playwright
+from running_app import CHROMIUM, FLAGS, App
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 

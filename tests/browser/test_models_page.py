@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import App, Visit
 from fake_hub import FakeHub, served
 from fakes import noisy, save, tiny_model, tiny_tokenizer
 from playwright.sync_api import Browser, Page, expect
+from running_app import App, Visit
 
 CHAT = "{% for m in messages %}<|begin|>{{ m.role }}\n{{ m.content }}<|endoftext|>\n{% endfor %}<|begin|>assistant\n"
 STAGE = "#md-view .md-stage"

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import CALLED, App
 from demo import settle
 from playwright.sync_api import Page, expect
+from running_app import CALLED, App
 
 from sequoia import Run
 

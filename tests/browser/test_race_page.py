@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 import race_cost
-from conftest import CALLED
 from demo import settle
 from playwright.sync_api import Page, expect
+from running_app import CALLED
 
 from sequoia.race_file import RaceLog
 from ui.labels import VERIFIER

@@ -1,0 +1,8 @@
+"""Where the data that ships with the program lies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ASSETS = Path(__file__).resolve().parent.parent / "assets"
+BUNDLED_PAIR = ASSETS / "pair"

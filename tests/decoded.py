@@ -1,0 +1,36 @@
+"""What runs emitted, and what the bare model would."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch
+
+from sequoia import Pair, Policy, StepTrace
+
+
+def emitted(steps: Iterable[StepTrace]) -> list[int]:
+    return [token for step in steps for token in step.emitted]
+
+
+def joint(pair: Pair, prompt: str, policy: Policy, length: int) -> dict[tuple[int, ...], float]:
+    """The target's own law of the next `length` tokens, from the bare model."""
+    law = {(): 1.0}
+    for _ in range(length):
+        grown = {}
+        for text, share in law.items():
+            with torch.inference_mode():
+                logits = pair.target.hf(torch.tensor([[*pair.encode(prompt), *text]])).logits[0, -1].double()
+            probs = nucleus_by_hand(torch.softmax(logits / policy.temperature, -1), policy.top_p)
+            grown.update({(*text, token): share * float(p) for token, p in enumerate(probs)})
+        law = grown
+    return law
+
+
+def nucleus_by_hand(probs: torch.Tensor, top_p: float) -> torch.Tensor:
+    kept = torch.zeros_like(probs)
+    for token in probs.argsort(descending=True).tolist():
+        if kept.sum() >= top_p:
+            break
+        kept[token] = probs[token]
+    return kept / kept.sum()

@@ -1,0 +1,47 @@
+"""Wrong ways to go on after a rejection, each to be caught by a check that the right one passes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sequoia.verify import with_replacement, without_replacement
+
+Laws = tuple[np.ndarray, np.ndarray, Any]
+
+
+def normalised(law: np.ndarray) -> np.ndarray:
+    return law / law.sum() if law.any() else law
+
+
+def p_for_every_sibling(residual: np.ndarray, draft: np.ndarray, token: int) -> Laws:
+    return residual, *without_replacement(residual, draft, token)[1:]
+
+
+def residual_after_masking(residual: np.ndarray, draft: np.ndarray, token: int) -> Laws:
+    _, masked, mass = without_replacement(residual, draft, token)
+    rest = np.maximum(residual - masked, 0)
+    return (normalised(rest) if rest.any() else residual), masked, mass
+
+
+def residual_of_absolute_differences(residual: np.ndarray, draft: np.ndarray, token: int) -> Laws:
+    return normalised(abs(residual - draft)), *without_replacement(residual, draft, token)[1:]
+
+
+def residual_without_the_token_only(residual: np.ndarray, draft: np.ndarray, token: int) -> Laws:
+    rest = residual.copy()
+    rest[token] *= 0
+    return (normalised(rest) if rest.any() else residual), *without_replacement(residual, draft, token)[1:]
+
+
+def q_not_renormalised(residual: np.ndarray, draft: np.ndarray, token: int) -> Laws:
+    masked = draft.copy()
+    masked[token] *= 0
+    return without_replacement(residual, draft, token)[0], masked, None
+
+
+q_not_masked = with_replacement  # right for independent draws, wrong for these
+
+REJECTIONS = [p_for_every_sibling, residual_after_masking, residual_of_absolute_differences, residual_without_the_token_only,
+              q_not_masked, q_not_renormalised]
