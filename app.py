@@ -101,9 +101,9 @@ def main() -> None:
     import torch
 
     from sequoia import load_pair
-    from ui.engine_room import EngineRoom
-    from ui.layout import launch_options, page
-    from ui.session import LOCAL, PUBLIC
+    from ui.page import launch_options, page
+    from ui.serving.model_host import EngineRoom
+    from ui.serving.sessions import LOCAL, PUBLIC
 
     torch.set_num_threads(max(1, cores() - 1))  # one core stays free for the page itself
     limits = PUBLIC if arguments.public else LOCAL

@@ -3,30 +3,30 @@
 Letters, the same everywhere: `p` target distribution, `q` draft distribution, `u` uniform draw, `k` sibling rank,
 `n` nodes of a tree counting the root, `levels` counting the root's, `a` acceptance vector.
 
-Reading order: tree, acceptance, planner, chance, warp, verify (the algorithm, no models) - slots, rows, models, pair, engine,
-trace (decoding) - hardware, plan, measure, auto (the tree for a machine) - shaper, replan, dynamic (trees that change) - race -
-catalog, gather, checks, unfit, hub, self_test (loading) - record, bench (keeping, comparing).
+Reading order: algorithm (the paper, no models), models, decoding (one step after another), planning
+and measuring (the tree for a machine), loading (how a pair gets here), exactness and diagnosis (what
+came of it). tests/test_imports.py says which room may import which.
 """
 
-from .acceptance import Acceptance
-from .auto import acceptance_of, default_plan, machine, speculate
-from .counted import count_acceptance, measure_acceptance
-from .dynamic import Dynamic
-from .engine import Decoder, plain, run
-from .errors import SequoiaError
-from .hardware import HardwareProfile
-from .hub import load_pair
-from .measure import measure_profile
-from .pair import Pair
-from .plan import Plan, best_plan
-from .planner import best_tree, dp_table, expected_tokens
-from .policy import Policy
-from .race import Lane, Race
-from .record import Recorder
-from .replan import Replanned
-from .shaper import Shaper
-from .trace import DecodeStats, Run, StepTrace
-from .tree import Tree
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.best_tree import best_tree, dp_table, expected_tokens
+from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.step_trace import DecodeStats, Run, StepTrace
+from sequoia.algorithm.tree import Tree
+from sequoia.decoding.engine import Decoder, plain, run
+from sequoia.decoding.growing_tree import Dynamic
+from sequoia.decoding.race import Lane, Race
+from sequoia.decoding.recorder import Recorder
+from sequoia.decoding.replanned_tree import Replanned
+from sequoia.decoding.tree_choice import Shaper
+from sequoia.errors import SequoiaError
+from sequoia.loading.load import load_pair
+from sequoia.measuring.acceptance import count_acceptance, measure_acceptance
+from sequoia.measuring.defaults import acceptance_of, default_plan, machine, speculate
+from sequoia.measuring.hardware import measure_profile
+from sequoia.models.pair import Pair
+from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.plan_for_machine import Plan, best_plan
 
 __all__ = [
     "Acceptance", "DecodeStats", "Decoder", "Dynamic", "HardwareProfile", "Lane", "Pair", "Plan", "Policy", "Race", "Recorder",

@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from .errors import SequoiaError
+from sequoia.errors import SequoiaError
 
 DEEPEST = 64  # levels of lists and objects
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 import torch
 
-from sequoia import hub, large
-from sequoia.placement import HOST, Spread
+from sequoia.loading import load
+from sequoia.loading.large import load_large
+from sequoia.loading.large.placement import HOST, Spread
 
 LAYERS = 4  # of the targets that are spread
 
@@ -17,9 +18,9 @@ LAYERS = 4  # of the targets that are spread
 def as_if_two_cards(places: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on this machine seems to have two cards, and layer i of a target is put at places[i]."""
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    monkeypatch.setattr(hub, "checked_device", lambda _: HOST)
-    monkeypatch.setattr(large, "free_bytes", lambda _: 10**12)
-    monkeypatch.setattr(large, "spread", onto(places))
+    monkeypatch.setattr(load, "checked_device", lambda _: HOST)
+    monkeypatch.setattr(load_large, "free_bytes", lambda _: 10**12)
+    monkeypatch.setattr(load_large, "spread", onto(places))
 
 
 def onto(places: list[str]) -> Any:

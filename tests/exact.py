@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from sequoia.policy import Policy
-from sequoia.tree import Tree
-from sequoia.verify import VERIFIERS, Verifier
-from sequoia.warp import draft_rows, target_rows
+from sequoia.algorithm.distributions import draft_rows, target_rows
+from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verify import VERIFIERS, Verifier
 
 Text = tuple[int, ...]
 Model = Callable[[Text], Any]  # context -> law of the next token (vocab,)

@@ -31,11 +31,11 @@ from transformers import (
 )
 from transformers.utils import logging as transformers_logging
 
-from sequoia.hub import load_pair
-from sequoia.models import TreeModel
-from sequoia.pair import Pair
-from sequoia.rows import Rows
-from sequoia.tree import Tree
+from sequoia.algorithm.tree import Tree
+from sequoia.loading.load import load_pair
+from sequoia.models.pair import Pair
+from sequoia.models.tree_forward import TreeModel
+from sequoia.models.tree_mask import Rows
 
 KINDS = ("llama", "qwen2", "qwen3", "gpt_neox", "gpt2")
 EOS, BOS = "<|endoftext|>", "<|begin|>"  # a name that some tokenizer classes would otherwise add as a piece of their own

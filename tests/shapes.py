@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from sequoia.tree import Tree
+from sequoia.algorithm.tree import Tree
 
 Nested = tuple  # an ordered tree as the tuple of its subtrees
 

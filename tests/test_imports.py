@@ -1,4 +1,4 @@
-"""Dependencies point one way: the page on top, the engine below it, the algorithm at the bottom. Imports are read, not run."""
+"""Imports point one way, from the page down to the algorithm. They are read from the source, not run."""
 
 from __future__ import annotations
 
@@ -9,28 +9,39 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = sorted((ROOT / "sequoia").rglob("*.py"))
-PAGE = {"gradio", "plotly", "ui", "app"}
-HUGGING_FACE = {"transformers", "tokenizers", "huggingface_hub", "safetensors", "accelerate"}
-# The algorithm, and what each part of it may know of the rest of the package.
-CORE = {
-    "errors": set(),
-    "guarded": {"errors"},
-    "policy": {"errors", "guarded"},
-    "tree": {"errors", "guarded"},
-    "acceptance": {"errors", "guarded"},
-    "planner": {"errors", "guarded", "tree", "acceptance"},
-    "chance": {"errors"},
-    "warp": {"errors", "policy"},
-    "verify": {"tree", "chance"},
-    "hardware": {"errors", "guarded", "acceptance"},
-    "plan": {"errors", "guarded", "tree", "acceptance", "planner", "hardware"},
-    "trace": {"errors", "guarded", "tree", "verify"},
-}
+# From the bottom up. A room may import the rooms of the rows before its own; rooms of one row do not
+# import each other. Files that lie in no folder are rooms by themselves.
+ENGINE = [
+    {"errors", "assets_folder"},
+    {"validate_input", "json_file", "library_errors"},
+    {"algorithm"},
+    {"planning", "saved_files", "this_machine"},
+    {"models"},
+    {"decoding", "loading"},
+    {"measuring"},
+    {"diagnosis", "exactness"},
+    {"bench", "sweep"},
+    {"shapes", "survey", "judge_pair"},
+]
+PAGE = [
+    {"shared"},
+    {"serving"},
+    {"decode"},
+    {"race", "hardware", "models"},
+    {"lab"},
+    {"page", "record"},
+]
+# The training goes on for many hours from a frozen copy of its own folder and of these two files.
+TRAINING = {"errors", "validate_input"}
+NOT_THE_ENGINE = {"gradio", "plotly", "ui", "app"}
+LIBRARIES_OF_MODELS = {"transformers", "tokenizers", "huggingface_hub", "safetensors", "accelerate"}
 
 
 def name_of(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+FILES = {name_of(path): path for folder in ("sequoia", "ui") for path in (ROOT / folder).rglob("*.py")}
 
 
 def modules_in(source: str, module: str, is_package: bool) -> set[str]:
@@ -40,74 +51,118 @@ def modules_in(source: str, module: str, is_package: bool) -> set[str]:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            base = module.split(".")[:len(module.split(".")) + is_package - node.level] if node.level else []
-            start = ".".join([*base, *([node.module] if node.module else [])])
+            start = _start(node, module, is_package)
             found |= {start} | {f"{start}.{alias.name}" for alias in node.names}
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("__import__", "import_module")):
-            found |= {arg.value for arg in node.args[:1] if isinstance(arg, ast.Constant) and isinstance(arg.value, str)}
+        elif isinstance(node, ast.Call):
+            found |= _imported_by_call(node)
     return found
 
 
+def _start(node: ast.ImportFrom, module: str, is_package: bool) -> str:
+    """The module that `from ... import` takes names from, in full."""
+    if not node.level:
+        return node.module or ""
+    parts = module.split(".")
+    base = parts[: len(parts) + is_package - node.level]
+    return ".".join([*base, *([node.module] if node.module else [])])
+
+
+def _imported_by_call(node: ast.Call) -> set[str]:
+    if not ast.unparse(node.func).endswith(("__import__", "import_module")):
+        return set()
+    first = [arg.value for arg in node.args[:1] if isinstance(arg, ast.Constant)]
+    return {name for name in first if isinstance(name, str)}
+
+
 @cache
-def imports(path: Path) -> frozenset[str]:
-    return frozenset(modules_in(path.read_text(encoding="utf-8"), name_of(path), path.name == "__init__.py"))
+def imports(module: str) -> frozenset[str]:
+    path = FILES[module]
+    source = path.read_text(encoding="utf-8")
+    return frozenset(modules_in(source, module, path.name == "__init__.py"))
 
 
-def inner(path: Path) -> set[str]:
-    """Names of the package's own modules that `path` imports, without the package's."""
-    known = {name_of(other) for other in PACKAGE} - {"sequoia"}
-    return {name.removeprefix("sequoia.") for name in imports(path) & known}
+def room(module: str) -> str:
+    """The folder or file right below the package: `sequoia.models.chat.x` lies in `models`."""
+    return module.split(".")[1]
+
+
+def wrong_arrows(module: str, imported: frozenset[str], rows: list[set[str]]) -> list[str]:
+    """What `module` imports of its own package against the direction of `rows`."""
+    package = module.split(".")[0]
+    height = {name: i for i, row in enumerate(rows) for name in row}
+    others = {room(name) for name in imported if name.startswith(f"{package}.") and name in FILES}
+    others.discard(room(module))
+    return sorted(other for other in others if height[other] >= height[room(module)])
+
+
+def public_names(imported: frozenset[str]) -> set[str]:
+    """Names taken from the package itself, which only those who use the engine may do."""
+    direct = {name for name in imported if name.startswith("sequoia.") and name.count(".") == 1}
+    return direct - FILES.keys()
+
+
+def modules_of(package: str) -> list[str]:
+    """All modules of a package that lie in a room, the training's aside."""
+    inner = [name for name in FILES if name.startswith(f"{package}.")]
+    return sorted(name for name in inner if room(name) != "pretrain")
 
 
 def test_the_reader_of_imports_sees_them_all() -> None:
-    source = ("import a.b, c as d\nfrom e import f\nfrom . import g\nfrom .h import i\nfrom ..j import k\n"
-              "def late():\n    import l\n    importlib.import_module('m.n')\n    __import__('o')\n")
-    assert modules_in(source, "p.q.r", False) == {
-        "a.b", "c", "e", "e.f", "p.q", "p.q.g", "p.q.h", "p.q.h.i", "p.j", "p.j.k", "l", "m.n", "o"}
-    assert modules_in("from . import g\nfrom .h import i", "p.q", True) == {"p.q", "p.q.g", "p.q.h", "p.q.h.i"}
+    source = (
+        "import a.b, c as d\nfrom e import f\nfrom . import g\nfrom .h import i\n"
+        "from ..j import k\ndef late():\n    import l\n    importlib.import_module('m.n')\n"
+        "    __import__('o')\n"
+    )
+    found = {"a.b", "c", "e", "e.f", "p.q", "p.q.g", "p.q.h", "p.q.h.i", "p.j", "p.j.k", "l", "m.n"}
+    assert modules_in(source, "p.q.r", False) == found | {"o"}
+    package = modules_in("from . import g\nfrom .h import i", "p.q", True)
+    assert package == {"p.q", "p.q.g", "p.q.h", "p.q.h.i"}
 
 
-@pytest.mark.parametrize("path", PACKAGE, ids=name_of)
-def test_the_package_never_imports_the_page(path: Path) -> None:
-    assert not {name.split(".")[0] for name in imports(path)} & PAGE
+def test_an_arrow_up_or_to_the_side_is_seen() -> None:
+    up = frozenset({"sequoia.decoding.engine"})
+    aside = frozenset({"sequoia.decoding.cuda.cuda_step"})
+    down = frozenset({"sequoia.algorithm.tree"})
+    assert wrong_arrows("sequoia.algorithm.tree", up, ENGINE) == ["decoding"]
+    assert wrong_arrows("sequoia.loading.load", aside, ENGINE) == ["decoding"]
+    assert wrong_arrows("sequoia.loading.load", down, ENGINE) == []
+    assert wrong_arrows("ui.race.tab", frozenset({"ui.hardware.tab"}), PAGE) == ["hardware"]
 
 
-@pytest.mark.parametrize("module", CORE)
-def test_the_algorithm_knows_only_what_lies_below_it(module: str) -> None:
-    path = ROOT / "sequoia" / f"{module}.py"
-    assert inner(path) <= CORE[module]
-    assert not {name.split(".")[0] for name in imports(path)} & HUGGING_FACE
+@pytest.mark.parametrize("module", modules_of("sequoia"))
+def test_rooms_of_the_engine_import_only_what_lies_below(module: str) -> None:
+    assert wrong_arrows(module, imports(module), ENGINE) == []
+    assert public_names(imports(module)) == set()
+    assert not {name.split(".")[0] for name in imports(module)} & NOT_THE_ENGINE
 
 
-TRAINING = sorted((ROOT / "sequoia" / "pretrain").glob("*.py"))
+@pytest.mark.parametrize("module", modules_of("ui"))
+def test_rooms_of_the_page_import_only_what_lies_below(module: str) -> None:
+    assert wrong_arrows(module, imports(module), PAGE) == []
 
 
-@pytest.mark.parametrize("path", TRAINING, ids=name_of)
-def test_the_training_needs_nothing_else_of_the_package(path: Path) -> None:
-    """A run of many hours goes on from a frozen copy of these files and of the two below them."""
-    others = {name for name in inner(path) if not name.startswith("pretrain")}
-    assert others <= {"errors", "guarded"}
+@pytest.mark.parametrize("module", [name for name in FILES if name.startswith("sequoia.pretrain")])
+def test_the_training_needs_two_files_beside_its_own(module: str) -> None:
+    mine = {name for name in imports(module) if name in FILES and name != "sequoia"}
+    assert {room(name) for name in mine} <= TRAINING | {"pretrain"}
 
 
-def test_the_table_of_the_core_has_no_way_up() -> None:
-    """What a core module may import is core, and never leads back to it."""
-    for module, below in CORE.items():
-        seen, new = set(), set(below)
-        while new:
-            seen |= new
-            new = {name for other in new for name in CORE[other]} - seen
-        assert module not in seen
+@pytest.mark.parametrize("module", [name for name in FILES if name.startswith("sequoia.algorithm")])
+def test_the_algorithm_knows_no_library_of_models(module: str) -> None:
+    assert not {name.split(".")[0] for name in imports(module)} & LIBRARIES_OF_MODELS
 
 
-def test_no_modules_import_each_other_in_a_circle() -> None:
-    graph = {name_of(path).removeprefix("sequoia."): inner(path) for path in PACKAGE if path.name != "__init__.py"}
+@pytest.mark.parametrize("package", ["sequoia", "ui"])
+def test_no_modules_import_each_other_in_a_circle(package: str) -> None:
+    names = modules_of(package)
+    graph = {name: imports(name) & set(names) - {name} for name in names}
     while free := {name for name, below in graph.items() if not below & graph.keys()}:
         graph = {name: below for name, below in graph.items() if name not in free}
     assert not graph
 
 
 def test_only_commands_read_the_command_line() -> None:
-    """`argparse` belongs to modules that are run with `python -m`."""
-    for path in PACKAGE:
-        if "argparse" in imports(path):
-            assert '__name__ == "__main__"' in path.read_text(encoding="utf-8") or path.name == "__main__.py", path
+    """`argparse` belongs to the commands, which `python -m` runs."""
+    commands = {"bench", "sweep", "pretrain"}
+    readers = {name for name in FILES if "argparse" in imports(name)}
+    assert {room(name) for name in readers if name.startswith("sequoia")} <= commands

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sequoia.verify import with_replacement, without_replacement
+from sequoia.algorithm.verify import with_replacement, without_replacement
 
 Laws = tuple[np.ndarray, np.ndarray, Any]
 

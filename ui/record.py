@@ -10,19 +10,19 @@ import argparse
 import sys
 
 from sequoia import Policy, SequoiaError, load_pair
-
-from . import race_tab, recordings
-from .engine_room import EngineRoom
-from .live import LiveRun
-from .order import Order
-from .presets import TEMPERATURE, presets
-from .race_form import POLICY, START
-from .race_messages import Opened
-from .race_order import RaceOrder
-from .racing import RaceRun
-from .recordings import Shelf
-from .session import LOCAL
-from .trees import SHAPES, Wish
+from ui.decode import recordings
+from ui.decode.follow_run import LiveRun
+from ui.decode.recordings import Shelf
+from ui.decode.request import Order
+from ui.race import tab
+from ui.race.form import POLICY, START
+from ui.race.messages import Opened
+from ui.race.request import RaceOrder
+from ui.race.run import RaceRun
+from ui.serving.model_host import EngineRoom
+from ui.serving.sessions import LOCAL
+from ui.shared.prompts import TEMPERATURE, presets
+from ui.shared.tree_menu import SHAPES, Wish
 
 
 def record(order: Order, room: EngineRoom) -> str:
@@ -68,7 +68,7 @@ def main() -> None:
     room = EngineRoom(load_pair, 1)
     room.open()
     text = record_race(prompt, policy, room) if asked.race else record(Order(prompt, policy, wish), room)
-    path = (race_tab.RACES if asked.race else recordings.RUNS) / f"{asked.name}.json"
+    path = (tab.RACES if asked.race else recordings.RUNS) / f"{asked.name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     print(f"{path}: {len(text) / 1e3:.0f} kB")

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .. import guarded
+from .. import validate_input
 from ..errors import BadTraining
 
 WARMUP_STEPS = 100
@@ -21,7 +21,7 @@ MAX_POSITIONS = 2048
 
 def whole(what: str, value: Any, low: int, high: int) -> int:
     """`value` if it is a whole number from `low` to `high`, or BadTraining."""
-    return guarded.whole(value, what, low, high, BadTraining)
+    return validate_input.whole(value, what, low, high, BadTraining)
 
 
 def positive(what: str, value: Any, high: float) -> float:

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import transformers
 
-from ..model_types import FILE, KnownTypes
-from .children import outcomes
-from .summary import faults, not_built, summary
-from .toy_configs import kinds
-from .trial import Outcome
-from .variants import condition
+from sequoia.loading.model_types import FILE, KnownTypes
+from sequoia.sweep.children import outcomes
+from sequoia.sweep.summary import faults, not_built, summary
+from sequoia.sweep.toy_configs import kinds
+from sequoia.sweep.trial import Outcome
+from sequoia.sweep.variants import condition
 
 Found = dict[str, dict[str, Outcome]]  # by type and variant
 

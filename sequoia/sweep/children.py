@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from transformers.utils import logging as transformers_logging
 
-from .trial import Outcome, try_config
-from .variants import Changes, variants
+from sequoia.sweep.trial import Outcome, try_config
+from sequoia.sweep.variants import Changes, variants
 
 SECONDS = 120.0  # for one variant; most take less than one
 Trial = Callable[[str, Mapping[str, Any], Path], Outcome]

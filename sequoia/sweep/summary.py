@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..model_types import ModelType
-from .trial import Outcome
+from sequoia.loading.model_types import ModelType
+from sequoia.sweep.trial import Outcome
 
 FAULTS = ("differs", "crashed")
 _NO_MODEL = ("no config", "no model")

@@ -14,7 +14,7 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 
-from .toy_configs import VOCAB, WIDTH
+from sequoia.sweep.toy_configs import VOCAB, WIDTH
 
 MOST_PARAMETERS = 5_000_000
 _NOISE = 0.03  # of each weight's spread, on the draft: its first guess is then accepted quite often

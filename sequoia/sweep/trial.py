@@ -12,20 +12,20 @@ from typing import Any
 import torch
 from transformers import AutoModelForCausalLM
 
-from ..auto import speculate
-from ..checks import check_source
-from ..engine import plain
-from ..errors import SequoiaError
-from ..hub import load_pair
-from ..lossless import compare
-from ..models import TreeModel
-from ..pair import Pair
-from ..policy import Policy
-from ..rows import all_rows
-from ..trace import StepTrace
-from ..tree import Tree
-from .toy_configs import CONTEXT, toy_config
-from .toy_models import noisy, random_model, save
+from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.step_trace import StepTrace
+from sequoia.algorithm.tree import Tree
+from sequoia.decoding.engine import plain
+from sequoia.errors import SequoiaError
+from sequoia.exactness.same_tokens import compare
+from sequoia.loading.load import load_pair
+from sequoia.loading.pair_checks import check_source
+from sequoia.measuring.defaults import speculate
+from sequoia.models.pair import Pair
+from sequoia.models.tree_forward import TreeModel
+from sequoia.models.tree_mask import all_rows
+from sequoia.sweep.toy_configs import CONTEXT, toy_config
+from sequoia.sweep.toy_models import noisy, random_model, save
 
 TOKENS = 20  # decoded at the end of the context, where length-dependent code would show
 TREE = Tree.kary(2, 3)

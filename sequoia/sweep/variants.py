@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..context_length import rope_parameters
-from ..layer_configs import layer_configs
-from .toy_configs import CONTEXT, HEADS, toy_config
+from sequoia.models.context_length import rope_parameters
+from sequoia.models.layer_configs import layer_configs
+from sequoia.sweep.toy_configs import CONTEXT, HEADS, toy_config
 
 Changes = dict[str, Any]
 

@@ -16,12 +16,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from sequoia.acceptance import Acceptance
-from sequoia.chance import Seeded
-from sequoia.planner import best_tree
-from sequoia.trace import Run, StepTrace
-from sequoia.tree import Tree
-from sequoia.verify import walk
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.best_tree import best_tree
+from sequoia.algorithm.sampling import Seeded
+from sequoia.algorithm.step_trace import Run, StepTrace
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verify import walk
 
 TEXT = """A small model writes a draft, and a large model reads it. The draft is not one line but a tree: at every word the
 small model may go on in several ways, and each way is a branch. The large model reads the whole tree in one pass, because

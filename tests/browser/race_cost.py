@@ -18,8 +18,8 @@ from running_app import CHROMIUM, FLAGS, App
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from ui.labels import VERIFIER
-from ui.trees import SHAPES
+from ui.shared.labels import VERIFIER
+from ui.shared.tree_menu import SHAPES
 
 LANES = (("best", "sequoia", "64, 8"), ("best", "specinfer", "64, 8"), ("best", "topk", "64, 8"),
          ("sequences", "sequoia", "9, 7"))

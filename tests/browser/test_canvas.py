@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from demo import CANVAS, HOSTILE, give, made, opened, settle, watch
 
-from sequoia.trace import DecodeStats, Run
-from sequoia.tree import Tree
+from sequoia.algorithm.step_trace import DecodeStats, Run
+from sequoia.algorithm.tree import Tree
 
 
 @pytest.fixture

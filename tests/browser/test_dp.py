@@ -1,4 +1,4 @@
-"""The DP microscope in a real Chromium, held against sequoia.planner cell by cell. No server: the test page is a file."""
+"""The DP microscope in a real Chromium, held against sequoia.algorithm.best_tree cell by cell. No server: the test page is a file."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from demo import CANVAS, opened, settle
 
-from sequoia.acceptance import Acceptance
-from sequoia.planner import DPTable, dp_table, expected_tokens
-from sequoia.tree import Tree
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.best_tree import DPTable, dp_table, expected_tokens
+from sequoia.algorithm.tree import Tree
 
 DEMO = CANVAS / "lab" / "dp_demo.html"
 APP_E = (0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043, 0.0035, 0.0026, 0.0025, 0.0021, 0.0016, 0.0014, 0.0010,

@@ -12,10 +12,10 @@ from demo import settle
 from playwright.sync_api import Page, expect
 from running_app import CALLED
 
-from sequoia.race_file import RaceLog
-from ui.labels import VERIFIER
-from ui.race_messages import Opened
-from ui.trees import SHAPES
+from sequoia.saved_files.race_file import RaceLog
+from ui.race.messages import Opened
+from ui.shared.labels import VERIFIER
+from ui.shared.tree_menu import SHAPES
 
 Visit = Callable[..., Page]
 STORE = "SequoiaPage.raceView.store"

@@ -20,8 +20,8 @@ import pytest
 from demo import CANVAS, opened, settle
 from playwright.sync_api import Page, expect
 
-from sequoia.spread import Spread, spread
-from sequoia.trace import repetition
+from sequoia.algorithm.step_trace import repetition
+from sequoia.diagnosis.speedup_interval import Spread, spread
 
 DEMO = CANVAS / "race" / "demo.html"
 PLOTLY = Path(__import__("plotly").__file__).parent / "package_data" / "plotly.min.js"

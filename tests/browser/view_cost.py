@@ -22,14 +22,14 @@ import app
 app.set_up()
 
 from sequoia import Decoder, DecodeStats, load_pair, run  # noqa: E402
-from ui.engine_room import EngineRoom  # noqa: E402
-from ui.layout import launch_options, page  # noqa: E402
-from ui.live import LiveRun  # noqa: E402
-from ui.order import Order  # noqa: E402
-from ui.presets import presets  # noqa: E402
-from ui.recordings import Shelf  # noqa: E402
-from ui.session import LOCAL  # noqa: E402
-from ui.trees import Wish  # noqa: E402
+from ui.decode.follow_run import LiveRun  # noqa: E402
+from ui.decode.recordings import Shelf  # noqa: E402
+from ui.decode.request import Order  # noqa: E402
+from ui.page import launch_options, page  # noqa: E402
+from ui.serving.model_host import EngineRoom  # noqa: E402
+from ui.serving.sessions import LOCAL  # noqa: E402
+from ui.shared.prompts import presets  # noqa: E402
+from ui.shared.tree_menu import Wish  # noqa: E402
 
 
 def alone(room: EngineRoom, order: Order) -> float:

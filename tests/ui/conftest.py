@@ -16,13 +16,13 @@ import pytest
 from visits import order, wait
 
 from sequoia import Pair
-from ui import decode
-from ui.decode import LiveView
-from ui.engine_room import EngineRoom
-from ui.live import LiveRun
-from ui.recordings import Shelf
-from ui.session import LOCAL, Limits
-from ui.stage import header
+from ui.decode import tab
+from ui.decode.component import header
+from ui.decode.follow_run import LiveRun
+from ui.decode.recordings import Shelf
+from ui.decode.tab import LiveView
+from ui.serving.model_host import EngineRoom
+from ui.serving.sessions import LOCAL, Limits
 
 
 @pytest.fixture(scope="session")
@@ -59,7 +59,7 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.fixture
 def view(room: EngineRoom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LiveView:
     """The live view, laid out; its files go to a folder of the test's own."""
-    monkeypatch.setattr(decode, "get_upload_folder", lambda: str(tmp_path))
+    monkeypatch.setattr(tab, "get_upload_folder", lambda: str(tmp_path))
     with gr.Blocks():
         view = LiveView(room, LOCAL, header())
         view.build()

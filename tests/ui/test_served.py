@@ -10,10 +10,12 @@ import gradio as gr
 import pytest
 
 import app
-from ui import layout, show, stage
-from ui.engine_room import EngineRoom
-from ui.presets import presets
-from ui.session import LOCAL, PUBLIC
+from ui import page
+from ui.decode import component
+from ui.serving.model_host import EngineRoom
+from ui.serving.sessions import LOCAL, PUBLIC
+from ui.shared import markup as show
+from ui.shared.prompts import presets
 
 GOLDEN = Path(__file__).with_name("endpoints.json")
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def blocks(room: EngineRoom) -> gr.Blocks:
-    return layout.page(room, LOCAL)
+    return page.page(room, LOCAL)
 
 
 def endpoints(blocks: gr.Blocks) -> list[dict[str, object]]:
@@ -51,7 +53,7 @@ def test_all_model_work_shares_one_line(blocks: gr.Blocks) -> None:
 
 @pytest.mark.parametrize("limits", [LOCAL, PUBLIC])
 def test_the_server_is_closed_up(limits: object) -> None:
-    options = layout.launch_options(limits)
+    options = page.launch_options(limits)
     assert (options["show_error"], options["run_history"], options["footer_links"]) == (False, False, [])
     assert options["max_file_size"] == limits.upload
     assert options["state_session_capacity"] <= 128
@@ -66,9 +68,9 @@ def test_templates_take_no_values(blocks: gr.Blocks) -> None:
 
 
 def test_the_head_holds_every_script_and_ends_none_early() -> None:
-    text = stage.head()
-    assert text.count("<script>") == text.count("</script>") == len(stage.SCRIPTS) + 1
-    assert {path.name for path in stage.CANVAS.glob("*.js")} == set(stage.SCRIPTS)
+    text = component.head()
+    assert text.count("<script>") == text.count("</script>") == len(component.SCRIPTS) + 1
+    assert {path.name for path in component.CANVAS.glob("*.js")} == set(component.SCRIPTS)
     assert "http://" not in text.replace("http://www.w3.org/", "")
     assert "https://" not in text
 

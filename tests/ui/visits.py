@@ -10,8 +10,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from sequoia import Policy
-from ui.order import Order
-from ui.trees import Wish
+from ui.decode.request import Order
+from ui.shared.tree_menu import Wish
 
 
 def order(prompt: str = "def add(a, b):\n    return", tokens: int = 24, wish: Wish | None = None, compare: bool = False,

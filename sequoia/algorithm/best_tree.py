@@ -1,0 +1,286 @@
+"""The best tree for an acceptance vector (paper: section 3.1). Knows nothing of time, hardware or models.
+
+`nodes` and `levels` count the root. T[n, l, b] is the most expected tokens a tree can have with exactly n nodes, at most
+l levels and b children at the root; G(n, l) is its maximum over b. Children beyond the vector are accepted at rate 0.
+Two ways lead to the optimum: the table is right for every vector, the heap for non-increasing ones only, but much faster.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from heapq import heappop, heappush
+from itertools import accumulate, pairwise
+
+import numpy as np
+
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.tree import MAX_NODES, Tree
+from sequoia.errors import BadAcceptance, BadTree
+from sequoia.validate_input import whole
+
+MAX_CELLS = 2**23  # of a table: 64 MiB, a few seconds
+
+
+def expected_tokens(tree: Tree, acceptance: Acceptance) -> float:
+    """F(T): expected tokens of one step, the target's own token included. Each node counts its chance to be accepted."""
+    return math.fsum(scores(tree, acceptance))
+
+
+def scores(tree: Tree, acceptance: Acceptance) -> list[float]:
+    """f(v) of each node: the product of the rates on its way down from the root, whose own score is 1."""
+    rates, result = acceptance.rates, [1.0]
+    for parent, rank in zip(tree.parents[1:], tree.ranks[1:], strict=True):
+        result.append(result[parent] * rates[rank] if rank < len(rates) else 0.0)
+    return result
+
+
+def best_tree(acceptance: Acceptance, nodes: int, levels: int | None = None) -> Tree:
+    """A tree of exactly `nodes` nodes and at most `levels` levels (None: any) with the most expected tokens.
+
+    Raises BadTree for sizes out of range and where no such tree exists.
+    """
+    if acceptance.is_monotone:
+        return best_first(acceptance, nodes, levels).tree(nodes)
+    nodes, levels = _sizes(nodes, levels)
+    return dp_table(acceptance, nodes, levels if levels < nodes else None).tree(nodes, levels)
+
+
+# -- the heap --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The best trees of every size, one inside the other: the first n nodes make the best tree of n nodes.
+
+    parents: of each node, in the order of growth. gains: expected tokens each node adds, never increasing.
+    """
+
+    parents: tuple[int, ...]
+    gains: tuple[float, ...]
+
+    def __len__(self) -> int:
+        return len(self.parents)
+
+    @cached_property
+    def totals(self) -> tuple[float, ...]:
+        """Expected tokens of the best trees of 1, 2, ... nodes."""
+        return tuple(accumulate(self.gains))
+
+    @cached_property
+    def depths(self) -> tuple[int, ...]:
+        """Edges between each node and the root."""
+        depths = [0]
+        for parent in self.parents[1:]:
+            depths.append(depths[parent] + 1)
+        return tuple(depths)
+
+    def tree(self, n: int) -> Tree:
+        """The best tree of `n` nodes."""
+        return Tree.from_parents(self.parents[:self._size(n)])
+
+    def expected(self, n: int) -> float:
+        """Expected tokens of the best tree of `n` nodes."""
+        return self.totals[self._size(n) - 1]
+
+    def _size(self, n: int) -> int:
+        return whole(n, "nodes of the tree", 1, len(self), BadTree)
+
+
+def best_first(acceptance: Acceptance, nodes: int, levels: int | None = None) -> Growth:
+    """The `nodes` best nodes of the infinite tree in order of score, for a non-increasing vector: O(n log n).
+
+    No node scores above its parent or its left sibling, so the n best always form a tree, and no tree of n nodes can do
+    better. Raises BadAcceptance for other vectors, BadTree for sizes out of range.
+    """
+    _refuse_increase(acceptance)
+    nodes, levels = _sizes(nodes, levels)
+    if levels == 1 < nodes:
+        raise BadTree(f"{nodes} nodes do not fit in 1 level; it holds the root alone")
+    grown = list(_by_score(acceptance.rates, nodes, levels))
+    return Growth(tuple(parent for parent, _ in grown), tuple(score for _, score in grown))
+
+
+def _by_score(rates: tuple[float, ...], nodes: int, levels: int) -> Iterator[tuple[int, float]]:
+    """(parent, score) of each node, best first. Among equals the shallow come first: they cost no further draft pass."""
+    heap = [(-1.0, 0, 0, -1, 0)]  # (-score, depth, age: makes the order total, parent, rank)
+    grown: list[float] = []  # scores
+    for node in range(nodes):
+        minus, depth, _, parent, rank = heappop(heap)
+        grown.append(-minus)
+        yield parent, -minus
+        if depth + 1 < levels:
+            heappush(heap, (minus * rates[0], depth + 1, 2 * node, node, 0))
+        if node > 0:
+            rate = rates[rank + 1] if rank + 1 < len(rates) else 0.0
+            heappush(heap, (-grown[parent] * rate, depth, 2 * node + 1, parent, rank + 1))
+
+
+def _refuse_increase(acceptance: Acceptance) -> None:
+    for k, (left, right) in enumerate(pairwise(acceptance.rates)):
+        if left < right:
+            raise BadAcceptance(f"best-first growth needs rates that never increase, but rates[{k + 1}] = {right:g} "
+                                f"is above rates[{k}] = {left:g}; smooth the vector or use the table")
+
+
+# -- the table -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Split:
+    """What one cell chose: T[n, l, b] = `rest` + `rate` * `below`.
+
+    nodes: m, the size of the last child's subtree. branches: children of that child. rest: T[n-m, l, b-1].
+    rate: the last child's acceptance. below: G(m, l-1).
+    """
+
+    nodes: int
+    branches: int
+    rest: float
+    rate: float
+    below: float
+
+
+@dataclass(frozen=True, eq=False)
+class DPTable:
+    """All T[n, l, b] up to `nodes` and `levels`; `levels` None means the table knows trees without a cap only.
+
+    Raises BadTree, naming value and bound, for an index out of range. Cells in which no tree exists hold -inf.
+    """
+
+    acceptance: Acceptance
+    nodes: int
+    levels: int | None
+    _cells: tuple[np.ndarray, ...] = field(repr=False)  # per level (branches, nodes); the last serves all higher levels
+    _best: tuple[np.ndarray, ...] = field(repr=False)  # per level (nodes): G
+
+    def value(self, n: int, levels: int, branches: int) -> float:
+        """T[n, levels, branches]."""
+        n, levels, branches = self._index(n, levels, branches)
+        return float(self._column(levels, branches)[n])
+
+    def grid(self, levels: int) -> np.ndarray:
+        """T[n, levels, b] as (branches, nodes), both from 0, for the branches that have a rate; what a picture needs."""
+        levels = self._index(self.nodes, levels)[1]
+        return self._cells[min(levels, len(self._cells)) - 1].copy()
+
+    def best(self, n: int, levels: int) -> tuple[float, int]:
+        """(G(n, levels), the fewest root children that attain it)."""
+        n, levels, _ = self._index(n, levels)
+        return float(self._best_of(levels)[n]), self._branches(n, levels)
+
+    def split(self, n: int, levels: int, branches: int) -> Split:
+        """The choice that T[n, levels, branches] rests on, the smallest last subtree among equals."""
+        n, levels, branches = self._index(n, levels, branches)
+        if branches == 0 or self._column(levels, branches)[n] == -np.inf:
+            raise BadTree(f"cell n = {n}, levels = {levels}, branches = {branches} has no split: "
+                          f"{'the root has no child' if branches == 0 else 'no such tree exists'}")
+        rates, below, rest = self.acceptance.rates, self._best_of(levels - 1), self._column(levels, branches - 1)
+        rate = rates[branches - 1] if branches <= len(rates) else 0.0
+        sums = rest[n - 1:0:-1] + _scaled(rate, below[1:n])  # (m,)
+        m = int(sums.argmax()) + 1
+        return Split(m, self._branches(m, levels - 1), float(rest[n - m]), rate, float(below[m]))
+
+    def tree(self, n: int, levels: int, branches: int | None = None) -> Tree:
+        """A tree that attains T[n, levels, branches], or G(n, levels) without `branches`; BadTree where none exists."""
+        n, levels, given = self._index(n, levels, 0 if branches is None else branches)
+        branches = self._branches(n, levels) if branches is None else given
+        if self._column(levels, branches)[n] == -np.inf:
+            raise BadTree(f"no tree has {n} nodes, at most {levels} levels and {branches} root children")
+        return Tree(tuple(self._parents(n, levels, branches)))
+
+    def _parents(self, n: int, levels: int, branches: int) -> Iterator[int]:
+        """Parents in breadth-first order; a queue and not recursion, as a chain may have 1,024 levels."""
+        yield -1
+        queue = deque([(n, levels, branches)])
+        parent = 0
+        while queue:
+            n, levels, branches = queue.popleft()
+            below = []
+            for b in range(branches, 0, -1):
+                split = self.split(n, levels, b)
+                below.append((split.nodes, levels - 1, split.branches))
+                n -= split.nodes
+            queue.extend(reversed(below))
+            yield from [parent] * len(below)
+            parent += 1
+
+    def _index(self, n: int, levels: int, branches: int = 0) -> tuple[int, int, int]:
+        n = whole(n, "n", 1, self.nodes, BadTree)
+        # Without a cap the one stored level is right wherever the levels cannot bind, which is from n levels on.
+        low, high = (n, MAX_NODES) if self.levels is None else (1, self.levels)
+        levels = whole(levels, "levels", low, high, BadTree)
+        return n, levels, whole(branches, "branches", 0, max(self.nodes - 1, 0), BadTree)
+
+    def _best_of(self, levels: int) -> np.ndarray:
+        return self._best[min(levels, len(self._best)) - 1]
+
+    def _column(self, levels: int, branches: int) -> np.ndarray:
+        """T[:, levels, branches], (nodes,); column 0 is unused."""
+        cells = self._cells[min(levels, len(self._cells)) - 1]
+        extra = branches - (len(cells) - 1)
+        if extra <= 0:
+            return cells[branches]
+        # Children without a rate add nothing, and a node is worth no less below the others: they are single leaves.
+        return np.concatenate([np.full(extra, -np.inf), cells[-1][:-extra]])
+
+    def _branches(self, n: int, levels: int) -> int:
+        cells = self._cells[min(levels, len(self._cells)) - 1]
+        # On two levels only children beyond the vector make room for more nodes than it has rates.
+        return int(cells[:, n].argmax()) if cells[:, n].max() > -np.inf else n - 1
+
+
+def dp_table(acceptance: Acceptance, nodes: int, levels: int | None = None) -> DPTable:
+    """The table by the recurrence T[n, l, b] = max over m of T[n-m, l, b-1] + a[b] G(m, l-1), for any vector.
+
+    levels None: one level whose children are trees of the same level, for trees of any height. Raises BadTree for sizes
+    out of range or a table of more than MAX_CELLS.
+    """
+    nodes, cap = _sizes(nodes, levels)
+    rates = _useful(acceptance, nodes)
+    if levels is None:
+        cells, best = _level(rates, nodes, None)
+        return DPTable(acceptance, nodes, None, (cells,), (best,))
+    layers = [_level(rates, nodes, np.full(nodes + 1, -np.inf))]
+    while len(layers) < cap:
+        if (len(layers) + 1) * layers[0][0].size > MAX_CELLS:
+            raise BadTree(f"a table of {nodes} nodes, {cap} levels and {len(rates)} branches is over the {MAX_CELLS} cells "
+                          "allowed; ask for fewer nodes or levels")
+        layers.append(_level(rates, nodes, layers[-1][1]))
+        if np.array_equal(layers[-1][1], layers[-2][1]):
+            break  # one level more changed nothing, so no further one does
+    return DPTable(acceptance, nodes, levels, *zip(*layers, strict=True))
+
+
+def _level(rates: np.ndarray, nodes: int, below: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """T (branches, nodes) and G (nodes,) of one level, given G of the level below; None: the level below is this one."""
+    cells = np.full((len(rates) + 1, nodes + 1), -np.inf)
+    best = np.full(nodes + 1, -np.inf)
+    cells[0, 1] = best[1] = 1.0
+    gains = _scaled(rates[:, None], best if below is None else below)  # (branches, m): a[b] G(m)
+    for n in range(2, nodes + 1):
+        cells[1:, n] = (cells[:-1, n - 1:0:-1] + gains[:, 1:n]).max(axis=1)
+        top = cells[:, n].max()
+        best[n] = top if top > -np.inf else cells[-1, :n].max()  # two levels: n - 1 leaves, some beyond the vector
+        if below is None:
+            gains[:, n] = _scaled(rates, best[n])
+    return cells, best
+
+
+def _scaled(rates: np.ndarray | float, values: np.ndarray) -> np.ndarray:
+    """rates * values where a rate of 0 leaves -inf, which means impossible, as it is."""
+    return np.where(np.isneginf(values), -np.inf, rates * np.maximum(values, 0.0))
+
+
+def _useful(acceptance: Acceptance, nodes: int) -> np.ndarray:
+    """The rates a tree of `nodes` nodes can use: up to the last positive one, and at least one."""
+    last = max((k for k, rate in enumerate(acceptance.rates) if rate > 0), default=0)
+    return np.array(acceptance.rates[:min(last + 1, max(nodes - 1, 1))])
+
+
+def _sizes(nodes: int, levels: int | None) -> tuple[int, int]:
+    nodes = whole(nodes, "nodes", 1, MAX_NODES, BadTree)
+    return nodes, nodes if levels is None else whole(levels, "levels", 1, MAX_NODES, BadTree)

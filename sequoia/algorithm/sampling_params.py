@@ -1,0 +1,59 @@
+"""Policy: what is asked of one decoding run, checked in one place.
+
+Whatever a person typed becomes a value here or a BadPolicy. Knows nothing of models or of what the settings do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from sequoia import validate_input
+from sequoia.errors import BadPolicy
+
+GREATEST_SEED = 2**63 - 1
+# name -> (check, least, greatest)
+BOUNDS: dict[str, tuple[Any, float, float]] = {
+    "temperature": (validate_input.number, 0, 5),
+    "top_p": (validate_input.number, 0.01, 1),
+    "max_new_tokens": (validate_input.whole, 1, 4096),
+    "seed": (validate_input.whole, 0, GREATEST_SEED),
+}
+
+
+@dataclass(frozen=True)
+class Policy:
+    """One request. Raises BadPolicy naming the field, the value and the bound.
+
+    temperature: 0 takes the most probable token, otherwise logits are divided by it.
+    top_p: only the smallest set of most probable tokens with at least this mass is kept (1 keeps all).
+    max_new_tokens: tokens emitted at most. seed: fixes every random draw of the run.
+    ignore_eos: decode on through the end-of-text token, as benchmarks do.
+    """
+
+    temperature: float = 0.0
+    top_p: float = 1.0
+    max_new_tokens: int = 128
+    seed: int = 0
+    ignore_eos: bool = False
+
+    def __post_init__(self) -> None:
+        for name, (check, low, high) in BOUNDS.items():
+            object.__setattr__(self, name, check(getattr(self, name), name, low, high, BadPolicy))
+        if not isinstance(self.ignore_eos, bool):
+            raise BadPolicy(f"ignore_eos: {validate_input.shown(self.ignore_eos)} is neither true nor false")
+
+    def further(self, by: int) -> Policy:
+        """The same request with the seed `by` further on; after the greatest seed comes 0."""
+        return replace(self, seed=(self.seed + by) % (GREATEST_SEED + 1))
+
+    @classmethod
+    def parse(cls, values: Mapping[str, Any]) -> Policy:
+        """A policy from untrusted names and values, such as a web form or a run file."""
+        if not isinstance(values, Mapping):
+            raise BadPolicy(f"settings are names with values, not {validate_input.shown(values)}")
+        known = sorted(field.name for field in fields(cls))
+        if unknown := [validate_input.shown(name) for name in values if name not in known]:
+            raise BadPolicy(f"unknown settings {', '.join(unknown[:4])}; known are {', '.join(known)}")
+        return cls(**values)

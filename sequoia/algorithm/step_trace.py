@@ -1,0 +1,261 @@
+"""What one decoding step leaves behind, and a whole run as one JSON file. Every figure a person sees is a fold over these.
+
+Knows no models: a run file holds the text of its tokens, so that it can be watched without any.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verify import Trial, Verdict
+from sequoia.errors import BadTrace
+from sequoia.validate_input import number, read_file, shown, whole, write_file
+
+MAX_STEPS = 4096
+MAX_CHARS = 64 * 1024 * 1024
+MAX_ID = 2**31
+MAX_META_CHARS, MAX_META_DEPTH = 100_000, 6  # of one text in a run's meta; of its lists and objects
+PHASES = ("draft", "verify", "overhead")
+FINISHES = ("eos", "length", "context")
+
+
+@dataclass(frozen=True)
+class StepTrace:
+    """One step of decoding.
+
+    index: 0 for the run's first step. prefix_len: tokens before the root, which is the last token known so far.
+    tree, tokens: what was drafted; tokens[node] is a token id, tokens[0] the root's.
+    draft_p, target_p: for each node, the weight that q and p give its token after its parent; None for the root, and
+    target_p is None below nodes the walk never reached. verdict: see verify. emitted: token ids the step added: the accepted
+    path without the root, then the bonus, cut where the run ended. seconds: wall time by phase (draft: draft model;
+    verify: target model; overhead: all the rest). finish: None, or why the run ended here.
+    """
+
+    index: int
+    prefix_len: int
+    tree: Tree
+    tokens: tuple[int, ...]
+    draft_p: tuple[float | None, ...]
+    target_p: tuple[float | None, ...]
+    verdict: Verdict
+    emitted: tuple[int, ...]
+    seconds: Mapping[str, float]
+    finish: str | None = None
+
+    @property
+    def total_seconds(self) -> float:
+        return sum(self.seconds.values())
+
+
+@dataclass(frozen=True)
+class DecodeStats:
+    """Totals of a run: a fold over its traces and nothing else.
+
+    accepted[k] of tried[k] nodes of sibling rank k were accepted when the walk held them against the target;
+    visited counts the nodes with children at which the walk stood, so accepted[k] / visited is the unconditional rate.
+    """
+
+    steps: int = 0
+    tokens: int = 0
+    seconds: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(PHASES, 0.0))
+    visited: int = 0
+    tried: tuple[int, ...] = ()
+    accepted: tuple[int, ...] = ()
+
+    @classmethod
+    def fold(cls, traces: Iterable[StepTrace]) -> DecodeStats:
+        stats = cls()
+        for trace in traces:
+            stats = stats.add(trace)
+        return stats
+
+    def add(self, trace: StepTrace) -> DecodeStats:
+        """These totals with one more step."""
+        ranks, trials = trace.tree.ranks, trace.verdict.trials
+        visited = sum(bool(trace.tree.children[node]) for node in trace.verdict.path)
+        return DecodeStats(
+            self.steps + 1, self.tokens + len(trace.emitted),
+            {phase: self.seconds[phase] + trace.seconds.get(phase, 0.0) for phase in PHASES}, self.visited + visited,
+            _counted(self.tried, (ranks[trial.node] for trial in trials)),
+            _counted(self.accepted, (ranks[trial.node] for trial in trials if trial.accepted)))
+
+    @property
+    def total_seconds(self) -> float:
+        return sum(self.seconds.values())
+
+    @property
+    def tokens_per_step(self) -> float:
+        return self.tokens / self.steps if self.steps else math.nan
+
+    @property
+    def tokens_per_second(self) -> float:
+        return self.tokens / self.total_seconds if self.total_seconds else math.nan
+
+    @property
+    def overhead_share(self) -> float:
+        """Share of the time that neither model was running, 0 to 1."""
+        return self.seconds["overhead"] / self.total_seconds if self.total_seconds else math.nan
+
+    @property
+    def rates(self) -> tuple[float, ...]:
+        """Measured acceptance by rank: the unconditional chance that the walk goes on to child number k (0-based here)."""
+        return tuple(count / self.visited for count in self.accepted) if self.visited else ()
+
+
+def _counted(counts: Sequence[int], ranks: Iterable[int]) -> tuple[int, ...]:
+    counted = list(counts)
+    for rank in ranks:
+        counted += [0] * (rank + 1 - len(counted))
+        counted[rank] += 1
+    return tuple(counted)
+
+
+def repetition(tokens: Sequence[int], n: int = 8) -> float:
+    """Share of the n-grams of `tokens` that stood there before, 0 to 1. High values flatter every acceptance figure."""
+    grams = [tuple(tokens[i:i + n]) for i in range(len(tokens) - n + 1)]
+    return 1 - len(set(grams)) / len(grams) if grams else 0.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """A recorded run. `meta` says what ran (models, device, policy, prompt ...); `pieces` is the text of each token id alone;
+    `texts[i]` the text each token emitted by step i added ("" while a character is incomplete)."""
+
+    meta: Mapping[str, Any]
+    pieces: Mapping[int, str]
+    steps: tuple[StepTrace, ...]
+    texts: tuple[tuple[str, ...], ...]
+
+    def to_json(self) -> str:
+        """One file that the app opens again; see `Packer` for the form of a step. Raises BadTrace where it would be too large."""
+        packer = Packer()
+        steps = [packer.pack(trace, text) for trace, text in zip(self.steps, self.texts, strict=True)]
+        pieces = {str(token): piece for token, piece in self.pieces.items()}
+        return write_file({"meta": dict(self.meta), "trees": packer.trees, "pieces": pieces, "steps": steps}, "run", MAX_CHARS,
+                          BadTrace)
+
+    @classmethod
+    def from_json(cls, text: str) -> Run:
+        """The run in `text`. Raises BadTrace, and nothing else, for whatever is not a whole and sane run file."""
+        return read_file(text, "run", MAX_CHARS, BadTrace, _run)
+
+
+class Packer:
+    """Steps as JSON values, one after the other; a tree is written once and named by its number from then on.
+
+    A step: {i, at: prefix_len, tree: number, tokens, q, p: by node or null, trials: [[node, p, q, u, accepted, mass], ...],
+    path, bonus, emitted, text: by emitted token, seconds: {draft, verify, overhead}, finish}. Probabilities carry six digits.
+    """
+
+    def __init__(self) -> None:
+        self.trees: list[list[int]] = []
+        self._numbers: dict[Tree, int] = {}
+
+    def pack(self, trace: StepTrace, text: Sequence[str]) -> dict[str, Any]:
+        number = self._numbers.setdefault(trace.tree, len(self.trees))
+        if number == len(self.trees):
+            self.trees.append(list(trace.tree.parents))
+        verdict = trace.verdict
+        return {"i": trace.index, "at": trace.prefix_len, "tree": number, "tokens": trace.tokens,
+                "q": _digits(trace.draft_p), "p": _digits(trace.target_p),
+                "trials": [[t.node, *_digits((t.p, t.q, t.u)), t.accepted, *_digits((t.mass,))] for t in verdict.trials],
+                "path": verdict.path, "bonus": verdict.bonus, "emitted": trace.emitted, "text": list(text),
+                "seconds": {phase: round(seconds, 7) for phase, seconds in trace.seconds.items()}, "finish": trace.finish}
+
+
+def _digits(values: Iterable[Any]) -> list[float | None]:
+    return [None if value is None else float(f"{float(value):.6g}") for value in values]
+
+
+# -- reading, where nothing is believed ------------------------------------------------------------------------------------
+
+
+def _run(data: Mapping[str, Any]) -> Run:
+    steps, trees = _list(data["steps"], "steps", MAX_STEPS), [Tree(p) for p in _list(data["trees"], "trees", MAX_STEPS)]
+    if not isinstance(data["meta"], dict) or not isinstance(data["pieces"], dict):
+        raise BadTrace("meta and pieces of a run file must be objects")
+    _check_meta(data["meta"])
+    pieces = {whole(int(token), "token id", 0, MAX_ID, BadTrace): _text(piece) for token, piece in data["pieces"].items()}
+    traces = tuple(_step(step, index, trees) for index, step in enumerate(steps))
+    if unnamed := {t for trace in traces for t in (*trace.tokens, *trace.emitted)} - pieces.keys():
+        raise BadTrace(f"token {min(unnamed)} is drafted or emitted but has no text among the pieces")
+    return Run(data["meta"], pieces, traces, tuple(tuple(map(_text, step["text"])) for step in steps))
+
+
+def _step(step: Mapping[str, Any], index: int, trees: Sequence[Tree]) -> StepTrace:
+    what = f"step {index}"
+    tree = trees[whole(step["tree"], f"{what}: tree", 0, len(trees) - 1, BadTrace)]
+    tokens, emitted = _ids(step["tokens"], what), _ids(step["emitted"], what)
+    draft_p, target_p = _weights(step["q"], what), _weights(step["p"], what)
+    if not len(tokens) == len(draft_p) == len(target_p) == len(tree):
+        raise BadTrace(f"{what}: {len(tokens)} tokens, {len(draft_p)} q, {len(target_p)} p for a tree of {len(tree)} nodes")
+    verdict = _verdict(step, tree, tokens, what)
+    follows = (*(tokens[node] for node in verdict.path[1:]), verdict.bonus)
+    if not emitted or emitted != follows[:len(emitted)] or len(_list(step["text"], "text", len(follows))) != len(emitted):
+        raise BadTrace(f"{what}: emitted tokens are not the accepted path and the bonus, each with its text")
+    if step["finish"] not in (None, *FINISHES):
+        raise BadTrace(f"{what}: finish is {shown(step['finish'])}; known are {FINISHES}")
+    seconds = {phase: number(step["seconds"][phase], f"{what}: seconds", 0, 1e6, BadTrace) for phase in PHASES}
+    whole(step["i"], f"{what}: i", index, index, BadTrace)
+    prefix_len = whole(step["at"], f"{what}: at", 0, MAX_ID, BadTrace)
+    return StepTrace(index, prefix_len, tree, tokens, draft_p, target_p, verdict, emitted, seconds, step["finish"])
+
+
+def _verdict(step: Mapping[str, Any], tree: Tree, tokens: Sequence[int], what: str) -> Verdict:
+    path = tuple(whole(node, f"{what}: path", 0, len(tree) - 1, BadTrace) for node in _list(step["path"], "path", len(tree)))
+    if path != tree.path(path[-1] if path else 0):
+        raise BadTrace(f"{what}: path {path[:8]} does not lead down the tree from its root")
+    trials = tuple(_trial(trial, tree, tokens, what) for trial in _list(step["trials"], "trials", len(tree)))
+    accepted = tuple(trial.node for trial in trials if trial.accepted)
+    if accepted != path[1:] or any(tree.parents[trial.node] not in path for trial in trials):
+        raise BadTrace(f"{what}: the trials do not lead down the path {path[:8]}")
+    return Verdict(path, whole(step["bonus"], f"{what}: bonus", 0, MAX_ID, BadTrace), trials)
+
+
+def _trial(trial: Any, tree: Tree, tokens: Sequence[int], what: str) -> Trial:
+    node, p, q, u, accepted, mass = trial
+    node = whole(node, f"{what}: trial", 1, len(tree) - 1, BadTrace)
+    if not isinstance(accepted, bool):
+        raise BadTrace(f"{what}: a trial was accepted or not; {shown(accepted)} is neither true nor false")
+    p, q, u, mass = _weights((p, q, u, mass), what)
+    return Trial(node, tokens[node], p, q, u, accepted, mass)
+
+
+def _weights(values: Any, what: str) -> tuple[float | None, ...]:
+    return tuple(None if v is None else number(v, f"{what}: probability", 0, 1.00001, BadTrace)
+                 for v in _list(values, "probabilities", MAX_STEPS))
+
+
+def _ids(values: Any, what: str) -> tuple[int, ...]:
+    return tuple(whole(value, f"{what}: token id", 0, MAX_ID, BadTrace) for value in _list(values, "tokens", MAX_STEPS))
+
+
+def _list(values: Any, what: str, most: int) -> Sequence[Any]:
+    if not isinstance(values, list | tuple) or len(values) > most:
+        raise BadTrace(f"{what}: {shown(values)}; wanted is a list of at most {most}")
+    return values
+
+
+def _text(value: Any, most: int = 1000) -> str:
+    if not isinstance(value, str) or len(value) > most:
+        raise BadTrace(f"{shown(value)} is not a text of at most {most} characters")
+    if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
+        raise BadTrace(f"{value[:40]!a} holds half a character (a lone surrogate), which no page can show")
+    return value
+
+
+def _check_meta(value: Any, depth: int = 0) -> None:
+    """BadTrace unless a page can take `value`: short texts, finite numbers, not deep."""
+    if depth > MAX_META_DEPTH:
+        raise BadTrace(f"meta is more than {MAX_META_DEPTH} levels deep")
+    if isinstance(value, dict | list):
+        for item in [*value, *value.values()] if isinstance(value, dict) else _list(value, "meta", MAX_STEPS):
+            _check_meta(item, depth + 1)
+    elif isinstance(value, str):
+        _text(value, MAX_META_CHARS)
+    elif value is not None and not isinstance(value, bool):
+        number(value, "meta", -(2**63), 2**63, BadTrace)

@@ -1,0 +1,221 @@
+"""Token tree topology: which node hangs below which. Knows nothing of tokens, models or probabilities.
+
+Nodes are numbered breadth first, the root is 0, and siblings stand in the order in which they are drafted.
+`n` counts the root; `levels` counts the root's level (the paper's "depth" in its tables).
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from sequoia.errors import BadTree
+from sequoia.validate_input import read_json, shown, whole
+
+MAX_NODES = 1024
+MAX_JSON_CHARS = 64 * 1024
+FORMAT = "sequoia-tree"
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A rooted ordered tree; `parents[i]` is the parent of node `i`, and `parents[0]` is -1.
+
+    Raises BadTree unless `0 <= parents[i] < i`, the numbering is breadth first (`parents` never decreases),
+    and there are 1 to MAX_NODES nodes.
+    """
+
+    parents: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parents", _checked(self.parents))
+
+    def __len__(self) -> int:
+        return len(self.parents)
+
+    # -- derived, computed once ------------------------------------------------------------------------------
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """Children of each node in draft order."""
+        lists: list[list[int]] = [[] for _ in self.parents]
+        for node, parent in enumerate(self.parents[1:], start=1):
+            lists[parent].append(node)
+        return tuple(map(tuple, lists))
+
+    @cached_property
+    def depths(self) -> tuple[int, ...]:
+        """Edges between each node and the root."""
+        depths = [0]
+        for parent in self.parents[1:]:
+            depths.append(depths[parent] + 1)
+        return tuple(depths)
+
+    @cached_property
+    def ranks(self) -> tuple[int, ...]:
+        """Place of each node among its siblings, 0 for the first; the root has rank 0."""
+        ranks = [0] * len(self)
+        for siblings in self.children:
+            for rank, node in enumerate(siblings):
+                ranks[node] = rank
+        return tuple(ranks)
+
+    @property
+    def levels(self) -> int:
+        """Levels counting the root's; at most this many tokens come out of one step."""
+        return self.depths[-1] + 1
+
+    @cached_property
+    def inner(self) -> tuple[tuple[int, ...], ...]:
+        """Nodes that have children, by level: exactly the nodes the draft model has to read."""
+        by_level: list[list[int]] = [[] for _ in range(self.levels - 1)]
+        for node, children in enumerate(self.children):
+            if children:
+                by_level[self.depths[node]].append(node)
+        return tuple(map(tuple, by_level))
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Rows in each draft pass of a step."""
+        return tuple(map(len, self.inner))
+
+    @cached_property
+    def ancestor_mask(self) -> np.ndarray:
+        """Boolean (node, other): True where `other` is `node` itself or one of its ancestors."""
+        mask = np.eye(len(self), dtype=bool)
+        for node, parent in enumerate(self.parents[1:], start=1):
+            mask[node] |= mask[parent]
+        return mask
+
+    def path(self, node: int) -> tuple[int, ...]:
+        """Nodes from the root down to `node`; raises BadTree where there is no such node."""
+        steps = [whole(node, "node", 0, len(self) - 1, BadTree)]
+        while steps[-1]:
+            steps.append(self.parents[steps[-1]])
+        return tuple(reversed(steps))
+
+    def limit(self, levels: int) -> Tree:
+        """This tree cut below its first `levels` levels (at least 1): its first nodes, numbered alike."""
+        levels = max(levels, 1)
+        if levels >= self.levels:
+            return self
+        if levels not in self._cuts:
+            self._cuts[levels] = Tree(self.parents[:bisect_left(self.depths, levels)])
+        return self._cuts[levels]
+
+    @cached_property
+    def _cuts(self) -> dict[int, Tree]:
+        """By levels, those made so far: the last steps of every run want them. What they derive stays with them, so let that be
+        little: rows are laid out for whole trees."""
+        return {}
+
+    def is_cut_of(self, other: Tree) -> bool:
+        """Whether this is `other`, or what `limit` makes of it."""
+        n = len(self)
+        ends = n == len(other) or (n < len(other) and other.depths[n] > self.depths[-1])
+        return ends and self.parents == other.parents[:n]
+
+    # -- named shapes ----------------------------------------------------------------------------------------
+
+    @classmethod
+    def chain(cls, n: int) -> Tree:
+        """`n` nodes in one line, the root included: ordinary speculative decoding with n - 1 draft tokens."""
+        return cls(tuple(range(-1, _count(n, "nodes of the chain") - 1)))
+
+    @classmethod
+    def sequences(cls, k: int, length: int) -> Tree:
+        """`k` independent sequences of `length` tokens below the root: 1 + k * length nodes."""
+        return cls.from_branching([_count(k, "sequences")] + [1] * (_count(length, "length of the sequences") - 1))
+
+    @classmethod
+    def kary(cls, k: int, levels: int) -> Tree:
+        """The complete tree of `levels` levels, the root's included, with `k` children at every inner node."""
+        return cls.from_branching([_count(k, "children a node")] * (_count(levels, "levels") - 1))
+
+    @classmethod
+    def from_branching(cls, branching: Iterable[int]) -> Tree:
+        """SpecInfer's form: every node at depth i has `branching[i]` children."""
+        parents, level = [-1], [0]
+        for depth, k in enumerate(_as_tuple(branching)):
+            grown = len(level) * _count(k, f"children at depth {depth}")
+            if len(parents) + grown > MAX_NODES:
+                raise BadTree(f"the branching makes {len(parents) + grown} nodes in {depth + 2} levels; "
+                              f"allowed are {MAX_NODES}")
+            first = len(parents)
+            parents += [node for node in level for _ in range(k)]
+            level = list(range(first, first + grown))
+        return cls(tuple(parents))
+
+    @classmethod
+    def from_parents(cls, parents: Iterable[int]) -> Tree:
+        """A tree from any numbering in which parents come before their children; siblings keep their order."""
+        parents = _in_order(parents)
+        children: dict[int, list[int]] = {}
+        for node, parent in enumerate(parents[1:], start=1):
+            children.setdefault(parent, []).append(node)
+        order = [0]
+        for node in order:
+            order += children.get(node, [])
+        place = {node: i for i, node in enumerate(order)}
+        return cls((-1, *(place[parents[node]] for node in order[1:])))
+
+    # -- import and export -----------------------------------------------------------------------------------
+
+    def to_json(self) -> str:
+        return json.dumps({"format": FORMAT, "version": 1, "parents": self.parents})
+
+    @classmethod
+    def from_json(cls, text: str) -> Tree:
+        """The tree in `text`, as written by `to_json`; raises BadTree for anything else."""
+        return cls(read_json(text, FORMAT, MAX_JSON_CHARS, BadTree).get("parents"))  # pyright: ignore[reportArgumentType]
+
+    def to_networkx(self) -> nx.DiGraph:
+        """A directed graph with edges from parent to child; nodes carry `depth` and `rank`."""
+        graph = nx.DiGraph()
+        for node in range(len(self)):
+            graph.add_node(node, depth=self.depths[node], rank=self.ranks[node])
+        graph.add_edges_from((parent, node) for node, parent in enumerate(self.parents[1:], start=1))
+        return graph
+
+
+def _checked(parents: Iterable[Any]) -> tuple[int, ...]:
+    """`parents` as a tuple of ints, or BadTree."""
+    parents = _in_order(parents)
+    for node in range(2, len(parents)):
+        if parents[node] < parents[node - 1]:
+            raise BadTree(f"not breadth first: parents[{node}] = {parents[node]} comes after parents[{node - 1}] = "
+                          f"{parents[node - 1]}; Tree.from_parents renumbers")
+    return parents
+
+
+def _in_order(parents: Iterable[Any]) -> tuple[int, ...]:
+    """`parents` as ints in which every parent comes before its children, or BadTree."""
+    parents = _as_tuple(parents)
+    if not 1 <= len(parents) <= MAX_NODES:
+        count = f"more than {MAX_NODES}" if parents else "0"
+        raise BadTree(f"a tree of {count} nodes; allowed are 1 to {MAX_NODES}")
+    for node, parent in enumerate(parents):
+        if type(parent) is not int and not isinstance(parent, np.integer):
+            raise BadTree(f"parents[{node}] = {shown(parent)} is not an integer")
+        if (parent != -1) if node == 0 else not 0 <= parent < node:
+            bound = "-1, the root has no parent" if node == 0 else f"0 to {node - 1}"
+            raise BadTree(f"parents[{node}] = {shown(parent)}; it must be {bound}")
+    return tuple(map(int, parents))
+
+
+def _as_tuple(parents: Any) -> tuple[Any, ...]:
+    if isinstance(parents, str | bytes | dict) or not isinstance(parents, Iterable):
+        raise BadTree(f"parents must be a list of integers, not {shown(parents)}")
+    return tuple(islice(parents, MAX_NODES + 1))
+
+
+def _count(value: Any, what: str) -> int:
+    return whole(value, what, 1, MAX_NODES, BadTree)

@@ -1,0 +1,414 @@
+"""A pair judged by what people see: `python -m sequoia.judge_pair --target DIR --draft DIR
+[--before FILE]`.
+
+Over excerpts of texts that neither today's pair nor the one before was trained on. How well the
+target predicts them, how far the draft agrees with it, and what the pair writes after their
+prompts: how repetitive it is, and whether code is still Python.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import statistics
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+from tqdm import tqdm
+
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.best_tree import best_tree, expected_tokens
+from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.step_trace import StepTrace, repetition
+from sequoia.algorithm.tree import Tree
+from sequoia.assets_folder import ASSETS, BUNDLED_PAIR
+from sequoia.bench.parses import parses
+from sequoia.decoding.engine import Decoder, plain, run
+from sequoia.errors import SequoiaError
+from sequoia.loading.load import load_pair
+from sequoia.measuring.acceptance_teacher_forced import force_acceptance, shared_mass
+from sequoia.models.pair import Pair
+
+TEMPERATURES = (0.0, 0.6)
+USUAL = 0.6  # the temperature of the figures that are given for one only
+RANKS = 8
+TRIED_NODES, TRIED_LEVELS = 12, 8  # of the tree: about what is planned for a CPU
+TREE_RATES = (0.73, 0.09, 0.05, 0.03)  # the same for all pairs, so that all are judged by one tree
+REPEATED = 0.25  # share of repeated 8-grams from which on a continuation counts as a loop
+RESAMPLES = 2000
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """A prompt and how its text went on."""
+
+    source: str
+    prompt: str
+    rest: str
+
+    @property
+    def text(self) -> str:
+        return self.prompt + self.rest
+
+
+@dataclass(frozen=True)
+class Task:
+    """How a pair is judged: tokens of each continuation, how often each prompt is continued
+    above temperature 0, how many prompts are also decoded plainly for the speed-up.
+    """
+
+    tokens: int = 128
+    draws: int = 4
+    timed: int = 10
+
+
+@dataclass(frozen=True)
+class Continuation:
+    """What a pair wrote after a prompt."""
+
+    prompt: str
+    text: str
+    repetition: float
+    temperature: float
+    seed: int
+    steps: int
+    tokens: int
+
+    @property
+    def is_code(self) -> bool:
+        """Whether prompt and continuation are Python; what is empty or a loop counts as none."""
+        return (
+            bool(self.text.strip())
+            and self.repetition < REPEATED
+            and parses(self.prompt + self.text)
+        )
+
+
+def judge(pair: Pair, kinds: Mapping[str, Sequence[Excerpt]], task: Task) -> dict[str, Any]:
+    """All figures of a pair by kind of text. Values of single excerpts come along, so that
+    pairs can be compared one by one.
+    """
+    tree = best_tree(Acceptance(TREE_RATES), TRIED_NODES, TRIED_LEVELS)
+    return {
+        "format": "sequoia-judged",
+        "version": 1,
+        "target": pair.target.name,
+        "draft": pair.draft.name,
+        "tree": list(tree.parents),
+        "tokens": task.tokens,
+        "draws": task.draws,
+        "kinds": {
+            kind: _judged(pair, excerpts, tree, task, kind) for kind, excerpts in kinds.items()
+        },
+    }
+
+
+def _judged(
+    pair: Pair, excerpts: Sequence[Excerpt], tree: Tree, task: Task, kind: str
+) -> dict[str, Any]:
+    predicted = [
+        _predicted(pair, excerpt) for excerpt in tqdm(excerpts, desc=f"{kind}, read", leave=False)
+    ]
+    forced = [
+        _forced(pair, excerpt, tree)
+        for excerpt in tqdm(excerpts, desc=f"{kind}, drafted", leave=False)
+    ]
+    written = _written(pair, excerpts, tree, task, kind)
+    return {
+        "excerpts": len(excerpts),
+        "bits_per_byte": sum(bits for bits, _ in predicted) / sum(size for _, size in predicted),
+        "bits": predicted,
+        "shared_mass": _weighted(forced, "shared"),
+        "acceptance_by_rank": np.average(
+            [each["rates"] for each in forced], 0, [each["positions"] for each in forced]
+        ).tolist(),
+        "tokens_per_step": _weighted(forced, "tokens"),
+        "forced": forced,
+        "temperatures": {
+            f"{temperature:g}": _summary(written, temperature, kind)
+            for temperature in TEMPERATURES
+        },
+        "speed_up": _speed_up(pair, excerpts[: task.timed], tree, task) if task.timed else None,
+        "written": [vars(continuation) for continuation in written],
+    }
+
+
+def _weighted(forced: Sequence[Mapping[str, Any]], name: str) -> float:
+    """Mean over all positions of all excerpts."""
+    return float(
+        np.average([each[name] for each in forced], weights=[each["positions"] for each in forced])
+    )
+
+
+@torch.inference_mode()
+def _predicted(pair: Pair, excerpt: Excerpt) -> tuple[float, int]:
+    """Bits that the target needs for the excerpt, and its bytes."""
+    ids = torch.tensor(pair.encode(excerpt.text), device=pair.target.device)
+    logits = pair.target.hf(input_ids=ids[None, :-1]).logits[0].float()  # (tokens - 1, vocab)
+    nats = F.cross_entropy(logits[:, : pair.target.vocab], ids[1:], reduction="sum").item()
+    return nats / math.log(2), len(excerpt.text.encode())
+
+
+def _forced(pair: Pair, excerpt: Excerpt, tree: Tree) -> dict[str, Any]:
+    """Acceptance by rank at every position of the excerpt, and the tokens a step with `tree`
+    makes at those rates.
+    """
+    counted = force_acceptance(
+        pair, [excerpt.text], Policy(temperature=USUAL), ranks=RANKS, own=False
+    )
+    rates = counted.acceptance.rates
+    return {
+        "positions": counted.visited,
+        "rates": list(rates),
+        "tokens": expected_tokens(tree, Acceptance(rates)),
+        "shared": float(shared_mass(pair, [excerpt.text]).mean()),
+    }
+
+
+# -- what the pair writes -------------------------------------------------------------------------
+
+
+def _written(
+    pair: Pair, excerpts: Sequence[Excerpt], tree: Tree, task: Task, kind: str
+) -> list[Continuation]:
+    asked = [
+        Policy(temperature, max_new_tokens=task.tokens, seed=seed)
+        for temperature in TEMPERATURES
+        for seed in range(task.draws if temperature else 1)
+    ]
+    pieces = [(excerpt, policy) for policy in asked for excerpt in excerpts]
+    return [
+        _continuation(pair, excerpt, policy, tree)
+        for excerpt, policy in tqdm(pieces, desc=f"{kind}, written", leave=False)
+    ]
+
+
+def _continuation(pair: Pair, excerpt: Excerpt, policy: Policy, tree: Tree) -> Continuation:
+    steps = list(run(Decoder(pair, excerpt.prompt, policy, tree)))
+    ids = [token for step in steps for token in step.emitted if token not in pair.stop]
+    text = pair.tokenizer.decode(ids, clean_up_tokenization_spaces=False)
+    return Continuation(
+        excerpt.prompt,
+        text,
+        repetition(ids),
+        policy.temperature,
+        policy.seed,
+        len(steps),
+        len(ids),
+    )
+
+
+def _summary(written: Sequence[Continuation], temperature: float, kind: str) -> dict[str, float]:
+    here = [each for each in written if each.temperature == temperature]
+    found = {
+        "repeated_8_grams": statistics.fmean(each.repetition for each in here),
+        "loops": statistics.fmean(each.repetition >= REPEATED for each in here),
+        "tokens_per_step": sum(each.tokens for each in here) / sum(each.steps for each in here),
+    }
+    return (
+        {**found, "parse": statistics.fmean(each.is_code for each in here)}
+        if kind == "code"
+        else found
+    )
+
+
+def _speed_up(pair: Pair, excerpts: Sequence[Excerpt], tree: Tree, task: Task) -> dict[str, float]:
+    """Seconds a token in plain decoding over those with the tree; each prompt is decoded both
+    ways in turn.
+    """
+    ratios, repeated = [], []
+    for excerpt in excerpts:
+        policy = Policy(USUAL, max_new_tokens=task.tokens, ignore_eos=True)
+        usual, _ = _timed(
+            lambda excerpt=excerpt, policy=policy: list(plain(pair, excerpt.prompt, policy))
+        )
+        quick, steps = _timed(
+            lambda excerpt=excerpt, policy=policy: list(
+                run(Decoder(pair, excerpt.prompt, policy, tree))
+            )
+        )
+        ratios.append(usual / quick)
+        repeated.append(repetition([token for step in steps for token in step.emitted]))
+    return {
+        "median": statistics.median(ratios),
+        "lowest": min(ratios),
+        "highest": max(ratios),
+        "repeated_8_grams": statistics.fmean(repeated),
+    }
+
+
+def _timed(decode: Callable[[], list[StepTrace]]) -> tuple[float, list[StepTrace]]:
+    started = time.perf_counter()
+    steps = decode()
+    return time.perf_counter() - started, steps
+
+
+# -- the table ------------------------------------------------------------------------------------
+
+
+def table(after: Mapping[str, Any], before: Mapping[str, Any] | None) -> str:
+    """The figures of one pair in a column, or of two pairs side by side with the difference of
+    those compared one by one.
+    """
+    lines = []
+    for kind in after["kinds"]:
+        new = after["kinds"][kind]
+        old = before["kinds"].get(kind) if before else None
+        lines += [f"{kind}, {new['excerpts']} excerpts", *_rows(new, old), ""]
+    return "\n".join(lines)
+
+
+def _rows(new: Mapping[str, Any], old: Mapping[str, Any] | None) -> list[str]:
+    figures = _figures(new)
+    earlier = _figures(old) if old else {}
+    rows = [
+        f"  {name:<44}{earlier.get(name, '') and earlier[name]:>10}{value:>10}"
+        for name, value in figures.items()
+    ]
+    return rows + (_changes(new, old) if old else [])
+
+
+def _figures(kind: Mapping[str, Any]) -> dict[str, str]:
+    found = {
+        "bits per byte": f"{kind['bits_per_byte']:.3f}",
+        "sum of min(p, q)": f"{kind['shared_mass']:.3f}",
+        f"tokens per step, teacher-forced, T={USUAL:g}": f"{kind['tokens_per_step']:.3f}",
+    }
+    for rank, rate in enumerate(kind["acceptance_by_rank"][:4], 1):
+        found[f"acceptance of child {rank}, T={USUAL:g}"] = f"{rate:.3f}"
+    for temperature, figures in kind["temperatures"].items():
+        found[f"repeated 8-grams, T={temperature}"] = f"{figures['repeated_8_grams']:.1%}"
+        found[f"loops, T={temperature}"] = f"{figures['loops']:.1%}"
+        found[f"tokens per step, its own text, T={temperature}"] = (
+            f"{figures['tokens_per_step']:.3f}"
+        )
+        if "parse" in figures:
+            found[f"parse, T={temperature}"] = f"{figures['parse']:.1%}"
+    if kind["speed_up"]:
+        found["speed-up, its own text (loaded machines err)"] = (
+            f"{kind['speed_up']['median']:.2f}x"
+        )
+        found["  repeated 8-grams of that text"] = f"{kind['speed_up']['repeated_8_grams']:.1%}"
+    return found
+
+
+def _changes(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[str]:
+    """Differences over the same excerpts, with 95 % intervals by resampling excerpts."""
+    bits = _interval(list(zip(new["bits"], old["bits"], strict=True)), _bits_ratio)
+    tokens = _interval(list(zip(new["forced"], old["forced"], strict=True)), _tokens_change)
+    return [
+        f"  bits per byte: {bits[0]:+.1%} ({bits[1]:+.1%} to {bits[2]:+.1%})",
+        f"  tokens per step, teacher-forced: {tokens[0]:+.3f} ({tokens[1]:+.3f} to "
+        f"{tokens[2]:+.3f})",
+    ]
+
+
+def _bits_ratio(pairs: Sequence[tuple[Any, Any]]) -> float:
+    return sum(new[0] for new, _ in pairs) / sum(old[0] for _, old in pairs) - 1
+
+
+def _tokens_change(pairs: Sequence[tuple[Any, Any]]) -> float:
+    return _weighted([new for new, _ in pairs], "tokens") - _weighted(
+        [old for _, old in pairs], "tokens"
+    )
+
+
+def _interval(
+    pairs: Sequence[tuple[Any, Any]], measure: Callable[[Sequence[tuple[Any, Any]]], float]
+) -> tuple[float, float, float]:
+    """The measure, and the bounds of its 95 % interval."""
+    chance = random.Random(0)
+    values = sorted(measure(chance.choices(pairs, k=len(pairs))) for _ in range(RESAMPLES))
+    return measure(pairs), values[int(0.025 * RESAMPLES)], values[int(0.975 * RESAMPLES)]
+
+
+# -- in and out -----------------------------------------------------------------------------------
+
+
+def excerpts_of(folder: Path, kind: str, limit: int | None = None) -> list[Excerpt]:
+    """The excerpts in `folder`/KIND.json; SequoiaError where it holds none."""
+    path = folder / f"{kind}.json"
+    try:
+        found = [
+            Excerpt(item["source"], item["prompt"], item["rest"])
+            for item in json.loads(path.read_text(encoding="utf-8"))
+        ]
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        raise SequoiaError(
+            f"{str(path)[:200]!r} is no list of excerpts: {str(problem)[:200]}"
+        ) from None
+    if not found:
+        raise SequoiaError(f"{str(path)[:200]!r} holds no excerpt; at least 1 is needed")
+    return found[:limit]
+
+
+def pair_of(target: str | None, draft: str | None) -> Pair:
+    """A pair whose prompts begin like those of the bundled one: after an end of text."""
+    pair = load_pair(
+        target=target or str(BUNDLED_PAIR / "target"), draft=draft or str(BUNDLED_PAIR / "draft")
+    )
+    return replace(pair, begin=(pair.tokenizer.bos_token_id,))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(argv)
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    try:
+        kinds = {
+            kind: excerpts_of(options.excerpts, kind, options.limit) for kind in options.kinds
+        }
+        before = json.loads(options.before.read_text(encoding="utf-8")) if options.before else None
+        found = judge(
+            pair_of(options.target, options.draft),
+            kinds,
+            Task(options.tokens, options.draws, options.timed),
+        )
+    except SequoiaError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(table(found, before))
+    if options.json:
+        options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    task = Task()
+    parser = argparse.ArgumentParser(
+        prog="python -m sequoia.judge_pair",
+        description=str(__doc__).split("\n")[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("--target", help="folder of the target (default: the bundled one)")
+    parser.add_argument("--draft", help="folder of the draft (default: the bundled one)")
+    parser.add_argument(
+        "--before", type=Path, help="what --json wrote for another pair, to compare with"
+    )
+    parser.add_argument(
+        "--excerpts", type=Path, default=ASSETS / "judge", help="folder with KIND.json"
+    )
+    parser.add_argument("--kinds", nargs="+", default=["code", "prose"])
+    parser.add_argument("--limit", type=int, help="excerpts of each kind at most")
+    parser.add_argument("--tokens", type=int, default=task.tokens, help="tokens of a continuation")
+    parser.add_argument(
+        "--draws",
+        type=int,
+        default=task.draws,
+        help="times that a prompt is continued above temperature 0",
+    )
+    parser.add_argument(
+        "--timed", type=int, default=task.timed, help="prompts timed for the speed-up; 0 for none"
+    )
+    parser.add_argument("--threads", type=int, help="processor threads; torch decides without it")
+    parser.add_argument("--json", type=Path, help="file for everything measured")
+    return parser

@@ -1,0 +1,197 @@
+"""Decoding: draft a tree, verify it in one target forward, keep what was accepted; one StepTrace a step.
+
+`step` reads as the paper's algorithm. Plain decoding is the same engine with a tree of one node and no draft.
+Knows nothing of planning: a tree comes in as a value (see auto.py for the one planned for this machine).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+import torch
+
+from sequoia.algorithm.distributions import row_warp
+from sequoia.algorithm.sampling import Chance, Seeded, chance_for
+from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.step_trace import StepTrace
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verify import VERIFIERS, Verdict, Verifier
+from sequoia.decoding.cuda.cuda_step import DeviceRound, Round, fits, kernel_runs, law_bytes
+from sequoia.decoding.drafter import Drafted, Drafter, Sprout, hold_to
+from sequoia.decoding.tree_choice import Fixed, Shaper
+from sequoia.errors import BadPolicy, BadTree
+from sequoia.models.pair import Pair
+from sequoia.models.per_tree import Latest
+from sequoia.models.tree_forward import Context
+from sequoia.models.tree_mask import all_rows
+from sequoia.this_machine.memory import require_each
+from sequoia.this_machine.step_timer import Clock, finish
+from sequoia.validate_input import shown
+
+_SMALLER = "; ask for fewer tokens or a smaller tree"
+
+
+def verifier_named(name: str) -> Verifier:
+    """The verifier called `name`; BadPolicy lists the known ones."""
+    if not isinstance(name, str) or name not in VERIFIERS:
+        raise BadPolicy(f"unknown verifier {shown(name)}; known are {', '.join(VERIFIERS)}")
+    return VERIFIERS[name]
+
+
+class Decoder:
+    """The state of one run: the tokens known so far, and both models' caches. `tree`: one for all steps, or a Shaper that
+    gives each step its own. Raises BadPrompt, BadTree, BadPolicy or OutOfMemory."""
+
+    def __init__(self, pair: Pair, prompt: str, policy: Policy, tree: Tree | Shaper, verifier: str = "sequoia",
+                 chance: Chance | None = None) -> None:
+        self.pair, self.policy = pair, policy
+        self.shaper: Shaper = Fixed(tree) if isinstance(tree, Tree) else tree
+        self.verifier = verifier_named(verifier)
+        self.prompt = pair.encode(prompt)
+        self.emitted: list[int] = []
+        self.index = 0
+        self.finish: str | None = None
+        self._chance = chance or chance_for(policy.temperature, policy.seed, pair.draft.device)
+        _check_branching(self.shaper, pair)
+        capacity = min(len(self.prompt) + policy.max_new_tokens, pair.limit) + self.shaper.most
+        self._target = pair.target.open(capacity)  # slots are made at the first use
+        draft = pair.draft.cooled(policy.temperature).open(capacity if self.shaper.most > 1 else 0)
+        self._drafter = Drafter(draft, policy, self.verifier, self._chance, self.shaper.most)
+        self._row_warp = row_warp(policy)
+        self._rows = Latest(partial(all_rows, self._target), serves=Tree.is_cut_of)
+        self._on_device = self._device_round()
+        require_each(self.missing, "the run needs", _SMALLER)
+
+    def _device_round(self) -> DeviceRound | None:
+        """What keeps a step on the device, where that can be."""
+        target, draft, verifier = self.pair.target, self.pair.draft, self.verifier.name
+        if not isinstance(self._chance, Seeded) or not fits(target.device, draft.device, verifier):
+            return None
+        if not kernel_runs(target.device, target.vocab, verifier):
+            return None
+        return DeviceRound(self._target, self._drafter, self.policy, verifier, self._chance)
+
+    @property
+    def bytes(self) -> int:
+        """What the run will keep allocated, beside the weights: all but the short-lived results of single operations."""
+        return self.needs.total()
+
+    @property
+    def needs(self) -> Counter[torch.device]:
+        """Those bytes by device."""
+        found = sum((context.needs(self.shaper.most) for context in self.contexts), Counter())
+        if self._on_device:
+            found[self.pair.target.device] += law_bytes(self.shaper.most, self.pair.target.vocab)
+        return found
+
+    @property
+    def missing(self) -> Counter[torch.device]:
+        """Those of them that are not allocated yet, by device."""
+        return self.needs - sum((context.held() for context in self.contexts), Counter())
+
+    @property
+    def contexts(self) -> tuple[Context, Context]:
+        """The run's state on the target and on the draft."""
+        return self._target, self._drafter.context
+
+    @property
+    def remaining(self) -> int:
+        """Tokens that may still be emitted."""
+        return min(self.policy.max_new_tokens, self.pair.limit - len(self.prompt)) - len(self.emitted)
+
+    @torch.inference_mode()
+    def prefill(self) -> None:
+        """Read the prompt but for its last token, which is the first root."""
+        if len(self.prompt) > 1:
+            self._target.extend(self.prompt[:-1])
+        self._drafter.read(self.prompt)
+        if isinstance(self.shaper, Fixed):
+            self._lay_out(self.shaper.tree)
+        finish(self.pair.target.device)  # or the first step would be charged with the rest of it
+
+    def _lay_out(self, tree: Tree) -> None:
+        """Make ready what all steps with `tree` have in common."""
+        if self._on_device:
+            self._on_device.lay_out(tree)
+        else:
+            self._rows(tree)
+        if len(tree) > 1:
+            self._drafter.laid_out(tree)
+        self._target.rehearse([len(tree)])
+        self._drafter.context.rehearse({*map(len, tree.inner[1:])}, ends=(1, 2) if len(tree) > 1 else ())
+
+    @torch.inference_mode()
+    def step(self) -> StepTrace:
+        """Draft, verify, keep."""
+        clock = Clock(self.pair.target.device)
+        shape = self.shaper.next(self.remaining)
+        drafted, verdict, target_p = self._round(shape, clock)
+        prefix = self._target.length
+        self._target.keep(verdict.path)
+        self._drafter.keep(drafted, verdict)
+        emitted = self._emit(drafted, verdict)
+        self.shaper.learn(drafted.tree, verdict)
+        trace = StepTrace(self.index, prefix, drafted.tree, tuple(drafted.tokens), (None, *drafted.probs), target_p, verdict,
+                          emitted, clock.stop(), self.finish)
+        self.index += 1
+        return trace
+
+    def _round(self, shape: Tree | Sprout, clock: Clock) -> Round:
+        """Draft and verify."""
+        if not isinstance(shape, Tree):
+            drafted = self._drafter.follow(shape, clock)
+            return drafted, *self._verify(drafted, clock)
+        hold_to(self.shaper.most, shape)
+        if self._on_device:
+            return self._on_device(shape, clock)
+        drafted = self._drafter.fill(shape, clock)
+        return drafted, *self._verify(drafted, clock)
+
+    def _verify(self, drafted: Drafted, clock: Clock) -> tuple[Verdict, tuple[float | None, ...]]:
+        tree, rows = drafted.tree, self._rows(drafted.tree)
+        with clock.phase("verify"):
+            logits = self._target.forward(drafted.tokens, rows)  # (nodes, vocab)
+        visited: dict[int, np.ndarray] = {}
+
+        def p(node: int) -> np.ndarray:
+            visited[node] = self._row_warp(logits[node])
+            return visited[node]
+
+        verdict = self.verifier.verify(tree, drafted.tokens, p, drafted.q, self._chance)
+        target_p: list[float | None] = [None] * len(tree)
+        for node, law in visited.items():
+            for child in tree.children[node]:
+                target_p[child] = float(law[drafted.tokens[child]])
+        return verdict, tuple(target_p)
+
+    def _emit(self, drafted: Drafted, verdict: Verdict) -> tuple[int, ...]:
+        """The step's tokens, cut after an end of text or at the limit; sets `finish`."""
+        new = [*(drafted.tokens[node] for node in verdict.path[1:]), verdict.bonus][:self.remaining]
+        end = next((i for i, token in enumerate(new) if token in self.pair.stop and not self.policy.ignore_eos), None)
+        if end is not None:
+            new, self.finish = new[:end + 1], "eos"
+        self.emitted += new
+        if self.finish is None and self.remaining == 0:
+            self.finish = "length" if len(self.emitted) == self.policy.max_new_tokens else "context"
+        return tuple(new)
+
+
+def _check_branching(shaper: Shaper, pair: Pair) -> None:
+    if shaper.widest > pair.draft.vocab:
+        raise BadTree(f"a node of the tree has {shaper.widest} children; the models have only {pair.draft.vocab} tokens")
+
+
+def run(decoder: Decoder) -> Iterator[StepTrace]:
+    """Steps of `decoder` until its run ends. Closing the iterator ends it at once; nothing else holds the caches."""
+    decoder.prefill()
+    while decoder.finish is None:
+        yield decoder.step()
+
+
+def plain(pair: Pair, prompt: str, policy: Policy) -> Iterator[StepTrace]:
+    """Autoregressive decoding on the same engine, one token a step: the baseline of every speed-up shown."""
+    pair.require_room(pair.encode(prompt), policy.max_new_tokens)
+    return run(Decoder(pair, prompt, policy, Tree.chain(1)))

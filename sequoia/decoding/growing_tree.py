@@ -1,0 +1,148 @@
+"""A context-dependent tree: it grows best-first along the draft's path probabilities, as far as each node is worth its time.
+
+How many children a node gets is decided from its law before any is drawn (pruning drawn children by their own q would bias
+the output). A probability of the draft is not yet a chance of acceptance; what was accepted while decoding turns one into
+the other. A node is worth drafting while it adds more tokens than the best static tree makes in the time that it costs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verify import Verdict
+from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.plan_for_machine import best_plan
+
+# Set by judgement, not tuned: the bundled pair is one pair.
+WIDEST = 16  # children a node may have; the bundled pair takes a later one in fewer than 1 of 200 visits
+PRIOR_VISITS = 8.0  # visits that the start counts for, in each bin: a few steps outweigh it
+MEMORY = 0.995  # share of the counts that one step leaves: 200 steps or so are remembered, and what was given up is tried again
+EDGES = np.array([0.003, 0.01, 0.03, 0.07, 0.15, 0.25, 0.4, 0.6, 0.8, 0.9, 0.97])  # of the draft's probability, finer at its ends
+
+
+class Calibration:
+    """How often the child of some rank was accepted, by the probability that the draft's law has at that rank. At temperature 0
+    that is the child's own probability; else children are drawn, and it only tells how sure the law is.
+
+    Before anything is counted: that probability itself at temperature 0, where the walk follows the most probable token;
+    else the rate of the rank, as at higher temperatures a child is accepted for how alike the laws are.
+    """
+
+    def __init__(self, acceptance: Acceptance, greedy: bool) -> None:
+        self._rates = np.zeros(WIDEST)
+        self._rates[:len(acceptance.rates)] = acceptance.rates[:WIDEST]
+        self._greedy = greedy
+        self._visited = np.zeros((WIDEST, len(EDGES) + 1))
+        self._accepted = np.zeros_like(self._visited)
+
+    def rates(self, probs: np.ndarray) -> np.ndarray:
+        """Acceptance expected of each rank, (rows, k) non-increasing along k, for the laws' greatest probabilities (rows, k)."""
+        ranks, bins = np.arange(probs.shape[1]), np.searchsorted(EDGES, probs)
+        prior = probs if self._greedy else self._rates[None, :probs.shape[1]]
+        found = (self._accepted[ranks, bins] + PRIOR_VISITS * prior) / (self._visited[ranks, bins] + PRIOR_VISITS)
+        return np.minimum.accumulate(found, axis=1)
+
+    def fade(self) -> None:
+        """Forget a little; once a step."""
+        self._visited *= MEMORY
+        self._accepted *= MEMORY
+
+    def add(self, probs: np.ndarray, accepted: int | None) -> None:
+        """Count one node on the walk: its children's (k,) ranked probabilities, and the rank of the accepted one."""
+        ranks, bins = np.arange(len(probs)), np.searchsorted(EDGES, probs)
+        self._visited[ranks, bins] += 1
+        if accepted is not None:
+            self._accepted[accepted, bins[accepted]] += 1
+
+
+class Prices:
+    """What a node and a level cost, in tokens that the best static tree would make in the same time."""
+
+    def __init__(self, acceptance: Acceptance, profile: HardwareProfile, most: int, levels: int) -> None:
+        plan = best_plan(acceptance, profile, most, levels)
+        pace = plan.expected_tokens / plan.predicted_seconds  # tokens a second
+
+        def seconds(n: int) -> float:
+            return profile.verify_seconds(n) + profile.overhead(n)
+
+        # The slope up to twice the size: times come in plateaus, on which one node more is free and ten more are not.
+        self.node = np.array([pace * (seconds(2 * n) - seconds(n)) / n for n in range(1, most + 1)])
+        self._level = pace * np.array([0.0, *(profile.level_seconds(width) for width in range(1, most + 1))])
+
+    def level(self, width: int) -> float:
+        return float(self._level[width])
+
+
+class Dynamic:
+    """A tree of its own for every step, of at most `most` nodes and `levels` levels. One run's: it learns.
+
+    acceptance: what is believed before the first step. profile: times of this machine. temperature: of the run.
+    """
+
+    widest = 0
+
+    def __init__(self, acceptance: Acceptance, profile: HardwareProfile, temperature: float, most: int = 128, levels: int = 16
+                 ) -> None:
+        acceptance = acceptance.smoothed()
+        self.most, self._levels = most, levels
+        self.calibration = Calibration(acceptance, temperature == 0)
+        self.prices = Prices(acceptance, profile, most, levels)
+        self._sprout: PathSprout | None = None
+
+    def next(self, levels: int) -> PathSprout:
+        self._sprout = PathSprout(self.calibration, self.prices, self.most, min(levels, self._levels))
+        return self._sprout
+
+    def learn(self, tree: Tree, verdict: Verdict) -> None:
+        if self._sprout is None:
+            return
+        self.calibration.fade()
+        for node, follower in zip(verdict.path, (*verdict.path[1:], None), strict=True):
+            if children := tree.children[node]:
+                accepted = None if follower is None else tree.ranks[follower]
+                self.calibration.add(self._sprout.probs[node][:len(children)], accepted)
+
+
+class PathSprout:
+    """One step's tree while it grows. probs: for each node read, the greatest probabilities of its law, (k,) decreasing."""
+
+    def __init__(self, calibration: Calibration, prices: Prices, most: int, levels: int) -> None:
+        self._calibration, self._prices, self._most, self._levels = calibration, prices, most, levels
+        self._parents, self._reach = [-1], [1.0]  # by node: chance that the walk comes there
+        self._depth = 0
+        self.front: tuple[int, ...] = (0,) if most > 1 and levels > 1 else ()
+        self.probs: dict[int, np.ndarray] = {}
+        self.tree = Tree.chain(1)
+
+    def grow(self, laws: torch.Tensor) -> tuple[int, ...]:
+        probs = laws.topk(min(WIDEST, laws.shape[1])).values.double().cpu().numpy()  # (front, k)
+        rates = self._calibration.rates(probs)
+        scores = np.array([self._reach[node] for node in self.front])[:, None] * rates
+        counts = self._worth(scores)
+        self.probs.update(zip(self.front, probs, strict=True))
+        first = len(self._parents)
+        for row, (node, count) in enumerate(zip(self.front, counts, strict=True)):
+            self._parents += [node] * count
+            self._reach += scores[row, :count].tolist()
+        self._depth += 1
+        self.tree = Tree(tuple(self._parents))
+        self.front = self._next_front(range(first, len(self._parents)), float(rates[:, 0].mean()))
+        return counts
+
+    def _worth(self, scores: np.ndarray) -> tuple[int, ...]:
+        """Children for each row of `scores` (rows, k): the best of all, while they earn their price and there is room."""
+        used, order = len(self._parents), np.argsort(-scores, axis=None, kind="stable")
+        order = order[:self._most - used]
+        earns = scores.ravel()[order] >= self._prices.node[used - 1:used - 1 + len(order)]
+        taken = order if earns.all() else order[:int(earns.argmin())]
+        return tuple(np.bincount(taken // scores.shape[1], minlength=len(scores)).tolist())
+
+    def _next_front(self, nodes: range, rate: float) -> tuple[int, ...]:
+        """The nodes of the new level that are worth reading, if a pass over them is. rate: what a first child may expect."""
+        room = self._depth < self._levels - 1 and len(self._parents) < self._most
+        front = tuple(node for node in nodes if self._reach[node] * rate >= self._prices.node[len(self._parents) - 1])
+        gain = sum(self._reach[node] for node in front) * rate
+        return front if room and front and gain >= self._prices.level(len(front)) else ()

@@ -1,0 +1,81 @@
+"""A race: several ways to decode one prompt, side by side on one device, each on a clock of its own.
+
+Lanes move in turns, so none takes time from another: a lane's clock is the sum of its own steps, and the lane furthest behind
+on its clock moves next. What is seen is nearly each lane as if it had the machine to itself; what they still share is the
+processor's cache, out of which they push each other's numbers. Reading the prompt is on no clock.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.step_trace import DecodeStats, StepTrace
+from sequoia.algorithm.tree import Tree
+from sequoia.decoding.engine import Decoder
+from sequoia.decoding.tree_choice import Shaper
+from sequoia.errors import BadPolicy
+from sequoia.models.pair import Pair
+from sequoia.saved_files.race_file import MOST_LANES
+from sequoia.this_machine.memory import require_each
+from sequoia.validate_input import shown
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One way to decode: a tree, or a Shaper of this lane alone, and a verifier. Plain decoding is a tree of one node."""
+
+    name: str
+    tree: Tree | Shaper
+    verifier: str = "sequoia"
+
+    @property
+    def is_plain(self) -> bool:
+        return isinstance(self.tree, Tree) and len(self.tree) == 1
+
+
+class Race:
+    """The lanes of one race under way. Raises BadPolicy unless there are 1 to MOST_LANES lanes, and what a Decoder raises.
+
+    `stats[lane]` are the totals of each lane so far; a lane's clock is their `total_seconds`.
+    """
+
+    def __init__(self, pair: Pair, prompt: str, policy: Policy, lanes: Sequence[Lane]) -> None:
+        if not 1 <= len(lanes) <= MOST_LANES:
+            raise BadPolicy(f"a race of {shown(len(lanes))} lanes; allowed are 1 to {MOST_LANES}")
+        pair.require_room(pair.encode(prompt), policy.max_new_tokens)
+        self.lanes = tuple(lanes)
+        self.decoders = tuple(Decoder(pair, prompt, policy, lane.tree, lane.verifier) for lane in lanes)
+        require_each(sum((decoder.missing for decoder in self.decoders), Counter()), f"the {len(lanes)} lanes need",
+                     "; ask for fewer tokens, fewer lanes or smaller trees")
+        self.stats = [DecodeStats() for _ in lanes]
+
+    @property
+    def prompt(self) -> tuple[int, ...]:
+        """Token ids of the prompt, the same for all lanes."""
+        return self.decoders[0].prompt
+
+    @property
+    def running(self) -> list[int]:
+        """Lanes that have not finished."""
+        return [lane for lane, decoder in enumerate(self.decoders) if decoder.finish is None]
+
+    def prefill(self) -> None:
+        """Every lane reads the prompt."""
+        for decoder in self.decoders:
+            decoder.prefill()
+
+    def step(self) -> tuple[int, StepTrace]:
+        """Move the lane furthest behind on its clock; of equals, the first. Returns the lane and its step."""
+        lane = min(self.running, key=lambda lane: self.stats[lane].total_seconds)
+        trace = self.decoders[lane].step()
+        self.stats[lane] = self.stats[lane].add(trace)
+        return lane, trace
+
+    def __iter__(self) -> Iterator[tuple[int, StepTrace]]:
+        """Steps of all lanes until each has finished. Nothing moves unless the next one is asked for."""
+        self.prefill()
+        while self.running:
+            yield self.step()

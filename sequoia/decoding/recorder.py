@@ -1,0 +1,66 @@
+"""Recorder: turns the traces of a run into what can be stored or sent to a page, token texts included. Runs nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sequoia.algorithm.step_trace import Packer, Run, StepTrace
+from sequoia.models.pair import Pair
+from sequoia.models.streamed_text import TextStream
+
+
+class Recorder:
+    """Collects one run. `meta` is what `Run` says of it. `add` gives the step as `Packer` writes it, ready for a message.
+
+    A character that the run's last token leaves incomplete belongs to that token: `add` gives it with the step that ends the
+    run, and `pending` holds it for a run that is broken off, until a further step completes it.
+    """
+
+    def __init__(self, pair: Pair, prompt: tuple[int, ...], meta: Mapping[str, Any]) -> None:
+        self._pieces_of, self._meta = pair.pieces, dict(meta)
+        self._stream = TextStream(pair.tokenizer, prompt)
+        self._packer = Packer()
+        self._steps: list[StepTrace] = []
+        self._texts: list[tuple[str, ...]] = []
+        self._pieces: dict[int, str] = {}
+        self.pending = ""
+
+    def add(self, trace: StepTrace) -> dict[str, Any]:
+        """The step as JSON values; `new_trees` and `new_pieces` say what a reader has not seen before."""
+        text = tuple(self._stream.add(token) for token in trace.emitted)
+        self.pending = self._stream.pending
+        if trace.finish:
+            text, self.pending = _ended(text, self.pending), ""
+        self._steps.append(trace)
+        self._texts.append(text)
+        trees = len(self._packer.trees)
+        step = self._packer.pack(trace, text)
+        return {"step": step, "new_trees": self._packer.trees[trees:], "new_pieces": self._name(trace)}
+
+    def _name(self, trace: StepTrace) -> dict[str, str]:
+        unseen = {*trace.tokens, *trace.emitted, trace.verdict.bonus} - self._pieces.keys()
+        new = {token: self._pieces_of.of(token) for token in sorted(unseen)}
+        self._pieces.update(new)
+        return {str(token): piece for token, piece in new.items()}
+
+    def run(self) -> Run:
+        """Everything added so far, as if it ended here."""
+        texts = [*self._texts[:-1], *(_ended(text, self.pending) for text in self._texts[-1:])]
+        return Run(self._meta, dict(self._pieces), tuple(self._steps), tuple(texts))
+
+
+def _ended(text: tuple[str, ...], pending: str) -> tuple[str, ...]:
+    """A last step's texts with what its last token left incomplete."""
+    return (*text[:-1], text[-1] + pending)
+
+
+def prompt_pieces(pair: Pair, prompt: str, most: int = 1024) -> list[tuple[str, bool]]:
+    """The prompt as the models get it, token by token: the text that each adds, and whether it is a special token, which no text
+    can hold. Of more than `most` the middle is left out."""
+    ids, special = pair.encode(prompt), set(pair.tokenizer.all_special_ids)
+    stream = TextStream(pair.tokenizer)
+    found = [(stream.add(token), token in special) for token in ids]
+    found[-1] = (found[-1][0] + stream.pending, found[-1][1])
+    cut = [("…", False)] if len(found) > most else []
+    return [*found[:most // 2], *cut, *found[-(most // 2):]] if cut else found

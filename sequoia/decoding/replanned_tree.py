@@ -1,0 +1,74 @@
+"""Replanned: a tree planned anew every few steps, from what was accepted so far and the measured times of this machine."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verify import Verdict
+from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.plan_for_machine import best_plan
+
+# Set by judgement, not tuned, as those of dynamic.py.
+PRIOR_VISITS = 16.0  # trials that the given vector counts for: a handful of steps
+MEMORY = 0.99  # share of the counts that one step leaves: the last hundred steps or so are remembered
+
+
+class RankCounts:
+    """Acceptance by rank, counted while decoding, the older the lighter; it starts at a given vector."""
+
+    def __init__(self, acceptance: Acceptance) -> None:
+        rates = np.array(acceptance.rates)
+        before = 1 - np.concatenate(([0.0], np.cumsum(rates)[:-1]))  # chance that the walk tries the child at all
+        self._start = PRIOR_VISITS * np.maximum(before, 0), PRIOR_VISITS * rates
+        self._tried, self._accepted = (counts.copy() for counts in self._start)
+
+    def add(self, tree: Tree, verdict: Verdict) -> None:
+        """Count one step's trials. What is forgotten goes back towards the start, so that ranks which no tree reaches, or a
+        draft that was given up, are tried again."""
+        for counts, start in zip((self._tried, self._accepted), self._start, strict=True):
+            counts += (1 - MEMORY) * (start - counts)
+        for trial in verdict.trials:
+            if (rank := tree.ranks[trial.node]) < len(self._tried):
+                self._tried[rank] += 1
+                self._accepted[rank] += trial.accepted
+
+    @property
+    def acceptance(self) -> Acceptance:
+        """Unconditional rates: the chance to accept a child that is tried, times the chance that it comes to be tried."""
+        given = np.divide(self._accepted, self._tried, out=np.zeros_like(self._tried), where=self._tried > 1e-12).clip(0, 1)
+        reached = np.concatenate(([1.0], np.cumprod(1 - given)[:-1]))
+        return Acceptance(tuple((given * reached).tolist()))
+
+
+class Replanned:
+    """The fastest tree for the rates counted so far, planned anew every `every` steps. One run's: it learns.
+
+    acceptance: what is believed before the first step. profile: times of this machine. most, levels: bounds of any tree.
+    slack: as in `best_plan`.
+    """
+
+    def __init__(self, acceptance: Acceptance, profile: HardwareProfile, most: int = 128, levels: int = 16, every: int = 8,
+                 slack: float = 0.0) -> None:
+        self.most, self.widest = most, len(acceptance.rates)
+        self._profile, self._levels, self._every, self._slack = profile, levels, every, slack
+        self._counts, self._steps = RankCounts(acceptance), 0
+        self.tree = self._plan()
+
+    def next(self, levels: int) -> Tree:
+        return self.tree.limit(levels)
+
+    def learn(self, tree: Tree, verdict: Verdict) -> None:
+        self._counts.add(tree, verdict)
+        self._steps += 1
+        if self._steps % self._every == 0:
+            self.tree = self._plan()
+
+    @property
+    def acceptance(self) -> Acceptance:
+        """What is believed now."""
+        return self._counts.acceptance
+
+    def _plan(self) -> Tree:
+        return best_plan(self.acceptance, self._profile, self.most, self._levels, self._slack).tree

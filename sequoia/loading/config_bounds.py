@@ -1,0 +1,185 @@
+"""What a model's config may ask for, looked at before any library builds something of that size.
+
+The bounds lie well above every published model: none has 1,024 layers, a million pieces or rows a
+million wide.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from sequoia.errors import BadModel
+from sequoia.validate_input import shown
+
+MOST_IN_A_LIST = 2**16
+# Fields by a part of their name, the first that fits, with their least and greatest value.
+BOUNDS = tuple(
+    (re.compile(words), low, high)
+    for words, low, high in (
+        (r"num_labels|num_classes", 0, 2**16),
+        (r"vocab", -1, 2**25),  # some count pairs of pieces as well
+        (r"theta|base$|_id$|_ids$|token|seed", -(2**63), 2**63),
+        (r"size|dim|width|rank|embd|d_model|d_ff|ffn|inner|hidden$|channels", -1, 2**20),
+        (r"position|length|context|window|ctx|seq|chunk", -1, 2**25),
+        (r"expert", -1, 2**16),
+        (r"layer|block|depth|stage|repeat", -(2**10), 2**10),
+        (r"head|group|codebook|branch", -1, 2**12),
+    )
+)
+ANYTHING = (-(2**53), 2**53)
+# What every model needs to say, by the names that models have for it, with the most that it may be.
+_WIDEST, _LAYERS, _HEADS, _LONGEST = 2**20, 2**10, 2**12, 2**25
+NUMBERS = {
+    **dict.fromkeys(("hidden_size", "n_embd", "d_model"), _WIDEST),
+    **dict.fromkeys(("num_hidden_layers", "n_layer", "n_layers", "num_layers"), _LAYERS),
+    **dict.fromkeys(("num_attention_heads", "n_head", "n_heads", "num_heads"), _HEADS),
+    "vocab_size": 2**21,
+}
+OPTIONAL = {
+    **dict.fromkeys(("intermediate_size", "n_inner", "head_dim"), _WIDEST),
+    **dict.fromkeys(("max_position_embeddings", "n_positions"), _LONGEST),
+    "num_key_value_heads": _HEADS,
+}
+# These may differ from layer to layer, and are a list then.
+DIFFER = {
+    *("num_attention_heads", "num_heads", "num_key_value_heads"),
+    *("intermediate_size", "head_dim"),
+}
+KINDS = ("float32", "float16", "bfloat16", "float64")
+OWN_ATTENTION = re.compile(r"_?(attn|experts)_implementation(_internal)?")
+_TEXT = re.compile(r"text|llm|language|decoder")
+
+
+def check_config(config: dict[str, Any], title: str) -> None:
+    """BadModel for a config whose numbers are out of bounds, or that asks for weights or code of
+    another kind.
+
+    config: the object in config.json. title: the model's name for messages.
+    """
+    _refuse_other_places(config, title)
+    for part in _parts(config):
+        _check_numbers(part, title)
+        _check_kind(part, title)
+    for name, value in _values(config):
+        _check_value(name, value, title)
+
+
+def check_token_ids(config: dict[str, Any], title: str, file: str) -> None:
+    """BadModel where a token that begins, ends or pads a text is no whole number, or a list of
+    such."""
+    for name, value in config.items():
+        if name.endswith("_token_id"):
+            for one in value if isinstance(value, list) else [value]:
+                if one is not None and not _is_whole(one, -1, 2**31):
+                    raise BadModel(
+                        f"{title}: {name} in its {file} is {shown(one)}, which is not the number "
+                        "of a token"
+                    )
+
+
+def _refuse_other_places(config: dict[str, Any], title: str) -> None:
+    """Fields by which a config leads libraries to other files, other formats of weights, or
+    code."""
+    if config.get("transformers_weights") is not None:
+        raise BadModel(
+            f"{title}: its config names a file of weights itself (transformers_weights), which is "
+            "not followed"
+        )
+    if "configuration_files" in config:
+        raise BadModel(
+            f"{title}: its config names other config files (configuration_files), which are not "
+            "followed"
+        )
+    for part in _parts(config):
+        kind = next(
+            (
+                part[name]
+                for name in ("quantization_config", "compression_config")
+                if part.get(name) is not None
+            ),
+            None,
+        )
+        if kind is not None:
+            method = kind.get("quant_method") if isinstance(kind, dict) else None
+            said = f" ({shown(method)})" if isinstance(method, str) else ""
+            raise BadModel(
+                f"{title} is quantised{said}; only weights in float32, bfloat16 or float16 are "
+                "loaded"
+            )
+    for name, value in _values(config):
+        if OWN_ATTENTION.fullmatch(name) and isinstance(value, str) and "/" in value:
+            raise BadModel(
+                f"{title}: its config asks for code from {shown(value)}, and code that is not "
+                "installed is never run"
+            )
+
+
+def _check_numbers(part: dict[str, Any], title: str) -> None:
+    for name, high in (NUMBERS | OPTIONAL).items():
+        value = part.get(name, 1)
+        if value is None and name in OPTIONAL:
+            continue
+        for one in value if isinstance(value, list) and name in DIFFER else [value]:
+            if not _is_whole(one, 1, high):
+                raise BadModel(
+                    f"{title}: {name} in its config is {shown(one)}, not a whole number from 1 to "
+                    f"{high:,}"
+                )
+
+
+def _check_kind(part: dict[str, Any], title: str) -> None:
+    for name in ("dtype", "torch_dtype"):
+        kind = part.get(name)
+        if kind is not None and (
+            not isinstance(kind, str) or kind.removeprefix("torch.") not in KINDS
+        ):
+            raise BadModel(
+                f"{title}: {name} in its config is {shown(kind)}, which is not one of "
+                f"{', '.join(KINDS)}"
+            )
+
+
+def _check_value(name: str, value: Any, title: str) -> None:
+    name = name if name.isidentifier() and len(name) <= 60 else shown(name)
+    if isinstance(value, list | dict) and len(value) > MOST_IN_A_LIST:
+        raise BadModel(
+            f"{title}: {name} in its config has {len(value):,} entries; allowed are "
+            f"{MOST_IN_A_LIST:,}"
+        )
+    if isinstance(value, float) and math.isnan(value):
+        raise BadModel(f"{title}: {name} in its config is not a number (NaN)")
+    if isinstance(value, int) and not isinstance(value, bool):
+        low, high = next(
+            ((low, high) for words, low, high in BOUNDS if words.search(name)), ANYTHING
+        )
+        if not low <= value <= high:
+            raise BadModel(
+                f"{title}: {name} in its config is {shown(value)}; it may be {low:,} to {high:,}"
+            )
+
+
+def _is_whole(value: Any, low: int, high: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+
+
+def _parts(config: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The config, and those in it that describe a language model."""
+    yield config
+    for name, value in config.items():
+        if isinstance(value, dict) and _TEXT.search(name):
+            yield value
+
+
+def _values(value: Any, name: str = "config") -> Iterator[tuple[str, Any]]:
+    """Everything in a config, with the name of the field that it stands in; its depth is bounded
+    when it is read."""
+    yield name, value
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _values(inner, key)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _values(inner, name)

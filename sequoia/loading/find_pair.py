@@ -1,0 +1,123 @@
+"""A pair brought to this machine: named, looked up, downloaded where it is not there, its configs and tokenizers held together.
+
+Whatever these tell against a pair is told before a byte of its weights moves. Reads no weights (see hub.py).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sequoia.assets_folder import BUNDLED_PAIR
+from sequoia.errors import BadPair
+from sequoia.loading.hub.download import Downloads, Listing, Progress, require_room
+from sequoia.loading.pair_catalog import BUNDLED_NAME, Model, preset, presets
+from sequoia.loading.pair_checks import Passed, Source, check_source, check_weights, checked_name
+from sequoia.loading.tokenizers.compare_tokenizers import matching_tokenizer
+from sequoia.validate_input import shown
+
+Told = Progress | Passed | str  # how far a download is, a check that was passed, or what is being done now
+Tell = Callable[[Told], None]
+Stop = Callable[[], bool]
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """A pair whose configs are fit and whose tokenizers are the same. fetch: downloads the weights that are not there yet."""
+
+    target: Source
+    draft: Source
+    tokenizer: Any
+    fetch: Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A model as it is asked for: a folder or a hub id.
+    revision: the commit that is wanted, read from the hub on `date`; "" for any."""
+
+    name: str
+    revision: str = ""
+    date: str = ""
+
+
+def refs(name: str, target: str | None, draft: str | None) -> tuple[Ref, Ref]:
+    """The target and the draft that are asked for. Raises BadModel for an unknown name, and BadPair for half a pair or two."""
+    if (draft is None) != (target is None):
+        raise BadPair(f"a draft and a target come together; given were draft={shown(draft)} and target={shown(target)}")
+    if target is not None and draft is not None:
+        if name != BUNDLED_NAME:
+            raise BadPair(f"a pair is named, or its two models are; given were the name {shown(name)} and target={shown(target)}")
+        return Ref(target), Ref(draft)
+    if name == BUNDLED_NAME:
+        return Ref(str(BUNDLED_PAIR / "target")), Ref(str(BUNDLED_PAIR / "draft"))
+    target_model, draft_model = preset(name).models
+    return _pinned(target_model), _pinned(draft_model)
+
+
+def _pinned(model: Model) -> Ref:
+    return Ref(model.id, model.revision, model.revision_date)
+
+
+def streams(name: str, offload: bool | int) -> bool | int:
+    """Whether the target's layers are to be streamed: as asked for, else as the pair called `name` needs it."""
+    return any(one.name == name and one.offload for one in presets()) if offload is False else offload
+
+
+@contextmanager
+def gathered(wanted: Sequence[Ref], tell: Tell, stop: Stop, online: bool | None) -> Iterator[Gathered]:
+    """The target and the draft that are `wanted`. Raises BadModel, BadPair, NotDownloaded or Stopped; with the
+    context a transfer ends too."""
+    with Downloads(tell, stop, online) as downloads:
+        places = [downloads.locate(checked_name(ref.name), ref.revision) for ref in wanted]
+        missing = [place for place in places if isinstance(place, Listing)]
+        require_room(sum(place.missing_bytes for place in missing))
+        found = [*zip(wanted, places, strict=True)]
+        target, draft = (_source(ref.name, place, downloads) for ref, place in found)
+        shared = matching_tokenizer(target, draft, trusted=_bundled(target, draft))
+        tell(Passed("tokenizer", shared.words))
+        for ref, place in found:
+            _tell_other_revision(ref, place, tell)
+
+        def fetch() -> None:
+            for source, place in zip((target, draft), places, strict=True):
+                if isinstance(place, Listing):
+                    downloads.fetch(place, weights=True)
+                    check_weights(source)
+
+        yield Gathered(target, draft, shared.tokenizer, fetch)
+
+
+def _bundled(*sources: Source) -> bool:
+    """Whether all came with this program."""
+    return all(source.folder.parent == BUNDLED_PAIR for source in sources)
+
+
+def _tell_other_revision(ref: Ref, place: Path | Listing, tell: Tell) -> None:
+    if ref.revision and isinstance(place, Path) and place.name != ref.revision:
+        tell(Passed("revision", f"{ref.name}: commit {place.name[:12]} is on this machine and is used; "
+                                f"the list of pairs names {ref.revision[:12]}, read from the hub on "
+                                f"{ref.date}"))
+
+
+def _source(name: str, place: Path | Listing, downloads: Downloads) -> Source:
+    """The model at `place`, its config looked at."""
+    if isinstance(place, Listing):
+        return check_source(name, downloads.fetch(place, weights=False), place.weight_bytes)
+    return check_source(name, place)
+
+
+def printer() -> Tell:
+    """Tells downloads on the standard error, a line each time another twentieth of a model is there."""
+    told = dict[str, int]()
+
+    def tell(news: Told) -> None:
+        if isinstance(news, Progress) and (part := 20 * news.done // max(news.total, 1)) != told.get(news.model):
+            told[news.model] = part
+            print(news, file=sys.stderr)
+
+    return tell

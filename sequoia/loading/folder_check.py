@@ -1,0 +1,180 @@
+"""What is looked at in a model's folder before any library opens a file of it.
+
+Libraries look for many files by many names, so every entry of the folder has to be a plain file or
+folder that lies in it. The hub's cache is the exception: there a snapshot holds links to the
+model's `blobs`, which may in turn be links to blobs that models share. Reads small files only; the
+weights are looked at by weights_check.py.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from pathlib import Path
+from typing import Any
+
+from sequoia.errors import BadModel
+from sequoia.json_file import read_bytes, read_object
+from sequoia.loading.config_bounds import check_config, check_token_ids
+from sequoia.validate_input import shown
+
+CONFIG, GENERATION, TOKENIZER, TOKENIZER_CONFIG = (
+    "config.json",
+    "generation_config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+)
+# Bytes that a small file may have: those that are read as JSON here, and those that are only
+# weighed.
+_JSON = {
+    CONFIG: 4_000_000,
+    GENERATION: 1_000_000,
+    TOKENIZER_CONFIG: 16_000_000,
+    "special_tokens_map.json": 4_000_000,
+    "added_tokens.json": 16_000_000,
+}
+_MOST_TEMPLATE = 1_000_000
+_MOST_OTHER = 128_000_000  # of vocabularies; the largest published ones have a third of it
+_SMALL = re.compile(r".*\.(json|txt|model|bpe|jinja|tiktoken)")
+_FILE = re.compile(r".*\.(json|safetensors)")
+_TEMPLATES = "additional_chat_templates"
+_TRAINING = re.compile(r"shard-\d{5}-model-\d{5}-of-\d{5}\.safetensors")
+_HASH = re.compile(r"[0-9a-f]{64}")
+_KINDS = (
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+def check_folder(folder: Path, title: str) -> dict[str, Any]:
+    """Look at all of `folder` but its weights; the object in its config.json. Raises BadModel where
+    a file is no plain file of this folder, too large or damaged, or asks for files or code
+    elsewhere, and where the config is out of bounds."""
+    names = _check_entries(folder, title)
+    if CONFIG not in names:
+        raise BadModel(f"{title} holds no {CONFIG}, which says what kind of model it is")
+    for name in names:
+        _check_name(folder / name, title)
+    found = {
+        name: read_object(folder / name, f"{title}: {name}", most, BadModel)
+        for name, most in _JSON.items()
+        if name in names
+    }
+    check_config(found[CONFIG], title)
+    for name in (CONFIG, GENERATION):
+        check_token_ids(found.get(name, {}), title, name)
+    _check_tokenizer_config(found.get(TOKENIZER_CONFIG, {}), title)
+    return found[CONFIG]
+
+
+def _check_entries(folder: Path, title: str) -> set[str]:
+    """Names of the files in `folder`. BadModel where an entry is neither file nor folder, or a link
+    to somewhere else."""
+    home, files = Path(os.path.realpath(folder)), set[str]()
+    try:
+        for path in sorted(home.iterdir()):
+            files |= _checked(path, home, title)
+        if (home / _TEMPLATES).is_dir():
+            for path in sorted((home / _TEMPLATES).iterdir()):
+                _checked(path, home, title)
+                _check_name(path, title)
+    except OSError as problem:
+        raise BadModel(f"{title} cannot be read ({problem.strerror})") from None
+    return files
+
+
+def _checked(path: Path, home: Path, title: str) -> set[str]:
+    """The name of a plain file in the folder `home`, none for a folder in it."""
+    if path.is_symlink():
+        _check_link(path, home, title)
+    mode = path.stat().st_mode
+    kind = next((words for is_one, words in _KINDS if is_one(mode)), None)
+    if kind:
+        raise BadModel(f"{title}: {path.name[:80]} is {kind} and not a file")
+    if stat.S_ISDIR(mode) and _FILE.fullmatch(path.name):
+        raise BadModel(f"{title}: {path.name[:80]} is a folder and not a file")
+    return {path.name} if stat.S_ISREG(mode) else set()
+
+
+def _check_link(path: Path, home: Path, title: str) -> None:
+    """BadModel where a link leads out of its folder, and not to where the hub's client keeps the
+    content of that model's files."""
+    what = f"{title}: {path.name[:80]} is a link"
+    try:
+        real = Path(os.path.realpath(path, strict=True))
+    except OSError:
+        raise BadModel(f"{what} that leads nowhere") from None
+    if not real.is_relative_to(home) and not _is_blob(real, home):
+        raise BadModel(
+            f"{what} out of the model's folder, to {shown(str(real))}; put the file itself there"
+        )
+
+
+def _is_blob(real: Path, snapshot: Path) -> bool:
+    """Whether `real` is in the blobs of the model whose `snapshot` is looked at, or in those that
+    the cache shares."""
+    model = snapshot.parent.parent
+    if snapshot.parent.name != "snapshots" or not model.name.startswith("models--"):
+        return False
+    shared = (
+        real.parent.parent == model.parent / "blobs"
+        and _HASH.fullmatch(real.name)
+        and real.parent.name == real.name[:2]
+    )
+    return real.parent == model / "blobs" or bool(shared)
+
+
+def _check_name(path: Path, title: str) -> None:
+    """BadModel for files that would change what is loaded, and for small ones that are large."""
+    name = path.name
+    if name == "adapter_config.json":
+        raise BadModel(
+            f"{title} holds an adapter ({name}); merge it into the model, and load what is saved "
+            "then"
+        )
+    if _TRAINING.fullmatch(name):
+        raise BadModel(
+            f"{title} holds weights of a distributed training run ({name}); save the whole model "
+            "first"
+        )
+    most = (
+        _MOST_TEMPLATE if name.endswith(".jinja") or name == "chat_template.json" else _MOST_OTHER
+    )
+    if _SMALL.fullmatch(name) and path.stat().st_size > most:
+        raise BadModel(
+            f"{title}: {name[:80]} has {path.stat().st_size / 1e6:,.0f} MB; allowed are "
+            f"{most / 1e6:.0f} MB"
+        )
+
+
+def _check_tokenizer_config(config: dict[str, Any], title: str) -> None:
+    """Fields by which a tokenizer's config leads libraries to other files."""
+    for name in ("fast_tokenizer_files", "init_inputs", "gguf_file"):
+        if config.get(name):
+            raise BadModel(
+                f"{title}: its {TOKENIZER_CONFIG} names other files or arguments ({name}), which "
+                "are not followed"
+            )
+    for name, kinds, what in (
+        ("tokenizer_class", str, "a word"),
+        ("auto_map", dict | list, "a table"),
+        ("added_tokens_decoder", dict, "a table"),
+    ):
+        if name in config and not isinstance(config[name], kinds | None):
+            raise BadModel(
+                f"{title}: {name} in its {TOKENIZER_CONFIG} is {shown(config[name])}, not {what}"
+            )
+
+
+def read_tokenizer(folder: Path, title: str) -> str | None:
+    """The text of the folder's tokenizer.json; None where it has none."""
+    if not (folder / TOKENIZER).is_file():
+        return None
+    data = read_bytes(folder / TOKENIZER, f"{title}: {TOKENIZER}", _MOST_OTHER, BadModel)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise BadModel(f"{title}: {TOKENIZER} is not UTF-8 text") from None

@@ -1,0 +1,1 @@
+"""Models from the Hugging Face hub: which files, the download, and its process."""

@@ -1,0 +1,216 @@
+"""Models from the Hugging Face hub into its local cache: looked up, room on the disk checked, fetched, and what can go wrong.
+
+Nothing is asked of any server for a model that is there already. Transfers are made by a process of their own (transfer.py) that
+lives as long as a `Downloads`; ended at any time, the next one goes on where it was.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from huggingface_hub import constants
+
+from sequoia.errors import BadModel, NotDownloaded, Stopped
+from sequoia.loading.hub.model_files import cached, hub_folder, is_hub_id, small_files, weight_files
+from sequoia.this_machine.worker_process import Child, Gone
+
+ROOM_LEFT = 1_000_000_000  # bytes of the disk that are never filled
+_LOOK_SECONDS, _RATE_SECONDS = 0.1, 4.0
+_SCRIPT = Path(__file__).with_name("download_worker.py")
+_ENVIRONMENT = {"HF_HUB_OFFLINE": "0", "TRANSFORMERS_OFFLINE": "0", "HF_HUB_DISABLE_TELEMETRY": "1",
+                "HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_HUB_DISABLE_XET": "1"}  # xet keeps nothing of a broken transfer
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a download is: bytes there and wanted of `model`, and bytes a second of late."""
+
+    model: str
+    done: int
+    total: int
+    rate: float
+
+    def __str__(self) -> str:
+        return f"{self.model}: {size(self.done)} of {size(self.total)}, {size(self.rate)} a second"
+
+
+@dataclass(frozen=True, eq=False)
+class Listing:
+    """What the hub holds of a model: a commit, and the files that are used with their bytes.
+    newest: whether it is what `main` is now."""
+
+    model: str
+    commit: str
+    files: Mapping[str, int]
+    newest: bool = True
+
+    @property
+    def weight_bytes(self) -> int:
+        return sum(self.files[name] for name in weight_files(self.files))
+
+    @property
+    def missing_bytes(self) -> int:
+        """What is still to be transferred; parts kept of an earlier try are not counted, so it may be less."""
+        folder = hub_folder(self.model) / "snapshots" / self.commit
+        return sum(count for name, count in self.files.items() if not (folder / name).exists())
+
+
+class Downloads:
+    """A context in which models can be looked up and fetched.
+
+    tell hears Progress several times a second. stop is asked ten times a second; once it says so, Stopped is raised and the
+    transfer is over. online: False refuses every transfer, None does so where HF_HUB_OFFLINE is set. Raises NotDownloaded with
+    the reason and what can be done.
+    """
+
+    def __init__(self, tell: Callable[[Progress], None] = lambda _: None, stop: Callable[[], bool] = lambda: False,
+                 online: bool | None = None) -> None:
+        self._tell, self._stop = tell, stop
+        self._online = not constants.HF_HUB_OFFLINE if online is None else online
+        self._child: Child | None = None
+
+    def __enter__(self) -> Downloads:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    def locate(self, ref: str, revision: str = "") -> Path | Listing:
+        """The folder of a model that is on this machine, of commit `revision` if there are several,
+        or what is to be fetched of it."""
+        if Path(ref).is_dir():
+            return Path(ref)
+        return (is_hub_id(ref) and cached(ref, revision)) or self.look_up(ref, revision)
+
+    def look_up(self, model: str, revision: str = "") -> Listing:
+        """What the hub holds of `model`, of commit `revision` or the newest. Raises NotDownloaded,
+        and BadModel where its weights are no safetensors."""
+        if not is_hub_id(model):
+            raise BadModel(f"no folder {model[:200]!r}, and it is no Hugging Face id of the form owner/name")
+        if not self._online:
+            raise NotDownloaded(f"{model} is not on this machine, and HF_HUB_OFFLINE is set, so nothing is asked of the hub; "
+                                "unset it, or name a local folder")
+        found = next(self._ask(model, {"do": "list", "model": model, "revision": revision}))
+        files = {str(name): int(count) for name, count in found["files"].items()}
+        weights = weight_files(files)
+        if not weights:
+            others = ", ".join(sorted(name for name in files if name.endswith((".bin", ".safetensors", ".gguf", ".pth")))[:3])
+            raise BadModel(f"{model} has no .safetensors file of the usual name{f', only {others}' if others else ''}; other "
+                           "weight formats can run code and are not loaded")
+        used = {name: files[name] for name in [*small_files(files), *weights]}
+        return Listing(model, str(found["commit"]), used, newest=not revision)
+
+    def fetch(self, listing: Listing, weights: bool) -> Path:
+        """The model's folder once its small files, or with `weights` all, are there."""
+        names = list(listing.files) if weights else small_files(listing.files)
+        total, rate = sum(listing.files[name] for name in names), Rate()
+        command = {"do": "get", "model": listing.model, "commit": listing.commit, "files": names,
+                   "newest": listing.newest}
+        for news in self._ask(listing.model, command):
+            if "folder" in news:
+                return Path(news["folder"])
+            if weights:
+                self._tell(Progress(listing.model, news["bytes"], total, rate.of(news["bytes"])))
+        raise NotDownloaded(f"the transfer of {listing.model} ended without a word")
+
+    # -- the process -----------------------------------------------------------------------------------------------------------
+
+    def _ask(self, model: str, command: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """News of one command, until the caller has heard enough. Raises what went wrong."""
+        self._child = self._child or Child(_SCRIPT, {**_ENVIRONMENT, "HF_HUB_CACHE": constants.HF_HUB_CACHE})
+        self._child.tell(command)
+        done = 0
+        while True:
+            news = self._next(self._child)
+            if "error" in news:
+                self._end()
+                raise NotDownloaded(reason(model, news["error"], news["words"], done))
+            done = news.get("bytes", 0)
+            yield news
+
+    def _next(self, child: Child) -> dict[str, Any]:
+        while True:
+            if self._stop():
+                raise Stopped("stopped; what was downloaded is kept, and the next try goes on from there")
+            try:
+                if news := child.hear(_LOOK_SECONDS):
+                    return news
+            except Gone as problem:
+                return {"error": "other", "words": str(problem)}
+
+    def _end(self) -> None:
+        if self._child:
+            self._child.end()
+        self._child = None
+
+
+class Rate:
+    """Bytes a second over the last few seconds."""
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, int]] = deque()
+
+    def of(self, done: int) -> float:
+        now = time.monotonic()
+        self._seen.append((now, done))
+        while now - self._seen[0][0] > _RATE_SECONDS:
+            self._seen.popleft()
+        first, before = self._seen[0]
+        return (done - before) / (now - first) if now > first else 0.0
+
+
+def require_room(needed: int) -> None:
+    """NotDownloaded, naming both figures, where the disk of the cache has not `needed` bytes and some more."""
+    place = Path(constants.HF_HUB_CACHE).expanduser()
+    free = disk_free()
+    if needed + ROOM_LEFT > free:
+        raise NotDownloaded(f"{size(needed)} are to be downloaded to {place}, where {size(free)} are free, of which "
+                            f"{size(ROOM_LEFT)} stay free; make room, or set HF_HOME to a folder on a larger disk")
+
+
+def disk_free() -> int:
+    """Free bytes on the disk of the hub's cache."""
+    place = Path(constants.HF_HUB_CACHE).expanduser().absolute()
+    return shutil.disk_usage(next(folder for folder in (place, *place.parents) if folder.exists())).free
+
+
+def reason(model: str, kind: str, words: str, done: int) -> str:
+    """What went wrong and what can be done about it. done: bytes that were there."""
+    page = f"https://huggingface.co/{model}"
+    kept = f" {size(done)} are there and are kept: the next try goes on from them." if done else ""
+    known = {
+        "gated": f"{model} is gated: its owner wants a licence accepted first. Open {page}, log in and accept it; then log in on "
+                 "this machine too (`hf auth login`, or set HF_TOKEN) and load it again.",
+        "closed": f"{model} is gated, and the account logged in on this machine may not read it yet. Open {page}, accept the "
+                  "licence and wait until access is granted; then load it again.",
+        "missing": f"the hub has no model {model!r}, or it is private and nobody is logged in on this machine (`hf auth login`). "
+                   "Names are written owner/name; look for it at https://huggingface.co/models.",
+        "revision": f"the hub no longer has the commit of {model} that the list of pairs names ({words}). "
+                    "Name the two models themselves to use their newest one.",
+        "network": f"the Hugging Face hub cannot be reached for {model} ({words}). Check the connection and the proxy, or name "
+                   f"a local folder.{kept}",
+        "hub": f"the Hugging Face hub refused {model} ({words}).{kept}",
+        "disk": f"the disk is full, so {model} was not downloaded to its end.{kept}",
+        "busy": f"another download of {model} is going on; wait for it or stop it.",
+        "damaged": f"{model}: {words}; load it again.",
+    }
+    return known.get(kind, f"{model} could not be downloaded ({words}).{kept}")
+
+
+def size(count: float) -> str:
+    """Bytes as a person writes them, in powers of ten as disks are sold."""
+    for unit, least in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= least:
+            return f"{count / least:.3g} {unit}"
+    return f"{count:.0f} bytes"
+
+
+def is_here(model: str) -> bool:
+    """True where the whole of `model` is on this machine."""
+    return Path(model).is_dir() or cached(model) is not None

@@ -1,0 +1,111 @@
+"""How bytes come from host memory to the device that computes: at once on a CPU, on a stream of their own on CUDA.
+
+A copy is begun, goes on while other things are computed, and is waited for where its bytes are needed.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, Protocol
+
+import torch
+
+from sequoia.errors import OutOfMemory
+from sequoia.this_machine.memory import free_bytes, size
+
+PAGE = 4096  # bytes; memory is pinned by whole pages, so counts are multiples of it
+
+
+class Copier(Protocol):
+    """Copies between memory that it hands out itself; counts are in bytes."""
+
+    def host(self, count: int) -> torch.Tensor:
+        """(count,) uint8 in host memory, to copy from. Raises OutOfMemory."""
+        ...
+
+    def buffer(self, count: int) -> torch.Tensor:
+        """(count,) uint8 on the computing device, to copy to."""
+        ...
+
+    def begin(self, host: torch.Tensor, buffer: torch.Tensor) -> Any:
+        """Begin to copy `host` to the start of `buffer`, after all that was given to the device so far; a ticket to wait for."""
+        ...
+
+    def wait(self, ticket: Any) -> None:
+        """What the device is given from now on comes after that copy."""
+        ...
+
+    def finish(self) -> None:
+        """Return when nothing is under way."""
+        ...
+
+
+class HostCopier:
+    """From host memory to host memory: a copy is over when it has begun. For a machine without a GPU, and for tests."""
+
+    def host(self, count: int) -> torch.Tensor:
+        return torch.empty(count, dtype=torch.uint8)
+
+    buffer = host
+
+    def begin(self, host: torch.Tensor, buffer: torch.Tensor) -> None:
+        buffer[:len(host)].copy_(host)
+
+    def wait(self, ticket: None) -> None:
+        pass
+
+    def finish(self) -> None:
+        pass
+
+
+class CudaCopier:
+    """From pinned host memory to one CUDA device, on a stream beside the one that computes."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device, self._stream = device, torch.cuda.Stream(device)
+
+    def host(self, count: int) -> torch.Tensor:
+        memory = torch.empty(count + PAGE, dtype=torch.uint8)
+        start = -memory.data_ptr() % PAGE
+        pages = memory[start:start + count]  # whole pages of its own: none is pinned twice
+        _pin(pages, self._stream)
+        return pages
+
+    def buffer(self, count: int) -> torch.Tensor:
+        return torch.empty(count, dtype=torch.uint8, device=self._device)
+
+    def begin(self, host: torch.Tensor, buffer: torch.Tensor) -> Any:
+        if torch.cuda.is_current_stream_capturing():
+            raise RuntimeError("weights that are streamed from host memory cannot be part of a CUDA graph")
+        self._stream.wait_stream(torch.cuda.current_stream(self._device))  # what still reads the buffer comes first
+        with torch.cuda.stream(self._stream):
+            buffer[:len(host)].copy_(host, non_blocking=True)
+            buffer.record_stream(self._stream)  # dropped in the middle of a copy, it is not handed out again before its end
+            return self._stream.record_event()
+
+    def wait(self, ticket: torch.cuda.Event) -> None:
+        torch.cuda.current_stream(self._device).wait_event(ticket)
+
+    def finish(self) -> None:
+        self._stream.synchronize()
+
+
+def copier_for(device: torch.device) -> Copier:
+    """The copier to `device`."""
+    return CudaCopier(device) if device.type == "cuda" else HostCopier()
+
+
+def _pin(pages: torch.Tensor, stream: torch.cuda.Stream) -> None:
+    """Lock `pages` into memory until they are dropped. torch's own pinned memory takes up to twice as much: powers of two."""
+    runtime: Any = torch.cuda.cudart()
+    code = int(runtime.cudaHostRegister(pages.data_ptr(), len(pages), 0))
+    if code:
+        free = free_bytes(torch.device("cpu"))
+        raise OutOfMemory(f"cannot pin {size(len(pages))} more of host memory (CUDA error {code}); free are {size(free)}. "
+                          "Keep more layers resident, or choose a smaller target")
+    weakref.finalize(pages, _unpin, runtime, pages.data_ptr(), stream).atexit = False
+
+
+def _unpin(runtime: Any, address: int, stream: torch.cuda.Stream) -> None:
+    stream.synchronize()
+    runtime.cudaHostUnregister(address)

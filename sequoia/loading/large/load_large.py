@@ -1,0 +1,114 @@
+"""A target larger than one device, loaded: over several by `accelerate`, or with its layers streamed from host memory.
+
+placement.py decides what goes where; hub.py asks for it and tries the model out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from accelerate import cpu_offload
+from accelerate.utils import send_to_device
+
+from sequoia.errors import BadModel
+from sequoia.loading.large.model_parts import Parts, decoder_layers, parts_of
+from sequoia.loading.large.offload import LayerStream
+from sequoia.loading.large.placement import HOST, Beside, Offload, Spread, offload, spread
+from sequoia.loading.pair_checks import Source
+from sequoia.models.memory_needs import usual_run_bytes
+from sequoia.models.tree_forward import TreeModel
+from sequoia.this_machine.memory import ROOM, free_bytes
+from sequoia.this_machine.number_types import lean_dtype
+from sequoia.validate_input import shown
+
+
+class StreamedModel(TreeModel):
+    """A target whose layers are streamed from host memory by `stream`."""
+
+    def __init__(self, hf: Any, name: str, plan: Offload) -> None:
+        self.stream = LayerStream(hf, plan.resident, plan.output)
+        super().__init__(hf, name, plan.output, placement=plan.words)
+        self.run = self.stream.alone(self.run)
+
+
+def plan_large(target: Source, draft: Source, sizes: Sequence[int], device: str, where: torch.device,
+               dtypes: tuple[torch.dtype, ...], wanted: Any) -> Spread | Offload | None:
+    """How to place a pair whose weights take `sizes` bytes, or None where all of it simply goes to `where`.
+
+    device: as asked for, of which "spread" and, with several cards of which the first is too small, "auto" spread the target.
+    wanted: False, or True to offload with as many resident layers as fit, or their number. Raises BadModel or OutOfMemory.
+    """
+    dtype, cards = dtypes[0] if dtypes else lean_dtype(where), torch.cuda.device_count()
+    _refuse_nonsense(device, wanted, cards)
+    if wanted is not False:
+        home = torch.device("cuda", where.index or 0) if where.type == "cuda" else where
+        free = {one: free_bytes(one) for one in (HOST, home)}
+        return offload(*_weighed(target, draft, sizes[1], dtype), home, free, None if wanted is True else wanted,
+                       converted=dtype != (getattr(target.config.get_text_config(), "dtype", None) or torch.float32))
+    if device == "spread" or (device == "auto" and cards > 1 and sum(sizes) * ROOM > free_bytes(where)):
+        free = {one: free_bytes(one) for one in (torch.device("cuda", i) for i in range(cards))}
+        return spread(*_weighed(target, draft, sizes[1], dtype), free, device == "spread")
+    return None
+
+
+def _refuse_nonsense(device: str, wanted: Any, cards: int) -> None:
+    if not isinstance(wanted, int):
+        raise BadModel(f"offload {shown(wanted)} is not True, False or a number of resident layers")
+    if device == "spread" and wanted is not False:
+        raise BadModel("a target is either spread over several devices or offloaded from one; leave out one of the two")
+    if device == "spread" and cards < 2:
+        raise BadModel(f"device 'spread' needs at least 2 CUDA devices; this machine has {cards}")
+
+
+def placed(hf: Any, title: str, plan: Spread | Offload) -> TreeModel:
+    """The target `hf`, read onto the devices of `plan` or onto the CPU, made to run as planned. Whatever other libraries raise
+    passes through."""
+    if isinstance(plan, Offload):
+        return StreamedModel(hf, title, plan)
+    carry_once(hf, plan.layer_devices)
+    return TreeModel(hf, title, plan.output, plan.layer_devices, plan.words)
+
+
+def offloaded_by_accelerate(model: StreamedModel) -> TreeModel:
+    """`model` over `accelerate`'s own cpu_offload, which brings every layer to the device anew and none ahead. Its streaming is
+    taken off for good, so that there is one copy of the weights."""
+    model.stream.remove()
+    other = TreeModel(cpu_offload(model.hf, model.device), model.name, model.device, placement="offloaded by accelerate")
+    other.vocab = model.vocab
+    return other
+
+
+def carry_once(hf: Any, layer_devices: Sequence[torch.device]) -> None:
+    """Let what every layer of a pass is given, mask and positions, come to each device once: `accelerate` would bring it there
+    anew for every layer, and a mask has rows times columns."""
+    carriers = {device: _Carrier(device) for device in layer_devices}
+    for layer, device in zip(decoder_layers(hf)[1], layer_devices, strict=True):
+        layer.register_forward_pre_hook(carriers[device], with_kwargs=True)
+
+
+class _Carrier:
+    """A hook before a layer that replaces its named tensors by copies on `device`, of which the last of each name is kept."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._last: dict[str, tuple[Any, Any]] = {}  # name to what came, and its copy
+
+    def __call__(self, _: Any, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return args, {name: self._there(name, value) if isinstance(value, torch.Tensor | tuple) else value
+                      for name, value in named.items()}
+
+    def _there(self, name: str, value: Any) -> Any:
+        if self._last.get(name, (None,))[0] is not value:
+            self._last[name] = value, send_to_device(value, self._device)
+        return self._last[name][1]
+
+
+def _weighed(target: Source, draft: Source, draft_bytes: int, dtype: torch.dtype) -> tuple[Parts, Beside]:
+    """The target's parts, and what goes with them."""
+    slots, rest = usual_run_bytes(target.config.get_text_config(), dtype.itemsize)
+    config = draft.config.get_text_config()
+    draft_slots, draft_rest = usual_run_bytes(config, dtype.itemsize)
+    together = rest + draft_bytes + draft_slots * config.num_hidden_layers + draft_rest
+    return parts_of(target.config, dtype), Beside(slots, together)

@@ -1,0 +1,147 @@
+"""Where the parts of a target go that is larger than one device: over several devices, or its layers into host memory.
+
+All of it is decided from bytes, before a weight is read. Knows no model in memory and moves nothing (see large.py).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from sequoia.errors import BadModel, OutOfMemory
+from sequoia.loading.large.model_parts import Parts
+from sequoia.loading.large.offload import streamed_layers
+from sequoia.this_machine.memory import size
+from sequoia.validate_input import whole
+
+SHARE = 0.9  # of the free memory that is planned with; the rest is for what comes and goes within single operations
+HOST = torch.device("cpu")
+_STEPS = 64  # in which a balance is looked for
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Bytes that go with the weights: `slots` of each layer, `together` on the device where logits come out (the draft with its
+    own run, masks and logits)."""
+
+    slots: int
+    together: int
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A target over several devices. where: the device of each module by name, as `accelerate` wants it: a card by its number.
+    layer_devices: of each decoder layer. output: where the head stands, and so token ids, masks, logits and the draft.
+    needs: bytes predicted for each device.
+    """
+
+    where: Mapping[str, int | str]
+    layer_devices: tuple[torch.device, ...]
+    output: torch.device
+    needs: Counter[torch.device]
+
+    @property
+    def words(self) -> str:
+        """The placement in words."""
+        return f"spread over {' and '.join(map(str, self.needs))}" if len(self.needs) > 1 else ""
+
+
+@dataclass(frozen=True)
+class Offload:
+    """A target whose layers rest in host memory but for `resident` of its `layers`. output: the device that computes. Bytes
+    predicted for it, and of layers to be streamed in host memory."""
+
+    output: torch.device
+    resident: int
+    layers: int
+    device_bytes: int
+    host_bytes: int
+
+    @property
+    def words(self) -> str:
+        """The placement in words."""
+        return f"{self.layers - self.resident} of {self.layers} layers streamed from host memory"
+
+
+def spread(parts: Parts, beside: Beside, free: Mapping[torch.device, int], all_of_them: bool = False) -> Spread:
+    """The target over as few of the devices in `free` (bytes by device) as hold it, or over all of them, each filled to about
+    the same share. Raises OutOfMemory with every figure where all together do not hold it."""
+    devices = sorted(free, key=lambda device: -free[device])
+    for count in range(len(devices) if all_of_them else 1, len(devices) + 1):
+        used = sorted(devices[:count], key=str)
+        for step in range(1, _STEPS + 1):
+            caps = [free[device] * SHARE * step / _STEPS for device in used]
+            if found := _filled(parts, beside, used, caps):
+                return found
+    needed = parts.total + beside.together + beside.slots * len(parts.layers)
+    raise OutOfMemory(f"the two models and a run need about {size(needed)}, layer by layer on {len(devices)} devices; free are "
+                      f"{', '.join(f'{size(free[device])} on {device}' for device in devices)}, of which {SHARE:.0%} are used; "
+                      "offload=True (--offload) leaves most of the target in host memory")
+
+
+def _filled(parts: Parts, beside: Beside, devices: Sequence[torch.device], caps: Sequence[float]) -> Spread | None:
+    """Layers in order, each on the first device that has room for it under `caps`; None where one has room nowhere."""
+    first, last = devices[0], devices[-1]
+    where = dict.fromkeys(parts.ahead, first) | dict.fromkeys(parts.behind, last)
+    output = first if parts.tied or not parts.behind else last
+    needs = Counter(dict.fromkeys(devices, 0))
+    for name, device in where.items():
+        needs[device] += parts.sizes[name]
+    needs[output] += beside.together
+    turn = 0
+    for name in parts.layers:
+        wanted = parts.sizes[name] + beside.slots
+        while turn < len(devices) and needs[devices[turn]] + wanted > caps[turn]:
+            turn += 1
+        if turn == len(devices):
+            return None
+        where[name] = devices[turn]
+        needs[devices[turn]] += wanted
+    if any(needs[device] > cap for device, cap in zip(devices, caps, strict=True)):
+        return None
+    layer_devices = tuple(where[name] for name in parts.layers)
+    named = {name: device.type if device.index is None else device.index for name, device in where.items()}
+    return Spread(named, layer_devices, output, needs)
+
+
+def offload(parts: Parts, beside: Beside, device: torch.device, free: Mapping[torch.device, int], wanted: int | None,
+            converted: bool = False) -> Offload:
+    """How many layers stay on `device`: `wanted`, or as many as fit. free: bytes on `device` and on the host. converted: the
+    files hold another number type, so that reading makes a copy of all weights; else they are mapped, which takes no memory.
+
+    Raises BadModel for a number outside 0 to the layers there are, OutOfMemory with the figures where it does not fit.
+    """
+    layers = len(parts.layers)
+    plans = [Offload(device, n, layers, _device_bytes(parts, beside, n), _host_bytes(parts, n)) for n in range(layers + 1)]
+    most = max((plan.resident for plan in plans if plan.device_bytes <= free[device] * SHARE), default=0)
+    resident = whole(most if wanted is None else wanted, "resident layers", 0, layers, BadModel)
+    plan = plans[resident]
+    on_device = f"{resident} resident layers, two buffers for the others, the rest of the target, the draft and a run need"
+    in_host = max(plan.host_bytes, parts.total + parts.largest if converted else 0)  # one layer stands twice while it is packed
+    if device == HOST:  # one memory for both
+        _refuse(plan.device_bytes + in_host, free, HOST, on_device)
+    else:
+        _refuse(plan.device_bytes, free, device, on_device, f"; at most {most} layers fit" if most else "")
+        _refuse(in_host, free, HOST, f"{layers - resident} layers to be streamed from pinned host memory need")
+    return plan
+
+
+def _device_bytes(parts: Parts, beside: Beside, resident: int) -> int:
+    """Bytes on the device with so many resident layers: two buffers, unless nothing is streamed."""
+    streamed = set(streamed_layers(len(parts.layers), resident))
+    kept = sum(parts.sizes[name] for i, name in enumerate(parts.layers) if i not in streamed)
+    buffers = min(len(streamed), 2) * parts.largest
+    return parts.around + kept + buffers + beside.slots * len(parts.layers) + beside.together
+
+
+def _host_bytes(parts: Parts, resident: int) -> int:
+    return sum(parts.sizes[parts.layers[i]] for i in streamed_layers(len(parts.layers), resident))
+
+
+def _refuse(needed: float, free: Mapping[torch.device, int], device: torch.device, what: str, advice: str = "") -> None:
+    if needed > free[device] * SHARE:
+        raise OutOfMemory(f"{what} about {size(needed)} on {device}; free are {size(free[device])}, of which {SHARE:.0%} are used"
+                          f"{advice}")

@@ -1,0 +1,71 @@
+"""Pairs that go together and can be loaded by name, by the machine they are for.
+
+Data: assets/pair_catalog.json. Loads nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from sequoia.assets_folder import ASSETS
+from sequoia.errors import BadModel
+from sequoia.validate_input import shown
+
+FILE = ASSETS / "pair_catalog.json"
+BUNDLED_NAME = "bundled"
+
+
+@dataclass(frozen=True)
+class Model:
+    """What is published of a model. bytes: of its safetensors files. gated: its licence has to be accepted on its page first.
+    chat: its tokenizer has a chat template. source: where `bytes` is from.
+    revision: the commit that is used, as read from the hub on `revision_date`; "" for the newest one,
+    where none was read."""
+
+    id: str
+    parameters: int
+    bytes: int
+    licence: str
+    gated: bool
+    chat: bool
+    source: str
+    revision: str = ""
+    revision_date: str = ""
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A pair by name. tier: the machine it is for. needs: what it takes, in words; note: what else is to be known. offload: the
+    target's layers are streamed from memory."""
+
+    name: str
+    tier: str
+    target: Model
+    draft: Model
+    needs: str
+    note: str = ""
+    offload: bool = False
+
+    @property
+    def models(self) -> tuple[Model, Model]:
+        return self.target, self.draft
+
+
+@cache
+def presets() -> tuple[Preset, ...]:
+    """All pairs that have a name, but for the bundled one."""
+    data = json.loads(FILE.read_text(encoding="utf-8"))
+    models = {name: Model(name, **facts) for name, facts in data["models"].items()}
+    return tuple(Preset(**{**row, "target": models[row["target"]], "draft": models[row["draft"]]}) for row in data["pairs"])
+
+
+def preset(name: Any) -> Preset:
+    """The pair called `name`; BadModel lists the known ones."""
+    for one in presets():
+        if one.name == name:
+            return one
+    known = ", ".join([BUNDLED_NAME, *(one.name for one in presets())])
+    raise BadModel(f"unknown pair {shown(name)}; known are {known}; others are named by draft= and target=")

@@ -1,0 +1,142 @@
+"""What is known of a model before a byte of its weights moves, and why it is refused: its name,
+config and files.
+
+Loads no weights and knows no pair.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import CONFIG_MAPPING, AutoConfig, AutoModelForCausalLM
+
+from sequoia.errors import BadModel, OutOfMemory, SequoiaError
+from sequoia.library_errors import panicked, reason
+from sequoia.loading.folder_check import check_folder
+from sequoia.loading.model_families import refuse_unfit
+from sequoia.loading.weights.check_files import check_described, stored_tensors, weight_paths
+from sequoia.models.fastest_number_type import DTYPES
+from sequoia.validate_input import shown
+
+
+@dataclass(frozen=True)
+class Passed:
+    """A check that was passed: what was looked at, and the result in words."""
+
+    what: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """A model that passed the checks its config allows; nothing of its weights has been read. name: as it was asked for; folder:
+    where its files are. weight_bytes: of the files, which need not be there yet."""
+
+    name: str
+    folder: Path
+    config: Any
+    weight_bytes: int
+
+    @property
+    def attention(self) -> str:
+        """The fastest attention its class has that takes a ready-made mask: PyTorch's fused one, else the written-out one."""
+        made = AutoModelForCausalLM._model_mapping[type(self.config)]
+        return "sdpa" if getattr(made, "_supports_sdpa", False) else "eager"
+
+    @property
+    def title(self) -> str:
+        """What a person calls it: the name of the folder where it was given as one."""
+        return _title(self.name, self.folder)
+
+
+def _title(name: str, folder: Path) -> str:
+    return (folder.name or folder.resolve().name)[:80] if Path(name).is_dir() else name[:200]
+
+
+def checked_name(ref: Any) -> str:
+    """`ref` where it can name a model; BadModel for anything else."""
+    if not isinstance(ref, str) or not ref.strip() or len(ref) > 500:
+        raise BadModel(f"a model is named by a folder or a Hugging Face id, not {shown(ref)}")
+    refused(BadModel, "not the name of a folder", Path(ref).is_dir)
+    return ref
+
+
+def check_source(name: str, folder: Path, weight_bytes: int | None = None) -> Source:
+    """Look at the files in `folder` of the model called `name`, at its config, and at its weights'
+    files unless their bytes are given. Raises BadModel where they are missing, unsafe or of a kind
+    that cannot run a tree."""
+    title = _title(name, folder)
+    refuse_unknown(title, check_folder(folder, title))
+    config = refused(BadModel, f"cannot read the config of {title!r}",
+                     lambda: AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True))
+    refused(BadModel, f"cannot use the config of {title!r}", lambda: refuse_unfit(title, config))
+    if weight_bytes is not None:
+        return Source(name, folder, config, weight_bytes)
+    source = Source(name, folder, config, local_bytes(folder, title))
+    check_weights(source)
+    return source
+
+
+def check_weights(source: Source) -> None:
+    """BadModel where the files of the weights, which are all there, are damaged or not those of the
+    config. Reads headers only."""
+    tensors = stored_tensors(source.folder, source.title)
+    refused(BadModel, f"{source.title!r} cannot be built from its config",
+            lambda: check_described(source.config, tensors, source.title))
+
+
+def refuse_unknown(title: str, config: Mapping[str, Any]) -> None:
+    """BadModel where `config`, the object in a config.json, names no type of model that is known
+    without code of its own."""
+    kind = config.get("model_type")
+    if not isinstance(kind, str) or not kind:
+        raise BadModel(f"{title}: its config names no model_type, which says what kind of model "
+                       "it is")
+    if kind not in CONFIG_MAPPING:
+        own = "; the code that comes with it is never run" if config.get("auto_map") else ""
+        raise BadModel(f"{title} is of type {shown(kind)}, which this version of transformers does "
+                       f"not know{own}")
+
+
+def checked_device(device: str) -> torch.device:
+    """The device named by `device`, the first of several for "spread"; BadModel where it does not exist."""
+    if device in ("auto", "spread"):
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if not isinstance(device, str) or not re.fullmatch(r"cpu|cuda(:\d{1,2})?", device):
+        raise BadModel(f"device {shown(device)} is not auto, spread, cpu, cuda or cuda:NUMBER")
+    found = torch.device(device)
+    if found.type == "cuda" and (found.index or 0) >= torch.cuda.device_count():
+        raise BadModel(f"device {device!r} is not there: this machine has {torch.cuda.device_count()} CUDA devices")
+    return torch.device("cuda", found.index or 0) if found.type == "cuda" else found  # a model on it names its number, too
+
+
+def checked_dtype(dtype: str) -> tuple[torch.dtype, ...]:
+    """The number types to choose from."""
+    if not isinstance(dtype, str) or dtype not in ("auto", *DTYPES):
+        raise BadModel(f"dtype {shown(dtype)} is not one of auto, {', '.join(DTYPES)}")
+    return () if dtype == "auto" else (DTYPES[dtype],)
+
+
+def local_bytes(folder: Path, title: str = "") -> int:
+    """Bytes of the weights in `folder`. Raises BadModel where it has no whole set of safetensors."""
+    return sum(path.stat().st_size for path in weight_paths(folder, title or folder.name))
+
+
+def refused(error: type[SequoiaError], what: str, load: Callable[[], Any]) -> Any:
+    """`load()`; whatever it raises becomes `error` with the reason in one sentence. Other libraries
+    raise anything."""
+    try:
+        return load()
+    except SequoiaError:
+        raise
+    except (torch.OutOfMemoryError, MemoryError) as problem:
+        raise OutOfMemory(f"{what}: {reason(problem)}") from None
+    except BaseException as problem:
+        if not isinstance(problem, Exception) and not panicked(problem):
+            raise
+        raise error(f"{what}: {reason(problem)}") from problem

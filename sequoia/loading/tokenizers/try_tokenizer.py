@@ -1,0 +1,90 @@
+"""Whether a tokenizer can be used here: tried on texts made to be hard, in a process that can be
+ended (try_tokenizer.py)."""
+
+from __future__ import annotations
+
+import time
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from sequoia.errors import BadModel
+from sequoia.library_errors import reason
+from sequoia.models.chat.chat_template import MOST_CHARS
+from sequoia.this_machine.worker_process import Child, Gone
+
+MOST_PIECES = 2**21
+_START_SECONDS, _OPEN_SECONDS, _TRIAL_SECONDS, _LOOK_SECONDS = 60.0, 60.0, 10.0, 0.5
+_MORE_BYTES = 3 * 1024**3  # of memory; a tokenizer of 260,000 pieces takes a tenth of it
+_SCRIPT = Path(__file__).with_name("trial_worker.py")
+_ENVIRONMENT = {"TOKENIZERS_PARALLELISM": "false"}
+
+
+class _Failed(Exception):
+    """Why a trial failed."""
+
+
+def refuse_unopenable(tokenizer: str, title: str) -> None:
+    """BadModel where the library cannot open `tokenizer`, the text of a tokenizer.json of the model
+    `title`."""
+    try:
+        _try(tokenizer, 0)
+    except _Failed as problem:
+        raise BadModel(f"{title}: its tokenizer.json cannot be opened: {problem}") from None
+
+
+def refuse_slow(tokenizer: str, title: str) -> None:
+    """BadModel where `tokenizer`, as the library writes it down, is too large, or takes too long or
+    breaks on a text that may come."""
+    try:
+        _try(tokenizer, MOST_CHARS)
+    except _Failed as problem:
+        raise BadModel(
+            f"{title}: its tokenizer fails on texts of up to {MOST_CHARS:,} characters that were "
+            "made to be hard: "
+            f"{problem}"
+        ) from None
+
+
+@lru_cache(
+    maxsize=4
+)  # those of a pair that passed: as they are in their files, and as they are used
+def _try(tokenizer: str, length: int) -> None:
+    """Open `tokenizer` in a process of its own and, unless `length` is 0, take it through texts of
+    so many characters. Raises _Failed."""
+    child = Child(_SCRIPT, _ENVIRONMENT)
+    try:
+        _hear(child, _START_SECONDS, "its process does not start")
+        child.limit_memory(_MORE_BYTES)
+        child.tell({"tokenizer": tokenizer, "length": length})
+        last = _hear(child, _OPEN_SECONDS, f"it takes more than {_OPEN_SECONDS:g} s")["last"]
+        if last >= MOST_PIECES:
+            raise _Failed(
+                f"it has a piece of number {last:,}; allowed are numbers below {MOST_PIECES:,}"
+            )
+        if length:
+            _hear(child, _TRIAL_SECONDS, f"it takes more than {_TRIAL_SECONDS:g} s")
+    except Gone:
+        raise _Failed("it takes too much memory, or breaks the library") from None
+    finally:
+        child.end()
+
+
+def _hear(child: Child, seconds: float, late: str) -> dict[str, Any]:
+    """The next answer. Raises _Failed with what went wrong, or `late` where there is none in time,
+    and Gone."""
+    end = time.monotonic() + seconds
+    answer = None
+    while answer is None and (left := end - time.monotonic()) > 0:
+        answer = child.hear(min(left, _LOOK_SECONDS))
+    if answer is None:
+        raise _Failed(late)
+    if "error" in answer:
+        raise _Failed(_in_words(answer["error"]))
+    return answer
+
+
+def _in_words(error: str) -> str:
+    if "retry-limit" in error:
+        return "one of its patterns backtracks without end"
+    return reason(ValueError(error))

@@ -1,0 +1,1 @@
+"""Weight files: their headers, what is missing or left over, and whether all are numbers."""

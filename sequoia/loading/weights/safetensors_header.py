@@ -1,0 +1,154 @@
+"""The header of a safetensors file: the names, number types and shapes of its tensors, checked
+against the file's length.
+
+The format is 8 bytes that give the header's length, the header as JSON, and the tensors' bytes
+without holes. Reads no weights.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sequoia.errors import BadModel
+from sequoia.json_file import object_of
+from sequoia.validate_input import shown
+
+LONGEST = 16_000_000  # bytes of a header; the largest published ones have a tenth of it
+MOST_TENSORS, MOST_AXES, LARGEST = 100_000, 8, 2**40
+WEIGHTS = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2}  # bytes of a number
+OTHERS = {
+    "I64": 8,
+    "I32": 4,
+    "I16": 2,
+    "I8": 1,
+    "U8": 1,
+    "BOOL": 1,
+}  # of masks and counters that are stored beside the weights
+_POINTER = b"version https://git-lfs"
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A tensor in a file: its number type as safetensors names it, and its shape."""
+
+    kind: str
+    shape: tuple[int, ...]
+
+    @property
+    def numbers(self) -> int:
+        return math.prod(self.shape)
+
+
+def read_header(path: Path, title: str) -> dict[str, Stored]:
+    """The tensors in the file at `path` of the model `title`, by name. Raises BadModel where it is
+    cut short, no safetensors file, or says what cannot be."""
+    what = f"{title}: {path.name[:80]}"
+    try:
+        with path.open("rb") as file:
+            start, length = file.read(64), path.stat().st_size
+            size = _header_size(start, length, what)
+            file.seek(8)
+            found = object_of(file.read(size), f"{what}, its header,", BadModel)
+    except OSError as problem:
+        raise BadModel(f"{what} cannot be read ({problem.strerror})") from None
+    tensors = {name: entry for name, entry in found.items() if name != "__metadata__"}
+    _check_metadata(found.get("__metadata__"), what)
+    if not tensors or len(tensors) > MOST_TENSORS:
+        raise BadModel(
+            f"{what} holds {len(tensors):,} tensors; there are to be 1 to {MOST_TENSORS:,}"
+        )
+    checked = {name: _entry(name, entry, what) for name, entry in tensors.items()}
+    _check_places(tensors, length - 8 - size, what)
+    return checked
+
+
+def _header_size(start: bytes, length: int, what: str) -> int:
+    if start.startswith(_POINTER):
+        raise BadModel(
+            f"{what} is only a Git LFS pointer to the weights; fetch the file itself (git lfs pull)"
+        )
+    if length < 8:
+        raise BadModel(
+            f"{what} has {length} bytes, too few for a safetensors file; it was not downloaded to "
+            "its end"
+        )
+    size = int.from_bytes(start[:8], "little")
+    if start[8:9] != b"{" or not 2 <= size <= 2**40:
+        raise BadModel(
+            f"{what} is no safetensors file; it begins with other bytes than such a file"
+        )
+    if size > LONGEST:
+        raise BadModel(
+            f"{what} has a header of {size / 1e6:,.0f} MB; allowed are {LONGEST / 1e6:.0f} MB"
+        )
+    if size > length - 8:
+        raise BadModel(
+            f"{what} ends within its header of {size:,} bytes; it was not downloaded to its end"
+        )
+    return size
+
+
+def _check_metadata(metadata: Any, what: str) -> None:
+    if metadata is None:
+        return
+    if not isinstance(metadata, dict) or not all(
+        isinstance(value, str) for value in metadata.values()
+    ):
+        raise BadModel(f"{what} has metadata that is no table of words")
+
+
+def _entry(name: str, entry: Any, what: str) -> Stored:
+    """What the header says of the tensor `name`, if it can be so."""
+    where = f"{what}: tensor {shown(name)}"
+    if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
+        raise BadModel(f"{where} is described by other fields than dtype, shape and data_offsets")
+    kind, shape, places = entry["dtype"], entry["shape"], entry["data_offsets"]
+    width = (WEIGHTS | OTHERS).get(kind) if isinstance(kind, str) else None
+    if width is None or (name.endswith(".weight") and kind not in WEIGHTS):
+        raise BadModel(
+            f"{where} is stored as {shown(kind)}; weights are read as {', '.join(WEIGHTS)}"
+        )
+    if not _is_row(shape, MOST_AXES) or math.prod(shape) > LARGEST:
+        raise BadModel(f"{where} has a shape that no tensor of a model has")
+    if not _is_row(places, 2) or len(places) != 2:
+        raise BadModel(f"{where} has data_offsets that are no two places in the file")
+    if places[1] - places[0] != math.prod(shape) * width:
+        raise BadModel(
+            f"{where} has {places[1] - places[0]:,} bytes, but its shape takes "
+            f"{math.prod(shape) * width:,}"
+        )
+    return Stored(kind, tuple(shape))
+
+
+def _is_row(value: Any, most: int) -> bool:
+    """A list of at most `most` whole numbers, none of them negative."""
+    return (
+        isinstance(value, list)
+        and len(value) <= most
+        and all(type(one) is int and 0 <= one <= 2**50 for one in value)
+    )
+
+
+def _check_places(tensors: Mapping[str, dict[str, Any]], length: int, what: str) -> None:
+    """Tensors lie one behind the other, from the first byte behind the header to the last of the
+    file."""
+    places = sorted(tuple(entry["data_offsets"]) for entry in tensors.values())
+    end = 0
+    for first, last in places:
+        if first != end:
+            raise BadModel(
+                f"{what} has tensors that overlap, or bytes between them that belong to none"
+            )
+        end = last
+    if end > length:
+        raise BadModel(
+            f"{what} ends {end - length:,} bytes too early; it was not downloaded to its end"
+        )
+    if end < length:
+        raise BadModel(
+            f"{what} has {length - end:,} bytes behind its last tensor, which belong to none"
+        )

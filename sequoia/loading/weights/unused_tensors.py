@@ -1,0 +1,120 @@
+"""Tensors in a model's files that have no place in the model: harmless ones, and ones that show that the config is wrong.
+
+A vision tower or extra prediction heads are harmless where only text is continued. A bias inside a layer, or a layer more than
+the config counts, means that this is not the model whose weights these are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sequoia.errors import BadModel
+from sequoia.loading.large.model_parts import layer_list
+
+_LISTED, _MAX_NAME = 3, 80  # names in a message, and characters of one
+_PARTS = 8  # that are named
+# Masks and tables that earlier versions of transformers saved; they are computed when a model is built.
+_COMPUTED = re.compile(r"(\.|^)(masked_bias|causal_mask|inv_freq|(attn|attention)\.bias)$")
+
+
+@dataclass(frozen=True)
+class Unused:
+    """How many tensors are not used, by the part of the model that they would belong to."""
+
+    parts: dict[str, int]
+
+    @property
+    def words(self) -> str:
+        """Which tensors are not used; "" where all are."""
+        named = [f"{count:,} of {part[:_MAX_NAME]}" for part, count in [*self.parts.items()][:_PARTS]]
+        others = sum([*self.parts.values()][_PARTS:])
+        return ", ".join([*named, *([f"{others:,} of others"] if others else [])])
+
+
+def unused_tensors(hf: Any, title: str, unexpected: Iterable[str]) -> Unused:
+    """The `unexpected` names that `from_pretrained` reports, by part. Raises BadModel where one lies in a part of `hf` that
+    text goes through: decoder layers, embedding, final norm, head."""
+    buffers = {name for name, _ in hf.named_buffers()}
+    names = sorted(_full(name, hf) for name in unexpected if not _COMPUTED.search(name))
+    names = [name for name in names if name not in buffers]
+    if not names:
+        return Unused({})
+    text = _text_parts(hf)
+    if inside := [name for name in names if text.holds(name)]:
+        raise BadModel(f"{title}: its files hold {counted(inside)} that a model with its config does not have: "
+                       f"{listed(inside)}")
+    return Unused(dict(Counter(_part(name, hf) for name in names)))
+
+
+def _full(name: str, hf: Any) -> str:
+    """`name` as the whole model has it: files may hold the names inside its body alone."""
+    first = name.partition(".")[0]
+    short = not hasattr(hf, first) and hasattr(hf.base_model, first)
+    return f"{hf.base_model_prefix}.{name}" if short else name
+
+
+@dataclass(frozen=True)
+class _TextParts:
+    """The parts of a model that text goes through. layers: name of the list of decoder layers, "" where there is none. heads:
+    numbers past the last layer that stand for extra prediction heads. others: names of the parts around the layers, with a dot
+    behind each."""
+
+    layers: str
+    heads: range
+    others: tuple[str, ...]
+
+    def holds(self, name: str) -> bool:
+        """Whether the tensor `name` would lie in one of them."""
+        if self.layers and name.startswith(f"{self.layers}."):
+            number = re.match(r"[0-9]{1,9}(?=\.)", name[len(self.layers) + 1:])
+            return number is None or int(number[0]) not in self.heads
+        return name.startswith(self.others)
+
+
+def _text_parts(hf: Any) -> _TextParts:
+    found, config = layer_list(hf), hf.config.get_text_config()
+    layers = found[0] if found else ""
+    heads = getattr(config, "num_nextn_predict_layers", None) or 0
+    body = layers.rpartition(".")[0]
+    beside = [f"{body}.{child}".removeprefix(".") for child, _ in hf.get_submodule(body).named_children()]
+    ends = [_top(name, layers) for name, module in hf.named_modules() if _is_end(module, hf)]
+    others = tuple(f"{part}." for part in (*beside, *ends) if part != layers)
+    return _TextParts(layers, range(config.num_hidden_layers, config.num_hidden_layers + heads), others)
+
+
+def _is_end(module: Any, hf: Any) -> bool:
+    """True for the embedding of a model and for its head."""
+    return module is hf.get_input_embeddings() or module is hf.get_output_embeddings()
+
+
+def _top(name: str, layers: str) -> str:
+    """The outermost module around `name` that does not hold `layers` too."""
+    parts = name.split(".")
+    tops = (".".join(parts[:count]) for count in range(1, len(parts) + 1))
+    return next(top for top in tops if not f"{layers}.".startswith(f"{top}."))
+
+
+def _part(name: str, hf: Any) -> str:
+    """As much of `name` as it takes to name something that `hf` does not have."""
+    module, known = hf, []
+    for part in name.split("."):
+        known.append(part)
+        module = getattr(module, part, None)
+        if module is None:
+            break
+    return ".".join(known)
+
+
+def counted(names: Collection[Any]) -> str:
+    """How many tensors there are."""
+    return f"{len(names):,} tensor{'' if len(names) == 1 else 's'}"
+
+
+def listed(names: Collection[str]) -> str:
+    """The first few of `names`."""
+    first = [name[:_MAX_NAME] for name in sorted(names)[:_LISTED]]
+    return ", ".join(first) + (", ..." if len(names) > _LISTED else "")

@@ -1,0 +1,66 @@
+"""How often each child is accepted, counted by the very engine that decodes."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.progress import Progress, followed, part
+from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.step_trace import repetition
+from sequoia.algorithm.tree import Tree
+from sequoia.decoding.engine import Decoder, run
+from sequoia.errors import BadAcceptance, BadPrompt
+from sequoia.measuring.acceptance_by_level import Atlas, Cell, wilson
+from sequoia.models.pair import Pair
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Acceptance counted while decoding: `accepted[k]` of `visited` roots went on to child k. `repetition` of the text made;
+    `atlas`: counts of all nodes, by depth.
+
+    Counts that teacher.py expects are no whole numbers. Their intervals are then a little wide: a chance between 0 and 1 varies
+    less than the coin it is for.
+    """
+
+    accepted: tuple[float, ...]
+    visited: int
+    repetition: float
+    atlas: Atlas = field(default_factory=Atlas)
+
+    @property
+    def intervals(self) -> tuple[tuple[float, float], ...]:
+        """The 95 % interval of each rate (Wilson), as if visited nodes were independent."""
+        return tuple(wilson(count, self.visited) for count in self.accepted)
+
+    @property
+    def acceptance(self) -> Acceptance:
+        if not self.visited:
+            raise BadAcceptance("no child was ever tried: 0 nodes were visited, and at least 1 is needed for a rate")
+        return Acceptance(tuple(count / self.visited for count in self.accepted))
+
+
+def count_acceptance(pair: Pair, prompts: Iterable[str], policy: Policy, *, ranks: int = 16, verifier: str = "sequoia",
+                     tree: Tree | None = None, progress: Progress = lambda _: None) -> Counted:
+    """On-policy counts over `policy.max_new_tokens` tokens of each prompt: a root with `ranks` children at every step, or
+    `tree`, such as one of atlas.py that goes deeper. The rates are the root's, as deeper nodes seldom have as many children."""
+    prompts, tree = list(prompts), tree or Tree.from_branching([ranks])
+    if not prompts:
+        raise BadPrompt("acceptance is counted while decoding: 0 prompts were given, at least 1 is needed")
+    atlas, repeated = Atlas(), []
+    for done, prompt in enumerate(prompts):
+        steps = run(Decoder(pair, prompt, policy.further(done), tree, verifier))
+        traces = followed(steps, policy.max_new_tokens, part(progress, done, len(prompts)))
+        atlas += Atlas.fold(traces)
+        repeated.append(repetition([token for trace in traces for token in trace.emitted]))
+    root = [atlas.cells.get((0, rank), Cell(0, 0)) for rank in range(len(tree.children[0]))]
+    return Counted(tuple(cell.accepted for cell in root), root[0].visits if root else 0, statistics.fmean(repeated), atlas)
+
+
+def measure_acceptance(pair: Pair, prompts: Iterable[str], policy: Policy | None = None, **options: Any) -> Acceptance:
+    """The acceptance vector counted by `count_acceptance`."""
+    return count_acceptance(pair, prompts, policy or Policy(), **options).acceptance

@@ -1,0 +1,150 @@
+"""The acceptance atlas: how often the walk went to child k of a node, by the node's depth. A fold over traces, no more.
+
+Planning assumes that the rate depends on the rank alone (paper: section 3.1). The atlas shows where that fails.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from sequoia.algorithm.step_trace import StepTrace
+from sequoia.algorithm.tree import Tree
+
+Z = 1.959964  # of 95 % intervals
+DOUBT = 0.05  # a smaller probability, corrected for the number of comparisons, speaks against the assumption
+_LEAST = 5.0  # expected counts below this are too few for the comparison
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Of `visits` walks that stood at a node of this depth with a child of this rank, `accepted` went on to that child; where
+    that is expected and not counted, it is no whole number."""
+
+    visits: int
+    accepted: float
+
+    @property
+    def rate(self) -> float:
+        return self.accepted / self.visits if self.visits else math.nan
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return wilson(self.accepted, self.visits)
+
+    def __add__(self, other: Cell) -> Cell:
+        return Cell(self.visits + other.visits, self.accepted + other.accepted)
+
+
+@dataclass(frozen=True)
+class Atlas:
+    """Cells by (depth of the node, rank of the child), both from 0."""
+
+    cells: Mapping[tuple[int, int], Cell] = field(default_factory=dict)
+
+    @classmethod
+    def fold(cls, traces: Iterable[StepTrace]) -> Atlas:
+        """Counts of all steps. A node without a child of rank k says nothing about rank k and is not counted there."""
+        cells: dict[tuple[int, int], Cell] = {}
+        for trace in traces:
+            onward = set(trace.verdict.path)
+            for depth, node in enumerate(trace.verdict.path):
+                for rank, child in enumerate(trace.tree.children[node]):
+                    cells[depth, rank] = cells.get((depth, rank), Cell(0, 0)) + Cell(1, int(child in onward))
+        return cls(cells)
+
+    def __add__(self, other: Atlas) -> Atlas:
+        none, keys = Cell(0, 0), self.cells.keys() | other.cells.keys()
+        return Atlas({key: self.cells.get(key, none) + other.cells.get(key, none) for key in keys})
+
+    @property
+    def depths(self) -> int:
+        return 1 + max((depth for depth, _ in self.cells), default=-1)
+
+    @property
+    def ranks(self) -> int:
+        return 1 + max((rank for _, rank in self.cells), default=-1)
+
+    def by_rank(self, rank: int, but: int | None = None) -> Cell:
+        """All depths together, without depth `but`."""
+        return sum((cell for (depth, k), cell in self.cells.items() if k == rank and depth != but), Cell(0, 0))
+
+
+def counting_tree(ranks: int, width: int, levels: int) -> Tree:
+    """A tree to fill an atlas with: `ranks` children below the root, and `width` below each node that is among the first
+    `width` of its siblings, down to `levels`. All nodes of a level that have children have equally many."""
+    parents, level = [-1], [0]
+    for children in [ranks, *[width] * (levels - 2)][:levels - 1]:
+        first = len(parents)
+        parents += [node for node in level for _ in range(children)]
+        level = [node for node in range(first, len(parents)) if (node - first) % children < width]
+    return Tree.from_parents(parents)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether the counts speak against rates that depend on the rank alone. `holds` is None where they are too few to tell.
+
+    compared: cells with counts enough. The rest is of the most doubtful one; chance: how likely a difference like this is
+    anywhere in the table if the assumption holds.
+    """
+
+    holds: bool | None
+    compared: int
+    depth: int = 0
+    rank: int = 0
+    here: Cell = Cell(0, 0)
+    elsewhere: Cell = Cell(0, 0)
+    chance: float = 1.0
+
+    @property
+    def sentence(self) -> str:
+        if self.holds is None:
+            return "Too few counts to tell whether acceptance depends on depth; longer runs would."
+        parent = f"a node at depth {self.depth}" if self.depth else "the root"
+        found = (f"child {self.rank + 1} of {parent} is accepted {self.here.rate:.0%} of {self.here.visits} times, "
+                 f"elsewhere {self.elsewhere.rate:.0%} of {self.elsewhere.visits}").replace("%", " %")
+        told = f"a chance of {self.chance:.2g}, corrected for {self.compared} comparison{'s' * (self.compared > 1)}"
+        if self.holds:
+            return f"Nothing speaks against rates that depend on the rank alone: at most, {found} ({told})."
+        return f"The positional assumption fails here: {found} ({told})."
+
+
+def positional(atlas: Atlas) -> Verdict:
+    """Hold every cell against the other depths of its rank: two-proportion tests, corrected for their number (Bonferroni)."""
+    found = []
+    for (depth, rank), here in sorted(atlas.cells.items()):
+        elsewhere = atlas.by_rank(rank, but=depth)
+        if _enough(here, elsewhere):
+            found.append((_chance(here, elsewhere), depth, rank, here, elsewhere))
+    if not found:
+        return Verdict(None, 0)
+    chance, depth, rank, here, elsewhere = min(found, key=lambda one: one[0])
+    corrected = min(1.0, chance * len(found))
+    return Verdict(corrected >= DOUBT, len(found), depth, rank, here, elsewhere, corrected)
+
+
+def _enough(a: Cell, b: Cell) -> bool:
+    if not a.visits or not b.visits:
+        return False
+    pooled = (a + b).rate
+    return all(min(cell.visits * pooled, cell.visits * (1 - pooled)) >= _LEAST for cell in (a, b))
+
+
+def _chance(a: Cell, b: Cell) -> float:
+    """Of a difference at least this large between two counts of one rate (normal approximation, two-sided)."""
+    pooled = (a + b).rate
+    deviation = math.sqrt(pooled * (1 - pooled) * (1 / a.visits + 1 / b.visits))
+    return math.erfc(abs(a.rate - b.rate) / deviation / math.sqrt(2))
+
+
+def wilson(successes: float, trials: int) -> tuple[float, float]:
+    """The 95 % interval of a rate (Wilson, 1927); (0, 1) without trials."""
+    if not trials:
+        return 0.0, 1.0
+    rate, square = successes / trials, Z * Z
+    middle = (rate + square / (2 * trials)) / (1 + square / trials)
+    half = Z / (1 + square / trials) * math.sqrt(rate * (1 - rate) / trials + square / (4 * trials * trials))
+    low, high = max(0.0, middle - half), min(1.0, middle + half)
+    return min(low, rate), max(high, rate)  # at 0 and 1 rounding would leave the rate itself out by a hair

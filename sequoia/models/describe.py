@@ -1,0 +1,47 @@
+"""Words for a machine and what runs on it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from collections.abc import Iterator
+
+import torch
+
+from sequoia.models.pair import Pair
+from sequoia.models.tree_forward import TreeModel
+
+_LIBRARIES = ("torch", "transformers", "accelerate")
+
+
+def describe(device: torch.device) -> str:
+    """The device in words, such as "cpu (2 threads, AMD EPYC)"."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    name = next(_cpu_names(), platform.machine())
+    threads = torch.get_num_threads()
+    return f"cpu ({threads} thread{'' if threads == 1 else 's'}, {name})"
+
+
+def place_of(model: TreeModel) -> str:
+    """Where `model` computes, in words: its device, and how its weights are placed where they are not simply there."""
+    return ", ".join(filter(None, (describe(model.device), model.placement)))
+
+
+def _cpu_names() -> Iterator[str]:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:  # noqa: PTH123
+            yield from (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except OSError:
+        return
+
+
+def dtype_name(pair: Pair) -> str:
+    """The number types of target and draft."""
+    names = [model.numbers for model in (pair.target, pair.draft)]
+    return names[0] if names[0] == names[1] else f"{names[0]}, draft {names[1]}"
+
+
+def versions() -> tuple[tuple[str, str], ...]:
+    """Versions of Python and of the libraries that decide how fast a pass is."""
+    return (("python", platform.python_version()), *((name, importlib.metadata.version(name)) for name in _LIBRARIES))

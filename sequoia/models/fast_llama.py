@@ -1,0 +1,238 @@
+"""A lean forward for Llama-like models: the arithmetic of `transformers`' own, with a fraction of its small operations.
+
+Small models on a CPU spend most of a pass outside their matrix products. Here one product makes queries, keys and values,
+another gate and up, weights are laid out once the way oneDNN likes them, attention runs in float32 whatever the weights are
+(torch's own over a bfloat16 cache takes five times as long for one row), rotary positions are one complex product, and nothing is
+looked up twice. The `transformers` forward stays the reference: models.py holds the two against each other at load and uses this
+one only where they agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from typing import Any
+
+import torch
+from torch.nn import functional as F
+
+from sequoia.models.kv_cache import Slots
+from sequoia.this_machine.number_types import lean_dtype
+
+Linear = Callable[[torch.Tensor], torch.Tensor]
+
+FAMILIES = ("llama", "mistral", "qwen2", "qwen3")
+INT8_ROWS = 8  # up to so many rows a pass mostly waits for weights, and int8 ones come twice as fast; beyond, it computes
+INT8_STEP = 16  # inputs that torch's int8 kernel reads at a time; shorter rows are padded with zeros
+_POSITIONS = 1024  # that rotations are made for at first
+_PACKED_UP_TO = 2**30  # bytes of weights; the packed copy comes on top of them
+
+
+def lean_forward(hf: Any, int8: bool = False) -> LeanLlama | None:
+    """The lean forward of `hf`, or None where it has none: another family, activation or position scheme, or too large.
+
+    int8: with weights rounded to int8, for a bfloat16 draft. Verification is exact for whatever law drafts, so a draft may be
+    rounded; a target may not.
+    """
+    if int8 and hf.dtype != torch.bfloat16:
+        return None
+    config = hf.config
+    family = (config.model_type in FAMILIES and getattr(config, "hidden_act", "") == "silu"
+              and getattr(config, "rope_parameters", {}).get("rope_type") == "default")
+    place = (hf.device.type == "cpu" and hf.dtype in (torch.float32, torch.bfloat16)
+             and sum(p.numel() * p.element_size() for p in hf.parameters()) <= _PACKED_UP_TO)
+    return LeanLlama(hf, int8) if family and place else None
+
+
+class LeanLlama:
+    """`forward(ids, positions, mask, slots, last_only)` as models.py asks for it. Batch 1; keys and values go to the slots."""
+
+    name = "lean"
+    mask_dtype = torch.float32
+
+    def __init__(self, hf: Any, int8: bool = False) -> None:
+        config, body = hf.config, hf.model
+        pack, self.int8 = packed_int8 if int8 else packed, int8
+        self._dtype: torch.dtype = hf.dtype
+        self._embedding = body.embed_tokens.weight
+        self._layers = [_Layer(layer, config, pack) for layer in body.layers]
+        self._heads, self._kv_heads, self._dim = self._layers[0].shape
+        self._norm = _Norm(body.norm.weight, config.rms_norm_eps)
+        self._head = pack([hf.lm_head])
+        self._rotations = _Rotations(body.rotary_emb, self._heads, self._kv_heads, self._dim)
+        self.coolable = hf.lm_head.bias is None  # which would have to be divided, too
+
+    def cooled(self, temperature: float) -> LeanLlama:
+        """This forward with logits divided by `temperature`: the rows before the last product are, which costs nothing."""
+        other = copy(self)
+        other._norm = self._norm.divided(temperature)
+        return other
+
+    def __call__(self, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor, slots: Slots, last_only: bool
+                 ) -> torch.Tensor:
+        """Logits (rows, vocab), or (1, vocab) with `last_only`. ids, positions: (1, rows); mask: (1, 1, rows, columns)."""
+        x = F.embedding(ids[0], self._embedding).float()  # (rows, hidden); the residual stream stays float32
+        end, rows = slots.length + slots.written, len(x)
+        rotation = self._rotations(positions[0], end)
+        store = slots.joint(self._kv_heads, self._dim, x)
+        new, seen = store.narrow(4, end - rows, rows).unbind(), store.narrow(4, 0, end)
+        for layer, into, keys, values in zip(self._layers, new, seen[:, 0].unbind(), seen[:, 1].unbind(), strict=True):
+            layer(x, rotation, mask, into, keys, values)
+        return self._head(self._norm(x[-1:] if last_only else x).to(self._dtype))
+
+
+class _Rotations:
+    """What turns the heads at each position, made for as many positions as were asked for so far; all runs have it in common."""
+
+    def __init__(self, rotary: Any, heads: int, kv_heads: int, dim: int) -> None:
+        self._rotary, self._turned, self._still, self._half = rotary, heads + kv_heads, kv_heads, dim // 2
+        self._table = self._made(_POSITIONS)
+
+    def __call__(self, positions: torch.Tensor, reach: int) -> torch.Tensor:
+        """(rows, heads + 2 * kv_heads, head_dim / 2) complex64 for `positions` (rows,), all below `reach`."""
+        table = self._table
+        if reach > len(table):  # several runs may do this at once: each goes on with its own, and the last one stays
+            self._table = table = self._made(max(reach, 2 * len(table)))
+        return table[positions]
+
+    def _made(self, positions: int) -> torch.Tensor:
+        """The same for the first `positions`, from the model's own module. Values are left as they are: 1."""
+        cos, sin = self._rotary(torch.zeros(1, 1), torch.arange(positions)[None])  # (1, positions, head_dim), both halves alike
+        turned = torch.complex(cos[0, :, None, :self._half].float(), sin[0, :, None, :self._half].float())
+        still = turned.new_ones(positions, self._still, self._half)
+        return torch.cat((turned.expand(-1, self._turned, -1), still), 1)
+
+
+class _Layer:
+    """One decoder layer over (rows, hidden) float32, which it changes in place.
+
+    In queries and keys the two numbers that a rotary position turns together stand side by side, not half a head apart: rows of
+    their weights change places, which no product of a query with a key notices.
+    """
+
+    def __init__(self, layer: Any, config: Any, pack: Callable[..., Linear]) -> None:
+        attention, mlp = layer.self_attn, layer.mlp
+        self._dtype, eps = attention.q_proj.weight.dtype, config.rms_norm_eps
+        self._dim = attention.head_dim
+        self._heads = attention.q_proj.out_features // self._dim
+        self._kv_heads = attention.k_proj.out_features // self._dim
+        self._scale = attention.scaling
+        pairs = torch.arange(self._dim).view(2, -1).T.flatten()  # 0, half a head, 1, half a head and 1, ...
+        self._qkv = pack([attention.q_proj, attention.k_proj, attention.v_proj], self._paired(pairs))
+        self._out = pack([attention.o_proj])
+        self._gate_up, self._down = pack([mlp.gate_proj, mlp.up_proj]), pack([mlp.down_proj])
+        self._before, self._after = _Norm(layer.input_layernorm.weight, eps), _Norm(layer.post_attention_layernorm.weight, eps)
+        self._head_norm = _Norm(self._head_norms(attention)[:, pairs], eps) if hasattr(attention, "q_norm") else None
+
+    def __call__(self, x: torch.Tensor, rotation: torch.Tensor, mask: torch.Tensor, into: torch.Tensor, keys: torch.Tensor,
+                 values: torch.Tensor) -> None:
+        """Adds to x (rows, hidden). into: where new keys and values go, (2, 1, kv_heads, rows, head_dim); keys, values: all."""
+        heads = self._qkv(self._before(x).to(self._dtype)).view(len(x), -1, self._dim).float()
+        x += self._out(self._attend(heads, rotation, mask, into, keys, values))
+        gate, up = self._gate_up(self._after(x).to(self._dtype)).chunk(2, dim=-1)
+        x += self._down(F.silu(gate, inplace=True).mul_(up))
+
+    def _attend(self, heads: torch.Tensor, rotation: torch.Tensor, mask: torch.Tensor, into: torch.Tensor, keys: torch.Tensor,
+                values: torch.Tensor) -> torch.Tensor:
+        """heads: (rows, heads + 2 * kv_heads, head_dim) float32 -> (rows, heads * head_dim)."""
+        heads = _rotate(self._normed(heads), rotation).transpose(0, 1)  # (heads + 2 * kv_heads, rows, head_dim)
+        into.copy_(heads[self._heads:].view(into.shape))
+        seen = F.scaled_dot_product_attention(heads[None, :self._heads], keys, values, attn_mask=mask, scale=self._scale,
+                                              enable_gqa=self._heads != self._kv_heads)
+        return seen.transpose(1, 2).reshape(seen.shape[2], -1).to(self._dtype)
+
+    def _normed(self, heads: torch.Tensor) -> torch.Tensor:
+        """`heads` with the norms of queries and keys where the model has them."""
+        if self._head_norm is None:
+            return heads
+        turned = self._heads + self._kv_heads
+        return torch.cat((self._head_norm(heads[:, :turned]), heads[:, turned:]), 1)
+
+    def _paired(self, pairs: torch.Tensor) -> torch.Tensor:
+        """The order of the rows of queries, keys and values."""
+        turned = (torch.arange(self._heads + self._kv_heads)[:, None] * self._dim + pairs).flatten()
+        return torch.cat((turned, torch.arange(len(turned), len(turned) + self._kv_heads * self._dim)))
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """heads, kv_heads, head_dim."""
+        return self._heads, self._kv_heads, self._dim
+
+    def _head_norms(self, attention: Any) -> torch.Tensor:
+        """(heads + kv_heads, head_dim) weights of the norms that Qwen3 puts on queries and keys."""
+        return torch.cat((attention.q_norm.weight.float().expand(self._heads, -1),
+                          attention.k_norm.weight.float().expand(self._kv_heads, -1)))
+
+
+class _Norm:
+    """x * weight / sqrt(mean(x * x) + eps) over the last dimension, in float32: four operations, where torch's own takes a CPU
+    ten and, for a few rows, twice as long."""
+
+    def __init__(self, weight: torch.Tensor, eps: float) -> None:
+        size = weight.shape[-1]
+        self._weight, self._least = weight.float() * size**0.5, torch.tensor((size * eps) ** 0.5)
+
+    def divided(self, by: float) -> _Norm:
+        """This norm with all that comes out of it divided `by`."""
+        other = copy(self)
+        other._weight = self._weight / by
+        return other
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        return (x * self._weight).div_(torch.hypot(torch.linalg.vector_norm(x, dim=-1, keepdim=True), self._least))
+
+
+def _rotate(heads: torch.Tensor, rotation: torch.Tensor) -> torch.Tensor:
+    """Rotary positions on (rows, heads, head_dim), where pairs stand side by side."""
+    pairs = torch.view_as_complex(heads.unflatten(-1, (-1, 2)))
+    return torch.view_as_real(pairs * rotation).flatten(-2)
+
+
+def packed(modules: Sequence[torch.nn.Linear], order: torch.Tensor | None = None) -> Linear:
+    """One product for linear layers that read the same rows: (rows, in) -> (rows, sum of outs), weights laid out for oneDNN.
+    order: in which the outs come."""
+    return _product(*_joint(modules, order))
+
+
+def _joint(modules: Sequence[torch.nn.Linear], order: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """Weight (sum of outs, in) and bias of all `modules` as one layer."""
+    weight = torch.cat([module.weight for module in modules])
+    bias = torch.cat([module.bias for module in modules]) if modules[0].bias is not None else None
+    if order is None:
+        return weight, bias
+    return weight[order], None if bias is None else bias[order]
+
+
+def _product(weight: torch.Tensor, bias: torch.Tensor | None) -> Linear:
+    try:
+        laid_out = torch.ops.mkldnn._reorder_linear_weight(weight, 8)
+        multiply = torch.ops.mkldnn._linear_pointwise
+        multiply(weight.new_zeros(1, weight.shape[1]), laid_out, bias, "none", [], "")
+    except (RuntimeError, NotImplementedError, AttributeError):  # a build of torch without oneDNN
+        return lambda x: F.linear(x, weight, bias)
+    return lambda x: multiply(x, laid_out, bias, "none", [], "")
+
+
+def packed_int8(modules: Sequence[torch.nn.Linear], order: torch.Tensor | None = None) -> Linear:
+    """`packed` with weights rounded to int8, one scale for each output, wherever at most INT8_ROWS rows come. More rows are
+    multiplied in a type the processor computes with: bfloat16 takes a CPU without it four times as long as float32.
+
+    The AVX-512 kernel of torch 2.13 reads past the end of rows whose length is no multiple of 16: it returns garbage, or kills
+    the process. Any number of rows and of outputs is safe.
+    """
+    exact, bias = _joint(modules, order)
+    weight, dtype = exact.float(), lean_dtype(exact.device)
+    wide = _product(exact.to(dtype), None if bias is None else bias.to(dtype))
+    scales = weight.abs().amax(1).clamp(min=1e-12) / 127  # (out,)
+    rounded, scales = (weight / scales[:, None]).round().to(torch.int8), scales.to(exact.dtype)
+    padding = (0, -weight.shape[1] % INT8_STEP)
+    rounded = F.pad(rounded, padding)
+
+    def multiply(x: torch.Tensor) -> torch.Tensor:
+        if len(x) > INT8_ROWS:
+            return wide(x.to(dtype))
+        x = F.pad(x, padding) if padding[1] else x
+        product = torch._weight_int8pack_mm(x, rounded, scales)
+        return product if bias is None else product + bias
+
+    return multiply

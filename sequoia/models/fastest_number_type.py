@@ -1,0 +1,53 @@
+"""Which number type a model runs fastest in on this device. Decides by measuring where that is cheap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from sequoia.models.pass_times import Pass, opened
+from sequoia.models.tree_forward import TreeModel
+
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+MEASURED_UP_TO = 200_000_000  # parameters; beyond, the second copy is not worth its memory
+_ROUNDS = 8
+
+
+def best_dtype(hf: Any, read: Callable[[torch.dtype], Any], name: str, width: int, draft: bool = False) -> TreeModel:
+    """`hf` in the number type that runs `width` rows fastest: measured for small models on a CPU, elsewhere the one it was read
+    in. A draft may also have its weights rounded to int8.
+
+    read: gives the model in another number type. It is read again and not converted, as `transformers` keeps some of its numbers
+    in float32 whatever the others are (rotary frequencies, some routers), which `hf.to(dtype)` would round.
+    """
+    if hf.device.type != "cpu" or hf.num_parameters() > MEASURED_UP_TO:
+        return TreeModel(hf, name).quicken()
+    wide, half = (hf if hf.dtype == dtype else read(dtype) for dtype in (torch.float32, torch.bfloat16))
+    models = [TreeModel(one, name).quicken() for one in (wide, half)]
+    rounded = TreeModel(half, name).quicken(int8=True) if draft else models[1]
+    return fastest([*models, rounded] if rounded.numbers == "int8" else models, width)
+
+
+def fastest(models: list[TreeModel], width: int) -> TreeModel:
+    """The model with the smallest time for `width` rows after a short prefix."""
+    times = least_seconds(models, width)
+    return models[min(range(len(models)), key=times.__getitem__)]
+
+
+def least_seconds(models: list[TreeModel], width: int) -> list[float]:
+    """The smallest time of each model for `width` rows after a short prefix, in interleaved rounds.
+
+    The smallest and not the median: what else the machine does only ever adds time, and a choice made here stays for a whole run.
+    """
+    trials = [_trial(model, width) for model in models]
+    for _ in range(_ROUNDS):
+        for trial in trials:
+            trial.run()
+    return [min(trial.times) for trial in trials]
+
+
+def _trial(model: TreeModel, width: int) -> Pass:
+    prefix, width = max(1, min(48, model.limit - width)), min(width, model.limit - 1)
+    return Pass(opened(model, width, prefix), width)

@@ -1,0 +1,137 @@
+"""Pair: a target, its draft and their tokenizer, and the way between text and token ids. Does not load or run anything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.errors import BadPair, BadPrompt
+from sequoia.library_errors import panicked
+from sequoia.models.chat.chat_template import MOST_CHARS, ChatTemplate
+from sequoia.models.pair_cache import Findings
+from sequoia.models.streamed_text import Pieces
+from sequoia.models.tree_forward import TreeModel
+
+MAX_PROMPT_CHARS = 20_000
+
+
+@dataclass(frozen=True)
+class Known:
+    """An acceptance vector shipped with a pair to plan with: counted over texts of one `kind` at one temperature, and fitted to
+    what a tree made of them (see fit.py).
+
+    agreement: how much of p and q is common to both, on average over those texts' own tokens (see teacher.agreement); it tells
+    of what kind another text is. None where it was not counted.
+    """
+
+    temperature: float
+    acceptance: Acceptance
+    kind: str = ""
+    agreement: float | None = None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What decoding needs. `begin` is put before every prompt and `stop` ends a run; `known` are shipped acceptance vectors,
+    those of the usual kind of text first; `measured` keeps what auto.py finds out about this very pair, so that it measures once.
+    `template` wraps a prompt as a chat message, None where the models have none; with `chats` every prompt is wrapped.
+
+    Raises BadPair where the two vocabularies differ in size.
+    """
+
+    name: str
+    target: TreeModel
+    draft: TreeModel
+    tokenizer: Any
+    begin: tuple[int, ...] = ()
+    stop: frozenset[int] = frozenset()
+    known: tuple[Known, ...] = ()
+    measured: Findings = field(default_factory=Findings, repr=False, compare=False)
+    template: ChatTemplate | None = field(default=None, repr=False, compare=False)
+    chats: bool = False
+
+    def __post_init__(self) -> None:
+        if self.target.vocab != self.draft.vocab:
+            raise BadPair(f"the target has {self.target.vocab} tokens and the draft {self.draft.vocab}; they must be the same")
+
+    @property
+    def limit(self) -> int:
+        """Tokens either model can hold at most."""
+        return min(self.target.limit, self.draft.limit)
+
+    @property
+    def limit_reason(self) -> str:
+        """Why that is less than the models' configs state, "" where it is not."""
+        reasons = [one.limit_reason for one in (self.target, self.draft) if one.limit == self.limit]
+        return next(filter(None, reasons), "")
+
+    def as_chat(self) -> Pair:
+        """The same pair for which every prompt is a chat message. Acceptance is another one for it, and measured apart."""
+        return self if self.chats else replace(self, chats=True, measured=self.measured.as_chat())
+
+    def encode(self, prompt: str, chat: bool | None = None) -> tuple[int, ...]:
+        """Token ids of `prompt`, or with `chat` of the chat message made of it, up to where the answer begins; None: as the pair
+        does.
+
+        Raises BadPrompt where it is empty, no text, too long, leaves no room for an answer or makes the chat template fail.
+        """
+        if not isinstance(prompt, str) or not prompt.strip():
+            raise BadPrompt("the prompt is empty; type some text for the models to continue")
+        if len(prompt) > MAX_PROMPT_CHARS:
+            raise BadPrompt(f"the prompt has {len(prompt)} characters; allowed are {MAX_PROMPT_CHARS}")
+        if any("\ud800" <= character <= "\udfff" for character in prompt):
+            raise BadPrompt("the prompt holds half a character (a lone surrogate), which no text can; type it again")
+        ids = self._message(prompt) if (self.chats if chat is None else chat) else self._text(prompt)
+        if not ids:
+            raise BadPrompt("the prompt has no token: this pair's tokenizer knows none of its characters")
+        if len(ids) >= self.limit:
+            why = f": {self.limit_reason}" if self.limit_reason else ""
+            raise BadPrompt(
+                f"the prompt has {len(ids)} tokens; the models hold {self.limit}, at least one of them "
+                f"a new one{why}"
+            )
+        return ids
+
+    def require_room(self, prompt: Sequence[int], new: int) -> None:
+        """Raises BadPrompt where `prompt` and `new` tokens are more than a model can be used for,
+        although its config states a longer context. Otherwise a run just ends where the context does."""
+        total = len(prompt) + new
+        if total > self.limit and self.limit_reason:
+            raise BadPrompt(
+                f"the prompt's {len(prompt)} tokens and {new} new ones are {total}; the models hold "
+                f"{self.limit} of both together: {self.limit_reason}"
+            )
+
+    def _text(self, prompt: str) -> tuple[int, ...]:
+        ids = self._ids(prompt)
+        return ids if ids[:len(self.begin)] == self.begin else self.begin + ids
+
+    def _message(self, prompt: str) -> tuple[int, ...]:
+        """Tokens of the rendered template, which writes special tokens itself."""
+        if self.template is None:
+            raise BadPrompt("these models have no chat template; a prompt can only be continued as it stands")
+        return self._ids(self.template(prompt), add_special_tokens=False)
+
+    def _ids(self, text: str, **options: Any) -> tuple[int, ...]:
+        """Every text that is made tokens passes here; the tokenizer was tried with texts of that length
+        (matching.py)."""
+        if len(text) > MOST_CHARS:
+            raise BadPrompt(f"the prompt is a text of {len(text)} characters with its template; allowed "
+                            f"are {MOST_CHARS}")
+        try:
+            return tuple(self.tokenizer(text, **options)["input_ids"])
+        except BaseException as problem:
+            if not panicked(problem):
+                raise
+            raise BadPrompt("the tokenizer broke on this prompt; try another text") from problem
+
+    @cached_property
+    def pieces(self) -> Pieces:
+        return Pieces(self.tokenizer)
+
+    def piece(self, token: int) -> str:
+        """The text of one token inside a text."""
+        return self.pieces.of(token)

@@ -1,0 +1,24 @@
+"""What was made of the latest tree, kept: masks are large, and most steps of a run share one tree."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from sequoia.algorithm.tree import Tree
+
+T = TypeVar("T")
+
+
+class Latest(Generic[T]):
+    """`make(tree)`, made anew only where what was made last does not serve: serves(tree, the tree it was made of)."""
+
+    def __init__(self, make: Callable[[Tree], T], serves: Callable[[Tree, Tree], bool] = operator.eq) -> None:
+        self._make, self._serves = make, serves
+        self._kept: tuple[Tree, T] | None = None
+
+    def __call__(self, tree: Tree) -> T:
+        if self._kept is None or not (self._kept[0] is tree or self._serves(tree, self._kept[0])):
+            self._kept = tree, self._make(tree)
+        return self._kept[1]

@@ -1,0 +1,146 @@
+"""The fastest tree for a machine (paper: section 3.3): expected tokens held against seconds. Measures nothing itself.
+
+One step verifies n nodes in one pass of the target, runs the draft once a level over the nodes that have children there,
+and pays the engine's own overhead. Plain decoding is the step of one node. All times are in seconds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.best_tree import Growth, best_first, expected_tokens
+from sequoia.algorithm.tree import MAX_NODES, Tree
+from sequoia.errors import BadTree
+from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.validate_input import number, whole
+
+__all__ = ["HardwareProfile", "Plan", "SpeedupGrid", "best_plan", "predict", "speedup_grid", "step_seconds"]
+
+USUAL_NODES, USUAL_LEVELS, WIDE_LEVELS = 128, 16, 24  # the last is for larger trees than usual
+_ROUNDING = 1e-12  # a larger tree must win by more than this
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A tree and what is predicted of it: tokens and seconds of one step, and speed-up over plain decoding."""
+
+    tree: Tree
+    expected_tokens: float
+    predicted_seconds: float
+    predicted_speedup: float
+
+
+@dataclass(frozen=True, eq=False)
+class SpeedupGrid:
+    """Plans over level caps (rows) and sizes (columns); None and NaN where no tree has that size."""
+
+    levels: tuple[int, ...]
+    sizes: tuple[int, ...]
+    plans: tuple[tuple[Plan | None, ...], ...]
+
+    @property
+    def speedups(self) -> np.ndarray:
+        """Predicted speed-ups, (levels, sizes)."""
+        return np.array([[plan.predicted_speedup if plan else math.nan for plan in row] for row in self.plans])
+
+
+def step_seconds(tree: Tree, profile: HardwareProfile) -> float:
+    """Predicted time of one step with `tree`: one target pass, a draft pass per level but the leaves', and the overhead."""
+    return profile.verify_seconds(len(tree)) + profile.overhead(len(tree)) + sum(map(profile.level_seconds, tree.widths))
+
+
+def predict(tree: Tree, acceptance: Acceptance, profile: HardwareProfile) -> Plan:
+    """The plan that consists of `tree`, whatever its shape."""
+    tokens, seconds = expected_tokens(tree, acceptance), step_seconds(tree, profile)
+    return Plan(tree, tokens, seconds, tokens * profile.plain_seconds / seconds)
+
+
+def bounds(profile: HardwareProfile) -> tuple[int, int]:
+    """Nodes and levels of a planned tree at most: as many nodes as were timed, where that is more than usual."""
+    nodes = min(max(USUAL_NODES, profile.target_seconds[-1][0]), MAX_NODES)
+    return nodes, levels_for(nodes)
+
+
+def levels_for(nodes: int) -> int:
+    """Levels at most of a planned tree of up to `nodes` nodes."""
+    return USUAL_LEVELS if nodes <= USUAL_NODES else WIDE_LEVELS
+
+
+def best_plan(acceptance: Acceptance, profile: HardwareProfile, max_nodes: int | None = None, max_levels: int | None = None,
+              slack: float = 0.0) -> Plan:
+    """The fastest of the best trees of all sizes and level caps up to the bounds; never below plain decoding. Without bounds,
+    those of `bounds`.
+
+    With `slack`, of all that come within that share of the fastest, the one with the most expected tokens: times are
+    measured to a few per cent, and the larger tree loses less when acceptance turns out otherwise.
+    A vector that increases somewhere is smoothed first, and the plan's prediction is made with the smoothed one.
+    Raises BadTree for bounds outside 1 to MAX_NODES or a slack outside 0 to 1.
+    """
+    max_nodes = whole(bounds(profile)[0] if max_nodes is None else max_nodes, "max_nodes", 1, MAX_NODES, BadTree)
+    max_levels = whole(levels_for(max_nodes) if max_levels is None else max_levels, "max_levels", 1, MAX_NODES, BadTree)
+    slack, acceptance = number(slack, "slack", 0, 1, BadTree), acceptance.smoothed()
+    found = list(_growths(acceptance, profile, max_nodes, max_levels))
+    fastest, tree = 1.0 + _ROUNDING, Tree.chain(1)
+    for growth, speedups in found:
+        n = int(speedups.argmax()) + 1
+        if speedups[n - 1] > fastest:
+            fastest, tree = speedups[n - 1] * (1 + _ROUNDING), growth.tree(n)
+    if slack and len(tree) > 1:
+        tree = _roomiest(found, max(fastest * (1 - slack), 1.0))
+    return predict(tree, acceptance, profile)
+
+
+def _growths(acceptance: Acceptance, profile: HardwareProfile, max_nodes: int, max_levels: int
+             ) -> Iterator[tuple[Growth, np.ndarray]]:
+    """For each level cap, the best trees of all sizes and their predicted speed-ups, (nodes,)."""
+    clock = _Clock(profile, max_nodes)
+    for levels in range(2, max_levels + 1):
+        growth = best_first(acceptance, max_nodes, levels)
+        yield growth, profile.plain_seconds * np.array(growth.totals) / [*clock.steps(growth)]
+        if max(growth.depths) + 1 < levels:
+            break  # the cap no longer binds, so higher ones give the same trees
+
+
+def _roomiest(found: Sequence[tuple[Growth, np.ndarray]], least: float) -> Tree:
+    """The tree with the most expected tokens among those with a speed-up of at least `least`."""
+    fits = [(growth.totals[n], growth, n + 1) for growth, speedups in found for n in np.flatnonzero(speedups >= least)]
+    _, growth, n = max(fits, key=lambda fit: fit[0])
+    return growth.tree(int(n))
+
+
+def speedup_grid(acceptance: Acceptance, profile: HardwareProfile, sizes: Sequence[int], levels: Sequence[int]) -> SpeedupGrid:
+    """The best tree of each size under each level cap, with its prediction. The vector is smoothed as in `best_plan`."""
+    sizes = tuple(whole(n, "size", 1, MAX_NODES, BadTree) for n in sizes)
+    levels = tuple(whole(cap, "levels", 1, MAX_NODES, BadTree) for cap in levels)
+    acceptance = acceptance.smoothed()
+    rows = []
+    for cap in levels:
+        growth = best_first(acceptance, max(sizes, default=1) if cap > 1 else 1, cap)
+        rows.append(tuple(predict(growth.tree(n), acceptance, profile) if n <= len(growth) else None for n in sizes))
+    return SpeedupGrid(levels, sizes, tuple(rows))
+
+
+class _Clock:
+    """Times of one profile, looked up once, so that every size of a growth can be timed while it grows."""
+
+    def __init__(self, profile: HardwareProfile, nodes: int) -> None:
+        self._pass = [profile.verify_seconds(n) + profile.overhead(n) for n in range(1, nodes + 1)]
+        self._level = [0.0] + [profile.level_seconds(width) for width in range(1, nodes + 1)]
+
+    def steps(self, growth: Growth) -> Iterator[float]:
+        """Seconds of a step with the first 1, 2, ... nodes of `growth`."""
+        widths = [0] * (max(growth.depths) + 1)
+        has_children = [False] * len(growth)
+        drafting = 0.0
+        for node, parent in enumerate(growth.parents):
+            if node > 0 and not has_children[parent]:
+                has_children[parent] = True
+                depth = growth.depths[parent]
+                widths[depth] += 1
+                drafting += self._level[widths[depth]] - self._level[widths[depth] - 1]
+            yield self._pass[node] + drafting

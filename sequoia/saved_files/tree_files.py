@@ -1,0 +1,118 @@
+"""Trees in the forms other programs read, and back. Writes no files; the project's own form is Tree.to_json.
+
+Node-link: what networkx.node_link_graph reads. Paths: for every node but the root, the ranks on the way to it, the first child
+being 0 (the form Medusa's trees are written in). Branching: children a node, level by level (SpecInfer's form).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import networkx as nx
+
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.best_tree import scores
+from sequoia.algorithm.tree import MAX_NODES, Tree
+from sequoia.errors import BadTree
+from sequoia.validate_input import shown
+
+HEAD = ("node", "parent", "level", "rank", "chance_to_be_accepted")
+
+
+def to_node_link(tree: Tree) -> dict[str, Any]:
+    """Data for JSON; nodes carry `depth` and `rank`."""
+    return nx.node_link_data(tree.to_networkx(), edges="edges")
+
+
+def from_node_link(data: Any) -> Tree:
+    """The tree in node-link data, whatever its nodes are called; siblings in the order of their `rank`, or of their edges.
+
+    Raises BadTree for anything that is not one rooted tree of at most MAX_NODES nodes.
+    """
+    if not isinstance(data, Mapping) or not isinstance(data.get("nodes"), list) or not isinstance(data.get("edges"), list):
+        raise BadTree("node-link data must be an object with the lists nodes and edges")
+    if not 1 <= len(data["nodes"]) <= MAX_NODES:
+        raise BadTree(f"node-link data with {len(data['nodes'])} nodes; allowed are 1 to {MAX_NODES}")
+    try:
+        graph = nx.node_link_graph(dict(data), directed=True, multigraph=False, edges="edges")
+    except (nx.NetworkXException, KeyError, TypeError, AttributeError, ValueError) as problem:
+        raise BadTree(f"node-link data that networkx cannot read: {type(problem).__name__}: {problem}") from None
+    if not nx.is_arborescence(graph):
+        raise BadTree(f"the graph of {len(graph)} nodes and {graph.number_of_edges()} edges is not one rooted tree with edges "
+                      "away from its root")
+    return _numbered(graph)
+
+
+def _numbered(graph: nx.DiGraph) -> Tree:
+    order = [next(node for node, degree in graph.in_degree() if degree == 0)]
+    parents = [-1]
+    for i, node in enumerate(order):
+        below = sorted(graph.successors(node), key=lambda child: _rank(graph, child))
+        order += below
+        parents += [i] * len(below)
+    return Tree(tuple(parents))
+
+
+def _rank(graph: nx.DiGraph, node: Any) -> float:
+    rank = graph.nodes[node].get("rank", 0)
+    return rank if isinstance(rank, int | float) else 0
+
+
+def to_paths(tree: Tree) -> list[list[int]]:
+    """The ranks on the way to each node but the root, in breadth-first order."""
+    paths: list[list[int]] = [[]]
+    for parent, rank in zip(tree.parents[1:], tree.ranks[1:], strict=True):
+        paths.append([*paths[parent], rank])
+    return paths[1:]
+
+
+def from_paths(paths: Any) -> Tree:
+    """The tree whose nodes these paths are, in any order. Raises BadTree where a parent or an earlier sibling is missing."""
+    found = {_path(path): None for path in _some(paths)}
+    number: dict[tuple[int, ...], int] = {(): 0}
+    parents = [-1]
+    for path in sorted(found, key=lambda path: (len(path), path)):
+        if path[:-1] not in number:
+            raise BadTree(f"path {list(path)} has no parent {list(path[:-1])} in the list")
+        if path[-1] and (*path[:-1], path[-1] - 1) not in number:
+            raise BadTree(f"path {list(path)} has no sibling {[*path[:-1], path[-1] - 1]} before it")
+        number[path] = len(parents)
+        parents.append(number[path[:-1]])
+    return Tree(tuple(parents))
+
+
+def _some(paths: Any) -> list[Any]:
+    if isinstance(paths, str | bytes | Mapping) or not isinstance(paths, Iterable):
+        raise BadTree(f"paths must be a list of lists of ranks, not {shown(paths)}")
+    paths = list(paths)
+    if len(paths) > MAX_NODES - 1:
+        raise BadTree(f"{len(paths)} paths; allowed are {MAX_NODES - 1}, one for each node but the root")
+    return paths
+
+
+def _path(path: Any) -> tuple[int, ...]:
+    if not isinstance(path, list | tuple) or not 1 <= len(path) < MAX_NODES or not all(type(r) is int and r >= 0 for r in path):
+        raise BadTree(f"{shown(path)} is not a path: wanted is a list of ranks, whole numbers from 0")
+    return tuple(path)
+
+
+def to_branching(tree: Tree) -> list[int] | None:
+    """Children a node, level by level, or None where nodes of one level have different numbers of children."""
+    levels: list[set[int]] = [set() for _ in range(tree.levels - 1)]
+    for depth, children in zip(tree.depths, tree.children, strict=True):
+        if depth < tree.levels - 1:
+            levels[depth].add(len(children))
+    return [counts.pop() for counts in levels] if all(len(counts) == 1 for counts in levels) else None
+
+
+def to_csv(tree: Tree, acceptance: Acceptance) -> str:
+    """Every node with its place, counted from 1 but for node and parent, and its chance to be accepted in a step."""
+    text = io.StringIO()
+    rows = csv.writer(text)
+    rows.writerow(HEAD)
+    for node, chance in enumerate(scores(tree, acceptance)):
+        rows.writerow((node, tree.parents[node], tree.depths[node] + 1, tree.ranks[node] + 1, repr(chance)))
+    return text.getvalue()

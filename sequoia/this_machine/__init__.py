@@ -1,0 +1,1 @@
+"""This computer: memory, number types, clocks, and processes of their own."""

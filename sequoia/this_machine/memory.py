@@ -1,0 +1,46 @@
+"""What is free on a device, held against what is about to be asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import psutil
+import torch
+
+from sequoia.errors import OutOfMemory
+
+ROOM = 1.1  # of the weights' bytes: a tenth for everything else
+
+
+def free_bytes(device: torch.device) -> int:
+    """Bytes that can still be had: of the graphics card, what torch holds unused included, else of the machine."""
+    if device.type != "cuda":
+        return psutil.virtual_memory().available
+    return torch.cuda.mem_get_info(device)[0] + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+
+
+def require(needed: float, device: torch.device, what: str, advice: str = "") -> None:
+    """OutOfMemory, naming both figures, where `what` needs more than is free."""
+    if needed > (free := free_bytes(device)):
+        raise OutOfMemory(f"{what} about {size(needed)} on {device}; free are {size(free)}{advice}")
+
+
+def require_possible(needed: float, device: torch.device, together: bool, what: str) -> None:
+    """OutOfMemory where `what` needs more than the device has when nothing else is on it; `together`: than all graphics cards."""
+    cards = range(torch.cuda.device_count()) if together else [device.index or 0]
+    most = (sum(torch.cuda.get_device_properties(card).total_memory for card in cards) if device.type == "cuda"
+            else psutil.virtual_memory().total)
+    if needed > most:
+        where = "the graphics memory" if device.type == "cuda" else "this machine"
+        raise OutOfMemory(f"{what} about {size(needed)}; {where} has {size(most)} in all")
+
+
+def require_each(needed: Mapping[torch.device, float], what: str, advice: str = "") -> None:
+    """`require` on every device."""
+    for device, count in needed.items():
+        require(count, device, what, advice)
+
+
+def size(count: float) -> str:
+    """A count of bytes in words."""
+    return f"{count / 1e9:.1f} GB" if count >= 1e8 else f"{count / 1e6:.1f} MB"

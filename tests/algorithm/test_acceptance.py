@@ -1,0 +1,162 @@
+"""Acceptance vectors: what is let in, smoothing, the power law, and files."""
+
+from __future__ import annotations
+
+import math
+import random
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sequoia.algorithm.acceptance import Acceptance, non_increasing
+from sequoia.errors import BadAcceptance
+
+BAD = [  # (rates, what the message must name)
+    ((), "no rates"),
+    ((0.0,) * 1025, "more than 1024"),
+    ((-0.1,), "rates[0]: -0.1 is not a number from 0 to 1"),
+    ((0.5, 1.5), "rates[1]: 1.5 is not a number from 0 to 1"),
+    ((0.7, 0.4), "sum to 1.1; they exclude each other, so the sum is at most 1"),
+    ((math.nan,), "rates[0]: nan"),
+    ((math.inf,), "rates[0]: inf"),
+    ((True,), "rates[0]: True"),
+    (("0.5",), "rates[0]: '0.5'"),
+    ((None,), "rates[0]: None"),
+    ((10**5000,), "rates[0]: an integer of 16610 bits"),
+    (([0.5],), "rates[0]: a list"),
+    ("0.5", "must be a list of numbers, not '0.5'"),
+    (0.5, "must be a list of numbers, not 0.5"),
+    (None, "must be a list of numbers, not None"),
+    ({0.5: 1}, "must be a list of numbers, not a dict"),
+]
+
+
+@pytest.mark.parametrize(("rates", "named"), BAD)
+def test_bad_vectors_are_refused_by_name_and_bound(rates: Any, named: Any) -> None:
+    with pytest.raises(BadAcceptance) as caught:
+        Acceptance(rates)
+    assert named in str(caught.value)
+
+
+def test_good_vectors_become_floats() -> None:
+    assert Acceptance([1, 0]).rates == (1.0, 0.0)
+    assert Acceptance(np.array([0.5, 0.25], dtype=np.float32)).rates == (0.5, 0.25)
+    assert Acceptance(iter([0.5])).rates == (0.5,)
+    assert all(type(rate) is float for rate in Acceptance([np.float32(0.5), 0, np.int64(0)]).rates)
+
+
+def test_rounding_of_the_sum_is_forgiven_but_no_more() -> None:
+    assert Acceptance((0.5, 0.5 + 5e-10)).rates[1] > 0.5
+    with pytest.raises(BadAcceptance, match="sum to"):
+        Acceptance((0.5, 0.5 + 2e-9))
+
+
+def test_smoothing_agrees_with_the_min_max_formula() -> None:
+    """Isotonic regression in closed form, rate k = min over i <= k of max over j >= k of mean(i..j), for random vectors.
+
+    Guards a pool that is not merged back far enough or forgets its weight.
+    """
+    rng = random.Random(1)
+    for _ in range(300):
+        values = [rng.choice([0.0, rng.random()]) for _ in range(rng.randint(1, 9))]
+        exact = [min(max(np.mean(values[i:j + 1]) for j in range(k, len(values))) for i in range(k + 1))
+                 for k in range(len(values))]
+        assert non_increasing(values) == pytest.approx(exact, abs=1e-12)
+
+
+def test_smoothing_keeps_the_sum_and_leaves_ordered_vectors_alone() -> None:
+    noisy = Acceptance((0.5, 0.1, 0.2, 0.0, 0.05))
+    smooth = noisy.smoothed()
+    assert not noisy.is_monotone
+    assert smooth.is_monotone
+    assert smooth.rates == pytest.approx((0.5, 0.15, 0.15, 0.025, 0.025))
+    assert math.fsum(smooth.rates) == pytest.approx(math.fsum(noisy.rates))
+    assert smooth.smoothed() == smooth
+
+
+def test_power_law_has_its_shape_and_is_fitted_back() -> None:
+    law = Acceptance.power_law(exponent=1.7, first=0.45, length=20)
+    assert law.rates[0] == 0.45
+    assert all(b / a == pytest.approx(((k + 1) / k) ** -1.7) for k, (a, b) in enumerate(pairwise(law.rates), start=1))
+    assert law.fit_power_law() == pytest.approx((0.45, 1.7), rel=1e-9)
+
+
+def test_power_law_fit_weighs_points_by_their_rate() -> None:
+    """A tail that falls off the law hardly moves the fit; with equal weights the exponent would be above 2."""
+    first, exponent = Acceptance((0.5, 0.25, 0.5 / 3, 1e-7, 1e-7)).fit_power_law()
+    assert first == pytest.approx(0.5, rel=0.01)
+    assert exponent == pytest.approx(1.0, abs=0.02)
+
+
+@pytest.mark.parametrize(("arguments", "named"), [
+    ((-1, 0.5, 3), "exponent: -1 is not a number from 0 to 100"),
+    ((math.nan, 0.5, 3), "exponent: nan"),
+    ((1, 1.5, 3), "first rate: 1.5 is not a number from 0 to 1"),
+    ((1, 0.5, 0), "length: 0 is not a whole number from 1 to 1024"),
+    ((1, 0.5, 2.0), "length: 2.0 is not a whole number"),
+    ((0, 0.5, 3), "sum to 1.5"),
+])
+def test_bad_power_laws_are_refused(arguments: Any, named: Any) -> None:
+    with pytest.raises(BadAcceptance) as caught:
+        Acceptance.power_law(*arguments)
+    assert named in str(caught.value)
+
+
+def test_power_law_needs_two_positive_rates() -> None:
+    with pytest.raises(BadAcceptance, match="needs 2 positive rates, not 1"):
+        Acceptance((0.5, 0.0)).fit_power_law()
+
+
+def test_json_round_trip_is_exact() -> None:
+    rng = random.Random(2)
+    for _ in range(50):
+        weights = [rng.random() for _ in range(rng.randint(1, 40))]
+        acceptance = Acceptance(tuple(w / sum(weights) / 1.01 for w in weights))
+        assert Acceptance.from_json(acceptance.to_json()) == acceptance
+
+
+HEAD = '{"format": "sequoia-acceptance", "version": 1, "rates": '
+
+
+@pytest.mark.parametrize(("text", "named"), [
+    ("", "not a JSON file"),
+    ("[" * 30_000, "not a JSON file"),
+    (HEAD + "[" * 30_000 + "]" * 30_000 + "}", "not a JSON file"),
+    (HEAD + "[" * 400 + "]" * 400 + "}", "rates[0]: a list"),
+    (HEAD + "[NaN]}", "NaN is not allowed"),
+    (HEAD + "[-Infinity]}", "-Infinity is not allowed"),
+    (HEAD + "[1e999]}", "rates[0]: inf"),
+    (HEAD + "[1" + "0" * 5000 + "]}", "not a JSON file"),
+    (HEAD + "[1" + "0" * 4000 + "]}", "an integer of"),
+    (HEAD + "[true]}", "rates[0]: True"),
+    (HEAD + '"0.5"}', "must be a list"),
+    (HEAD + "{}}", "must be a list"),
+    ('{"format": "sequoia-acceptance", "version": 1}', "must be a list of numbers, not None"),
+    ('{"format": "sequoia-acceptance", "version": 2, "rates": [0.5]}', "needs format 'sequoia-acceptance' and version 1"),
+    ('{"format": "sequoia-acceptance", "version": true, "rates": [0.5]}', "version 1"),
+    ('{"format": "sequoia-tree", "version": 1, "rates": [0.5]}', "needs format 'sequoia-acceptance'"),
+    ("[0.5]", "needs format"),
+    (" " * 65_537, "65537 characters is over the 65536 allowed"),
+    (None, "is text, not None"),
+    (b"{}", "is text, not a bytes"),
+])
+def test_hostile_files_raise_only_bad_acceptance(text: Any, named: Any) -> None:
+    with pytest.raises(BadAcceptance) as caught:
+        Acceptance.from_json(text)
+    assert named in str(caught.value)
+
+
+def test_damaged_files_raise_only_bad_acceptance() -> None:
+    """Any single character of a good file replaced: either still a vector, or BadAcceptance and nothing else."""
+    good = Acceptance((0.5, 0.25, 0.0625)).to_json()
+    outcomes = set()
+    for place in range(len(good)):
+        for char in '"x9-[{}],.e ':
+            try:
+                Acceptance.from_json(good[:place] + char + good[place + 1:])
+                outcomes.add("vector")
+            except BadAcceptance:
+                outcomes.add("refused")
+    assert outcomes == {"vector", "refused"}

@@ -1,0 +1,172 @@
+"""The warp against a plain reference in Python floats: temperature, top-p, one-hot rows, and a draft that has every token."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+
+import pytest
+import torch
+
+from sequoia.algorithm.distributions import draft_rows, nucleus, row_warp, target_rows
+from sequoia.algorithm.sampling_params import Policy
+from sequoia.errors import BadModel
+
+
+def some_logits(rows: int, vocab: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    rng = random.Random(rows * vocab)
+    return torch.tensor([[rng.gauss(0, 2) for _ in range(vocab)] for _ in range(rows)], dtype=dtype)  # (rows, vocab)
+
+
+def reference(logits: list[float], temperature: float, top_p: float) -> list[float]:
+    """softmax(logits / temperature), cut token by token from the top until the mass is reached, renormalised."""
+    powers = [math.exp((logit - max(logits)) / temperature) for logit in logits]
+    probs = [power / math.fsum(powers) for power in powers]
+    kept: list[int] = []
+    for token in sorted(range(len(probs)), key=lambda token: -probs[token]):
+        kept.append(token)
+        if top_p < 1 and math.fsum(probs[token] for token in kept) >= top_p:
+            break
+    mass = math.fsum(probs[token] for token in kept)
+    return [probs[token] / mass if token in kept else 0.0 for token in range(len(probs))]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16, torch.float64])
+@pytest.mark.parametrize("temperature", [0.3, 1.0, 2.5])
+@pytest.mark.parametrize("top_p", [1.0, 0.9, 0.4, 0.01])
+def test_target_equals_the_reference(dtype: torch.dtype, temperature: float, top_p: float) -> None:
+    """Computed in float64 whatever the logits are; bf16 logits are exact numbers, only coarse ones."""
+    logits = some_logits(5, 30, dtype)
+    found = target_rows(logits, Policy(temperature=temperature, top_p=top_p))
+    assert found.dtype == torch.float64
+    wanted = torch.tensor([reference(row, temperature, top_p) for row in logits.double().tolist()], dtype=torch.float64)
+    assert (found - wanted).abs().max() < 1e-14
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("top_p", [1.0, 0.9, 0.4])
+def test_draft_has_the_same_warp_and_every_token(dtype: torch.dtype, top_p: float) -> None:
+    """Without full support a node with more children than the nucleus would draw the rest of them blindly."""
+    logits = some_logits(5, 30, dtype)
+    found = draft_rows(logits, Policy(temperature=0.7, top_p=top_p))
+    wanted = torch.tensor([reference(row, 0.7, top_p) for row in logits.double().tolist()])
+    assert found.dtype == torch.float32
+    assert (found > 0).all()
+    assert (found - wanted).abs().max() < 3e-6
+    assert (found.double().sum(-1) - 1).abs().max() < 1e-6
+
+
+def test_draft_below_the_cut_keeps_the_draft_order() -> None:
+    logits = some_logits(1, 30)
+    found = draft_rows(logits, Policy(temperature=1, top_p=0.4))
+    assert found[0].argsort(descending=True).tolist() == logits[0].argsort(descending=True).tolist()
+
+
+def test_draft_at_temperature_zero_is_the_draft_at_one() -> None:
+    """The order of its tokens is all that counts then, and top-p must not cut it short."""
+    logits = some_logits(4, 20)
+    assert torch.equal(draft_rows(logits, Policy(temperature=0, top_p=0.3)), draft_rows(logits, Policy(temperature=1)))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_temperature_zero_is_one_hot(dtype: torch.dtype) -> None:
+    logits = some_logits(4, 20, dtype)
+    found = target_rows(logits, Policy(temperature=0, top_p=0.5))
+    assert found.dtype == torch.float64
+    assert found.sum(-1).tolist() == [1] * 4
+    assert found.argmax(-1).tolist() == logits.argmax(-1).tolist()
+
+
+@pytest.mark.parametrize("temperature", [5e-324, 1e-50, 1e-30, 1e-8])
+@pytest.mark.parametrize("rows", [target_rows, draft_rows])
+def test_tiny_temperatures_end_in_one_hot_rows(rows: object, temperature: float) -> None:
+    """Dividing the raw logits by 1e-50 gives infinity, and infinity less infinity is NaN."""
+    logits = torch.tensor([[900.0, -900.0, 899.0, 0.0]])
+    assert rows(logits, Policy(temperature=temperature)).tolist() == [[1, 0, 0, 0]]
+
+
+def test_forbidden_tokens_stay_forbidden() -> None:
+    logits = torch.tensor([[1.0, -math.inf, 0.5]])
+    assert target_rows(logits, Policy(temperature=1))[0, 1] == 0
+    assert target_rows(logits, Policy(temperature=1, top_p=0.9))[0, 1] == 0
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+@pytest.mark.parametrize("temperature", [0, 1])
+def test_overflowed_logits_are_refused(bad: float, temperature: float) -> None:
+    """argmax takes NaN for the greatest number, so at temperature 0 a broken model would emit a token like any other."""
+    with pytest.raises(BadModel, match="NaN or infinity"):
+        target_rows(torch.tensor([[0.0, 1.0], [bad, 1.0]]), Policy(temperature=temperature))
+    with pytest.raises(BadModel, match="NaN or infinity"):
+        target_rows(torch.tensor([[-math.inf, -math.inf]]), Policy(temperature=temperature))
+    for row in ([bad, 1.0], [1.0, bad], [-math.inf, -math.inf]):
+        with pytest.raises(BadModel, match="the target's logits hold NaN or infinity"):
+            row_warp(Policy(temperature=temperature))(torch.tensor(row))
+
+
+def test_a_near_tie_is_told_in_the_logits_own_number_type() -> None:
+    logits = torch.tensor([1.0, 1.0 + 1e-9], dtype=torch.float64)
+    assert row_warp(Policy())(logits).tolist() == target_rows(logits, Policy()).tolist() == [0, 1]
+
+
+def test_a_draft_law_is_float32_whatever_the_logits_are() -> None:
+    for temperature, dtype in itertools.product((0, 0.6, 1), (torch.float64, torch.float32, torch.bfloat16)):
+        assert draft_rows(torch.zeros(1, 3, dtype=dtype), Policy(temperature=temperature)).dtype == torch.float32
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
+@pytest.mark.parametrize("policy", [Policy(temperature=0), Policy(temperature=0.6), Policy(temperature=1, top_p=0.7)])
+def test_one_row_is_that_of_all_rows(policy: Policy, dtype: torch.dtype) -> None:
+    logits = torch.randn(6, 40, generator=torch.Generator().manual_seed(1), dtype=torch.float64).to(dtype)
+    for row, law in zip(logits, target_rows(logits, policy), strict=True):
+        assert row_warp(policy)(row).tolist() == pytest.approx(law.tolist(), abs=1e-15)
+
+
+# -- top-p alone -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("top_p", "kept"), [(0.4, [0]), (0.5, [0]), (0.51, [0, 2]), (0.75, [0, 2]), (0.76, [0, 1, 2]),
+                                             (0.875, [0, 1, 2]), (0.9, [0, 1, 2, 3]), (1.0, [0, 1, 2, 3])])
+def test_nucleus_is_the_smallest_set_that_reaches_the_mass(top_p: float, kept: list[int]) -> None:
+    """All masses are powers of two, so that reaching one exactly is no matter of rounding."""
+    probs = torch.tensor([0.5, 0.125, 0.25, 0.125], dtype=torch.float64)
+    found = nucleus(probs, top_p)
+    assert found.nonzero().ravel().tolist() == kept
+    assert found[kept].tolist() == pytest.approx((probs[kept] / probs[kept].sum()).tolist(), abs=1e-15)
+
+
+@pytest.mark.parametrize(("top_p", "count"), [(0.1, 1), (0.25, 1), (0.26, 2), (0.5, 2), (0.75, 3)])
+def test_nucleus_takes_the_lower_ids_of_equal_tokens(top_p: float, count: int) -> None:
+    found = nucleus(torch.full((4,), 0.25), top_p)
+    assert found.nonzero().ravel().tolist() == list(range(count))
+
+
+def test_nucleus_rows_do_not_touch_each_other() -> None:
+    probs = torch.softmax(some_logits(6, 17), -1)
+    together = nucleus(probs.view(2, 3, 17), 0.7)
+    for row, alone in zip(probs, together.view(6, 17)):
+        assert torch.equal(nucleus(row, 0.7), alone)
+
+
+def test_nucleus_leaves_its_argument_as_it_was() -> None:
+    probs = torch.softmax(some_logits(2, 9), -1)
+    before = probs.clone()
+    nucleus(probs, 0.5)
+    draft_rows(probs, Policy(temperature=1, top_p=0.5))
+    assert torch.equal(probs, before)
+
+
+def test_nucleus_of_a_large_vocabulary_has_no_holes() -> None:
+    """With 50,000 float32 tokens the running mass is rounded at every step; the kept set is still the top of the order."""
+    probs = torch.softmax(some_logits(1, 50_000), -1)
+    found = nucleus(probs, 0.95)
+    assert probs[found > 0].min() >= probs[found == 0].max()
+    assert float(probs[found > 0].double().sum()) == pytest.approx(0.95, abs=1e-4)
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_a_draft_that_has_overflowed_is_said_so(bad: float) -> None:
+    """Guards text made of nothing: a law of NaN draws some token all the same."""
+    with pytest.raises(BadModel, match="draft's logits"):
+        draft_rows(torch.tensor([[0.0, bad, 1.0]]), Policy(temperature=1.0))

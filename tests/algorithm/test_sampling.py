@@ -1,0 +1,350 @@
+"""Production randomness: its laws by chi-square, its edges by hand, and the whole loop with it over three steps.
+
+Eight chi-square tests at 1e-6, one comparison at 1e-6 and two collision tests at 5e-8: with fresh seeds fewer than one run in
+100,000 would raise a false alarm; the seeds are fixed, so none does.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from exact import Enumerator, law, logits, over_torch, steps, true_law, warped
+from goodness_of_fit import fit
+
+from sequoia.algorithm.distributions import draft_rows
+from sequoia.algorithm.sampling import Chance, Drawn, Greedy, Seeded, chance_for
+from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verify import VERIFIERS, walk
+from sequoia.errors import BadModel
+
+LIMIT = 1e-6
+LAST = 1 - 2**-53  # the greatest u there is
+
+
+def draws(chance: Seeded, draw: str, row: list[float] | torch.Tensor, count: int, times: int = 20_000) -> list[tuple[int, ...]]:
+    """`times` rows drawn in one call."""
+    return rows(getattr(chance, draw)(torch.as_tensor(row).expand(times, len(row)), [count] * times))
+
+
+def rows(tokens: list[list[int]]) -> list[tuple[int, ...]]:
+    return list(map(tuple, tokens))
+
+
+class Scripted(Seeded):
+    """Production randomness whose host uniform is always `u`."""
+
+    def __init__(self, u: float) -> None:
+        super().__init__(0)
+        self._host = self
+        self.random = lambda: u
+
+
+def test_fit_tells_a_fair_die_from_a_loaded_one() -> None:
+    die = dict.fromkeys(range(6), Fraction(1, 6))
+    assert fit(list(range(6)) * 100, die) == 1
+    assert fit([*list(range(6)) * 100, *[5] * 100], die) < LIMIT
+    assert fit([6], die) == 0
+
+
+# -- the whole loop ------------------------------------------------------------------------------------------
+
+
+class FrozenNoise(Seeded):
+    """The mutant: the draft draws with one noise for the whole run."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self._noise = self._drafting.getstate()
+
+    def without_replacement(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
+        self._drafting.setstate(self._noise)
+        return super().without_replacement(q, counts)
+
+
+class Constant(random.Random):
+    """A source that gives the same number at every call."""
+
+    def __init__(self, u: float) -> None:
+        super().__init__()
+        self._u = u
+
+    def random(self) -> float:
+        return self._u
+
+
+SMALL = Tree((-1, 0, 0, 1))
+
+
+def three_tokens(chance: Seeded, verifier: str) -> tuple[int, ...]:
+    """The first three tokens of three steps with the production warp, draw, walk and randomness."""
+    policy = Policy(temperature=0.8, top_p=0.95)
+    p, q = warped(P, policy), warped(Q, policy, draft_rows)
+    return steps(3, SMALL, over_torch(verifier), p, q, chance)[:3]
+
+
+P, Q = logits("p", 3, spread=0.5), logits("q", 3, spread=0.5)
+
+
+@pytest.mark.parametrize("verifier", list(VERIFIERS))
+def test_three_tokens_over_three_steps_follow_the_target(verifier: str) -> None:
+    """Guards the joint law with production randomness: noise shared between draws, steps or generators, and half-precision noise.
+
+    False alarm 1e-6 for each verifier.
+    """
+    wanted = true_law(warped(P, Policy(temperature=0.8, top_p=0.95)), 3)
+    assert fit((three_tokens(Seeded(seed), verifier) for seed in range(600)), wanted) > LIMIT
+
+
+def test_noise_frozen_for_a_run_is_seen_by_the_same_check() -> None:
+    """The check above is able to fail: the frozen mutant has to fall. Missing it has a chance far below 1e-6."""
+    wanted = true_law(warped(P, Policy(temperature=0.8, top_p=0.95)), 3)
+    assert fit((three_tokens(FrozenNoise(seed), "sequoia") for seed in range(600)), wanted) < LIMIT
+
+
+# -- draws ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("few", [0, 32], ids=["race", "distinct"])
+@pytest.mark.parametrize(("row", "k", "outcomes"), [([0.5, 0.3, 0.2, 0.0, 0.0], 4, 12), ([0.97, 0.01, 0.02], 3, 6),
+                                                    ([0.2, 0.5, 0.3], 1, 3)])
+def test_draws_without_replacement_have_the_law_of_successive_draws(row: list[float], k: int, outcomes: int, few: int,
+                                                                          monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plackett-Luce, the zero tier last and uniform. Guards the race, its direction, zeros ranked by id, and repeats that are
+    ignored where they should not be. False alarm 1e-6."""
+    monkeypatch.setattr("sequoia.algorithm.sampling._FEW", few)
+    wanted = law(lambda chance: tuple(chance.without_replacement(np.array([row]), [k])[0]))
+    assert len(wanted) == outcomes
+    assert fit(draws(Seeded(1), "without_replacement", row, k), wanted) > LIMIT
+
+
+def test_what_is_left_unfinished_is_completed_by_a_race(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once little of the law is left the others are raced for, and that has to have the same law. False alarm 1e-6."""
+    monkeypatch.setattr("sequoia.algorithm.sampling._SCRAPS", 0.2)
+    row = [0.9, 0.06, 0.03, 0.01]
+    wanted = law(lambda chance: tuple(chance.without_replacement(np.array([row]), [3])[0]))
+    assert fit(draws(Seeded(1), "without_replacement", row, 3), wanted) > LIMIT
+
+
+@pytest.mark.parametrize("u", [0.0, LAST])
+@pytest.mark.parametrize("row", [[0.0, 0.3, 0.7, 0.0], [1e-30, 1.0, 0.0, 3e-30], [0.25] * 4, [0.1, 1e-9, 0.9, 0.0]])
+def test_distinct_draws_at_the_ends_of_u_are_distinct_and_have_mass(row: list[float], u: float) -> None:
+    """Stretches that are left out must not be entered from either end, and tokens without mass come last."""
+    chance = Seeded(0)
+    chance._drafting = Constant(u)
+    drawn = chance.without_replacement(torch.tensor([row]), [4])[0]
+    assert sorted(drawn) == [0, 1, 2, 3]
+    with_mass = sum(weight > 0 for weight in row)
+    assert all(row[token] > 0 for token in drawn[:with_mass])
+
+
+def test_rows_are_drawn_independently() -> None:
+    """Guards noise broadcast over the rows of one call, which every marginal hides. False alarm 1e-6."""
+    row = torch.tensor([0.5, 0.3, 0.2])
+    drawn = [token for token, in draws(Seeded(2), "without_replacement", row, 1)]
+    wanted = {(a, b): float(row[a] * row[b]) for a in range(3) for b in range(3)}
+    assert fit(zip(drawn[::2], drawn[1::2], strict=True), wanted) > LIMIT
+
+
+def test_independent_draws_repeat_tokens_as_often_as_they_should() -> None:
+    """Guards siblings drawn without replacement, and tokens of no mass. False alarm 1e-6."""
+    row = [0.0, 0.6, 0.0, 0.4, 0.0]
+    wanted = law(lambda chance: tuple(chance.independent(np.array([row]), [2])[0]))
+    assert len(wanted) == 4
+    assert fit(draws(Seeded(3), "independent", row, 2), wanted) > LIMIT
+
+
+@pytest.mark.parametrize("source", ["race", "host"])
+def test_noise_is_fine_enough_for_rare_tokens(source: str) -> None:
+    """Guards coarse noise: on float32's grid of 2**-24 a token of q = 1e-9 is never drawn, yet verification assumes it is.
+
+    Of two million uniforms about 400 lie below 2e-4; on that grid 3,355 places are left for them and some must coincide
+    (24 pairs expected), on float64's grid none does (a false alarm has a chance of 5e-8).
+    """
+    chance = Seeded(4)
+    seen = (chance.noise((2_000_000,), torch.device("cpu")).numpy() if source == "race"
+            else np.array([chance._drafting.random() for _ in range(2_000_000)]))
+    small = seen[seen < 2e-4]
+    assert 300 < len(small) < 500
+    assert len(np.unique(small)) == len(small)
+    assert seen.dtype == np.float64
+
+
+def test_a_token_without_mass_comes_after_every_token_with_any() -> None:
+    """The least positive float32 still goes before a zero. Guards a zero tier that noise can lift."""
+    q = torch.zeros(5000, 8)
+    q[:, 3], q[:, 6] = 1.0, 1e-45
+    assert set(rows(Seeded(5).without_replacement(q, [2] * 5000))) == {(3, 6)}
+
+
+def test_draws_are_distinct_and_cover_the_vocabulary() -> None:
+    assert all(sorted(drawn) == list(range(6))
+               for drawn in draws(Seeded(6), "without_replacement", torch.softmax(torch.arange(6.0), -1), 6, 200))
+
+
+@pytest.mark.parametrize("draw", ["without_replacement", "independent"])
+@pytest.mark.parametrize("chance", [Seeded, Greedy])
+@pytest.mark.parametrize("count", [1, 3, 40])
+def test_draws_from_nan_are_tokens_of_the_vocabulary(chance: type[Seeded], count: int, draw: str) -> None:
+    """The draft goes on with them until its tree is complete and what it drew from is looked at."""
+    drawn = getattr(chance(6), draw)(torch.full((2, 50), math.nan), [count, count])
+    assert [len(row) for row in drawn] == [count, count]
+    assert all(0 <= token < 50 for row in drawn for token in row)
+
+
+@pytest.mark.parametrize("draw", ["without_replacement", "independent"])
+@pytest.mark.parametrize("chance", [Seeded, Greedy])
+@pytest.mark.parametrize("most", [40, 4, 1])
+def test_each_row_gets_as_many_tokens_as_it_was_asked_for(chance: type[Seeded], most: int, draw: str) -> None:
+    """Whichever way is taken for so many."""
+    counts = [0, min(3, most), 1, most, 0]
+    drawn = getattr(chance(6), draw)(torch.full((5, 50), 0.02), counts)
+    assert list(map(len, drawn)) == counts
+
+
+@pytest.mark.parametrize("u", [0.0, LAST])
+def test_independent_draws_at_the_ends_of_u_have_mass(u: float) -> None:
+    """u = 0 must skip leading zeros and the greatest u must not fall off the end."""
+    chance = Seeded(0)
+    chance._drafting = Constant(u)
+    for row in ([0.0, 0.3, 0.7, 0.0], [0.0, 0.1, 0.1, 0.0], [0.0, 1e-30, 3e-30, 0.0]):
+        assert chance.independent(torch.tensor([row]), [2]) == ([[1, 1]] if u == 0 else [[2, 2]])
+
+
+def test_a_draft_is_not_written_into() -> None:
+    q = torch.tensor([[0.5, 0.5, 0.0]])
+    for chance in (Seeded(0), Greedy(0)):
+        chance.without_replacement(q, [2])
+        chance.independent(q, [2])
+    assert q.tolist() == [[0.5, 0.5, 0.0]]
+
+
+# -- accept and pick -----------------------------------------------------------------------------------------
+
+
+def test_accepts_as_often_as_the_ratio() -> None:
+    """Guards a ratio turned over and u drawn on another interval. False alarm 1e-6."""
+    chance = Seeded(7)
+    assert fit((chance.accept(0.6, 0.2)[0] for _ in range(6000)), {True: 1 / 3, False: 2 / 3}) > LIMIT
+    assert all(chance.accept(0.2, 0.2)[0] for _ in range(1000))
+
+
+@pytest.mark.parametrize("d", [0.0, 1e-45, 0.5, 1.0])
+def test_u_of_zero_accepts_no_token_the_target_forbids(d: float) -> None:
+    """`u <= R / D` would: strict comparison is the whole point."""
+    assert Scripted(0.0).accept(d, 0.0) == (False, 0.0)
+    assert Scripted(0.0).accept(d, 1e-300) == (True, 0.0)
+
+
+def test_a_forbidden_child_is_refused_at_u_of_zero_all_the_way() -> None:
+    tree, p, q = Tree.kary(2, 2), np.array([0.0, 0.0, 1.0]), np.array([0.5, 0.5, 0.0])
+    for verify in (walk, VERIFIERS["specinfer"].verify):
+        verdict = verify(tree, [-1, 0, 1], lambda _: p, lambda _: q, Scripted(0.0))
+        assert (verdict.path, verdict.bonus) == ((0,), 2)
+
+
+def test_an_answer_is_plain_python() -> None:
+    """A numpy bool is neither `True` nor JSON, and would end up in every trace."""
+    accepted, u = Seeded(8).accept(np.float64(0.5), np.float64(0.5))
+    assert (type(accepted), type(u), type(Seeded(8).pick(np.array([1.0])))) == (bool, float, int)
+
+
+def test_picks_by_weight() -> None:
+    """Weights need not sum to 1. Guards an inverse cumulative off by one and weights used twice. False alarm 1e-6."""
+    chance, weights = Seeded(9), np.array([0.0, 1.0, 0.0, 2.0, 3.0, 0.0])
+    assert fit((chance.pick(weights) for _ in range(6000)), {1: 1 / 6, 3: 1 / 3, 4: 1 / 2}) > LIMIT
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("total", [1.0, 1 - 2**-53, 0.3, 3e-5])
+def test_the_ends_of_u_pick_tokens_with_weight(dtype: type, total: float) -> None:
+    """u = 0 must skip leading zeros and the greatest u must not fall off the end."""
+    weights = np.array([0, total / 2, 0, total / 2, 0], dtype=dtype)
+    assert Scripted(0.0).pick(weights) == 1
+    assert Scripted(LAST).pick(weights) == 3
+
+
+@pytest.mark.parametrize("weights", [[0.0, 0.0], [np.nan, 1.0], [np.inf, 1.0]])
+def test_weights_without_a_sum_are_refused(weights: list[float]) -> None:
+    with pytest.raises(BadModel, match="add up to"):
+        Seeded(0).pick(np.array(weights))
+
+
+# -- seeds and temperature 0 ---------------------------------------------------------------------------------
+
+
+def answers(chance: Seeded) -> list[Any]:
+    q = torch.full((2, 50), 0.02)
+    return [chance.accept(1, 0.5)[1], chance.pick(np.ones(10**6)),
+            chance.without_replacement(q, [5, 5]), chance.independent(q, [5, 5]), rows_of_a_race(chance)]
+
+
+def rows_of_a_race(chance: Seeded) -> list[list[int]]:
+    """More children than are drawn one by one: the other generator's draws."""
+    return chance.without_replacement(torch.full((1, 50), 0.02), [40])
+
+
+def test_a_seed_repeats_and_another_differs() -> None:
+    assert answers(Seeded(11)) == answers(Seeded(11))
+    assert all(one != other for one, other in zip(answers(Seeded(11)), answers(Seeded(12))))
+    assert Seeded(2**63 - 1).accept(1, 0)[1] < 1
+
+
+def test_every_call_is_fresh() -> None:
+    """Noise kept from call to call is the frozen-noise bug. Equal answers by accident: the pick, once in a million."""
+    chance = Seeded(13)
+    assert all(one != other for one, other in zip(answers(chance), answers(chance)))
+
+
+def test_runs_do_not_share_a_generator() -> None:
+    """One visitor's draws must not move another's, nor the global generators of torch and Python."""
+    alone, _ = answers(Seeded(14)), torch.manual_seed(0)
+    chance, other = Seeded(14), Seeded(15)
+    other.without_replacement(torch.full((1, 9), 1 / 9), [3])
+    torch.rand(3)
+    assert answers(chance) == alone
+
+
+def test_greedy_draws_are_the_top_k_in_order() -> None:
+    q = torch.tensor([[0.1, 0.5, 0.0, 0.4], [0.7, 0.0, 0.2, 0.1]])
+    for draw in (Greedy(0).without_replacement, Greedy(0).independent):
+        assert draw(q, [3, 2]) == [[1, 3, 0], [0, 2]]
+
+
+@pytest.mark.parametrize("counts", [[1, 1, 1], [3, 1, 8], [0, 2, 8]])
+def test_looking_again_and_again_finds_what_sorting_finds(counts: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    q = torch.softmax(torch.randn(3, 50, generator=torch.Generator().manual_seed(0)), -1)
+    few = Greedy(0).without_replacement(q, counts)
+    monkeypatch.setattr("sequoia.algorithm.sampling._FEW_LIKELIEST", 0)
+    assert few == Greedy(0).without_replacement(q, counts)
+
+
+def test_most_draws_of_one_token_need_no_sums(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The most probable token stands first, so that what is drawn for a low enough u is known without the rest of the law."""
+    q = torch.tensor([[0.05, 0.05, 0.9]])
+    chance = Seeded(0)
+    chance._drafting = Constant(0.89)
+    monkeypatch.setattr(torch.Tensor, "cumsum", None)
+    assert chance.without_replacement(q, [1]) == [[2]]
+    chance._drafting = Constant(0.9)
+    with pytest.raises(TypeError):
+        chance.without_replacement(q, [1])
+
+
+def test_temperature_decides_the_randomness_of_a_run() -> None:
+    assert type(chance_for(0, 1)) is Greedy
+    assert type(chance_for(0.1, 1)) is Seeded
+    assert answers(chance_for(1.0, 16)) == answers(Seeded(16))
+
+
+def test_the_enumerator_answers_the_same_four_questions() -> None:
+    asked = {"accept", "pick", "without_replacement", "independent"}
+    assert asked == {name for name in vars(Chance) if not name.startswith("_")}
+    assert asked <= set(vars(Seeded)) & set(vars(Enumerator))

@@ -1,0 +1,162 @@
+"""A pair judged: what counts as Python, and figures of a tiny pair over a few excerpts. Every
+draw is seeded.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+import torch
+from fakes import hopeless_pair, same_pair, tiny_pair
+
+from sequoia.assets_folder import ASSETS
+from sequoia.bench import pair_judge
+from sequoia.bench.pair_judge import Continuation, Excerpt, Task, excerpts_of, judge, main, table
+from sequoia.bench.parses import parses, without_last_line
+from sequoia.errors import SequoiaError
+
+EXCERPTS = [
+    Excerpt("a", "def total(values):\n", "    return sum(values)\n" * 3),
+    Excerpt("b", "class Counter:\n    def __init__(self):\n", "        self.count = 0\n" * 2),
+]
+TASK = Task(tokens=12, draws=2, timed=1)
+
+
+# -- Python so far --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("a = 1\nb = (1,\n     2", "a = 1\n"),
+        ('a = 1\nb = """x\ny', "a = 1\n"),
+        ("a = 1\nb = 'it", "a = 1\n"),
+        ("a = 1\n# note\nb = $", "a = 1\n# note\n"),
+        ("if x:\n    b = 2\n    c = foo(\n        1,", "if x:\n    b = 2\n"),
+        ('def f():\n    """doc\n    more', "def f():\n"),
+        ("a = 1\nb = 2\n", "a = 1\n"),
+        ("a = 1\nb = 2\n\n\n# note\n", "a = 1\n"),
+        ("", ""),
+    ],
+)
+def test_the_last_logical_line_is_the_one_that_may_be_unfinished(text: str, left: str) -> None:
+    """Guards a cut by physical lines, which leaves half of a call or of a docstring."""
+    assert without_last_line(text) == left
+
+
+@pytest.mark.parametrize(
+    ("text", "is_python"),
+    [
+        ("def f(x):\n    return x\n", True),
+        ("def f(x):\n    y = g(x)\n    return [y, (", True),  # broken off
+        ("def f(x):\n    return x)\n    y = (\n", False),  # wrong before the last line
+        ("def f(x):\n  return x\n    y = 1\nz = 2\n", False),
+        ("The parser reads one token at a time.\nThen it goes on.", False),
+    ],
+)
+def test_what_counts_as_python(text: str, is_python: bool) -> None:
+    assert parses(text) is is_python
+
+
+def test_empty_and_looping_continuations_are_no_code() -> None:
+    def written(text: str, repetition: float) -> Continuation:
+        return Continuation("def f():\n", text, repetition, 0.6, 0, 3, 9)
+
+    assert written("    return 1\n", 0.0).is_code
+    assert not written("    return 1\n", pair_judge.REPEATED).is_code
+    assert not written("  \n", 0.0).is_code
+    assert not written("    return 1)\n    x\n", 0.0).is_code
+
+
+# -- figures --------------------------------------------------------------------------------------
+
+
+def test_a_draft_that_is_the_target_shares_all_and_a_hopeless_one_little() -> None:
+    """Guards p and q exchanged for each other or for nothing: the two ends are known."""
+    same = judge(same_pair(), {"code": EXCERPTS}, TASK)["kinds"]["code"]
+    poor = judge(hopeless_pair(), {"code": EXCERPTS}, TASK)["kinds"]["code"]
+    assert same["shared_mass"] == pytest.approx(1, abs=1e-5)
+    assert same["acceptance_by_rank"][0] == pytest.approx(1, abs=1e-5)
+    assert same["tokens_per_step"] == pytest.approx(max(judge_levels()), abs=1e-4)
+    assert poor["shared_mass"] < 0.5
+    assert poor["tokens_per_step"] < same["tokens_per_step"]
+
+
+def judge_levels() -> list[int]:
+    """Tokens a step can make: the levels of the tree that pairs are judged with."""
+    tree = pair_judge.best_tree(
+        pair_judge.Acceptance(pair_judge.TREE_RATES),
+        pair_judge.TRIED_NODES,
+        pair_judge.TRIED_LEVELS,
+    )
+    return [depth + 1 for depth in tree.depths]
+
+
+def test_bits_per_byte_are_those_of_the_models_own_loss() -> None:
+    pair = tiny_pair()
+    found = judge(pair, {"code": EXCERPTS[:1]}, Task(tokens=4, draws=1, timed=0))["kinds"]["code"]
+    ids = torch.tensor([pair.encode(EXCERPTS[0].text)])
+    nats = pair.target.hf(input_ids=ids, labels=ids).loss.item() * (ids.shape[1] - 1)
+    assert found["bits_per_byte"] == pytest.approx(
+        nats / math.log(2) / len(EXCERPTS[0].text), rel=1e-4
+    )
+    assert found["speed_up"] is None
+
+
+def test_judging_is_repeatable_and_makes_all_continuations() -> None:
+    first = judge(tiny_pair(), {"code": EXCERPTS}, Task(tokens=12, draws=2, timed=0))
+    second = judge(tiny_pair(), {"code": EXCERPTS}, Task(tokens=12, draws=2, timed=0))
+    assert first == second
+    written = first["kinds"]["code"]["written"]
+    assert [(each["temperature"], each["seed"]) for each in written[::2]] == [
+        (0.0, 0),
+        (0.6, 0),
+        (0.6, 1),
+    ]
+    assert written[2]["text"] != written[4]["text"]
+    assert 0 <= first["kinds"]["code"]["temperatures"]["0.6"]["parse"] <= 1
+
+
+def test_the_table_compares_pairs_excerpt_by_excerpt() -> None:
+    before = json.loads(json.dumps(judge(hopeless_pair(), {"code": EXCERPTS}, TASK)))
+    after = judge(same_pair(), {"code": EXCERPTS}, TASK)
+    lines = table(after, before).splitlines()
+    assert lines[0] == "code, 2 excerpts"
+    shared = next(line for line in lines if "sum of min(p, q)" in line)
+    assert [float(word) for word in shared.split()[-2:]] == [
+        round(before["kinds"]["code"]["shared_mass"], 3),
+        1.0,
+    ]
+    changed = next(
+        line for line in lines if line.startswith("  tokens per step, teacher-forced: +")
+    )
+    change = after["kinds"]["code"]["tokens_per_step"] - before["kinds"]["code"]["tokens_per_step"]
+    assert f"{change:+.3f}" in changed
+    assert len(table(after, None).splitlines()) == len(lines) - 2
+
+
+# -- in and out -----------------------------------------------------------------------------------
+
+
+def test_the_shipped_excerpts_are_as_many_as_promised() -> None:
+    for kind, count in (("code", 50), ("prose", 20)):
+        found = excerpts_of(ASSETS / "judge", kind)
+        assert len(found) == len({excerpt.prompt for excerpt in found}) == count
+        assert all(len(excerpt.rest) > 200 for excerpt in found)
+        assert all(
+            item["licence"] for item in json.loads((ASSETS / "judge" / f"{kind}.json").read_text())
+        )
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '[{"prompt": "a"}]'])
+def test_damaged_excerpts_are_refused(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    (tmp_path / "code.json").write_text(text)
+    with pytest.raises(SequoiaError, match=r"code\.json"):
+        excerpts_of(tmp_path, "code")
+    assert main(["--excerpts", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.startswith("error: ")

@@ -1,0 +1,304 @@
+"""Steps that stay on the device: the kernel against the reference walk with the same random numbers, and whole runs.
+
+Triton's interpreter runs the kernel on the CPU here; that it also compiles and agrees on a graphics card is for the tests marked
+`gpu`.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+pytest.importorskip("triton", reason="there is no Triton for this system")
+
+from fakes import PROMPTS, tiny_pair
+from goodness_of_fit import fit
+
+from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.step_trace import StepTrace
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verify import Verdict, walk, with_replacement, without_replacement
+from sequoia.decoding import engine
+from sequoia.decoding.cuda import cuda_step
+from sequoia.decoding.cuda.cuda_step import DeviceRound, fits
+from sequoia.decoding.cuda.verify_kernel import TRIAL, launch
+from sequoia.decoding.engine import Decoder, plain, run
+from sequoia.errors import BadModel
+from sequoia.models.pair import Pair
+from sequoia.models.tree_forward import own_logits
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+TREES = [Tree.chain(1), Tree.chain(5), Tree((-1, 0, 0, 0, 1, 1, 2, 4, 4)), Tree.sequences(3, 2), Tree.kary(2, 4)]
+GREEDY = Policy(max_new_tokens=40, ignore_eos=True)
+WARM = Policy(temperature=0.8, top_p=0.9, max_new_tokens=40, ignore_eos=True, seed=2)
+
+
+# -- the kernel ----------------------------------------------------------------------------------------------------------------
+
+
+class Scripted:
+    """Answers of a walk from given numbers in [0, 1), the last for the bonus."""
+
+    def __init__(self, noise: np.ndarray) -> None:
+        self._noise, self._bonus = iter(noise[:-1].tolist()), float(noise[-1])
+
+    def accept(self, d: float, r: float) -> tuple[bool, float]:
+        u = next(self._noise)
+        return bool(u * d < r), u
+
+    def pick(self, weights: np.ndarray) -> int:
+        heights = np.cumsum(weights)
+        return int(np.searchsorted(heights, self._bonus * heights[-1], side="right"))
+
+
+def laws(rng: np.random.Generator, rows: int, vocab: int) -> np.ndarray:
+    """Random laws with zeros among their entries."""
+    found = rng.dirichlet(np.full(vocab, 0.3), size=rows)
+    found[rng.random(found.shape) < 0.25] = 0
+    found[found.sum(1) == 0, 0] = 1
+    return found / found.sum(1, keepdims=True)
+
+
+def drafted(rng: np.random.Generator, tree: Tree, vocab: int, replacing: bool) -> list[int]:
+    tokens = [0] * len(tree)
+    for children in tree.children:
+        for child, token in zip(children, rng.choice(vocab, size=len(children), replace=replacing), strict=True):
+            tokens[child] = int(token)
+    return tokens
+
+
+def kernel(tree: Tree, tokens: list[int], p: np.ndarray, q: np.ndarray, noise: np.ndarray, replacing: bool
+           ) -> tuple[list[list[float]], int, int]:
+    """Trials, end and bonus of the kernel; q has a row for each node here."""
+    def long(values: list[int]) -> torch.Tensor:
+        return torch.tensor(values, device=DEVICE)
+
+    trials = torch.full((len(noise) - 1, TRIAL), -7.0, dtype=torch.float64, device=DEVICE)
+    first, count = [children[0] if children else 0 for children in tree.children], [*map(len, tree.children)]
+    done, node, bonus = map(int, launch(
+        torch.tensor(p, device=DEVICE), torch.tensor(q, device=DEVICE), long([*range(len(tree))]), long(tokens), long(first),
+        long(count), torch.tensor(noise, device=DEVICE), trials, replacing).tolist())
+    assert (trials[done:] == -7).all()
+    return trials[:done].tolist(), node, bonus
+
+
+def same(found: tuple[list[list[float]], int, int], wanted: Verdict) -> None:
+    trials, node, bonus = found
+    assert (node, bonus, len(trials)) == (wanted.path[-1], wanted.bonus, len(wanted.trials))
+    for (child, p, q, u, accepted, mass), trial in zip(trials, wanted.trials, strict=True):
+        assert (child, u, bool(accepted)) == (trial.node, trial.u, trial.accepted)
+        assert (p, q) == (pytest.approx(trial.p, abs=1e-12), pytest.approx(trial.q, abs=1e-12))
+        assert accepted or mass == pytest.approx(trial.mass, abs=1e-12)
+
+
+def compare(seed: int, replacing: bool, vocabulary: int | None = None) -> None:
+    """The kernel with the reference: laws with zeros, tokens of no mass under q, and trees from one node to four levels."""
+    rng = np.random.default_rng(seed)
+    for tree in TREES:
+        vocab = vocabulary or int(rng.integers(4, 30))
+        p, q = laws(rng, len(tree), vocab), laws(rng, len(tree), vocab).astype(np.float32)
+        tokens, noise = drafted(rng, tree, vocab, replacing), rng.random(20)
+        reject = with_replacement if replacing else without_replacement
+        wanted = walk(tree, tokens, lambda node, p=p: p[node], lambda node, q=q: q[node], Scripted(noise), reject)
+        same(kernel(tree, tokens, p, q, noise, replacing), wanted)
+
+
+@pytest.mark.parametrize("replacing", [False, True], ids=["distinct", "independent"])
+@pytest.mark.parametrize("seed", range(25))
+def test_the_kernel_walks_as_the_reference_does(seed: int, replacing: bool) -> None:
+    compare(seed, replacing)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("replacing", [False, True], ids=["distinct", "independent"])
+@pytest.mark.parametrize("vocab", [None, 200, 4096, 4097, 151_936])
+def test_the_kernel_walks_as_the_reference_does_on_a_graphics_card(vocab: int | None, replacing: bool) -> None:
+    for seed in range(5):
+        compare(seed, replacing, vocab)
+
+
+@pytest.mark.parametrize("replacing", [False, True], ids=["distinct", "independent"])
+@pytest.mark.parametrize("vocab", [8, 512, 4096])
+def test_the_kernel_compiles_for_a_graphics_card(vocab: int, replacing: bool, tmp_path: Path) -> None:
+    """In a process of its own, without the interpreter. No card is needed for it, and none runs it."""
+    code = f"""
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from sequoia.decoding.cuda.verify_kernel import _walk, warps
+types = dict(p="*fp64", q="*fp32", row="*i64", tokens="*i64", first="*i64", count="*i64", noise="*fp64", trials="*fp64",
+             residual="*fp64", draft="*fp64", end="*fp64", vocab="i32", most="i32", replacing="constexpr", block="constexpr")
+source = ASTSource(_walk, signature=types, constexprs=dict(replacing={replacing}, block={vocab}))
+made = triton.compile(source, target=GPUTarget("cuda", 90, 32), options=dict(num_warps=warps({vocab})))
+print(len(made.asm["ptx"]))
+"""
+    environment = {**os.environ, "TRITON_CACHE_DIR": str(tmp_path)}
+    environment.pop("TRITON_INTERPRET", None)
+    done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=Path(__file__).parents[3], capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert int(done.stdout) > 1000
+
+
+def test_a_draft_without_mass_left_draws_every_other_token_alike() -> None:
+    p, q = np.array([[0.0, 0.0, 0.5, 0.5]] * 4), np.array([[1.0, 0, 0, 0]] * 4, dtype=np.float32)
+    tree, noise = Tree.from_branching([3]), np.array([0.5, 0.9, 0.9, 0.3])
+    wanted = walk(tree, [0, 0, 1, 2], lambda node: p[node], lambda node: q[node], Scripted(noise))
+    assert [trial.q for trial in wanted.trials] == [1, pytest.approx(1 / 3), pytest.approx(1 / 2)]
+    same(kernel(tree, [0, 0, 1, 2], p, q, noise, False), wanted)
+
+
+@pytest.mark.parametrize("u", [0.0, 1 - 2**-53])
+def test_the_ends_of_u_pick_tokens_with_weight(u: float) -> None:
+    p = np.array([[0.0, 0.3, 0.0, 0.7, 0.0]])
+    _, _, bonus = kernel(Tree.chain(1), [0], p, p.astype(np.float32), np.array([u]), False)
+    assert bonus == (1 if u == 0 else 3)
+
+
+def test_a_vocabulary_of_several_blocks_is_walked_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sequoia.decoding.cuda.verify_kernel._BLOCK", 8)
+    compare(77, replacing=False)
+
+
+# -- whole runs ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def on_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps stay on the device although it is the CPU."""
+    monkeypatch.setattr(engine, "fits", lambda _target, _draft, verifier: verifier in ("sequoia", "specinfer"))
+
+
+def placed() -> Pair:
+    """The tiny pair, where the kernel runs."""
+    pair = tiny_pair()
+    for model in (pair.target, pair.draft) if DEVICE == "cuda" else ():
+        model.__init__(model.hf.to(DEVICE), model.name)
+        model.quicken()
+    return pair
+
+
+def steps(pair: Pair, policy: Policy, tree: Tree, verifier: str = "sequoia") -> list[StepTrace]:
+    decoder = Decoder(pair, PROMPTS[0], policy, tree, verifier)
+    assert isinstance(decoder._on_device, DeviceRound)
+    return list(run(decoder))
+
+
+@pytest.mark.usefixtures("on_device")
+@pytest.mark.parametrize("verifier", ["sequoia", "specinfer"])
+@pytest.mark.parametrize("tree", TREES)
+def test_greedy_text_is_plain_text(tree: Tree, verifier: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = placed()
+    found = [token for step in steps(pair, GREEDY, tree, verifier) for token in step.emitted]
+    monkeypatch.undo()
+    assert found == [token for step in plain(pair, PROMPTS[0], GREEDY) for token in step.emitted]
+
+
+@pytest.mark.usefixtures("on_device")
+def test_a_step_says_what_the_host_would_have_said() -> None:
+    """Every node's q and p are those of the bare models for its text; siblings are distinct; trials fit the path."""
+    pair, prefix = placed(), list(tiny_pair().encode(PROMPTS[0]))
+    policy = Policy(temperature=0.8, max_new_tokens=16, ignore_eos=True)
+    for step in steps(pair, policy, TREES[2]):
+        tree = step.tree
+        assert step.prefix_len == len(prefix) - 1
+        for node in range(1, len(tree)):
+            text = [*prefix[:-1], *(step.tokens[v] for v in tree.path(tree.parents[node]))]
+            q, p = ((own_logits(model, text) / 0.8).softmax(-1)[step.tokens[node]] for model in (pair.draft, pair.target))
+            assert step.draft_p[node] == pytest.approx(float(q), rel=1e-3)
+            if tree.parents[node] in step.verdict.path:
+                assert step.target_p[node] == pytest.approx(float(p), rel=1e-3)
+            else:
+                assert step.target_p[node] is None
+        for children in tree.children:
+            assert len({step.tokens[child] for child in children}) == len(children)
+        assert tuple(trial.node for trial in step.verdict.trials if trial.accepted) == step.verdict.path[1:]
+        assert step.emitted == (*(step.tokens[node] for node in step.verdict.path[1:]), step.verdict.bonus)[:len(step.emitted)]
+        assert set(step.seconds) == {"draft", "verify", "overhead"}
+        assert step.seconds["draft"] > 0
+        prefix += step.emitted
+
+
+@pytest.mark.usefixtures("on_device")
+@pytest.mark.parametrize("verifier", ["sequoia", "specinfer"])
+def test_the_first_token_follows_the_target(verifier: str) -> None:
+    """A chi-square over seeds, pooled to the target's five likeliest tokens and the rest. False alarm 1e-6."""
+    pair = placed()
+    law = (own_logits(pair.target, list(pair.encode(PROMPTS[0]))) / 0.7).softmax(-1)
+    best = law.topk(5).indices.tolist()
+    wanted = {**{token: float(law[token]) for token in best}, "other": 1 - float(law[best].sum())}
+    seen = []
+    for seed in range(300):
+        policy = Policy(temperature=0.7, max_new_tokens=2, ignore_eos=True, seed=seed)
+        token = next(run(Decoder(pair, PROMPTS[0], policy, Tree.from_branching([2]), verifier))).emitted[0]
+        seen.append(token if token in best else "other")
+    assert fit(seen, wanted) > 1e-6
+
+
+@pytest.mark.usefixtures("on_device")
+@pytest.mark.parametrize("which", ["target", "draft"])
+def test_numbers_that_overflowed_are_refused(which: str) -> None:
+    pair = placed()
+    decoder = Decoder(pair, PROMPTS[0], WARM, TREES[2])
+    model = decoder.contexts[which == "draft"].model
+    forward = model.run
+    decoder.prefill()
+    model.run = lambda *given: forward(*given) * float("nan")
+    with pytest.raises(BadModel, match=f"the {which}'s logits hold NaN"):
+        decoder.step()
+
+
+@pytest.mark.usefixtures("on_device")
+def test_drawing_children_is_no_time_of_the_drafts_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards predictions: a profile's draft times are of passes alone, and what a step spends beside them is its overhead."""
+    clock, pair = [0.0], placed()
+    monkeypatch.setattr("sequoia.this_machine.step_timer.time.perf_counter", lambda: clock[0])
+    decoder = Decoder(pair, PROMPTS[0], WARM, TREES[2])
+
+    def slow(name: str, seconds: float) -> None:
+        work = getattr(decoder._on_device, name)
+        monkeypatch.setattr(decoder._on_device, name, lambda *given: (clock.__setitem__(0, clock[0] + seconds), work(*given))[1])
+
+    slow("_logits", 1.0)
+    slow("_draw", 100.0)
+    decoder.prefill()
+    levels = len(TREES[2].inner)
+    assert decoder.step().seconds == {"draft": levels * 1.0, "verify": 0.0, "overhead": levels * 100.0}
+
+
+@pytest.mark.usefixtures("on_device")
+def test_where_the_kernel_cannot_be_built_the_host_walks(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+                                                         ) -> None:
+    def broken(*_: object) -> torch.Tensor:
+        raise RuntimeError("Failed to find C compiler.\n  Please specify via CC environment variable")
+
+    pair = placed()
+    cuda_step.kernel_runs.cache_clear()
+    monkeypatch.setattr("sequoia.decoding.cuda.verify_kernel.launch", broken)
+    decoders = [Decoder(pair, PROMPTS[0], GREEDY, TREES[2]) for _ in range(2)]
+    cuda_step.kernel_runs.cache_clear()
+    assert all(decoder._on_device is None for decoder in decoders)
+    assert [record.getMessage() for record in caplog.records] == [
+        f"the walk cannot run on {pair.target.device}, and the host does it: Failed to find C compiler. Please specify via CC "
+        "environment variable"]
+
+
+@pytest.mark.parametrize(("target", "draft", "verifier"), [("cpu", "cpu", "sequoia"), ("cuda:0", "cuda:1", "sequoia"),
+                                                          ("cuda:0", "cuda:0", "topk")])
+def test_other_runs_stay_on_the_host(target: str, draft: str, verifier: str) -> None:
+    assert not fits(torch.device(target), torch.device(draft), verifier)
+    assert fits(torch.device("cuda:0"), torch.device("cuda:0"), "sequoia")
+
+
+@pytest.mark.gpu
+def test_a_run_on_a_graphics_card_stays_there_and_emits_plain_text() -> None:
+    pair = placed()
+    for tree in TREES:
+        found = [token for step in steps(pair, GREEDY, tree) for token in step.emitted]
+        assert found == [token for step in plain(pair, PROMPTS[0], GREEDY) for token in step.emitted]

@@ -1,0 +1,322 @@
+"""Trees that change from step to step: what the output's law is then, and that they follow what was accepted."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from decoded import emitted, joint
+from exact import Enumerator, Text, completed, distance, law, over_torch, production_models, true_law
+from fakes import PROMPTS, hopeless_pair, same_pair, tiny_pair
+from goodness_of_fit import fit
+
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verify import Verdict, walk
+from sequoia.decoding.engine import Decoder, plain, run
+from sequoia.decoding.growing_tree import Calibration, Dynamic, PathSprout, Prices
+from sequoia.decoding.replanned_tree import RankCounts, Replanned
+from sequoia.decoding.tree_choice import Fixed, Shaper
+from sequoia.errors import BadTree
+from sequoia.models.pair import Pair
+from sequoia.planning.hardware_profile import HardwareProfile
+
+RATES = Acceptance((0.5, 0.2, 0.1))
+
+
+def profile(node: float = 0.02, draft: float = 0.1) -> HardwareProfile:
+    """A machine on which a plain token takes 1 s, a further node `node` and a draft pass `draft`."""
+    return HardwareProfile("a made-up machine", "float32", "target", "draft", 0,
+                           tuple((n, 1 + node * (n - 1), 0.0) for n in (1, 2, 64, 256)), ((1, draft, 0.0),), "simulated",
+                           "2026-11-21")
+
+
+def free_of_charge(most: int, levels: int) -> Prices:
+    prices = Prices(RATES, profile(), most, levels)
+    prices.node[:] = 0.05
+    prices.level = lambda width: 0.0  # type: ignore[method-assign]
+    return prices
+
+
+# -- the law -------------------------------------------------------------------------------------------------------------------
+
+
+def one_step(p: Any, q: Any, chance: Any, most: int, levels: int, spoil: Callable[[Tree, list[int], Any], list[int]] | None,
+             seen: set[Tree]) -> Text:
+    """What one step emits when a PathSprout grows its tree over the table models p and q; the tree is added to `seen`."""
+    verifier = over_torch("sequoia")
+    sprout = PathSprout(Calibration(RATES, greedy=True), free_of_charge(most, levels), most, levels)
+    tokens, contexts = [-1], [()]
+    while front := sprout.front:
+        laws = [q(contexts[node]) for node in front]
+        counts = sprout.grow(torch.tensor(np.array(laws)))
+        for node, row, count in zip(front, laws, counts, strict=True):
+            drawn = verifier.draw(chance, row[None], [count])[0] if count else []
+            tokens += [int(token) for token in drawn]
+            contexts += [(*contexts[node], int(token)) for token in drawn]
+    tree = sprout.tree
+    seen.add(tree)
+    if spoil:
+        keep = spoil(tree, tokens, q)
+        tokens, contexts = [tokens[node] for node in keep], [contexts[node] for node in keep]
+        tree = Tree(tuple(-1 if node == 0 else keep.index(tree.parents[node]) for node in keep))
+    verdict = walk(tree, tokens, lambda node: p(contexts[node]), lambda node: q(contexts[node]), chance)
+    return (*contexts[verdict.path[-1]], verdict.bonus)
+
+
+def least_likely_dropped(tree: Tree, tokens: list[int], q: Any) -> list[int]:
+    """What must not be done: of the root's drawn children, one with little probability is thrown away, with all below it."""
+    gone = {node for node in tree.children[0] if q(())[tokens[node]] < 0.3}
+    for node in range(1, len(tree)):
+        if tree.parents[node] in gone:
+            gone.add(node)
+    return [node for node in range(len(tree)) if node not in gone]
+
+
+def error(seed: int, spoil: Any = None) -> tuple[float, int]:
+    """Distance of the law of one grown step from the target's, and how many different trees came up."""
+    p, q = production_models(seed, 3, Policy(temperature=1.0))
+    seen: set[Tree] = set()
+    found = law(lambda chance: one_step(p, q, chance, 5, 3, spoil, seen), Enumerator)
+    return float(distance(completed(found, p, 4), true_law(p, 4))), len(seen)
+
+
+def test_a_tree_that_grows_with_the_draft_has_the_target_law() -> None:
+    found = [error(seed) for seed in range(6)]
+    assert max(distance for distance, _ in found) < 1e-6  # q is float32
+    assert sum(trees > 1 for _, trees in found) >= 2  # in some the tree depends on what was drawn before
+
+
+def test_the_check_notices_pruning_of_drawn_children() -> None:
+    assert max(error(seed, least_likely_dropped)[0] for seed in range(4)) > 1e-3
+
+
+@cache
+def small_vocabulary() -> Pair:
+    return tiny_pair("llama", vocab=5, layers=1, noise=2.0, seed=5)
+
+
+@pytest.mark.parametrize("kind", ["dynamic", "replanned"])
+def test_sampled_runs_follow_the_targets_law(kind: str) -> None:
+    """The joint of three tokens in 1,200 runs through the engine. False alarm: 1e-6."""
+    pair, policy = small_vocabulary(), Policy(temperature=1.0, max_new_tokens=3, ignore_eos=True)
+
+    def shaper() -> Shaper:
+        if kind == "dynamic":  # told that it is a greedy run, so that the laws count from the first step on
+            return Dynamic(RATES, profile(), 0.0, 12, 4)
+        return Replanned(RATES, profile(), 12, 4, every=1)
+
+    results, trees = [], set()
+    for seed in range(1200):
+        steps = [*run(Decoder(pair, "a", dataclasses.replace(policy, seed=seed), shaper()))]
+        trees |= {step.tree for step in steps}
+        results.append(tuple(emitted(steps)))
+    assert len(trees) >= (5 if kind == "dynamic" else 3)
+    assert fit(results, joint(pair, "a", policy, 3)) > 1e-6
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.8])
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_greedy_text_is_plain_text_and_any_run_is_whole(prompt: str, temperature: float) -> None:
+    policy = Policy(temperature=temperature, max_new_tokens=40, ignore_eos=True)
+    for make in (lambda: Dynamic(RATES, profile(), temperature, 24, 6), lambda: Replanned(RATES, profile(), 24, 6, every=2)):
+        steps = [*run(Decoder(tiny_pair(), prompt, policy, make()))]
+        assert len(emitted(steps)) == 40
+        assert all(len(step.tree) <= 24 and step.tree.levels <= 6 for step in steps)
+        if temperature == 0:
+            assert emitted(steps) == emitted(plain(tiny_pair(), prompt, policy))
+
+
+class Alternating:
+    """Plain steps between steps with a tree: the draft has several tokens to catch up on."""
+
+    most, widest = 4, 2
+
+    def __init__(self) -> None:
+        self.steps = 0
+
+    def next(self, levels: int) -> Tree:
+        self.steps += 1
+        return (Tree.chain(1) if self.steps % 4 else Tree((-1, 0, 0, 1))).limit(levels)
+
+    def learn(self, tree: Tree, verdict: Verdict) -> None:
+        pass
+
+
+def test_the_draft_catches_up_after_steps_without_it() -> None:
+    """A draft equal to its target is accepted on every level, but only if it has read everything before."""
+    policy = Policy(max_new_tokens=30, ignore_eos=True)
+    steps = [*run(Decoder(same_pair(), PROMPTS[0], policy, Alternating()))]
+    assert emitted(steps) == emitted(plain(same_pair(), PROMPTS[0], policy))
+    full = [step for step in steps if len(step.tree) == 4]
+    assert full
+    assert all(len(step.emitted) == 3 for step in full)
+
+
+class Cut(Fixed):
+    """A tree and a cut of it in turn, the cut first."""
+
+    levels = 4
+
+    def next(self, levels: int) -> Tree:
+        self.levels = 7 - self.levels
+        return self.tree.limit(min(levels, self.levels))
+
+
+def test_the_draft_reads_no_leaf_of_a_cut_tree() -> None:
+    """The whole tree has rows for what is a leaf of its cut. Were such a row kept, the draft would go on from what it never read:
+    still lossless, only slow."""
+    policy = Policy(max_new_tokens=40, ignore_eos=True)
+    steps = [*run(Decoder(same_pair(), PROMPTS[0], policy, Cut(Tree.kary(2, 4))))]
+    assert emitted(steps) == emitted(plain(same_pair(), PROMPTS[0], policy))
+    assert {step.tree.levels for step in steps[:-1]} == {3, 4}
+    assert all(len(step.emitted) == step.tree.levels for step in steps[:-1])
+
+
+def test_too_wide_a_shaper_is_refused() -> None:
+    with pytest.raises(BadTree, match="6 children; the models have only 5"):
+        Decoder(small_vocabulary(), "a", Policy(), Replanned(Acceptance((0.1,) * 6), profile()))
+
+
+def test_the_draft_keeps_what_was_accepted_of_a_grown_tree() -> None:
+    """A spoiled draft cache would still be lossless, only slow: with a draft equal to its target every path reaches a leaf."""
+    policy = Policy(max_new_tokens=60, ignore_eos=True)
+    for step in run(Decoder(same_pair(), PROMPTS[0], policy, Dynamic(RATES, profile(), 0.0, 24, 6))):
+        if step.finish is None:
+            assert not step.tree.children[step.verdict.path[-1]]
+
+
+def test_the_drafts_weights_are_those_of_the_bare_draft() -> None:
+    """q of every drafted token of a grown tree, against the draft reading the whole text anew."""
+    pair, policy = tiny_pair(), Policy(temperature=0.9, max_new_tokens=24, ignore_eos=True, seed=2)
+    decoder = Decoder(pair, PROMPTS[0], policy, Dynamic(RATES, profile(), 0.9, 16, 5))
+    text = list(decoder.prompt)
+    for step in run(decoder):
+        for node in range(1, len(step.tree)):
+            path = [step.tokens[place] for place in step.tree.path(step.tree.parents[node])[1:]]
+            logits = pair.draft.open(len(text) + 8).extend([*text, *path])
+            q = torch.softmax(logits.float() / 0.9, -1)[step.tokens[node]]
+            assert step.draft_p[node] == pytest.approx(float(q), abs=1e-4)
+        text += step.emitted
+
+
+# -- what they follow ----------------------------------------------------------------------------------------------------------
+
+
+def test_replanning_shrinks_a_tree_that_nothing_is_accepted_from() -> None:
+    shaper = Replanned(Acceptance((0.9,)), profile(), 16, 8, every=4)
+    first = shaper.tree
+    for _ in run(Decoder(hopeless_pair(), PROMPTS[0], Policy(max_new_tokens=64, ignore_eos=True), shaper)):
+        pass
+    assert len(first) > 4
+    assert len(shaper.tree) < len(first) / 2
+    assert shaper.acceptance.rates[0] < 0.3
+
+
+def test_replanning_lengthens_a_tree_that_everything_is_accepted_from() -> None:
+    shaper = Replanned(Acceptance((0.4,)), profile(), 16, 16, every=4)
+    first = shaper.tree
+    for _ in run(Decoder(same_pair(), PROMPTS[0], Policy(max_new_tokens=128, ignore_eos=True), shaper)):
+        pass
+    assert shaper.tree.levels > first.levels
+    assert shaper.acceptance.rates[0] > 0.8
+
+
+def grown_by(shaper: Dynamic) -> list[int]:
+    """Sizes of the trees that `shaper` gives for a draft that is neither sure nor lost, if it learnt nothing from them."""
+    sprout = shaper.next(8)
+    while sprout.front:
+        sprout.grow(torch.tensor([[0.5, 0.2, 0.2, 0.1]] * len(sprout.front)))
+    return [len(sprout.tree), sprout.tree.levels]
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_a_dynamic_tree_learns_what_the_drafts_law_is_worth(temperature: float) -> None:
+    """First nothing is accepted, then all of each tree's first branch; what was learnt first is then forgotten."""
+    shaper = Dynamic(RATES, profile(), temperature, 16, 8)
+    sizes = [grown_by(shaper)]
+    for accepts in (False, True):
+        for _ in range(1500):
+            grown_by(shaper)
+            tree, path = shaper._sprout.tree, [0]
+            while accepts and tree.children[path[-1]]:
+                path.append(tree.children[path[-1]][0])
+            shaper.learn(tree, Verdict(tuple(path), 0, ()))
+        sizes.append(grown_by(shaper))
+    at_first, hopeless, perfect = sizes
+    assert hopeless[0] < at_first[0]
+    assert perfect[1] > at_first[1]
+
+
+def test_counts_start_at_the_given_vector_and_move_to_what_is_seen() -> None:
+    counts = RankCounts(RATES)
+    assert counts.acceptance.rates == pytest.approx(RATES.rates)
+    tree = Tree((-1, 0, 0))
+    verdict = walk(tree, [9, 0, 1], lambda _: np.array([0.0, 1.0]), lambda _: np.array([0.5, 0.5]), Enumerator())
+    assert verdict.path == (0, 2)
+    for _ in range(400):
+        counts.add(tree, verdict)
+    assert counts.acceptance.rates[0] < 0.1
+    assert counts.acceptance.rates[1] > 0.8
+
+
+def test_a_draft_that_was_given_up_is_tried_again() -> None:
+    """A plan of one node sees nothing accepted or rejected, and would stay for good."""
+    shaper = Replanned(Acceptance((0.9,)), profile(0.1, 0.2), 16, 8, every=4)
+    alone, refused = Tree.chain(1), walk(Tree.chain(2), [0, 1], lambda _: np.array([1.0, 0.0]), lambda _: np.array([0.0, 1.0]),
+                                         Enumerator())
+    for _ in range(400):
+        shaper.learn(Tree.chain(2), refused)
+    assert len(shaper.tree) == 1
+    for _ in range(400):
+        shaper.learn(alone, Verdict((0,), 0, ()))
+    assert len(shaper.tree) > 1
+
+
+def test_what_was_counted_long_ago_is_forgotten() -> None:
+    calibration, probs = Calibration(RATES, greedy=True), np.array([0.95])
+    for _ in range(200):
+        calibration.add(probs, None)
+    for _ in range(2000):
+        calibration.fade()
+    assert calibration.rates(probs[None])[0, 0] == pytest.approx(0.95, abs=0.01)
+
+
+def test_a_sure_draft_gets_a_chain_and_an_unsure_one_a_bush() -> None:
+    def grown(row: list[float]) -> Tree:
+        sprout = PathSprout(Calibration(RATES, greedy=True), Prices(RATES, profile(), 12, 6), 12, 6)
+        while sprout.front:
+            sprout.grow(torch.tensor([row] * len(sprout.front)))
+        return sprout.tree
+
+    sure, unsure = grown([0.97, 0.01, 0.01, 0.01]), grown([0.4, 0.3, 0.2, 0.1])
+    assert max(map(len, sure.children)) == 1
+    assert max(map(len, unsure.children)) > 1
+    assert sure.levels > unsure.levels
+
+
+def test_what_is_counted_replaces_what_the_draft_believes() -> None:
+    calibration, probs = Calibration(RATES, greedy=True), np.array([0.95, 0.02])
+    before = calibration.rates(probs[None])[0]
+    for _ in range(200):
+        calibration.add(probs, None)
+    after = calibration.rates(probs[None])[0]
+    assert before[0] == pytest.approx(0.95)
+    assert after[0] < 0.1
+    assert (np.diff(calibration.rates(np.array([[0.1, 0.9]])), axis=1) <= 0).all()
+
+
+def test_dear_nodes_make_small_trees() -> None:
+    policy = Policy(max_new_tokens=40, ignore_eos=True)
+
+    def nodes(node: float) -> float:
+        steps = [*run(Decoder(tiny_pair(), PROMPTS[0], policy, Dynamic(RATES, profile(node), 0.0, 64, 8)))]
+        return sum(len(step.tree) for step in steps) / len(steps)
+
+    assert nodes(0.001) > 2 * nodes(0.2)

@@ -1,0 +1,84 @@
+"""Lanes of a race do not disturb each other, neither in what they decode nor on their clocks."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+
+import pytest
+from decoded import emitted
+from fakes import PROMPTS, same_pair, tiny_pair
+
+from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.step_trace import DecodeStats, StepTrace
+from sequoia.algorithm.tree import Tree
+from sequoia.decoding.engine import Decoder, plain, run
+from sequoia.decoding.race import Lane, Race
+from sequoia.errors import BadPolicy, BadTree
+from sequoia.saved_files.race_file import MOST_LANES
+
+POLICY = Policy(temperature=0.8, max_new_tokens=24, seed=3, ignore_eos=True)
+LANES = (Lane("plain", Tree.chain(1)), Lane("chain", Tree.chain(4)), Lane("tree", Tree.kary(2, 3), "specinfer"),
+         Lane("top-k", Tree.sequences(2, 2), "topk"))
+
+
+def test_each_lane_decodes_what_it_would_decode_alone() -> None:
+    pair, steps = tiny_pair(), [[] for _ in LANES]
+    for lane, trace in Race(pair, PROMPTS[0], POLICY, LANES):
+        steps[lane].append(trace)
+    for lane, found in zip(LANES, steps, strict=True):
+        alone = [*run(Decoder(pair, PROMPTS[0], POLICY, lane.tree, lane.verifier))]
+        assert emitted(found) == emitted(alone)
+        assert [step.tree for step in found] == [step.tree for step in alone]
+
+
+def test_the_lane_furthest_behind_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With made-up times: a lane whose step takes three times as long moves a third as often."""
+    take = {1: 3.0, 4: 1.0}  # seconds by nodes of the tree
+    step = Decoder.step
+
+    def timed(self: Decoder) -> StepTrace:
+        trace = step(self)
+        return dataclasses.replace(trace, seconds={"draft": 0.0, "verify": take[self.shaper.most], "overhead": 0.0})
+
+    monkeypatch.setattr(Decoder, "step", timed)
+    contest = Race(tiny_pair(), PROMPTS[0], POLICY, LANES[:2])
+    contest.prefill()
+    assert [contest.step()[0] for _ in range(8)] == [0, 1, 1, 1, 0, 1, 1, 1]
+    assert [stats.total_seconds for stats in contest.stats] == [6.0, 6.0]
+
+
+def test_a_lanes_clock_is_its_own_steps_and_nothing_else() -> None:
+    contest, seen = Race(same_pair(), PROMPTS[0], POLICY, LANES), [DecodeStats() for _ in LANES]
+    for lane, trace in contest:
+        time.sleep(0.002)  # what the page does between steps is on no clock
+        seen[lane] = seen[lane].add(trace)
+    assert contest.stats == seen
+    assert [stats.tokens for stats in seen] == [24] * 4
+    assert contest.running == []
+
+
+def test_finished_lanes_stand_still_while_others_go_on() -> None:
+    contest = Race(same_pair(), PROMPTS[0], POLICY, LANES[:2])
+    order = [lane for lane, _ in contest]
+    assert order.count(0) == 24
+    assert order.count(1) < 24
+
+
+@pytest.mark.parametrize("count", [0, MOST_LANES + 1])
+def test_lanes_are_counted(count: int) -> None:
+    with pytest.raises(BadPolicy, match=f"a race of {count} lanes; allowed are 1 to {MOST_LANES}"):
+        Race(tiny_pair(), PROMPTS[0], POLICY, LANES[:1] * count)
+
+
+def test_bad_lanes_are_refused_before_anything_runs() -> None:
+    with pytest.raises(BadPolicy, match="unknown verifier"):
+        Race(tiny_pair(), PROMPTS[0], POLICY, [Lane("x", Tree.chain(2), "nothing")])
+    with pytest.raises(BadTree, match="children"):
+        Race(tiny_pair(vocab=288), PROMPTS[0], POLICY, [Lane("x", Tree.from_branching([300]))])
+
+
+def test_plain_is_told_apart() -> None:
+    assert [lane.is_plain for lane in LANES] == [True, False, False, False]
+    assert emitted([*plain(tiny_pair(), PROMPTS[0], POLICY)]) == emitted(
+        [trace for _, trace in Race(tiny_pair(), PROMPTS[0], POLICY, LANES[:1])])

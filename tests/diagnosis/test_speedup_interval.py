@@ -1,0 +1,77 @@
+"""The range of a speed-up: held against a jackknife written out, and against how often it holds the truth.
+
+The coverage test has a fixed seed; with fresh ones its bounds would be left in fewer than one run in a million.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+
+import pytest
+
+from sequoia.diagnosis.speedup_interval import STRETCHES, Spread, spread
+
+STEADY = [(1, 0.01)] * 96
+
+
+def written_out(steps: list[tuple[int, float]]) -> tuple[float, float]:
+    """Logarithm of seconds a token and its standard error, from eight stretches of exactly an eighth of the steps."""
+    size = len(steps) // STRETCHES
+    left_out = [math.log(sum(t for _, t in rest) / sum(n for n, _ in rest)) for k in range(STRETCHES)
+                if (rest := [*steps[:k * size], *steps[(k + 1) * size:]])]
+    mean = statistics.fmean(left_out)
+    return (math.log(sum(t for _, t in steps) / sum(n for n, _ in steps)),
+            math.sqrt((STRETCHES - 1) / STRETCHES * sum((one - mean) ** 2 for one in left_out)))
+
+
+def test_it_is_the_jackknife_over_eight_stretches() -> None:
+    rng = random.Random(1)
+    run, plain = ([(1, rng.uniform(0.5, 2)) for _ in range(64)] for _ in range(2))
+    (pace, error), (base, other) = written_out(run), written_out(plain)
+    found = spread(run, plain)
+    assert found.speedup == pytest.approx(math.exp(base - pace))
+    assert math.log(found.most / found.least) / 2 == pytest.approx(2.365 * math.hypot(error, other))
+    assert math.sqrt(found.least * found.most) == pytest.approx(found.speedup)
+
+
+def test_runs_without_a_change_of_pace_have_no_width() -> None:
+    found = spread([(3, 0.02)] * 32, STEADY)
+    assert (found.speedup, found.least, found.most) == pytest.approx((1.5, 1.5, 1.5))
+    assert spread(STEADY, STEADY).verdict == "even"
+
+
+def test_about_nineteen_in_twenty_ranges_hold_the_truth() -> None:
+    """500 pairs of runs of the same law, whose true speed-up is 1: ranges of the wrong width by half would be seen."""
+    rng = random.Random(2)
+
+    def steps() -> list[tuple[int, float]]:
+        return [(rng.randint(1, 4), rng.lognormvariate(-4, 0.5)) for _ in range(60)]
+
+    held = sum(spread(steps(), steps()).verdict == "even" for _ in range(500))
+    assert 450 <= held <= 495
+
+
+@pytest.mark.parametrize(("least", "most", "verdict"), [
+    (1.01, 2.0, "faster"), (0.5, 0.99, "slower"), (0.5, 2.0, "even"), (1.0, 2.0, "even"), (0.5, 1.0, "even")])
+def test_a_range_that_includes_one_is_even(least: float, most: float, verdict: str) -> None:
+    assert Spread(1.0, least, most).verdict == verdict
+
+
+def test_too_little_has_no_range() -> None:
+    for short in ([], [(1, 0.1)], [(1, 0.1)] * 2, [(1, 0.0)] * 40, [(40, 0.1), (1, 0.1)]):
+        assert spread(short, STEADY) is None
+        assert spread(STEADY, short) is None
+    assert spread([(1, 0.1)] * 3, STEADY).verdict == "slower"
+
+
+def test_every_token_and_second_is_in_one_stretch() -> None:
+    """A step that passes several shares at once ends one stretch only."""
+    rng = random.Random(3)
+    for _ in range(200):
+        steps = [(rng.choice((1, 1, 2, 5, 30)), rng.random() + 0.1) for _ in range(rng.randint(3, 80))]
+        found = spread(steps, STEADY)
+        if found:
+            pace = sum(t for _, t in steps) / sum(n for n, _ in steps)
+            assert found.speedup == pytest.approx(0.01 / pace)

@@ -1,0 +1,144 @@
+"""The lossless meter at temperature 0: what it must let pass and what it must catch, on tiny pairs and made-up rows."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable
+from functools import cache
+
+import pytest
+import torch
+from fakes import KINDS, PROMPTS, tiny_pair
+
+from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.step_trace import StepTrace
+from sequoia.algorithm.tree import Tree
+from sequoia.decoding.engine import Decoder, plain, run
+from sequoia.errors import BadModel, BadPrompt
+from sequoia.exactness.same_tokens import TIE_ULP, check_text, compare, judge, margin, reference_logits, ulp
+from sequoia.models.pair import Pair
+
+GREEDY = Policy(max_new_tokens=48, ignore_eos=True)
+BUSHY = Tree.from_branching([4, 2, 1, 1])
+BF16 = torch.bfloat16
+
+made = cache(tiny_pair)  # only decoded with
+
+
+def emitted(steps: Iterable[StepTrace]) -> list[int]:
+    return [token for step in steps for token in step.emitted]
+
+
+def texts(pair: Pair, prompt: str, tree: Tree = BUSHY) -> tuple[list[int], list[int]]:
+    return emitted(run(Decoder(pair, prompt, GREEDY, tree))), emitted(plain(pair, prompt, GREEDY))
+
+
+@pytest.mark.parametrize(("one", "other", "at"), [
+    ([], [], None), ([1, 2], [1, 2], None), ([1, 2, 3], [1, 5, 3], 1), ([4], [5], 0), ([1, 2], [1, 2, 3], None), ([1], [], None)])
+def test_the_first_difference_is_found_as_far_as_both_texts_go(one: list[int], other: list[int], at: int | None) -> None:
+    assert compare(one, other) == compare(other, one) == at
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_greedy_text_in_float32_is_exact(kind: str) -> None:
+    found = check_text(made(kind), PROMPTS[0], *texts(made(kind), PROMPTS[0]))
+    assert (found.verdict, found.compared, found.index, found.margin) == ("exact", 48, None, None)
+    assert found.sentence == "All 48 tokens are those of plain decoding, measured: exact."
+
+
+def test_greedy_text_in_bfloat16_is_exact_or_a_tie() -> None:
+    """Whether any of them parts depends on the processor."""
+    for pair, prompt in itertools.product((made(kind, "bfloat16") for kind in KINDS), PROMPTS):
+        match = check_text(pair, prompt, *texts(pair, prompt))
+        assert match.verdict in ("exact", "tie")
+        assert match.index is None or (match.margin <= TIE_ULP and "a tie" in match.sentence)
+
+
+def test_a_near_tie_of_real_logits_is_a_tie_whichever_token_is_taken() -> None:
+    """The two best tokens change places where the logits of a text in bfloat16 lie close, and where they do not."""
+    pair, found = made(dtype="bfloat16"), dict[str, int]()
+    for prompt in PROMPTS:
+        right = texts(pair, prompt)[1]
+        for at in range(len(right)):
+            logits = reference_logits(pair, prompt, right[:at])
+            best, second = logits.topk(2).indices.tolist()
+            if best == right[at]:
+                match = check_text(pair, prompt, [*right[:at], second], right)
+                assert match.verdict == ("tie" if margin(logits, BF16) <= TIE_ULP else "bug")
+                found[match.verdict] = found.get(match.verdict, 0) + 1
+    assert min(found["tie"], found["bug"]) > 3
+
+
+def test_a_fabricated_wrong_token_is_a_bug() -> None:
+    """Any wrong token but the second best of a near tie; here every place of a text in turn gets the worst token of all."""
+    pair, prompt = made(), PROMPTS[0]
+    right = texts(pair, prompt)[1]
+    for at in (0, 1, 20, 47):
+        worst = int(reference_logits(pair, prompt, right[:at]).argmin())
+        found = check_text(pair, prompt, [*right[:at], worst, *right[at + 1:]], right)
+        assert (found.verdict, found.index) == ("bug", at)
+        assert found.sentence.startswith(f"Token {at + 1} is the first that plain decoding has otherwise")
+
+
+def test_the_second_best_token_is_a_bug_where_there_is_no_tie() -> None:
+    pair, prompt = made(), PROMPTS[0]
+    right = texts(pair, prompt)[1]
+    second = reference_logits(pair, prompt, right[:5]).topk(2).indices[1]
+    found = check_text(pair, prompt, [*right[:5], int(second)], right)
+    assert found.verdict == "bug"
+    assert found.margin > TIE_ULP
+    assert f"more than the {TIE_ULP} of a tie" in found.sentence
+
+
+def test_a_fabricated_tie_is_a_tie_up_to_the_bound() -> None:
+    """The spacing of bfloat16 at 8 is 2**-4: sixteen of it are a tie, and the seventeenth makes a bug."""
+    for steps, verdict in ((0, "tie"), (1, "tie"), (TIE_ULP, "tie"), (TIE_ULP + 1, "bug")):
+        logits = torch.tensor([1.0, 9.5, 9.5 - steps / 16, -3.0])
+        for one, other in ((1, 2), (2, 1)):
+            found = judge([7, one], [7, other], logits, BF16)
+            assert (found.verdict, found.margin, found.index) == (verdict, steps, 1)
+        assert f"{steps} ulp of bfloat16" in found.sentence
+
+
+def test_a_tie_of_two_other_tokens_excuses_nothing() -> None:
+    logits = torch.tensor([9.5, 9.5, 1.0, -3.0])
+    found = judge([2], [0], logits, BF16)
+    assert (found.verdict, found.margin) == ("bug", 0)
+    assert "the two tokens are not those two" in found.sentence
+    assert judge([2], [1], torch.tensor([9.5, 9.5, 9.5, 0]), BF16).verdict == "tie"  # three alike: any two are the best
+
+
+def test_the_same_margin_is_a_tie_in_a_coarse_type_only() -> None:
+    logits = torch.tensor([5.0, 5.01])
+    assert judge([0], [1], logits, BF16).verdict == "tie"
+    assert judge([0], [1], logits, torch.float16).verdict == "tie"
+    assert judge([0], [1], logits, torch.float32).verdict == "bug"
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, BF16, torch.float32, torch.float64])
+def test_an_ulp_is_the_distance_to_the_next_number(dtype: torch.dtype) -> None:
+    for value in (1.0, 1.5, 1.99, 2.0, -3.0, 7.5, 0.3, 100.0):
+        here = torch.tensor(abs(value), dtype=dtype)
+        beyond = torch.nextafter(here, torch.tensor(torch.inf, dtype=dtype))
+        assert ulp(value, dtype) == float(beyond.double() - here.double())
+    assert 0 < ulp(0.0, dtype) < torch.finfo(dtype).smallest_normal
+
+
+def test_a_margin_needs_two_finite_logits_and_a_verdict_known_tokens() -> None:
+    assert margin(torch.tensor([-8.5, -8.0]), BF16) == 8  # numbers from 8 on are 2**-4 apart
+    for bad in ([1.0], [], [math.nan, 1.0], [math.inf, 1.0], [1.0, -math.inf]):
+        with pytest.raises(BadModel, match="two finite logits"):
+            margin(torch.tensor(bad), BF16)
+    with pytest.raises(BadModel, match="token id: 9"):
+        judge([9], [0], torch.tensor([1.0, 2.0]), BF16)
+
+
+def test_the_reference_row_is_the_bare_models() -> None:
+    pair, common = made("gpt2"), [3, 4, 5]
+    ids = torch.tensor([[*pair.encode("abc"), *common]])
+    with torch.inference_mode():
+        wanted = pair.target.hf(ids).logits[0, -1].double()
+    assert torch.allclose(reference_logits(pair, "abc", common), wanted, atol=1e-6)
+    with pytest.raises(BadPrompt):
+        reference_logits(pair, " ", common)

@@ -1,0 +1,307 @@
+"""Streaming of layers from host memory, with a CPU as the device that computes. The copies are real, from host to host memory.
+
+The copier of most tests here is late: it spoils the buffer when a copy is begun and fills it when the copy is waited for. So a
+layer that computes before its weights are there, or a buffer that is reused too early, gives NaN. What happens on CUDA streams is
+tested by the tests marked `gpu`, and by nothing where there is no GPU.
+"""
+
+from __future__ import annotations
+
+import copy
+import weakref
+from typing import Any
+
+import pytest
+import torch
+from fakes import KINDS, tiny_model, tree_logits
+
+from sequoia.loading.large.copier import PAGE, CudaCopier, HostCopier, copier_for
+from sequoia.loading.large.offload import LayerStream, streamed_layers
+from sequoia.models.self_test import self_test
+from sequoia.models.tree_forward import TreeModel, own_logits
+
+CPU = torch.device("cpu")
+
+
+class Late(HostCopier):
+    """Copies at the last moment: a buffer holds NaN from the beginning of a copy until it is waited for."""
+
+    def __init__(self) -> None:
+        self.begun: list[torch.Tensor] = []  # what was copied from, in order
+        self.waiting: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+
+    def begin(self, host: torch.Tensor, buffer: torch.Tensor) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
+        buffer.fill_(255)
+        self.begun.append(host)
+        self.waiting[len(self.begun)] = host, buffer
+        return len(self.begun)
+
+    def wait(self, ticket: int) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        if found := self.waiting.pop(ticket, None):
+            super().begin(*found)
+
+    def finish(self) -> None:
+        for ticket in [*self.waiting]:
+            self.wait(ticket)
+
+
+def streamed(hf: Any, resident: int = 0) -> tuple[TreeModel, LayerStream, Late]:
+    copier = Late()
+    stream = LayerStream(hf, resident, CPU, copier)
+    return TreeModel(hf, "streamed"), stream, copier
+
+
+# -- same results --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("resident", range(6))
+@pytest.mark.parametrize("layers", [1, 2, 3, 5])
+def test_the_logits_are_those_of_the_whole_model_cpu(layers: int, resident: int) -> None:
+    """To the last bit, in three passes one after the other. With an odd number of streamed layers buffers change roles."""
+    hf = tiny_model(layers=layers)
+    expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
+    model, _, _ = streamed(hf, min(resident, layers))
+    assert torch.equal(tree_logits(model), expected)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_family_can_be_streamed_cpu(kind: str) -> None:
+    hf = tiny_model(kind, layers=3)
+    whole = TreeModel(copy.deepcopy(hf), "whole")
+    model, _, _ = streamed(hf, 1)
+    self_test(model)
+    assert torch.equal(tree_logits(model), tree_logits(whole))
+    assert torch.equal(own_logits(model, [1, 2, 3]), own_logits(whole, [1, 2, 3]))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+def test_every_number_type_can_be_streamed_cpu(dtype: torch.dtype) -> None:
+    hf = tiny_model(layers=3).to(dtype)
+    expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
+    assert torch.equal(tree_logits(streamed(hf)[0]), expected)
+
+
+def test_layers_of_different_shapes_share_the_buffers_cpu() -> None:
+    """As with a model some of whose layers are mixtures of experts."""
+    hf, generator = tiny_model(layers=4), torch.Generator().manual_seed(0)
+    for layer in list(hf.model.layers)[1::2]:
+        for name, size in (("gate_proj", (128, 32)), ("up_proj", (128, 32)), ("down_proj", (32, 128))):
+            getattr(layer.mlp, name).weight = torch.nn.Parameter(torch.randn(size, generator=generator) / 8)
+    expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
+    assert torch.equal(tree_logits(streamed(hf)[0]), expected)
+
+
+# -- what is copied, and when --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("layers", "resident", "wanted"), [
+    (4, 0, (0, 1, 2, 3)), (4, 4, ()), (4, 2, (0, 2)), (6, 2, (0, 1, 3, 4)), (5, 1, (0, 1, 2, 3)), (5, 4, (0,)), (3, 2, (0,))])
+def test_resident_layers_lie_evenly_between_streamed_ones(layers: int, resident: int, wanted: tuple[int, ...]) -> None:
+    assert streamed_layers(layers, resident) == wanted
+
+
+@pytest.mark.parametrize(("layers", "resident"), [(3, 0), (4, 0), (5, 0), (5, 1), (7, 2)])
+def test_each_streamed_layer_is_copied_once_a_pass_and_two_are_ready_for_the_next_cpu(layers: int, resident: int) -> None:
+    model, stream, copier = streamed(tiny_model(layers=layers), resident)
+    order = [layer.host for layer in stream._layers]
+    context = model.open(64)
+    for _ in range(3):
+        context.extend([1, 2])
+    assert len(order) == layers - resident
+    assert [next(i for i, one in enumerate(order) if one is host) for host in copier.begun] == [
+        i % len(order) for i in range(3 * len(order) + 2)]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_one_or_two_streamed_layers_are_copied_once_and_stay_cpu(count: int) -> None:
+    """Two buffers hold them, so copying them again would be for nothing."""
+    model, _, copier = streamed(tiny_model(layers=4), 4 - count)
+    tree_logits(model)
+    tree_logits(model)
+    assert len(copier.begun) == count
+
+
+def test_the_next_copy_has_begun_when_a_layer_computes_cpu() -> None:
+    """Two copies are under way or done at each layer: its own, which was waited for, and that of the next."""
+    hf = tiny_model(layers=5)
+    model, _, copier = streamed(hf)
+    under_way: list[int] = []
+    for layer in hf.model.layers:
+        layer.mlp.register_forward_pre_hook(lambda *_: under_way.append(len(copier.waiting)))
+    model.open(16).extend([1, 2])
+    assert under_way == [1] * 5
+
+
+def test_with_all_layers_resident_nothing_is_copied_cpu() -> None:
+    hf = tiny_model(layers=3)
+    before = {name: weight.data_ptr() for name, weight in hf.named_parameters()}
+    model, stream, copier = streamed(hf, 3)
+    tree_logits(model)
+    assert not copier.begun
+    assert not stream._slots
+    assert {name: weight.data_ptr() for name, weight in hf.named_parameters()} == before
+
+
+# -- at rest, and after a pass that broke off ----------------------------------------------------------------------------------
+
+
+def test_at_rest_the_model_is_whole_cpu() -> None:
+    """Its weights can be read and saved between passes: none of them is what happens to be in a buffer."""
+    hf = tiny_model(layers=3)
+    expected = {name: weight.clone() for name, weight in hf.state_dict().items()}
+    model, _, _ = streamed(hf)
+    tree_logits(model)
+    found = hf.state_dict()
+    assert found.keys() == expected.keys()
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
+
+
+class Broken(Exception):
+    pass
+
+
+@pytest.mark.parametrize("where", range(5))
+@pytest.mark.parametrize("part", ["input_layernorm", "mlp"])
+@pytest.mark.parametrize("resident", [0, 2])
+def test_a_pass_that_breaks_off_leaves_nothing_behind_cpu(where: int, part: str, resident: int) -> None:
+    """In any layer, streamed or resident, before or after its attention; the pass before it had filled the buffers."""
+    hf = tiny_model(layers=5)
+    expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
+    model, _, _ = streamed(hf, resident)
+    assert torch.equal(tree_logits(model), expected)
+
+    def fail(*_: object) -> None:
+        raise Broken
+
+    handle = getattr(hf.model.layers[where], part).register_forward_pre_hook(fail)
+    with pytest.raises(Broken):
+        tree_logits(model)
+    handle.remove()
+    assert torch.equal(tree_logits(model), expected)
+    assert torch.equal(tree_logits(model), expected)
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_a_copy_that_cannot_begin_leaves_nothing_behind_cpu(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    hf = tiny_model(layers=4)
+    expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
+    model, _, copier = streamed(hf)
+    assert torch.equal(tree_logits(model), expected)
+    usual, calls = copier.begin, iter(range(100))
+
+    def failing(host: torch.Tensor, buffer: torch.Tensor) -> int:
+        if next(calls) == number:
+            buffer.fill_(255)
+            raise Broken
+        return usual(host, buffer)
+
+    monkeypatch.setattr(copier, "begin", failing)
+    with pytest.raises(Broken):
+        tree_logits(model)
+    assert torch.equal(tree_logits(model), expected)
+
+
+def test_runs_that_take_turns_do_not_disturb_each_other_cpu() -> None:
+    hf = tiny_model(layers=3)
+    whole = TreeModel(copy.deepcopy(hf), "whole")
+    model, _, _ = streamed(hf)
+    ours, theirs = [model.open(32), model.open(32)], [whole.open(32), whole.open(32)]
+    for turn in range(6):
+        tokens = [turn + 1, turn + 2]
+        assert torch.equal(ours[turn % 2].extend(tokens), theirs[turn % 2].extend(tokens))
+
+
+def test_a_second_thread_waits_for_the_first_cpu() -> None:
+    """`alone` holds a lock for the whole of a pass, and gives it back when the pass fails."""
+    _, stream, _ = streamed(tiny_model())
+    seen: list[bool] = []
+
+    def forward(fails: bool) -> None:
+        seen.append(stream._lock.locked())
+        if fails:
+            raise Broken
+
+    alone = stream.alone(forward)
+    with pytest.raises(Broken):
+        alone(True)
+    alone(False)
+    assert seen == [True, True]
+    assert not stream._lock.locked()
+
+
+def test_a_stream_that_is_removed_gives_the_model_back_cpu() -> None:
+    hf = tiny_model("qwen2", layers=3)
+    expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
+    model, stream, copier = streamed(hf, 1)
+    tree_logits(model)
+    count = len(copier.begun)
+    copier.begun.clear()
+    pinned = [weakref.ref(layer.host) for layer in stream._layers]
+    stream.remove()
+    assert not any(memory() is not None for memory in pinned)  # memory is unpinned when this object goes, whoever uses its bytes
+    assert torch.equal(tree_logits(model), expected)
+    assert count
+    assert not copier.begun
+    assert not hf.model.layers[0]._forward_pre_hooks
+    assert hf.lm_head.weight is hf.model.embed_tokens.weight  # tied as before
+
+
+# -- copiers -------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_cpu_copies_at_once() -> None:
+    copier = copier_for(CPU)
+    host, buffer = copier.host(PAGE), copier.buffer(2 * PAGE)
+    host.fill_(7)
+    buffer.fill_(9)
+    copier.wait(copier.begin(host, buffer))
+    assert buffer[:PAGE].eq(7).all()
+    assert buffer[PAGE:].eq(9).all()
+
+
+@pytest.mark.gpu
+def test_a_copy_to_a_gpu_runs_beside_the_computing_stream_and_ends_before_what_waits_for_it_gpu() -> None:
+    device = torch.device("cuda", 0)
+    copier = copier_for(device)
+    assert isinstance(copier, CudaCopier)
+    host, buffer = copier.host(64 * PAGE), copier.buffer(64 * PAGE)
+    for value in range(20):
+        copier.finish()
+        host.fill_(value)
+        copier.wait(copier.begin(host, buffer))
+        assert buffer.clone().eq(value).all()
+    assert host.is_pinned()
+    assert host.data_ptr() % PAGE == 0
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("resident", [0, 1, 2, 5])
+def test_the_logits_on_a_gpu_are_those_of_the_whole_model_gpu(resident: int) -> None:
+    device = torch.device("cuda", 0)
+    hf = tiny_model(layers=5)
+    expected = tree_logits(TreeModel(copy.deepcopy(hf).to(device), "whole"))
+    LayerStream(hf, resident, device)
+    model = TreeModel(hf, "streamed", device)
+    for _ in range(5):
+        assert torch.equal(tree_logits(model), expected)
+
+
+@pytest.mark.gpu
+def test_a_stream_that_is_removed_unpins_its_memory_gpu() -> None:
+    hf = tiny_model(layers=3)
+    expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
+    stream = LayerStream(hf, 0, torch.device("cuda", 0))
+    weight = hf.model.layers[0].mlp.up_proj.weight
+    assert weight.is_pinned()
+    stream.remove()
+    assert not weight.is_pinned()
+    assert torch.equal(tree_logits(TreeModel(hf, "given back")), expected)
+
+
+@pytest.mark.gpu
+def test_a_streamed_pass_cannot_be_captured_gpu() -> None:
+    device = torch.device("cuda", 0)
+    copier = CudaCopier(device)
+    host, buffer = copier.host(PAGE), copier.buffer(PAGE)
+    with pytest.raises(RuntimeError, match="cannot be part of a CUDA graph"), torch.cuda.graph(torch.cuda.CUDAGraph()):
+        copier.begin(host, buffer)

@@ -1,0 +1,182 @@
+"""Where parts of a large target go, decided from bytes alone: no device of these tests exists, and none is asked for anything."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from fakes import KINDS, tiny_model
+from transformers import OPTConfig, PretrainedConfig
+
+from sequoia.errors import BadModel, OutOfMemory
+from sequoia.loading.large.model_parts import Parts, decoder_layers, parts_of
+from sequoia.loading.large.placement import HOST, SHARE, Beside, offload, spread
+from sequoia.models.memory_needs import mask_and_logit_bytes, slot_bytes, usual_run_bytes
+
+CARDS = [torch.device("cuda", i) for i in range(4)]
+LAYERS = tuple(f"model.layers.{i}" for i in range(10))
+MB = 10**6
+SIZES = {"model.embed": 50 * MB, **dict.fromkeys(LAYERS, 100 * MB), "model.norm": 0, "head": 50 * MB}
+PARTS = Parts(("model.embed",), LAYERS, ("model.norm", "head"), SIZES, tied=False)
+TIED = Parts(("model.embed", "head"), LAYERS, ("model.norm",), {**SIZES, "head": 0}, tied=True)
+BESIDE = Beside(slots=10 * MB, together=60 * MB)
+ALL = 50 + 10 * (100 + 10) + 50 + 60  # MB
+
+
+def free(*counts: int) -> dict[torch.device, int]:
+    """Cards of which so many MB may be planned with."""
+    return {card: round(count * MB / SHARE) + 1 for card, count in zip(CARDS, counts, strict=False)}
+
+
+# -- parts ---------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_weight_belongs_to_one_part(kind: str) -> None:
+    """Ties included, which count once; names are those that the loaded model has."""
+    hf = tiny_model(kind, layers=3)
+    parts = parts_of(hf.config, torch.bfloat16)
+    assert parts.total == 2 * sum(weight.numel() for weight in hf.parameters())
+    assert parts.tied == (kind in ("qwen2", "gpt2"))
+    modules, (names, layers) = dict(hf.named_modules()), decoder_layers(hf)
+    assert parts.layers == names
+    assert [modules[name] for name in names] == list(layers)
+    assert {*parts.ahead, *parts.layers, *parts.behind} == set(parts.sizes) <= set(modules)
+    assert parts.around + 3 * parts.largest == parts.total
+    assert all(parts.sizes[name] for name in parts.behind)
+
+
+def test_a_model_whose_layers_lie_deeper_is_taken_apart_too() -> None:
+    """OPT has a decoder inside its model, and its last norm before the layers."""
+    config = OPTConfig(vocab_size=40, hidden_size=16, ffn_dim=16, num_attention_heads=2, num_hidden_layers=2)
+    parts = parts_of(config, torch.float32)
+    assert parts.layers == ("model.decoder.layers.0", "model.decoder.layers.1")
+    assert "model.decoder.final_layer_norm" in parts.ahead
+
+
+def test_a_model_without_a_row_of_layers_is_refused() -> None:
+    hf = torch.nn.Linear(2, 2)
+    hf.config = PretrainedConfig(num_hidden_layers=2)
+    with pytest.raises(BadModel, match=r"Linear has no list of its 2 layers"):
+        decoder_layers(hf)
+
+
+def test_a_run_is_reckoned_from_the_config() -> None:
+    config = tiny_model().config  # 2 key-value heads of 8 numbers, 512 positions, 288 tokens
+    assert slot_bytes(config, 100, 2) == 2 * 2 * 8 * 100 * 2
+    assert mask_and_logit_bytes(100, 10, 288, 2) == 2 * 10 * 110 + 4 * 10 * 288
+    assert usual_run_bytes(config, 4) == (slot_bytes(config, 512 + 1024, 4), mask_and_logit_bytes(512 + 1024, 1024, 288, 4))
+
+
+# -- spread --------------------------------------------------------------------------------------------------------------------
+
+
+def test_one_card_that_holds_all_is_enough() -> None:
+    """The one with the most room, whatever its number."""
+    plan = spread(PARTS, BESIDE, free(1300, 2000))
+    assert set(plan.where.values()) == {1}
+    assert (plan.output, plan.layer_devices, dict(plan.needs)) == (CARDS[1], (CARDS[1],) * 10, {CARDS[1]: ALL * MB})
+    assert plan.words == ""
+
+
+@pytest.mark.parametrize("parts", [PARTS, TIED], ids=["untied", "tied"])
+@pytest.mark.parametrize(("room", "cards"), [
+    ((700, 700), 2), ((700, 700, 700), 2), ((600, 400, 400), 3), ((400, 400, 400, 400), 4)])
+def test_as_few_cards_as_hold_it_are_used(parts: Parts, room: tuple[int, ...], cards: int) -> None:
+    plan = spread(parts, BESIDE, free(*room))
+    assert len(plan.needs) == cards
+    assert plan.words.startswith("spread over cuda:0 and cuda:1")
+    assert all(plan.needs[card] <= count * MB for card, count in zip(CARDS, room, strict=False))
+    assert sum(plan.needs.values()) == parts.total + BESIDE.slots * 10 + BESIDE.together
+
+
+def test_what_is_predicted_for_a_card_is_what_stands_there() -> None:
+    plan = spread(PARTS, BESIDE, free(700, 700))
+    for card in CARDS[:2]:
+        weights = sum(SIZES[name] for name, where in plan.where.items() if where == card.index)
+        slots = BESIDE.slots * plan.layer_devices.count(card)
+        assert plan.needs[card] == weights + slots + (BESIDE.together if card == plan.output else 0)
+
+
+def test_layers_stand_in_order_and_change_cards_only_once_for_each() -> None:
+    plan = spread(PARTS, BESIDE, free(400, 400, 400, 400))
+    numbers = [device.index for device in plan.layer_devices]
+    assert numbers == sorted(numbers)
+    assert plan.where["model.embed"] == 0
+
+
+def test_logits_come_out_where_the_head_stands() -> None:
+    """At the last card; where the head shares the embedding's weights, at the first. There the draft's bytes are counted."""
+    assert spread(PARTS, BESIDE, free(700, 700)).output == CARDS[1]
+    tied = spread(TIED, BESIDE, free(700, 700))
+    assert tied.output == CARDS[0]
+    assert tied.where["head"] == tied.where["model.embed"] == 0
+    assert tied.where["model.norm"] == 1
+
+
+def test_all_cards_share_a_target_that_is_to_be_spread() -> None:
+    """Each to about the same share of what it has, one layer more or less."""
+    plan = spread(PARTS, BESIDE, free(4000, 4000, 4000), all_of_them=True)
+    assert len(plan.needs) == 3
+    assert max(plan.needs.values()) - min(plan.needs.values()) <= 2 * 110 * MB
+
+
+def test_a_draft_too_large_for_the_last_card_is_no_fit() -> None:
+    with pytest.raises(OutOfMemory):
+        spread(PARTS, Beside(10 * MB, 800 * MB), free(700, 700))
+
+
+def test_too_large_for_all_cards_is_said_with_every_figure() -> None:
+    with pytest.raises(OutOfMemory, match=r"need about 1\.3 GB, layer by layer on 2 devices; free are .*:0, .*:1, .*--offload"):
+        spread(PARTS, BESIDE, free(600, 600))
+
+
+# -- offload -------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("room", "resident"), [(ALL, 10), (ALL - 1, 7), (ALL - 100, 7), (ALL - 101, 6), (ALL - 800, 0)])
+def test_as_many_layers_stay_as_fit_beside_two_buffers(room: int, resident: int) -> None:
+    """Eight or nine of ten would take as much as all ten, as two buffers are as large as two layers."""
+    plan = offload(PARTS, BESIDE, CARDS[0], {**free(room), HOST: 10**12}, None)
+    assert (plan.resident, plan.layers, plan.output) == (resident, 10, CARDS[0])
+    assert plan.device_bytes == (ALL - 100 * (8 - min(resident, 8))) * MB
+    assert plan.host_bytes == 100 * (10 - resident) * MB
+
+
+@pytest.mark.parametrize("wanted", [0, 3, 10])
+def test_a_given_number_of_layers_stays(wanted: int) -> None:
+    plan = offload(PARTS, BESIDE, CARDS[0], {**free(ALL), HOST: 10**12}, wanted)
+    assert plan.resident == wanted
+    assert plan.words == f"{10 - wanted} of 10 layers streamed from host memory"
+
+
+@pytest.mark.parametrize("wanted", [-1, 11, pytest.param(10**5000, id="huge")])
+def test_a_number_of_layers_out_of_bounds_is_refused(wanted: int) -> None:
+    with pytest.raises(BadModel, match=r"resident layers: .* is not a whole number from 0 to 10"):
+        offload(PARTS, BESIDE, CARDS[0], {**free(ALL), HOST: 10**12}, wanted)
+
+
+def test_more_layers_than_fit_are_refused_with_how_many_would() -> None:
+    with pytest.raises(OutOfMemory, match=r"9 resident layers, .* need about .* on cuda:0; free are .*; at most 6 layers fit"):
+        offload(PARTS, BESIDE, CARDS[0], {**free(ALL - 101), HOST: 10**12}, 9)
+
+
+def test_a_card_too_small_for_what_must_be_on_it_is_refused() -> None:
+    with pytest.raises(OutOfMemory, match=r"0 resident layers, two buffers .* on cuda:0; free are .* used$"):
+        offload(PARTS, BESIDE, CARDS[0], {**free(ALL - 801), HOST: 10**12}, None)
+
+
+def test_too_little_host_memory_is_refused() -> None:
+    """What is pinned must fit. Where reading makes a copy, all of the target, and one layer stands twice while it is packed."""
+    for resident, converted, needed in ((0, False, 1000), (4, False, 600), (0, True, 1200), (4, True, 1200)):
+        room = {**free(ALL), HOST: round(needed * MB / SHARE) + 1}
+        offload(PARTS, BESIDE, CARDS[0], room, resident, converted)
+        with pytest.raises(OutOfMemory, match=rf"{10 - resident} layers to be streamed from pinned host memory need .* on cpu"):
+            offload(PARTS, BESIDE, CARDS[0], {**room, HOST: round((needed - 1) * MB / SHARE)}, resident, converted)
+
+
+def test_where_the_cpu_computes_there_is_one_memory_for_both() -> None:
+    """Streamed layers, and everything else with two buffers."""
+    needed = 10 * 100 + (ALL - 1000 + 200)
+    assert offload(PARTS, BESIDE, HOST, {HOST: round(needed * MB / SHARE) + 1}, 0).output == HOST
+    with pytest.raises(OutOfMemory, match=r"0 resident layers, .* on cpu; free are"):
+        offload(PARTS, BESIDE, HOST, {HOST: round((needed - 1) * MB / SHARE)}, 0)

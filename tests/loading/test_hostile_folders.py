@@ -1,0 +1,104 @@
+"""Broken and hostile model folders: each is refused with one clear sentence, and models that were
+loaded before go on."""
+
+from __future__ import annotations
+
+import re
+import resource
+import shutil
+from pathlib import Path
+
+import hostile
+import pytest
+from fakes import save, tiny_model
+
+from sequoia import Pair, Policy, Tree, load_pair, speculate
+from sequoia.errors import SequoiaError
+from sequoia.loading.tokenizers import try_tokenizer
+
+MEMORY = 1_000_000_000  # bytes that refusing any of them may take
+# Names of classes, a second line or sentence, and what only a programmer understands.
+_UNCLEAR = re.compile(
+    r"\n|Traceback|\w(Error|Exception)\b|[.!?] +[A-Z]|has no attribute|NoneType|object is not"
+    r"|<class|positional|keyword argument|\bnan\b|You set"
+)
+_LONGEST = 400
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that loads."""
+    folder = tmp_path_factory.mktemp("good") / "model"
+    save(tiny_model(), folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pair(good: Path) -> Pair:
+    return load_pair(target=str(good), draft=str(good), device="cpu", dtype="float32")
+
+
+def refusal(folder: Path, good: Path, role: str) -> str:
+    """Why the model in `folder` is refused as target or draft; "" where it is loaded."""
+    names = {"target": str(good), "draft": str(good), role: str(folder)}
+    try:
+        load_pair(**names, device="cpu", dtype="float32", tell=lambda _: None)
+    except SequoiaError as problem:
+        return str(problem)
+    return ""
+
+
+def emitted(pair: Pair) -> list[int]:
+    steps = speculate(pair, "def f(x):", Policy(max_new_tokens=12), Tree.kary(2, 3))
+    return [token for step in steps for token in step.emitted]
+
+
+def is_clear(words: str) -> bool:
+    """One sentence that a person understands."""
+    return 10 < len(words) <= _LONGEST and not _UNCLEAR.search(words)
+
+
+def test_there_are_more_than_two_hundred() -> None:
+    assert len(hostile.FOLDERS) == sum(map(len, hostile.GROUPS.values())) > 200
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "",
+        "cannot load it: 'NoneType' object has no attribute 'get'",
+        "x" * 401,
+        "a line\nand more",
+        "cannot load it: ValueError: no such thing",
+        "It failed. Please look at the log",
+        "spread: nan",
+    ],
+)
+def test_what_is_not_clear_is_seen(words: str) -> None:
+    assert not is_clear(words)
+
+
+@pytest.mark.parametrize("group", hostile.GROUPS)
+def test_each_is_refused_with_one_clear_sentence_and_the_loaded_pair_goes_on(
+    group: str, good: Path, pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of a group in this very process: one that hung, crashed it or took its memory would fail
+    the whole run."""
+    monkeypatch.setattr(try_tokenizer, "_TRIAL_SECONDS", 1.5)
+    before, peak = emitted(pair), _peak()
+    found = {}
+    for number, (name, spoil) in enumerate(hostile.GROUPS[group].items()):
+        folder = tmp_path / str(number) / "model"
+        shutil.copytree(good, folder)
+        spoil(folder)
+        found[name] = refusal(folder, good, ("target", "draft")[number % 2])
+        assert not (folder.parent / "ran").exists(), f"{name}: a pickle was opened"
+        shutil.rmtree(folder.parent)
+    assert {name: words for name, words in found.items() if not is_clear(words)} == {}
+    assert emitted(pair) == before
+    assert _peak() - peak < MEMORY
+
+
+def _peak() -> int:
+    """The most bytes that this process ever had in memory."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

@@ -1,0 +1,293 @@
+"""Tokenizers: what is compared of two, which differences are allowed, and which ones cannot be
+used."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes import EOS, pair_of, save, tiny_model, tiny_tokenizer
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
+from transformers import BertConfig, Gemma2Config, GPTNeoXConfig, PretrainedConfig, XLMConfig
+
+from sequoia import Pair, load_pair
+from sequoia.assets_folder import BUNDLED_PAIR
+from sequoia.errors import BadModel, BadPair, BadPrompt
+from sequoia.loading.pair_checks import Source
+from sequoia.loading.tokenizers import trial_worker
+from sequoia.loading.tokenizers import try_tokenizer as tokenizer_trial
+from sequoia.loading.tokenizers.compare_tokenizers import differences, matching_tokenizer
+from sequoia.models import pair
+from sequoia.models.chat import chat_template
+
+SAME = "normalizer, pre-tokenizer, model, merges or scores, post-processor, decoder and added tokens"
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("good") / "model"
+    save(tiny_model(), folder)
+    return folder
+
+
+def source(folder: Path, config: PretrainedConfig | None = None) -> Source:
+    return Source(str(folder), folder, config or PretrainedConfig(), 1)
+
+
+def changed(good: Path, folder: Path, **parts: Any) -> Source:
+    """The tokenizer of `good` with other parts in its tokenizer.json."""
+    shutil.copytree(good, folder)
+    file = folder / "tokenizer.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | parts))
+    return source(folder)
+
+
+def model(good: Path, **fields: Any) -> dict[str, Any]:
+    return json.loads((good / "tokenizer.json").read_text())["model"] | fields
+
+
+# -- two of them
+
+
+def test_equal_tokenizers_are_said_to_be_the_same_in_all_that_is_compared(good: Path) -> None:
+    words = matching_tokenizer(source(good), source(good)).words
+    assert words == (
+        "288 pieces compared one by one, and 4 texts split: the same for both, and so are " + SAME
+    )
+
+
+def test_other_merges_are_allowed_where_texts_are_split_alike_and_they_are_named(
+    good: Path, tmp_path: Path
+) -> None:
+    """The last merge, of letters that no text here has side by side."""
+    fewer = changed(good, tmp_path / "x", model=model(good, merges=model(good)["merges"][:-1]))
+    words = matching_tokenizer(source(good), fewer).words
+    assert (
+        "; merges or scores differ, so some texts may be split differently from those the draft was trained "
+        "on"
+        in words
+    )
+    assert "and so are" not in words
+
+
+def test_scores_of_pieces_are_compared() -> None:
+    other = Tokenizer(models.Unigram([("<unk>", 0.0), ("▁", -1.0), ("a", -3.0)], unk_id=0))
+    other.pre_tokenizer = pre_tokenizers.Metaspace()
+    assert differences(unigram().to_str(), unigram().to_str()) == []
+    assert differences(unigram().to_str(), other.to_str()) == ["merges or scores"]
+
+
+@pytest.mark.parametrize(
+    ("parts", "named"),
+    [
+        ({"decoder": {"type": "Fuse"}}, "decoder differs"),
+        ({"normalizer": {"type": "NFC"}}, "normalizer differs"),
+        (
+            {"normalizer": {"type": "NFC"}, "decoder": {"type": "Fuse"}},
+            "normalizer and decoder differ",
+        ),
+    ],
+)
+def test_what_else_differs_is_named(
+    parts: dict[str, Any], named: str, good: Path, tmp_path: Path
+) -> None:
+    assert (
+        f"; {named}, so"
+        in matching_tokenizer(source(good), changed(good, tmp_path / "x", **parts)).words
+    )
+
+
+def test_the_text_of_ids_is_that_of_the_targets_tokenizer(good: Path, tmp_path: Path) -> None:
+    other = changed(good, tmp_path / "x", decoder={"type": "Fuse"})
+    assert matching_tokenizer(source(good), other).tokenizer.decode([2, 3]) == "ab"
+    assert (
+        matching_tokenizer(source(good), other).tokenizer("a b")["input_ids"]
+        == tiny_tokenizer()("a b")["input_ids"]
+    )
+
+
+def test_how_a_file_pads_and_cuts_off_is_no_difference(good: Path, tmp_path: Path) -> None:
+    core = tiny_tokenizer().backend_tokenizer
+    core.enable_truncation(3)
+    core.enable_padding(length=10**6, pad_id=0, pad_token=EOS)
+    core.save(str(tmp_path / "tokenizer.json"))
+    shared = matching_tokenizer(source(tmp_path), source(good))
+    assert shared.words.endswith(SAME)
+    assert len(shared.tokenizer("abcdefgh")["input_ids"]) == 8
+
+
+def test_tokenizers_that_split_texts_differently_are_refused(good: Path, tmp_path: Path) -> None:
+    none = changed(good, tmp_path / "x", model=model(good, merges=[]))
+    with pytest.raises(
+        BadPair, match="same pieces but split text differently, for instance 'def f"
+    ):
+        matching_tokenizer(source(good), none)
+
+
+# -- one of them
+
+
+@pytest.mark.parametrize(
+    "config",
+    [GPTNeoXConfig(), Gemma2Config(), BertConfig(), XLMConfig()],
+    ids=lambda config: config.model_type,
+)
+def test_without_a_tokenizer_config_the_tokenizer_is_the_one_in_its_file(
+    config: PretrainedConfig, good: Path, tmp_path: Path
+) -> None:
+    """A class guessed from the model's type made another tokenizer of its pieces, or broke."""
+    shutil.copy(good / "tokenizer.json", tmp_path)
+    config.save_pretrained(tmp_path)
+    found = matching_tokenizer(source(tmp_path, config), source(tmp_path, config)).tokenizer
+    text = "def größe(x):\n\treturn '你好 🙂' "
+    assert found(text)["input_ids"] == tiny_tokenizer()(text)["input_ids"]
+    assert len(found) == 288
+
+
+def test_a_pair_without_a_tokenizer_config_loads(tmp_path: Path) -> None:
+    folder = Path(save(tiny_model("gpt_neox"), tmp_path / "model"))
+    (folder / "tokenizer_config.json").unlink()
+    found = load_pair(target=str(folder), draft=str(folder), device="cpu", dtype="float32")
+    assert found.stop == {0}
+
+
+def word_level() -> Tokenizer:
+    core = Tokenizer(models.WordLevel({"<unk>": 0, "a": 1}, unk_token="<unk>"))
+    core.pre_tokenizer = pre_tokenizers.Whitespace()
+    return core
+
+
+def byte_fallback() -> Tokenizer:
+    pieces = ["<unk>", "<s>", "</s>", *[f"<0x{i:02X}>" for i in range(256)], "▁", *"abc"]
+    core = Tokenizer(
+        models.BPE(
+            {piece: i for i, piece in enumerate(pieces)},
+            [],
+            unk_token="<unk>",
+            byte_fallback=True,
+            fuse_unk=True,
+        )
+    )
+    core.normalizer = normalizers.Replace(" ", "▁")
+    core.decoder = decoders.Sequence(
+        [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]
+    )
+    return core
+
+
+def unigram() -> Tokenizer:
+    core = Tokenizer(models.Unigram([("<unk>", 0.0), ("▁", -1.0), ("a", -2.0)], unk_id=0))
+    core.pre_tokenizer = pre_tokenizers.Metaspace()
+    return core
+
+
+def word_pieces() -> Tokenizer:
+    core = Tokenizer(models.WordPiece({"[UNK]": 0, "a": 1, "##a": 2}, unk_token="[UNK]"))
+    core.normalizer = normalizers.BertNormalizer()
+    core.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    core.decoder = decoders.WordPiece()
+    return core
+
+
+def llama_3() -> Tokenizer:
+    """The pattern that GPT-4, Llama 3 and Qwen cut text with."""
+    core = tiny_tokenizer().backend_tokenizer
+    pattern = (
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+        r"| ?[^\s\p{L}\p{N}]+[\r\n]*"
+        r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+    )
+    core.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(pattern), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    return core
+
+
+@pytest.mark.parametrize("make", [word_level, byte_fallback, unigram, word_pieces, llama_3])
+def test_usual_kinds_of_tokenizers_pass_the_trial(make: Callable[[], Tokenizer]) -> None:
+    tokenizer_trial.refuse_slow(make().to_str(), "m")
+
+
+def test_the_bundled_tokenizer_passes_the_trial_that_it_is_spared() -> None:
+    tokenizer_trial.refuse_slow(
+        (BUNDLED_PAIR / "target" / "tokenizer.json").read_text(encoding="utf-8"), "m"
+    )
+
+
+def test_texts_of_a_trial_are_as_long_as_any_that_is_encoded(good: Path) -> None:
+    texts = [*trial_worker.texts(chat_template.MOST_CHARS, "(q+)+[^\\d]7")]
+    assert max(map(len, texts)) == chat_template.MOST_CHARS >= pair.MAX_PROMPT_CHARS
+    assert any("q" * 400 in text and "7" * 400 in text for text in texts)
+
+
+def test_a_tokenizer_that_passed_is_not_tried_again(
+    good: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    matching_tokenizer(source(good), source(good))
+    monkeypatch.setattr(tokenizer_trial, "Child", lambda *_: pytest.fail("it was tried again"))
+    matching_tokenizer(source(good), source(good))
+
+
+def test_a_late_answer_is_no_answer_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine a trial can fail that passes later."""
+    core = word_level()
+    core.add_tokens(["only here"])
+    with monkeypatch.context() as patch:
+        patch.setattr(tokenizer_trial, "_TRIAL_SECONDS", 0.0)
+        with pytest.raises(BadModel, match=r"m: its tokenizer fails .*: it takes more than 0 s$"):
+            tokenizer_trial.refuse_slow(core.to_str(), "m")
+    tokenizer_trial.refuse_slow(core.to_str(), "m")
+
+
+def test_every_text_that_is_encoded_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = pair_of(tiny_model(context=100_000), tiny_model(context=100_000), tiny_tokenizer())
+    assert len(found._ids("x" * chat_template.MOST_CHARS)) == chat_template.MOST_CHARS
+    with pytest.raises(
+        BadPrompt, match="a text of 40001 characters with its template; allowed are 40000"
+    ):
+        found._ids("x" * (chat_template.MOST_CHARS + 1))
+
+
+class PanicException(BaseException):
+    """As the library for tokenizers raises."""
+
+
+def test_a_tokenizer_that_breaks_on_a_prompt_is_an_error_of_the_prompt() -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise PanicException("retry-limit-in-match over")
+
+    found = pair_of(tiny_model(), tiny_model(), tiny_tokenizer())
+    other = Pair("x", found.target, found.draft, broken)
+    with pytest.raises(BadPrompt, match="the tokenizer broke on this prompt"):
+        other.encode("hello")
+
+
+def test_an_interrupt_is_not_taken_for_a_broken_tokenizer() -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    found = pair_of(tiny_model(), tiny_model(), tiny_tokenizer())
+    with pytest.raises(KeyboardInterrupt):
+        Pair("x", found.target, found.draft, interrupted).encode("hello")
+
+
+@pytest.mark.parametrize(
+    ("ends", "says"), [("stop", "'stop'"), (1.5, "1.5"), ([[0]], "a list"), (True, "True")]
+)
+def test_an_end_of_text_that_is_no_number_is_refused_before_the_weights(
+    ends: object, says: str, good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(shutil.copytree(good, tmp_path / "model"))
+    (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": ends}))
+    monkeypatch.setattr("sequoia.loading.load.load_model", lambda *_: pytest.fail("weights were read"))
+    with pytest.raises(
+        BadModel, match=f"eos_token_id in its generation_config.json is {says}, which is not"
+    ):
+        load_pair(target=str(folder), draft=str(folder), device="cpu", dtype="float32")

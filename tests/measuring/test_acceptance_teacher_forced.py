@@ -1,0 +1,180 @@
+"""Teacher-forced acceptance: the law of the very `walk`, position by position, and near what decoding counts.
+
+One test compares two measurements of random laws: its seeds are fixed, and with fresh ones it would raise a false alarm less
+than once in a million runs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from exact import EXACT, Enumerator, law, table
+from fakes import PROMPTS, hopeless_pair, same_pair, tiny_pair
+
+from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.tree import Tree
+from sequoia.decoding.engine import plain
+from sequoia.errors import BadPrompt, BadTree
+from sequoia.measuring import acceptance_teacher_forced
+from sequoia.measuring.acceptance import count_acceptance
+from sequoia.measuring.acceptance_teacher_forced import agreement, force_acceptance, sibling_rates
+from sequoia.models.tree_forward import own_logits
+
+WARM = Policy(temperature=0.8, max_new_tokens=40, ignore_eos=True)
+GREEDY = Policy(max_new_tokens=40, ignore_eos=True)
+
+
+# -- one position --------------------------------------------------------------------------------------------------------------
+
+
+def accepted_rank(p: np.ndarray, q: np.ndarray, ranks: int, chance: Any) -> int:
+    """The rank that a real step accepts at a node, `ranks` where none."""
+    verifier = EXACT["sequoia"]
+    tokens = verifier.draw(chance, q[None], [ranks])[0]
+    verdict = verifier.verify(Tree.from_branching([ranks]), (-1, *tokens), lambda _: p, lambda _: q, chance)
+    return verdict.path[1] - 1 if len(verdict.path) > 1 else ranks
+
+
+def expected_rates(p: np.ndarray, q: np.ndarray, ranks: int) -> list[Fraction]:
+    """Mean of `sibling_rates` over all draws."""
+    def drawn(chance: Enumerator) -> tuple[Fraction, ...]:
+        return tuple(map(Fraction, sibling_rates(p, q, EXACT["sequoia"].draw(chance, q[None], [ranks])[0])))
+
+    return [sum(weight * rates[rank] for rates, weight in law(drawn).items()) for rank in range(ranks)]
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("seed", range(12))
+def test_the_mean_over_draws_is_the_law_of_walk(seed: int, ranks: int) -> None:
+    """Guards against any other recursion: equal as fractions, for laws of four tokens with zeros among them."""
+    p, q = table((seed, "p"), 4)(()), table((seed, "q"), 4)(())
+    real = law(lambda chance: accepted_rank(p, q, ranks, chance))
+    assert expected_rates(p, q, ranks) == [real.get(rank, 0) for rank in range(ranks)]
+
+
+def test_rates_by_hand() -> None:
+    p, q = (np.array([Fraction(x, 10) for x in row], dtype=object) for row in ((2, 5, 3), (5, 3, 2)))
+    # Token 0: accepted 2/5. Then R = (0, 2/3, 1/3), D = (0, 3/5, 2/5): token 2 is accepted 5/6 of 3/5, then token 1 for certain.
+    assert sibling_rates(p, q, (0, 2, 1)) == [Fraction(2, 5), Fraction(1, 2), Fraction(1, 10)]
+    assert sibling_rates(p, q, (1, 0)) == [1, 0]
+
+
+def test_a_draft_without_mass_left_goes_on_uniformly() -> None:
+    """Guards against a division by zero: q knows one token only, p another two."""
+    p, q = np.array([0.0, 0.5, 0.5]), np.array([1.0, 0.0, 0.0])
+    assert sibling_rates(p, q, (0, 2, 1)) == [0, 1, 0]
+
+
+# -- texts ---------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.7])
+def test_the_same_weights_are_always_right(temperature: float) -> None:
+    found = force_acceptance(same_pair(), PROMPTS, replace(WARM, temperature=temperature), ranks=4)
+    assert found.accepted == pytest.approx((found.visited, 0, 0, 0), abs=1e-3)
+    assert found.visited == 3 * 40
+
+
+def test_a_hopeless_draft_is_never_right() -> None:
+    found = force_acceptance(hopeless_pair(), PROMPTS[:1], GREEDY, ranks=4)
+    assert (found.accepted, found.visited) == ((0, 0, 0, 0), 40)
+
+
+@pytest.mark.parametrize("block", [1, 7, 64])
+def test_greedy_counts_are_the_ranks_of_the_targets_tokens(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    """Guards the contexts: each position is read on the bare models, and its rank looked up. Blocks must not matter."""
+    monkeypatch.setattr(acceptance_teacher_forced, "BLOCK", block)
+    pair, text = tiny_pair(), PROMPTS[0]
+    ids = torch.tensor([pair.encode(text)])
+    with torch.inference_mode():
+        best = pair.target.hf(input_ids=ids).logits[0].argmax(-1)
+        order = pair.draft.hf(input_ids=ids).logits[0].argsort(-1, descending=True)
+    ranks = [(order[i] == best[i]).nonzero().item() for i in range(ids.shape[1])]
+    found = force_acceptance(pair, [text], GREEDY, ranks=6, own=False)
+    assert found.accepted == tuple(ranks.count(rank) for rank in range(6))
+    assert found.visited == len(ranks)
+
+
+def test_the_targets_own_text_is_the_one_it_decodes() -> None:
+    """Guards an end that is off by one: as many positions as tokens, after the contexts they were drawn in."""
+    pair = tiny_pair()
+    made = [token for step in plain(pair, PROMPTS[1], WARM) for token in step.emitted]
+    text, first = acceptance_teacher_forced._text(pair, PROMPTS[1], WARM, True, lambda _: None)
+    assert text[:first] == pair.encode(PROMPTS[1])
+    assert text[first:] == tuple(made[:-1])
+    assert force_acceptance(pair, PROMPTS[1:2], WARM, ranks=2).visited == len(made) == 40
+
+
+def test_it_agrees_with_counting_on_policy() -> None:
+    """Guards laws that are not the decoder's (another warp, another draw). 3,000 positions against 2,000 nodes; each rank within
+    5.5 standard errors of the difference, the teacher-forced one taken as large as a count's."""
+    pair, policy = tiny_pair(), replace(WARM, max_new_tokens=300)
+    prompts = [f"def f{i}(x):" for i in range(10)]
+    forced, counted = force_acceptance(pair, prompts, policy, ranks=4), count_acceptance(pair, prompts, policy, ranks=4)
+    assert forced.visited == 3000
+    for one, other in zip(forced.acceptance.rates, counted.acceptance.rates, strict=True):
+        error = math.sqrt(one * (1 - one) / forced.visited + other * (1 - other) / counted.visited)
+        assert abs(one - other) < 5.5 * error + 1e-9
+    assert 0.1 < forced.acceptance.rates[0] < 0.9
+
+
+def test_rates_exclude_each_other_and_lie_in_their_intervals() -> None:
+    found = force_acceptance(tiny_pair(), PROMPTS, WARM, ranks=8)
+    rates = found.acceptance.rates
+    assert sum(rates) <= 1
+    assert all(low <= rate <= high for rate, (low, high) in zip(rates, found.intervals, strict=True))
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_it_is_repeatable_and_reports_progress_position_by_position(own: bool) -> None:
+    shares: list[float] = []
+    once = force_acceptance(tiny_pair(), PROMPTS, WARM, own=own, progress=shares.append)
+    assert once == force_acceptance(tiny_pair(), iter(PROMPTS), WARM, own=own)
+    assert {1 / 3, 2 / 3, 1.0} <= set(shares)
+    assert shares == sorted(shares)
+    assert len(shares) >= once.visited
+
+
+def test_what_cannot_be_measured_is_refused() -> None:
+    with pytest.raises(BadPrompt, match=r"0 prompts were given, at least 1"):
+        force_acceptance(tiny_pair(), [], WARM)
+    with pytest.raises(BadPrompt, match=r"the prompt is empty"):
+        force_acceptance(tiny_pair(), [" "], WARM, own=False)
+    with pytest.raises(BadTree, match=r"ranks: 289 is not a whole number from 1 to 288"):
+        force_acceptance(tiny_pair(), PROMPTS, WARM, ranks=289)
+    with pytest.raises(BadTree, match=r"ranks: 0 "):
+        force_acceptance(tiny_pair(), PROMPTS, WARM, ranks=0)
+
+
+# -- agreement -----------------------------------------------------------------------------------------------------------------
+
+
+def test_agreement_is_the_mass_both_laws_share_after_every_token() -> None:
+    pair = tiny_pair()
+    ids = pair.encode(PROMPTS[0])
+    shared = []
+    for end in range(1, len(ids) + 1):
+        p, q = (own_logits(model, ids[:end]).softmax(-1) for model in (pair.target, pair.draft))
+        shared.append(float(p.minimum(q).sum()))
+    assert 0.1 < agreement(pair, [PROMPTS[0]]) < 0.99
+    assert agreement(pair, [PROMPTS[0]]) == pytest.approx(sum(shared) / len(shared), rel=1e-3)
+    assert agreement(replace(pair, draft=pair.target), [PROMPTS[0]]) == pytest.approx(1, abs=1e-6)
+
+
+def test_agreement_looks_at_the_latest_tokens_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = tiny_pair()
+    monkeypatch.setattr(acceptance_teacher_forced, "LATEST", 5)
+    latest = pair.tokenizer.decode(pair.encode(PROMPTS[0])[-5:])
+    assert len(pair.encode(PROMPTS[0])) > len(pair.encode(latest)) == 5
+    assert agreement(pair, [PROMPTS[0]]) == agreement(pair, [latest])
+
+
+def test_agreement_without_a_text_is_refused() -> None:
+    with pytest.raises(BadPrompt, match="0 were given"):
+        agreement(tiny_pair(), [])

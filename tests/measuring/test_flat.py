@@ -1,0 +1,177 @@
+"""Targets for which many nodes cost no more than one, as offloaded ones are: simulated times, real models, no clock on the wall.
+
+Every pass moves a clock of the test's own by a time that depends on its rows alone. So what is measured is exact, and what is
+planned from it can be told beforehand. None of it says how long anything takes on a GPU.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+from fakes import PROMPTS, tiny_pair
+
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.sampling_params import Policy
+from sequoia.decoding.engine import plain
+from sequoia.measuring import hardware
+from sequoia.measuring.defaults import acceptance_of, default_plan, machine, speculate
+from sequoia.measuring.hardware import SIZES, measure_profile
+from sequoia.models.pair import Known, Pair
+from sequoia.models.pair_cache import Findings
+from sequoia.models.tree_forward import TreeModel
+from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.plan_for_machine import best_plan, bounds, levels_for
+
+ALL = [*SIZES, 256, 512, 1024]
+RATES = Acceptance((0.77, *(0.104 * 0.5 ** k for k in range(20))))  # about that of the paper's Llama-3 pair
+
+
+class Clock:
+    """Stands still but for `spend`."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def spend(self, model: TreeModel, seconds: Callable[[int], float], monkeypatch: pytest.MonkeyPatch) -> list[int]:
+        """From now on a pass of `model` over n rows takes `seconds(n)`; the rows of all passes."""
+        usual, rows = model.run, list[int]()
+
+        def timed(ids: torch.Tensor, *rest: Any) -> torch.Tensor:
+            rows.append(ids.shape[1])
+            self.now += seconds(ids.shape[1])
+            return usual(ids, *rest)
+
+        monkeypatch.setattr(model, "run", timed)
+        return rows
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
+    made = Clock()
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "perf_counter", lambda: made.now)
+        yield made
+
+
+def flat(second: float, until: int = 1024) -> Callable[[int], float]:
+    """`second` for up to `until` nodes, a tenth more over that range, and twice as long for twice as many from there on."""
+    return lambda n: second * (1 + 0.1 * min(n, until) / until) * max(n / until, 1)
+
+
+# -- what is measured ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("until", "largest"), [(16, 128), (64, 128), (128, 256), (256, 512), (512, 1024), (1024, 1024)])
+def test_sizes_go_on_while_twice_the_nodes_are_nearly_free_simulated(until: int, largest: int, clock: Clock,
+                                                                     monkeypatch: pytest.MonkeyPatch) -> None:
+    """To one size beyond the knee, so that it is seen, and to 128 in any case."""
+    pair = tiny_pair()
+    clock.spend(pair.target, flat(0.001, until), monkeypatch)
+    clock.spend(pair.draft, lambda _: 0.0001, monkeypatch)
+    profile = measure_profile(pair, rounds=2)
+    sizes = [n for n in ALL if n <= largest]
+    assert [size for size, _, _ in profile.target_seconds] == sizes
+    assert [seconds for _, seconds, _ in profile.target_seconds] == pytest.approx([flat(0.001, until)(n) for n in sizes])
+    wide = largest > 128
+    assert [size for size, _, _ in profile.draft_seconds] == [1, 2, 4, 8, 16, 32, *([64, 128, 256] if wide else [])]
+    assert [size for size, _, _ in profile.overhead_seconds] == [1, 6, 16, 61, *([256] if wide else [])]
+
+
+def test_a_slow_flat_target_is_measured_at_few_sizes_simulated(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pass of a second each, and eight tenths of a second for all: at most fifty passes, where a hundred would be usual."""
+    pair = tiny_pair()
+    rows = clock.spend(pair.target, flat(1.0), monkeypatch)
+    clock.spend(pair.draft, lambda _: 0.001, monkeypatch)
+    profile = measure_profile(pair, rounds=7, seconds=0.8)
+    assert [size for size, _, _ in profile.target_seconds] == [1, 128, 256, 512, 1024]
+    assert [size for size, _, _ in profile.draft_seconds] == [1, 4, 16, 64, 256]
+    assert len(rows) <= 50
+
+
+def test_a_slow_target_that_is_steep_is_measured_at_every_size_simulated(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = tiny_pair()
+    clock.spend(pair.target, flat(1.0, 32), monkeypatch)
+    clock.spend(pair.draft, lambda _: 0.001, monkeypatch)
+    profile = measure_profile(pair, rounds=1, seconds=0.8)
+    assert [size for size, _, _ in profile.target_seconds] == [*SIZES]
+
+
+def test_a_size_that_does_not_fit_the_memory_is_not_tried_simulated(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = tiny_pair()
+    clock.spend(pair.target, flat(0.001), monkeypatch)
+    clock.spend(pair.draft, lambda _: 0.001, monkeypatch)
+    needed = pair.target.open(256 + 1024).bytes(512)
+    monkeypatch.setattr(hardware, "free_bytes", lambda _: 2 * needed)
+    assert measure_profile(pair, rounds=1).target_seconds[-1][0] == 512
+
+
+class Enough(Exception):
+    pass
+
+
+def test_looking_for_the_sizes_can_be_stopped_after_every_pass_simulated(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = tiny_pair()
+    rows = clock.spend(pair.target, flat(1.0), monkeypatch)
+
+    def stop(_: float) -> None:
+        if len(rows) > 5:  # the prefix, and five passes
+            raise Enough
+
+    with pytest.raises(Enough):
+        measure_profile(pair, progress=stop)
+    assert len(rows) == 6
+
+
+# -- what is planned from it -----------------------------------------------------------------------------------------------------
+
+
+def profile(*target: tuple[int, float], draft: float = 0.002) -> HardwareProfile:
+    return HardwareProfile("a machine", "bfloat16", "target", "draft", 16, tuple((n, seconds, 0.0) for n, seconds in target),
+                           ((1, draft, 0.0), (256, 1.5 * draft, 0.0)), "simulated", "2025-01-31")
+
+
+@pytest.mark.parametrize(("last", "wanted"), [
+    (1, (128, 16)), (128, (128, 16)), (129, (129, 24)), (512, (512, 24)), (4096, (1024, 24))])
+def test_a_tree_is_planned_of_no_more_nodes_than_were_timed(last: int, wanted: tuple[int, int]) -> None:
+    points = ((1, 1.0), (last, 1.0)) if last > 1 else ((1, 1.0),)
+    assert bounds(profile(*points)) == wanted
+    assert levels_for(wanted[0]) == wanted[1]
+    assert len(best_plan(RATES, profile(*points)).tree) <= wanted[0]
+
+
+def test_a_flat_target_gets_a_tree_of_hundreds_of_nodes() -> None:
+    """As the paper finds with offloading (768 nodes on 18 levels); a steep one gets a small tree from the same rates."""
+    plan = best_plan(RATES, profile((1, 1.0), (128, 1.01), (1024, 1.1)))
+    assert 500 < len(plan.tree) <= 1024
+    assert plan.tree.levels > 10
+    assert len(best_plan(RATES, profile((1, 1.0), (128, 12.8), (1024, 102.4))).tree) < 16
+
+
+def test_the_whole_way_from_a_slow_flat_target_to_its_text_simulated(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Profile, acceptance over more ranks than usual, a plan of hundreds of nodes, and a text that is the target's own."""
+    pair, policy = tiny_pair(noise=0.2), Policy(max_new_tokens=12, ignore_eos=True)
+    clock.spend(pair.target, flat(1.0), monkeypatch)
+    clock.spend(pair.draft, lambda _: 0.002, monkeypatch)
+    plan = default_plan(pair, policy)
+    assert machine(pair).target_seconds[-1][0] == 1024
+    assert len(acceptance_of(pair, policy)[0].rates) == 32
+    assert len(plan.tree) > 200
+    assert len(default_plan(pair, policy, most=100).tree) <= 100
+    steps = list(speculate(pair, PROMPTS[0], policy))
+    assert max(len(step.tree) for step in steps) == len(plan.tree)
+    assert emitted(steps) == emitted(plain(pair, PROMPTS[0], policy))
+
+
+def test_a_shipped_vector_is_planned_with_on_a_flat_target(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair: Pair = dataclasses.replace(tiny_pair(), known=(Known(0.0, RATES),),
+                                     measured=Findings(profile((1, 1.0), (1024, 1.1))))
+    assert len(default_plan(pair, Policy()).tree) > 500
+
+
+def emitted(steps: Any) -> list[int]:
+    return [token for step in steps for token in step.emitted]

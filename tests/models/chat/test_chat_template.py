@@ -1,0 +1,182 @@
+"""Prompts as chat messages: a template does what `transformers` makes of it, and a hostile one ends in BadPrompt, soon."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fakes import pair_of, save, tiny_model, tiny_tokenizer
+
+from sequoia import Acceptance, Pair, Policy, Tree, load_pair, plain, speculate
+from sequoia.errors import BadPrompt
+from sequoia.loading.find_pair import Told
+from sequoia.loading.pair_checks import Passed
+from sequoia.measuring.hardware import measure_profile
+from sequoia.models.chat import chat_template as chat
+from sequoia.models.chat import render_template
+from sequoia.models.chat.chat_template import ChatTemplate, chat_template
+from sequoia.models.pair_cache import Findings
+
+CHATML = ("{%- for message in messages %}{{ '<|begin|>' + message['role'] + '\\n' + message['content'] + '<|endoftext|>\\n' }}"
+          "{%- endfor %}{%- if add_generation_prompt %}{{ '<|begin|>assistant\\n' }}{%- endif %}")
+GOOD = {
+    "chatml": CHATML,
+    "system": "{% set system = 'You help.' %}{{ bos_token }}{{ system }}\n{% for m in messages %}[{{ m.role }}] "
+              "{{ m.content | trim }}\n{% endfor %}[assistant]",
+    "namespace": "{% set ns = namespace(n=0) %}{% for m in messages %}{% set ns.n = ns.n + 1 %}{{ ns.n }}: {{ m.content }}"
+                 "{{ eos_token }}{% endfor %}",
+    "tools": "{% if tools %}T{% endif %}{{ messages[0].content | tojson }}{% generation %}x{% endgeneration %}",
+}
+FAILING = {
+    "long": ("{% for i in range(50000) %}{{ messages[0].content }}{% endfor %}", "makes 250000 characters of it; allowed"),
+    "escape": ("{{ ''.__class__.__mro__[1].__subclasses__() }}", "unsafe"),
+    "import": ("{% import 'os' as os %}{{ os.getcwd() }}", "no loader"),
+    "raises": ("{{ raise_exception('only tools') }}", "only tools"),
+    "no jinja": ("{% for %}", "xpected"),
+    "wrong name": ("{{ nothing.content }}", "undefined"),
+}
+ENDLESS = {
+    "loops": "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}",
+    "large number": "{{ 9 ** (9 ** 9) }}",
+}
+HUGE = {
+    "long string": "{{ 'x' * 10 ** 10 }}",
+    "doubling": "{% set ns = namespace(s='x') %}{% for i in range(60) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}",
+}
+
+
+def tokenizer(template: Any) -> Any:
+    made = tiny_tokenizer()
+    made.chat_template = template
+    return made
+
+
+@pytest.fixture(scope="module")
+def pair() -> Pair:
+    target = tiny_model()
+    return pair_of(target, target, tokenizer(CHATML))
+
+
+# -- good ones -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_template_makes_what_transformers_makes_of_it(name: str) -> None:
+    ours = tokenizer(GOOD[name])
+    for text in ("Hello", "{{ 7 * 7 }} ${x} <b>", "ü 你好 🙂\n\t\"quoted\" \\"):
+        wanted = ours.apply_chat_template([{"role": "user", "content": text}], add_generation_prompt=True, tokenize=False)
+        assert answered(ours, text) == {"text": wanted}
+
+
+def answered(ours: Any, text: str) -> dict[str, str]:
+    """What the process would answer, without starting it."""
+    found = chat_template(ours)
+    assert found
+    return render_template.answer(json.dumps({**found._fixed, "message": text, "most": 4000}))
+
+
+def test_a_message_is_encoded_with_the_special_tokens_that_its_template_writes(pair: Pair) -> None:
+    ids = pair.encode("hello", chat=True)
+    assert pair.tokenizer.decode(ids) == "<|begin|>user\nhello<|endoftext|>\n<|begin|>assistant\n"
+    assert ids[0] == pair.tokenizer.convert_tokens_to_ids("<|begin|>")
+    assert pair.as_chat().encode("hello") == ids
+    assert pair.as_chat().encode("hello", chat=False) == pair.encode("hello") != ids
+
+
+def test_a_chat_is_decoded_losslessly(pair: Pair) -> None:
+    chats, policy = pair.as_chat(), Policy(max_new_tokens=16, ignore_eos=True)
+    steps = [step.emitted for step in speculate(chats, "hello", policy, Tree.kary(2, 3))]
+    assert sum(steps, ()) == sum((step.emitted for step in plain(chats, "hello", policy)), ())
+    assert sum(steps, ()) != sum((step.emitted for step in plain(pair, "hello", policy)), ())
+
+
+def test_what_is_measured_of_chats_is_kept_apart_but_for_the_machine(pair: Pair) -> None:
+    law, text, chat = (0.0, 1.0, "sequoia"), Acceptance((0.8,)), Acceptance((0.4,))
+    pair.measured.profile, pair.measured.acceptances[law] = measure_profile(pair, sizes=(1,), widths=(1,), rounds=1), text
+    chats = pair.as_chat()
+    assert chats.measured == Findings(profile=pair.measured.profile)
+    chats.measured.acceptances[law] = chat
+    assert pair.as_chat().measured.acceptances == {law: chat}
+    assert pair.measured.acceptances == {law: text}
+    assert chats.as_chat() is chats
+
+
+def test_one_of_several_templates_is_the_one_called_default() -> None:
+    found = chat_template(tokenizer({"default": "D {{ messages[0].content }}", "tool_use": "T"}))
+    assert found
+    assert found("x") == "D x"
+
+
+@pytest.mark.parametrize("template", [None, "", "  ", {"rag": "x"}, 5])
+def test_a_tokenizer_without_a_usable_template_has_none(template: Any) -> None:
+    made = tiny_tokenizer()
+    made.__dict__["chat_template"] = template
+    assert chat_template(made) is None
+
+
+def test_a_message_is_rendered_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    template = ChatTemplate("{{ messages[0].content }}!", {})
+    assert template("a") == "a!"
+    monkeypatch.setattr(template, "_rendered", lambda message: f"anew {message}")
+    assert (template("a"), template("b")) == ("a!", "anew b")
+    for i in range(100):
+        template(str(i))
+    assert template("a") == "anew a", "only the last ones are kept"
+
+
+# -- hostile ones --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_a_template_that_fails_says_why(name: str) -> None:
+    text, says = FAILING[name]
+    found = answered(tokenizer(text), "hello")
+    assert found.keys() == {"error"}
+    assert says in found["error"]
+    assert len(found["error"]) <= 200
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_a_template_that_takes_time_without_end_is_stopped(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chat, "_RENDER_SECONDS", 1.0)
+    with pytest.raises(BadPrompt, match="chat template took more than 1 s"):
+        ChatTemplate(ENDLESS[name], {})("hello")
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory of a process is limited on Linux only")
+@pytest.mark.parametrize("name", HUGE)
+def test_a_template_that_takes_memory_without_end_is_refused_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chat, "_RENDER_SECONDS", 60.0)
+    with pytest.raises(BadPrompt, match="it takes too much memory"):
+        ChatTemplate(HUGE[name], {})("hello")
+
+
+def test_an_empty_text_is_no_prompt() -> None:
+    with pytest.raises(BadPrompt, match="makes an empty text"):
+        ChatTemplate("{# nothing #}", {})("hello")
+
+
+def test_after_a_template_was_stopped_the_next_prompt_is_rendered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chat, "_RENDER_SECONDS", 1.0)
+    template = ChatTemplate("{% if messages[0].content == 'loop' %}{% for i in range(99999) %}{% for j in range(99999) %}"
+                            "{% endfor %}{% endfor %}{% endif %}{{ messages[0].content }}", {})
+    with pytest.raises(BadPrompt, match="took more than 1 s"):
+        template("loop")
+    assert template("go on") == "go on"
+
+
+def test_a_pair_whose_template_fails_loads_without_it(tmp_path: Path) -> None:
+    folder, told = save(tiny_model(), tmp_path / "model", tokenizer("{{ raise_exception('no') }}")), list[Told]()
+    found = load_pair(target=folder, draft=folder, device="cpu", dtype="float32", tell=told.append)
+    assert found.template is None
+    assert "does not work" in next(news.words for news in told if isinstance(news, Passed) and news.what == "chat template")
+    with pytest.raises(BadPrompt, match="no chat template"):
+        found.as_chat().encode("hello")
+
+
+def test_prompts_are_checked_before_they_are_rendered(pair: Pair) -> None:
+    for prompt in ("", "x" * 20_001, "\ud800", None):
+        with pytest.raises(BadPrompt, match="the prompt"):
+            pair.encode(prompt, chat=True)

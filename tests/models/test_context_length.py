@@ -1,0 +1,318 @@
+"""Models whose forward changes with the length of a text: how far they are used, and that up to
+there a tree, plain decoding and `generate()` agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from fakes import PROMPTS, pair_of, tiny_tokenizer
+from transformers import DogeConfig, Gemma3TextConfig, LlamaConfig, Phi3Config
+
+from sequoia import (
+    Acceptance,
+    Decoder,
+    Dynamic,
+    HardwareProfile,
+    Lane,
+    Pair,
+    Policy,
+    Race,
+    Replanned,
+    Tree,
+    plain,
+    run,
+    speculate,
+)
+from sequoia.errors import BadPrompt
+from sequoia.models.context_length import UNSTATED, ContextLength, changes_at, context_length
+from sequoia.models.tree_forward import READ_AT_ONCE, TreeModel
+from sequoia.models.tree_mask import all_rows
+from sequoia.sweep import trial
+from sequoia.sweep.toy_configs import toy_config
+from sequoia.sweep.toy_models import random_model
+from sequoia.sweep.trial import distances, generated, try_config
+from sequoia.sweep.variants import ORIGINAL, variants
+
+LONGROPE = ("phi3", "phimoe", "llama", "qwen2", "mistral")
+STEADY = ("rope linear", "rope dynamic", "rope yarn", "rope llama3", "base")
+
+
+def longrope(original: int, pairs: int = 4) -> dict[str, Any]:
+    return {
+        "rope_type": "longrope",
+        "rope_theta": 10_000.0,
+        "factor": 2.0,
+        "short_factor": [1.0] * pairs,
+        "long_factor": [3.0] * pairs,
+        "original_max_position_embeddings": original,
+    }
+
+
+# -- from the config ---------------------------------------------------------------
+
+
+def test_longrope_holds_its_original_context() -> None:
+    config = Phi3Config(
+        max_position_embeddings=131_072,
+        original_max_position_embeddings=4096,
+        rope_parameters=longrope(4096, 48),
+    )
+    found = context_length(config)
+    assert found.tokens == 4096
+    assert "LongRoPE, original context 4096" in found.reason
+
+
+def test_the_shortest_of_several_ropes_counts() -> None:
+    """Some models have one for each kind of layer."""
+    ropes = {
+        "full_attention": longrope(900),
+        "sliding_attention": {"rope_type": "default", "rope_theta": 1e4},
+    }
+    config = Gemma3TextConfig(max_position_embeddings=8192, rope_parameters=ropes)
+    assert context_length(config).tokens == 900
+
+
+@pytest.mark.parametrize(
+    "rope",
+    [
+        {"rope_type": "default"},
+        {"rope_type": "linear", "factor": 2.0},
+        {"rope_type": "dynamic", "factor": 2.0},
+        {"rope_type": "yarn", "factor": 2.0, "original_max_position_embeddings": 500},
+        {
+            "rope_type": "llama3",
+            "factor": 2.0,
+            "original_max_position_embeddings": 500,
+            "low_freq_factor": 1.0,
+            "high_freq_factor": 4.0,
+        },
+    ],
+    ids=lambda rope: rope["rope_type"],
+)
+def test_other_scalings_hold_the_stated_context(rope: dict[str, Any]) -> None:
+    config = LlamaConfig(max_position_embeddings=1000, rope_parameters={"rope_theta": 1e4, **rope})
+    assert context_length(config) == ContextLength(1000)
+
+
+def test_longrope_of_no_longer_context_is_no_limit() -> None:
+    config = LlamaConfig(max_position_embeddings=1000, rope_parameters=longrope(1000))
+    assert context_length(config) == ContextLength(1000)
+
+
+def test_a_context_that_is_not_stated() -> None:
+    assert context_length(object()) == ContextLength(UNSTATED)
+
+
+def test_doge_holds_what_it_keeps_of_a_text() -> None:
+    config = DogeConfig(max_position_embeddings=4096, keep_window_size=2048)
+    assert context_length(config).tokens == 2048
+    assert "keep_window_size 2048" in context_length(config).reason
+    assert context_length(
+        DogeConfig(max_position_embeddings=2048, keep_window_size=4096)
+    ) == ContextLength(2048)
+
+
+def test_lengths_that_change_something_are_those_below_the_limit() -> None:
+    config = LlamaConfig(
+        max_position_embeddings=1000,
+        sliding_window=200,
+        attention_chunk_size=None,
+        rope_parameters={
+            "rope_type": "yarn",
+            "rope_theta": 1e4,
+            "factor": 2.0,
+            "original_max_position_embeddings": 500,
+        },
+    )
+    assert changes_at(config, 1000) == (200, 500)
+    assert changes_at(config, 500) == (200,)
+
+
+# -- decoded ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", LONGROPE)
+def test_longrope_decodes_as_transformers_does_up_to_its_last_position(
+    kind: str, tmp_path: Path
+) -> None:
+    found = try_config(kind, variants(kind)["rope longrope"], tmp_path)
+    assert (found.status, found.words) == ("runs", "")
+    assert found.accepted
+
+
+@pytest.mark.parametrize("rope", STEADY)
+@pytest.mark.parametrize("kind", ["llama", "qwen3_moe"])
+def test_other_scalings_decode_as_transformers_does_across_their_border(
+    kind: str, rope: str, tmp_path: Path
+) -> None:
+    found = try_config(kind, variants(kind)[rope], tmp_path)
+    assert (found.status, found.words) == ("runs", "")
+
+
+def test_without_its_limit_longrope_would_differ(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The trial above can fail: decoded across the border, nothing in a model says so."""
+    monkeypatch.setattr(
+        "sequoia.models.tree_forward.context_length",
+        lambda config: ContextLength(config.max_position_embeddings),
+    )
+    monkeypatch.setattr("sequoia.loading.load.self_test", lambda model: None)
+    found = try_config("phi3", variants("phi3")["rope longrope"], tmp_path)
+    assert found.status == "differs"
+
+
+def test_doge_decodes_up_to_what_it_keeps(tmp_path: Path) -> None:
+    found = try_config("doge", {"keep_window_size": ORIGINAL}, tmp_path)
+    assert (found.status, found.words) == ("runs", "")
+
+
+@pytest.mark.parametrize("kind", ["opt", "gpt2"])
+def test_learned_positions_are_used_to_the_last(kind: str) -> None:
+    model = TreeModel(random_model(toy_config(kind)), kind)
+    assert model.limit == 64
+    text = [5 * i % 250 for i in range(64)]
+    assert max(distances(model, model.hf, text)) < trial.TOLERANCE
+    with pytest.raises(IndexError):
+        model.open(70).extend([*text, 7])
+
+
+# -- refused ---------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def short() -> Pair:
+    """A pair that is used for 32 of its 64 tokens."""
+    model = random_model(toy_config("llama", variants("llama")["rope longrope"]))
+    return pair_of(model, model, tiny_tokenizer())
+
+
+def test_a_prompt_over_the_limit_is_refused_with_the_number_and_the_reason(short: Pair) -> None:
+    with pytest.raises(
+        BadPrompt,
+        match=r"has 32 tokens; the models hold 32, .*: its rotary positions .*original context 32",
+    ):
+        short.encode("0" * 32)
+    assert len(short.encode("0" * 31)) == 31
+
+
+def test_prompt_and_output_count_together(short: Pair) -> None:
+    reason = r"12 tokens and 21 new ones are 33; the models hold 32 of both together: .*LongRoPE"
+    long, fits = Policy(max_new_tokens=21), Policy(max_new_tokens=20, ignore_eos=True)
+    with pytest.raises(BadPrompt, match=reason):
+        speculate(short, "0" * 12, long, Tree.chain(3))
+    with pytest.raises(BadPrompt, match=reason):
+        plain(short, "0" * 12, long)
+    with pytest.raises(BadPrompt, match=reason):
+        Race(short, "0" * 12, long, [Lane("plain", Tree.chain(1))])
+    assert sum(len(step.emitted) for step in speculate(short, "0" * 12, fits, Tree.chain(3))) == 20
+
+
+RATES = Acceptance((0.6, 0.2, 0.1))
+TIMES = HardwareProfile(
+    "a made-up machine",
+    "float32",
+    "target",
+    "draft",
+    0,
+    ((1, 1.0, 0.0), (64, 1.1, 0.0)),
+    ((1, 0.1, 0.0),),
+    "simulated",
+    "2026-11-21",
+)
+
+
+@pytest.mark.parametrize(
+    "shaper",
+    [
+        lambda: Tree.kary(2, 4),
+        lambda: Tree.chain(9),
+        lambda: Dynamic(RATES, TIMES, 0.0, 24, 6),
+        lambda: Replanned(RATES, TIMES, 24, 6, every=2),
+    ],
+    ids=["k-ary", "chain", "dynamic", "replanned"],
+)
+def test_no_row_of_a_tree_stands_beyond_the_limit(
+    shaper: Callable[[], Any], short: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A single one would change the rotary positions of all rows of its pass."""
+    highest = []
+    for model in (short.target, short.draft):
+        run_it = model.run
+        monkeypatch.setattr(
+            model,
+            "run",
+            lambda ids, positions, *rest, run_it=run_it: (
+                highest.append(int(positions.max())) or run_it(ids, positions, *rest)
+            ),
+        )
+    policy = Policy(max_new_tokens=26, ignore_eos=True)
+    steps = list(run(Decoder(short, "0" * 6, policy, shaper())))
+    assert sum(len(step.emitted) for step in steps) == 26
+    assert max(highest) == short.limit - 2  # the last token of all is not read
+
+
+def test_at_the_end_of_a_stated_context_a_run_just_ends() -> None:
+    model = random_model(toy_config("llama"))
+    pair = pair_of(model, model, tiny_tokenizer())
+    steps = list(
+        speculate(pair, PROMPTS[0], Policy(max_new_tokens=100, ignore_eos=True), Tree.chain(3))
+    )
+    assert steps[-1].finish == "context"
+
+
+# -- read in parts ---------------------------------------------------------------
+
+
+def long_model(kind: str, variant: str, context: int, original: int) -> TreeModel:
+    """`kind` with a longer context than a prompt that is read at once has."""
+    changes = dict(variants(kind)[variant]) | {"max_position_embeddings": context}
+    if rope := changes.get("rope_parameters"):
+        keys = ("original_max_position_embeddings",)
+        changes["rope_parameters"] = rope | {key: original for key in keys if key in rope}
+        changes |= {key: original for key in keys if key in changes}
+    if "n_positions" in toy_config(kind).to_dict():
+        changes["n_positions"] = changes.pop("max_position_embeddings")
+    return TreeModel(random_model(toy_config(kind, changes)).double(), kind)
+
+
+@pytest.mark.parametrize(
+    ("kind", "variant"),
+    [
+        *[("llama", rope) for rope in STEADY],
+        ("llama", "rope longrope"),
+        ("phi3", "rope longrope"),
+        ("gpt2", "base"),
+        ("opt", "base"),
+    ],
+)
+def test_a_prompt_read_in_parts_gives_the_logits_of_one_read_at_once(
+    kind: str, variant: str
+) -> None:
+    """With real rows on both sides of the border between two parts, and of the original context a
+    little later."""
+    model = long_model(kind, variant, 2 * READ_AT_ONCE, READ_AT_ONCE + 50)
+    text = [7 * i % 250 for i in range(min(model.limit, READ_AT_ONCE + 60))]
+    assert len(text) > READ_AT_ONCE
+    with torch.inference_mode():
+        wanted = model.hf(torch.tensor([text])).logits[0]
+    for end in (READ_AT_ONCE + 1, len(text)):
+        context = model.open(len(text))
+        assert float((context.extend(text[:end]) - wanted[end - 1]).abs().max()) < 1e-8
+
+
+def test_a_tree_behind_a_long_prompt_stays_within_the_original_context() -> None:
+    """The last tree of a run that fills the limit, and what `generate()` makes of the same
+    prompt."""
+    model = long_model("phi3", "rope longrope", 2 * READ_AT_ONCE, READ_AT_ONCE + 50)
+    text = [7 * i % 250 for i in range(model.limit - 8)]
+    tree = Tree.chain(8)
+    own = generated(model.hf, text, model.limit)
+    context = model.open(model.limit + 8)
+    context.extend(text[:-1])
+    logits = context.forward([text[-1], *own[:7]], all_rows(context, tree))
+    assert logits.argmax(-1).tolist() == own

@@ -1,0 +1,315 @@
+"""Recorded forwards: the same logits as the forward that was recorded, for every prefix, from tensors that stand still.
+
+What CUDA adds is in the one function that records there, which a test marked `gpu` covers. Everything else is tested with a
+recorder that runs the work again at each replay, with all that Python knew of the run put out of reach.
+"""
+
+from __future__ import annotations
+
+import logging
+import weakref
+from collections.abc import Callable
+
+import pytest
+import torch
+from fakes import KINDS, PROMPTS, pair_of, tiny_model, tiny_pair, tiny_tokenizer
+
+from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.tree import Tree
+from sequoia.decoding.engine import Decoder, run
+from sequoia.models import cuda_graphs, tree_forward
+from sequoia.models.cuda_graphs import Graphed, OnCuda, reach_of
+from sequoia.models.pair import Pair
+from sequoia.models.self_test import self_test
+from sequoia.models.tree_forward import Context, TreeModel
+from sequoia.models.tree_mask import Rows
+
+TREE = Tree((-1, 0, 0, 1, 1, 2))
+GREEDY = Policy(max_new_tokens=40, ignore_eos=True)
+
+
+class Recorder:
+    """Counts recordings; a replay is the work again, while the slots say they begin at a row that does not exist."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, work: Callable[[], torch.Tensor]) -> Callable[[], torch.Tensor]:
+        self.count += 1
+        layers = self._layers(work)
+
+        def replay() -> torch.Tensor:
+            starts = [layer.start for layer in layers]
+            for layer in layers:
+                layer.start = -10**9
+            try:
+                return work()
+            finally:
+                for layer, start in zip(layers, starts, strict=True):
+                    layer.start = start
+
+        work()
+        return replay
+
+    @staticmethod
+    def _layers(work: Callable[[], torch.Tensor]) -> list:
+        held = dict(zip(work.__code__.co_freevars, work.__closure__ or (), strict=True))
+        return held["slots"].cell_contents.slot_layers
+
+
+def recorded(model: TreeModel) -> Recorder:
+    """`model` runs recorded from now on."""
+    recorder = Recorder()
+    model.run = Graphed(model.run, recorder)
+    return recorder
+
+
+def logits(context: Context, prefix: int) -> list[torch.Tensor]:
+    """What a run sees that reads `prefix` tokens, then twice a tree of which it keeps a path, then two tokens."""
+    with context.model.announced():
+        seen = [context.extend([i % 250 for i in range(prefix)])]
+        rows = Rows(TREE, range(len(TREE)), context)
+        for first in (3, 90):
+            seen.append(context.forward([first + i for i in range(len(TREE))], rows).clone())
+            context.keep([0, 2, 5])
+        return [*seen, context.extend([7, 8]).clone(), context.extend([9]).clone()]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_recorded_forward_gives_the_same_logits(kind: str) -> None:
+    plain, model = (TreeModel(tiny_model(kind), kind) for _ in range(2))
+    recorded(model)
+    for prefix in (1, 5, 60):
+        for one, other in zip(logits(plain.open(200), prefix), logits(model.open(200), prefix), strict=True):
+            assert torch.allclose(one, other, atol=1e-4)
+
+
+def test_one_recording_serves_every_prefix_within_its_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And columns left over from longer calls stay closed."""
+    monkeypatch.setattr(cuda_graphs, "STEP", 64)
+    plain, model = (TreeModel(tiny_model("llama"), "llama") for _ in range(2))
+    recorder = recorded(model)
+    context, other = model.open(400), plain.open(400)
+    rows, others = (Rows(TREE, range(len(TREE)), one) for one in (context, other))
+    for step in range(50):
+        tokens = [(7 * step + i) % 250 for i in range(len(TREE))]
+        assert torch.allclose(context.forward(tokens, rows), other.forward(tokens, others), atol=1e-4)
+        kept = [0, 1, 3] if step % 3 else [0]
+        context.keep(kept)
+        other.keep(kept)
+    assert context.length == 116
+    assert recorder.count == 2
+
+
+@pytest.mark.parametrize(("columns", "reach"), [(1, 512), (512, 512), (513, 700), (700, 700)])
+def test_reaches_are_rounded_up_to_what_the_run_holds(columns: int, reach: int) -> None:
+    assert reach_of(columns, 700) == reach
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.9])
+def test_a_run_on_recorded_forwards_emits_the_same_text(temperature: float) -> None:
+    policy = Policy(temperature=temperature, max_new_tokens=40, ignore_eos=True, seed=3)
+    texts = []
+    for graphed in (False, True):
+        pair = _unlean(pair_of(tiny_model(), tiny_model(seed=1), tiny_tokenizer(), "float32"))
+        counts = [recorded(model) for model in (pair.target, pair.draft)] if graphed else []
+        texts.append([step.emitted for step in run(Decoder(pair, PROMPTS[0], policy, TREE))])
+        assert all(recorder.count for recorder in counts)
+    assert texts[0] == texts[1]
+
+
+def _unlean(pair: Pair) -> Pair:
+    for model in (pair.target, pair.draft):
+        model.run = TreeModel(model.hf, model.name).run
+    return pair
+
+
+def test_a_fixed_tree_is_recorded_before_the_first_step() -> None:
+    pair = _unlean(tiny_pair())
+    recorders = [recorded(model) for model in (pair.target, pair.draft)]
+    decoder = Decoder(pair, PROMPTS[0], GREEDY, TREE)
+    decoder.prefill()
+    before = [recorder.count for recorder in recorders]
+    assert before == [1, 3]  # target: the tree; draft: its one inner level of two, and one and two tokens
+    decoder.step()
+    decoder.step()
+    assert [recorder.count for recorder in recorders] == before
+
+
+def test_a_size_that_nobody_announced_is_recorded_when_it_comes_for_the_third_time() -> None:
+    model = TreeModel(tiny_model(), "llama")
+    recorder = recorded(model)
+    context = model.open(100)
+    rows = Rows(TREE, range(len(TREE)), context)
+    counts = []
+    for _ in range(4):
+        context.forward([1] * len(TREE), rows)
+        context.keep([])
+        counts.append(recorder.count)
+    assert counts == [0, 0, 1, 1]
+
+
+def test_the_size_that_was_not_used_for_the_longest_time_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards against the recording that goes although the run that is about to begin has just asked for it."""
+    monkeypatch.setattr(cuda_graphs, "MOST_SIZES", 2)
+    model = TreeModel(tiny_model(), "llama")
+    recorder, context = recorded(model), model.open(100)
+    counts = []
+    for sizes in ([4, 5], [4], [6], [4], [5]):
+        context.rehearse(sizes)
+        counts.append(recorder.count)
+    assert counts == [2, 2, 3, 3, 4]
+
+
+def test_where_there_are_many_sizes_one_has_to_come_often_to_be_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And then it is: lower reaches, which a growing text has no use for any more, are not kept for ever."""
+    monkeypatch.setattr(cuda_graphs, "MOST_SIZES", 2)
+    model = TreeModel(tiny_model(), "llama")
+    recorder, context = recorded(model), model.open(100)
+    context.rehearse([4, 5])
+    rows, counts = Rows(Tree.chain(9), range(9), context), []
+    for _ in range(cuda_graphs.EAGER_WHEN_FULL + 3):
+        context.forward([1] * 9, rows)
+        context.keep([])
+        counts.append(recorder.count)
+    assert counts == [2] * cuda_graphs.EAGER_WHEN_FULL + [3, 3, 3]
+    context.rehearse([5])
+    assert recorder.count == 3
+
+
+def test_a_moment_without_memory_does_not_end_recording(caplog: pytest.LogCaptureFixture) -> None:
+    model = TreeModel(tiny_model(), "llama")
+    recorder = recorded(model)
+    full = [True]
+
+    def record(work: Callable[[], torch.Tensor]) -> Callable[[], torch.Tensor]:
+        if full.pop() if full else False:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return recorder(work)
+
+    model.run._record = record
+    context = model.open(100)
+    context.rehearse([4])
+    assert (recorder.count, model.run.failed) == (0, None)
+    assert [one.getMessage() for one in caplog.records] == ["there was no memory to record a pass of 4 rows, which runs as it is"]
+    context.rehearse([4])
+    assert recorder.count == 1
+
+
+def test_a_run_is_not_refused_for_slots_that_it_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards a second run that is told there is no room for what the first one has left it."""
+    pair = _unlean(tiny_pair())
+    for model in (pair.target, pair.draft):
+        recorded(model)
+    first = Decoder(pair, PROMPTS[0], GREEDY, TREE)
+    needs, missing = first.needs, first.missing
+    assert missing == needs
+    next(run(first))
+    assert first.needs == needs
+    assert first.missing.total() < needs.total() / 2
+    left = first.missing
+    del first
+    asked: list[object] = []
+    monkeypatch.setattr("sequoia.decoding.engine.require_each", lambda needed, *_: asked.append(needed))
+    Decoder(pair, PROMPTS[0], GREEDY, TREE)
+    assert asked == [left]
+
+
+def constant(work: Callable[[], torch.Tensor]) -> Callable[[], torch.Tensor]:
+    """A recorder that keeps the result and nothing else, as a graph does."""
+    result = work()
+    return lambda: result
+
+
+def test_the_slots_of_a_run_that_is_over_go_to_the_next_one_with_their_recordings() -> None:
+    model = TreeModel(tiny_model(), "llama")
+    recorder = recorded(model)
+    first = model.open(100)
+    first.rehearse([6])
+    first.extend(range(20))
+    slots, keys = first.slots, first.slots.slot_layers[0].keys
+    assert recorder.count == 1
+    del first
+    second = model.open(300)  # as many slots, rounded up
+    assert second.slots is slots
+    assert (slots.length, slots.written, int(keys.count_nonzero())) == (0, 0, 0)
+    second.rehearse([6])
+    assert recorder.count == 1
+    assert model.open(300).slots is not slots  # there is but one spare, and it is in use
+
+
+@pytest.mark.parametrize("other", [600, None])
+def test_slots_are_let_go_of_where_no_run_takes_them(other: int | None) -> None:
+    """Guards against recordings that hold what they were recorded over: every run's cache and graphs would stay for good."""
+    model = TreeModel(tiny_model(), "llama")
+    model.run = Graphed(model.run, constant)
+    context = model.open(100)
+    context.rehearse([6])
+    gone = weakref.ref(context.slots)
+    del context
+    assert gone() is not None
+    model.open(other) if other else model.forget()
+    assert gone() is None
+
+
+def test_a_rehearsal_stands_where_the_model_has_positions() -> None:
+    """A tree near the end of the longest text has more rows than there are positions left; a card would not survive it."""
+    model = TreeModel(tiny_model("gpt2"), "gpt2")
+    recorder, rows = recorded(model), model.limit + 8
+    model.open(model.limit + rows).rehearse([rows])
+    assert recorder.count == 1
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 33), (4, 40), (16, 57)])
+def test_a_mask_for_a_card_begins_where_sixteen_bytes_do(rows: int, columns: int) -> None:
+    mask = torch.randn(rows, columns + 20)[None, None, :, 3:3 + columns]
+    aligned = tree_forward._aligned(mask)
+    assert torch.equal(aligned, mask)
+    assert all(aligned[0, 0, row].data_ptr() % 16 == 0 for row in range(rows))
+
+
+def test_a_prompt_is_read_as_it_is() -> None:
+    model = TreeModel(tiny_model(), "llama")
+    recorder = recorded(model)
+    model.open(100).extend(range(50))
+    assert recorder.count == 0
+
+
+def test_where_recording_fails_the_plain_forward_goes_on(caplog: pytest.LogCaptureFixture) -> None:
+    def refuse(_work: object) -> Callable[[], torch.Tensor]:
+        raise RuntimeError("operation not permitted\n  when stream is capturing")
+
+    plain, model = (TreeModel(tiny_model(), "llama") for _ in range(2))
+    model.run = Graphed(model.run, refuse)
+    with caplog.at_level(logging.WARNING, "sequoia.models.cuda_graphs"):
+        for one, other in zip(logits(plain.open(100), 5), logits(model.open(100), 5), strict=True):
+            assert torch.equal(one, other)
+    assert len(caplog.records) == 1
+    assert model.forward_name == "transformers (no CUDA graphs: operation not permitted when stream is capturing)"
+
+
+def test_a_recorded_model_passes_the_self_test() -> None:
+    model = TreeModel(tiny_model("qwen3"), "qwen3")
+    recorded(model)
+    self_test(model)
+    assert model.forward_name == "transformers, as CUDA graphs"
+
+
+@pytest.mark.gpu
+def test_recording_goes_on_after_all_recordings_of_a_run_are_gone() -> None:
+    """Guards against memory that the graphs share and that ends with the last of them."""
+    model = TreeModel(tiny_model().cuda(), "llama")
+    model.run = Graphed(model.run, OnCuda(model.device))
+    for capacity in (100, 600, 1200):
+        model.open(capacity).rehearse([4, 8])
+    assert model.run.failed is None
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", KINDS)
+def test_cuda_graphs_give_the_logits_of_the_model(kind: str) -> None:
+    plain, model = (TreeModel(tiny_model(kind).cuda(), kind) for _ in range(2))
+    model.run = Graphed(model.run, OnCuda(model.device))
+    for one, other in zip(logits(plain.open(200), 5), logits(model.open(200), 5), strict=True):
+        assert torch.allclose(one, other, atol=1e-3)
+    assert model.run.failed is None

@@ -1,0 +1,138 @@
+"""The lean forward against the `transformers` forward it stands in for."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import torch
+from fakes import tiny_model, tree_logits
+
+from sequoia.models import fastest_number_type
+from sequoia.models.fast_llama import lean_forward
+from sequoia.models.tree_forward import TreeModel, tolerance
+
+
+@pytest.mark.parametrize("kv_heads", [1, 2, 4])
+@pytest.mark.parametrize("kind", ["llama", "qwen2", "qwen3"])
+def test_same_logits_as_transformers(kind: str, kv_heads: int) -> None:
+    """Guards every step of the lean forward: norms, biases, head norms, positions, grouped heads, mask, residuals."""
+    hf = tiny_model(kind, kv_heads=kv_heads)
+    model = TreeModel(hf, kind)
+    usual = tree_logits(model)
+    assert model.quicken().forward_name == "lean"
+    torch.testing.assert_close(tree_logits(model), usual, atol=1e-4, rtol=1e-4)
+
+
+def test_bfloat16_is_as_near_to_float32_as_transformers() -> None:
+    """The lean residual stream is float32, so its bfloat16 logits may not be worse than the usual ones by more than noise."""
+    exact = tree_logits(TreeModel(tiny_model("llama"), "exact"))
+    model = TreeModel(tiny_model("llama").bfloat16(), "half")
+    usual = (tree_logits(model).float() - exact).abs().mean()
+    assert model.quicken().forward_name == "lean"
+    assert (tree_logits(model).float() - exact).abs().mean() <= 1.2 * usual
+
+
+@pytest.mark.parametrize("temperature", [0.05, 0.6, 5])
+def test_a_cooled_model_divides_its_logits_and_leaves_the_other_as_it_was(temperature: float) -> None:
+    model = TreeModel(tiny_model("llama"), "llama").quicken()
+    usual = tree_logits(model)
+    cooled = model.cooled(temperature)
+    assert (cooled.temperature, model.temperature) == (temperature, 1)
+    torch.testing.assert_close(tree_logits(cooled) * temperature, usual, atol=1e-4, rtol=1e-4)
+    assert torch.equal(tree_logits(model), usual)
+
+
+def test_a_model_cooled_twice_says_what_its_logits_are_divided_by() -> None:
+    assert TreeModel(tiny_model("llama"), "llama").quicken().cooled(0.5).cooled(0.8).temperature == pytest.approx(0.4)
+
+
+def test_positions_made_for_a_cooled_model_are_there_for_the_next() -> None:
+    model = TreeModel(tiny_model("llama", context=2048), "llama").quicken()
+    model.cooled(0.6).open(1200).extend([i % 200 for i in range(1100)])
+    assert len(model.run._rotations._table) >= 1100
+
+
+@pytest.mark.parametrize("temperature", [0, 0.04])
+def test_too_cold_for_a_number_type_is_left_to_the_law(temperature: float) -> None:
+    model = TreeModel(tiny_model("llama"), "llama").quicken()
+    assert model.cooled(temperature) is model
+
+
+def test_only_the_lean_forward_cools() -> None:
+    model = TreeModel(tiny_model("gpt2"), "gpt2")
+    assert model.cooled(0.6) is model
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "gpt_neox"])
+def test_other_families_keep_their_own_forward(kind: str) -> None:
+    assert TreeModel(tiny_model(kind), kind).quicken().forward_name == "transformers"
+
+
+def test_float64_keeps_its_own_forward() -> None:
+    """The lean residual stream is float32 and would lose what float64 is asked for."""
+    assert lean_forward(tiny_model("llama").double()) is None
+
+
+def test_a_lean_forward_that_disagrees_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The choice is made by comparing logits at load, not by the family's name."""
+    model = TreeModel(tiny_model("llama"), "llama")
+    usual = tree_logits(model)
+    monkeypatch.setattr("sequoia.models.fast_llama._rotate", lambda heads, cos, sin: heads)
+    assert model.quicken().forward_name == "transformers"
+    assert torch.equal(tree_logits(model), usual)
+
+
+def test_tolerance_tells_rounding_from_error() -> None:
+    assert tolerance(torch.float32) < tolerance(torch.bfloat16) < 1
+
+
+def test_positions_past_the_first_table() -> None:
+    """Guards the growth of the table of rotations: a prompt longer than the first table."""
+    hf = tiny_model("llama", context=2048)
+    tokens = [i % 200 for i in range(1500)]
+    usual = TreeModel(hf, "usual").open(1600).extend(tokens)
+    lean = TreeModel(hf, "lean").quicken()
+    torch.testing.assert_close(lean.open(1600).extend(tokens), usual, atol=1e-4, rtol=1e-4)
+
+
+def test_a_lean_forward_that_fails_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model of the family that is built otherwise keeps its own forward instead of being refused."""
+    def broken(*_: object) -> torch.Tensor:
+        raise RuntimeError("other shapes")
+    monkeypatch.setattr("sequoia.models.fast_llama._rotate", broken)
+    assert TreeModel(tiny_model("llama"), "llama").quicken().forward_name == "transformers"
+
+
+@pytest.mark.parametrize("wide_dtype", [torch.float32, torch.bfloat16])
+def test_a_draft_with_rounded_weights_is_still_the_same_model(wide_dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards scales, biases and both sides of INT8_ROWS, on a CPU with and without bfloat16: rounded weights give nearly the same
+    laws, and not the very same."""
+    monkeypatch.setattr("sequoia.models.fast_llama.lean_dtype", lambda _: wide_dtype)
+    for kind in ("llama", "qwen2", "qwen3"):
+        usual = TreeModel(tiny_model(kind).bfloat16(), "usual").quicken()
+        rounded = TreeModel(tiny_model(kind).bfloat16(), "rounded").quicken(int8=True)
+        assert (usual.numbers, rounded.numbers) == ("bfloat16", "int8")
+        wide = torch.softmax(tree_logits(rounded).float(), -1), torch.softmax(tree_logits(usual).float(), -1)
+        tokens = [7, 8, 9]
+        few = [torch.softmax(model.open(16).extend(tokens).float(), -1) for model in (rounded, usual)]
+        assert not torch.equal(*few)
+        assert (few[0] - few[1]).abs().sum() < 0.1
+        assert (wide[0] - wide[1]).abs().sum(-1).mean() < 0.1
+
+
+def test_only_bfloat16_drafts_are_rounded() -> None:
+    assert lean_forward(tiny_model("llama"), int8=True) is None
+    assert TreeModel(tiny_model("llama"), "llama").quicken(int8=True).numbers == "float32"
+
+
+def test_a_target_is_never_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even where rounded weights would be the fastest by far."""
+    monkeypatch.setattr(fastest_number_type, "fastest", lambda models, width: models[-1])
+    assert fastest_number_type.best_dtype(tiny_model("llama"), tiny_model("llama").to, "target", 16).numbers == "bfloat16"
+    assert fastest_number_type.best_dtype(tiny_model("llama"), tiny_model("llama").to, "draft", 2, draft=True).numbers == "int8"
+
+
+def test_a_context_shorter_than_the_trial_is_no_obstacle() -> None:
+    hf = tiny_model("gpt2", context=24)
+    assert fastest_number_type.best_dtype(hf, copy.deepcopy(hf).to, "short", 16).limit == 24

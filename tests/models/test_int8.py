@@ -1,0 +1,57 @@
+"""The int8 product of drafts on a CPU, held against the plain layer for every kind of shape.
+
+torch's kernel can kill the process it runs in, so it is called in a child process.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+import torch
+from torch import nn
+
+from sequoia.models.fast_llama import INT8_ROWS, packed_int8
+
+# Inputs: no multiples of 16 and multiples of it. Outputs: one, odd numbers, and one more than the kernel's blocks hold.
+IN_A_CHILD = """
+import copy
+import torch
+from torch import nn
+from sequoia.models.fast_llama import INT8_ROWS, packed_int8
+
+torch.set_num_threads(1)
+for inputs in (1, 7, 8, 15, 16, 17, 24, 40, 48, 56, 64, 68, 172, 312, 344):
+    for outputs in (1, 7, 8, 17, 33):
+        torch.manual_seed(1000 * inputs + outputs)
+        exact = nn.Linear(inputs, outputs)
+        product = packed_int8([copy.deepcopy(exact).bfloat16()])
+        for rows in (*range(1, INT8_ROWS + 1), INT8_ROWS + 4):
+            x = torch.randn(rows, inputs).bfloat16()
+            largest = x.abs().float() @ exact.weight.abs().T + exact.bias.abs()  # if no terms cancelled
+            error = ((product(x).float() - exact(x.float())).abs() / largest).max()
+            assert error < 0.02, f"{rows} rows, {inputs} inputs, {outputs} outputs: off by {error:.3g}"
+print("all shapes are right")
+"""
+
+
+def test_every_shape_gives_what_the_plain_layer_gives() -> None:
+    child = subprocess.run([sys.executable, "-c", IN_A_CHILD], capture_output=True, text=True, check=False)
+    assert child.returncode == 0, f"the child ended with {child.returncode}: {child.stderr[-500:]}"
+    assert child.stdout == "all shapes are right\n"
+
+
+@pytest.mark.parametrize(("inputs", "given"), [(8, 16), (16, 16), (68, 80), (344, 352), (352, 352)])
+def test_the_kernel_only_sees_lengths_that_it_reads_in_whole_steps(inputs: int, given: int,
+                                                                   monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also on processors whose kernel would have read other lengths correctly."""
+    seen: list[tuple[int, int]] = []
+
+    def kernel(x: torch.Tensor, weight: torch.Tensor, scales: torch.Tensor) -> torch.Tensor:
+        seen.append((x.shape[1], weight.shape[1]))
+        return x.new_zeros(len(x), len(scales))
+
+    monkeypatch.setattr(torch, "_weight_int8pack_mm", kernel)
+    packed_int8([nn.Linear(inputs, 4, bias=False).bfloat16()])(torch.zeros(INT8_ROWS, inputs).bfloat16())
+    assert seen == [(given, given)]

@@ -1,0 +1,44 @@
+"""Models whose layers differ: other sizes of heads, and layers that take their keys from another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sequoia.models.context_length import changes_at, context_length
+from sequoia.models.layer_configs import layer_configs
+from sequoia.models.memory_needs import slot_bytes
+from sequoia.sweep.toy_configs import toy_config
+from sequoia.sweep.trial import try_config
+from sequoia.sweep.variants import condition, variants
+
+
+def test_layers_that_are_alike_have_one_config() -> None:
+    config = toy_config("llama")
+    assert layer_configs(config) == (config,)
+
+
+def test_sizes_are_read_of_each_layer_and_the_largest_counts() -> None:
+    """The whole config does not give out a field that differs from layer to layer."""
+    config = toy_config("gemma4_text", {"layer_types": ["full_attention", "full_attention"]})
+    with pytest.raises(RuntimeError, match="per-layer attribute"):
+        config.head_dim  # noqa: B018
+    mixed = toy_config("gemma4_text")
+    assert {layer.head_dim for layer in layer_configs(mixed)} == {8, 16}
+    assert slot_bytes(mixed, 10, 4) == 2 * 2 * 16 * 10 * 4
+    assert context_length(mixed).tokens == 64
+    assert changes_at(mixed, 64) == ()
+
+
+@pytest.mark.parametrize("kind", ["gemma4_text", "gemma4_unified"])
+def test_a_model_whose_layers_differ_decodes(kind: str, tmp_path: Path) -> None:
+    found = try_config(kind, condition(kind)[1], tmp_path)
+    assert (found.status, found.words) == ("runs", "")
+
+
+@pytest.mark.parametrize("kind", ["gemma3n_text", "gemma4_text"])
+def test_layers_that_take_their_keys_from_another_are_no_trouble(kind: str, tmp_path: Path) -> None:
+    """They never write to the cache, so there is nothing of theirs to move when rows are kept."""
+    found = try_config(kind, variants(kind)["num_kv_shared_layers=1"], tmp_path)
+    assert (found.status, found.words) == ("runs", "")

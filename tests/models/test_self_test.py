@@ -1,0 +1,158 @@
+"""The trial at load around the lengths at which a config says that something changes, and behind
+another prefix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from fakes import KINDS, tiny_model
+from transformers import LlamaConfig, LlamaForCausalLM
+
+from sequoia.errors import BadModel
+from sequoia.models.cuda_graphs import Graphed, Replay
+from sequoia.models.self_test import self_test
+from sequoia.models.tree_forward import TreeModel, branched
+from sequoia.sweep.toy_configs import toy_config
+from sequoia.sweep.toy_models import random_model
+
+LONG = {
+    "rope_type": "longrope",
+    "rope_theta": 10_000.0,
+    "factor": 4.0,
+    "original_max_position_embeddings": 40,
+    "short_factor": [1.0] * 4,
+    "long_factor": [4.0] * 4,
+}
+YARN = {
+    "rope_type": "yarn",
+    "rope_theta": 10_000.0,
+    "factor": 4.0,
+    "original_max_position_embeddings": 40,
+}
+
+
+def llama(rope: dict[str, Any], context: int = 160) -> TreeModel:
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        torch.manual_seed(0)
+        config = LlamaConfig(
+            vocab_size=288,
+            hidden_size=32,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            intermediate_size=64,
+            max_position_embeddings=context,
+            rope_parameters=dict(rope),
+        )
+        model = LlamaForCausalLM(config).eval()
+        for weight in model.parameters():
+            weight.add_(torch.randn_like(weight), alpha=0.3)
+    return TreeModel(model, "long")
+
+
+def test_a_model_is_tried_at_its_last_position_and_where_its_config_changes() -> None:
+    model = llama(YARN)
+    self_test(model)
+    assert model.tested.endswith("at the start and around position 40 and 158")
+
+
+def test_longrope_is_tried_up_to_its_original_context_only() -> None:
+    model = llama(LONG)
+    self_test(model)
+    assert model.limit == 40
+    assert model.tested.endswith("at the start and around position 38")
+
+
+def test_a_switch_that_the_limit_does_not_stop_is_found() -> None:
+    """What a new kind of scaling would do that nobody has told us of."""
+    model = llama(LONG)
+    model.limit = 160
+    with pytest.raises(
+        BadModel, match=r"long cannot run a tree: its logits around position 40 differ"
+    ):
+        self_test(model)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_passes_at_its_last_position(kind: str) -> None:
+    model = TreeModel(tiny_model(kind, context=96), kind)
+    self_test(model)
+    assert model.tested.endswith("around position 94")
+
+
+def test_learned_positions_that_end_before_the_stated_context_are_found() -> None:
+    model = TreeModel(tiny_model("gpt2", context=64), "short")
+    model.limit = 65
+    with pytest.raises(IndexError):
+        self_test(model)
+
+
+@pytest.mark.parametrize(
+    ("kind", "dtype", "allowed"),
+    [
+        ("mixtral", torch.bfloat16, "0.5"),
+        ("mixtral", torch.float32, "0.001"),
+        ("llama", torch.bfloat16, "0.1"),
+    ],
+)
+def test_routers_of_experts_may_round_otherwise(
+    kind: str, dtype: torch.dtype, allowed: str
+) -> None:
+    model = TreeModel(random_model(toy_config(kind)).to(dtype), kind)
+    self_test(model)
+    assert f"(allowed: {allowed})" in model.tested
+
+
+def test_slow_passes_are_not_made_longer_than_there_is_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As those of a target that is streamed from memory."""
+    monkeypatch.setattr("sequoia.models.self_test.SECONDS", 0.0)
+    model = llama(YARN)
+    self_test(model)
+    assert model.tested.endswith("at the start; a pass takes too long here to try other positions")
+
+
+def from_the_first_prefix(model: TreeModel) -> TreeModel:
+    """`model` with a forward that keeps the prefix's length from its first pass of each size."""
+    forward, seen = model.run, dict[tuple[int, bool], int]()
+
+    def baked(ids: Any, positions: Any, mask: Any, slots: Any, last_only: bool) -> torch.Tensor:
+        length = seen.setdefault((ids.shape[1], last_only), slots.length)
+        return forward(ids, positions - slots.length + length, mask, slots, last_only)
+
+    model.run = baked
+    return model
+
+
+def test_a_forward_that_keeps_the_length_of_its_first_prefix_is_found() -> None:
+    with pytest.raises(BadModel, match="cannot run a tree"):
+        self_test(from_the_first_prefix(TreeModel(tiny_model(), "baked")))
+
+
+def test_such_a_forward_passes_behind_the_one_prefix_it_has_seen() -> None:
+    """Which is why another is tried."""
+    usual, baked = (
+        TreeModel(tiny_model(), "usual"),
+        from_the_first_prefix(TreeModel(tiny_model(), "baked")),
+    )
+    for one, other in zip(branched(usual, [1, 2, 3]), branched(baked, [1, 2, 3]), strict=True):
+        assert torch.allclose(one, other, atol=1e-4)
+
+
+def test_a_recording_that_holds_the_length_of_a_prefix_is_not_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As a model's own code might do that looks at the cache while CUDA graphs are captured."""
+    model = TreeModel(tiny_model(), "baked")
+    usual = model.run
+    graphed = Graphed(from_the_first_prefix(TreeModel(model.hf, "baked")).run, again)
+    monkeypatch.setattr(model, "_recorded", lambda: graphed)
+    monkeypatch.setattr("sequoia.models.tree_forward.lean_forward", lambda *_: None)
+    assert model.quicken().run is usual
+
+
+def again(work: Replay) -> Replay:
+    """Records nothing: a replay does the work again."""
+    return work

@@ -1,0 +1,289 @@
+"""Texts made token by token are what `decode` makes of all ids, for every kind of tokenizer."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+from fake_tokenizers import FALLBACK, KINDS, LEVEL, unigram_fallback
+from fakes import tiny_pair, tiny_tokenizer
+
+from sequoia.decoding.recorder import prompt_pieces
+from sequoia.models.streamed_text import Pieces, TextStream, TokenBytes, ending
+
+TEXTS = 80  # random ones of each kind of tokenizer
+RANGES = [(0x20, 0x7E), (0xA0, 0x7FF), (0x800, 0xD7FF), (0xE000, 0xFFFF), (0x10000, 0x10FFFF)]
+SMILE = "🙂".encode()
+BROKEN = [b"\x80", b"\xe4\xbd", SMILE[:3], b"\x80\x80", b"\xe4\xe4\xbd", b"\xff\xfe", SMILE[:3] * 30]
+tokenizer_of = cache(lambda kind: KINDS[kind]())
+
+
+def some_text(chance: random.Random) -> str:
+    """A random text of up to a dozen parts, each of another sort."""
+    return "".join(_part(chance) for _ in range(chance.randint(1, 12)))
+
+
+def _part(chance: random.Random) -> str:
+    return chance.choice([
+        " " * chance.randint(1, 4),
+        "".join(_anywhere(chance) for _ in range(chance.randint(1, 6))),
+        "e\u0301o\u0302\u0323 हिन्दी",
+        "👩\u200d💻🏽❤\ufe0f",
+        "你好世界" * chance.randint(1, 10),
+        "the don't it's n ' t a . b , c ? ' x",
+        "\ufffd",
+        chance.choice(["\n", "\t", "\r\n", "\x00", "\u2028"]),
+        chance.choice(["<|call|>", "<s>", "<｜two▁words x｜>", "[SEP]"]),
+        "".join(chance.choice("the an in er") for _ in range(8)),
+    ])
+
+
+def _anywhere(chance: random.Random) -> str:
+    """A character of any plane; no surrogate, which is none."""
+    return chr(chance.randint(*chance.choice(RANGES)))
+
+
+def given_out(tokenizer: Any, ids: Sequence[int], cut: int = 0) -> Iterator[str]:
+    """The text after each token behind the first `cut`, and at last with what was pending."""
+    stream, text = TextStream(tokenizer, ids[:cut]), ""
+    for token in ids[cut:]:
+        text += stream.add(token)
+        yield text
+    yield text + stream.pending
+
+
+def cuts(tokenizer: Any, ids: Sequence[int], chance: random.Random) -> list[tuple[int, str]]:
+    """Places where a prompt of whole characters may end, each with its text."""
+    whole, found = tokenizer.decode(ids), []
+    for cut in {0, chance.randint(0, len(ids)), chance.randint(0, len(ids))}:
+        text = tokenizer.decode(ids[:cut])
+        if whole.startswith(text) and not text.endswith("\ufffd"):
+            found.append((cut, text))
+    return found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_text_of_any_string_is_what_decode_makes_of_all_its_ids(kind: str) -> None:
+    """Also where it follows a prompt."""
+    tokenizer, chance, compared = tokenizer_of(kind), random.Random(f"text {kind}"), 0
+    for _ in range(TEXTS):
+        ids = tokenizer(some_text(chance), add_special_tokens=False)["input_ids"]
+        whole = tokenizer.decode(ids)
+        for cut, before in cuts(tokenizer, ids, chance):
+            assert before + [*given_out(tokenizer, ids, cut)][-1] == whole
+            compared += 1
+    assert compared > TEXTS
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if "cleaned" not in kind or "not" in kind])
+def test_a_character_comes_out_with_the_token_that_completes_it(kind: str) -> None:
+    """After every token, the text is that of the ids so far, unless they end inside a character."""
+    tokenizer, chance, compared = tokenizer_of(kind), random.Random(f"soon {kind}"), 0
+    for _ in range(TEXTS):
+        text = some_text(chance).replace("\ufffd", "")
+        ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+        whole = tokenizer.decode(ids)
+        for count, shown in enumerate(given_out(tokenizer, ids), 1):
+            so_far = tokenizer.decode(ids[:count])
+            if whole.startswith(so_far):
+                assert shown == so_far
+                compared += 1
+    assert compared > TEXTS
+
+
+@pytest.mark.parametrize("kind", ["byte-level", *FALLBACK])
+def test_the_replacement_character_itself_is_not_held_back(kind: str) -> None:
+    """It looks as incomplete characters do."""
+    tokenizer = tokenizer_of(kind)
+    ids = tokenizer("a\ufffd", add_special_tokens=False)["input_ids"]
+    assert [*given_out(tokenizer, ids)][-2:] == ["a\ufffd", "a\ufffd"]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in FALLBACK])
+def test_the_text_of_any_ids_is_what_decode_makes_of_them(kind: str) -> None:
+    """Bytes that make no character, and ids without a token, included."""
+    tokenizer, chance = tokenizer_of(kind), random.Random(f"ids {kind}")
+    for _ in range(TEXTS):
+        ids = [chance.randrange(len(tokenizer) + 3) for _ in range(chance.randint(1, 60))]
+        assert [*given_out(tokenizer, ids)][-1] == tokenizer.decode(ids)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if "cleaned" in kind])
+def test_spaces_that_are_taken_out_again_are_not_given_out(kind: str) -> None:
+    tokenizer, chance = tokenizer_of(kind), random.Random(f"clean {kind}")
+    ids = tokenizer.convert_tokens_to_ids(["'", "n", "##'", "t", "n't", "'s", "##t", "."])
+    for _ in range(2 * TEXTS):
+        some = [chance.choice(ids) for _ in range(chance.randint(1, 60))]
+        assert [*given_out(tokenizer, some)][-1] == tokenizer.decode(some)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if "cleaned" in kind])
+@pytest.mark.parametrize(("prompt", "rest"), [("the n", "n n"), ("the n", "' x"), ("the", "n ' t")])
+def test_a_prompt_is_known_to_its_last_character(kind: str, prompt: str, rest: str) -> None:
+    """Nothing of it comes out again, although " n" may yet become "n't"."""
+    tokenizer = tokenizer_of(kind)
+    ids = tokenizer(f"{prompt} {rest}", add_special_tokens=False)["input_ids"]
+    cut = len(tokenizer(prompt, add_special_tokens=False)["input_ids"])
+    assert prompt + [*given_out(tokenizer, ids, cut)][-1] == tokenizer.decode(ids)
+
+
+def test_what_is_held_back_comes_out_before_a_byte() -> None:
+    tokenizer = unigram_fallback(clean=True)
+    ids = tokenizer("a n é a n", add_special_tokens=False)["input_ids"]
+    assert [*given_out(tokenizer, ids)][-1] == tokenizer.decode(ids) == "a n é a n"
+
+
+@pytest.mark.parametrize("kind", LEVEL)
+@pytest.mark.parametrize("count", range(10, 24))
+def test_a_character_behind_many_broken_bytes_is_whole(kind: str, count: int) -> None:
+    tokenizer = tokenizer_of(kind)
+    smile = tokenizer("🙂", add_special_tokens=False)["input_ids"]
+    ids = [smile[-1]] * count + smile
+    assert [*given_out(tokenizer, ids)][-1] == "\ufffd" * count + "🙂"
+
+
+# -- bytes -----------------------------------------------------------------------------------------
+
+
+def ids_of(tokenizer: Any, data: bytes) -> list[int]:
+    return [tokenizer.convert_tokens_to_ids(f"<0x{byte:02X}>") for byte in data]
+
+
+@pytest.mark.parametrize("kind", FALLBACK)
+@pytest.mark.parametrize("count", [3, 9, 65, 1000])
+def test_a_run_of_byte_tokens_of_any_length_is_its_characters(kind: str, count: int) -> None:
+    tokenizer, text = tokenizer_of(kind), "界🙂é"[:count] * (count // 3)
+    word = tokenizer.convert_tokens_to_ids("▁a")
+    ids = [word, *ids_of(tokenizer, text.encode()), word]
+    assert tokenizer.decode(ids) == tokenizer.decode([word]) + text + " a"
+    assert [*given_out(tokenizer, ids)][-1] == tokenizer.decode(ids)
+
+
+@pytest.mark.parametrize("kind", FALLBACK)
+@pytest.mark.parametrize("broken", BROKEN)
+@pytest.mark.parametrize("first", [True, False])
+def test_broken_bytes_are_replaced_as_decode_does(kind: str, broken: bytes, first: bool) -> None:
+    """By one replacement character for each, at the start of a text and in it."""
+    tokenizer = tokenizer_of(kind)
+    word = tokenizer.convert_tokens_to_ids("▁a")
+    ids = [*([] if first else [word]), *ids_of(tokenizer, broken), word]
+    assert [*given_out(tokenizer, ids)][-1] == tokenizer.decode(ids)
+    assert [*given_out(tokenizer, ids[:-1])][-1] == tokenizer.decode(ids[:-1])
+
+
+@pytest.mark.parametrize("kind", FALLBACK)
+def test_whole_characters_beside_broken_bytes_stay(kind: str) -> None:
+    """`decode` replaces them, but they were shown before the broken ones came."""
+    tokenizer = tokenizer_of(kind)
+    ids = ids_of(tokenizer, "界".encode() + b"\x80" + "é".encode() + b"\xe4")
+    assert [*given_out(tokenizer, ids)] == [
+        "", "", "界", "界\ufffd", "界\ufffd", "界\ufffdé", "界\ufffdé", "界\ufffdé\ufffd"]
+    assert tokenizer.decode(ids) == "\ufffd" * 7
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_id_without_a_token_changes_nothing(kind: str) -> None:
+    """Models have more rows than their tokenizers have tokens."""
+    tokenizer = tokenizer_of(kind)
+    ids = tokenizer("the é🙂 in", add_special_tokens=False)["input_ids"]
+    padded = [part for token in ids for part in (len(tokenizer) + 1, token)]
+    assert [*given_out(tokenizer, padded)][-1] == tokenizer.decode(ids)
+
+
+@pytest.mark.parametrize("kind", FALLBACK)
+def test_a_space_that_decode_leaves_out_at_the_start_is_left_out(kind: str) -> None:
+    tokenizer = tokenizer_of(kind)
+    space, word = ids_of(tokenizer, b" "), tokenizer.convert_tokens_to_ids("▁a")
+    for ids in (space, [*space, *space], [*space, word]):
+        assert [*given_out(tokenizer, ids)][-1] == tokenizer.decode(ids)
+
+
+def test_a_token_named_like_a_byte_is_text_where_no_byte_is_meant() -> None:
+    tokenizer = tokenizer_of("metaspace")
+    tokenizer.add_tokens(["<0x41>"])
+    token = tokenizer.convert_tokens_to_ids("<0x41>")
+    assert TokenBytes(tokenizer).of(token) is None
+    assert Pieces(tokenizer).of(token) == "<0x41>"
+
+
+class Counting:
+    """A tokenizer that counts the ids it is asked to decode."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer, self.decoded = tokenizer, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tokenizer, name)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        self.decoded += len(ids)
+        return self._tokenizer.decode(ids)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ten_thousand_tokens_cost_ten_thousand_times_one(kind: str) -> None:
+    """A run that never makes a character, or always holds something back, is not decoded anew."""
+    tokenizer = Counting(tokenizer_of(kind))
+    found = TokenBytes(tokenizer_of("byte-level" if kind in LEVEL else kind))
+    every = range(len(tokenizer_of(kind)))
+    broken = [token for token in every if 0x80 <= (found.of(token) or b"a")[0] < 0xC0]
+    words = tokenizer.convert_tokens_to_ids(["'", "n", "x"])
+    for some in (broken, words):
+        chance, tokenizer.decoded = random.Random(kind), 0
+        stream = TextStream(tokenizer)
+        for _ in range(10_000 if some else 0):
+            stream.add(chance.choice(some))
+        assert tokenizer.decoded < 40 * 10_000
+
+
+# -- single tokens ---------------------------------------------------------------------------------
+
+
+def test_a_piece_shows_bytes_that_are_no_character() -> None:
+    """A replacement character would not tell one token of half a character from another."""
+    level, fallback = tiny_tokenizer(), tokenizer_of("byte fallback, Llama")
+    smile = level("🙂")["input_ids"]
+    assert [*map(Pieces(level).of, smile)] == ["<0xF0>", "<0x9F>", "<0x99>", "<0x82>"]
+    assert [*map(Pieces(fallback).of, ids_of(fallback, b"\xe4A\n"))] == ["<0xE4>", "A", "\n"]
+
+
+@pytest.mark.parametrize(("kind", "name", "text"), [
+    ("byte fallback, Llama", "▁a", " a"), ("byte fallback, Llama", "th", "th"),
+    ("byte fallback, Llama", "</s>", "</s>"), ("metaspace", "▁a", " a"),
+    ("word pieces", "the", " the"), ("word pieces", "##ing", "ing"), ("word pieces", ".", "."),
+    ("word pieces, cleaned twice", "n", " n"), ("byte-level", "Ġ", " "), ("byte-level", "th", "th")])
+def test_a_piece_is_a_tokens_text_inside_a_text(kind: str, name: str, text: str) -> None:
+    """Many tokenizers write a first token without its space."""
+    tokenizer = tokenizer_of(kind)
+    assert Pieces(tokenizer).of(tokenizer.convert_tokens_to_ids(name)) == text
+
+
+# -- those who use it ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [*LEVEL, *FALLBACK])
+@pytest.mark.parametrize("count", [0, 1, 2, 5, 100])
+def test_the_ending_of_a_text_has_whole_characters(kind: str, count: int) -> None:
+    tokenizer = tokenizer_of(kind)
+    ids = tokenizer("a 世界🙂", add_special_tokens=False)["input_ids"]
+    found = ending(tokenizer, ids, count)
+    assert tokenizer.decode(ids).endswith(found)
+    assert bool(found) == (count > 0)
+
+
+def test_the_tokens_of_a_prompt_join_to_its_text() -> None:
+    text = "größe 你好 🙂"
+    assert "".join(text for text, _ in prompt_pieces(tiny_pair(), text)) == text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_prompts_last_token_keeps_nothing_back(kind: str) -> None:
+    """The text view shows every token of a chat prompt."""
+    tokenizer = tokenizer_of(kind)
+    pair = replace(tiny_pair(), tokenizer=tokenizer)
+    ids = pair.encode("the n")
+    assert "".join(text for text, _ in prompt_pieces(pair, "the n")) == tokenizer.decode(ids)

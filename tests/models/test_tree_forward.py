@@ -1,0 +1,287 @@
+"""Slots, masks and the self-test at load: rows that are kept, rows that are seen, and models that cannot run a tree."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+from fakes import KINDS, pair_of, tiny_model, tiny_tokenizer
+from transformers import BertConfig, BertLMHeadModel
+
+from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.tree import Tree
+from sequoia.decoding.engine import Decoder, run
+from sequoia.errors import BadModel, BadPrompt
+from sequoia.models.kv_cache import Slots
+from sequoia.models.self_test import self_test
+from sequoia.models.tree_forward import TreeModel
+from sequoia.models.tree_mask import GrowingRows, Rows, TreeMask
+
+# -- slots ---------------------------------------------------------------------------------------------------------------------
+
+
+def write(slots: Slots, values: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Rows that hold `values` (keys) and their negatives (values) in every layer; what the last layer's attention would see."""
+    rows = torch.tensor(values, dtype=torch.float32)[None, None, :, None].expand(1, 2, -1, 3)  # (1, heads, rows, head_dim)
+    slots.reserve(len(values))
+    for layer in range(len(slots.layers)):
+        seen = slots.update(rows + 100 * layer, -rows - 100 * layer, layer)
+    return seen
+
+
+def held(slots: Slots, layer: int = 0) -> list[int]:
+    return slots.layers[layer].keys[0, 0, :slots.length, 0].int().tolist()
+
+
+def test_update_gives_back_all_rows_so_far_and_writes_after_them() -> None:
+    slots = Slots(2, 16)
+    write(slots, [1, 2, 3])
+    slots.keep(range(3))
+    write(slots, [4, 5])
+    keys, values = write(slots, [6])
+    assert keys.shape == (1, 2, 6, 3)
+    assert keys[0, 1, :, 2].int().tolist() == [101, 102, 103, 104, 105, 106]
+    assert torch.equal(values, -keys)
+
+
+@pytest.mark.parametrize("kept", [[], [0], [0, 1, 2, 3, 4], [4], [0, 2, 3], [1, 4], [0, 1, 4], [2, 3, 4]])
+def test_kept_rows_close_up_behind_the_prefix(kept: list[int]) -> None:
+    """Copies that overlap their own source included: rows 2, 3, 4 go to 0, 1, 2."""
+    slots = Slots(2, 16)
+    write(slots, [1, 2])
+    slots.keep(range(2))
+    write(slots, [10, 11, 12, 13, 14])
+    slots.keep(kept)
+    assert (slots.length, slots.written) == (2 + len(kept), 0)
+    for layer in range(2):
+        assert held(slots, layer) == [row + 100 * layer for row in (1, 2, *(10 + row for row in kept))]
+        assert torch.equal(slots.layers[layer].values[:, :, :slots.length], -slots.layers[layer].keys[:, :, :slots.length])
+    write(slots, [20])
+    slots.keep([0])
+    assert held(slots) == [1, 2, *(10 + row for row in kept), 20]
+
+
+def test_random_writes_and_keeps_equal_a_list() -> None:
+    """Several writes before a keep too, as a draft makes them level by level."""
+    rng, slots, model = np.random.default_rng(0), Slots(1, 400), []
+    for _ in range(40):
+        written: list[int] = []
+        for _ in range(rng.integers(1, 4)):
+            values = rng.integers(1000, size=rng.integers(1, 6)).tolist()
+            write(slots, values)
+            written += values
+        kept = sorted(rng.choice(len(written), size=rng.integers(0, min(len(written), 6) + 1), replace=False).tolist())
+        slots.keep(kept)
+        model += [written[row] for row in kept]
+        assert held(slots) == model
+
+
+def test_slots_say_how_long_they_are() -> None:
+    slots = Slots(1, 16)
+    write(slots, [1, 2, 3])
+    slots.keep([0, 2])
+    slots.reserve(4)
+    assert slots.get_seq_length() == 2
+    assert slots.layers[0].get_mask_sizes(4) == (6, 0)
+    assert slots.layers[0].get_max_length() == 16
+
+
+# -- masks ---------------------------------------------------------------------------------------------------------------------
+
+
+def test_mask_views_equal_a_mask_made_by_hand() -> None:
+    """Every prefix length, and every range of rows, of random trees."""
+    rng, capacity = np.random.default_rng(1), 6
+    for _ in range(20):
+        tree = Tree.from_parents([-1, *(int(rng.integers(node)) for node in range(1, rng.integers(2, 8)))])
+        n = len(tree)
+        mask = TreeMask(torch.from_numpy(tree.ancestor_mask), capacity, torch.float32, torch.device("cpu"))
+        for prefix in range(capacity + 1):
+            for first in range(n):
+                for last in range(first + 1, n + 1):
+                    wanted = [[column < prefix or column - prefix in tree.path(row) for column in range(prefix + last)]
+                              for row in range(first, last)]
+                    view = mask.view(prefix, first, last)
+                    assert view.shape == (1, 1, last - first, prefix + last)
+                    assert (view[0, 0] == 0).tolist() == wanted
+                    assert bool(((view == 0) | (view == torch.finfo(torch.float32).min)).all())
+
+
+def test_rows_of_some_nodes_see_each_other_by_ancestry() -> None:
+    tree = Tree.from_branching([2, 2, 1])
+    context = TreeModel(tiny_model(), "tiny").open(16)
+    rows = Rows(tree, [1, 2, 3, 6], context, below=1)
+    assert rows.depths.tolist() == [0, 0, 1, 1]
+    assert (rows.mask.view(2, 0, 4)[0, 0, :, 2:] == 0).tolist() == [
+        [True, False, False, False], [False, True, False, False], [True, False, True, False], [False, True, False, True]]
+
+
+def test_growing_rows_are_the_rows_of_the_grown_tree() -> None:
+    """Random trees one after the other in one store, some nodes left out: what was there before must not be seen."""
+    rng, context = np.random.default_rng(2), TreeModel(tiny_model(), "tiny").open(6)
+    growing = GrowingRows(context, 9)
+    for _ in range(20):
+        tree = Tree.from_parents([-1, *(int(rng.integers(node)) for node in range(1, rng.integers(3, 10)))])
+        nodes = [node for level in tree.inner[1:] for node in level]
+        growing.clear()
+        for level in tree.inner[1:]:
+            growing.add([nodes.index(parent) if (parent := tree.parents[node]) else None for node in level])
+        fixed = Rows(tree, nodes, context, below=1)
+        assert len(growing) == len(nodes)
+        assert growing.depths[:len(nodes)].tolist() == fixed.depths.tolist()
+        assert growing.mask.view(5, 0, len(nodes)).equal(fixed.mask.view(5, 0, len(nodes)))
+
+
+# -- the context ---------------------------------------------------------------------------------------------------------------
+
+
+def test_text_that_does_not_fit_is_refused_and_nothing_changes() -> None:
+    context = TreeModel(tiny_model(), "tiny").open(4)
+    context.extend([1, 2, 3])
+    with pytest.raises(BadPrompt, match="5 tokens do not fit the 4 slots"):
+        context.extend([4, 5])
+    assert (context.length, context.slots.written) == (3, 0)
+    context.extend([4])
+    assert context.length == 4
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_reading_in_parts_equals_reading_at_once(kind: str) -> None:
+    model = TreeModel(tiny_model(kind).double(), "tiny")
+    tokens = [7, 3, 99, 3, 250, 12, 0]
+    whole, parts = model.open(16), model.open(16)
+    wanted = whole.extend(tokens)
+    for part in (tokens[:1], tokens[1:3], tokens[3:6]):
+        parts.extend(part)
+    assert float((parts.extend(tokens[6:]) - wanted).abs().max()) < 1e-10
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6, 7, 13])
+def test_a_long_text_is_read_in_parts(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mask of 40,000 rows at once would take 6 GB."""
+    monkeypatch.setattr("sequoia.models.tree_forward.READ_AT_ONCE", 3)
+    model, rows = TreeModel(tiny_model().double(), "tiny"), []
+    forward, tokens, context = model.run, [5 * i % 288 for i in range(n)], model.open(16)
+    monkeypatch.setattr(model, "run", lambda ids, *rest: rows.append(ids.shape[1]) or forward(ids, *rest))
+    got = context.extend(tokens)
+    assert rows == [3] * ((n - 1) // 3) + [(n - 1) % 3 + 1]
+    assert context.length == n
+    with torch.inference_mode():
+        assert float((got - model.hf(torch.tensor([tokens])).logits[0, -1]).abs().max()) < 1e-10
+
+
+def test_a_vocabulary_padded_on_one_side_is_cut_to_the_common_part() -> None:
+    """Logits, drafts and bonus tokens stay below the smaller vocabulary; the rows that pad it are never emitted."""
+    target, draft = tiny_model(vocab=320), tiny_model(vocab=288)
+    with torch.no_grad():
+        target.lm_head.weight[288:] *= 20  # a padded row that would win if it could
+    pair = pair_of(target, draft, tiny_tokenizer(288))
+    assert pair.target.vocab == pair.draft.vocab == 288
+    steps = list(run(Decoder(pair, "abc", Policy(max_new_tokens=32, ignore_eos=True), Tree.from_branching([4, 2]))))
+    assert max(max(*step.tokens, *step.emitted) for step in steps) < 288
+    with torch.inference_mode():
+        assert int(pair.target.hf(torch.tensor([pair.encode("abc")])).logits[0, -1].argmax()) >= 288
+
+
+# -- the self-test -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_self_test_accepts_the_five_classes(kind: str, dtype: torch.dtype) -> None:
+    self_test(TreeModel(tiny_model(kind).to(dtype), kind))
+
+
+def broken(**changes: object) -> TreeModel:
+    """A model whose forward gets changed arguments."""
+    hf = tiny_model()
+    forward = hf.forward
+
+    def changed(**given: object) -> object:
+        return forward(**{name: changes[name](value) if name in changes else value for name, value in given.items()})
+
+    hf.forward = changed
+    return TreeModel(hf, "broken")
+
+
+def row_by_row(positions: torch.Tensor) -> torch.Tensor:
+    """What models do that count rows for themselves."""
+    return positions[:, :1] + torch.arange(positions.shape[1])
+
+
+@pytest.mark.parametrize("changes", [
+    {"attention_mask": torch.zeros_like},
+    {"attention_mask": lambda mask: None},
+    {"attention_mask": lambda mask: causal(mask)},
+    {"position_ids": row_by_row},
+    {"position_ids": torch.zeros_like},
+], ids=["sees all", "no mask", "plainly causal", "positions by row", "no positions"])
+def test_the_self_test_refuses_a_model_that_changes_what_it_is_given(changes: dict) -> None:
+    with pytest.raises(BadModel, match="cannot run a tree"):
+        self_test(broken(**changes))
+
+
+def causal(mask: torch.Tensor) -> torch.Tensor:
+    rows, columns = mask.shape[-2:]
+    seen = torch.ones(rows, columns).tril(columns - rows).bool()
+    return torch.zeros(rows, columns).masked_fill(~seen, torch.finfo(mask.dtype).min)[None, None]
+
+
+@pytest.mark.parametrize("call", range(1, 6))
+def test_the_self_test_refuses_a_model_whose_logits_are_nan(call: int) -> None:
+    """In any of its passes whose logits count: NaN compares false with everything, and the greatest of a list can lose it."""
+    hf, calls = tiny_model(), itertools.count()
+    forward = hf.forward
+
+    def failing(**given: object) -> object:
+        result = forward(**given)
+        if next(calls) == call:
+            result.logits.fill_(torch.nan)
+        return result
+
+    hf.forward = failing
+    with pytest.raises(BadModel, match=r"cannot run a tree: its logits are NaN or infinite"):
+        self_test(TreeModel(hf, "broken"))
+
+
+def test_the_self_test_refuses_a_model_that_sees_ahead() -> None:
+    """BERT and its like load as causal models; only the mask we give keeps them from reading the text to come."""
+    config = BertConfig(vocab_size=288, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64)
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        torch.manual_seed(0)
+        model = BertLMHeadModel(config)
+        for weight in model.parameters():
+            weight.normal_(std=0.3)
+    with pytest.raises(BadModel, match="cannot run a tree"):
+        self_test(TreeModel(model, "bert"))
+
+
+def test_the_message_of_the_self_test_names_the_model_the_value_and_the_bound() -> None:
+    with pytest.raises(BadModel, match=r"broken cannot run a tree: .* by [\d.e+-]+ of their spread; allowed is 0.001"):
+        self_test(broken(position_ids=row_by_row))
+
+
+def test_a_self_test_leaves_the_model_as_it_was() -> None:
+    model = TreeModel(tiny_model(), "tiny")
+    before = {name: weight.clone() for name, weight in model.hf.state_dict().items()}
+    self_test(model)
+    assert all(torch.equal(weight, before[name]) for name, weight in model.hf.state_dict().items())
+    assert not model.hf.training
+
+
+# -- limits --------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_says_how_much_it_holds(kind: str) -> None:
+    assert TreeModel(tiny_model(kind, context=77), kind).limit == 77
+
+
+def test_contexts_of_one_model_share_nothing_but_the_weights() -> None:
+    model = TreeModel(tiny_model(), "tiny")
+    one, other = model.open(8), model.open(8)
+    one.extend([1, 2, 3])
+    assert (one.length, other.length) == (3, 0)
+    assert float((other.extend([1, 2, 3]) - model.open(8).extend([1, 2, 3])).abs().max()) == 0

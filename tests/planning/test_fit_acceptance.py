@@ -1,0 +1,36 @@
+"""A vector fitted to what a tree made."""
+
+import pytest
+
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.best_tree import expected_tokens
+from sequoia.algorithm.tree import Tree
+from sequoia.planning.fit_acceptance import fitted
+
+RATES = Acceptance((0.7, 0.1, 0.05, 0.03, 0.02))
+FULL = Acceptance((0.8, 0.15, 0.05))  # nothing can be scaled up: they sum to 1
+TREE = Tree.from_branching([4, 2, 2, 1])
+
+
+@pytest.mark.parametrize("rates", [RATES, FULL, Acceptance((0.1, 0.3)), Acceptance((0.0,))])
+@pytest.mark.parametrize("tokens", [1.0, 1.3, 2.5, 3.4, 4.7])
+def test_the_fitted_vector_makes_the_measured_tokens(rates: Acceptance, tokens: float) -> None:
+    if rates.rates == (0.0,):
+        tokens = max(tokens, 1.1)
+    found = fitted(rates, TREE, tokens)
+    assert expected_tokens(TREE, found) == pytest.approx(tokens, rel=1e-9)
+    assert found.is_monotone
+
+
+def test_what_it_makes_already_leaves_a_vector_as_it_is() -> None:
+    assert fitted(RATES, TREE, expected_tokens(TREE, RATES)).rates == pytest.approx(RATES.rates, abs=1e-9)
+
+
+def test_tokens_that_no_vector_makes_are_approached() -> None:
+    assert fitted(RATES, TREE, 99.0).rates == pytest.approx((1, 0, 0, 0, 0))
+    assert sum(fitted(RATES, TREE, 0.5).rates) == pytest.approx(0)
+
+
+def test_a_tree_of_one_node_says_nothing() -> None:
+    """Guards the doctor, who would else take any small gain for a draft that is always right."""
+    assert fitted(RATES, Tree.chain(1), 1.12).rates == pytest.approx(RATES.rates)

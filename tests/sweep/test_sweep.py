@@ -1,0 +1,277 @@
+"""The sweep over model types: what it tries, that it finds what is wrong, and that the list it made
+is the one that ships.
+
+The whole of it takes many minutes: `pytest -m nightly tests/test_sweep.py`.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+
+from sequoia.errors import BadModel
+from sequoia.loading.model_types import KnownTypes, ModelType, known_types
+from sequoia.models.tree_forward import TreeModel
+from sequoia.sweep import __main__ as command
+from sequoia.sweep import children, trial
+from sequoia.sweep.children import outcomes
+from sequoia.sweep.summary import faults, summary
+from sequoia.sweep.toy_configs import kinds
+from sequoia.sweep.trial import Outcome, try_config
+from sequoia.sweep.variants import condition, variants
+
+KNOWN = known_types()
+SOME = (
+    "llama",
+    "qwen3_moe",
+    "phi3",
+    "gpt2",
+    "gpt_neox",
+    "falcon",
+    "opt",
+    "gptj",
+    "cohere",
+    "deepseek_v3",
+    "granite",
+    "mixtral",
+    "bert",
+    "gemma2",
+    "emu3",
+)
+
+
+@pytest.mark.parametrize("kind", SOME)
+def test_a_type_of_each_sort_runs(kind: str, tmp_path: Path) -> None:
+    """All types with all variants are the nightly test."""
+    found = try_config(kind, condition(kind)[1], tmp_path)
+    assert (found.status, found.words) == ("runs", "")
+    assert found.distance < trial.TOLERANCE
+    assert found.accepted > 3
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", kinds())
+def test_every_variant_of_every_type_runs_or_is_refused_with_a_reason(kind: str) -> None:
+    found = outcomes(kind)
+    assert not faults(found)
+    assert summary(kind, found, condition(kind)[0]) in KNOWN.types
+
+
+# -- the list that ships ---------------------------------------------------------------
+
+
+def test_the_list_is_of_the_installed_version_and_holds_every_type() -> None:
+    assert KNOWN.transformers == transformers.__version__
+    assert tuple(one.name for one in KNOWN.types) == kinds()
+
+
+def test_every_type_that_does_not_run_says_why() -> None:
+    for one in KNOWN.types:
+        assert bool(one.reason) == (one.result != "runs"), one.name
+        assert bool(one.condition) == (one.result == "partly"), one.name
+        assert bool(one.tried) == (one.result in ("runs", "partly")), one.name
+        assert all(why for _, why in one.without), one.name
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        one.name
+        for one in KNOWN.types
+        if "cannot run a tree" not in one.reason and one.result in ("refused", "partly")
+    ],
+)
+def test_what_a_config_is_refused_for_is_what_the_list_says(kind: str, tmp_path: Path) -> None:
+    """These are refused before any weights are read, so all of them can be tried here."""
+    found = try_config(kind, {}, tmp_path)
+    assert (found.status, found.words) == (
+        "refused",
+        next(one.reason for one in KNOWN.types if one.name == kind),
+    )
+
+
+def test_a_list_is_read_as_it_was_written(tmp_path: Path) -> None:
+    types = (
+        ModelType("a", "runs", tried=3, without=(("alibi=True", "no"),)),
+        ModelType("b", "partly", "why", "x=1", 2),
+    )
+    (tmp_path / "list.json").write_text(KnownTypes("5.0", types).to_text(), encoding="utf-8")
+    assert known_types(tmp_path / "list.json") == KnownTypes("5.0", types)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        '{"format":"sequoia-model-types","version":1,"transformers":"5","types":[{"name":"a"}]}',
+        '{"format":"sequoia-model-types","version":1,"transformers":"5",'
+        '"types":[{"name":"a","result":"maybe","without":[]}]}',
+    ],
+)
+def test_a_damaged_list_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "list.json").write_text(text, encoding="utf-8")
+    with pytest.raises(BadModel):
+        known_types(tmp_path / "list.json")
+
+
+# -- what is tried ---------------------------------------------------------------
+
+
+def test_the_variants_of_a_type_are_what_its_config_can_change() -> None:
+    ropes = {f"rope {name}" for name in ("linear", "dynamic", "yarn", "llama3", "longrope")}
+    switches = {"attention_bias=True", "mlp_bias=True", "tie_word_embeddings=True"}
+    assert set(variants("llama")) == {
+        "base",
+        "num_key_value_heads=1",
+        "num_key_value_heads=4",
+        *ropes,
+        *switches,
+    }
+    assert {"parallel_attn=False", "new_decoder_architecture=True", "multi_query=False"} <= set(
+        variants("falcon")
+    )
+    assert variants("gemma2")["factors"]["attn_logit_softcapping"] == 5.0
+
+
+def test_a_type_with_other_layers_is_tried_with_full_attention_too() -> None:
+    name, needed = condition("gemma2")
+    assert (name, needed["layer_types"]) == (
+        "full attention in every layer",
+        ["full_attention"] * 2,
+    )
+    assert all(
+        needed.items() <= changes.items()
+        for one, changes in variants("gemma2").items()
+        if one != "base"
+    )
+    assert condition("llama") == ("", {})
+    assert condition("bert") == ("is_decoder=True", {"is_decoder": True})
+
+
+# -- what it finds ---------------------------------------------------------------
+
+
+def test_a_tree_that_sees_too_much_differs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = TreeModel.__init__
+
+    def heedless(self: TreeModel, hf: Any, *rest: Any, **named: Any) -> None:
+        usual(self, hf, *rest, **named)
+        run = self.run
+        self.run = lambda ids, positions, mask, *others: run(
+            ids, positions, torch.zeros_like(mask), *others
+        )
+
+    monkeypatch.setattr("sequoia.loading.load.self_test", lambda model: None)
+    monkeypatch.setattr("sequoia.models.tree_forward.lean_forward", lambda *_: None)
+    monkeypatch.setattr(TreeModel, "__init__", heedless)
+    assert try_config("llama", {}, tmp_path).status == "differs"
+
+
+@pytest.mark.parametrize(
+    ("off", "words"), [([1e-6, 3e-4], "0.0003"), ([1e-6, math.nan, 1e-6], "nan")]
+)
+def test_logits_that_are_off_by_a_little_differ(
+    off: list[float], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though every token is right."""
+    monkeypatch.setattr(trial, "distances", lambda *_: off)
+    found = try_config("llama", {}, tmp_path)
+    assert (found.status, found.words) == ("differs", f"logits off by {words} of their spread")
+
+
+def test_what_loading_raises_unexpectedly_is_a_crash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(**_: object) -> None:
+        raise AttributeError("no such thing")
+
+    monkeypatch.setattr(trial, "load_pair", broken)
+    found = try_config("llama", {}, tmp_path)
+    assert (found.status, found.words) == ("crashed", "AttributeError: no such thing")
+
+
+def test_a_config_that_transformers_refuses_is_told_apart(tmp_path: Path) -> None:
+    assert try_config("llama", {"num_attention_heads": 5}, tmp_path).status in (
+        "no config",
+        "no model",
+    )
+
+
+def dying(kind: str, changes: Mapping[str, Any], folder: Path) -> Outcome:
+    """Ends its process as a fault in native code does."""
+    if changes.get("mlp_bias"):
+        os.kill(os.getpid(), signal.SIGSEGV)
+    return Outcome("runs")
+
+
+def endless(kind: str, changes: Mapping[str, Any], folder: Path) -> Outcome:
+    time.sleep(1000)
+    return Outcome("runs")
+
+
+def test_a_crash_is_a_result_and_the_others_are_tried_all_the_same() -> None:
+    found = outcomes("llama", trial=dying)
+    assert {name for name, one in found.items() if one.status == "crashed"} == {"mlp_bias=True"}
+    assert found["mlp_bias=True"].words == "the process ended with status -11"
+    assert set(found) == set(variants("llama"))
+
+
+def test_a_trial_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(children, "SECONDS", 0.5)
+    assert outcomes("llama", 1, endless) == {"base": Outcome("crashed", "no result within 0.5 s")}
+
+
+RUNS, REFUSED = Outcome("runs"), Outcome("refused", "has none")
+
+
+@pytest.mark.parametrize(
+    ("found", "name", "wanted"),
+    [
+        ({"base": RUNS, "x": RUNS}, "", ModelType("t", "runs", tried=2)),
+        (
+            {"base": RUNS, "x": REFUSED, "y": Outcome("no model", "?")},
+            "",
+            ModelType("t", "runs", tried=1, without=(("x", "has none"),)),
+        ),
+        (
+            {"base": REFUSED, "full": RUNS, "x": RUNS},
+            "full",
+            ModelType("t", "partly", "has none", "full", 2),
+        ),
+        ({"base": RUNS, "full": RUNS}, "full", ModelType("t", "runs", tried=2)),
+        ({"base": REFUSED, "full": REFUSED}, "full", ModelType("t", "refused", "has none")),
+        ({"base": Outcome("no model", "E: 1")}, "", ModelType("t", "not built", "E: 1")),
+    ],
+    ids=["runs", "without", "partly", "runs anyway", "refused", "not built"],
+)
+def test_outcomes_become_a_line_of_the_list(
+    found: dict[str, Outcome], name: str, wanted: ModelType
+) -> None:
+    assert summary("t", found, name) == wanted
+
+
+def test_the_command_says_what_is_wrong_and_then_writes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong = {
+        "base": RUNS,
+        "mlp_bias=True": Outcome("differs", "token 3 of tree decoding is not generate()'s"),
+    }
+    monkeypatch.setattr(command, "kinds", lambda: ("llama",))
+    monkeypatch.setattr(command, "outcomes", lambda kind, most: wrong)
+    assert command.main(["--out", str(tmp_path / "list.json")]) == 1
+    assert "FAULT llama, mlp_bias=True: differs, token 3" in capsys.readouterr().err
+    assert not (tmp_path / "list.json").exists()
+    monkeypatch.setattr(command, "outcomes", lambda kind, most: {"base": RUNS})
+    assert command.main(["--out", str(tmp_path / "list.json")]) == 0
+    assert known_types(tmp_path / "list.json").types == (ModelType("llama", "runs", tried=1),)

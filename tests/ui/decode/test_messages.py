@@ -1,0 +1,124 @@
+"""What the browser is sent is gap-free, names trees and pieces once, and believes no file."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from sequoia import Run
+from ui.decode import messages
+from ui.decode.follow_run import LiveRun
+
+
+def held(texts: list[str]) -> dict[str, Any]:
+    """A reader as simple as can be: what it holds after all messages of one run. Fails on a gap or a repetition."""
+    run: dict[str, Any] = {"trees": [], "pieces": {}, "steps": [], "meta": None}
+    for message in map(json.loads, texts):
+        if "run" not in message:
+            continue
+        assert run.setdefault("run", message["run"]) == message["run"]
+        assert message["from"] == len(run["steps"])
+        run["meta"] = message.get("meta", run["meta"])
+        assert not run["pieces"].keys() & message.get("pieces", {}).keys()
+        for tree in message.get("trees", []):
+            assert tree not in run["trees"]
+            run["trees"].append(tree)
+        run["pieces"] |= message.get("pieces", {})
+        run["steps"] += message["steps"]
+        run["last"] = message
+    return run
+
+
+def test_batches_add_up_to_the_recorded_run(make: Callable[..., LiveRun]) -> None:
+    """Guards against steps lost, doubled or out of order between two messages."""
+    live = make(tokens=60)
+    live.start(None)
+    run = held(list(live.messages()))
+    file = json.loads(live.recording.run().to_json())
+    assert run["steps"] == file["steps"]
+    assert run["trees"] == file["trees"]
+    assert run["pieces"] == file["pieces"]
+    assert run["last"]["done"] is True
+    assert sum(len(step["emitted"]) for step in run["steps"]) == 60
+
+
+def test_a_resumed_run_goes_on_without_a_gap(make: Callable[..., LiveRun]) -> None:
+    live, texts = make(tokens=30), []
+    for steps in (1, 2, None):
+        live.start(steps)
+        texts += live.messages()
+    run = held(texts)
+    assert [step["i"] for step in run["steps"]] == list(range(len(run["steps"])))
+    assert sum(len(step["emitted"]) for step in run["steps"]) == 30
+
+
+def test_many_fast_steps_share_few_messages(make: Callable[..., LiveRun]) -> None:
+    """Guards against a message a step, which a browser cannot paint (tiny models make hundreds of steps a second)."""
+    live = make(tokens=200)
+    live.start(None)
+    sizes = [len(json.loads(text).get("steps", [])) for text in live.messages()]
+    assert max(sizes) > 3
+
+
+def test_an_aside_names_no_run_so_that_the_screen_stays() -> None:
+    message = json.loads(messages.aside(error="no"))
+    assert "run" not in message
+    assert message["error"] == "no"
+
+
+def test_since_gives_the_missing_steps_with_everything_they_refer_to(make: Callable[..., LiveRun]) -> None:
+    live = make(tokens=24)
+    live.start(None)
+    whole = held(list(live.messages()))
+    message = json.loads(messages.since(live.recording.run(), live.recording.name, 3))
+    assert message["from"] == 3
+    assert message["steps"] == whole["steps"][3:]
+    assert message["trees"] == whole["trees"]
+    assert message["pieces"] == whole["pieces"]
+
+
+HOSTILE = [
+    {"label": "measured"}, {"target": 7, "draft": ["x"]}, {"prompt": "x" * 10**6}, {"policy": "x", "tree": 3},
+    {"policy": {"temperature": "<b>", "seed": 10**400, "top_p": True}}, {"plain_seconds": -1, "plain_label": "measured"},
+    {"plain_seconds": math.inf}, {"acceptance": [1, "x"]}, {"acceptance": list(range(5000))}, {"versions": {"a": {"b": []}}},
+    {"tree": {"nodes": [1], "how": {}}}, {"tree": {"wish": "best"}}, {"tree": {"wish": []}}, {"tree": {"wish": [["best"]]}},
+    {"tree": {"wish": ["best", math.nan]}}, {"tree": {"wish": ["lab", "0 " * 10**5]}}, {"unknown": {"a": [1] * 100}},
+    {"plain_spread": [0.001, 0.002]},
+]
+
+
+@pytest.mark.parametrize("meta", HOSTILE, ids=lambda meta: str(meta)[:40])
+def test_what_a_file_says_of_itself_is_cut_to_known_fields_and_types(meta: dict[str, Any]) -> None:
+    clean = messages.recorded(meta)
+    assert clean["label"] == "recorded"
+    assert clean.keys() <= {"label", "policy", "tree", "versions", "prompt"}
+    assert len(json.dumps(clean, allow_nan=False)) < 21_000
+    assert all(isinstance(value, int | float) for value in clean.get("policy", {}).values())
+    assert "wish" not in clean.get("tree", {})
+
+
+def test_a_recorded_speed_is_called_recorded() -> None:
+    clean = messages.recorded({"label": "measured", "plain_seconds": 0.004, "plain_label": "measured"})
+    assert (clean["label"], clean["plain_label"], clean["plain_seconds"]) == ("recorded", "recorded", 0.004)
+
+
+@pytest.mark.parametrize(("spread", "kept"), [
+    ([0.003, 0.005], True), ([0.004, 0.004], True), (None, False), ("x", False), ([0.003], False), ([0.005, 0.006], False),
+    ([0.003, "x"], False), ([-1, 0.005], False), ([0.003, math.inf], False), ({"a": 1}, False), ([True, 0.005], False)])
+def test_a_spread_is_kept_where_it_holds_the_plain_seconds(spread: Any, kept: bool) -> None:
+    """Files of earlier versions have none."""
+    clean = messages.recorded({"plain_seconds": 0.004, "plain_spread": spread})
+    assert clean.get("plain_spread") == (spread if kept else None)
+    assert clean["plain_seconds"] == 0.004
+
+
+def test_markup_of_a_run_stays_text(make: Callable[..., LiveRun]) -> None:
+    live = make(tokens=4, prompt="<img src=x onerror=alert(1)> ${7*7} {{value}}")
+    live.start(None)
+    run = held(list(live.messages()))
+    assert run["meta"]["prompt"] == "<img src=x onerror=alert(1)> ${7*7} {{value}}"
+    assert Run.from_json(live.recording.run().to_json()).meta["prompt"] == run["meta"]["prompt"]

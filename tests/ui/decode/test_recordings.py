@@ -1,0 +1,120 @@
+"""Runs saved and opened again: nothing is lost, nothing in a file is believed, and what is kept is bounded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sequoia import Run
+from sequoia.errors import BadTrace
+from ui.decode import recordings
+from ui.decode.follow_run import LiveRun
+from ui.decode.recordings import Recording, Shelf
+
+
+@pytest.fixture
+def file(make: Callable[..., LiveRun]) -> str:
+    live = make(tokens=20)
+    live.start(None)
+    list(live.messages())
+    return live.recording.run().to_json()
+
+
+def opened(text: str | bytes, tmp_path: Path, most: int = 10**7) -> recordings.Shown:
+    path = tmp_path / "run.json"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return recordings.opened(str(path), most)
+
+
+def test_a_saved_run_opens_as_the_same_steps_and_as_recorded(file: str, tmp_path: Path) -> None:
+    message, saved = json.loads(opened(file, tmp_path).message), json.loads(file)
+    assert message["steps"] == saved["steps"]
+    assert message["trees"] == saved["trees"]
+    assert message["pieces"] == saved["pieces"]
+    assert message["meta"]["label"] == "recorded"
+    assert message["meta"]["prompt"] == saved["meta"]["prompt"]
+    assert message["done"] is True
+
+
+def test_an_opened_run_can_be_saved_and_opened_again(file: str, tmp_path: Path) -> None:
+    once = opened(file, tmp_path)
+    twice = opened(once.file, tmp_path)
+    assert twice.file == once.file
+    assert Run.from_json(twice.file).steps == Run.from_json(file).steps
+
+
+def spoil(file: str, **changes: Any) -> str:
+    return json.dumps({**json.loads(file), **changes})
+
+
+@pytest.mark.parametrize("spoiled", [
+    lambda file: file[:-20], lambda _: "", lambda _: "[]", lambda _: "null", lambda _: "[" * 100_000, lambda _: b"\x80\x04pickle",
+    lambda _: b"\xff\xfe\x00", lambda file: spoil(file, format="sequoia-tree"), lambda file: spoil(file, version=2),
+    lambda file: spoil(file, steps=[]), lambda file: spoil(file, steps={}), lambda file: spoil(file, trees=[[-1, 5]]),
+    lambda file: spoil(file, pieces={}), lambda file: spoil(file, meta=[]), lambda file: spoil(file, trees=[]),
+    lambda file: file.replace('"i":0', '"i":NaN'), lambda file: file.replace('"bonus":', '"bonus":1e400,"x":'),
+])
+def test_a_spoiled_file_is_refused_with_a_reason(file: str, tmp_path: Path, spoiled: Callable[[str], Any]) -> None:
+    with pytest.raises(BadTrace) as caught:
+        opened(spoiled(file), tmp_path)
+    assert 10 < len(str(caught.value)) < 400
+    assert str(tmp_path) not in str(caught.value)
+
+
+def test_size_is_looked_at_before_the_file_is_read(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(file)
+    monkeypatch.setattr(Path, "read_bytes", lambda _: pytest.fail("was read"))
+    with pytest.raises(BadTrace, match="MB"):
+        recordings.opened(str(path), 100)
+
+
+@pytest.mark.parametrize("path", [None, 3, ["x"], {"path": "x"}, "/no/such/file.json", "/", "x\x00y"])
+def test_a_path_that_is_none_is_refused(path: Any) -> None:
+    with pytest.raises(BadTrace):
+        recordings.opened(path, 1000)
+
+
+def test_hostile_words_in_a_file_stay_words(file: str, tmp_path: Path) -> None:
+    data = json.loads(file)
+    data["meta"] = {"label": "measured", "target": "<img src=x onerror=alert(1)>", "prompt": "${7*7}", "evil": {"deep": [[[]]]}}
+    meta = json.loads(opened(json.dumps(data), tmp_path).message)["meta"]
+    assert meta == {"label": "recorded", "target": "<img src=x onerror=alert(1)>", "prompt": "${7*7}"}
+
+
+class Weighty(Recording):
+    def __init__(self, name: str, weight: int) -> None:
+        self.name, self.weight = name, weight
+
+
+def test_the_shelf_is_bounded_by_count_and_by_weight() -> None:
+    shelf = Shelf(runs=3, weight=100)
+    for name in "abcd":
+        shelf.put(Weighty(name, 10))
+    assert [name for name in "abcd" if shelf.get(name)] == ["b", "c", "d"]
+    shelf.put(Weighty("e", 95))
+    assert [name for name in "bcde" if shelf.get(name)] == ["e"]
+    shelf.put(Weighty("f", 1000))
+    assert shelf.get("f")
+    assert not shelf.get("e")
+
+
+@pytest.mark.parametrize("name", [None, 3, [], {}, "nobody"])
+def test_the_shelf_knows_only_its_own_names(name: Any) -> None:
+    assert Shelf(1, 1).get(name) is None
+
+
+def test_the_page_has_a_recorded_run_to_open_on() -> None:
+    message = json.loads(recordings.welcome().message)
+    assert message["meta"]["label"] == "recorded"
+    assert len(message["steps"]) > 5
+
+
+def test_without_a_readable_recording_the_page_opens_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "welcome.json").write_text("{")
+    monkeypatch.setattr(recordings, "RUNS", tmp_path)
+    assert recordings.welcome() is None

@@ -1,0 +1,327 @@
+"""A run in its thread: it stops within a step, keeps to its time, waits its turn, and leaves the engine free whatever happens."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from visits import Gate, order, sent, wait
+
+import ui.decode.run
+from sequoia import Decoder, Pair, SequoiaError, Tree
+from sequoia.diagnosis.speedup_interval import spread
+from sequoia.errors import BadModel
+from ui.decode.follow_run import LiveRun
+from ui.decode.recordings import Shelf
+from ui.serving.model_host import EngineRoom
+from ui.serving.sessions import LOCAL, Limits
+from ui.shared.speedup_meta import beside_plain
+from ui.shared.tree_menu import Wish
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+    gate = Gate()
+    monkeypatch.setattr(ui.decode.run, "Decoder", gate.before(Decoder))
+    yield gate
+    gate.open()
+
+
+def steps_of(texts: list[str]) -> list[Any]:
+    return [step for text in texts for step in json.loads(text).get("steps", [])]
+
+
+def emitted(live: LiveRun) -> list[int]:
+    return [token for step in live.recording.run().steps for token in step.emitted]
+
+
+def test_a_planned_chain_says_why(make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ui.shared.tree_menu.default_plan", lambda *_: SimpleNamespace(tree=Tree.chain(3)))
+    live = make(wish=Wish("planned"), tokens=4)
+    live.start(None)
+    meta = next(message["meta"] for message in sent(live.messages()) if "meta" in message)
+    assert meta["tree"]["why"].startswith("A chain: its last node is predicted to add ")
+
+
+def test_more_tokens_than_a_limited_model_is_used_for_are_refused(
+    make: Callable[..., LiveRun], pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before a tree is planned, which takes seconds."""
+    monkeypatch.setattr(pair.target, "limit", 40)
+    monkeypatch.setattr(pair.target, "limit_reason", "its rotary positions change")
+    monkeypatch.setattr("ui.shared.tree_menu.default_plan", lambda *_: pytest.fail("planned"))
+    live = make(wish=Wish("planned"), prompt="0123456789", tokens=31)
+    live.start(None)
+    error = next(message["error"] for message in sent(live.messages()) if message.get("error"))
+    assert "10 tokens and 31 new ones are 41; the models hold 40 of both together" in error
+
+
+def test_stop_ends_the_run_within_the_present_step(make: Callable[..., LiveRun], gate: Gate) -> None:
+    """Guards against a Stop that is looked at only at the end of the run: exactly the step under way is finished."""
+    live = make(tokens=100)
+    live.start(None)
+    for _ in range(3):
+        assert gate.begun.acquire(timeout=10)
+        gate.passes.release()
+    assert gate.begun.acquire(timeout=10)  # the fourth step is under way
+    live.halt()
+    gate.passes.release()
+    texts = list(live.messages())
+    assert len(steps_of(texts)) == 4
+    assert json.loads(texts[-1])["done"] is True
+    assert json.loads(texts[-1])["end"] == "stopped"
+    assert not live.busy
+    assert live.holding
+    assert live.holding
+
+
+def test_a_left_run_frees_the_engine_and_its_caches(make: Callable[..., LiveRun], gate: Gate, room: EngineRoom) -> None:
+    live = make()
+    live.start(None)
+    assert gate.begun.acquire(timeout=10)
+    live.halt()
+    live.release()
+    assert len(room.line) == 1
+    gate.passes.release()
+    wait(lambda: not live.busy)
+    assert len(room.line) == 0
+    assert live._decoder is None
+
+
+def test_a_run_keeps_to_its_time(make: Callable[..., LiveRun]) -> None:
+    live = make(limits=Limits(seconds=0.0), tokens=100)
+    live.start(None)
+    texts = list(live.messages())
+    assert len(steps_of(texts)) == 1
+    assert "longest a run may take" in json.loads(texts[-1])["notice"]
+    assert not live.holding
+
+
+def test_stepping_gives_one_step_each_and_the_same_tokens(make: Callable[..., LiveRun]) -> None:
+    """Guards against a pause that loses the state of the caches or of the random draws."""
+    straight, stepped = make(tokens=20), make(tokens=20)
+    straight.start(None)
+    list(straight.messages())
+    for n in range(1, 4):
+        stepped.start(1)
+        list(stepped.messages())
+        assert len(stepped.recording.run().steps) == n
+        assert stepped.holding
+    stepped.start(None)
+    list(stepped.messages())
+    assert emitted(stepped) == emitted(straight)
+    assert not stepped.holding
+
+
+def test_plain_decoding_is_timed_after_the_run_and_only_then(make: Callable[..., LiveRun]) -> None:
+    live = make(compare=True)
+    live.start(None)
+    metas = [meta for text in live.messages() if (meta := json.loads(text).get("meta"))]
+    assert metas[0]["plain_seconds"] is None
+    assert metas[-1]["plain_seconds"] > 0
+    assert metas[-1]["plain_label"] == "measured"
+    assert live.recording.run().meta["plain_seconds"] == metas[-1]["plain_seconds"]
+    least, most = metas[-1]["plain_spread"]
+    assert 0 < least <= metas[-1]["plain_seconds"] <= most
+
+
+def test_the_range_of_the_speed_up_is_that_of_both_runs(make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards a range of the plain run's pace alone: here that never changes, and the run's own does."""
+    plain = [(1, 0.25)] * 48
+    monkeypatch.setattr(ui.decode.run, "plain_steps", lambda *_: plain)
+    live = make(compare=True, tokens=64)
+    live.start(None)
+    meta, run = [json.loads(text).get("meta") for text in live.messages()][-1], live.recording.run()
+    steps = [(len(step.emitted), step.total_seconds) for step in run.steps]
+    found = spread(steps, plain)
+    assert found.least < found.speedup < found.most
+    assert meta["plain_spread"] == pytest.approx([0.25 * found.least / found.speedup, 0.25 * found.most / found.speedup])
+    assert beside_plain(steps[:2], plain) == {"plain_seconds": 0.25, "plain_label": "measured"}
+
+
+@pytest.mark.parametrize(("fields", "steps", "end"), [
+    ({}, None, "length"), ({}, 2, "paused"), ({"limits": Limits(seconds=0.0)}, None, "time")], ids=["length", "paused", "time"])
+def test_the_last_message_says_why_the_run_ended(make: Callable[..., LiveRun], fields: dict[str, Any], steps: int | None,
+                                                 end: str) -> None:
+    live = make(tokens=40, **fields)
+    live.start(steps)
+    said = [json.loads(text) for text in live.messages()]
+    assert [message["end"] for message in said if message["done"]] == [end]
+    assert all("end" not in message for message in said if not message["done"])
+
+
+def test_waiting_between_two_steps_is_no_time_of_theirs(make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards against a first step after a pause that is charged with the pause: here a clock that is moved on by an hour."""
+    waited, clock = [0.0], time.perf_counter
+    monkeypatch.setattr(time, "perf_counter", lambda: clock() + waited[0])
+    live = make(tokens=40)
+    for _ in range(3):
+        live.start(1)
+        list(live.messages())
+        waited[0] += 3600.0
+    assert all(step.total_seconds < 3600 for step in live.recording.run().steps)
+
+
+@pytest.mark.parametrize("case", ["off", "stopped", "plain"])
+def test_there_is_no_speed_up_without_a_plain_run_beside_it(make: Callable[..., LiveRun], case: str) -> None:
+    live = make(compare=case != "off", wish=Wish("plain") if case == "plain" else None)
+    live.start(2 if case == "stopped" else None)
+    metas = [meta for text in live.messages() if (meta := json.loads(text).get("meta"))]
+    assert len(metas) == 1
+    assert metas[0]["plain_seconds"] is None
+
+
+NOT_TIMED = "plain decoding was not timed, so there is no speed-up to show"
+
+
+def test_a_stopped_run_says_that_its_speed_up_is_missing(make: Callable[..., LiveRun], gate: Gate) -> None:
+    live = make(tokens=100, compare=True)
+    live.start(None)
+    assert gate.begun.acquire(timeout=10)
+    live.halt()
+    gate.passes.release()
+    last = json.loads(list(live.messages())[-1])
+    words = "stopped before its end; Resume and Step go on with it"
+    assert (last["end"], last["notice"]) == ("stopped", f"{words}; {NOT_TIMED}")
+
+
+@pytest.mark.parametrize(("fields", "steps", "notice"), [
+    ({"compare": True, "limits": Limits(seconds=0.0)}, None, f"stopped after 0 s, the longest a run may take here; {NOT_TIMED}"),
+    ({"compare": True}, 2, None), ({"compare": True}, None, None), ({"compare": False}, None, None),
+    ({"compare": True, "wish": Wish("plain")}, None, None)], ids=["time", "paused", "timed", "not asked for", "plain itself"])
+def test_a_missing_speed_up_is_said_only_where_one_was_asked_for(make: Callable[..., LiveRun], fields: dict[str, Any],
+                                                                 steps: int | None, notice: str | None) -> None:
+    live = make(tokens=40, **fields)
+    live.start(steps)
+    assert json.loads(list(live.messages())[-1])["notice"] == notice
+
+
+def test_timing_that_was_stopped_is_said(make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ui.decode.run, "plain_steps", lambda *_: [])
+    live = make(compare=True)
+    live.start(None)
+    assert json.loads(list(live.messages())[-1])["notice"] == NOT_TIMED
+
+
+def test_a_second_run_is_told_its_place_and_then_begins(make: Callable[..., LiveRun], gate: Gate) -> None:
+    first, second = make(tokens=2, wish=Wish("plain")), make(tokens=2, wish=Wish("plain"))
+    first.start(None)
+    assert gate.begun.acquire(timeout=10)
+    second.start(None)
+    told = second.messages()
+    assert json.loads(next(told))["notice"].startswith("1 run before yours")
+    gate.passes.release(10)
+    list(first.messages())
+    assert len(steps_of(list(told))) == 2
+
+
+def test_a_run_ordered_early_waits_for_the_models(pair: Pair, make: Callable[..., LiveRun]) -> None:
+    loaded = threading.Event()
+    room = EngineRoom(lambda: (loaded.wait(10), pair)[1], 2)
+    room.open()
+    live = make(room=room, tokens=4)
+    live.start(None)
+    texts = live.messages()
+    first = json.loads(next(texts))
+    assert "waiting for the models" in first["notice"]
+    assert "run" not in first
+    loaded.set()
+    assert sum(len(step["emitted"]) for step in steps_of(list(texts))) == 4
+
+
+def test_stop_while_waiting_for_the_models(make: Callable[..., LiveRun], pair: Pair) -> None:
+    loaded = threading.Event()
+    room = EngineRoom(lambda: (loaded.wait(10), pair)[1], 2)
+    room.open()
+    live = make(room=room)
+    live.start(None)
+    live.halt()
+    assert json.loads(list(live.messages())[-1])["notice"] == "stopped"
+    loaded.set()
+
+
+def test_models_that_do_not_load_are_reported_to_every_run(make: Callable[..., LiveRun]) -> None:
+    def refuse() -> Pair:
+        raise BadModel("no such folder 'x'")
+
+    room = EngineRoom(refuse, 2)
+    room.open()
+    live = make(room=room)
+    live.start(None)
+    assert "no such folder 'x'" in json.loads(list(live.messages())[-1])["error"]
+    assert room.status.stage == "failed"
+
+
+def test_an_unexpected_error_shows_no_path_and_the_next_run_is_unaffected(make: Callable[..., LiveRun],
+                                                                          monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("/secret/path.py line 3")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Decoder, "step", broken)
+        live = make()
+        live.start(None)
+        last = json.loads(list(live.messages())[-1])
+    assert last["error"]
+    assert "secret" not in last["error"]
+    after = make(tokens=6)
+    after.start(None)
+    assert sum(len(step["emitted"]) for step in steps_of(list(after.messages()))) == 6
+
+
+@pytest.mark.parametrize("problem", [MemoryError(), torch.OutOfMemoryError(), RuntimeError("CPU: can't allocate memory")],
+                         ids=lambda one: type(one).__name__)
+def test_out_of_memory_is_said_and_the_next_run_is_unaffected(make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch,
+                                                              problem: Exception) -> None:
+    def full(*_: object) -> None:
+        raise problem
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Decoder, "prefill", full)
+        live = make()
+        live.start(None)
+        assert "out of memory" in json.loads(list(live.messages())[-1])["error"]
+    after = make(tokens=6)
+    after.start(None)
+    assert len(steps_of(list(after.messages()))) > 0
+
+
+def test_a_prompt_beyond_the_context_is_refused_with_its_size(make: Callable[..., LiveRun]) -> None:
+    live = make(prompt="x" * 4000)
+    live.start(None)
+    error = json.loads(list(live.messages())[-1])["error"]
+    assert "512" in error
+
+
+@pytest.mark.parametrize("wish", [Wish("planned"), Wish("best", (12, 4)), Wish("chain", (5,)), Wish("sequences", (3, 2)),
+                                  Wish("kary", (2, 3)), Wish("branching", ("3, 1",)), Wish("plain")], ids=lambda wish: wish.kind)
+@pytest.mark.parametrize("verifier", ["sequoia", "specinfer", "topk"])
+def test_every_shape_runs_with_every_verifier(room: EngineRoom, wish: Wish, verifier: str) -> None:
+    live = LiveRun(order(tokens=8, wish=wish, verifier=verifier), room, LOCAL, Shelf(1, 10**6))
+    live.start(None)
+    texts = list(live.messages())
+    assert live.error is None
+    assert sum(len(step["emitted"]) for step in steps_of(texts)) == 8
+    tree = live.recording.meta["tree"]
+    assert len(json.loads(live.recording.run().to_json())["trees"][0]) == tree["nodes"] or tree["nodes"] > 8
+
+
+def test_greedy_output_does_not_depend_on_the_tree(make: Callable[..., LiveRun]) -> None:
+    texts = []
+    for wish in (Wish("plain"), Wish("kary", (2, 4))):
+        live = make(tokens=24, temperature=0.0, wish=wish)
+        live.start(None)
+        list(live.messages())
+        texts.append(emitted(live))
+    assert texts[0] == texts[1]
+
+
+def test_errors_of_an_order_are_the_programs_own() -> None:
+    with pytest.raises(SequoiaError, match="1365 nodes in 6 levels; allowed are 1024"):
+        Wish("kary", (4, 9))

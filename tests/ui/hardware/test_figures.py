@@ -1,0 +1,112 @@
+"""Figures as data: every value is held against the profile, grid or comparison it shows, and Plotly's own checks are passed."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import plotly.graph_objects as go
+import pytest
+
+from sequoia.algorithm.acceptance import Acceptance
+from sequoia.algorithm.step_trace import PHASES, DecodeStats
+from sequoia.algorithm.tree import Tree
+from sequoia.planning.explain_plan import chosen, compare, knee, phases
+from sequoia.planning.hardware_profile import HardwareProfile
+from sequoia.planning.plan_for_machine import predict, speedup_grid
+from ui.hardware import figures
+
+PROFILE = HardwareProfile(
+    device="one card", dtype="float16", target="large", draft="small", prefix_length=128, source="simulated", date="2025-01-31",
+    target_seconds=((1, 0.02, 0.001), (8, 0.021, 0.001), (64, 0.03, 0.002), (128, 0.06, 0.002)),
+    draft_seconds=((1, 0.0015, 0.0001), (32, 0.0016, 0.0)), overhead_seconds=((1, 0.001, 0.0), (101, 0.002, 0.0)))
+OTHER = replace(PROFILE, target_seconds=((1, 0.5, 0.0),), draft_seconds=((1, 0.01, 0.0),), overhead_seconds=0.0)
+GRID = speedup_grid(Acceptance((0.6, 0.15, 0.08)), PROFILE, (1, 2, 4, 8, 16, 32), range(1, 9))
+PLAN = predict(Tree.kary(2, 4), Acceptance((0.6, 0.2)), PROFILE)
+STATS = DecodeStats(steps=4, tokens=9, seconds={"draft": 0.03, "verify": 0.1, "overhead": 0.01})
+ALL = {"verify": figures.verify_curve([("here", PROFILE), ("there", OTHER)]), "heat": figures.heat_map(GRID),
+       "small": figures.small_curves([("here", PROFILE), ("there", OTHER)]),
+       "flat": figures.verify_curve([("there", OTHER)]), "bars": figures.phase_bars(compare(STATS, PLAN, PROFILE))}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_plotly_takes_every_property(name: str) -> None:
+    """Guards against misspelt or outdated properties, which the browser ignores in silence. Colours are put in first."""
+    text = re.sub(r"var\(--[\w-]+\)", "#123456", json.dumps(ALL[name], allow_nan=False))
+    made = go.Figure(json.loads(text))
+    assert len(made.data) == len(ALL[name]["data"])
+    with pytest.raises(ValueError, match="colour"):
+        go.Figure({"data": [{"type": "scatter", "colour": 1}]})
+
+
+def test_no_error_bar_goes_below_zero() -> None:
+    """A measurement in a busy moment can have a spread larger than its median."""
+    noisy = replace(PROFILE, target_seconds=((1, 0.02, 0.05), (8, 0.021, 0.001)))
+    bars = figures.verify_curve([("here", noisy)])["data"][0]["error_y"]
+    assert bars["array"] == pytest.approx([50, 1])
+    assert bars["arrayminus"] == pytest.approx([20, 1])
+
+
+def test_the_curve_shows_the_points_their_spread_and_the_knee() -> None:
+    curve, mark = figures.verify_curve([("here", PROFILE)])["data"]
+    assert [*zip(curve["x"], curve["y"], curve["error_y"]["array"], strict=True)] == [
+        (size, seconds * 1e3, spread * 1e3) for size, seconds, spread in PROFILE.target_seconds]
+    assert mark["x"] == [knee(PROFILE)]
+    assert mark["y"] == [pytest.approx(PROFILE.verify_seconds(knee(PROFILE)) * 1e3)]
+    note = figures.verify_curve([("here", PROFILE)])["layout"]["annotations"][0]
+    assert 10 ** note["x"] == pytest.approx(knee(PROFILE))
+    assert str(knee(PROFILE)) in note["text"]
+
+
+def test_a_flat_profile_has_no_knee_and_still_an_axis() -> None:
+    found = ALL["flat"]
+    points, line = found["data"]
+    assert (points["x"], points["y"]) == ([1], [500.0])
+    assert (line["mode"], line["x"], line["y"]) == ("lines", [1, 128], [500.0, 500.0])
+    assert "taken as flat" in line["name"]
+    assert found["layout"]["annotations"] == []
+    low, high = found["layout"]["xaxis"]["range"]
+    assert low < 0 < high
+
+
+def test_two_profiles_are_told_apart_by_more_than_colour() -> None:
+    lines = [trace for trace in ALL["verify"]["data"] if trace["mode"] == "lines+markers"]
+    assert [trace["name"] for trace in lines] == ["here", "there"]
+    assert lines[0]["line"]["dash"] != lines[1]["line"]["dash"]
+    assert [trace["name"] for trace in ALL["small"]["data"] if trace["mode"] == "lines+markers"] == [
+        "draft pass, here", "overhead, here", "draft pass, there", "overhead, there"]
+
+
+def test_the_map_shows_the_grid_and_marks_its_best_cell() -> None:
+    heat, mark = ALL["heat"]["data"]
+    for i, row in enumerate(GRID.plans):
+        for j, plan in enumerate(row):
+            assert heat["z"][i][j] == (None if plan is None else pytest.approx(plan.predicted_speedup))
+            if plan:
+                assert heat["customdata"][i][j] == (plan.expected_tokens, plan.predicted_seconds * 1e3, plan.tree.levels)
+    row, column = chosen(GRID)
+    assert (mark["x"], mark["y"]) == ([str(GRID.sizes[column])], [str(GRID.levels[row])])
+    assert max(value for line in heat["z"] for value in line if value is not None) == heat["z"][row][column]
+    assert any(value is None for line in heat["z"] for value in line)
+
+
+def test_bars_are_milliseconds_a_step() -> None:
+    predicted = phases(PLAN.tree, PROFILE)
+    for bar, phase in zip(ALL["bars"]["data"], PHASES, strict=True):
+        assert bar["name"] == phase
+        assert dict(zip(bar["y"], bar["x"], strict=True)) == pytest.approx(
+            {"measured": STATS.seconds[phase] / 4 * 1e3, "predicted": predicted[phase] * 1e3})
+
+
+def test_no_colour_is_fixed() -> None:
+    """Guards dark mode: every colour comes from the page."""
+    def colours(value: object) -> list[str]:
+        if isinstance(value, dict):
+            own = [item for name, item in value.items() if name == "color" and isinstance(item, str)]
+            return own + [colour for item in value.values() for colour in colours(item)]
+        return [colour for item in value for colour in colours(item)] if isinstance(value, list | tuple) else []
+
+    found = [colour for figure in ALL.values() for colour in colours(figure)]
+    assert len(found) > 10
+    assert all(colour.startswith("var(--") for colour in found)

@@ -1,0 +1,324 @@
+"""The hardware view's handlers: what is shown, kept, refused and measured, with a tiny pair and hostile values."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+import pytest
+from visits import request, wait
+
+from sequoia import HardwareProfile, Pair, Run, machine
+from sequoia.errors import BadProfile
+from sequoia.measuring.acceptance_by_level import Atlas, Cell
+from sequoia.planning.plan_for_machine import best_plan
+from ui.decode.tab import LiveView
+from ui.hardware import tab as hardware_tab
+from ui.hardware import view as hardware_view
+from ui.hardware.profile_job import Measurement
+from ui.hardware.tab import HERE, NONE, HardwareTab
+from ui.serving.model_host import EngineRoom
+from ui.serving.sessions import LOCAL
+from ui.shared import saved_profiles
+from ui.shared.saved_profiles import Entry
+
+PROFILE = HardwareProfile(
+    device="one card", dtype="float16", target="large", draft="small", prefix_length=128, source="measured", date="2025-01-31",
+    target_seconds=((1, 0.02, 0.001), (64, 0.05, 0.002)), draft_seconds=((1, 0.0015, 0.0),))
+
+
+@pytest.fixture
+def tab(room: EngineRoom) -> HardwareTab:
+    live = LiveView(room, LOCAL, None)
+    tab = HardwareTab(room, LOCAL, live)
+    with gr.Blocks(analytics_enabled=False):
+        tab.build()
+    return tab
+
+
+def asked(tab: HardwareTab, **values: Any) -> dict[Any, Any]:
+    usual = {"profile": None, "against": None, "rates": None, "nodes": 64.0, "store": [], "name": "mine", "open": None}
+    return {getattr(tab, name): value for name, value in {**usual, **values}.items()}
+
+
+def view(tab: HardwareTab, updates: dict[Any, Any]) -> dict[str, Any]:
+    return json.loads(updates[tab.board])["view"]
+
+
+def error(tab: HardwareTab, updates: dict[Any, Any]) -> str:
+    """The words of a refusal, which changes nothing else."""
+    assert set(updates) == {tab.board}
+    message = json.loads(updates[tab.board])
+    assert "view" not in message
+    return message["error"]
+
+
+# -- looking -------------------------------------------------------------------------------------------------------------------
+
+
+def test_it_opens_on_this_machine_as_measured(tab: HardwareTab, pair: Pair) -> None:
+    async def first() -> dict[Any, Any]:
+        return await anext(tab.come(asked(tab), request()))
+
+    updates = asyncio.run(first())
+    shown = view(tab, updates)
+    assert (shown["profile"]["label"], shown["profile"]["name"]) == ("measured", "this machine")
+    assert shown["plan"]["plain"] == machine(pair).plain_seconds
+    assert updates[tab.profile]["value"] == HERE
+    assert shown["run"] is None
+
+
+def test_switching_the_profile_changes_the_tree_at_once(tab: HardwareTab) -> None:
+    paper = view(tab, tab.look(asked(tab, profile="a100-llama2-7b-jf68m", rates="paper"), request()))
+    slow = replace(PROFILE, target_seconds=((1, 0.02, 0.0), (2, 0.5, 0.0)))
+    store = saved_profiles.keep([], Entry("slow", slow))
+    kept = view(tab, tab.look(asked(tab, profile="kept:slow", rates="paper", store=store), request()))
+    assert paper["plan"]["nodes"] == 64
+    assert kept["plan"]["nodes"] == 1
+    assert len(paper["tree"]) == 64
+    assert "plain decoding" in paper["why"].lower()
+    assert kept["why"].startswith("Plain decoding wins")
+
+
+def test_the_paper_is_never_called_measured(tab: HardwareTab) -> None:
+    for key, entry in saved_profiles.shipped().items():
+        shown = view(tab, tab.look(asked(tab, profile=key), request()))["profile"]
+        assert shown["label"] == entry.profile.source != "measured"
+        assert shown["note"]
+        assert ("assumed" in shown["device"]) == (entry.profile.source == "paper")
+
+
+def test_paper_profiles_hold_the_papers_figures() -> None:
+    """24.2 ms a plain token, 0.5 ms a draft pass; 5.7 s a plain token, and 0.60 s a token at 11.68 tokens a step."""
+    a100, l40 = (saved_profiles.shipped()[name].profile for name in ("a100-llama2-7b-jf68m", "l40-offloading-llama3-70b-8b"))
+    assert (a100.plain_seconds, a100.draft_seconds_at(1)) == (0.0242, 0.0005)
+    assert l40.plain_seconds == 5.7
+    assert (5.7 + 17 * l40.draft_seconds_at(1)) / 11.68 == pytest.approx(0.60, abs=5e-5)
+
+
+@pytest.mark.parametrize(("nodes", "says"), [(0, "0"), (1025, "1025"), (2.5, "2.5"), (math.nan, "nan"),
+                                             (None, "Nodes at most: nothing is typed"),
+                                             ("64", "'64'"), (10**400, "integer"), ([], "list")])
+def test_a_bad_size_is_named_and_nothing_is_lost(tab: HardwareTab, nodes: Any, says: str) -> None:
+    words = error(tab, tab.look(asked(tab, nodes=nodes), request()))
+    assert says in words
+    assert "1 to 1024" in words
+
+
+def test_junk_in_every_field_is_refused_or_ignored(tab: HardwareTab) -> None:
+    for name in ("profile", "against", "rates", "store"):
+        for junk in (None, True, -1, math.nan, "", "x" * 10**5, "\x00\ud800", [], [[]], {}, {"a": 1}, ["{}"]):
+            assert view(tab, tab.look(asked(tab, **{name: junk}), request()))["tree"][0] == -1
+
+
+def test_a_profile_is_not_compared_with_itself(tab: HardwareTab) -> None:
+    key = "a100-llama2-7b-jf68m"
+    both = view(tab, tab.look(asked(tab, against=key), request()))
+    assert sum(trace["mode"] == "lines+markers" for trace in both["figures"]["small"]["data"]) == 4
+    vectors = {rates.name: rates.acceptance for rates in hardware_view.rates_of(tab._room.pair(lambda: True)).values()}
+    plan = best_plan(vectors[both["rates"]["name"]], saved_profiles.shipped()[key].profile, 64)
+    assert f"{plan.predicted_speedup:.2f}× plain decoding" in both["there"]
+    assert both["levels"].startswith("Besides, each level that is drafted adds ")
+    assert view(tab, tab.look(asked(tab, profile=key), request()))["levels"] is None  # a paper's profile knows none
+    itself = tab.look(asked(tab, profile=key, against=key), request())
+    assert view(tab, itself)["there"] is None
+    assert view(tab, itself)["against"] is None
+    assert itself[tab.against]["value"] == NONE
+    assert "nothing to compare" in json.loads(itself[tab.board])["notice"]
+    names = {key: name for name, key in itself[tab.against]["choices"]}
+    assert [other for other, name in names.items() if name.endswith("the one on show")] == [key]
+
+
+@pytest.mark.parametrize(("profile", "rates", "whose"), [
+    (HERE, "T0.6", None), (HERE, "paper", ("target", "draft")), ("a100-llama2-7b-jf68m", "T0.6", ("Llama2-7B", "JF68M")),
+    ("a100-llama2-7b-jf68m", "paper", ("Llama2-7B", "JF68M")), ("l40-offloading-llama3-70b-8b", "paper", None),
+])
+def test_times_of_some_models_with_the_acceptance_of_others_are_a_supposition(
+        tab: HardwareTab, profile: str, rates: str, whose: tuple[str, str] | None) -> None:
+    shown = view(tab, tab.look(asked(tab, profile=profile, rates=rates), request()))
+    if whose is None:
+        assert shown["supposed"] is None
+    else:
+        assert shown["supposed"].startswith(f"What if: these are the times of {whose[0]} with {whose[1]}, and the acceptance of ")
+        assert shown["rates"]["name"] in shown["supposed"]
+
+
+def test_a_copy_of_a_profile_is_known_for_one(tab: HardwareTab) -> None:
+    store = tab.keep(asked(tab, profile=HERE), request())[tab.store]
+    found = tab.look(asked(tab, profile=HERE, against="kept:mine", store=store), request())
+    assert view(tab, found)["against"] is None
+    assert json.loads(found[tab.board])["notice"].startswith("mine has the very times on show")
+
+
+# -- runs ----------------------------------------------------------------------------------------------------------------------
+
+
+def test_the_run_in_the_address_is_held_against_its_prediction(tab: HardwareTab, make: Any) -> None:
+    run = make(shelf=tab._live.shelf, compare=True, tokens=12)
+    run.start(None)
+    for _ in run.messages():
+        pass
+    shown = view(tab, tab.look(asked(tab), request(run=run.recording.name)))
+    made: Run = run.recording.run()
+    assert shown["run"]["steps"] == len(made.steps)
+    assert shown["run"]["measured"] > 0
+    parts = {name: (predicted, measured, effect) for name, predicted, measured, effect in shown["run"]["parts"]}
+    spent = sum(parts[phase][1] for phase in ("draft", "verify", "overhead"))
+    assert parts["tokens"][1] * parts["plain"][1] / spent == pytest.approx(shown["run"]["measured"])
+    for predicted, measured, effect in parts.values():
+        assert ("more" in effect) <= (measured > predicted)
+        assert ("less" in effect or "fewer" in effect) <= (measured < predicted)
+    assert shown["atlas"][0]["label"] == "measured"
+    counted = Atlas.fold(made.steps)  # the last steps' trees may be cut
+    cells = [cell[:4] for cell in shown["atlas"][0]["cells"]]
+    assert {(depth, rank): Cell(*counts) for depth, rank, *counts in cells} == counted.cells
+    assert {atlas["label"] for atlas in shown["atlas"][1:]} == {"recorded"}
+    assert view(tab, tab.look(asked(tab), request(run="unknown")))["run"] is None
+
+
+def test_recorded_atlases_are_by_temperature() -> None:
+    found = hardware_view.recorded()
+    assert [*found] == sorted(found)
+    assert all(runs >= 1 and atlas.by_rank(0).visits > 10 for runs, atlas in found.values())
+
+
+# -- keeping -------------------------------------------------------------------------------------------------------------------
+
+
+def test_kept_imported_and_removed(tab: HardwareTab, tmp_path: Path) -> None:
+    updates = tab.keep(asked(tab, profile=HERE, name=" my  box "), request())
+    store = updates[tab.store]
+    assert updates[tab.profile]["value"] == "kept:my box"
+    assert view(tab, updates)["profile"]["label"] == "recorded"
+    file = tmp_path / "from elsewhere.json"
+    file.write_text(PROFILE.to_json())
+    updates = tab.take(asked(tab, open=str(file), store=store), request())
+    assert view(tab, updates)["profile"] | {"versions": 0} == view(tab, updates)["profile"] | {
+        "name": "from elsewhere", "label": "recorded", "device": "one card", "versions": 0}
+    assert [*saved_profiles.kept(updates[tab.store])] == ["my box", "from elsewhere"]
+    updates = tab.drop(asked(tab, profile="kept:my box", store=updates[tab.store]), request())
+    assert [*saved_profiles.kept(updates[tab.store])] == ["from elsewhere"]
+    assert updates[tab.profile]["value"] == HERE
+    assert "only a profile that you keep" in error(tab, tab.drop(asked(tab, profile=HERE), request()))
+
+
+def test_an_exported_profile_is_imported_again() -> None:
+    entry = Entry("mine", replace(PROFILE, source="simulated"), "a note")
+    assert saved_profiles.read(entry.file(), "x") == entry
+    assert HardwareProfile.from_json(entry.file()) == entry.profile
+
+
+BAD = [('{"format": "sequoia-profile"', "not a JSON file"), ("[]", "not a sequoia-profile file"),
+       (PROFILE.to_json().replace("0.05", "-0.05"), "-0.05"), (PROFILE.to_json().replace("0.05", "NaN"), "NaN"),
+       (PROFILE.to_json().replace("[64,", "[1,"), "size 1"), (PROFILE.to_json().replace('"measured"', '"true"'), "'true'")]
+
+
+@pytest.mark.parametrize(("text", "says"), BAD, ids=range(len(BAD)))
+def test_a_bad_file_is_refused_with_its_value(tab: HardwareTab, tmp_path: Path, text: str, says: str) -> None:
+    file = tmp_path / "bad.json"
+    file.write_text(text)
+    words = error(tab, tab.take(asked(tab, open=str(file)), request()))
+    assert words.startswith("Not imported: ")
+    assert says in words
+
+
+def test_half_characters_in_a_profile_can_be_sent(tab: HardwareTab) -> None:
+    """Guards the page's stream, which has to be UTF-8: a JSON file may hold half a character in escaped form."""
+    text = PROFILE.to_json().replace("one card", "\\ud800 card").replace('"small"', '"\\u202e"')
+    store = saved_profiles.keep([], saved_profiles.read(text, "half"))
+    updates = tab.look(asked(tab, profile="kept:half", store=store), request())
+    assert all(text.encode("ascii") for text in (updates[tab.board], *store))
+    assert view(tab, updates)["profile"]["device"] == "\ud800 card"
+
+
+def test_files_that_cannot_be_read_are_refused(tab: HardwareTab, tmp_path: Path) -> None:
+    (tmp_path / "long").write_text("x" * 300_000)
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
+    for path, says in ((None, "no file"), (str(tmp_path / "none"), "could not be read"), (str(tmp_path / "long"), "300000 bytes"),
+                       (str(tmp_path / "bytes"), "UTF-8")):
+        assert says in error(tab, tab.take(asked(tab, open=path), request()))
+
+
+@pytest.mark.parametrize("name", ["", "  ", None, 3, "x" * 61])
+def test_a_bad_name_is_refused(tab: HardwareTab, name: Any) -> None:
+    assert "1 to 60 characters" in error(tab, tab.keep(asked(tab, profile=HERE, name=name), request()))
+
+
+def test_the_thirteenth_profile_is_refused_and_the_others_stay() -> None:
+    store: list[str] = []
+    for i in range(12):
+        store = saved_profiles.keep(store, Entry(f"profile {i}", PROFILE))
+    with pytest.raises(BadProfile, match="at most 12"):
+        saved_profiles.keep(store, Entry("one more", PROFILE))
+    assert len(saved_profiles.kept(saved_profiles.keep(store, Entry("profile 3", PROFILE)))) == 12
+
+
+# -- measuring -----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_measurement_becomes_this_machines_profile(tab: HardwareTab, pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hardware_tab, "Measurement", lambda room: Measurement(room, seconds=0.5))
+    before = machine(pair)
+    updates = [*tab.measure(asked(tab), request())]
+    assert machine(pair) is not before
+    assert view(tab, updates[-1])["plan"]["plain"] == machine(pair).plain_seconds
+    shares = [json.loads(update[tab.board]).get("share") for update in updates[1:-1]]
+    assert any(share is not None and 0 < share < 1 for share in shares)
+    assert updates[0][tab.stop_it]["interactive"] is True
+    assert updates[-1][tab.measure_it]["interactive"] is True
+
+
+def test_stopped_it_keeps_the_profile_that_was_there(tab: HardwareTab, pair: Pair) -> None:
+    before = machine(pair)
+    steps = tab.measure(asked(tab), request("two"))
+    assert next(steps)[tab.measure_it]["interactive"] is False
+    tab.stop_measuring(request("two"))
+    *told, last = steps
+    assert machine(pair) is before
+    assert set(last) == {tab.measure_it, tab.stop_it}
+    assert "kept" in json.loads(told[-1][tab.board])["notice"]
+    wait(lambda: len(tab._room.line) == 0)
+
+
+def test_a_failed_measurement_keeps_it_too(tab: HardwareTab, pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any, **__: Any) -> HardwareProfile:
+        raise BadProfile("target_seconds: 0 is not a number")
+
+    monkeypatch.setattr("ui.hardware.profile_job.measure_profile", broken)
+    before = machine(pair)
+    updates = [*tab.measure(asked(tab), request("three"))]
+    assert machine(pair) is before
+    assert json.loads(updates[-2][tab.board])["error"] == "target_seconds: 0 is not a number"
+
+
+def test_it_waits_for_its_turn_behind_a_run(room: EngineRoom, pair: Pair) -> None:
+    """Guards figures that were disturbed by a run: the measurement holds the same lock as decoding."""
+    task, reports = Measurement(room, seconds=0.2), []
+    with room.line.turn(lambda: False, lambda _: None):
+        task.start()
+        wait(lambda: len(room.line) == 2)
+        assert not task.done
+        task_reports = task.news()
+        reports.append(next(task_reports))
+    reports += task_reports
+    assert task.done
+    assert any("1 run before yours" in report.words for report in reports)
+
+
+def test_one_measurement_a_visitor(tab: HardwareTab) -> None:
+    with tab._room.line.turn(lambda: False, lambda _: None):
+        first = tab.measure(asked(tab), request("four"))
+        next(first)
+        second = [*tab.measure(asked(tab), request("four"))]
+        assert "one run at a time" in error(tab, second[0])
+        tab.part(request("four"))
+        assert len([*first]) >= 1
+
+
+def test_nothing_chosen_means_nothing_compared(tab: HardwareTab) -> None:
+    assert view(tab, tab.look(asked(tab, against=NONE), request()))["against"] is None

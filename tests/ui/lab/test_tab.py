@@ -1,0 +1,237 @@
+"""What the lab asks of the server: the pair's figures, a count, a run of a tree; with values nobody should send, too."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import gradio as gr
+import pytest
+from visits import wait
+
+from sequoia import Acceptance, HardwareProfile, Policy, Tree, best_tree
+from ui.decode.request import Order
+from ui.decode.tab import LiveView
+from ui.hardware.tab import HardwareTab
+from ui.lab import tab as lab
+from ui.lab.acceptance_job import Counting
+from ui.lab.tab import LabTab
+from ui.serving.model_host import EngineRoom
+from ui.serving.sessions import LOCAL, PUBLIC, Limits
+from ui.shared import saved_profiles
+from ui.shared.saved_profiles import Entry
+from ui.shared.tree_menu import SHAPES
+
+
+def ask(data: Any) -> Any:
+    return SimpleNamespace(_data=data)
+
+
+def visit(name: str = "a") -> Any:
+    return SimpleNamespace(session_hash=name, query_params={})
+
+
+@pytest.fixture
+def made(room: EngineRoom) -> Callable[..., LabTab]:
+    """The lab in a page of its own."""
+
+    def make(limits: Limits = LOCAL) -> LabTab:
+        with gr.Blocks():
+            live = LiveView(room, limits, gr.HTML())
+            live.build()
+            hardware = HardwareTab(room, limits, live)
+            tab = LabTab(room, limits, live, hardware)
+            tab.build()
+        return tab
+
+    return make
+
+
+def counted(tab: LabTab, who: Any = None, **data: Any) -> list[dict[str, Any]]:
+    asked = {"temperature": "0.6", "top_p": "1", "prompts": "class", **data}
+    return [json.loads(text)["count"] for text in tab.count(ask(asked), who or visit())]
+
+
+def test_the_lab_begins_with_the_recorded_vectors_and_this_machines_times(made: Callable[..., LabTab]) -> None:
+    async def messages() -> list[dict[str, Any]]:
+        return [json.loads(text) async for text in made(PUBLIC).come([])]
+
+    (first,) = asyncio.run(messages())
+    assert first["most"] == PUBLIC.nodes
+    assert HardwareProfile.from_json(json.dumps(first["profile"])).source == "measured"
+    for one in first["survey"]["measured"]:
+        assert Acceptance(one["rates"]).rates[0] == pytest.approx(one["accepted"][0] / one["visited"], abs=1e-6)
+
+
+def test_before_the_models_are_there_the_lab_has_no_times_and_gets_them_later(made: Callable[..., LabTab], pair: Any) -> None:
+    tab = made()
+    late = EngineRoom(lambda: pair, 4)
+    tab._room = late
+
+    async def messages() -> list[dict[str, Any]]:
+        found = []
+        async for text in tab.come(None):
+            found.append(json.loads(text))
+            if len(found) == 1:
+                late.open()
+        return found
+
+    first, second = asyncio.run(messages())
+    assert first["profile"] is None
+    assert first["measurable"] is False
+    assert second["profile"]["target_seconds"]
+    assert second["measurable"] is True
+
+
+def test_profiles_kept_in_the_browser_are_offered_before_the_shipped_ones(made: Callable[..., LabTab]) -> None:
+    """Whatever the browser sends: entries that are no profiles are left out, and nothing of a file is called measured."""
+    entry = Entry("mine", replace(next(iter(saved_profiles.shipped().values())).profile, source="measured"), "a note")
+
+    async def messages(store: Any) -> list[dict[str, Any]]:
+        return [json.loads(text) async for text in made().come(store)]
+
+    (found,) = asyncio.run(messages(["{", 7, entry.file()]))
+    assert [one["key"] for one in found["profiles"]] == ["kept:mine", *saved_profiles.shipped()]
+    mine = found["profiles"][0]
+    assert (mine["name"], mine["note"], mine["profile"]["source"]) == ("mine", "a note", "recorded")
+    for store in (None, "x", {"a": 1}, [[]]):
+        (found,) = asyncio.run(messages(store))
+        assert [one["key"] for one in found["profiles"]] == list(saved_profiles.shipped())
+
+
+def test_a_count_gives_rates_that_are_its_counts(made: Callable[..., LabTab]) -> None:
+    *before, last = counted(made())
+    result = last["result"]
+    assert [rate * result["visited"] for rate in result["rates"]] == pytest.approx(result["accepted"])
+    assert sum(result["rates"]) <= 1
+    assert result["visited"] > 20
+    assert before[0]["share"] == 0
+    assert "T = 0.6" in result["words"]
+
+
+def test_the_temperature_of_a_count_is_the_one_asked_for(made: Callable[..., LabTab]) -> None:
+    """Guards against a count with default settings: greedy decoding of the same prompt gives other counts, so equal ones for 0
+    and 1.5 would mean that the temperature is dropped (the runs are seeded, so there is no chance in it)."""
+    tab = made()
+    cold, warm = (counted(tab, temperature=t)[-1]["result"] for t in ("0", "1.5"))
+    assert cold["accepted"] != warm["accepted"]
+
+
+@pytest.mark.parametrize(("way", "unit", "depths"), [("decode", "roots", 1), ("levels", "roots", 4), ("own", "positions", 1),
+                                                    ("text", "positions", 1)])
+def test_every_way_of_measuring_tells_its_counts_and_its_table(made: Callable[..., LabTab], way: str, unit: str, depths: int
+                                                               ) -> None:
+    result = counted(made(), way=way)[-1]["result"]
+    table = result["atlas"]
+    assert (result["unit"], table["depths"], table["label"]) == (unit, depths, "measured")
+    assert f"{result['visited']} {unit}" in result["words"]
+    root = {rank: cell for depth, rank, *cell in table["cells"] if depth == 0}
+    assert [root[rank][0] for rank in range(10)] == [result["visited"]] * 10
+    assert [root[rank][1] for rank in range(10)] == result["accepted"][:10]
+    assert all(low <= accepted / visits <= high for visits, accepted, low, high in root.values())
+
+
+def test_a_typed_text_is_what_is_measured(made: Callable[..., LabTab], pair: Any) -> None:
+    """Guards against a preset in its place: the text alone decides how many positions there are."""
+    text = "for i in range(3):"
+    result = counted(made(), prompts="typed", text=text, way="text")[-1]["result"]
+    assert result["visited"] == len(pair.encode(text))
+    assert "a typed text" in result["words"]
+
+
+@pytest.mark.parametrize(("data", "words"), [
+    ({"temperature": "hot"}, "temperature: 'hot'"), ({"temperature": "nan"}, "temperature"), ({"temperature": "-1"}, "-1"),
+    ({"top_p": "1.5"}, "1.5"), ({"top_p": None}, "top_p: None"), ({"prompts": "../x"}, "prompts: '../x'"),
+    ({"prompts": []}, "prompts"), ({"way": "guess"}, "way: 'guess' is not one of decode, levels, own, text"),
+    ({"way": []}, "way: a list"), ({"prompts": "typed"}, "your text: None; wanted are 1 to 4000"),
+    ({"prompts": "typed", "text": ""}, "your text: 0 characters"),
+    ({"prompts": "typed", "text": "x" * 4001}, "your text: 4001 characters; wanted are 1 to 4000"),
+    ({"prompts": "typed", "text": " "}, "the prompt is empty"), ({"prompts": "typed", "text": 3}, "your text: 3"),
+])
+def test_a_count_that_cannot_be_is_refused_with_value_and_bound(made: Callable[..., LabTab], data: Any, words: str) -> None:
+    *_, last = counted(made(), **data)
+    assert words in last["error"]
+
+
+def test_no_data_at_all_is_refused_too(made: Callable[..., LabTab]) -> None:
+    (only,) = made().count(ask(None), visit())
+    assert "prompts" in json.loads(only)["count"]["error"]
+
+
+def test_a_stopped_count_ends_without_a_result_and_the_next_one_runs(made: Callable[..., LabTab]) -> None:
+    tab = made()
+    going = tab.count(ask({"temperature": "0.6", "top_p": "1", "prompts": "code"}), visit())
+    next(going)
+    tab.halt(visit())
+    rest = [json.loads(text)["count"] for text in going]
+    assert rest[-1] == {"share": 0, "words": "stopped; the vector that was there is kept", "over": True}
+    assert "result" in counted(tab)[-1]
+
+
+@pytest.mark.parametrize("way", ["decode", "own"])
+def test_a_stop_takes_effect_within_a_prompt(room: EngineRoom, pair: Any, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards a stop that waits for the prompt's end: of its 200 steps at most the present one is made."""
+    task, run, passes = Counting(room, ["def f(x):"], Policy(max_new_tokens=200, ignore_eos=True), 60.0, way), pair.target.run, []
+
+    def noted(*given: Any) -> Any:
+        passes.append(task.halted())
+        if len(passes) == 20:
+            task.halt()
+        return run(*given)
+
+    monkeypatch.setattr(pair.target, "run", noted)
+    task.start()
+    *_, last = task.news()
+    assert (last.words, last.error, last.counted) == ("stopped; the vector that was there is kept", None, None)
+    assert len(passes) == 20
+
+
+def test_one_count_a_visitor_at_a_time(made: Callable[..., LabTab]) -> None:
+    tab = made()
+    going = tab.count(ask({"temperature": "0.6", "top_p": "1", "prompts": "code"}), visit())
+    next(going)
+    assert "one run at a time" in counted(tab)[0]["error"]
+    going.close()  # the page was closed
+
+
+def test_a_count_over_its_time_is_given_up(room: EngineRoom) -> None:
+    task = Counting(room, ["def f(x):", "def g(x):"], Policy(max_new_tokens=8, ignore_eos=True), 0.0)
+    task.start()
+    assert "0 s were up" in [*task.news()][-1].error
+    wait(lambda: not task.busy, 5)
+
+
+def test_a_tree_goes_into_the_form_and_makes_an_order_for_that_very_tree(made: Callable[..., LabTab]) -> None:
+    tab, tree = made(), best_tree(Acceptance((0.6, 0.2, 0.1)), 100)
+    updates = tab.decode(ask({"parents": list(tree.parents)}))
+    form = tab._live.form
+    text = updates[form.branching]["value"]
+    order = Order.parse({"prompt": "x", "temperature": 0.6, "top_p": 1.0, "max_new_tokens": 8, "seed": 0,
+                         "tree": updates[form.tree]["value"], "first": 1, "second": 1, "branching": text, "verifier": "sequoia",
+                         "compare": False}, LOCAL)
+    assert order.wish.tree(None, order.policy, order.verifier, order.prompt) == (tree, "given node by node")
+
+
+@pytest.mark.parametrize("data", [None, {}, {"parents": None}, {"parents": [0]}, {"parents": [-1, 5]}, {"parents": [-1, "0"]},
+                                  {"parents": list(range(-1, 256))}, {"parents": [-1, math.nan]}, {"parents": "-1 0"}])
+def test_what_is_no_tree_or_too_large_a_one_is_not_run(made: Callable[..., LabTab], data: Any) -> None:
+    with pytest.raises(gr.Error, match="Not run"):
+        made(PUBLIC).decode(ask(data))
+
+
+def test_the_longest_chain_fits_into_the_form(made: Callable[..., LabTab]) -> None:
+    tab = made()
+    text = tab.decode(ask({"parents": list(range(-1, 1023))}))[tab._live.form.branching]["value"]
+    assert SHAPES["lab"].make(text) == Tree.chain(1024)
+
+
+def test_every_script_and_sheet_is_in_the_head() -> None:
+    head = lab.head()
+    for path in lab.CANVAS.glob("*.js"):
+        assert path.read_text(encoding="utf-8").replace("</", "<\\/") in head, path.name
+    assert ".sq-lab-grid" in head

@@ -1,0 +1,363 @@
+"""The handlers behind the race view, called as any caller could call them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import gradio as gr
+import pytest
+from visits import request, sent, slowed, wait
+
+import ui.race.run
+from sequoia import Policy, Race
+from sequoia.algorithm.tree import Tree
+from sequoia.assets_folder import ASSETS
+from sequoia.saved_files.race_file import RaceLog
+from ui.decode.component import header
+from ui.decode.tab import LiveView
+from ui.race import form
+from ui.race import tab as race_tab
+from ui.race.tab import RaceTab
+from ui.record import record_race
+from ui.serving.model_host import EngineRoom
+from ui.serving.sessions import LOCAL
+from ui.shared.prompts import presets
+
+LANES = [("plain", "", "sequoia"), ("chain", "4", "sequoia"), ("none", "", "sequoia"), ("kary", "2, 3", "specinfer")]
+
+
+@pytest.fixture
+def tab(room: EngineRoom, view: LiveView) -> RaceTab:
+    with gr.Blocks():
+        tab = RaceTab(room, LOCAL, view)
+        tab.build()
+    return tab
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ui.race.run, "Race", slowed(Race))
+
+
+def filled(tab: RaceTab, lanes: list[Any] | None = None, **changes: Any) -> dict[Any, Any]:
+    values = {"prompt": "def f(x):", "temperature": 0.0, "top_p": 1.0, "max_new_tokens": 10, "seed": 0, "check": False,
+              "chat": True, **changes}
+    data: dict[Any, Any] = {getattr(tab.form, name): value for name, value in values.items()}
+    for parts, (kind, numbers, verifier) in zip(tab.form.lanes, lanes or LANES, strict=True):
+        data |= {parts.kind: kind, parts.numbers: numbers, parts.verifier: verifier}
+    return data
+
+
+def raced(messages: list[dict[str, Any]]) -> str:
+    """The name of the race that `messages` are of."""
+    return messages[-1]["race"]
+
+
+def event(data: Any) -> SimpleNamespace:
+    return SimpleNamespace(_data=data)
+
+
+def told(tab: RaceTab, updates: dict[Any, Any]) -> dict[str, Any]:
+    return json.loads(updates[tab.board])
+
+
+# -- racing --------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_race_streams_ends_and_can_be_saved(tab: RaceTab) -> None:
+    messages = sent(tab.run(filled(tab), request()))
+    assert messages[-1]["done"]
+    assert sum(len(move["text"]) for message in messages for move in message.get("moves", [])) == 30
+    after = tab.rested(request())
+    assert after[tab.form.run]["interactive"] is True
+    assert after[tab.form.stop]["interactive"] is False
+    saved = RaceLog.from_json(Path(after[tab.form.save]["value"]).read_text())
+    assert [lane.name for lane in saved.lanes] == ["Plain", "Chain", "k-ary, SpecInfer"]
+    assert tab.sessions.get("one").recording is None
+
+
+def test_the_run_has_one_output_and_waits_in_the_common_line(room: EngineRoom) -> None:
+    """Guards against outputs that cost milliseconds at every message, and against a race beside another run."""
+    with gr.Blocks() as blocks:
+        live = LiveView(room, LOCAL, header())
+        live.build()
+        tab = RaceTab(room, LOCAL, live)
+        tab.build()
+        tab.wire(blocks)
+    runs = [fn for fn in blocks.fns.values() if fn.concurrency_id == "engine"]
+    assert len(runs) == 1
+    assert runs[0].outputs == [tab.board]
+
+
+def test_the_buttons_follow_the_race(tab: RaceTab, slow: None) -> None:
+    racing = tab.run(filled(tab, max_new_tokens=400), request())
+    next(racing)
+    assert tab.rested(request()) == tab.going()
+    assert tab.going()[tab.form.stop]["interactive"] is True
+    assert tab.going()[tab.form.run]["interactive"] is False
+    assert tab.going()[tab.form.save]["interactive"] is False  # it still offers the file of the race before
+    tab.stop(request())
+    assert sent(racing)[-1]["stopped"]
+    assert tab.rested(request())[tab.form.run]["interactive"] is True
+    assert tab.rested(request("stranger")) == tab.form.resting()
+
+
+def test_a_closed_page_frees_the_engine(tab: RaceTab, room: EngineRoom, slow: None) -> None:
+    """Guards against an abandoned race that goes on to its end, here 10 seconds: closing the generator is what Gradio does."""
+    racing = tab.run(filled(tab, max_new_tokens=400), request())
+    next(racing)
+    next(racing)
+    race = tab.sessions.get("one")
+    racing.close()
+    tab.leave(request())
+    wait(lambda: not race.busy, 2)
+    assert len(room.line) == 0
+    assert tab.sessions.get("one") is None
+
+
+def test_a_second_race_of_the_same_visitor_is_refused_while_one_goes_on(tab: RaceTab, slow: None, said: list[str]) -> None:
+    first = tab.run(filled(tab, max_new_tokens=400), request())
+    next(first)
+    assert "one run at a time" in sent(tab.run(filled(tab), request()))[0]["error"]
+    tab.stop(request())
+    assert sent(first)[-1]["stopped"]
+
+
+@pytest.mark.parametrize(("changes", "words"), [
+    ({"temperature": -2}, "Temp.: -2 is not a number from 0 to 5"),
+    ({"lanes": [LANES[0], *[LANES[2]] * 3]}, "a race of 1 lane; allowed are 2 to 4"),
+    ({"lanes": [LANES[0], ("chain", "<img>", "sequoia"), LANES[2], LANES[2]]}, "Lane 2: Nodes: '<img>'; wanted: a"),
+    ({"prompt": ""}, "the prompt is empty")])
+def test_a_bad_value_is_said_and_nothing_on_screen_is_lost(tab: RaceTab, said: list[str], changes: dict[str, Any],
+                                                           words: str) -> None:
+    messages = sent(tab.run(filled(tab, **changes), request()))
+    assert len(messages) == 1
+    assert words in messages[0]["error"]
+    assert (messages[0]["race"], messages[0].get("moves")) == (None, None)
+    assert len(said) == 1
+    assert "<" not in said[0]
+    assert tab.sessions.get("one") is None
+
+
+# -- the form ------------------------------------------------------------------------------------------------------------------
+
+
+def test_race_and_run_begin_with_the_same_prompt_and_temperature(tab: RaceTab) -> None:
+    """Guards against a race that flatters itself on a text that loops, as the bundled pair's does at temperature 0."""
+    one, other = tab.form, tab._live.form
+    assert (one.prompt.value, one.temperature.value) == (other.prompt.value, other.temperature.value)
+    assert one.prompt.value == presets()[0].text
+    assert one.temperature.value == 0.6
+    assert one.check.value is True
+
+
+def test_the_form_begins_with_a_race_that_may_run(tab: RaceTab, room: EngineRoom) -> None:
+    lanes = [(part.kind.value, part.numbers.value, part.verifier.value) for part in tab.form.lanes]
+    assert [lane[0] for lane in lanes] == list(form.START) == ["plain", "chain", "planned", "dynamic"]
+    messages = sent(tab.run(filled(tab, lanes), request()))
+    assert messages[-1]["done"]
+    assert messages[-1]["error"] is None
+
+
+@pytest.mark.parametrize("kind", [*form.SHAPES, "none", None, 3, [], "nothing"])
+def test_details_of_any_kind(kind: Any) -> None:
+    numbers, verifier = form.details_of(kind)
+    fields = form.SHAPES[kind].fields if isinstance(kind, str) and kind in form.SHAPES else ()
+    assert numbers["visible"] is bool(fields)
+    assert verifier["visible"] is (isinstance(kind, str) and kind in form.SHAPES and kind != "plain")
+
+
+def test_a_lane_takes_the_tree_that_the_lab_gave_to_the_live_view(tab: RaceTab) -> None:
+    assert tab.details("lab", "lab", "-1 0 1")[0]["value"] == "-1 0 1"
+    assert tab.details("lab", "planned", "4, 2")[0]["value"] == "-1 0 0 1"
+    assert tab.details("chain", "lab", "-1 0 1")[0]["value"] == "6"
+    assert tab.details([], "lab", None)[0]["visible"] is False
+
+
+def test_a_remedy_goes_into_the_form_of_its_lane(tab: RaceTab) -> None:
+    """The lanes of a race are numbered without the places that hold none."""
+    kinds = {part.kind: kind for part, (kind, _, _) in zip(tab.form.lanes, LANES, strict=True)}
+    updates = tab.apply(kinds, event({"lane": 2, "parents": [-1, 0, 0, 1]}))
+    fourth = tab.form.lanes[3]
+    assert updates[fourth.kind] == "lab"
+    assert updates[fourth.numbers]["value"] == "-1 0 0 1"
+    assert updates[fourth.numbers]["visible"] is True
+    assert "Lane 4 is now a tree of 4 nodes" in told(tab, updates)["notice"]
+    assert set(updates) == {tab.board, fourth.kind, fourth.numbers, fourth.verifier}
+    plain = tab.apply(kinds, event({"lane": 1, "parents": [-1]}))
+    assert plain[tab.form.lanes[1].kind] == "plain"
+
+
+def test_a_chain_that_was_advised_is_called_a_chain(tab: RaceTab) -> None:
+    lane = tab.form.lanes[2]
+    updates = tab.apply({part.kind: "planned" for part in tab.form.lanes}, event({"lane": 2, "parents": [-1, 0, 1, 2, 3]}))
+    assert (updates[lane.kind], updates[lane.numbers]["value"], updates[lane.numbers]["label"]) == ("chain", "5", "Nodes")
+    assert "Lane 3 is now a chain of 5 nodes" in told(tab, updates)["notice"]
+
+
+@pytest.mark.parametrize("data", [
+    None, 3, [], {}, {"lane": 9, "parents": [-1]}, {"lane": True, "parents": [-1]}, {"lane": 0, "parents": [-1, 7]},
+    {"lane": 0, "parents": "abc"}, {"lane": 0, "parents": None}, {"lane": 0, "parents": [-1, *range(2000)]}])
+def test_a_bad_remedy_changes_nothing(tab: RaceTab, said: list[str], data: Any) -> None:
+    updates = tab.apply({part.kind: "chain" for part in tab.form.lanes}, event(data))
+    assert [*updates] == [tab.board]
+    assert told(tab, updates)["error"].startswith("Not applied: ")
+    assert len(said) == 1
+
+
+# -- recordings ----------------------------------------------------------------------------------------------------------------
+
+
+def test_the_view_opens_on_a_recorded_race(tab: RaceTab) -> None:
+    message = told(tab, tab.example())
+    assert message["meta"]["label"] == "recorded"
+    assert len(message["lanes"]) == 4
+    assert {"device", "date", "versions"} <= set(message["meta"])
+    assert [result["lossless"]["kind"] for result in message["results"] if result and result["lossless"]] == ["law"] * 3
+    for lane in range(4):
+        assert [move["finish"] for move in message["moves"] if move["lane"] == lane][-1] in ("length", "eos")
+
+
+def test_without_a_recorded_race_the_view_opens_all_the_same(room: EngineRoom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+                                                             ) -> None:
+    (tmp_path / "welcome.json").write_text("{")
+    monkeypatch.setattr(race_tab, "RACES", tmp_path)
+    with gr.Blocks():
+        tab = RaceTab(room, LOCAL, LiveView(room, LOCAL, header()))
+        tab.build()
+    assert "No recorded race" in told(tab, tab.example())["notice"]
+
+
+def test_a_saved_race_is_opened_and_a_spoiled_one_changes_nothing(tab: RaceTab, said: list[str], tmp_path: Path) -> None:
+    sent(tab.run(filled(tab), request()))
+    good = tmp_path / "good.json"
+    shutil.copy(tab.rested(request())[tab.form.save]["value"], good)
+    message = told(tab, tab.open(str(good)))
+    assert message["meta"]["label"] == "recorded"
+    good.write_text(good.read_text()[:-9])
+    updates = tab.open(str(good))
+    assert [*updates] == [tab.board]
+    assert told(tab, updates)["error"].startswith("Not opened: not a JSON file")
+    assert len(said) == 1
+
+
+def test_a_race_recorded_by_command_is_the_forms_own_and_called_recorded(tab: RaceTab, room: EngineRoom) -> None:
+    log = RaceLog.from_json(record_race("def f(x):", Policy(max_new_tokens=6, seed=3, ignore_eos=True), room))
+    assert log.meta["label"] == "recorded"
+    assert [lane.name for lane in log.lanes] == [lane["name"] for lane in told(tab, tab.example())["lanes"]]
+    assert log.meta["policy"] == {"temperature": 0.0, "top_p": 1.0, "max_new_tokens": 6, "seed": 3}
+    assert log.results[0] is None
+
+
+@pytest.mark.parametrize("path", [None, 3, ["x"], "/no/such/file.json", "/", "x\x00y"])
+def test_a_path_that_is_none_is_refused(tab: RaceTab, said: list[str], path: Any) -> None:
+    assert told(tab, tab.open(path))["error"].startswith("Not opened: ")
+
+
+def test_a_run_file_is_no_race(tab: RaceTab, said: list[str]) -> None:
+    path = ASSETS / "runs" / "welcome.json"
+    assert "not a sequoia-race file" in told(tab, tab.open(str(path)))["error"]
+
+
+def test_a_lane_of_the_race_on_screen_opens_in_the_live_view(tab: RaceTab) -> None:
+    live = tab._live
+    first = json.loads(tab.open_lane(event({"race": tab._welcome.name, "lane": 1}), request())[live.stage])
+    assert first["meta"]["tree"]["nodes"] == tab._welcome.log().lanes[1].most
+    messages = sent(tab.run(filled(tab), request()))
+    second = json.loads(tab.open_lane(event({"race": raced(messages), "lane": 2}), request())[live.stage])
+    assert second["meta"]["verifier"] == "specinfer"
+    assert [one["meta"]["label"] for one in (first, second)] == ["recorded", "measured"]
+    assert [one["meta"]["title"] for one in (first, second)] == ["lane Chain of a race", "lane k-ary, SpecInfer of a race"]
+    assert second["meta"]["date"] == messages[0 if "meta" in messages[0] else 1]["meta"]["date"]
+    assert second["meta"]["plain_label"] == "measured"
+    assert [step["text"] for step in second["steps"]] == [
+        move["text"] for message in messages for move in message.get("moves", []) if move["lane"] == 2]
+    again = json.loads(tab.open_lane(event({"race": tab._welcome.name, "lane": 1}), request())[live.stage])
+    assert again["steps"] == first["steps"]
+
+
+def test_a_measured_lane_comes_back_after_a_reload_and_its_saved_file_is_a_recorded_one(tab: RaceTab) -> None:
+    name = raced(sent(tab.run(filled(tab), request())))
+    live = tab._live
+    shown = tab.open_lane(event({"race": name, "lane": 1}), request())
+    message = json.loads(shown[live.stage])
+    again = json.loads(live.load(request("two", run=message["run"]))[live.stage])
+    assert (again["run"], again["meta"], again["steps"]) == (message["run"], message["meta"], message["steps"])
+    missed = json.loads(live.get_steps([message["run"], 2]))
+    assert missed["steps"] == message["steps"][2:]
+    opened = json.loads(live.open(shown[live.form.save]["value"], request())[live.stage])
+    assert opened["meta"]["label"] == "recorded"
+
+
+def test_a_lane_of_an_opened_race_is_recorded_whatever_its_file_says(tab: RaceTab, tmp_path: Path) -> None:
+    sent(tab.run(filled(tab), request()))
+    file = Path(tab.rested(request())[tab.form.save]["value"]).read_text()
+    assert '"measured"' in file
+    (tmp_path / "race.json").write_text(file)
+    name = told(tab, tab.open(str(tmp_path / "race.json")))["race"]
+    shown = json.loads(tab.open_lane(event({"race": name, "lane": 1}), request())[tab._live.stage])
+    assert shown["meta"]["label"] == shown["meta"]["plain_label"] == "recorded"
+
+
+@pytest.mark.parametrize("lane", [None, {}, 4, -1, True, "0"])
+def test_a_lane_that_is_none_is_refused(tab: RaceTab, lane: Any) -> None:
+    with pytest.raises(gr.Error, match="Not opened: lane"):
+        tab.open_lane(event({"race": tab._welcome.name, "lane": lane}), request())
+
+
+@pytest.mark.parametrize("data", [None, 7, {}, {"lane": 0}, {"race": "gone", "lane": 0}, {"race": ["x"], "lane": 0}])
+def test_a_lane_of_no_race_that_is_kept_is_refused(tab: RaceTab, data: Any) -> None:
+    """Guards against another race's lane in place of the one on screen."""
+    with pytest.raises(gr.Error, match="Not opened: the race is no longer kept"):
+        tab.open_lane(event(data), request())
+
+
+def test_a_lane_does_not_take_the_place_of_a_run_that_goes_on(tab: RaceTab) -> None:
+    class Going:
+        busy, holding = True, False
+
+    tab._live.sessions._runs["one"] = Going()
+    with pytest.raises(gr.Error, match="a run is going on"):
+        tab.open_lane(event({"race": tab._welcome.name, "lane": 0}), request())
+
+
+@pytest.mark.parametrize("asked", [None, 3, "x", [], ["x"], ["x", 0], [None, 0], [[], 0], ["x", 1, 2], {"a": 1}])
+def test_missed_moves_of_no_race_are_refused(tab: RaceTab, asked: Any) -> None:
+    assert "no longer kept" in json.loads(tab.get_moves(asked))["error"]
+
+
+def test_missed_moves_are_given(tab: RaceTab) -> None:
+    name = told(tab, tab.example())["race"]
+    whole = json.loads(tab.get_moves([name, 0]))
+    assert json.loads(tab.get_moves([name, 5]))["moves"] == whole["moves"][5:]
+    for first in (-1, True, 1.0, "1"):
+        assert "no longer kept" in json.loads(tab.get_moves([name, first]))["error"]
+
+
+def test_trees_of_the_recorded_race_are_trees(tab: RaceTab) -> None:
+    assert all(Tree.from_parents(tree) for tree in told(tab, tab.example())["trees"])
+
+
+def test_the_head_holds_every_script_once() -> None:
+    found = {path.name for path in race_tab.CANVAS.glob("*.js")} - {"demo.js"}
+    assert found == set(race_tab.SCRIPTS)
+    assert race_tab.head().count("<script>") == race_tab.head().count("</script>") == len(race_tab.SCRIPTS)
+
+
+def test_a_reload_shows_the_race_in_the_address_while_it_is_kept(tab: RaceTab) -> None:
+    """Its lanes then open in the live view, too; any other name, and a race without a move, gives the recorded one."""
+    messages = sent(tab.run(filled(tab), request()))
+    tab.rested(request())
+    name = messages[-1]["race"]
+    again = told(tab, tab.load(request("two", race=name)))
+    assert (again["race"], again["meta"]["label"], again["done"]) == (name, "measured", True)
+    assert again["moves"] == [move for message in messages for move in message.get("moves", [])]
+    lane = json.loads(tab.open_lane(event({"race": name, "lane": 2}), request("two"))[tab._live.stage])
+    assert lane["meta"]["verifier"] == "specinfer"
+    for other in ("", "nobody's", name + "x"):
+        assert told(tab, tab.load(request("three", race=other)))["meta"]["label"] == "recorded"
+    assert told(tab, tab.load(request("three")))["meta"]["label"] == "recorded"

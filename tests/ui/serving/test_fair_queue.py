@@ -1,0 +1,89 @@
+"""The line before the engine: first come, first served, bounded, and nobody who left keeps a place."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from visits import wait
+
+from ui.serving.fair_queue import Left, Line
+from ui.serving.sessions import Busy
+
+
+def stand(line: Line, name: str, log: list[str], go: threading.Event, gone: threading.Event | None = None) -> threading.Thread:
+    def body() -> None:
+        try:
+            with line.turn(lambda: bool(gone and gone.is_set()), lambda before: log.append(f"{name} behind {before}")):
+                log.append(name)
+                go.wait(10)
+        except Left:
+            log.append(f"{name} left")
+
+    thread = threading.Thread(target=body, daemon=True)
+    before = len(line)
+    thread.start()
+    wait(lambda: len(line) > before)
+    return thread
+
+
+def test_visitors_are_served_in_order_and_hear_their_place() -> None:
+    """Guards against a semaphore, which lets anyone through: a hundred changes of turn never reorder three visitors."""
+    line, log, go = Line(4), [], threading.Event()
+    threads = [stand(line, name, log, go) for name in "abc"]
+    wait(lambda: len(log) == 3)
+    assert sorted(log) == ["a", "b behind 1", "c behind 2"]
+    go.set()
+    for thread in threads:
+        thread.join(10)
+    assert [entry for entry in log if len(entry) == 1] == ["a", "b", "c"]
+    assert len(line) == 0
+
+
+def test_never_two_at_once() -> None:
+    line, inside, worst = Line(100), [], []
+
+    def body() -> None:
+        with line.turn(lambda: False, lambda _: None):
+            inside.append(1)
+            worst.append(len(inside))
+            inside.pop()
+
+    threads = [threading.Thread(target=body) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert worst == [1] * 20
+
+
+def test_whoever_leaves_makes_room() -> None:
+    line, log, go, gone = Line(3), [], threading.Event(), threading.Event()
+    first = stand(line, "a", log, go)
+    second = stand(line, "b", log, go, gone)
+    third = stand(line, "c", log, go)
+    gone.set()
+    second.join(10)
+    wait(lambda: "c behind 1" in log)
+    go.set()
+    first.join(10)
+    third.join(10)
+    assert "b left" in log
+    assert "b" not in log
+
+
+def test_a_full_line_refuses_at_once() -> None:
+    line, go = Line(1), threading.Event()
+    thread = stand(line, "a", [], go)
+    with pytest.raises(Busy, match="1 runs are in line"), line.turn(lambda: False, lambda _: None):
+        pass
+    go.set()
+    thread.join(10)
+
+
+def test_an_error_inside_gives_the_turn_back() -> None:
+    line = Line(1)
+    with pytest.raises(ZeroDivisionError), line.turn(lambda: False, lambda _: None):
+        raise ZeroDivisionError
+    with line.turn(lambda: False, lambda _: None):
+        assert len(line) == 1

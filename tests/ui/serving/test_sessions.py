@@ -1,0 +1,102 @@
+"""Admission: one run a visitor, bounded sessions, bounded caches, and a visitor who left is forgotten."""
+
+from __future__ import annotations
+
+import pytest
+
+from ui.serving.sessions import PUBLIC, Busy, Limits, Sessions
+
+
+class Stub:
+    """A run that is busy until it is told otherwise."""
+
+    def __init__(self) -> None:
+        self.busy, self.holding, self.halted, self.started = False, False, False, []
+
+    def start(self, steps: int | None) -> None:
+        self.busy, self.holding = True, True
+        self.started.append(steps)
+
+    def halt(self) -> None:
+        self.halted = True
+
+    def release(self) -> None:
+        self.holding = False
+
+
+def test_one_run_a_visitor() -> None:
+    sessions, first, second = Sessions(Limits()), Stub(), Stub()
+    sessions.go("a", first)
+    with pytest.raises(Busy, match="one run at a time"):
+        sessions.go("a", second)
+    assert second.started == []
+    first.busy = False
+    sessions.go("a", second)
+    assert sessions.get("a") is second
+    assert not first.holding
+
+
+def test_a_paused_run_goes_on() -> None:
+    sessions, run = Sessions(Limits()), Stub()
+    sessions.go("a", run, 1)
+    run.busy = False
+    sessions.go("a", run, None)
+    assert run.started == [1, None]
+    assert run.holding
+
+
+def test_stop_is_for_ones_own_run_only() -> None:
+    sessions, mine, other = Sessions(Limits()), Stub(), Stub()
+    sessions.go("a", mine)
+    sessions.go("b", other)
+    sessions.stop("a")
+    sessions.stop("nobody")
+    assert (mine.halted, other.halted) == (True, False)
+
+
+def test_a_full_house_forgets_the_idle_and_refuses_when_all_are_busy() -> None:
+    sessions, runs = Sessions(Limits(sessions=2)), [Stub() for _ in range(4)]
+    sessions.go("a", runs[0])
+    sessions.go("b", runs[1])
+    with pytest.raises(Busy, match="all 2 places"):
+        sessions.go("c", runs[2])
+    runs[0].busy = False
+    sessions.go("c", runs[2])
+    assert sessions.get("a") is None
+    assert not runs[0].holding
+
+
+def test_only_the_newest_paused_runs_keep_their_caches() -> None:
+    sessions, runs = Sessions(Limits(held=2)), [Stub() for _ in range(4)]
+    for name, run in zip("abcd", runs, strict=True):
+        sessions.go(name, run, 1)
+        run.busy = False
+    sessions.go("e", Stub())
+    assert [run.holding for run in runs] == [False, False, True, True]
+
+
+def test_a_run_that_is_going_on_keeps_its_caches_however_old_it_is() -> None:
+    sessions, old = Sessions(Limits(held=1)), Stub()
+    sessions.go("a", old)
+    for name in "bcd":
+        paused = Stub()
+        sessions.go(name, paused, 1)
+        paused.busy = False
+    sessions.go("e", Stub())
+    assert old.holding
+
+
+def test_whoever_leaves_is_forgotten_and_their_run_ends() -> None:
+    sessions, run = Sessions(Limits()), Stub()
+    sessions.go("a", run)
+    sessions.leave("a")
+    sessions.leave("a")
+    assert run.halted
+    assert not run.holding
+    assert sessions.get("a") is None
+
+
+def test_strangers_get_less_than_the_owner() -> None:
+    local = Limits()
+    for name in ("tokens", "nodes", "prompt_chars", "seconds", "held", "weight", "upload"):
+        assert getattr(PUBLIC, name) < getattr(local, name)

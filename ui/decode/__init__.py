@@ -1,0 +1,1 @@
+"""The Decode view: one run, its tree at every step."""

@@ -1,0 +1,124 @@
+"""Messages from the server to the stage, as JSON strings. Pure: steps in the form of `sequoia.algorithm.step_trace.Packer` in, text out.
+
+A message: {v, run, from, meta?, trees?, pieces?, steps, done, end?, tail?, error, notice}. `trees` and `pieces` hold only what
+earlier messages of the run did not; `from` is the index of the first step, so that a reader notices a gap. `end` says why a
+run that is done came to its end (see worker.Ended), `tail` what its last token left of a character.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sequoia.algorithm.step_trace import Run
+
+VERSION = 1
+MAX_TEXT = 20_000
+MAX_TOKENS, MAX_TOKEN = 1100, 200  # of a prompt's tokens, and characters of one
+_TEXTS = ("label", "title", "target", "draft", "device", "dtype", "verifier", "prompt", "date")
+
+
+class Feed:
+    """The messages of one run. Counts the steps it has sent."""
+
+    def __init__(self, run: str) -> None:
+        self.run, self.sent = run, 0
+
+    def batch(self, added: Iterable[Mapping[str, Any]], *, meta: Mapping[str, Any] | None = None, end: str | None = None,
+              tail: str = "", error: str | None = None, notice: str | None = None) -> str:
+        """One message with the steps of `added`, each as `Recorder.add` gives it; with an `end`, the last one for now."""
+        added = list(added)
+        trees = [tree for one in added for tree in one["new_trees"]]
+        pieces = {token: piece for one in added for token, piece in one["new_pieces"].items()}
+        steps = [one["step"] for one in added]
+        start, self.sent = self.sent, self.sent + len(steps)
+        return _text({"v": VERSION, "run": self.run, "from": start, **({"meta": meta} if meta is not None else {}),
+                      **({"trees": trees} if trees else {}), **({"pieces": pieces} if pieces else {}),
+                      "steps": steps, "done": end is not None, **({"end": end, "tail": tail} if end else {}),
+                      "error": error, "notice": notice})
+
+
+def aside(*, error: str | None = None, notice: str | None = None) -> str:
+    """A message that names no run: whatever is on screen stays, and the words are shown beside it."""
+    return _text({"v": VERSION, "error": error, "notice": notice})
+
+
+def whole(run: Run, name: str, notice: str | None = None) -> str:
+    """All of `run` as one message."""
+    return _text({**_slice(run, name, 0), "done": True, "error": None, "notice": notice})
+
+
+def since(run: Run, name: str, first: int) -> str:
+    """Its steps from `first` on, with all trees and pieces: the answer to a reader that has missed some."""
+    return _text(_slice(run, name, first))
+
+
+def _slice(run: Run, name: str, first: int) -> dict[str, Any]:
+    data = json.loads(run.to_json())
+    return {"v": VERSION, "run": name, "from": first, "meta": data["meta"], "trees": data["trees"], "pieces": data["pieces"],
+            "steps": data["steps"][first:]}
+
+
+def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """What a file says of its run, cut to the fields the page knows, each of its own type; it is never called measured."""
+    clean: dict[str, Any] = {name: meta[name][:MAX_TEXT] for name in _TEXTS if isinstance(meta.get(name), str)}
+    clean["label"] = "recorded"
+    if meta.get("chat") is True:
+        clean |= {"chat": True, "prompt_tokens": _tokens(meta.get("prompt_tokens"))}
+    if isinstance(policy := meta.get("policy"), Mapping):
+        clean["policy"] = {name: policy[name] for name in ("temperature", "top_p", "max_new_tokens", "seed")
+                           if _is_number(policy.get(name))}
+    if isinstance(tree := meta.get("tree"), Mapping):
+        clean["tree"] = {name: tree[name] for name in ("nodes", "levels") if _is_number(tree.get(name))}
+        clean["tree"] |= {name: relabelled(tree[name][:200]) for name in ("how", "why") if isinstance(tree.get(name), str)}
+        clean["tree"] |= {"wish": tree["wish"]} if _is_wish(tree.get("wish")) else {}
+    if _is_number(seconds := meta.get("plain_seconds", 0)) and 0 < seconds < 1e6:
+        clean |= {"plain_seconds": seconds, "plain_label": "recorded"}
+        if _is_spread(spread := meta.get("plain_spread"), seconds):
+            clean["plain_spread"] = spread
+        if meta.get("plain_lane") is True:
+            clean["plain_lane"] = True
+    if isinstance(rates := meta.get("acceptance"), list) and len(rates) <= 1024 and all(map(_is_number, rates)):
+        clean["acceptance"] = rates
+    if isinstance(versions := meta.get("versions"), Mapping):
+        clean["versions"] = {str(name)[:40]: text[:40] for name, text in list(versions.items())[:32] if isinstance(text, str)}
+    return clean
+
+
+def _tokens(told: Any) -> list[list[Any]]:
+    """The prompt's tokens as a file gives them: [text, whether special] each; none where it is anything else."""
+    rows = told if isinstance(told, list) and len(told) <= MAX_TOKENS else []
+    good = all(isinstance(row, list) and len(row) == 2 and isinstance(row[0], str) and isinstance(row[1], bool) for row in rows)
+    return [[text[:MAX_TOKEN], special] for text, special in rows] if good else []
+
+
+def relabelled(told: Any) -> Any:
+    """What a file tells, with "recorded" for "measured" in every text of it."""
+    if isinstance(told, str):
+        return re.sub("measured", "recorded", told, flags=re.IGNORECASE)
+    if isinstance(told, Mapping):
+        return {name: relabelled(part) for name, part in told.items()}
+    return tuple(map(relabelled, told)) if isinstance(told, list | tuple) else told
+
+
+def _is_spread(value: Any, middle: float) -> bool:
+    if not isinstance(value, list) or len(value) != 2 or not all(map(_is_number, value)):
+        return False
+    return 0 < value[0] <= middle <= value[1] < 1e6
+
+
+def _is_wish(value: Any) -> bool:
+    """A kind of tree and its numbers or its text; Order checks what they are."""
+    return (isinstance(value, list) and 1 <= len(value) <= 3 and isinstance(value[0], str)
+            and all(_is_number(part) or (isinstance(part, str) and len(part) <= MAX_TEXT) for part in value))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 2**63 and math.isfinite(value)
+
+
+def _text(message: Mapping[str, Any]) -> str:
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

@@ -1,0 +1,157 @@
+"""Runs that are over or going on: kept for reload, written to files, and opened from them. Knows no components and no models."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+from sequoia import Recorder, Run, SequoiaError, StepTrace
+from sequoia.algorithm.step_trace import MAX_CHARS
+from sequoia.assets_folder import ASSETS
+from sequoia.errors import BadTrace
+from sequoia.validate_input import shown
+from ui.decode import messages
+
+RUNS = ASSETS / "runs"
+WELCOME = "welcome"
+
+
+def new_name() -> str:
+    """A name nobody can guess; whoever knows it can look at the run."""
+    return secrets.token_urlsafe(9)
+
+
+def file_name(what: str, meta: Mapping[str, Any]) -> str:
+    """What the file of a run or a race is called when it is saved: sequoia-run-2026-11-22-1250.json, the date if it has one."""
+    date = meta.get("date")
+    told = re.fullmatch(r"(\d{4}-\d\d-\d\d) (\d\d):(\d\d)", date, re.ASCII) if isinstance(date, str) else None
+    return f"sequoia-{what}-{told[1]}-{told[2]}{told[3]}.json" if told else f"sequoia-{what}.json"
+
+
+class Recording:
+    """A run while it is made. Written by one thread, read by any."""
+
+    def __init__(self, recorder: Recorder, meta: Mapping[str, Any]) -> None:
+        self.name, self.weight = new_name(), 0
+        self._recorder, self.meta, self._lock = recorder, dict(meta), threading.Lock()
+
+    def add(self, trace: StepTrace) -> dict[str, Any]:
+        with self._lock:
+            self.weight += len(trace.tree)
+            return self._recorder.add(trace)
+
+    @property
+    def pending(self) -> str:
+        """What the last token leaves of a character until a further step completes it."""
+        with self._lock:
+            return self._recorder.pending
+
+    def run(self) -> Run:
+        with self._lock:
+            return replace(self._recorder.run(), meta=dict(self.meta))
+
+
+class Finished:
+    """A run that is over, measured elsewhere on the page."""
+
+    def __init__(self, run: Run) -> None:
+        self.name, self.weight, self._run = new_name(), sum(len(step.tree) for step in run.steps), run
+
+    def run(self) -> Run:
+        return self._run
+
+
+class Keepable(Protocol):
+    """What a shelf can hold: it has a name, and a weight in nodes."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def weight(self) -> int: ...
+
+
+K = TypeVar("K", bound=Keepable)
+
+
+class Shelf(Generic[K]):
+    """The newest recordings, at most `runs` of them and `weight` nodes in all; the one just put there always stays."""
+
+    def __init__(self, runs: int, weight: int) -> None:
+        self._runs, self._weight, self._lock = runs, weight, threading.Lock()
+        self._kept: OrderedDict[str, K] = OrderedDict()
+
+    def put(self, recording: K) -> None:
+        with self._lock:
+            self._kept[recording.name] = recording
+            while len(self._kept) > 1 and (len(self._kept) > self._runs or self._total() > self._weight):
+                self._kept.popitem(last=False)
+
+    def get(self, name: Any) -> K | None:
+        with self._lock:
+            return self._kept.get(name) if isinstance(name, str) else None
+
+    def _total(self) -> int:
+        return sum(recording.weight for recording in self._kept.values())
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A run on screen: the message that shows it, the text of its file, and what that is called."""
+
+    message: str
+    file: str
+    called: str
+
+
+def opened(path: Any, most: int) -> Shown:
+    """The run in the file at `path`, of at most `most` bytes. Raises BadTrace with a reason fit for the visitor."""
+    return played(Run.from_json(text_of(path, most, "run")))
+
+
+def text_of(path: Any, most: int, kind: str) -> str:
+    """The text of the file at `path`, of at most `most` bytes, that should be a `kind` file. Raises BadTrace as `opened` does."""
+    if not isinstance(path, str):
+        raise BadTrace(f"no file to open, but {shown(path)}")
+    try:
+        size = Path(path).stat().st_size
+        if size > min(most, MAX_CHARS):
+            raise BadTrace(f"the file has {size / 1e6:.1f} MB; a {kind} file may have {min(most, MAX_CHARS) / 1e6:.0f}")
+        return Path(path).read_bytes().decode("utf-8")
+    except UnicodeDecodeError:
+        raise BadTrace(f"not a {kind} file: it is not text in UTF-8") from None
+    except (OSError, ValueError):  # ValueError: a name that no file can have
+        raise BadTrace("the file could not be read") from None
+
+
+def played(run: Run, notice: str | None = None) -> Shown:
+    """`run` as a recorded one, whatever it says of itself. Raises BadTrace where it has no step."""
+    if not run.steps:
+        raise BadTrace("the run file holds no steps, so there is nothing to play")
+    run = replace(run, meta=messages.recorded(run.meta))
+    return shown_as(run, new_name(), notice)
+
+
+def shown_as(run: Run, name: str, notice: str | None = None) -> Shown:
+    """`run` under a `name` of the page's."""
+    return Shown(messages.whole(run, name, notice=notice), run.to_json(), file_name("run", run.meta))
+
+
+def shipped() -> dict[str, Path]:
+    """The recorded runs that come with the program, by name, the one to open on first."""
+    return {path.stem: path for path in sorted(RUNS.glob("*.json"), key=lambda path: (path.stem != WELCOME, path.stem))}
+
+
+def welcome() -> Shown | None:
+    """The run the page opens on; None where no recorded run can be read."""
+    for path in shipped().values():
+        try:
+            return opened(str(path), MAX_CHARS)
+        except SequoiaError:
+            continue
+    return None

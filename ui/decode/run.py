@@ -1,0 +1,145 @@
+"""One run in a thread of its own: it waits for the models and its turn, decodes, and posts what happened. Knows no page."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from sequoia import Decoder, Pair, SequoiaError, Shaper, StepTrace, Tree, acceptance_of
+from sequoia.algorithm.step_trace import MAX_STEPS
+from sequoia.decoding.recorder import prompt_pieces
+from sequoia.diagnosis.speedup_interval import Step
+from sequoia.errors import OutOfMemory
+from sequoia.models.describe import dtype_name, place_of, versions
+from sequoia.planning.explain_plan import why_chain
+from ui.decode.request import Order
+from ui.serving.model_host import EngineRoom, named
+from ui.serving.sessions import Limits
+from ui.serving.worker import Ended, Said, Worker, overdue
+from ui.shared.speedup_meta import beside_plain, step_of
+
+PLAIN_TOKENS, PLAIN_SECONDS = 48, 3.0
+
+
+@dataclass(frozen=True)
+class Began:
+    """The first step is about to be made."""
+
+    pair: Pair
+    prompt: tuple[int, ...]
+    meta: Mapping[str, Any]
+
+
+class OtherPair(SequoiaError):
+    """A paused run of a pair that is no longer there."""
+
+
+Event = Said | Began | StepTrace | Ended
+
+
+class Runner(Worker):
+    """One order being carried out. `start` may be called again while the run is paused; `post` gets what happens."""
+
+    def __init__(self, order: Order, room: EngineRoom, limits: Limits) -> None:
+        super().__init__(room, limits)
+        self.order = order
+        self._decoder: Decoder | None = None
+        self._meta: dict[str, Any] = {}
+        self._made: list[Step] = []  # by the steps so far
+
+    @property
+    def holding(self) -> bool:
+        """True while the run can go on: it has begun, has not ended, and its caches are kept."""
+        return self._decoder is not None and not self._released
+
+    def _free(self) -> None:
+        self._decoder = None
+
+    # -- in the thread ---------------------------------------------------------------------------------------------------------
+
+    def _serve(self, steps: int | None) -> Ended:
+        with self._turn(self.order.chat) as pair:
+            if self._decoder and self._decoder.pair.target is not pair.target:
+                raise OtherPair("other models were loaded meanwhile, so this run cannot go on; press Run for a new one")
+            self._decoder = decoder = self._decoder or self._begin(pair)
+            late = self._decode(decoder, steps)
+            stopped = self._halt.is_set()
+            meta = self._compare(pair) if decoder.finish else None
+        self._released |= bool(late or decoder.finish)
+        end = decoder.finish or ("time" if late else "stopped" if stopped else "paused")
+        return Ended(end, notice=self._said(late, end, timed=meta is not None), meta=meta)
+
+    def _said(self, late: str | None, end: str, timed: bool) -> str | None:
+        """What the visitor is told at the end: why it was, how to go on, and that a speed-up that was asked for is missing."""
+        start = late or ("stopped before its end; Resume and Step go on with it" if end == "stopped" else None)
+        wanted = self.order.compare and self.order.wish.kind != "plain" and end != "paused"
+        why = "Stop came before plain decoding was" if self._halt.is_set() and not start else "plain decoding was not"
+        missing = f"{why} timed, so there is no speed-up to show" if wanted and not timed else None
+        return "; ".join(filter(None, (start, missing))) or None
+
+    def _begin(self, pair: Pair) -> Decoder:
+        pair.require_room(pair.encode(self.order.prompt), self.order.policy.max_new_tokens)
+        tree, how = self.order.wish.tree(pair, self.order.policy, self.order.verifier, self.order.prompt)
+        decoder = Decoder(pair, self.order.prompt, self.order.policy, tree, self.order.verifier)
+        self._meta = meta_of(pair, self.order, tree, how)
+        self.mail.put(Began(pair, decoder.prompt, self._meta))
+        decoder.prefill()
+        return decoder
+
+    def _decode(self, decoder: Decoder, steps: int | None) -> str | None:
+        """Steps until the run ends, is stopped, or its time is up; gives back the words for the last of these."""
+        end = time.monotonic() + self._limits.seconds
+        for _ in range(MAX_STEPS if steps is None else steps):
+            if self._halt.is_set() or decoder.finish:
+                break
+            trace = decoder.step()
+            self._made.append(step_of(trace))
+            self.mail.put(trace)
+            if time.monotonic() > end:
+                return overdue("run", self._limits)
+        return None
+
+    def _compare(self, pair: Pair) -> dict[str, Any] | None:
+        """The run's meta with what plain decoding takes, measured now with the same prompt and settings."""
+        if not self.order.compare or self._halt.is_set() or self.order.wish.kind == "plain":
+            return None
+        self.mail.put(Said("timing plain decoding of the same prompt"))
+        plain = list[Step]()
+        with suppress(OutOfMemory):  # the run itself is over and well
+            plain = plain_steps(pair, self.order, self._halt.is_set)
+        return {**self._meta, **beside_plain(self._made, plain)} if plain else None
+
+
+def plain_steps(pair: Pair, order: Order, gone: Callable[[], bool]) -> list[Step]:
+    """The steps of a short plain run; none where it was stopped."""
+    policy = replace(order.policy, max_new_tokens=min(PLAIN_TOKENS, order.policy.max_new_tokens))
+    decoder, steps, end = Decoder(pair, order.prompt, policy, Tree.chain(1)), list[Step](), time.monotonic() + PLAIN_SECONDS
+    decoder.prefill()
+    while decoder.finish is None and not gone() and time.monotonic() < end:
+        steps.append(step_of(decoder.step()))
+    return [] if gone() else steps
+
+
+def meta_of(pair: Pair, order: Order, tree: Tree | Shaper, how: str) -> dict[str, Any]:
+    """What the page and the run file say of a run."""
+    policy = order.policy
+    meta = {"label": "measured", "target": named(pair, "target"), "draft": named(pair, "draft"),
+            "device": place_of(pair.target), "dtype": dtype_name(pair), "verifier": order.verifier, "prompt": order.prompt,
+            "policy": {"temperature": policy.temperature, "top_p": policy.top_p, "max_new_tokens": policy.max_new_tokens,
+                       "seed": policy.seed, "ignore_eos": policy.ignore_eos},
+            "tree": {**({"nodes": len(tree), "levels": tree.levels} if isinstance(tree, Tree) else {}), "how": how,
+                     "wish": [order.wish.kind, *order.wish.numbers]},
+            **({"chat": True, "prompt_tokens": prompt_pieces(pair, order.prompt)} if pair.chats else {}),
+            "plain_seconds": None, "versions": dict(versions()),
+            "date": f"{datetime.now().astimezone():%Y-%m-%d %H:%M}"}
+    with suppress(SequoiaError):
+        if order.wish.kind in ("planned", "best", "replanned", "dynamic"):
+            acceptance = acceptance_of(pair, policy, order.verifier, [order.prompt])[0]
+            meta["acceptance"] = list(acceptance.rates)
+            if order.wish.kind == "planned" and isinstance(tree, Tree):
+                meta["tree"]["why"] = why_chain(tree, acceptance.smoothed())
+    return meta

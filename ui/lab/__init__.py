@@ -1,0 +1,1 @@
+"""The Lab view: tree shapes, the DP table, acceptance measured."""

@@ -1,0 +1,207 @@
+"""The tree lab: what the browser is given, and the three things it asks for: the pair's figures, a count, a run of a tree.
+
+Everything else in the lab happens in the browser. Every handler is safe for any caller and any value.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from sequoia import Policy, SequoiaError, Tree, machine
+from sequoia.assets_folder import BUNDLED_PAIR
+from sequoia.errors import BadPolicy, BadPrompt, BadTree
+from sequoia.validate_input import shown, whole
+from ui.decode.tab import LiveView, visitor
+from ui.hardware.tab import HardwareTab
+from ui.hardware.view import atlas_table, rates_of
+from ui.lab.acceptance_job import WAYS, Counting, Tally
+from ui.serving.loaded_pair import pair_now, settled
+from ui.serving.model_host import EngineRoom
+from ui.serving.sessions import Limits, Sessions
+from ui.shared import markup, plotly_script, saved_profiles
+from ui.shared.prompts import presets
+from ui.shared.saved_profiles import Entry
+from ui.shared.web_folder import WEB
+
+CANVAS = WEB / "lab"
+SCRIPTS = ("glossary.js", "planner.js", "dp_table.js", "dp_shade.js", "dp_grid.js", "dp_explain.js",
+           "dp_tree.js", "dp_walk.js", "dp_panel.js", "dp.js", "dp_lab.js", "published.js", "shapes.js", "hand.js", "state.js",
+           "exporting.js", "vectors.js",
+           "refusal.js", "counts.js", "counting.js", "editor.js", "labhands.js", "labpanel.js", "labtree.js", "whatif.js",
+           "numbers.js", "table.js", "curves.js", "check.js", "lab.js")
+CODE, TYPED = "code", "typed"  # all presets that are code; a text of the visitor's own
+COUNT_TOKENS, MOST_TYPED = 128, 4000  # new tokens a prompt; characters
+Updates = dict[Any, Any]
+
+
+def head() -> str:
+    """Styles and scripts for the page's head. Plotly itself is asked for when the lab is first opened."""
+    return markup.head(CANVAS, SCRIPTS)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A count that may be made: what the prompts are called, they themselves, the settings, and the way of counting.WAYS."""
+
+    name: str
+    prompts: list[str]
+    policy: Policy
+    way: str
+
+
+class LabTab:
+    """The view's component and what happens when it is used. One object serves all visitors."""
+
+    def __init__(self, room: EngineRoom, limits: Limits, live: LiveView, hardware: HardwareTab) -> None:
+        self._room, self._limits, self._live, self._hardware = room, limits, live, hardware
+        self.sessions: Sessions[Counting] = Sessions(limits)
+
+    def build(self) -> None:
+        """Lay the view out in the present container."""
+        plotly = markup.literal(plotly_script.served())
+        asks = ", ".join(f"{name}: (data) => trigger('{name}', data)" for name in ("select", "decode", "count", "halt"))
+        self.board = gr.HTML(html_template='<div class="sq-stage sq-lab"></div>', apply_default_css=False, elem_id="lab-view",
+                             js_on_load=f"Sequoia.lab.start(element, props, watch, {{{asks}}}, "
+                                        f"{plotly});")
+
+    def wire(self, blocks: gr.Blocks) -> None:
+        """Connect component and handlers. No endpoint is offered to programs; counting and running are model work."""
+        form = self._live.form
+        quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+        engine = {**quiet, "concurrency_id": "engine", "concurrency_limit": self._limits.waiting, "trigger_mode": "once"}
+        self.board.select(self.come, self._hardware.store, self.board, concurrency_limit=None, **quiet)
+        self.board.count(self.count, None, self.board, **engine)
+        self.board.halt(self.halt, None, None, queue=False, **quiet)
+        chosen = self.board.decode(self.decode, None, form.tree_fields, **quiet)
+        left = chosen.success(None, None, None, js="() => Sequoia.lab.leave()", api_visibility="private")
+        left.success(form.going, None, form.buttons, queue=False, **quiet)
+        left.success(self._live.run, form.form, self._live.stage, **engine).then(
+            self._live.rested, None, form.buttons, queue=False, **quiet)
+        blocks.unload(self.part)
+
+    # -- what is known of the pair ---------------------------------------------------------------------------------------------
+
+    async def come(self, store: Any) -> AsyncIterator[str]:
+        """What is known as the lab comes into sight, and the times of this machine as soon as there are any. store: the profiles
+        that the browser keeps, not believed."""
+        yield _text(self._known(store))
+        if not self._room.settled:
+            await settled(self._room)
+            yield _text(self._known(store))
+
+    def _known(self, store: Any) -> dict[str, Any]:
+        pair = pair_now(self._room)
+        survey = json.loads((BUNDLED_PAIR / "acceptance.json").read_text(encoding="utf-8"))
+        named = [{"key": CODE, "label": "all code prompts"}, *({"key": one.name, "label": one.name} for one in presets()),
+                 {"key": TYPED, "label": "your own text"}]
+        own = [] if pair is None or pair.known else [rates for rates in rates_of(pair).values() if rates.label == "measured"]
+        return {"own": [{"name": one.name, "rates": list(one.acceptance.rates), "temperature": one.temperature} for one in own],
+                "pair": self._room.version, "survey": survey, "most": self._limits.nodes, "prompts": named,
+                "measurable": pair is not None,
+                "ways": [{"key": key, "label": label} for key, (label, _) in WAYS.items()],
+                "profile": json.loads(machine(pair).to_json()) if pair else None,
+                "profiles": [_told_profile(f"kept:{name}", entry) for name, entry in saved_profiles.kept(store).items()]
+                            + [_told_profile(name, entry) for name, entry in saved_profiles.shipped().items()]}
+
+    # -- counting --------------------------------------------------------------------------------------------------------------
+
+    def count(self, event: gr.EventData, request: gr.Request) -> Iterator[str]:
+        """Count acceptance of the pair with the very sampler that decodes, at the temperature and top-p of `event`."""
+        try:
+            asked = self._asked(event._data)
+            task = Counting(self._room, asked.prompts, asked.policy, self._limits.seconds, asked.way)
+            self.sessions.go(visitor(request), task)
+        except SequoiaError as problem:
+            yield _text({"count": {"error": str(problem)}})
+            return
+        try:
+            for tally in task.news():
+                yield _text({"count": _told(tally, asked)})
+        finally:  # also when the page is closed, which ends this generator at its next yield
+            task.halt()
+
+    def _asked(self, data: Any) -> Asked:
+        data = data if isinstance(data, Mapping) else {}
+        way = data.get("way", "decode")
+        if not isinstance(way, str) or way not in WAYS:
+            raise BadPolicy(f"way: {shown(way)} is not one of {', '.join(WAYS)}")
+        name, prompts = self._prompts(data.get("prompts"), data.get("text"))
+        policy = Policy(temperature=_number(data.get("temperature"), "temperature"), top_p=_number(data.get("top_p"), "top_p"),
+                        max_new_tokens=min(COUNT_TOKENS, self._limits.tokens), ignore_eos=True)
+        return Asked(name, prompts, policy, way)
+
+    def _prompts(self, name: Any, text: Any) -> tuple[str, list[str]]:
+        """What the prompts are called, and they themselves. Of a typed text only the length is checked here."""
+        texts = {one.name: one.text for one in presets()}
+        if name == CODE:
+            return "code prompts", [text for key, text in texts.items() if key != "prose"]
+        if name == TYPED:
+            most = min(MOST_TYPED, self._limits.prompt_chars)
+            if not isinstance(text, str) or not 1 <= len(text) <= most:
+                found = f"{len(text)} characters" if isinstance(text, str) else shown(text)
+                raise BadPrompt(f"your text: {found}; wanted are 1 to {most} characters")
+            return "a typed text", [text]
+        if isinstance(name, str) and name in texts:
+            return f"prompt {name}", [texts[name]]
+        raise BadPolicy(f"prompts: {shown(name)} is not one of {', '.join([CODE, *texts, TYPED])}")
+
+    def halt(self, request: gr.Request) -> None:
+        """The count ends after its present step or pass; the vector on screen stays."""
+        self.sessions.stop(visitor(request))
+
+    def part(self, request: gr.Request) -> None:
+        """The page was closed."""
+        self.sessions.leave(visitor(request))
+
+    # -- running a tree --------------------------------------------------------------------------------------------------------
+
+    def decode(self, event: gr.EventData) -> Updates:
+        """Put the lab's tree into the live view's form. Raises gr.Error, shown as a message, where it may not run."""
+        form = self._live.form
+        try:
+            parents = event._data.get("parents", ()) if isinstance(event._data, Mapping) else ()
+            tree = Tree.from_parents(parents)
+            whole(len(tree), "nodes of the tree", 1, self._limits.nodes, BadTree)
+        except SequoiaError as problem:
+            raise gr.Error(markup.toast(f"Not run: {problem}"), print_exception=False) from None
+        text = " ".join(map(str, tree.parents))
+        return form.put("lab", [text])
+
+
+def _number(value: Any, name: str) -> float:
+    """What was typed, as a number; Policy checks its bounds."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise BadPolicy(f"{name}: {shown(value)} is not a number") from None
+
+
+def _told_profile(key: str, entry: Entry) -> dict[str, Any]:
+    return {"key": key, "name": entry.name, "note": entry.note, "profile": json.loads(entry.profile.to_json())}
+
+
+def _told(tally: Tally, asked: Asked) -> dict[str, Any]:
+    if tally.error:
+        return {"error": tally.error}
+    if tally.counted is None:
+        return {"share": tally.share, "words": tally.words, "over": tally.over}
+    found, policy = tally.counted, asked.policy
+    try:
+        rates = list(found.acceptance.rates)
+    except SequoiaError as problem:
+        return {"error": str(problem)}
+    way, unit = WAYS[asked.way][0], "positions" if asked.way in ("own", "text") else "roots"
+    words = f"{way}, {asked.name}, T = {policy.temperature:g}, top-p {policy.top_p:g}, {found.visited} {unit}"
+    table = atlas_table(f"{way} · {asked.name}", "measured", policy.temperature, 1, found.atlas)
+    return {"result": {"rates": rates, "accepted": list(found.accepted), "visited": found.visited, "words": words,
+                       "temperature": policy.temperature, "top_p": policy.top_p, "repetition": found.repetition, "unit": unit,
+                       "atlas": table}}
+
+
+def _text(message: Mapping[str, Any]) -> str:
+    return json.dumps(message)

@@ -1,0 +1,1 @@
+"""The Models view: which pairs there are, and loading another."""

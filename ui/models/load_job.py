@@ -1,0 +1,75 @@
+"""Other models being loaded, in a thread of its own: fetched while others decode, then loaded in turn. Knows no page.
+
+Whatever goes wrong, and if it is stopped, the pair that was there stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sequoia import Pair, SequoiaError, load_pair
+from sequoia.loading.find_pair import Told
+from sequoia.loading.hub.download import Progress
+from sequoia.loading.load import fetch_pair
+from sequoia.loading.pair_checks import Passed
+from ui.models.request import Wanted
+from ui.serving.fair_queue import place_words
+from ui.serving.model_host import EngineRoom
+from ui.serving.task import Task
+
+KEPT = "the models that were there stay"
+
+
+@dataclass(frozen=True)
+class Report:
+    """How far it is: words for what is being done now, a download's progress, the checks passed so far. `over`: it has ended;
+    `error`: why, where it failed; `done`: the new models are in use."""
+
+    words: str
+    progress: Progress | None = None
+    checks: tuple[Passed, ...] = ()
+    over: bool = False
+    error: str | None = None
+    done: bool = False
+
+
+class Loading(Task[Report]):
+    """Loads once. It stops a download within a moment, and the reading of weights after the model being read."""
+
+    what, kept = "loading of other models", KEPT
+
+    def __init__(self, room: EngineRoom, wanted: Wanted, online: bool | None = None) -> None:
+        super().__init__()
+        self._room, self._wanted, self._online = room, wanted, online
+        self._last = Report(f"looking for {wanted.title}")
+
+    def do(self) -> Report:
+        self._tell(self._last.words)
+        fetch_pair(**self._wanted.options, online=self._online, tell=self._tell, stop=self.halted)
+        self._last = replace(self._last, progress=None, checks=())  # all of them are made again as it is loaded
+        self._tell("waiting for what is running to end")
+        self._room.change(self._load, self.halted, self._tell_place)
+        return replace(self.ended(), done=True)
+
+    def ended(self, words: str = "", error: str | None = None) -> Report:
+        return replace(self._last, words=words, progress=None, over=True, error=error)
+
+    def refused(self, problem: SequoiaError) -> str:
+        return f"{problem} ({KEPT})" if self._room.status.stage == "ready" else str(problem)
+
+    def _load(self) -> Pair:
+        """Also called when this pair has to be loaded again, long after this task; then nobody can stop it."""
+        return load_pair(**self._wanted.options, online=False, tell=self._tell, stop=lambda: self.busy and self.halted())
+
+    def _tell(self, news: Told) -> None:
+        if isinstance(news, Passed):
+            self._last = replace(self._last, checks=(*self._last.checks, news))
+        elif isinstance(news, Progress):
+            self._last = replace(self._last, words="downloading", progress=news)
+        else:
+            self._last = replace(self._last, words=news, progress=None)
+        if self.busy:
+            self.mail.put(self._last)
+
+    def _tell_place(self, before: int) -> None:
+        self._tell(place_words(before, "loading"))

@@ -1,0 +1,41 @@
+"""The list of model types for the models view: what runs, what does not, and why, in words. Knows
+no components."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import transformers
+
+from sequoia.loading.model_types import KnownTypes, ModelType, known_types
+
+
+@cache
+def types_message() -> dict[str, Any]:
+    """Every type with its result and a sentence, and one sentence for all of them."""
+    known = known_types()
+    rows = [{"name": one.name, "result": one.result, "words": words(one)} for one in known.types]
+    return {"summary": summary(known), "rows": rows}
+
+
+def summary(known: KnownTypes) -> str:
+    """What the list is, and whether it is of the version in use."""
+    counts = (
+        f"{len(known.types)} causal model types of transformers {known.transformers}, tried at toy "
+        f"size: {known.count('runs')} run, {known.count('partly')} run with some configs"
+    )
+    installed = transformers.__version__
+    other = "" if installed == known.transformers else f" transformers {installed} is installed."
+    return f"{counts}.{other} Every model is tested again when it is loaded."
+
+
+def words(one: ModelType) -> str:
+    """What a person needs to know of a type."""
+    if one.result == "runs":
+        return "runs" + "".join(f"; not with {option}: {why}" for option, why in one.without)
+    if one.result == "partly":
+        return f"runs with {one.condition}; otherwise refused: it {one.reason}"
+    if one.result == "not built":
+        return f"transformers cannot build it: {one.reason}"
+    return f"refused: it {one.reason}"

@@ -1,0 +1,65 @@
+"""The whole page: header and views, put together and set up to be served. No logic."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import gradio as gr
+
+from ui.decode import component
+from ui.decode.tab import LiveView
+from ui.hardware import tab as hardware_tab
+from ui.hardware.tab import HardwareTab
+from ui.lab import tab as lab
+from ui.lab.tab import LabTab
+from ui.models import tab as models_tab
+from ui.models.tab import ModelsTab
+from ui.race import tab as race_tab
+from ui.race.tab import RaceTab
+from ui.serving.model_host import EngineRoom
+from ui.serving.sessions import Limits
+from ui.shared.theme import FOLDER, theme
+
+TITLE = "Sequoia: tree speculative decoding, live"
+
+
+class View(Protocol):
+    """A tab of the page."""
+
+    def build(self) -> None: ...
+    def wire(self, blocks: gr.Blocks) -> None: ...
+
+
+def page(room: EngineRoom, limits: Limits, online: bool | None = None) -> gr.Blocks:
+    """The page as Blocks with its queue. Further views become tabs beside the live one. online: whether the hub may be asked for
+    models that a visitor wants, None for yes unless HF_HUB_OFFLINE is set."""
+    with gr.Blocks(title=TITLE, analytics_enabled=False, fill_width=True, delete_cache=(600, 3600)) as blocks:
+        header = component.header(room.told if limits.models else None)
+        live = LiveView(room, limits, header)
+        hardware = HardwareTab(room, limits, live)
+        views: dict[str, View] = {"Decode": live, "Race": RaceTab(room, limits, live),
+                                  "Lab": LabTab(room, limits, live, hardware), "Hardware": hardware}
+        if limits.models:
+            views["Models"] = ModelsTab(room, limits, online)
+        _lay_out(views)
+        for view in views.values():
+            view.wire(blocks)
+    return blocks.queue(api_open=False, max_size=2 * limits.waiting, default_concurrency_limit=8)
+
+
+def _lay_out(views: dict[str, View]) -> None:
+    if len(views) == 1:  # a bar with one tab would only take room
+        next(iter(views.values())).build()
+        return
+    with gr.Tabs():
+        for name, view in views.items():
+            with gr.Tab(name):
+                view.build()
+
+
+def launch_options(limits: Limits) -> dict[str, Any]:
+    """Arguments of `launch` that do not depend on where the page is served."""
+    return {"theme": theme(), "head": component.head() + lab.head() + hardware_tab.head() + race_tab.head() + models_tab.head(),
+            "favicon_path": str(FOLDER / "favicon.svg"),
+            "footer_links": [], "run_history": False, "show_error": False, "ssr_mode": False, "mcp_server": False,
+            "max_file_size": limits.upload, "state_session_capacity": 96, "quiet": True}

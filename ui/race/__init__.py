@@ -1,0 +1,1 @@
+"""The Race view: several ways to decode one prompt, side by side."""

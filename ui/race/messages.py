@@ -1,0 +1,145 @@
+"""Messages from the server to the race view, as JSON strings, and races that are kept. Knows no components and no models.
+
+A message: {v, race, from, meta?, lanes?, trees?, moves, done, stopped?, error, notice, results?}. `from` is the index of the
+first move, so that a reader notices a gap; trees are numbered over the race, and each is sent once. A move: {lane, tree, text:
+of each emitted token, drafted: how many of them the draft proposed, path, seconds: {draft, verify, overhead}, finish}.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sequoia import Recorder, Run, StepTrace, Tree
+from sequoia.errors import BadTrace
+from sequoia.saved_files.race_file import LaneLog, RaceLog, Result
+from ui.decode.messages import VERSION, recorded, relabelled
+from ui.decode.recordings import new_name
+from ui.shared.speedup_meta import beside_plain, step_of
+
+Move = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Added:
+    """Moves as a message tells them, the index of the first, and the trees that no earlier message had."""
+
+    first: int
+    moves: list[Move]
+    trees: list[tuple[int, ...]]
+
+
+class Kept:
+    """A race that can be looked at: its moves in their order. Written by one thread, read by any."""
+
+    def __init__(self, meta: Mapping[str, Any], lanes: Sequence[LaneLog]) -> None:
+        self.name, self.weight, self.meta = new_name(), 0, dict(meta)
+        self.results: tuple[Result | None, ...] | None = None
+        self._lanes, self._lock = tuple(lanes), threading.Lock()
+        self._moves: list[Move] = []
+        self._trees: dict[Tree, int] = {}
+
+    @property
+    def lanes(self) -> list[dict[str, Any]]:
+        """What the page is told of each lane."""
+        return [lane.told for lane in self._lanes]
+
+    def log(self) -> RaceLog:
+        """The race as a file holds it."""
+        return RaceLog(self.meta, self._lanes, self.results)
+
+    def whole(self, notice: str | None = None) -> str:
+        """All of it as one message."""
+        return text({**self._from(0), "done": True, "stopped": self._stopped, "error": None, "notice": notice})
+
+    def since(self, first: int) -> str:
+        """Its moves from `first` on, with all trees: the answer to a reader that has missed some."""
+        return text(self._from(first))
+
+    @property
+    def _stopped(self) -> bool:
+        """Whether a lane did not come to its end."""
+        ends = {move["lane"] for move in self._moves if move["finish"]}
+        return len(ends) < len(self._lanes)
+
+    def _from(self, first: int) -> dict[str, Any]:
+        with self._lock:
+            return {"v": VERSION, "race": self.name, "from": first, "meta": self.meta, "lanes": self.lanes,
+                    "trees": [tree.parents for tree in self._trees], "moves": self._moves[first:],
+                    **({"results": self.results} if self.results else {})}
+
+    def _keep(self, lane: int, trace: StepTrace, words: Sequence[str]) -> None:
+        number = self._trees.setdefault(trace.tree, len(self._trees))
+        self.weight += len(trace.tree)
+        self._moves.append({"lane": lane, "tree": number, "text": list(words),
+                            "drafted": min(len(trace.verdict.path) - 1, len(trace.emitted)), "path": trace.verdict.path,
+                            "seconds": {phase: round(seconds, 7) for phase, seconds in trace.seconds.items()},
+                            "finish": trace.finish})
+
+
+class Opened(Kept):
+    """A race from a file: a recorded one, whatever it says of itself. Raises BadTrace where it has no step."""
+
+    def __init__(self, log: RaceLog) -> None:
+        if not any(lane.run.steps for lane in log.lanes):
+            raise BadTrace("the race file holds no steps, so there is nothing to play")
+        meta = recorded(log.meta)
+        super().__init__(meta, [replace(lane, how=relabelled(lane.how), run=replace(lane.run, meta=recorded(lane.run.meta)))
+                                for lane in log.lanes])
+        self.results = relabelled(log.results)
+        for lane, step in log.moves():
+            run = log.lanes[lane].run
+            self._keep(lane, run.steps[step], run.texts[step])
+
+
+class Recording(Kept):
+    """A race while it is made. `recorders`: one a lane."""
+
+    def __init__(self, meta: Mapping[str, Any], lanes: Sequence[LaneLog], recorders: Sequence[Recorder]) -> None:
+        super().__init__(meta, lanes)
+        self._recorders = tuple(recorders)
+
+    def add(self, made: Iterable[tuple[int, StepTrace]]) -> Added:
+        """Keep what was `made`, (lane, step) each."""
+        with self._lock:
+            first, trees = len(self._moves), len(self._trees)
+            for lane, trace in made:
+                self._keep(lane, trace, self._recorders[lane].add(trace)["step"]["text"])
+            return Added(first, self._moves[first:], [tree.parents for tree in [*self._trees][trees:]])
+
+    def log(self) -> RaceLog:
+        with self._lock:
+            runs = [recorder.run() for recorder in self._recorders]
+            lanes = tuple(replace(lane, run=self._beside_plain(lane, run, runs)) for lane, run in
+                          zip(self._lanes, runs, strict=True))
+            return RaceLog(self.meta, lanes, self.results)
+
+    def _beside_plain(self, lane: LaneLog, run: Run, runs: Sequence[Run]) -> Run:
+        """`run` with what the live view shows of the plain lane beside it."""
+        plain = next((runs[i] for i, one in enumerate(self._lanes) if one.plain and runs[i].steps), None)
+        if lane.plain or plain is None:
+            return run
+        beside = beside_plain([*map(step_of, run.steps)], [*map(step_of, plain.steps)])
+        return replace(run, meta={**run.meta, **beside, "plain_lane": True})
+
+
+def batch(race: Kept, added: Added, *, first: bool, done: bool, stopped: bool = False, error: str | None = None,
+          notice: str | None = None, results: Sequence[Result | None] | None = None) -> str:
+    """One message with what was `added`; the `first` one says what races."""
+    return text({"v": VERSION, "race": race.name, "from": added.first,
+                 **({"meta": race.meta, "lanes": race.lanes} if first else {}),
+                 **({"trees": added.trees} if added.trees else {}), "moves": added.moves, "done": done,
+                 **({"stopped": stopped} if done else {}), "error": error, "notice": notice,
+                 **({"results": results} if results else {})})
+
+
+def aside(*, error: str | None = None, notice: str | None = None) -> str:
+    """A message that names no race: whatever is on screen stays, and the words are shown beside it."""
+    return text({"v": VERSION, "race": None, "error": error, "notice": notice})
+
+
+def text(message: Mapping[str, Any]) -> str:
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

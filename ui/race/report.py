@@ -1,0 +1,105 @@
+"""What is found out after a race, lane by lane: where its time went, what would help, and whether its text is the target's own.
+
+A result has the form of `sequoia.saved_files.race_file.checked`. Knows no thread and no page.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from sequoia import DecodeStats, Lane, Pair, Policy, SequoiaError, Tree, acceptance_of, machine, plain
+from sequoia.diagnosis.speedup_interval import Step, spread
+from sequoia.diagnosis.what_to_try import diagnose, typical_tree
+from sequoia.diagnosis.where_time_went import waterfall
+from sequoia.exactness.same_tokens import check_text
+from sequoia.saved_files.race_file import Result
+
+
+class Tally:
+    """What a lane did: its totals, its tokens and the sizes of its trees."""
+
+    def __init__(self) -> None:
+        self.stats, self.tokens = DecodeStats(), list[int]()
+        self.sizes: list[tuple[int, int]] = []  # (nodes, levels) of each step
+        self.steps: list[Step] = []  # tokens and seconds of each
+
+    def add(self, trace: Any) -> None:
+        self.stats = self.stats.add(trace)
+        self.tokens += trace.emitted
+        self.sizes.append((len(trace.tree), trace.tree.levels))
+        self.steps.append((len(trace.emitted), trace.total_seconds))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A race that is over. `base`: index of its plain lane, None without one."""
+
+    pair: Pair
+    prompt: str
+    policy: Policy
+    lanes: tuple[Lane, ...]
+    tallies: tuple[Tally, ...]
+
+    @property
+    def base(self) -> int | None:
+        return next((i for i, lane in enumerate(self.lanes) if lane.is_plain), None)
+
+    def timed(self, most: int) -> list[dict[str, Any] | None]:
+        """A result a lane with its waterfall and doctor against the plain lane, which has none. most: nodes a remedy may have."""
+        base = self.base
+        return [None if lane.is_plain else self._timed(lane, tally, None if base is None else self.tallies[base], most)
+                for lane, tally in zip(self.lanes, self.tallies, strict=True)]
+
+    def _timed(self, lane: Lane, tally: Tally, base: Tally | None, most: int) -> dict[str, Any]:
+        result: dict[str, Any] = {"waterfall": None, "doctor": None, "lossless": None}
+        if base is None:
+            return result
+        with suppress(SequoiaError):  # a lane without a step, or a clock that stood still, has no losses
+            bars = waterfall(tally.stats, base.stats).bars
+            result["waterfall"] = {"bars": [{"name": bar.name, "value": bar.value, "loss": bar.loss, "words": bar.sentence}
+                                            for bar in bars]}
+            result["doctor"] = self._doctor(lane, tally, base, most)
+        return result
+
+    def _doctor(self, lane: Lane, tally: Tally, base: Tally, most: int) -> dict[str, Any]:
+        acceptance, _ = acceptance_of(self.pair, self.policy, lane.verifier, [self.prompt])
+        tree = lane.tree
+        if not isinstance(tree, Tree):
+            nodes, levels = (statistics.fmean(sizes) for sizes in zip(*tally.sizes, strict=True))
+            tree = typical_tree(nodes, levels, acceptance)
+        found = diagnose(tally.stats, tree, base.stats, acceptance, machine(self.pair), (), spread(tally.steps, base.steps))
+        return {"speedup": found.speedup, "loss": found.largest_loss, "words": found.sentence,
+                "remedies": [{"words": one.words, "predicted": one.predicted, "label": one.label,
+                              "parents": list(one.tree.parents) if one.tree and len(one.tree) <= most else None}
+                             for one in found.remedies]}
+
+    def texts(self, reference: Sequence[int] | None) -> Iterator[tuple[int, Result]]:
+        """(lane, what its text says of lossless decoding) at temperature 0, against the plain tokens `reference`."""
+        for i, (lane, tally) in enumerate(zip(self.lanes, self.tallies, strict=True)):
+            if lane.is_plain or not tally.tokens:
+                continue
+            if not reference:
+                yield i, said("none", "There is no plain text to compare with.")
+                continue
+            match = check_text(self.pair, self.prompt, tally.tokens, reference)
+            yield i, said(match.verdict, match.sentence, at=match.index)
+
+    def plain_tokens(self) -> Iterator[list[int]]:
+        """The plain lane's tokens, or those of a run made now, as far as it is; only as many as a lane has."""
+        if self.base is not None:
+            yield self.tallies[self.base].tokens
+            return
+        tokens, most = list[int](), max(len(tally.tokens) for tally in self.tallies)
+        for step in plain(self.pair, self.prompt, self.policy):
+            tokens += step.emitted
+            yield tokens
+            if len(tokens) >= most:
+                return
+
+
+def said(kind: str, words: str, at: int | None = None, p: float | None = None, count: Result | None = None) -> Result:
+    return {"kind": kind, "words": words, "at": at, "p": p, "count": count}

@@ -1,0 +1,218 @@
+"""One race in a thread of its own, and its messages: lanes move in turns, then it is found out where the time went.
+
+Stop ends all lanes after the present step. What follows is on no lane's clock: losses, remedies and the lossless check. Moves
+and checks together take at most the seconds of the limits.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from sequoia import Lane, Pair, Race, Recorder, Shaper, StepTrace, Tree
+from sequoia.algorithm.step_trace import Run
+from sequoia.saved_files.race_file import LaneLog, Result
+from ui.decode.recordings import Shelf
+from ui.decode.request import Order
+from ui.decode.run import meta_of
+from ui.race import distribution_check, messages
+from ui.race.distribution_check import Meter, Round
+from ui.race.messages import Kept, Recording
+from ui.race.report import Case, Tally, said
+from ui.race.request import RaceOrder
+from ui.serving.model_host import EngineRoom
+from ui.serving.sessions import Limits
+from ui.serving.worker import Ended, Said, Worker, overdue
+
+_OF_A_LANE = ("verifier", "tree", "acceptance", "plain_seconds")
+
+
+@dataclass(frozen=True)
+class Began:
+    """The first move is about to be made. meta: what all lanes share; that of each lane's run is in its log."""
+
+    pair: Pair
+    prompt: tuple[int, ...]
+    meta: Mapping[str, Any]
+    lanes: tuple[LaneLog, ...]
+
+
+@dataclass(frozen=True)
+class Moved:
+    lane: int
+    trace: StepTrace
+
+
+@dataclass(frozen=True)
+class Over:
+    """The last move was made; results follow."""
+
+    stopped: bool
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What is known so far, one a lane."""
+
+    results: tuple[Result | None, ...]
+
+
+class RaceRun(Worker):
+    """A race that is watched and recorded. `start` is called once, and `messages` read once."""
+
+    work = "race"
+
+    def __init__(self, order: RaceOrder, room: EngineRoom, limits: Limits, shelf: Shelf[Kept]) -> None:
+        super().__init__(room, limits)
+        self.order, self.error = order, None
+        self.recording: Recording | None = None
+        self._shelf, self._notice = shelf, None
+        self._over: Over | None = None
+        self._told = False  # whether the page knows what races
+        self._left = False
+        self._end = 0.0  # of moves and checks, on the monotonic clock
+
+    @property
+    def holding(self) -> bool:
+        """False: a race that was stopped cannot go on, so nothing of it is kept but what was recorded."""
+        return False
+
+    def release(self) -> None:
+        """The visitor is gone: nothing more is found out. The caches belong to the thread, and end with its moves."""
+        self._left = True
+        super().release()
+
+    def _free(self) -> None:
+        pass
+
+    def messages(self) -> Iterator[str]:
+        """Messages until the thread has ended. Moves come in batches, so that no browser is sent more than it can paint."""
+        for events in self.batches():
+            yield self._message(events)
+
+    def forget(self) -> None:
+        """Let go of what was recorded; the shelf alone decides how long it is kept."""
+        self.recording = None
+
+    def _message(self, events: Sequence[Any]) -> str:
+        results = None
+        for event in events:
+            if isinstance(event, Began):
+                self._record(event)
+            elif isinstance(event, Said):
+                self._notice = event.text
+            elif isinstance(event, Over):
+                self._over = event
+            elif isinstance(event, Judged):
+                results = event.results
+            elif isinstance(event, Ended):
+                self._notice, self.error = event.notice, event.error
+        if self.recording is None:
+            return messages.aside(error=self.error, notice=self._notice)
+        added = self.recording.add((event.lane, event.trace) for event in events if isinstance(event, Moved))
+        if results:
+            self.recording.results = results
+        first, self._told = not self._told, True
+        return messages.batch(self.recording, added, first=first, done=self._over is not None or self.error is not None,
+                                   stopped=self._over is not None and self._over.stopped, error=self.error, notice=self._notice,
+                                   results=results)
+
+    def _record(self, began: Began) -> None:
+        self._notice = None
+        recorders = [Recorder(began.pair, began.prompt, lane.run.meta) for lane in began.lanes]
+        self.recording = Recording(began.meta, began.lanes, recorders)
+        self._shelf.put(self.recording)
+
+    # -- in the thread ---------------------------------------------------------------------------------------------------------
+
+    def _serve(self, steps: int | None) -> Ended:  # noqa: ARG002  a race is run to its end
+        with self._turn(self.order.chat) as pair:
+            race = self._begin(pair)
+            self._end = time.monotonic() + self._limits.seconds
+            tallies, late = self._move(race)
+            self.mail.put(Over(bool(race.running)))
+            lanes, race = race.lanes, None  # the caches are free before anything is checked
+            if not self._left:
+                self._judge(Case(pair, self.order.prompt, self.order.policy, lanes, tallies))
+        return Ended("time" if late else "stopped" if self._halt.is_set() else "length", notice=late)
+
+    def _begin(self, pair: Pair) -> Race:
+        """The race, with every lane's tree; for some of them something is measured first."""
+        order = self.order
+        found = [lane.wish.tree(pair, order.policy, lane.verifier, order.prompt) for lane in order.lanes]
+        lanes = [Lane(asked.name, tree, asked.verifier) for asked, (tree, _) in zip(order.lanes, found, strict=True)]
+        race = Race(pair, order.prompt, order.policy, lanes)
+        metas = [meta_of(pair, Order(order.prompt, order.policy, asked.wish, asked.verifier), tree, how)
+                 for asked, (tree, how) in zip(order.lanes, found, strict=True)]
+        logs = tuple(_log_of(lane, ", ".join(filter(None, (how, asked.wish.rule))), meta)
+                     for lane, asked, (_, how), meta in zip(lanes, order.lanes, found, metas, strict=True))
+        shared = {name: value for name, value in metas[0].items() if name not in _OF_A_LANE}
+        self.mail.put(Began(pair, race.prompt, shared, logs))
+        return race
+
+    def _move(self, race: Race) -> tuple[tuple[Tally, ...], str | None]:
+        """Moves until the race ends, is stopped, or its time is up; the words for the last of these."""
+        tallies = tuple(Tally() for _ in race.lanes)
+        for decoder in race.decoders:  # as Race.prefill does, and Stop is heard between two lanes
+            if not self._halt.is_set():
+                decoder.prefill()
+        while race.running and not self._halt.is_set():
+            lane, trace = race.step()
+            tallies[lane].add(trace)
+            self.mail.put(Moved(lane, trace))
+            if self._late:
+                return tallies, overdue("race", self._limits)
+        return tallies, None
+
+    @property
+    def _late(self) -> bool:
+        return time.monotonic() > self._end
+
+    # -- after the race, on no clock -------------------------------------------------------------------------------------------
+
+    def _judge(self, case: Case) -> None:
+        self.mail.put(Said("finding out where the time went"))
+        results = case.timed(self._limits.nodes)
+        self.mail.put(Judged(tuple(results)))
+        self.mail.put(Said("comparing the texts with plain decoding" if case.policy.temperature == 0 else None))
+        for found in self._texts(case) if case.policy.temperature == 0 else self._laws(case):
+            results = [{**(result or {}), "lossless": found[i]} if i in found else result for i, result in enumerate(results)]
+            self.mail.put(Judged(tuple(results)))
+
+    def _texts(self, case: Case) -> Iterator[Round]:
+        tokens = None
+        for tokens in case.plain_tokens():
+            if case.base is None and (self._halt.is_set() or self._late):
+                tokens = None
+                break
+        yield from ({lane: lossless} for lane, lossless in case.texts(tokens))
+
+    def _laws(self, case: Case) -> Iterator[Round]:
+        """Running verdicts on the first tokens of all lanes."""
+        if not self.order.check or self._halt.is_set() or self._late:
+            late = ": the time of this race was up" * (self.order.check and self._late)
+            words = (f"At temperature {case.policy.temperature:g} two right texts differ by chance, and first tokens were not "
+                     f"held against the target's law{late}.")
+            yield {i: said("none", words) for i, lane in enumerate(case.lanes) if not lane.is_plain}
+            return
+        self.mail.put(Said("choosing the place where first tokens are drawn"))
+        seconds = min(distribution_check.SECONDS, self._end - time.monotonic())
+        meter = Meter(case, lambda i: self._tree(case, i), seconds, self._halt.is_set)
+        self.mail.put(Said(f"drawing first tokens, {distribution_check.DRAWS} a lane, to hold them against the target's law; Stop ends it"))
+        yield from meter.rounds()
+
+    def _tree(self, case: Case, i: int) -> Tree | Callable[[], Shaper]:
+        """The tree of lane i; where trees change, what makes a Shaper for each draw: what one draw taught it must not reach the
+        next."""
+        tree, lane = case.lanes[i].tree, self.order.lanes[i]
+        if isinstance(tree, Tree):
+            return tree
+        return lambda: cast(Shaper, lane.wish.tree(case.pair, case.policy, lane.verifier, case.prompt)[0])
+
+
+def _log_of(lane: Lane, how: str, meta: Mapping[str, Any]) -> LaneLog:
+    """The lane before its first step."""
+    fixed, most = (True, len(lane.tree)) if isinstance(lane.tree, Tree) else (False, lane.tree.most)
+    return LaneLog(lane.name, how, lane.verifier, lane.is_plain, most, not fixed, Run(meta, {}, (), ()))

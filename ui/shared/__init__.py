@@ -1,0 +1,1 @@
+"""What every view uses: markup, theme, labels, menus, kept profiles, scripts."""
