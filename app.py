@@ -27,27 +27,78 @@ Hugging Face hub are asked for, here or in that tab, or --share is given.
 
 def known_pairs() -> list[str]:
     """Names that --pair takes."""
-    return ["bundled", *(one["name"] for one in json.loads(NAMES.read_text(encoding="utf-8"))["pairs"])]
+    return [
+        "bundled",
+        *(one["name"] for one in json.loads(NAMES.read_text(encoding="utf-8"))["pairs"]),
+    ]
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(prog="app.py", description="Watch real tree speculative decoding (Sequoia) in the browser.",
-                                   epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made = argparse.ArgumentParser(
+        prog="app.py",
+        description="Watch real tree speculative decoding (Sequoia) in the browser.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     models = made.add_argument_group("models")
-    models.add_argument("--pair", metavar="NAME", help=f"a pair by name: {', '.join(known_pairs())} (default: bundled)")
-    models.add_argument("--target", metavar="MODEL", help="large model: a folder or Hugging Face id (default: the bundled one)")
-    models.add_argument("--draft", metavar="MODEL", help="small model with the same tokenizer (default: the bundled one)")
-    models.add_argument("--device", default="auto", help="auto, spread, cpu, cuda or cuda:N (default: auto, CUDA where there is "
-                        "one, and as few cards as hold the pair; spread: the target over all cards)")
-    models.add_argument("--dtype", default="auto", help="auto, float32, bfloat16 or float16 (default: auto, what runs fastest)")
-    models.add_argument("--offload", nargs="?", type=int, const=True, default=False, metavar="N", help="for a target larger "
-                        "than the GPU: stream its layers from host memory, but for N that stay (without N: as many as fit)")
+    models.add_argument(
+        "--pair",
+        metavar="NAME",
+        help=f"a pair by name: {', '.join(known_pairs())} (default: bundled)",
+    )
+    models.add_argument(
+        "--target",
+        metavar="MODEL",
+        help="large model: a folder or Hugging Face id (default: the bundled one)",
+    )
+    models.add_argument(
+        "--draft",
+        metavar="MODEL",
+        help="small model with the same tokenizer (default: the bundled one)",
+    )
+    models.add_argument(
+        "--device",
+        default="auto",
+        help="auto, spread, cpu, cuda or cuda:N (default: auto, CUDA where there is "
+        "one, and as few cards as hold the pair; spread: the target over all cards)",
+    )
+    models.add_argument(
+        "--dtype",
+        default="auto",
+        help="auto, float32, bfloat16 or float16 (default: auto, what runs fastest)",
+    )
+    models.add_argument(
+        "--offload",
+        nargs="?",
+        type=int,
+        const=True,
+        default=False,
+        metavar="N",
+        help="for a target larger "
+        "than the GPU: stream its layers from host memory, but for N that stay (without N: as many as fit)",
+    )
     server = made.add_argument_group("server")
-    server.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1, this machine only)")
-    server.add_argument("--port", type=int, help="port (default: GRADIO_SERVER_PORT, else the first free one from 7860 on)")
-    server.add_argument("--share", action="store_true", help="make a temporary public address through Gradio's own service")
-    server.add_argument("--public", action="store_true", help="for visitors you do not know: the bundled pair only, at most 512 "
-                        "tokens, 256 nodes and 60 seconds a run")
+    server.add_argument(
+        "--host",
+        default="127.0.0.1",
+        help="address to listen on (default: 127.0.0.1, this machine only)",
+    )
+    server.add_argument(
+        "--port",
+        type=int,
+        help="port (default: GRADIO_SERVER_PORT, else the first free one from 7860 on)",
+    )
+    server.add_argument(
+        "--share",
+        action="store_true",
+        help="make a temporary public address through Gradio's own service",
+    )
+    server.add_argument(
+        "--public",
+        action="store_true",
+        help="for visitors you do not know: the bundled pair only, at most 512 "
+        "tokens, 256 nodes and 60 seconds a run",
+    )
     return made
 
 
@@ -56,15 +107,21 @@ def checked(arguments: argparse.Namespace, made: argparse.ArgumentParser) -> arg
     if (arguments.target is None) != (arguments.draft is None):
         made.error("--target and --draft come together: the two models must share a tokenizer")
     if arguments.pair is not None and arguments.target is not None:
-        made.error("--pair names a pair, --target and --draft name its models; leave out one or the other")
+        made.error(
+            "--pair names a pair, --target and --draft name its models; leave out one or the other"
+        )
     if arguments.pair not in (None, *known_pairs()):
         made.error(f"--pair {arguments.pair} is unknown; known are {', '.join(known_pairs())}")
-    if arguments.public and (arguments.target is not None or arguments.pair not in (None, "bundled")):
+    if arguments.public and (
+        arguments.target is not None or arguments.pair not in (None, "bundled")
+    ):
         made.error("--public serves the bundled pair; leave out --pair, --target and --draft")
     if arguments.offload is not False and arguments.offload < 0:
         made.error(f"--offload {arguments.offload} is not a number of layers from 0 up")
     if arguments.offload is not False and arguments.device == "spread":
-        made.error("--offload streams from one device, --device spread divides over several; leave out one of the two")
+        made.error(
+            "--offload streams from one device, --device spread divides over several; leave out one of the two"
+        )
     if arguments.port is not None and not 0 < arguments.port < 65536:
         made.error(f"--port {arguments.port} is not from 1 to 65535")
     return arguments
@@ -107,13 +164,28 @@ def main() -> None:
 
     torch.set_num_threads(max(1, cores() - 1))  # one core stays free for the page itself
     limits = PUBLIC if arguments.public else LOCAL
-    room = EngineRoom(lambda: load_pair(arguments.pair or "bundled", draft=arguments.draft, target=arguments.target,
-                                        device=arguments.device, dtype=arguments.dtype, offload=arguments.offload, online=online,
-                                        tell=room.hear), limits.waiting)
+    room = EngineRoom(
+        lambda: load_pair(
+            arguments.pair or "bundled",
+            draft=arguments.draft,
+            target=arguments.target,
+            device=arguments.device,
+            dtype=arguments.dtype,
+            offload=arguments.offload,
+            online=online,
+            tell=room.hear,
+        ),
+        limits.waiting,
+    )
     room.open()
     blocks = page(room, limits, online)
-    _, address, public = blocks.launch(server_name=arguments.host, server_port=arguments.port, share=arguments.share,
-                                       prevent_thread_lock=True, **launch_options(limits))
+    _, address, public = blocks.launch(
+        server_name=arguments.host,
+        server_port=arguments.port,
+        share=arguments.share,
+        prevent_thread_lock=True,
+        **launch_options(limits),
+    )
     logging.info("Sequoia is at %s%s", address, f" and {public}" if public else "")
     blocks.block_thread()
 

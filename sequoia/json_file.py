@@ -79,7 +79,8 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _depth(value: Any) -> int:
     """Levels of lists and objects in `value`."""
-    levels, row = 0, [value]
+    levels = 0
+    row = [value]
     while row:
         levels += 1
         row = [inner for outer in row for inner in _inside(outer) if isinstance(inner, dict | list)]

@@ -21,7 +21,9 @@ def shown(value: Any) -> str:
         return str(value)
     if isinstance(value, Integral):
         value = int(value)
-        return str(value) if abs(value) < 10**MAX_SHOWN else f"an integer of {value.bit_length()} bits"
+        return (
+            str(value) if abs(value) < 10**MAX_SHOWN else f"an integer of {value.bit_length()} bits"
+        )
     return f"a {type(value).__name__}"
 
 
@@ -49,13 +51,28 @@ def read_json(text: Any, kind: str, max_chars: int, error: type[SequoiaError]) -
         data = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as problem:
         raise error(f"not a JSON file: {problem}") from None
-    if not isinstance(data, dict) or data.get("format") != kind or type(data.get("version")) is not int or data["version"] != 1:
-        other = f", and says {shown(data['format'])}" if isinstance(data, dict) and data.get("format") not in (None, kind) else ""
+    if (
+        not isinstance(data, dict)
+        or data.get("format") != kind
+        or type(data.get("version")) is not int
+        or data["version"] != 1
+    ):
+        other = (
+            f", and says {shown(data['format'])}"
+            if isinstance(data, dict) and data.get("format") not in (None, kind)
+            else ""
+        )
         raise error(f"not a {kind} file: it needs format {kind!r} and version 1{other}")
     return data
 
 
-def read_file(text: Any, name: str, max_chars: int, error: type[SequoiaError], read: Callable[[dict[str, Any]], T]) -> T:
+def read_file(
+    text: Any,
+    name: str,
+    max_chars: int,
+    error: type[SequoiaError],
+    read: Callable[[dict[str, Any]], T],
+) -> T:
     """What `read` makes of the object in the file of a `name`, format "sequoia-{name}". Raises `error`, and nothing else,
     whatever `read` meets in it."""
     data = read_json(text, f"sequoia-{name}", max_chars, error)
@@ -63,16 +80,30 @@ def read_file(text: Any, name: str, max_chars: int, error: type[SequoiaError], r
         return read(data)
     except error:
         raise
-    except (SequoiaError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as problem:
-        raise error(f"a damaged {name} file: {type(problem).__name__}: {str(problem)[:200]}") from None
+    except (
+        SequoiaError,
+        LookupError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+    ) as problem:
+        raise error(
+            f"a damaged {name} file: {type(problem).__name__}: {str(problem)[:200]}"
+        ) from None
 
 
-def write_file(data: Mapping[str, Any], name: str, max_chars: int, error: type[SequoiaError]) -> str:
+def write_file(
+    data: Mapping[str, Any], name: str, max_chars: int, error: type[SequoiaError]
+) -> str:
     """`data` as the file of a `name`, version 1, which `read_file` takes. Raises `error` where it would be too large."""
     data = {"format": f"sequoia-{name}", "version": 1, **data}
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     if len(text) > max_chars:
-        raise error(f"the {name} takes {len(text)} characters; a {name} file has at most {max_chars}")
+        raise error(
+            f"the {name} takes {len(text)} characters; a {name} file has at most {max_chars}"
+        )
     return text
 
 

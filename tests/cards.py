@@ -25,7 +25,13 @@ def as_if_two_cards(places: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
 
 def onto(places: list[str]) -> Any:
     """A stand-in for the planner: layer i at places[i], all else on the CPU."""
+
     def spread(parts: Any, *_: Any) -> Spread:
-        where = dict.fromkeys((*parts.ahead, *parts.behind), "cpu") | dict(zip(parts.layers, places, strict=True))
-        return Spread(where, (HOST,) * LAYERS, HOST, Counter({HOST: parts.total, torch.device("meta"): 0}))
+        where = dict.fromkeys((*parts.ahead, *parts.behind), "cpu") | dict(
+            zip(parts.layers, places, strict=True)
+        )
+        return Spread(
+            where, (HOST,) * LAYERS, HOST, Counter({HOST: parts.total, torch.device("meta"): 0})
+        )
+
     return spread

@@ -7,14 +7,16 @@ import gc
 import os
 from collections.abc import Iterator
 
-os.environ.setdefault("HF_HUB_OFFLINE", "1")  # read when huggingface_hub is imported: a look-up fails at once and in words
+# read when huggingface_hub is imported: a look-up fails at once and in words
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 
 import pytest
 import torch
 
 if not torch.cuda.is_available():
-    os.environ["TRITON_INTERPRET"] = "1"  # read when Triton is first imported, be it by another library: kernels run on the CPU
+    # read when Triton is first imported, be it by another library: kernels run on the CPU
+    os.environ["TRITON_INTERPRET"] = "1"
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -36,7 +38,8 @@ def pytest_unconfigure() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: "browser" in item.path.parts)  # playwright keeps an event loop running once it has started; with
+    # playwright keeps an event loop running once it has started; with
+    items.sort(key=lambda item: "browser" in item.path.parts)
     # several workers each is given tests in this order too
     if not torch.cuda.is_available():
         _skip(items, "gpu", "needs a CUDA device")

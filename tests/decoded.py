@@ -20,7 +20,11 @@ def joint(pair: Pair, prompt: str, policy: Policy, length: int) -> dict[tuple[in
         grown = {}
         for text, share in law.items():
             with torch.inference_mode():
-                logits = pair.target.hf(torch.tensor([[*pair.encode(prompt), *text]])).logits[0, -1].double()
+                logits = (
+                    pair.target.hf(torch.tensor([[*pair.encode(prompt), *text]]))
+                    .logits[0, -1]
+                    .double()
+                )
             probs = nucleus_by_hand(torch.softmax(logits / policy.temperature, -1), policy.top_p)
             grown.update({(*text, token): share * float(p) for token, p in enumerate(probs)})
         law = grown

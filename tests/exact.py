@@ -57,7 +57,8 @@ class Enumerator:
     # -- the four questions of a Chance ----------------------------------------------------------------------
 
     def accept(self, d: Any, r: Any) -> tuple[bool, None]:
-        share = min(r / d, Fraction(1)) if d > 0 else Fraction(int(r > 0))  # chance of u * d < r, u uniform on [0, 1)
+        # chance of u * d < r, u uniform on [0, 1)
+        share = min(r / d, Fraction(1)) if d > 0 else Fraction(int(r > 0))
         return self.choose((1 - share, share)) == 1, None
 
     def pick(self, weights: Any) -> int:
@@ -67,17 +68,28 @@ class Enumerator:
         return [self._successive(row, count) for row, count in zip(q.tolist(), counts, strict=True)]
 
     def independent(self, q: Any, counts: Sequence[int]) -> list[list[int]]:
-        return [[self.choose(row) for _ in range(count)] for row, count in zip(q.tolist(), counts, strict=True)]
+        return [
+            [self.choose(row) for _ in range(count)]
+            for row, count in zip(q.tolist(), counts, strict=True)
+        ]
 
     def _successive(self, row: list[Any], k: int) -> list[int]:
         order: list[int] = []
         for _ in range(k):
             left = [0 if token in order else weight for token, weight in enumerate(row)]
-            order.append(self.choose(left if any(left) else [Fraction(token not in order) for token in range(len(row))]))
+            order.append(
+                self.choose(
+                    left
+                    if any(left)
+                    else [Fraction(token not in order) for token in range(len(row))]
+                )
+            )
         return order
 
 
-def law(run: Callable[[Any], Hashable], chance: Callable[[Sequence[int]], Enumerator] = Enumerator) -> Law:
+def law(
+    run: Callable[[Any], Hashable], chance: Callable[[Sequence[int]], Enumerator] = Enumerator
+) -> Law:
     """result -> probability of `run(chance)`, by running it once for every combination of outcomes."""
     total: Law = {}
     script: Sequence[int] | None = ()
@@ -96,7 +108,9 @@ def completed(part: Law, p: Model, length: int) -> Law:
         if len(text) >= length:
             total[text[:length]] = total.get(text[:length], 0) + weight
             continue
-        longer = {(*text, token): weight * share for token, share in enumerate(p(text).tolist()) if share}
+        longer = {
+            (*text, token): weight * share for token, share in enumerate(p(text).tolist()) if share
+        }
         for whole, share in completed(longer, p, length).items():
             total[whole] = total.get(whole, 0) + share
     return total
@@ -123,7 +137,9 @@ def table(seed: Hashable, vocab: int) -> Model:
         rng = random.Random(f"{seed} {context}")
         weights = [rng.choice((0, 1, 2, 3, 5)) for _ in range(vocab)]
         weights[rng.randrange(vocab)] += 1
-        return _frozen(np.array([Fraction(weight, sum(weights)) for weight in weights], dtype=object))
+        return _frozen(
+            np.array([Fraction(weight, sum(weights)) for weight in weights], dtype=object)
+        )
 
     return model
 
@@ -145,14 +161,18 @@ def logits(seed: Hashable, vocab: int, spread: float = 1.5) -> Callable[[Text], 
     return model
 
 
-def warped(model: Callable[[Text], torch.Tensor], policy: Policy, rows: Callable = target_rows) -> Model:
+def warped(
+    model: Callable[[Text], torch.Tensor], policy: Policy, rows: Callable = target_rows
+) -> Model:
     """`model` through the production warp, as the (vocab,) numpy array that `verify` is handed."""
     return cache(lambda context: _frozen(rows(model(context), policy).numpy()))
 
 
 def production_models(seed: Hashable, vocab: int, policy: Policy) -> tuple[Model, Model]:
     """p (float64) and q (float32) of a random pair, made by the production warp."""
-    return warped(logits((seed, "p"), vocab), policy), warped(logits((seed, "q"), vocab), policy, draft_rows)
+    return warped(logits((seed, "p"), vocab), policy), warped(
+        logits((seed, "q"), vocab), policy, draft_rows
+    )
 
 
 def _frozen(row: np.ndarray) -> np.ndarray:
@@ -164,7 +184,10 @@ def _frozen(row: np.ndarray) -> np.ndarray:
 
 
 def _top(_chance: Any, q: np.ndarray, counts: Sequence[int]) -> list[list[int]]:
-    return [row[:count] for row, count in zip(np.argsort(-q, axis=-1, kind="stable").tolist(), counts, strict=True)]
+    return [
+        row[:count]
+        for row, count in zip(np.argsort(-q, axis=-1, kind="stable").tolist(), counts, strict=True)
+    ]
 
 
 # torch cannot hold Fractions; every other draw and every verification is the production one.
@@ -174,12 +197,17 @@ EXACT = {**VERIFIERS, "topk": replace(VERIFIERS["topk"], draw=_top)}
 def over_torch(name: str) -> Verifier:
     """The production verifier, its draw fed torch rows as in production, for models that answer in numpy."""
     verifier = VERIFIERS[name]
-    return replace(verifier, draw=lambda chance, q, counts: verifier.draw(chance, torch.tensor(q), counts))
+    return replace(
+        verifier, draw=lambda chance, q, counts: verifier.draw(chance, torch.tensor(q), counts)
+    )
 
 
-def drafted(tree: Tree, verifier: Verifier, q: Model, prefix: Text, chance: Any) -> tuple[list[int], list[Text]]:
+def drafted(
+    tree: Tree, verifier: Verifier, q: Model, prefix: Text, chance: Any
+) -> tuple[list[int], list[Text]]:
     """(tokens, contexts) of every node: children drawn from q(context) of their parent, breadth first."""
-    tokens, contexts = [-1] * len(tree), [prefix] * len(tree)
+    tokens = [-1] * len(tree)
+    contexts = [prefix] * len(tree)
     for node, children in enumerate(tree.children):
         if children:
             drawn = verifier.draw(chance, q(contexts[node])[None], [len(children)])[0]
@@ -188,10 +216,14 @@ def drafted(tree: Tree, verifier: Verifier, q: Model, prefix: Text, chance: Any)
     return tokens, contexts
 
 
-def step(tree: Tree, verifier: Verifier, p: Model, q: Model, chance: Any, prefix: Text = ()) -> Text:
+def step(
+    tree: Tree, verifier: Verifier, p: Model, q: Model, chance: Any, prefix: Text = ()
+) -> Text:
     """`prefix` and what one step emits after it."""
     tokens, contexts = drafted(tree, verifier, q, prefix, chance)
-    verdict = verifier.verify(tree, tokens, lambda node: p(contexts[node]), lambda node: q(contexts[node]), chance)
+    verdict = verifier.verify(
+        tree, tokens, lambda node: p(contexts[node]), lambda node: q(contexts[node]), chance
+    )
     return (*contexts[verdict.path[-1]], verdict.bonus)
 
 
@@ -203,7 +235,9 @@ def steps(count: int, tree: Tree, verifier: Verifier, p: Model, q: Model, chance
     return text
 
 
-def error(tree: Tree, verifier: Verifier, p: Model, q: Model, count: int = 1, chance: Any = Enumerator) -> Any:
+def error(
+    tree: Tree, verifier: Verifier, p: Model, q: Model, count: int = 1, chance: Any = Enumerator
+) -> Any:
     """The suite's law check: distance between what `count` steps emit, continued to one length, and the target's law."""
     length = tree.levels + 1 if count == 1 else count * tree.levels
     found = law(partial(steps, count, tree, verifier, p, q), chance)

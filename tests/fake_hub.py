@@ -69,7 +69,10 @@ class _Handler(BaseHTTPRequestHandler):
             return self._refuse(401, "RepoNotFound")
         if revision not in {"", *self.hub.revisions}:
             return self._refuse(404, "RevisionNotFound")
-        siblings = [{"rfilename": path.name, "size": path.stat().st_size, "blobId": "b" * 40} for path in folder.iterdir()]
+        siblings = [
+            {"rfilename": path.name, "size": path.stat().st_size, "blobId": "b" * 40}
+            for path in folder.iterdir()
+        ]
         about = {"_id": "x", "id": name, "sha": revision or COMMIT, "gated": name in self.hub.gated}
         body = json.dumps({**about, "siblings": siblings}).encode()
         self._head(200, {"Content-Type": "application/json", "Content-Length": str(len(body))})
@@ -84,10 +87,22 @@ class _Handler(BaseHTTPRequestHandler):
         if not path.is_file():
             return self._refuse(404, "EntryNotFound")
         data = path.read_bytes()
-        start = int(self.headers["Range"].removeprefix("bytes=").split("-")[0]) if self.headers.get("Range") else 0
+        start = (
+            int(self.headers["Range"].removeprefix("bytes=").split("-")[0])
+            if self.headers.get("Range")
+            else 0
+        )
         span = {"Content-Range": f"bytes {start}-{len(data) - 1}/{len(data)}"} if start else {}
-        self._head(206 if start else 200, {"ETag": f'"{hashlib.sha256(data).hexdigest()}"', "X-Repo-Commit": commit,
-                                           "Content-Length": str(len(data) - start), "Accept-Ranges": "bytes", **span})
+        self._head(
+            206 if start else 200,
+            {
+                "ETag": f'"{hashlib.sha256(data).hexdigest()}"',
+                "X-Repo-Commit": commit,
+                "Content-Length": str(len(data) - start),
+                "Accept-Ranges": "bytes",
+                **span,
+            },
+        )
         if body:
             self._send(data, start)
 
@@ -95,7 +110,7 @@ class _Handler(BaseHTTPRequestHandler):
         end = len(data) if self.hub.cut is None else min(len(data), start + self.hub.cut)
         with suppress(ConnectionError):  # whoever asked was stopped
             for at in range(start, end, _CHUNK):
-                self.wfile.write(data[at:min(at + _CHUNK, end)])
+                self.wfile.write(data[at : min(at + _CHUNK, end)])
                 self.wfile.flush()
                 time.sleep(self.hub.slow)
         self.close_connection = True

@@ -1,6 +1,6 @@
 """Small real tokenizers of each kind that language models have. None of them needs a file.
 
-    KINDS[kind]()   a new tokenizer of that kind
+KINDS[kind]()   a new tokenizer of that kind
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ def _numbered(*names: str) -> dict[str, int]:
     return {name: i for i, name in enumerate(dict.fromkeys(names))}
 
 
-def _fast(core: Tokenizer, added: Iterable[AddedToken] = (), **options: object
-          ) -> PreTrainedTokenizerFast:
+def _fast(
+    core: Tokenizer, added: Iterable[AddedToken] = (), **options: object
+) -> PreTrainedTokenizerFast:
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, **options)
     tokenizer.add_tokens([*added])
     return tokenizer
@@ -83,8 +84,9 @@ def word_pieces(cleanup: bool = True, clean_again: bool = False) -> PreTrainedTo
     core = Tokenizer(models.WordPiece(vocab, unk_token="[UNK]"))
     core.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     core.decoder = decoders.WordPiece("##", cleanup)
-    return _fast(core, unk_token="[UNK]", sep_token="[SEP]",
-                 clean_up_tokenization_spaces=clean_again)
+    return _fast(
+        core, unk_token="[UNK]", sep_token="[SEP]", clean_up_tokenization_spaces=clean_again
+    )
 
 
 def word_ends() -> PreTrainedTokenizerFast:

@@ -38,30 +38,63 @@ from sequoia.models.tree_forward import TreeModel
 from sequoia.models.tree_mask import Rows
 
 KINDS = ("llama", "qwen2", "qwen3", "gpt_neox", "gpt2")
-EOS, BOS = "<|endoftext|>", "<|begin|>"  # a name that some tokenizer classes would otherwise add as a piece of their own
+# a name that some tokenizer classes would otherwise add as a piece of their own
+EOS = "<|endoftext|>"
+BOS = "<|begin|>"
 VOCAB = 288
-WIDTH, LAYERS, HEADS = 32, 2, 4
-NOISE = 0.05  # share of a weight's spread; at temperature 0 the draft's first child is accepted in half of the steps or more
+WIDTH = 32
+LAYERS = 2
+HEADS = 4
+# share of a weight's spread; at temperature 0 the draft's first child is accepted in half
+# of the steps or more
+NOISE = 0.05
 PROMPTS = ("def add(a, b):\n    return", "Hello, wörld! 你好 🙂", "x")
 
-_LLAMA_LIKE = {"llama": (LlamaConfig, LlamaForCausalLM), "qwen2": (Qwen2Config, Qwen2ForCausalLM),
-               "qwen3": (Qwen3Config, Qwen3ForCausalLM)}
+_LLAMA_LIKE = {
+    "llama": (LlamaConfig, LlamaForCausalLM),
+    "qwen2": (Qwen2Config, Qwen2ForCausalLM),
+    "qwen3": (Qwen3Config, Qwen3ForCausalLM),
+}
 
 
-def tiny_pair(kind: str = "llama", dtype: str = "float32", seed: int = 0, vocab: int = VOCAB, *, noise: float = NOISE,
-              kv_heads: int = 2, context: int = 512, layers: int = LAYERS, stop: frozenset[int] | None = None) -> Pair:
+def tiny_pair(
+    kind: str = "llama",
+    dtype: str = "float32",
+    seed: int = 0,
+    vocab: int = VOCAB,
+    *,
+    noise: float = NOISE,
+    kv_heads: int = 2,
+    context: int = 512,
+    layers: int = LAYERS,
+    stop: frozenset[int] | None = None,
+) -> Pair:
     """A pair whose draft is its target with `noise` on every weight. `stop` replaces the end-of-text ids of the pair."""
     target = tiny_model(kind, seed, vocab, kv_heads, context, layers)
     return pair_of(target, noisy(target, noise, seed), tiny_tokenizer(vocab), dtype, stop)
 
 
-def same_pair(kind: str = "llama", dtype: str = "float32", seed: int = 0, vocab: int = VOCAB, **options: object) -> Pair:
+def same_pair(
+    kind: str = "llama",
+    dtype: str = "float32",
+    seed: int = 0,
+    vocab: int = VOCAB,
+    **options: object,
+) -> Pair:
     """A pair whose draft equals its target, weight by weight."""
     return tiny_pair(kind, dtype, seed, vocab, noise=0.0, **options)
 
 
-def hopeless_pair(kind: str = "llama", dtype: str = "float32", seed: int = 0, vocab: int = VOCAB, *, kv_heads: int = 2,
-                  context: int = 512, stop: frozenset[int] | None = None) -> Pair:
+def hopeless_pair(
+    kind: str = "llama",
+    dtype: str = "float32",
+    seed: int = 0,
+    vocab: int = VOCAB,
+    *,
+    kv_heads: int = 2,
+    context: int = 512,
+    stop: frozenset[int] | None = None,
+) -> Pair:
     """A pair whose draft prefers what its target likes least."""
     target = tiny_model(kind, seed, vocab, kv_heads, context)
     return pair_of(target, negated(target), tiny_tokenizer(vocab), dtype, stop)
@@ -70,8 +103,14 @@ def hopeless_pair(kind: str = "llama", dtype: str = "float32", seed: int = 0, vo
 # -- parts ---------------------------------------------------------------------------------------------------------------------
 
 
-def tiny_model(kind: str = "llama", seed: int = 0, vocab: int = VOCAB, kv_heads: int = 2, context: int = 512,
-               layers: int = LAYERS) -> torch.nn.Module:
+def tiny_model(
+    kind: str = "llama",
+    seed: int = 0,
+    vocab: int = VOCAB,
+    kv_heads: int = 2,
+    context: int = 512,
+    layers: int = LAYERS,
+) -> torch.nn.Module:
     """A random causal LM of `kind` in float32 whose next-token laws are neither flat nor one-hot."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -85,13 +124,28 @@ def tiny_model(kind: str = "llama", seed: int = 0, vocab: int = VOCAB, kv_heads:
 def _blank(kind: str, vocab: int, kv_heads: int, context: int, layers: int) -> torch.nn.Module:
     shared = {"vocab_size": vocab, "eos_token_id": 0, "bos_token_id": 1, "pad_token_id": None}
     if kind == "gpt2":
-        return GPT2LMHeadModel(GPT2Config(n_embd=WIDTH, n_layer=layers, n_head=HEADS, n_positions=context, **shared))
-    sizes = {"hidden_size": WIDTH, "num_hidden_layers": layers, "num_attention_heads": HEADS, "intermediate_size": 2 * WIDTH,
-             "max_position_embeddings": context, **shared}
+        return GPT2LMHeadModel(
+            GPT2Config(n_embd=WIDTH, n_layer=layers, n_head=HEADS, n_positions=context, **shared)
+        )
+    sizes = {
+        "hidden_size": WIDTH,
+        "num_hidden_layers": layers,
+        "num_attention_heads": HEADS,
+        "intermediate_size": 2 * WIDTH,
+        "max_position_embeddings": context,
+        **shared,
+    }
     if kind == "gpt_neox":
         return GPTNeoXForCausalLM(GPTNeoXConfig(rotary_pct=0.5, **sizes))
     config, model = _LLAMA_LIKE[kind]
-    return model(config(num_key_value_heads=kv_heads, head_dim=WIDTH // HEADS, tie_word_embeddings=kind == "qwen2", **sizes))
+    return model(
+        config(
+            num_key_value_heads=kv_heads,
+            head_dim=WIDTH // HEADS,
+            tie_word_embeddings=kind == "qwen2",
+            **sizes,
+        )
+    )
 
 
 def _draw(name: str, weight: torch.Tensor) -> None:
@@ -110,14 +164,20 @@ def noisy(model: torch.nn.Module, noise: float, seed: int = 0) -> torch.nn.Modul
     generator = torch.Generator().manual_seed(seed + 1)
     with torch.no_grad():
         for weight in copied.parameters():
-            weight.add_(torch.randn(weight.shape, generator=generator), alpha=noise * float(weight.std()))
+            weight.add_(
+                torch.randn(weight.shape, generator=generator), alpha=noise * float(weight.std())
+            )
     return copied
 
 
 def negated(model: torch.nn.Module) -> torch.nn.Module:
     """A copy with all logits of the opposite sign: its last normalisation is turned."""
     copied = copy.deepcopy(model)
-    last = [module for name, module in copied.named_modules() if name.endswith(("model.norm", "final_layer_norm", "ln_f"))]
+    last = [
+        module
+        for name, module in copied.named_modules()
+        if name.endswith(("model.norm", "final_layer_norm", "ln_f"))
+    ]
     with torch.no_grad():
         for weight in last[-1].parameters():
             weight.neg_()
@@ -130,16 +190,23 @@ def tiny_tokenizer(vocab: int = VOCAB, pieces: tuple[str, ...] = ()) -> PreTrain
     Under 258 pieces not every byte has one: the bytes of an alphabet come first, and others have no token.
     `pieces` take the place of the last ones, for tokenizers that differ.
     """
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet(), key=lambda piece: (not piece.islower(), piece))
+    alphabet = sorted(
+        pre_tokenizers.ByteLevel.alphabet(), key=lambda piece: (not piece.islower(), piece)
+    )
     letters = [a + b for a in "etaoinsrhl" for b in "etaoinsrhl"]
-    wanted = [*[EOS, BOS, *alphabet, *letters][:vocab - len(pieces)], *pieces]
+    wanted = [*[EOS, BOS, *alphabet, *letters][: vocab - len(pieces)], *pieces]
     merges = [(piece[0], piece[1]) for piece in wanted[2:] if piece in letters]
     core = Tokenizer(models.BPE({piece: i for i, piece in enumerate(wanted)}, merges))
-    core.pre_tokenizer, core.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    core.pre_tokenizer, core.decoder = (
+        pre_tokenizers.ByteLevel(add_prefix_space=False),
+        decoders.ByteLevel(),
+    )
     return PreTrainedTokenizerFast(tokenizer_object=core, eos_token=EOS, bos_token=BOS)
 
 
-def save(model: torch.nn.Module, folder: Path, tokenizer: PreTrainedTokenizerFast | None = None) -> str:
+def save(
+    model: torch.nn.Module, folder: Path, tokenizer: PreTrainedTokenizerFast | None = None
+) -> str:
     """Write model and tokenizer as `load_pair` wants them; the folder's name."""
     transformers_logging.disable_progress_bar()
     model.save_pretrained(folder)
@@ -147,13 +214,25 @@ def save(model: torch.nn.Module, folder: Path, tokenizer: PreTrainedTokenizerFas
     return str(folder)
 
 
-def pair_of(target: torch.nn.Module, draft: torch.nn.Module, tokenizer: PreTrainedTokenizerFast, dtype: str = "float32",
-            stop: frozenset[int] | None = None) -> Pair:
+def pair_of(
+    target: torch.nn.Module,
+    draft: torch.nn.Module,
+    tokenizer: PreTrainedTokenizerFast,
+    dtype: str = "float32",
+    stop: frozenset[int] | None = None,
+) -> Pair:
     """The two models saved, loaded again and checked by `load_pair`. float64, which it does not offer, is made of its float32."""
     with tempfile.TemporaryDirectory() as folder:
-        target_ref, draft_ref = (save(model, Path(folder) / name, tokenizer) for name, model in
-                                 (("target", target), ("draft", draft)))
-        pair = load_pair(draft=draft_ref, target=target_ref, device="cpu", dtype="float32" if dtype == "float64" else dtype)
+        target_ref, draft_ref = (
+            save(model, Path(folder) / name, tokenizer)
+            for name, model in (("target", target), ("draft", draft))
+        )
+        pair = load_pair(
+            draft=draft_ref,
+            target=target_ref,
+            device="cpu",
+            dtype="float32" if dtype == "float64" else dtype,
+        )
     if dtype == "float64":
         pair = dataclasses.replace(pair, target=_doubled(pair.target), draft=_doubled(pair.draft))
     return pair if stop is None else dataclasses.replace(pair, stop=stop)
@@ -172,6 +251,8 @@ def tree_logits(model: TreeModel) -> torch.Tensor:
     """(rows, vocab): a prompt's last token, a tree after it, and what follows once a path of the tree is kept: three passes."""
     context = model.open(64)
     first = context.extend([3, 1, 4, 1, 5, 9, 2, 6])
-    tree = context.forward([7 + i for i in range(len(BUSHY))], Rows(BUSHY, range(len(BUSHY)), context))
+    tree = context.forward(
+        [7 + i for i in range(len(BUSHY))], Rows(BUSHY, range(len(BUSHY)), context)
+    )
     context.keep(BUSHY.path(len(BUSHY) - 1))
     return torch.cat((first[None], tree, context.extend([11, 12])[None]))

@@ -20,7 +20,13 @@ def fit(results: Iterable[Any], wanted: Law) -> float:
     rare = {result for result, count in expected.items() if count < 5}  # pooled into one cell
     cells = [(counts[result], count) for result, count in expected.items() if result not in rare]
     if rare:
-        cells.append((sum(counts[result] for result in rare), sum(expected[result] for result in rare)))
+        cells.append(
+            (sum(counts[result] for result in rare), sum(expected[result] for result in rare))
+        )
     square = sum((seen - count) ** 2 / count for seen, count in cells)
-    return float(torch.special.gammaincc(torch.tensor((len(cells) - 1) / 2, dtype=torch.float64),
-                                         torch.tensor(square / 2, dtype=torch.float64)))
+    return float(
+        torch.special.gammaincc(
+            torch.tensor((len(cells) - 1) / 2, dtype=torch.float64),
+            torch.tensor(square / 2, dtype=torch.float64),
+        )
+    )

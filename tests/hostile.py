@@ -22,7 +22,8 @@ from safetensors.torch import load_file, save_file
 Spoil = Callable[[Path], None]
 Folders = dict[str, Spoil]
 DEEP = 100_000  # levels of brackets
-EMBEDDING, LAST = "model.embed_tokens.weight", "lm_head.weight"
+EMBEDDING = "model.embed_tokens.weight"
+LAST = "lm_head.weight"
 PROJECTION = "model.layers.0.self_attn.q_proj.weight"
 
 
@@ -261,7 +262,8 @@ def config_fields() -> Folders:
 
 # -- one file of weights ---------------------------------------------------------------------------
 
-WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
+WEIGHTS = "model.safetensors"
+INDEX = "model.safetensors.index.json"
 
 
 def cut(at: Callable[[int], int]) -> Spoil:
@@ -762,7 +764,7 @@ def tokenizers() -> Folders:
         "no fields": "{}",
         "deep": deep("model"),
         "not UTF-8": b'{"\xff": 1}',
-            }
+    }
     patterns = {
         "backtracks on a": splitting("(a+)+$"),
         "backtracks on spaces": splitting(r"(\s+)*\S\d"),

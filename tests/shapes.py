@@ -20,7 +20,12 @@ def _forests(n: int) -> tuple[Nested, ...]:
     """All ordered forests of `n` nodes."""
     if n == 0:
         return ((),)
-    return tuple((first, *rest) for m in range(1, n + 1) for first in _forests(m - 1) for rest in _forests(n - m))
+    return tuple(
+        (first, *rest)
+        for m in range(1, n + 1)
+        for first in _forests(m - 1)
+        for rest in _forests(n - m)
+    )
 
 
 def _parents(tree: Nested, parent: int = -1, start: int = 0) -> list[int]:

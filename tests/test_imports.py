@@ -41,7 +41,9 @@ def name_of(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-FILES = {name_of(path): path for folder in ("sequoia", "ui") for path in (ROOT / folder).rglob("*.py")}
+FILES = {
+    name_of(path): path for folder in ("sequoia", "ui") for path in (ROOT / folder).rglob("*.py")
+}
 
 
 def modules_in(source: str, module: str, is_package: bool) -> set[str]:

@@ -32,7 +32,9 @@ def residual_of_absolute_differences(residual: np.ndarray, draft: np.ndarray, to
 def residual_without_the_token_only(residual: np.ndarray, draft: np.ndarray, token: int) -> Laws:
     rest = residual.copy()
     rest[token] *= 0
-    return (normalised(rest) if rest.any() else residual), *without_replacement(residual, draft, token)[1:]
+    return (normalised(rest) if rest.any() else residual), *without_replacement(
+        residual, draft, token
+    )[1:]
 
 
 def q_not_renormalised(residual: np.ndarray, draft: np.ndarray, token: int) -> Laws:
@@ -43,5 +45,11 @@ def q_not_renormalised(residual: np.ndarray, draft: np.ndarray, token: int) -> L
 
 q_not_masked = with_replacement  # right for independent draws, wrong for these
 
-REJECTIONS = [p_for_every_sibling, residual_after_masking, residual_of_absolute_differences, residual_without_the_token_only,
-              q_not_masked, q_not_renormalised]
+REJECTIONS = [
+    p_for_every_sibling,
+    residual_after_masking,
+    residual_of_absolute_differences,
+    residual_without_the_token_only,
+    q_not_masked,
+    q_not_renormalised,
+]

@@ -33,12 +33,18 @@ class View(Protocol):
 def page(room: EngineRoom, limits: Limits, online: bool | None = None) -> gr.Blocks:
     """The page as Blocks with its queue. Further views become tabs beside the live one. online: whether the hub may be asked for
     models that a visitor wants, None for yes unless HF_HUB_OFFLINE is set."""
-    with gr.Blocks(title=TITLE, analytics_enabled=False, fill_width=True, delete_cache=(600, 3600)) as blocks:
+    with gr.Blocks(
+        title=TITLE, analytics_enabled=False, fill_width=True, delete_cache=(600, 3600)
+    ) as blocks:
         header = component.header(room.told if limits.models else None)
         live = LiveView(room, limits, header)
         hardware = HardwareTab(room, limits, live)
-        views: dict[str, View] = {"Decode": live, "Race": RaceTab(room, limits, live),
-                                  "Lab": LabTab(room, limits, live, hardware), "Hardware": hardware}
+        views: dict[str, View] = {
+            "Decode": live,
+            "Race": RaceTab(room, limits, live),
+            "Lab": LabTab(room, limits, live, hardware),
+            "Hardware": hardware,
+        }
         if limits.models:
             views["Models"] = ModelsTab(room, limits, online)
         _lay_out(views)
@@ -59,7 +65,20 @@ def _lay_out(views: dict[str, View]) -> None:
 
 def launch_options(limits: Limits) -> dict[str, Any]:
     """Arguments of `launch` that do not depend on where the page is served."""
-    return {"theme": theme(), "head": component.head() + lab.head() + hardware_tab.head() + race_tab.head() + models_tab.head(),
-            "favicon_path": str(FOLDER / "favicon.svg"),
-            "footer_links": [], "run_history": False, "show_error": False, "ssr_mode": False, "mcp_server": False,
-            "max_file_size": limits.upload, "state_session_capacity": 96, "quiet": True}
+    return {
+        "theme": theme(),
+        "head": component.head()
+        + lab.head()
+        + hardware_tab.head()
+        + race_tab.head()
+        + models_tab.head(),
+        "favicon_path": str(FOLDER / "favicon.svg"),
+        "footer_links": [],
+        "run_history": False,
+        "show_error": False,
+        "ssr_mode": False,
+        "mcp_server": False,
+        "max_file_size": limits.upload,
+        "state_session_capacity": 96,
+        "quiet": True,
+    }

@@ -40,8 +40,12 @@ def record_race(prompt: str, policy: Policy, room: EngineRoom) -> str:
     """Carry out a race of the usual lanes and give back the text of its file. Raises SequoiaError where it fails."""
     lanes = [(kind, ", ".join(map(str, SHAPES[kind].start)), "sequoia") for kind in START]
     asked = {name: getattr(policy, name) for name in POLICY}
-    race = RaceRun(RaceOrder.parse({**asked, "prompt": prompt, "lanes": lanes, "check": True}, LOCAL), room, LOCAL,
-                   Shelf(1, LOCAL.weight))
+    race = RaceRun(
+        RaceOrder.parse({**asked, "prompt": prompt, "lanes": lanes, "check": True}, LOCAL),
+        room,
+        LOCAL,
+        Shelf(1, LOCAL.weight),
+    )
     race.start()
     for _ in race.messages():
         pass
@@ -52,22 +56,33 @@ def record_race(prompt: str, policy: Policy, room: EngineRoom) -> str:
 
 def main() -> None:
     known = {preset.name: preset for preset in presets()}
-    parser = argparse.ArgumentParser(prog="python -m ui.record", description=str(__doc__).splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m ui.record", description=str(__doc__).splitlines()[0]
+    )
     parser.add_argument("name", help="name of the file, without .json")
     parser.add_argument("--preset", default=presets()[0].name, choices=known, help="the prompt")
     parser.add_argument("--tokens", type=int, default=128)
     parser.add_argument("--temperature", type=float, default=TEMPERATURE)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--tree", default="planned", choices=[k for k, s in SHAPES.items() if not s.fields or k == "best"])
+    parser.add_argument(
+        "--tree",
+        default="planned",
+        choices=[k for k, s in SHAPES.items() if not s.fields or k == "best"],
+    )
     parser.add_argument("--nodes", type=int, default=64, help="for --tree best")
     parser.add_argument("--levels", type=int, default=8, help="for --tree best")
     parser.add_argument("--race", action="store_true", help="record a race instead of a run")
     asked = parser.parse_args()
     policy = Policy(temperature=asked.temperature, max_new_tokens=asked.tokens, seed=asked.seed)
-    prompt, wish = known[asked.preset].text, Wish(asked.tree, (asked.nodes, asked.levels))
+    prompt = known[asked.preset].text
+    wish = Wish(asked.tree, (asked.nodes, asked.levels))
     room = EngineRoom(load_pair, 1)
     room.open()
-    text = record_race(prompt, policy, room) if asked.race else record(Order(prompt, policy, wish), room)
+    text = (
+        record_race(prompt, policy, room)
+        if asked.race
+        else record(Order(prompt, policy, wish), room)
+    )
     path = (tab.RACES if asked.race else recordings.RUNS) / f"{asked.name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")

@@ -46,7 +46,12 @@ class Acceptance:
         """`rates[k] = first * (k + 1) ** -exponent`, exponent 0 to 100."""
         exponent = number(exponent, "exponent", 0, 100, BadAcceptance)
         first = number(first, "first rate", 0, 1, BadAcceptance)
-        return cls(tuple(first * k**-exponent for k in range(1, whole(length, "length", 1, MAX_RATES, BadAcceptance) + 1)))
+        return cls(
+            tuple(
+                first * k**-exponent
+                for k in range(1, whole(length, "length", 1, MAX_RATES, BadAcceptance) + 1)
+            )
+        )
 
     def fit_power_law(self) -> tuple[float, float]:
         """(first, exponent) of the power law nearest to the positive rates; raises BadAcceptance for fewer than two.
@@ -54,14 +59,19 @@ class Acceptance:
         A line through log rate over log rank, by least squares. Points weigh as much as their rate, because the
         logarithm of a counted rate has a variance inverse to it.
         """
-        points = [(math.log(k), math.log(rate), rate) for k, rate in enumerate(self.rates, start=1) if rate > 0]
+        points = [
+            (math.log(k), math.log(rate), rate)
+            for k, rate in enumerate(self.rates, start=1)
+            if rate > 0
+        ]
         if len(points) < 2:
             raise BadAcceptance(f"a power law needs 2 positive rates, not {len(points)}")
         total = math.fsum(w for _, _, w in points)
         x_mean = math.fsum(w * x for x, _, w in points) / total
         y_mean = math.fsum(w * y for _, y, w in points) / total
-        slope = (math.fsum(w * (x - x_mean) * (y - y_mean) for x, y, w in points)
-                 / math.fsum(w * (x - x_mean) ** 2 for x, _, w in points))
+        slope = math.fsum(w * (x - x_mean) * (y - y_mean) for x, y, w in points) / math.fsum(
+            w * (x - x_mean) ** 2 for x, _, w in points
+        )
         return math.exp(y_mean - slope * x_mean), -slope
 
     def to_json(self) -> str:
@@ -77,7 +87,8 @@ def non_increasing(values: Sequence[float]) -> list[float]:
     """The non-increasing sequence nearest to `values` in least squares, by pooling adjacent violators: O(n)."""
     pools: list[tuple[float, int]] = []  # (mean, members)
     for value in values:
-        mean, members = value, 1
+        mean = value
+        members = 1
         while pools and pools[-1][0] < mean:
             other, count = pools.pop()
             mean = (mean * members + other * count) / (members + count)
@@ -95,5 +106,7 @@ def _checked(rates: Any) -> tuple[float, ...]:
         raise BadAcceptance(f"an acceptance vector with {count}; allowed are 1 to {MAX_RATES}")
     rates = tuple(number(rate, f"rates[{k}]", 0, 1, BadAcceptance) for k, rate in enumerate(rates))
     if (total := math.fsum(rates)) > 1 + _ROUNDING:
-        raise BadAcceptance(f"acceptance rates sum to {total:.10g}; they exclude each other, so the sum is at most 1")
+        raise BadAcceptance(
+            f"acceptance rates sum to {total:.10g}; they exclude each other, so the sum is at most 1"
+        )
     return rates

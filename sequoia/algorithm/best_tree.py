@@ -32,7 +32,8 @@ def expected_tokens(tree: Tree, acceptance: Acceptance) -> float:
 
 def scores(tree: Tree, acceptance: Acceptance) -> list[float]:
     """f(v) of each node: the product of the rates on its way down from the root, whose own score is 1."""
-    rates, result = acceptance.rates, [1.0]
+    rates = acceptance.rates
+    result = [1.0]
     for parent, rank in zip(tree.parents[1:], tree.ranks[1:], strict=True):
         result.append(result[parent] * rates[rank] if rank < len(rates) else 0.0)
     return result
@@ -80,7 +81,7 @@ class Growth:
 
     def tree(self, n: int) -> Tree:
         """The best tree of `n` nodes."""
-        return Tree.from_parents(self.parents[:self._size(n)])
+        return Tree.from_parents(self.parents[: self._size(n)])
 
     def expected(self, n: int) -> float:
         """Expected tokens of the best tree of `n` nodes."""
@@ -122,8 +123,10 @@ def _by_score(rates: tuple[float, ...], nodes: int, levels: int) -> Iterator[tup
 def _refuse_increase(acceptance: Acceptance) -> None:
     for k, (left, right) in enumerate(pairwise(acceptance.rates)):
         if left < right:
-            raise BadAcceptance(f"best-first growth needs rates that never increase, but rates[{k + 1}] = {right:g} "
-                                f"is above rates[{k}] = {left:g}; smooth the vector or use the table")
+            raise BadAcceptance(
+                f"best-first growth needs rates that never increase, but rates[{k + 1}] = {right:g} "
+                f"is above rates[{k}] = {left:g}; smooth the vector or use the table"
+            )
 
 
 # -- the table -------------------------------------------------------------------------------------------------
@@ -154,7 +157,8 @@ class DPTable:
     acceptance: Acceptance
     nodes: int
     levels: int | None
-    _cells: tuple[np.ndarray, ...] = field(repr=False)  # per level (branches, nodes); the last serves all higher levels
+    # per level (branches, nodes); the last serves all higher levels
+    _cells: tuple[np.ndarray, ...] = field(repr=False)
     _best: tuple[np.ndarray, ...] = field(repr=False)  # per level (nodes): G
 
     def value(self, n: int, levels: int, branches: int) -> float:
@@ -176,11 +180,15 @@ class DPTable:
         """The choice that T[n, levels, branches] rests on, the smallest last subtree among equals."""
         n, levels, branches = self._index(n, levels, branches)
         if branches == 0 or self._column(levels, branches)[n] == -np.inf:
-            raise BadTree(f"cell n = {n}, levels = {levels}, branches = {branches} has no split: "
-                          f"{'the root has no child' if branches == 0 else 'no such tree exists'}")
-        rates, below, rest = self.acceptance.rates, self._best_of(levels - 1), self._column(levels, branches - 1)
+            raise BadTree(
+                f"cell n = {n}, levels = {levels}, branches = {branches} has no split: "
+                f"{'the root has no child' if branches == 0 else 'no such tree exists'}"
+            )
+        rates = self.acceptance.rates
+        below = self._best_of(levels - 1)
+        rest = self._column(levels, branches - 1)
         rate = rates[branches - 1] if branches <= len(rates) else 0.0
-        sums = rest[n - 1:0:-1] + _scaled(rate, below[1:n])  # (m,)
+        sums = rest[n - 1 : 0 : -1] + _scaled(rate, below[1:n])  # (m,)
         m = int(sums.argmax()) + 1
         return Split(m, self._branches(m, levels - 1), float(rest[n - m]), rate, float(below[m]))
 
@@ -189,7 +197,9 @@ class DPTable:
         n, levels, given = self._index(n, levels, 0 if branches is None else branches)
         branches = self._branches(n, levels) if branches is None else given
         if self._column(levels, branches)[n] == -np.inf:
-            raise BadTree(f"no tree has {n} nodes, at most {levels} levels and {branches} root children")
+            raise BadTree(
+                f"no tree has {n} nodes, at most {levels} levels and {branches} root children"
+            )
         return Tree(tuple(self._parents(n, levels, branches)))
 
     def _parents(self, n: int, levels: int, branches: int) -> Iterator[int]:
@@ -247,24 +257,29 @@ def dp_table(acceptance: Acceptance, nodes: int, levels: int | None = None) -> D
     layers = [_level(rates, nodes, np.full(nodes + 1, -np.inf))]
     while len(layers) < cap:
         if (len(layers) + 1) * layers[0][0].size > MAX_CELLS:
-            raise BadTree(f"a table of {nodes} nodes, {cap} levels and {len(rates)} branches is over the {MAX_CELLS} cells "
-                          "allowed; ask for fewer nodes or levels")
+            raise BadTree(
+                f"a table of {nodes} nodes, {cap} levels and {len(rates)} branches is over the {MAX_CELLS} cells "
+                "allowed; ask for fewer nodes or levels"
+            )
         layers.append(_level(rates, nodes, layers[-1][1]))
         if np.array_equal(layers[-1][1], layers[-2][1]):
             break  # one level more changed nothing, so no further one does
     return DPTable(acceptance, nodes, levels, *zip(*layers, strict=True))
 
 
-def _level(rates: np.ndarray, nodes: int, below: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+def _level(
+    rates: np.ndarray, nodes: int, below: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
     """T (branches, nodes) and G (nodes,) of one level, given G of the level below; None: the level below is this one."""
     cells = np.full((len(rates) + 1, nodes + 1), -np.inf)
     best = np.full(nodes + 1, -np.inf)
     cells[0, 1] = best[1] = 1.0
     gains = _scaled(rates[:, None], best if below is None else below)  # (branches, m): a[b] G(m)
     for n in range(2, nodes + 1):
-        cells[1:, n] = (cells[:-1, n - 1:0:-1] + gains[:, 1:n]).max(axis=1)
+        cells[1:, n] = (cells[:-1, n - 1 : 0 : -1] + gains[:, 1:n]).max(axis=1)
         top = cells[:, n].max()
-        best[n] = top if top > -np.inf else cells[-1, :n].max()  # two levels: n - 1 leaves, some beyond the vector
+        # two levels: n - 1 leaves, some beyond the vector
+        best[n] = top if top > -np.inf else cells[-1, :n].max()
         if below is None:
             gains[:, n] = _scaled(rates, best[n])
     return cells, best
@@ -278,7 +293,7 @@ def _scaled(rates: np.ndarray | float, values: np.ndarray) -> np.ndarray:
 def _useful(acceptance: Acceptance, nodes: int) -> np.ndarray:
     """The rates a tree of `nodes` nodes can use: up to the last positive one, and at least one."""
     last = max((k for k, rate in enumerate(acceptance.rates) if rate > 0), default=0)
-    return np.array(acceptance.rates[:min(last + 1, max(nodes - 1, 1))])
+    return np.array(acceptance.rates[: min(last + 1, max(nodes - 1, 1))])
 
 
 def _sizes(nodes: int, levels: int | None) -> tuple[int, int]:

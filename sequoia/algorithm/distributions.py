@@ -12,7 +12,8 @@ import torch
 from sequoia.algorithm.sampling_params import Policy
 from sequoia.errors import BadModel
 
-_COLDEST = 1e-30  # colder ones give the same rows, and would overflow logits into infinity and the rows into NaN
+# colder ones give the same rows, and would overflow logits into infinity and the rows into NaN
+_COLDEST = 1e-30
 _SPARE = 1e-6  # share of the draft's law spread over what top-p cut off
 
 
@@ -30,7 +31,9 @@ def target_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
 def row_warp(policy: Policy) -> Callable[[torch.Tensor], np.ndarray]:
     """What makes `target_rows` of one row of logits (vocab,), on the host, as a walk asks for them, with fewer operations."""
     warp = target_warp(policy)
-    return lambda logits: _greedy_row(logits) if policy.temperature == 0 and logits.is_cpu else _row(warp(logits))
+    return lambda logits: (
+        _greedy_row(logits) if policy.temperature == 0 and logits.is_cpu else _row(warp(logits))
+    )
 
 
 def target_warp(policy: Policy) -> Warp:
@@ -69,8 +72,10 @@ def nucleus(probs: torch.Tensor, top_p: float) -> torch.Tensor:
     """(..., vocab) `probs` cut to the smallest set of most probable tokens whose mass reaches `top_p`, renormalised."""
     if top_p >= 1:
         return probs
-    ordered, tokens = probs.sort(dim=-1, descending=True, stable=True)  # of equals, the lower id comes first
-    before = torch.nn.functional.pad(ordered.cumsum(-1)[..., :-1], (1, 0))  # mass of the tokens ahead of each
+    # of equals, the lower id comes first
+    ordered, tokens = probs.sort(dim=-1, descending=True, stable=True)
+    # mass of the tokens ahead of each
+    before = torch.nn.functional.pad(ordered.cumsum(-1)[..., :-1], (1, 0))
     kept = torch.zeros_like(probs).scatter_(-1, tokens, ordered.masked_fill_(before >= top_p, 0))
     return kept / kept.sum(-1, keepdim=True)
 
@@ -98,7 +103,8 @@ def _one_hot(logits: torch.Tensor) -> torch.Tensor:
 
 def _greedy_row(logits: torch.Tensor) -> np.ndarray:
     """`_one_hot` of one row (vocab,) on a CPU. Raises BadModel as `checked` does."""
-    row = (logits.float() if logits.dtype == torch.bfloat16 else logits).numpy()  # a type that numpy lacks
+    # a type that numpy lacks
+    row = (logits.float() if logits.dtype == torch.bfloat16 else logits).numpy()
     token = row.argmax()  # a NaN counts as the greatest
     if not np.isfinite(row[token]):
         raise overflowed("target")
@@ -124,4 +130,6 @@ def checked(laws: torch.Tensor, whose: str) -> torch.Tensor:
 
 
 def overflowed(whose: str) -> BadModel:
-    return BadModel(f"the {whose}'s logits hold NaN or infinity, not finite numbers: its number type has overflowed")
+    return BadModel(
+        f"the {whose}'s logits hold NaN or infinity, not finite numbers: its number type has overflowed"
+    )

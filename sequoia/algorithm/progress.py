@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 
 from sequoia.algorithm.step_trace import StepTrace
 
-Progress = Callable[[float], None]  # told the share done, 0 to 1, after every pass or step; what it raises ends the measurement
+# told the share done, 0 to 1, after every pass or step; what it raises ends the measurement
+Progress = Callable[[float], None]
 
 
 def part(progress: Progress, number: int, of: int) -> Progress:
@@ -16,7 +17,8 @@ def part(progress: Progress, number: int, of: int) -> Progress:
 
 def followed(steps: Iterable[StepTrace], tokens: int, progress: Progress) -> list[StepTrace]:
     """All of `steps`, with the share made of `tokens` told after each."""
-    traces, made = [], 0
+    traces = []
+    made = 0
     for trace in steps:
         traces.append(trace)
         made += len(trace.emitted)

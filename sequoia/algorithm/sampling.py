@@ -16,12 +16,17 @@ import torch
 
 from sequoia.errors import BadModel
 
-_FEW = 32  # children up to which drawing one after the other is cheaper than a race over the vocabulary
-_FEW_LIKELIEST = 8  # children up to which looking for the greatest again and again is cheaper than a partial sort
-_SCRAPS = 1e-12  # share of the law that must be left to go on drawing from it; less is lost in rounding, and raced for
+# children up to which drawing one after the other is cheaper than a race over the vocabulary
+_FEW = 32
+# children up to which looking for the greatest again and again is cheaper than a partial sort
+_FEW_LIKELIEST = 8
+# share of the law that must be left to go on drawing from it; less is lost in
+# rounding, and raced for
+_SCRAPS = 1e-12
 _SURE = 0.999  # a law's sum is off 1 by less than what is missing here
 Drawn = list[list[int]]  # tokens for each row, in draft order
-_ZERO_TIER = 1e-300  # so far below the least positive float32 (1e-45) that such tokens lose every race against it
+# so far below the least positive float32 (1e-45) that such tokens lose every race against it
+_ZERO_TIER = 1e-300
 
 
 class Chance(Protocol):
@@ -49,7 +54,8 @@ class Seeded:
     """Production randomness: fresh draws at every call from generators that belong to one run."""
 
     def __init__(self, seed: int, device: torch.device | str = "cpu") -> None:
-        self._host, self._drafting = random.Random(seed), random.Random(f"drafting {seed}")
+        self._host = random.Random(seed)
+        self._drafting = random.Random(f"drafting {seed}")
         self._device = torch.Generator(device).manual_seed(seed)
 
     def accept(self, d: float, r: float) -> tuple[bool, float]:
@@ -59,7 +65,9 @@ class Seeded:
     def pick(self, weights: np.ndarray) -> int:
         heights = weights.cumsum(dtype=np.float64).data
         if not 0 < heights[-1] < math.inf:
-            raise BadModel(f"probabilities that add up to {heights[-1]} and not to 1: the model's numbers have overflowed")
+            raise BadModel(
+                f"probabilities that add up to {heights[-1]} and not to 1: the model's numbers have overflowed"
+            )
         # u <= 1 - 2**-53, so u * total rounds to less than the total and the search ends at a token with weight.
         return bisect_right(heights, self._host.random() * heights[-1])
 
@@ -82,21 +90,28 @@ class Seeded:
         for row, (token, count) in enumerate(zip(laws.argmax(-1).tolist(), counts, strict=True)):
             u = self._drafting.random()
             sure = count == 1 and u < laws.item(row, token) * _SURE
-            drawn.append([token] if sure else self._one_by_one(q[row], token, u, count) if count else [])
+            drawn.append(
+                [token] if sure else self._one_by_one(q[row], token, u, count) if count else []
+            )
         return drawn
 
     def _one_by_one(self, law: torch.Tensor, top: int, u: float, count: int) -> list[int]:
         """`count` distinct tokens of one law (vocab,) whose most probable one is `top`, the first by `u`: the stretches of those
         drawn before are left out."""
-        heights = law.cumsum(-1, dtype=torch.float64).numpy().data  # bisect takes less than numpy's search
+        # bisect takes less than numpy's search
+        heights = law.cumsum(-1, dtype=torch.float64).numpy().data
         total = left = heights[-1]
         start, length = _stretch(heights, top)
         at = u * total - length  # along the others
         token = top if at < 0 else bisect_right(heights, at if at < start else at + length)
         if count == 1 and token < len(heights):  # for speed: the loop says the same
             return [token]
-        order, gone = list[int](), list[tuple[float, float]]()  # gone: stretches as (start, length), increasing
-        while left > _SCRAPS * total and token < len(heights) and token not in order:  # the last two by rounding alone
+        # gone: stretches as (start, length), increasing
+        order = list[int]()
+        gone = list[tuple[float, float]]()
+        while (
+            left > _SCRAPS * total and token < len(heights) and token not in order
+        ):  # the last two by rounding alone
             order.append(token)
             if len(order) == count:
                 return order
@@ -115,14 +130,24 @@ class Seeded:
     def independent(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
         if q.is_cpu:
             heights = q.cumsum(-1, dtype=torch.float64).numpy()  # (rows, vocab)
-            return [row[:-1].searchsorted([self._drafting.random() * row[-1] for _ in range(count)], side="right").tolist()
-                    for row, count in zip(heights, counts, strict=True)]
+            return [
+                row[:-1]
+                .searchsorted(
+                    [self._drafting.random() * row[-1] for _ in range(count)], side="right"
+                )
+                .tolist()
+                for row, count in zip(heights, counts, strict=True)
+            ]
         return _cut(self.repeated(q, max(counts)), counts)
 
     def repeated(self, q: torch.Tensor, k: int) -> torch.Tensor:
         """(rows, k) tokens as `independent` draws them, left on their device."""
         heights = q.cumsum(-1, dtype=torch.float64)  # (rows, vocab)
-        return torch.searchsorted(heights[:, :-1].contiguous(), self.noise((len(q), k), q.device) * heights[:, -1:], right=True)
+        return torch.searchsorted(
+            heights[:, :-1].contiguous(),
+            self.noise((len(q), k), q.device) * heights[:, -1:],
+            right=True,
+        )
 
     def noise(self, shape: Sequence[int], device: torch.device) -> torch.Tensor:
         """Fresh float64 in [0, 1). Coarser noise never draws the rare tokens that verification then counts as drawable."""
@@ -148,7 +173,8 @@ class Greedy(Seeded):
     """The limit of all draws as the temperature goes to 0: the k most probable tokens in order, without noise."""
 
     def pick(self, weights: np.ndarray) -> int:
-        return int(weights.argmax())  # what is left of a law of one token is that token; who asks has seen that it is one
+        # what is left of a law of one token is that token; who asks has seen that it is one
+        return int(weights.argmax())
 
     def without_replacement(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
         return likeliest(q, counts)
@@ -156,7 +182,8 @@ class Greedy(Seeded):
     def successive(self, q: torch.Tensor, k: int) -> torch.Tensor:
         return q.topk(k).indices
 
-    independent, repeated = without_replacement, successive
+    independent = without_replacement
+    repeated = successive
 
 
 def likeliest(q: torch.Tensor, counts: Sequence[int]) -> Drawn:
@@ -164,14 +191,17 @@ def likeliest(q: torch.Tensor, counts: Sequence[int]) -> Drawn:
     if q.is_cpu and max(counts) <= _FEW_LIKELIEST:
         laws = q.numpy()
         tops = laws.argmax(-1).tolist()
-        return [_greatest(law, top, count) if count > 1 else [top] * count
-                for law, top, count in zip(laws, tops, counts, strict=True)]
+        return [
+            _greatest(law, top, count) if count > 1 else [top] * count
+            for law, top, count in zip(laws, tops, counts, strict=True)
+        ]
     return _cut(q.topk(max(counts)).indices, counts)
 
 
 def _greatest(law: np.ndarray, top: int, count: int) -> list[int]:
     """The `count` most probable tokens of one `law` (vocab,), in order, the first of which is `top`."""
-    rest, order = law.copy(), [top]
+    rest = law.copy()
+    order = [top]
     while len(order) < count:
         rest[order[-1]] = -1
         order.append(int(rest.argmax()))

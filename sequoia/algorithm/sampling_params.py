@@ -42,7 +42,9 @@ class Policy:
         for name, (check, low, high) in BOUNDS.items():
             object.__setattr__(self, name, check(getattr(self, name), name, low, high, BadPolicy))
         if not isinstance(self.ignore_eos, bool):
-            raise BadPolicy(f"ignore_eos: {validate_input.shown(self.ignore_eos)} is neither true nor false")
+            raise BadPolicy(
+                f"ignore_eos: {validate_input.shown(self.ignore_eos)} is neither true nor false"
+            )
 
     def further(self, by: int) -> Policy:
         """The same request with the seed `by` further on; after the greatest seed comes 0."""
@@ -55,5 +57,7 @@ class Policy:
             raise BadPolicy(f"settings are names with values, not {validate_input.shown(values)}")
         known = sorted(field.name for field in fields(cls))
         if unknown := [validate_input.shown(name) for name in values if name not in known]:
-            raise BadPolicy(f"unknown settings {', '.join(unknown[:4])}; known are {', '.join(known)}")
+            raise BadPolicy(
+                f"unknown settings {', '.join(unknown[:4])}; known are {', '.join(known)}"
+            )
         return cls(**values)

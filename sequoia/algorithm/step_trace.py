@@ -18,7 +18,8 @@ from sequoia.validate_input import number, read_file, shown, whole, write_file
 MAX_STEPS = 4096
 MAX_CHARS = 64 * 1024 * 1024
 MAX_ID = 2**31
-MAX_META_CHARS, MAX_META_DEPTH = 100_000, 6  # of one text in a run's meta; of its lists and objects
+MAX_META_CHARS = 100_000  # of one text in a run's meta
+MAX_META_DEPTH = 6  # of its lists and objects
 PHASES = ("draft", "verify", "overhead")
 FINISHES = ("eos", "length", "context")
 
@@ -75,13 +76,17 @@ class DecodeStats:
 
     def add(self, trace: StepTrace) -> DecodeStats:
         """These totals with one more step."""
-        ranks, trials = trace.tree.ranks, trace.verdict.trials
+        ranks = trace.tree.ranks
+        trials = trace.verdict.trials
         visited = sum(bool(trace.tree.children[node]) for node in trace.verdict.path)
         return DecodeStats(
-            self.steps + 1, self.tokens + len(trace.emitted),
-            {phase: self.seconds[phase] + trace.seconds.get(phase, 0.0) for phase in PHASES}, self.visited + visited,
+            self.steps + 1,
+            self.tokens + len(trace.emitted),
+            {phase: self.seconds[phase] + trace.seconds.get(phase, 0.0) for phase in PHASES},
+            self.visited + visited,
             _counted(self.tried, (ranks[trial.node] for trial in trials)),
-            _counted(self.accepted, (ranks[trial.node] for trial in trials if trial.accepted)))
+            _counted(self.accepted, (ranks[trial.node] for trial in trials if trial.accepted)),
+        )
 
     @property
     def total_seconds(self) -> float:
@@ -116,7 +121,7 @@ def _counted(counts: Sequence[int], ranks: Iterable[int]) -> tuple[int, ...]:
 
 def repetition(tokens: Sequence[int], n: int = 8) -> float:
     """Share of the n-grams of `tokens` that stood there before, 0 to 1. High values flatter every acceptance figure."""
-    grams = [tuple(tokens[i:i + n]) for i in range(len(tokens) - n + 1)]
+    grams = [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
     return 1 - len(set(grams)) / len(grams) if grams else 0.0
 
 
@@ -133,10 +138,16 @@ class Run:
     def to_json(self) -> str:
         """One file that the app opens again; see `Packer` for the form of a step. Raises BadTrace where it would be too large."""
         packer = Packer()
-        steps = [packer.pack(trace, text) for trace, text in zip(self.steps, self.texts, strict=True)]
+        steps = [
+            packer.pack(trace, text) for trace, text in zip(self.steps, self.texts, strict=True)
+        ]
         pieces = {str(token): piece for token, piece in self.pieces.items()}
-        return write_file({"meta": dict(self.meta), "trees": packer.trees, "pieces": pieces, "steps": steps}, "run", MAX_CHARS,
-                          BadTrace)
+        return write_file(
+            {"meta": dict(self.meta), "trees": packer.trees, "pieces": pieces, "steps": steps},
+            "run",
+            MAX_CHARS,
+            BadTrace,
+        )
 
     @classmethod
     def from_json(cls, text: str) -> Run:
@@ -160,11 +171,24 @@ class Packer:
         if number == len(self.trees):
             self.trees.append(list(trace.tree.parents))
         verdict = trace.verdict
-        return {"i": trace.index, "at": trace.prefix_len, "tree": number, "tokens": trace.tokens,
-                "q": _digits(trace.draft_p), "p": _digits(trace.target_p),
-                "trials": [[t.node, *_digits((t.p, t.q, t.u)), t.accepted, *_digits((t.mass,))] for t in verdict.trials],
-                "path": verdict.path, "bonus": verdict.bonus, "emitted": trace.emitted, "text": list(text),
-                "seconds": {phase: round(seconds, 7) for phase, seconds in trace.seconds.items()}, "finish": trace.finish}
+        return {
+            "i": trace.index,
+            "at": trace.prefix_len,
+            "tree": number,
+            "tokens": trace.tokens,
+            "q": _digits(trace.draft_p),
+            "p": _digits(trace.target_p),
+            "trials": [
+                [t.node, *_digits((t.p, t.q, t.u)), t.accepted, *_digits((t.mass,))]
+                for t in verdict.trials
+            ],
+            "path": verdict.path,
+            "bonus": verdict.bonus,
+            "emitted": trace.emitted,
+            "text": list(text),
+            "seconds": {phase: round(seconds, 7) for phase, seconds in trace.seconds.items()},
+            "finish": trace.finish,
+        }
 
 
 def _digits(values: Iterable[Any]) -> list[float | None]:
@@ -175,41 +199,78 @@ def _digits(values: Iterable[Any]) -> list[float | None]:
 
 
 def _run(data: Mapping[str, Any]) -> Run:
-    steps, trees = _list(data["steps"], "steps", MAX_STEPS), [Tree(p) for p in _list(data["trees"], "trees", MAX_STEPS)]
+    steps = _list(data["steps"], "steps", MAX_STEPS)
+    trees = [Tree(p) for p in _list(data["trees"], "trees", MAX_STEPS)]
     if not isinstance(data["meta"], dict) or not isinstance(data["pieces"], dict):
         raise BadTrace("meta and pieces of a run file must be objects")
     _check_meta(data["meta"])
-    pieces = {whole(int(token), "token id", 0, MAX_ID, BadTrace): _text(piece) for token, piece in data["pieces"].items()}
+    pieces = {
+        whole(int(token), "token id", 0, MAX_ID, BadTrace): _text(piece)
+        for token, piece in data["pieces"].items()
+    }
     traces = tuple(_step(step, index, trees) for index, step in enumerate(steps))
     if unnamed := {t for trace in traces for t in (*trace.tokens, *trace.emitted)} - pieces.keys():
-        raise BadTrace(f"token {min(unnamed)} is drafted or emitted but has no text among the pieces")
-    return Run(data["meta"], pieces, traces, tuple(tuple(map(_text, step["text"])) for step in steps))
+        raise BadTrace(
+            f"token {min(unnamed)} is drafted or emitted but has no text among the pieces"
+        )
+    return Run(
+        data["meta"], pieces, traces, tuple(tuple(map(_text, step["text"])) for step in steps)
+    )
 
 
 def _step(step: Mapping[str, Any], index: int, trees: Sequence[Tree]) -> StepTrace:
     what = f"step {index}"
     tree = trees[whole(step["tree"], f"{what}: tree", 0, len(trees) - 1, BadTrace)]
-    tokens, emitted = _ids(step["tokens"], what), _ids(step["emitted"], what)
-    draft_p, target_p = _weights(step["q"], what), _weights(step["p"], what)
+    tokens = _ids(step["tokens"], what)
+    emitted = _ids(step["emitted"], what)
+    draft_p = _weights(step["q"], what)
+    target_p = _weights(step["p"], what)
     if not len(tokens) == len(draft_p) == len(target_p) == len(tree):
-        raise BadTrace(f"{what}: {len(tokens)} tokens, {len(draft_p)} q, {len(target_p)} p for a tree of {len(tree)} nodes")
+        raise BadTrace(
+            f"{what}: {len(tokens)} tokens, {len(draft_p)} q, {len(target_p)} p for a tree of {len(tree)} nodes"
+        )
     verdict = _verdict(step, tree, tokens, what)
     follows = (*(tokens[node] for node in verdict.path[1:]), verdict.bonus)
-    if not emitted or emitted != follows[:len(emitted)] or len(_list(step["text"], "text", len(follows))) != len(emitted):
-        raise BadTrace(f"{what}: emitted tokens are not the accepted path and the bonus, each with its text")
+    if (
+        not emitted
+        or emitted != follows[: len(emitted)]
+        or len(_list(step["text"], "text", len(follows))) != len(emitted)
+    ):
+        raise BadTrace(
+            f"{what}: emitted tokens are not the accepted path and the bonus, each with its text"
+        )
     if step["finish"] not in (None, *FINISHES):
         raise BadTrace(f"{what}: finish is {shown(step['finish'])}; known are {FINISHES}")
-    seconds = {phase: number(step["seconds"][phase], f"{what}: seconds", 0, 1e6, BadTrace) for phase in PHASES}
+    seconds = {
+        phase: number(step["seconds"][phase], f"{what}: seconds", 0, 1e6, BadTrace)
+        for phase in PHASES
+    }
     whole(step["i"], f"{what}: i", index, index, BadTrace)
     prefix_len = whole(step["at"], f"{what}: at", 0, MAX_ID, BadTrace)
-    return StepTrace(index, prefix_len, tree, tokens, draft_p, target_p, verdict, emitted, seconds, step["finish"])
+    return StepTrace(
+        index,
+        prefix_len,
+        tree,
+        tokens,
+        draft_p,
+        target_p,
+        verdict,
+        emitted,
+        seconds,
+        step["finish"],
+    )
 
 
 def _verdict(step: Mapping[str, Any], tree: Tree, tokens: Sequence[int], what: str) -> Verdict:
-    path = tuple(whole(node, f"{what}: path", 0, len(tree) - 1, BadTrace) for node in _list(step["path"], "path", len(tree)))
+    path = tuple(
+        whole(node, f"{what}: path", 0, len(tree) - 1, BadTrace)
+        for node in _list(step["path"], "path", len(tree))
+    )
     if path != tree.path(path[-1] if path else 0):
         raise BadTrace(f"{what}: path {path[:8]} does not lead down the tree from its root")
-    trials = tuple(_trial(trial, tree, tokens, what) for trial in _list(step["trials"], "trials", len(tree)))
+    trials = tuple(
+        _trial(trial, tree, tokens, what) for trial in _list(step["trials"], "trials", len(tree))
+    )
     accepted = tuple(trial.node for trial in trials if trial.accepted)
     if accepted != path[1:] or any(tree.parents[trial.node] not in path for trial in trials):
         raise BadTrace(f"{what}: the trials do not lead down the path {path[:8]}")
@@ -220,18 +281,25 @@ def _trial(trial: Any, tree: Tree, tokens: Sequence[int], what: str) -> Trial:
     node, p, q, u, accepted, mass = trial
     node = whole(node, f"{what}: trial", 1, len(tree) - 1, BadTrace)
     if not isinstance(accepted, bool):
-        raise BadTrace(f"{what}: a trial was accepted or not; {shown(accepted)} is neither true nor false")
+        raise BadTrace(
+            f"{what}: a trial was accepted or not; {shown(accepted)} is neither true nor false"
+        )
     p, q, u, mass = _weights((p, q, u, mass), what)
     return Trial(node, tokens[node], p, q, u, accepted, mass)
 
 
 def _weights(values: Any, what: str) -> tuple[float | None, ...]:
-    return tuple(None if v is None else number(v, f"{what}: probability", 0, 1.00001, BadTrace)
-                 for v in _list(values, "probabilities", MAX_STEPS))
+    return tuple(
+        None if v is None else number(v, f"{what}: probability", 0, 1.00001, BadTrace)
+        for v in _list(values, "probabilities", MAX_STEPS)
+    )
 
 
 def _ids(values: Any, what: str) -> tuple[int, ...]:
-    return tuple(whole(value, f"{what}: token id", 0, MAX_ID, BadTrace) for value in _list(values, "tokens", MAX_STEPS))
+    return tuple(
+        whole(value, f"{what}: token id", 0, MAX_ID, BadTrace)
+        for value in _list(values, "tokens", MAX_STEPS)
+    )
 
 
 def _list(values: Any, what: str, most: int) -> Sequence[Any]:
@@ -244,7 +312,9 @@ def _text(value: Any, most: int = 1000) -> str:
     if not isinstance(value, str) or len(value) > most:
         raise BadTrace(f"{shown(value)} is not a text of at most {most} characters")
     if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
-        raise BadTrace(f"{value[:40]!a} holds half a character (a lone surrogate), which no page can show")
+        raise BadTrace(
+            f"{value[:40]!a} holds half a character (a lone surrogate), which no page can show"
+        )
     return value
 
 
@@ -253,7 +323,11 @@ def _check_meta(value: Any, depth: int = 0) -> None:
     if depth > MAX_META_DEPTH:
         raise BadTrace(f"meta is more than {MAX_META_DEPTH} levels deep")
     if isinstance(value, dict | list):
-        for item in [*value, *value.values()] if isinstance(value, dict) else _list(value, "meta", MAX_STEPS):
+        for item in (
+            [*value, *value.values()]
+            if isinstance(value, dict)
+            else _list(value, "meta", MAX_STEPS)
+        ):
             _check_meta(item, depth + 1)
     elif isinstance(value, str):
         _text(value, MAX_META_CHARS)

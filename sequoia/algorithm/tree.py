@@ -108,7 +108,7 @@ class Tree:
         if levels >= self.levels:
             return self
         if levels not in self._cuts:
-            self._cuts[levels] = Tree(self.parents[:bisect_left(self.depths, levels)])
+            self._cuts[levels] = Tree(self.parents[: bisect_left(self.depths, levels)])
         return self._cuts[levels]
 
     @cached_property
@@ -133,7 +133,9 @@ class Tree:
     @classmethod
     def sequences(cls, k: int, length: int) -> Tree:
         """`k` independent sequences of `length` tokens below the root: 1 + k * length nodes."""
-        return cls.from_branching([_count(k, "sequences")] + [1] * (_count(length, "length of the sequences") - 1))
+        return cls.from_branching(
+            [_count(k, "sequences")] + [1] * (_count(length, "length of the sequences") - 1)
+        )
 
     @classmethod
     def kary(cls, k: int, levels: int) -> Tree:
@@ -143,12 +145,15 @@ class Tree:
     @classmethod
     def from_branching(cls, branching: Iterable[int]) -> Tree:
         """SpecInfer's form: every node at depth i has `branching[i]` children."""
-        parents, level = [-1], [0]
+        parents = [-1]
+        level = [0]
         for depth, k in enumerate(_as_tuple(branching)):
             grown = len(level) * _count(k, f"children at depth {depth}")
             if len(parents) + grown > MAX_NODES:
-                raise BadTree(f"the branching makes {len(parents) + grown} nodes in {depth + 2} levels; "
-                              f"allowed are {MAX_NODES}")
+                raise BadTree(
+                    f"the branching makes {len(parents) + grown} nodes in {depth + 2} levels; "
+                    f"allowed are {MAX_NODES}"
+                )
             first = len(parents)
             parents += [node for node in level for _ in range(k)]
             level = list(range(first, first + grown))
@@ -182,7 +187,9 @@ class Tree:
         graph = nx.DiGraph()
         for node in range(len(self)):
             graph.add_node(node, depth=self.depths[node], rank=self.ranks[node])
-        graph.add_edges_from((parent, node) for node, parent in enumerate(self.parents[1:], start=1))
+        graph.add_edges_from(
+            (parent, node) for node, parent in enumerate(self.parents[1:], start=1)
+        )
         return graph
 
 
@@ -191,8 +198,10 @@ def _checked(parents: Iterable[Any]) -> tuple[int, ...]:
     parents = _in_order(parents)
     for node in range(2, len(parents)):
         if parents[node] < parents[node - 1]:
-            raise BadTree(f"not breadth first: parents[{node}] = {parents[node]} comes after parents[{node - 1}] = "
-                          f"{parents[node - 1]}; Tree.from_parents renumbers")
+            raise BadTree(
+                f"not breadth first: parents[{node}] = {parents[node]} comes after parents[{node - 1}] = "
+                f"{parents[node - 1]}; Tree.from_parents renumbers"
+            )
     return parents
 
 

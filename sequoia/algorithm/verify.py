@@ -18,7 +18,8 @@ from sequoia.algorithm.sampling import Chance, Drawn, likeliest
 from sequoia.algorithm.tree import Tree
 
 LawOf = Callable[[int], np.ndarray]
-Reject = Callable[[np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray, Any]]  # (R, D, token) -> (R, D, mass)
+# (R, D, token) -> (R, D, mass)
+Reject = Callable[[np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray, Any]]
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,9 @@ class Verdict:
     trials: tuple[Trial, ...]
 
 
-def without_replacement(residual: np.ndarray, draft: np.ndarray, token: int) -> tuple[np.ndarray, np.ndarray, Any]:
+def without_replacement(
+    residual: np.ndarray, draft: np.ndarray, token: int
+) -> tuple[np.ndarray, np.ndarray, Any]:
     """R, D and the uncovered mass after `token` was rejected; D forgets the token, as its siblings were drawn without it."""
     residual, mass = _uncovered(residual, draft)
     draft = draft.copy()
@@ -59,7 +62,9 @@ def without_replacement(residual: np.ndarray, draft: np.ndarray, token: int) -> 
     return residual, draft, mass
 
 
-def with_replacement(residual: np.ndarray, draft: np.ndarray, _token: int) -> tuple[np.ndarray, np.ndarray, Any]:
+def with_replacement(
+    residual: np.ndarray, draft: np.ndarray, _token: int
+) -> tuple[np.ndarray, np.ndarray, Any]:
     """The same for children drawn independently (SpecInfer): D stays as it is."""
     residual, mass = _uncovered(residual, draft)
     return residual, draft, mass
@@ -69,22 +74,35 @@ def _uncovered(residual: np.ndarray, draft: np.ndarray) -> tuple[np.ndarray, Any
     rest = residual - draft
     np.maximum(rest, 0, out=rest)
     mass = rest.sum()
-    if not mass > 0:  # in exact arithmetic some is uncovered after a rejection; where rounding says none the two laws are equal
+    if (
+        not mass > 0
+    ):  # in exact arithmetic some is uncovered after a rejection; where rounding says none the two laws are equal
         return residual, mass
     rest /= mass
     return rest, mass
 
 
-def walk(tree: Tree, tokens: Sequence[int], p: LawOf, q: LawOf, chance: Chance, reject: Reject = without_replacement) -> Verdict:
+def walk(
+    tree: Tree,
+    tokens: Sequence[int],
+    p: LawOf,
+    q: LawOf,
+    chance: Chance,
+    reject: Reject = without_replacement,
+) -> Verdict:
     """Go down from the root: accept a child or, with none accepted, let the target emit from what is left of its law.
 
     tokens[node] is the drafted token of each node; the children of a node were drawn from q(node) the way `reject`
     assumes. The emitted tokens then follow the target's law whatever the tree and the draft are.
     """
-    node, path, trials = 0, [0], []
+    node = 0
+    path = [0]
+    trials = []
     residual = p(node)
     while tree.children[node]:
-        law, draft, tried = q(node), None, []
+        law = q(node)
+        draft = None
+        tried = []
         total = law.sum(dtype=residual.dtype)
         for child in tree.children[node]:
             token = tokens[child]
@@ -94,7 +112,9 @@ def walk(tree: Tree, tokens: Sequence[int], p: LawOf, q: LawOf, chance: Chance, 
             accepted, u = chance.accept(weights[1], weights[0])
             if accepted:
                 break
-            if draft is None:  # not before: most first children are accepted, which takes one weight of the law alone
+            if (
+                draft is None
+            ):  # not before: most first children are accepted, which takes one weight of the law alone
                 draft = law.astype(residual.dtype) / total
             residual, draft, mass = reject(residual, draft, token)
             tried.append(token)
@@ -117,14 +137,18 @@ def _uniform_except(draft: np.ndarray, tried: Sequence[int]) -> np.ndarray:
 
 def match(tree: Tree, tokens: Sequence[int], p: LawOf, q: LawOf, chance: Chance) -> Verdict:
     """Let the target draw its token at every node and follow the child that carries it (top-k match)."""
-    node, path, trials = 0, [0], []
+    node = 0
+    path = [0]
+    trials = []
     while True:
         target = p(node)
         drawn = chance.pick(target)
         draft = q(node) if tree.children[node] else np.empty(0)
         for child in tree.children[node]:
             hit = tokens[child] == drawn
-            trials.append(Trial(child, tokens[child], target[tokens[child]], draft[tokens[child]], None, hit))
+            trials.append(
+                Trial(child, tokens[child], target[tokens[child]], draft[tokens[child]], None, hit)
+            )
             if hit:
                 node = child
                 path.append(child)
@@ -147,8 +171,11 @@ def _specinfer(tree: Tree, tokens: Sequence[int], p: LawOf, q: LawOf, chance: Ch
     return walk(tree, tokens, p, q, chance, reject=with_replacement)
 
 
-VERIFIERS = {v.name: v for v in (
-    Verifier("sequoia", lambda chance, q, counts: chance.without_replacement(q, counts), walk),
-    Verifier("specinfer", lambda chance, q, counts: chance.independent(q, counts), _specinfer),
-    Verifier("topk", lambda _chance, q, counts: likeliest(q, counts), match),
-)}
+VERIFIERS = {
+    v.name: v
+    for v in (
+        Verifier("sequoia", lambda chance, q, counts: chance.without_replacement(q, counts), walk),
+        Verifier("specinfer", lambda chance, q, counts: chance.independent(q, counts), _specinfer),
+        Verifier("topk", lambda _chance, q, counts: likeliest(q, counts), match),
+    )
+}

@@ -31,11 +31,19 @@ from sequoia.models.pair import Pair
 from sequoia.planning.fit_acceptance import fitted
 from sequoia.validate_input import whole
 
-TRIED_NODES, TRIED_LEVELS = 12, 8  # of the tree that the rates are fitted with: about what is planned for a CPU
+# of the tree that the rates are fitted with: about what is planned for a CPU
+TRIED_NODES = 12
+TRIED_LEVELS = 8
 
 
-def survey(pair: Pair, kinds: Mapping[str, Sequence[str]], temperatures: Sequence[float], tokens: int, ranks: int, draws: int
-           ) -> dict[str, Any]:
+def survey(
+    pair: Pair,
+    kinds: Mapping[str, Sequence[str]],
+    temperatures: Sequence[float],
+    tokens: int,
+    ranks: int,
+    draws: int,
+) -> dict[str, Any]:
     """One entry a kind of text and temperature: rates, counts, 95 % intervals of the first rank, repetition, how far draft and
     target agree on the prompts themselves, and the rates fitted to a tree of several levels, to plan with (see fit.py). kinds:
     prompts by name, the usual kind first. draws: how often each is continued, from 1 up, with other random numbers each time;
@@ -44,36 +52,71 @@ def survey(pair: Pair, kinds: Mapping[str, Sequence[str]], temperatures: Sequenc
     draws = whole(draws, "draws", 1, 1000, BadAcceptance)
     measured = []
     for kind, prompts in kinds.items():
-        about = {"kind": kind, "prompts": len(prompts), "agreement": round(agreement(pair, prompts), 4)}
+        about = {
+            "kind": kind,
+            "prompts": len(prompts),
+            "agreement": round(agreement(pair, prompts), 4),
+        }
         for temperature in temperatures:
             often = draws if temperature else 1
             texts = [*prompts] * often
             counted = _counted(pair, texts, temperature, tokens, ranks, kind)
-            measured.append({**about, "draws": often, "temperature": temperature,
-                             **_entry(pair, texts, counted, temperature, tokens)})
-    return {"format": "sequoia-acceptances", "version": 1, "date": date.today().isoformat(), "target": pair.target.name,
-            "draft": pair.draft.name, "dtype": dtype_name(pair), "tokens_per_prompt": tokens,
-            "versions": dict(versions()), "measured": measured}
+            measured.append(
+                {
+                    **about,
+                    "draws": often,
+                    "temperature": temperature,
+                    **_entry(pair, texts, counted, temperature, tokens),
+                }
+            )
+    return {
+        "format": "sequoia-acceptances",
+        "version": 1,
+        "date": date.today().isoformat(),
+        "target": pair.target.name,
+        "draft": pair.draft.name,
+        "dtype": dtype_name(pair),
+        "tokens_per_prompt": tokens,
+        "versions": dict(versions()),
+        "measured": measured,
+    }
 
 
-def _counted(pair: Pair, prompts: Sequence[str], temperature: float, tokens: int, ranks: int, kind: str) -> Counted:
+def _counted(
+    pair: Pair, prompts: Sequence[str], temperature: float, tokens: int, ranks: int, kind: str
+) -> Counted:
     policy = Policy(temperature=temperature, max_new_tokens=tokens, ignore_eos=True)
     with tqdm(total=len(prompts), desc=f"{kind}, T={temperature:g}", leave=False) as bar:
-        return count_acceptance(pair, prompts, policy, ranks=ranks, progress=lambda share: _advance(bar, share))
+        return count_acceptance(
+            pair, prompts, policy, ranks=ranks, progress=lambda share: _advance(bar, share)
+        )
 
 
 def _advance(bar: tqdm, share: float) -> None:
     bar.update(round(share * bar.total) - bar.n)
 
 
-def _entry(pair: Pair, prompts: Sequence[str], counted: Counted, temperature: float, tokens: int) -> dict[str, Any]:
-    rates, tree = counted.acceptance.rates, best_tree(counted.acceptance.smoothed(), TRIED_NODES, TRIED_LEVELS)
-    made = tokens_per_step(pair, prompts, tree, Policy(temperature=temperature, max_new_tokens=tokens, ignore_eos=True))
-    return {"visited": counted.visited, "accepted": counted.accepted, "rates": list(rates),
-            "first_rank_interval": [round(bound, 4) for bound in counted.intervals[0]],
-            "repetition": round(counted.repetition, 4),
-            "fitted": {"rates": list(fitted(counted.acceptance, tree, made).rates), "nodes": len(tree), "levels": tree.levels,
-                       "tokens_per_step": round(made, 4)}}
+def _entry(
+    pair: Pair, prompts: Sequence[str], counted: Counted, temperature: float, tokens: int
+) -> dict[str, Any]:
+    rates = counted.acceptance.rates
+    tree = best_tree(counted.acceptance.smoothed(), TRIED_NODES, TRIED_LEVELS)
+    made = tokens_per_step(
+        pair, prompts, tree, Policy(temperature=temperature, max_new_tokens=tokens, ignore_eos=True)
+    )
+    return {
+        "visited": counted.visited,
+        "accepted": counted.accepted,
+        "rates": list(rates),
+        "first_rank_interval": [round(bound, 4) for bound in counted.intervals[0]],
+        "repetition": round(counted.repetition, 4),
+        "fitted": {
+            "rates": list(fitted(counted.acceptance, tree, made).rates),
+            "nodes": len(tree),
+            "levels": tree.levels,
+            "tokens_per_step": round(made, 4),
+        },
+    }
 
 
 def tokens_per_step(pair: Pair, prompts: Sequence[str], tree: Tree, policy: Policy) -> float:
@@ -85,7 +128,8 @@ def tokens_per_step(pair: Pair, prompts: Sequence[str], tree: Tree, policy: Poli
         tokens = 0
         decoder = Decoder(pair, prompt, longer.further(i), tree)
         for step in run(decoder):
-            tokens, steps = tokens + len(step.emitted), steps + 1
+            tokens = tokens + len(step.emitted)
+            steps = steps + 1
             if tokens >= policy.max_new_tokens or decoder.remaining < tree.levels:
                 break
         made += tokens
@@ -93,27 +137,44 @@ def tokens_per_step(pair: Pair, prompts: Sequence[str], tree: Tree, policy: Poli
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m sequoia.survey", description=str(__doc__).split("\n")[0],
-                                     formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="python -m sequoia.survey",
+        description=str(__doc__).split("\n")[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
     parser.add_argument("--target", help="folder or Hugging Face id (default: the bundled pair)")
     parser.add_argument("--draft", help="folder or Hugging Face id")
     parser.add_argument("--temperature", nargs="+", type=float, default=[0.0, 0.3, 0.6, 0.8, 1.0])
-    parser.add_argument("--prompts", nargs="+", default=["code", "prose"], metavar="KIND",
-                        help="code, prose, or JSON files with lists of texts; the first is the usual kind")
+    parser.add_argument(
+        "--prompts",
+        nargs="+",
+        default=["code", "prose"],
+        metavar="KIND",
+        help="code, prose, or JSON files with lists of texts; the first is the usual kind",
+    )
     parser.add_argument("--tokens", type=int, default=128, help="new tokens a prompt")
     parser.add_argument("--ranks", type=int, default=32, help="children drafted at every node")
-    parser.add_argument("--draws", type=int, default=8, help="times that each prompt is continued above temperature 0")
+    parser.add_argument(
+        "--draws",
+        type=int,
+        default=8,
+        help="times that each prompt is continued above temperature 0",
+    )
     parser.add_argument("--out", type=Path, help="file to write (default: print)")
     options = parser.parse_args(argv)
     kinds = {Path(name).stem: name for name in options.prompts}
     if len(kinds) < len(options.prompts):
-        parser.error(f"--prompts {' '.join(options.prompts)} has two of one name; files are told apart by their names")
+        parser.error(
+            f"--prompts {' '.join(options.prompts)} has two of one name; files are told apart by their names"
+        )
     if options.out:
         options.out.parent.mkdir(parents=True, exist_ok=True)
     try:
         kinds = {kind: text_list(name, ASSETS / "survey") for kind, name in kinds.items()}
         pair = load_pair(target=options.target, draft=options.draft)
-        found = survey(pair, kinds, options.temperature, options.tokens, options.ranks, options.draws)
+        found = survey(
+            pair, kinds, options.temperature, options.tokens, options.ranks, options.draws
+        )
     except SequoiaError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -22,7 +22,17 @@ import torch
 from sequoia.algorithm.sampling_params import Policy
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.assets_folder import ASSETS
-from sequoia.bench.decoders import Contestant, accelerated, fastest_plain, grid, hugging_face, other_dtypes, ours, sized, streamed
+from sequoia.bench.decoders import (
+    Contestant,
+    accelerated,
+    fastest_plain,
+    grid,
+    hugging_face,
+    other_dtypes,
+    ours,
+    sized,
+    streamed,
+)
 from sequoia.bench.prompts import text_list
 from sequoia.bench.table import Row, print_table, rated, timed
 from sequoia.errors import SequoiaError
@@ -52,28 +62,46 @@ def benchmark(options: argparse.Namespace) -> dict[str, Any]:
     """Run every block (prompts x temperature), print its table, and give everything measured back."""
     named = {name: ref for name in ("target", "draft") if (ref := getattr(options, name))}
     pair = load_pair(**named, device=options.device, offload=options.offload)
-    others = other_dtypes(named, options.device) if options.offload is False and not options.sizes else {}
+    others = (
+        other_dtypes(named, options.device)
+        if options.offload is False and not options.sizes
+        else {}
+    )
     _introduce(options, pair, others)
-    blocks = [Block(options, kind, temperature) for kind in options.prompts for temperature in options.temperature]
+    blocks = [
+        Block(options, kind, temperature)
+        for kind in options.prompts
+        for temperature in options.temperature
+    ]
     if options.sizes:
         _sized(blocks, pair, options.sizes)
     elif options.offload is False:
         _whole(blocks, pair, others)
     else:
         _offloaded(blocks, pair)
-    return {"date": datetime.now().isoformat(timespec="seconds"), "device": describe(pair.target.device),
-            "placement": pair.target.placement, "dtype": dtype_name(pair), "threads": torch.get_num_threads(),
-            "versions": dict(versions()), "tokens": options.tokens,
-            "blocks": [block.report() for block in blocks]}
+    return {
+        "date": datetime.now().isoformat(timespec="seconds"),
+        "device": describe(pair.target.device),
+        "placement": pair.target.placement,
+        "dtype": dtype_name(pair),
+        "threads": torch.get_num_threads(),
+        "versions": dict(versions()),
+        "tokens": options.tokens,
+        "blocks": [block.report() for block in blocks],
+    }
 
 
 def _introduce(options: argparse.Namespace, pair: Pair, others: dict[str, Pair]) -> None:
     """What the tables are of, and how to read them."""
-    print(f"{pair.name} on {place_of(pair.target)}, {dtype_name(pair)}, {options.tokens} new tokens a prompt, "
-          f"{options.rounds} interleaved rounds; measured, medians with (lowest-highest).\nSpeed-ups are medians of the "
-          "ratios within each round. non-model: share of a step outside both models; repeated: 8-grams seen before.")
+    print(
+        f"{pair.name} on {place_of(pair.target)}, {dtype_name(pair)}, {options.tokens} new tokens a prompt, "
+        f"{options.rounds} interleaved rounds; measured, medians with (lowest-highest).\nSpeed-ups are medians of the "
+        "ratios within each round. non-model: share of a step outside both models; repeated: 8-grams seen before."
+    )
     if len(others) == 1:
-        print(f"Plain decoding and transformers in {', '.join(others)} only; others take this device many times longer.")
+        print(
+            f"Plain decoding and transformers in {', '.join(others)} only; others take this device many times longer."
+        )
     print()
 
 
@@ -81,14 +109,23 @@ class Block:
     """Prompts of one kind at one temperature, and the rows measured with them so far."""
 
     def __init__(self, options: argparse.Namespace, kind: str, temperature: float) -> None:
-        self.prompts = text_list(kind, ASSETS / "bench")[:options.limit]
-        self.policy = Policy(temperature=temperature, max_new_tokens=options.tokens, seed=options.seed, ignore_eos=True)
-        self.options, self._kind, self.rows = options, kind, list[Row]()
+        self.prompts = text_list(kind, ASSETS / "bench")[: options.limit]
+        self.policy = Policy(
+            temperature=temperature,
+            max_new_tokens=options.tokens,
+            seed=options.seed,
+            ignore_eos=True,
+        )
+        self.options = options
+        self._kind = kind
+        self.rows = list[Row]()
         self._profile: HardwareProfile | None = None
 
     def measure(self, pair: Pair) -> HardwareProfile:
         """The machine's times with `pair` as they are now."""
-        self._profile = pair.measured.profile = measure_profile(pair, rounds=self.options.rounds * 10)
+        self._profile = pair.measured.profile = measure_profile(
+            pair, rounds=self.options.rounds * 10
+        )
         return self._profile
 
     def time(self, contestants: Iterable[Contestant]) -> None:
@@ -98,13 +135,19 @@ class Block:
 
     def print(self) -> None:
         """The table of all rows."""
-        print_table(rated(self.rows), f"{self._kind} prompts ({len(self.prompts)}), temperature {self.policy.temperature:g}")
+        print_table(
+            rated(self.rows),
+            f"{self._kind} prompts ({len(self.prompts)}), temperature {self.policy.temperature:g}",
+        )
 
     def report(self) -> dict[str, Any]:
         """Everything measured, for a JSON file."""
-        return {"prompts": self._kind, "temperature": self.policy.temperature,
-                "profile": json.loads(self._profile.to_json()) if self._profile else None,
-                "rows": [asdict(row) for row in self.rows]}
+        return {
+            "prompts": self._kind,
+            "temperature": self.policy.temperature,
+            "profile": json.loads(self._profile.to_json()) if self._profile else None,
+            "rows": [asdict(row) for row in self.rows],
+        }
 
 
 def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair]) -> None:
@@ -112,9 +155,18 @@ def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair]) -> None
     for block in blocks:
         profile = block.measure(pair)
         plain_seconds = fastest_plain(pair, others, profile)
-        trees = grid(pair, profile, plain_seconds, block.policy, block.prompts) if block.options.grid else ()
-        block.time([*ours(pair, others, profile, plain_seconds, block.policy, block.prompts), *trees,
-                    *hugging_face(others, block.options.assistant_tokens)])
+        trees = (
+            grid(pair, profile, plain_seconds, block.policy, block.prompts)
+            if block.options.grid
+            else ()
+        )
+        block.time(
+            [
+                *ours(pair, others, profile, plain_seconds, block.policy, block.prompts),
+                *trees,
+                *hugging_face(others, block.options.assistant_tokens),
+            ]
+        )
         block.print()
 
 
@@ -128,9 +180,13 @@ def _sized(blocks: Sequence[Block], pair: Pair, sizes: Sequence[int]) -> None:
 def _offloaded(blocks: Sequence[Block], pair: Pair) -> None:
     """Plain decoding and Sequoia over our streaming; then plain decoding over `accelerate`'s, with the one copy of the weights
     that there is room for."""
-    print("The rows of accelerate are measured after the others, on the same weights, no longer pinned.")
+    print(
+        "The rows of accelerate are measured after the others, on the same weights, no longer pinned."
+    )
     if pair.target.device.type == "cpu":
-        print("No GPU: our copies go from host memory to host memory, accelerate makes none. These times say nothing of a GPU.")
+        print(
+            "No GPU: our copies go from host memory to host memory, accelerate makes none. These times say nothing of a GPU."
+        )
     for block in blocks:
         block.time(streamed(pair, block.measure(pair), block.policy, block.prompts))
     baseline = accelerated(pair)
@@ -164,26 +220,69 @@ def _layers(text: str) -> int:
 
 
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m sequoia.bench", description=str(__doc__).split("\n")[0],
-                                     formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    parser.add_argument("--target", help="folder or Hugging Face id of the target (default: the bundled pair)")
+    parser = argparse.ArgumentParser(
+        prog="python -m sequoia.bench",
+        description=str(__doc__).split("\n")[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument(
+        "--target", help="folder or Hugging Face id of the target (default: the bundled pair)"
+    )
     parser.add_argument("--draft", help="folder or Hugging Face id of the draft")
     parser.add_argument("--device", default="auto", help="auto, spread, cpu, cuda or cuda:NUMBER")
-    parser.add_argument("--offload", nargs="?", type=_layers, const=True, default=False, metavar="N", help="stream the target's "
-                        "layers from host memory but for N (without N: as many as fit), and compare with accelerate's offloading")
-    parser.add_argument("--threads", type=_positive, help="torch threads (default: torch's own choice)")
-    parser.add_argument("--prompts", nargs="+", default=["code", "prose"], help="code, prose, or JSON files with lists of texts")
+    parser.add_argument(
+        "--offload",
+        nargs="?",
+        type=_layers,
+        const=True,
+        default=False,
+        metavar="N",
+        help="stream the target's "
+        "layers from host memory but for N (without N: as many as fit), and compare with accelerate's offloading",
+    )
+    parser.add_argument(
+        "--threads", type=_positive, help="torch threads (default: torch's own choice)"
+    )
+    parser.add_argument(
+        "--prompts",
+        nargs="+",
+        default=["code", "prose"],
+        help="code, prose, or JSON files with lists of texts",
+    )
     parser.add_argument("--limit", type=_positive, default=8, help="prompts of each kind at most")
     parser.add_argument("--temperature", nargs="+", type=float, default=[0.0, 0.6])
-    parser.add_argument("--tokens", type=int, default=128, help="new tokens a prompt; the end of text is decoded through")
+    parser.add_argument(
+        "--tokens",
+        type=int,
+        default=128,
+        help="new tokens a prompt; the end of text is decoded through",
+    )
     parser.add_argument("--rounds", type=_positive, default=5)
-    parser.add_argument("--assistant-tokens", nargs="+", type=_positive, default=[3, 5, 8], help="num_assistant_tokens to try")
+    parser.add_argument(
+        "--assistant-tokens",
+        nargs="+",
+        type=_positive,
+        default=[3, 5, 8],
+        help="num_assistant_tokens to try",
+    )
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--grid", action="store_true", help="try many other trees too, to hold the planned one against")
-    parser.add_argument("--sizes", nargs="+", type=_nodes, metavar="N", help="time the best trees of these sizes instead, to see "
-                        "what a step takes outside the models")
+    parser.add_argument(
+        "--grid",
+        action="store_true",
+        help="try many other trees too, to hold the planned one against",
+    )
+    parser.add_argument(
+        "--sizes",
+        nargs="+",
+        type=_nodes,
+        metavar="N",
+        help="time the best trees of these sizes instead, to see "
+        "what a step takes outside the models",
+    )
     parser.add_argument("--json", type=Path, help="file for everything measured")
     options = parser.parse_args(argv)
     if (options.offload is not False) + options.grid + bool(options.sizes) > 1:
-        parser.error("--offload, --grid and --sizes are tables of their own; leave out all but one of them")
+        parser.error(
+            "--offload, --grid and --sizes are tables of their own; leave out all but one of them"
+        )
     return options

@@ -31,9 +31,11 @@ from sequoia.planning.plan_for_machine import Plan, best_plan, bounds, predict
 
 HOPELESS = 3.0  # times as slow as the fastest number type
 _ONE_ROW_PASSES = 30
-GRID_NODES, GRID_LEVELS = (3, 5, 8, 12, 16, 24, 32), (3, 4, 6, 8, 12)
+GRID_NODES = (3, 5, 8, 12, 16, 24, 32)
+GRID_LEVELS = (3, 4, 6, 8, 12)
 
-Decode = Callable[[str, Policy], tuple[list[int], DecodeStats | None]]  # -> emitted tokens, totals where the engine made them
+# -> emitted tokens, totals where the engine made them
+Decode = Callable[[str, Policy], tuple[list[int], DecodeStats | None]]
 
 
 @dataclass(frozen=True)
@@ -49,39 +51,67 @@ class Contestant:
     expected_tokens: float | None = None
 
 
-def ours(pair: Pair, others: dict[str, Pair], profile: HardwareProfile, plain_seconds: float, policy: Policy,
-         prompts: Sequence[str]) -> Iterator[Contestant]:
+def ours(
+    pair: Pair,
+    others: dict[str, Pair],
+    profile: HardwareProfile,
+    plain_seconds: float,
+    policy: Policy,
+    prompts: Sequence[str],
+) -> Iterator[Contestant]:
     """The engine's own decoders; trees are chosen from the measured profile, as the app does. Speed-ups are predicted over plain
     decoding at `plain_seconds` a token."""
     acceptance = acceptance_of(pair, policy, texts=prompts)[0].smoothed()
     for name, other in others.items():
-        yield _always(f"plain, {name}", "plain", _traced(lambda prompt, policy, other=other: plain(other, prompt, policy)))
+        yield _always(
+            f"plain, {name}",
+            "plain",
+            _traced(lambda prompt, policy, other=other: plain(other, prompt, policy)),
+        )
     shapes = {
         "chain": [Tree.chain(n) for n in range(2, 13)],
-        "k sequences": [Tree.sequences(k, length) for k in (2, 3, 4, 6, 8) for length in range(1, 9)],
+        "k sequences": [
+            Tree.sequences(k, length) for k in (2, 3, 4, 6, 8) for length in range(1, 9)
+        ],
     }
     for name, trees in shapes.items():
-        plan = max((predict(tree, acceptance, profile) for tree in trees), key=lambda plan: plan.predicted_speedup)
+        plan = max(
+            (predict(tree, acceptance, profile) for tree in trees),
+            key=lambda plan: plan.predicted_speedup,
+        )
         yield _planned(name, pair, plan, plain_seconds)
     yield _planned("Sequoia", pair, best_plan(acceptance, profile, slack=SLACK), plain_seconds)
-    yield _changing("replanned", pair, lambda: Replanned(acceptance, profile, *bounds(profile), slack=SLACK))
-    yield _changing("dynamic", pair, lambda: Dynamic(acceptance, profile, policy.temperature, *bounds(profile)))
+    yield _changing(
+        "replanned", pair, lambda: Replanned(acceptance, profile, *bounds(profile), slack=SLACK)
+    )
+    yield _changing(
+        "dynamic", pair, lambda: Dynamic(acceptance, profile, policy.temperature, *bounds(profile))
+    )
 
 
 def fastest_plain(pair: Pair, others: dict[str, Pair], profile: HardwareProfile) -> float:
     """Seconds of a token of plain decoding in the number type that makes it fastest, be it not the one that trees run fastest in:
     a pass over one row, and the overhead. How much faster a type is than the pair's own is timed now, side by side, and the
     pair's own pass is the profile's, so that a machine that changes its pace meanwhile changes no prediction."""
-    own, *passes = [Pass(opened(one.target, 1, profile.prefix_length), 1) for one in (pair, *others.values())]
+    own, *passes = [
+        Pass(opened(one.target, 1, profile.prefix_length), 1) for one in (pair, *others.values())
+    ]
     for _ in range(_ONE_ROW_PASSES):
         for one in (own, *passes):
             one.run()
-    ratio = min(statistics.median(one.times) for one in (own, *passes)) / statistics.median(own.times)
+    ratio = min(statistics.median(one.times) for one in (own, *passes)) / statistics.median(
+        own.times
+    )
     return ratio * profile.verify_seconds(1) + profile.overhead(1)
 
 
-def grid(pair: Pair, profile: HardwareProfile, plain_seconds: float, policy: Policy,
-         prompts: Sequence[str]) -> Iterator[Contestant]:
+def grid(
+    pair: Pair,
+    profile: HardwareProfile,
+    plain_seconds: float,
+    policy: Policy,
+    prompts: Sequence[str],
+) -> Iterator[Contestant]:
     """The best trees of many sizes and level caps, to hold the planned one against."""
     acceptance = acceptance_of(pair, policy, texts=prompts)[0].smoothed()
     sizes = [(nodes, levels) for nodes in GRID_NODES for levels in GRID_LEVELS if levels <= nodes]
@@ -90,7 +120,9 @@ def grid(pair: Pair, profile: HardwareProfile, plain_seconds: float, policy: Pol
         yield _planned("grid", pair, predict(tree, acceptance, profile), plain_seconds)
 
 
-def sized(pair: Pair, sizes: Sequence[int], policy: Policy, prompts: Sequence[str]) -> Iterator[Contestant]:
+def sized(
+    pair: Pair, sizes: Sequence[int], policy: Policy, prompts: Sequence[str]
+) -> Iterator[Contestant]:
     """Plain decoding, and the best tree of each size."""
     acceptance = acceptance_of(pair, policy, texts=prompts)[0].smoothed()
     yield _always("plain", "plain", _traced(lambda prompt, policy: plain(pair, prompt, policy)))
@@ -99,18 +131,30 @@ def sized(pair: Pair, sizes: Sequence[int], policy: Policy, prompts: Sequence[st
         yield _always(f"{len(tree)} nodes, {tree.levels} levels", "size", decode)
 
 
-def streamed(pair: Pair, profile: HardwareProfile, policy: Policy, prompts: Sequence[str]) -> Iterator[Contestant]:
+def streamed(
+    pair: Pair, profile: HardwareProfile, policy: Policy, prompts: Sequence[str]
+) -> Iterator[Contestant]:
     """Plain decoding, and the planned tree, on a target whose layers are streamed."""
     acceptance = acceptance_of(pair, policy, texts=prompts)[0].smoothed()
-    yield _always("plain, layers streamed", "plain", _traced(lambda prompt, policy: plain(pair, prompt, policy)))
-    yield _planned("Sequoia", pair, best_plan(acceptance, profile, slack=SLACK), profile.plain_seconds)
+    yield _always(
+        "plain, layers streamed",
+        "plain",
+        _traced(lambda prompt, policy: plain(pair, prompt, policy)),
+    )
+    yield _planned(
+        "Sequoia", pair, best_plan(acceptance, profile, slack=SLACK), profile.plain_seconds
+    )
 
 
 def accelerated(pair: Pair) -> Contestant:
     """Plain decoding on the same engine over `accelerate`'s offloading; the pair can stream no more afterwards."""
     assert isinstance(pair.target, StreamedModel)
     held = replace(pair, target=offloaded_by_accelerate(pair.target), measured=Findings())
-    return _always("plain, accelerate cpu_offload", "accelerate", _traced(lambda prompt, policy: plain(held, prompt, policy)))
+    return _always(
+        "plain, accelerate cpu_offload",
+        "accelerate",
+        _traced(lambda prompt, policy: plain(held, prompt, policy)),
+    )
 
 
 def _planned(name: str, pair: Pair, plan: Plan, plain_seconds: float) -> Contestant:
@@ -123,9 +167,11 @@ def _planned(name: str, pair: Pair, plan: Plan, plain_seconds: float) -> Contest
 
 def _changing(name: str, pair: Pair, make: Callable[[], Shaper]) -> Contestant:
     """A tree that changes while decoding."""
+
     def ready() -> Decode:
         shaper = make()
         return _traced(lambda prompt, policy: run(Decoder(pair, prompt, policy, shaper)))
+
     return Contestant(f"{name} while decoding", name, ready)
 
 
@@ -138,6 +184,7 @@ def _traced(start: Callable[[str, Policy], Iterator[StepTrace]]) -> Decode:
     def decode(prompt: str, policy: Policy) -> tuple[list[int], DecodeStats]:
         traces = list(start(prompt, policy))
         return [token for trace in traces for token in trace.emitted], DecodeStats.fold(traces)
+
     return decode
 
 
@@ -146,20 +193,33 @@ def hugging_face(pairs: dict[str, Pair], assistant_tokens: Sequence[int]) -> Ite
     for name, pair in pairs.items():
         yield _always(f"transformers generate(), {name}", "generate", _generate(pair, None))
         for count in assistant_tokens:
-            yield _always(f"transformers assisted, {count} tokens, {name}", "assisted", _generate(pair, count))
+            yield _always(
+                f"transformers assisted, {count} tokens, {name}", "assisted", _generate(pair, count)
+            )
 
 
 def _generate(pair: Pair, assistant_tokens: int | None) -> Decode:
     def decode(prompt: str, policy: Policy) -> tuple[list[int], None]:
         ids = torch.tensor([pair.encode(prompt)], device=pair.target.device)
         torch.manual_seed(policy.seed)
-        sampling = {"do_sample": True, "temperature": policy.temperature, "top_p": policy.top_p, "top_k": 0}
+        sampling = {
+            "do_sample": True,
+            "temperature": policy.temperature,
+            "top_p": policy.top_p,
+            "top_k": 0,
+        }
         helper = {"assistant_model": pair.draft.hf} if assistant_tokens else {}
         with _assistant(pair, assistant_tokens), torch.inference_mode():
             output = pair.target.hf.generate(
-                ids, attention_mask=torch.ones_like(ids), max_new_tokens=policy.max_new_tokens, pad_token_id=0,
-                **(sampling if policy.temperature else {"do_sample": False}), **helper)
-        return output[0, ids.shape[1]:].tolist(), None
+                ids,
+                attention_mask=torch.ones_like(ids),
+                max_new_tokens=policy.max_new_tokens,
+                pad_token_id=0,
+                **(sampling if policy.temperature else {"do_sample": False}),
+                **helper,
+            )
+        return output[0, ids.shape[1] :].tolist(), None
+
     return decode
 
 
@@ -167,7 +227,11 @@ def _generate(pair: Pair, assistant_tokens: int | None) -> Decode:
 def _assistant(pair: Pair, tokens: int | None) -> Iterator[None]:
     """The draft's generation settings for `tokens` assistant tokens a step; what they were before comes back after."""
     config = pair.draft.hf.generation_config
-    wanted = {"num_assistant_tokens": tokens, "num_assistant_tokens_schedule": "constant", "assistant_confidence_threshold": 0.0}
+    wanted = {
+        "num_assistant_tokens": tokens,
+        "num_assistant_tokens_schedule": "constant",
+        "assistant_confidence_threshold": 0.0,
+    }
     before = {name: getattr(config, name, None) for name in wanted}
     try:
         if tokens:
@@ -180,12 +244,18 @@ def _assistant(pair: Pair, tokens: int | None) -> Iterator[None]:
 def other_dtypes(named: dict[str, Any], device: str) -> dict[str, Pair]:
     """The pair in each number type that plain decoding is tried in, told to decode through the end of text. Left out is a type
     that takes this device many times longer, as bfloat16 does on many a CPU: it cannot be the faster one."""
-    pairs = {name: load_pair(**named, device=device, dtype=name) for name in ("float32", "bfloat16")}
+    pairs = {
+        name: load_pair(**named, device=device, dtype=name) for name in ("float32", "bfloat16")
+    }
     for pair in pairs.values():
         for model in (pair.target, pair.draft):
             model.hf.generation_config.eos_token_id = None
     slowness = _slowness([pair.target for pair in pairs.values()])
-    return {name: pair for (name, pair), times in zip(pairs.items(), slowness, strict=True) if times < HOPELESS}
+    return {
+        name: pair
+        for (name, pair), times in zip(pairs.items(), slowness, strict=True)
+        if times < HOPELESS
+    }
 
 
 def _slowness(targets: list[TreeModel]) -> list[float]:

@@ -41,7 +41,9 @@ from sequoia.models.pair import Pair
 TEMPERATURES = (0.0, 0.6)
 USUAL = 0.6  # the temperature of the figures that are given for one only
 RANKS = 8
-TRIED_NODES, TRIED_LEVELS = 12, 8  # of the tree: about what is planned for a CPU
+# of the tree: about what is planned for a CPU
+TRIED_NODES = 12
+TRIED_LEVELS = 8
 TREE_RATES = (0.73, 0.09, 0.05, 0.03)  # the same for all pairs, so that all are judged by one tree
 REPEATED = 0.25  # share of repeated 8-grams from which on a continuation counts as a loop
 RESAMPLES = 2000
@@ -134,8 +136,7 @@ def _judged(
         "tokens_per_step": _weighted(forced, "tokens"),
         "forced": forced,
         "temperatures": {
-            f"{temperature:g}": _summary(written, temperature, kind)
-            for temperature in TEMPERATURES
+            f"{temperature:g}": _summary(written, temperature, kind) for temperature in TEMPERATURES
         },
         "speed_up": _speed_up(pair, excerpts[: task.timed], tree, task) if task.timed else None,
         "written": [vars(continuation) for continuation in written],
@@ -225,7 +226,8 @@ def _speed_up(pair: Pair, excerpts: Sequence[Excerpt], tree: Tree, task: Task) -
     """Seconds a token in plain decoding over those with the tree; each prompt is decoded both
     ways in turn.
     """
-    ratios, repeated = [], []
+    ratios = []
+    repeated = []
     for excerpt in excerpts:
         policy = Policy(USUAL, max_new_tokens=task.tokens, ignore_eos=True)
         usual, _ = _timed(
@@ -294,9 +296,7 @@ def _figures(kind: Mapping[str, Any]) -> dict[str, str]:
         if "parse" in figures:
             found[f"parse, T={temperature}"] = f"{figures['parse']:.1%}"
     if kind["speed_up"]:
-        found["speed-up, its own text (loaded machines err)"] = (
-            f"{kind['speed_up']['median']:.2f}x"
-        )
+        found["speed-up, its own text (loaded machines err)"] = f"{kind['speed_up']['median']:.2f}x"
         found["  repeated 8-grams of that text"] = f"{kind['speed_up']['repeated_8_grams']:.1%}"
     return found
 
@@ -364,9 +364,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.threads:
         torch.set_num_threads(options.threads)
     try:
-        kinds = {
-            kind: excerpts_of(options.excerpts, kind, options.limit) for kind in options.kinds
-        }
+        kinds = {kind: excerpts_of(options.excerpts, kind, options.limit) for kind in options.kinds}
         before = json.loads(options.before.read_text(encoding="utf-8")) if options.before else None
         found = judge(
             pair_of(options.target, options.draft),

@@ -16,7 +16,9 @@ def text_list(name: str, folder: Path) -> list[str]:
         texts = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
         known = ", ".join(sorted(file.stem for file in folder.glob("*.json")))
-        raise SequoiaError(f"--prompts {name!r} is neither {known} nor a JSON file with a list of texts: {problem}") from None
+        raise SequoiaError(
+            f"--prompts {name!r} is neither {known} nor a JSON file with a list of texts: {problem}"
+        ) from None
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
         raise SequoiaError(f"{path} must hold a JSON list of at least one text")
     return texts

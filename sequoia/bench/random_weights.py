@@ -40,10 +40,13 @@ from sequoia.this_machine.step_timer import finish
 from sequoia.validate_input import shown
 
 ALL_SIZES = (*SIZES, 256, 512, 1024)
-ASSUMED = Acceptance.power_law(2.0, 0.6, 32)  # any bushy tree serves to time what is outside the models
+# any bushy tree serves to time what is outside the models
+ASSUMED = Acceptance.power_law(2.0, 0.6, 32)
 _TEXT = "The quick brown fox jumps over the lazy dog. " * 4
 _DRAWN = 2**22  # random numbers that fill the weights of a model on a CPU
-_COPIED, _COPIES = 2**30, 20  # bytes of one copy, and how many are timed
+# bytes of one copy, and how many are timed
+_COPIED = 2**30
+_COPIES = 20
 
 
 @dataclass(frozen=True)
@@ -60,12 +63,15 @@ class ModelShape:
         kind: Any = LlamaForCausalLM if self.config is LlamaConfig else Qwen3ForCausalLM
         with torch.device("meta"):
             hf = kind(config)
-        require(hf.num_parameters() * dtype.itemsize, device, f"{self.name} with random weights needs")
+        require(
+            hf.num_parameters() * dtype.itemsize, device, f"{self.name} with random weights needs"
+        )
         hf = hf.to(dtype).to_empty(device=device)
         hf.tie_weights()
         for weight in hf.parameters():
             _fill(weight.data)
-        hf.model.rotary_emb = type(hf.model.rotary_emb)(config).to(device)  # its tables are no parameters
+        # its tables are no parameters
+        hf.model.rotary_emb = type(hf.model.rotary_emb)(config).to(device)
         return hf
 
 
@@ -79,20 +85,41 @@ def _fill(weight: torch.Tensor) -> None:
     else:
         numbers = torch.empty(min(_DRAWN, weight.numel()), dtype=weight.dtype).normal_(std=0.02)
         for part in weight.view(-1).split(len(numbers)):
-            part.copy_(numbers[:len(part)])
+            part.copy_(numbers[: len(part)])
 
 
 def _llama(name: str, hidden: int, inner: int, layers: int, heads: int, context: int) -> ModelShape:
-    return ModelShape(name, LlamaConfig, {
-        "hidden_size": hidden, "intermediate_size": inner, "num_hidden_layers": layers, "num_attention_heads": heads,
-        "num_key_value_heads": heads, "vocab_size": 32_000, "max_position_embeddings": context})
+    return ModelShape(
+        name,
+        LlamaConfig,
+        {
+            "hidden_size": hidden,
+            "intermediate_size": inner,
+            "num_hidden_layers": layers,
+            "num_attention_heads": heads,
+            "num_key_value_heads": heads,
+            "vocab_size": 32_000,
+            "max_position_embeddings": context,
+        },
+    )
 
 
 def _qwen3(name: str, hidden: int, inner: int, layers: int, heads: int, tied: bool) -> ModelShape:
-    return ModelShape(name, Qwen3Config, {
-        "hidden_size": hidden, "intermediate_size": inner, "num_hidden_layers": layers, "num_attention_heads": heads,
-        "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 151_936, "max_position_embeddings": 40_960,
-        "tie_word_embeddings": tied})
+    return ModelShape(
+        name,
+        Qwen3Config,
+        {
+            "hidden_size": hidden,
+            "intermediate_size": inner,
+            "num_hidden_layers": layers,
+            "num_attention_heads": heads,
+            "num_key_value_heads": 8,
+            "head_dim": 128,
+            "vocab_size": 151_936,
+            "max_position_embeddings": 40_960,
+            "tie_word_embeddings": tied,
+        },
+    )
 
 
 @dataclass(frozen=True)
@@ -107,8 +134,14 @@ class PairShape:
 _QWEN3_32B = _qwen3("Qwen3-32B", 5120, 25_600, 64, 64, False)
 _QWEN3_4B = _qwen3("Qwen3-4B", 2560, 9728, 36, 32, True)
 SHAPES = {
-    "llama-2-7b": PairShape(_llama("Llama-2-7B", 4096, 11_008, 32, 32, 4096), _llama("llama-68m", 768, 3072, 2, 12, 2048)),
-    "qwen3-8b": PairShape(_qwen3("Qwen3-8B", 4096, 12_288, 36, 32, False), _qwen3("Qwen3-0.6B", 1024, 3072, 28, 16, True)),
+    "llama-2-7b": PairShape(
+        _llama("Llama-2-7B", 4096, 11_008, 32, 32, 4096),
+        _llama("llama-68m", 768, 3072, 2, 12, 2048),
+    ),
+    "qwen3-8b": PairShape(
+        _qwen3("Qwen3-8B", 4096, 12_288, 36, 32, False),
+        _qwen3("Qwen3-0.6B", 1024, 3072, 28, 16, True),
+    ),
     "qwen3-32b": PairShape(_QWEN3_32B, _qwen3("Qwen3-1.7B", 2048, 6144, 28, 16, True)),
     "qwen3-32b-offloaded": PairShape(_QWEN3_32B, _QWEN3_4B, streamed=True),
     "tiny": PairShape(_llama("tiny", 64, 128, 2, 4, 2048), _llama("tinier", 32, 64, 1, 4, 2048)),
@@ -129,11 +162,13 @@ class Letters:
 
 def build(name: str, device: torch.device) -> Pair:
     """The pair called `name` with random weights on `device`, nothing of its target resident where it is streamed."""
-    shape, dtype = SHAPES[name], lean_dtype(device)
+    shape = SHAPES[name]
+    dtype = lean_dtype(device)
     draft = TreeModel(shape.draft.build(device, dtype), shape.draft.name).quicken()
     if shape.streamed:
         hf = shape.target.build(torch.device("cpu"), dtype)
-        plan = Offload(device, 0, hf.config.num_hidden_layers, device_bytes=0, host_bytes=0)  # nothing resident, nothing to plan
+        # nothing resident, nothing to plan
+        plan = Offload(device, 0, hf.config.num_hidden_layers, device_bytes=0, host_bytes=0)
         target = StreamedModel(hf, shape.target.name, plan)
     else:
         target = TreeModel(shape.target.build(device, dtype), shape.target.name).quicken()
@@ -142,12 +177,17 @@ def build(name: str, device: torch.device) -> Pair:
 
 def figures(pair: Pair, profile: HardwareProfile) -> dict[str, float]:
     """What to judge the engine by; times in seconds, measured now on the pair's device."""
-    device, weights = pair.target.device, sum(p.numel() * p.element_size() for p in pair.target.hf.parameters())
+    device = pair.target.device
+    weights = sum(p.numel() * p.element_size() for p in pair.target.hf.parameters())
     bandwidth = copied_a_second(device)
-    found = {"target bytes": weights, "copy bandwidth, bytes a second": bandwidth,
-             "64-node pass over reading the weights": profile.verify_seconds(64) / (weights / bandwidth),
-             "512-node pass over a one-token pass": profile.verify_seconds(512) / profile.verify_seconds(1),
-             "draft pass of one row": profile.draft_seconds_at(1)}
+    found = {
+        "target bytes": weights,
+        "copy bandwidth, bytes a second": bandwidth,
+        "64-node pass over reading the weights": profile.verify_seconds(64) / (weights / bandwidth),
+        "512-node pass over a one-token pass": profile.verify_seconds(512)
+        / profile.verify_seconds(1),
+        "draft pass of one row": profile.draft_seconds_at(1),
+    }
     return {**found, **outside(pair)}
 
 
@@ -155,7 +195,12 @@ def against_accelerate(pair: Pair, rounds: int = 5) -> dict[str, float]:
     """How many times longer a one-token pass takes by `accelerate`'s offloading; the streaming of `pair` ends with it."""
     assert isinstance(pair.target, StreamedModel)
     own = _median_pass(pair.target, rounds)
-    return {"one-token pass by accelerate over ours": _median_pass(offloaded_by_accelerate(pair.target), rounds) / own}
+    return {
+        "one-token pass by accelerate over ours": _median_pass(
+            offloaded_by_accelerate(pair.target), rounds
+        )
+        / own
+    }
 
 
 def _median_pass(model: TreeModel, rounds: int) -> float:
@@ -168,9 +213,13 @@ def _median_pass(model: TreeModel, rounds: int) -> float:
 
 def copied_a_second(device: torch.device) -> float:
     """Bytes a second that a copy on `device` reads and writes together, the median of several."""
-    a = torch.empty(_COPIED if device.type == "cuda" else _COPIED // 16, dtype=torch.uint8, device=device).fill_(1)
+    a = torch.empty(
+        _COPIED if device.type == "cuda" else _COPIED // 16, dtype=torch.uint8, device=device
+    ).fill_(1)
     b = torch.empty_like(a)
-    return 2 * len(a) / statistics.median(_timed(lambda: b.copy_(a), device) for _ in range(_COPIES))
+    return (
+        2 * len(a) / statistics.median(_timed(lambda: b.copy_(a), device) for _ in range(_COPIES))
+    )
 
 
 def _timed(work: Callable[[], Any], device: torch.device) -> float:
@@ -189,10 +238,19 @@ def outside(pair: Pair, nodes: int = 128) -> dict[str, float]:
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
         before = torch.cuda.memory_allocated(device)
-    decoder = Decoder(pair, _TEXT, Policy(temperature=0.6, max_new_tokens=40, ignore_eos=True), best_tree(ASSUMED, nodes))
+    decoder = Decoder(
+        pair,
+        _TEXT,
+        Policy(temperature=0.6, max_new_tokens=40, ignore_eos=True),
+        best_tree(ASSUMED, nodes),
+    )
     steps = [*run(decoder)][2:]
-    found = {f"non-model share of a step, {nodes} nodes": statistics.median(
-        step.seconds["overhead"] / step.total_seconds for step in steps), "run's bytes, predicted": decoder.bytes}
+    found = {
+        f"non-model share of a step, {nodes} nodes": statistics.median(
+            step.seconds["overhead"] / step.total_seconds for step in steps
+        ),
+        "run's bytes, predicted": decoder.bytes,
+    }
     if device.type == "cuda":
         found["run's bytes, most in use"] = torch.cuda.max_memory_allocated(device) - before
     return found
@@ -215,23 +273,40 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _one(name: str, device: torch.device, options: argparse.Namespace) -> None:
     """Measure one pair, print its figures, and write its profile with them."""
     pair = build(name, device)
-    profile = measure_profile(pair, sizes=ALL_SIZES, widths=(*WIDTHS, 64), rounds=options.rounds, seconds=options.seconds)
+    profile = measure_profile(
+        pair, sizes=ALL_SIZES, widths=(*WIDTHS, 64), rounds=options.rounds, seconds=options.seconds
+    )
     found = figures(pair, profile) | (against_accelerate(pair) if SHAPES[name].streamed else {})
-    print(f"{pair.name}: {pair.target.forward_name} on {profile.device}, {profile.dtype} (measured)")
+    print(
+        f"{pair.name}: {pair.target.forward_name} on {profile.device}, {profile.dtype} (measured)"
+    )
     for what, value in found.items():
         print(f"  {what:<44}{value:>16.6g}")
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
-        data = {**json.loads(profile.to_json()), "name": f"{profile.device}, {name} shape", "figures": found,
-                "note": "Random weights: the times are those of models of this shape, and say nothing of acceptance."}
-        (options.out / f"{name}.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+        data = {
+            **json.loads(profile.to_json()),
+            "name": f"{profile.device}, {name} shape",
+            "figures": found,
+            "note": "Random weights: the times are those of models of this shape, and say nothing of acceptance.",
+        }
+        (options.out / f"{name}.json").write_text(
+            json.dumps(data, indent=1) + "\n", encoding="utf-8"
+        )
 
 
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m sequoia.shapes", description=str(__doc__).split("\n")[0],
-                                     formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    parser.add_argument("shapes", nargs="*", default=["llama-2-7b", "qwen3-8b", "qwen3-32b"],
-                        help=f"any of {', '.join(SHAPES)}")
+    parser = argparse.ArgumentParser(
+        prog="python -m sequoia.shapes",
+        description=str(__doc__).split("\n")[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument(
+        "shapes",
+        nargs="*",
+        default=["llama-2-7b", "qwen3-8b", "qwen3-32b"],
+        help=f"any of {', '.join(SHAPES)}",
+    )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:NUMBER")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=60.0, help="for each pair, about")

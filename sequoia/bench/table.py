@@ -36,13 +36,21 @@ class Row:
     step_ratio: list[float] | None = None
 
 
-def timed(contestants: Sequence[Contestant], prompts: Sequence[str], policy: Policy, rounds: int, title: str) -> list[Row]:
+def timed(
+    contestants: Sequence[Contestant],
+    prompts: Sequence[str],
+    policy: Policy,
+    rounds: int,
+    title: str,
+) -> list[Row]:
     """Rounds over all prompts, after one warm-up on the first. Each prompt is decoded by all contestants in turn before the next,
     so that a machine that changes its pace for half a minute changes it for all of them. Ratios are still missing."""
     found: list[list[_Round]] = [[] for _ in contestants]
     for contestant in contestants:
         contestant.ready()(prompts[0], replace(policy, max_new_tokens=16))
-    with tqdm(total=rounds * len(prompts) * len(contestants), desc=title, file=sys.stderr, leave=False) as bar:
+    with tqdm(
+        total=rounds * len(prompts) * len(contestants), desc=title, file=sys.stderr, leave=False
+    ) as bar:
         for number in range(rounds):
             for one in found:
                 one.append(_Round())
@@ -55,7 +63,10 @@ def timed(contestants: Sequence[Contestant], prompts: Sequence[str], policy: Pol
 
 def rated(rows: list[Row]) -> list[Row]:
     """`rows` with the ratios of every round to the faster plain decoding filled in."""
-    base = min((row for row in rows if row.group == "plain"), key=lambda row: statistics.median(row.ms_per_token))
+    base = min(
+        (row for row in rows if row.group == "plain"),
+        key=lambda row: statistics.median(row.ms_per_token),
+    )
     for row in rows:
         row.ratio = _ratios(base.ms_per_token, row.ms_per_token)
         if base.step_ms_per_token and row.step_ms_per_token:
@@ -76,7 +87,8 @@ class _Round:
         self.stats: list[DecodeStats] = []
 
     def decode(self, contestant: Contestant, prompt: str, policy: Policy) -> None:
-        decode, start = contestant.ready(), time.perf_counter()
+        decode = contestant.ready()
+        start = time.perf_counter()
         tokens, stats = decode(prompt, policy)
         self.seconds += time.perf_counter() - start
         self.emitted.append(tokens)
@@ -88,20 +100,31 @@ class _Round:
 
     @property
     def step_ms_per_token(self) -> float:
-        return 1e3 * sum(one.total_seconds for one in self.stats) / sum(one.tokens for one in self.stats)
+        return (
+            1e3
+            * sum(one.total_seconds for one in self.stats)
+            / sum(one.tokens for one in self.stats)
+        )
 
 
 def _row(contestant: Contestant, rounds: Sequence[_Round]) -> Row:
     stats = [one for found in rounds for one in found.stats]
-    steps, overhead = sum(one.steps for one in stats), sum(one.seconds["overhead"] for one in stats)
+    steps = sum(one.steps for one in stats)
+    overhead = sum(one.seconds["overhead"] for one in stats)
     return Row(
-        name=contestant.name, group=contestant.group, predicted=contestant.predicted, expected_tokens=contestant.expected_tokens,
+        name=contestant.name,
+        group=contestant.group,
+        predicted=contestant.predicted,
+        expected_tokens=contestant.expected_tokens,
         ms_per_token=[found.ms_per_token for found in rounds],
         step_ms_per_token=[found.step_ms_per_token for found in rounds] if stats else None,
         tokens_per_step=sum(one.tokens for one in stats) / steps if stats else None,
         overhead_share=overhead / sum(one.total_seconds for one in stats) if stats else None,
         overhead_ms=1e3 * overhead / steps if stats else None,
-        repetition=statistics.fmean(repetition(tokens) for found in rounds for tokens in found.emitted))
+        repetition=statistics.fmean(
+            repetition(tokens) for found in rounds for tokens in found.emitted
+        ),
+    )
 
 
 # -- as a table ----------------------------------------------------------------------------------------------------------------
@@ -110,12 +133,16 @@ def _row(contestant: Contestant, rounds: Sequence[_Round]) -> Row:
 def print_table(rows: Sequence[Row], title: str) -> None:
     """The table on the standard output, and what Sequoia is held against in words."""
     print(title)
-    print(f"  {'decoder':<46}{'ms/token':>22}{'speed-up over plain':>24}{'predicted':>11}{'tokens/step':>13}"
-          f"{'non-model':>11}{'repeated':>10}")
+    print(
+        f"  {'decoder':<46}{'ms/token':>22}{'speed-up over plain':>24}{'predicted':>11}{'tokens/step':>13}"
+        f"{'non-model':>11}{'repeated':>10}"
+    )
     for row in rows:
-        print(f"  {row.name:<46}{_spread(row.ms_per_token, ''):>22}{_spread(row.ratio, 'x'):>24}"
-              f"{_or_blank(row.predicted, '.2f', 'x'):>11}{_or_blank(row.tokens_per_step, '.2f'):>13}"
-              f"{_or_blank(row.overhead_share, '.1%'):>11}{row.repetition:>10.0%}")
+        print(
+            f"  {row.name:<46}{_spread(row.ms_per_token, ''):>22}{_spread(row.ratio, 'x'):>24}"
+            f"{_or_blank(row.predicted, '.2f', 'x'):>11}{_or_blank(row.tokens_per_step, '.2f'):>13}"
+            f"{_or_blank(row.overhead_share, '.1%'):>11}{row.repetition:>10.0%}"
+        )
     _print_summary(rows)
 
 
@@ -127,12 +154,21 @@ def _print_summary(rows: Sequence[Row]) -> None:
     if own is None:
         return
     for group in ("generate", "assisted", "grid", "accelerate"):
-        best = min((row for row in rows if row.group == group), key=lambda row: statistics.median(row.ms_per_token), default=None)
+        best = min(
+            (row for row in rows if row.group == group),
+            key=lambda row: statistics.median(row.ms_per_token),
+            default=None,
+        )
         if best:
-            print(f"  Sequoia is {_spread(_ratios(best.ms_per_token, own.ms_per_token), 'x')} as fast as {best.name}")
+            print(
+                f"  Sequoia is {_spread(_ratios(best.ms_per_token, own.ms_per_token), 'x')} as fast as {best.name}"
+            )
     print(f"  Sequoia is {_spread(own.ratio, 'x')} as fast as plain decoding on the same engine")
-    print(f"  Its steps alone, without the reading of prompts: {_spread(own.step_ratio, 'x')}, with {own.tokens_per_step:.2f} "
-          f"tokens each; predicted is {own.predicted:.2f}x, with {own.expected_tokens:.2f}\n", flush=True)
+    print(
+        f"  Its steps alone, without the reading of prompts: {_spread(own.step_ratio, 'x')}, with {own.tokens_per_step:.2f} "
+        f"tokens each; predicted is {own.predicted:.2f}x, with {own.expected_tokens:.2f}\n",
+        flush=True,
+    )
 
 
 def _spread(values: Sequence[float] | None, unit: str) -> str:

@@ -83,17 +83,23 @@ class Drafted:
     @cached_property
     def _place(self) -> dict[int, tuple[Laws, int]]:
         """Which row of which laws was drawn from after a node."""
-        return {node: (laws, row) for nodes, laws, _ in self._levels for row, node in enumerate(nodes)}
+        return {
+            node: (laws, row) for nodes, laws, _ in self._levels for row, node in enumerate(nodes)
+        }
 
 
 class Drafter:
     """One run's draft model: what it has read, and what it has not read yet. most: nodes of a tree. warp: what makes laws of the
     draft's logits, which may have been divided by a temperature already."""
 
-    def __init__(self, context: Context, policy: Policy, verifier: Verifier, chance: Chance, most: int) -> None:
+    def __init__(
+        self, context: Context, policy: Policy, verifier: Verifier, chance: Chance, most: int
+    ) -> None:
         self.context = context
         self.laid_out = Latest(partial(_LaidOut, context), serves=Tree.is_cut_of)
-        self.warp = draft_warp(replace(policy, temperature=policy.temperature / context.model.temperature))
+        self.warp = draft_warp(
+            replace(policy, temperature=policy.temperature / context.model.temperature)
+        )
         self._draw = partial(verifier.draw, chance)
         self._most = most
         self.unread: tuple[int, ...] = ()  # the last is the root of the next tree
@@ -118,7 +124,8 @@ class Drafter:
 
     def follow(self, sprout: Sprout, clock: Clock) -> Drafted:
         """Tokens for a tree that grows along the draft's laws."""
-        drafted, rows = Drafted(self.unread[-1]), self._growing
+        drafted = Drafted(self.unread[-1])
+        rows = self._growing
         rows.clear()
         while nodes := sprout.front:
             hold_to(self._most, sprout.tree)
@@ -142,9 +149,15 @@ class Drafter:
             return
         self.context.keep([drafted.row[node] for node in verdict.path[1:] if node in drafted.row])
         last = verdict.path[-1]
-        self.unread = (verdict.bonus,) if last == 0 or last in drafted.row else (drafted.tokens[last], verdict.bonus)
+        self.unread = (
+            (verdict.bonus,)
+            if last == 0 or last in drafted.row
+            else (drafted.tokens[last], verdict.bonus)
+        )
 
-    def _laws(self, nodes: Sequence[int], drafted: Drafted, rows: Rows | GrowingRows, clock: Clock) -> torch.Tensor:
+    def _laws(
+        self, nodes: Sequence[int], drafted: Drafted, rows: Rows | GrowingRows, clock: Clock
+    ) -> torch.Tensor:
         """(nodes, vocab) laws of the tokens after the nodes of one level."""
         with clock.phase("draft"):
             if not nodes[0]:
@@ -166,20 +179,26 @@ def _at(laws: Laws, drawn: Drawn) -> list[float]:
 def hold_to(most: int, tree: Tree) -> None:
     """Raises BadTree where a step's tree has more nodes than its shaper said; room is made for no more."""
     if len(tree) > most:
-        raise BadTree(f"a step's tree has {len(tree)} nodes; its shaper had promised {most} at most")
+        raise BadTree(
+            f"a step's tree has {len(tree)} nodes; its shaper had promised {most} at most"
+        )
 
 
 class _LaidOut:
     """A tree, and any cut of it, as the draft reads it."""
 
     def __init__(self, context: Context, tree: Tree) -> None:
-        nodes = [node for level in tree.inner[1:] for node in level]  # the root is read with the prefix
-        self.rows, self._row = Rows(tree, nodes, context, below=1), {node: row for row, node in enumerate(nodes)}
-        self._levels = [(level, [len(tree.children[node]) for node in level]) for level in tree.inner]
+        # the root is read with the prefix
+        nodes = [node for level in tree.inner[1:] for node in level]
+        self.rows = Rows(tree, nodes, context, below=1)
+        self._row = {node: row for row, node in enumerate(nodes)}
+        self._levels = [
+            (level, [len(tree.children[node]) for node in level]) for level in tree.inner
+        ]
 
     def levels(self, tree: Tree) -> list[tuple[tuple[int, ...], list[int]]]:
         """The inner nodes of each level of `tree`, and how many children they have."""
-        return self._levels[:tree.levels - 1]
+        return self._levels[: tree.levels - 1]
 
     def row(self, tree: Tree) -> dict[int, int]:
         """Which row a node of `tree` has; its last level has none."""

@@ -45,9 +45,17 @@ class Decoder:
     """The state of one run: the tokens known so far, and both models' caches. `tree`: one for all steps, or a Shaper that
     gives each step its own. Raises BadPrompt, BadTree, BadPolicy or OutOfMemory."""
 
-    def __init__(self, pair: Pair, prompt: str, policy: Policy, tree: Tree | Shaper, verifier: str = "sequoia",
-                 chance: Chance | None = None) -> None:
-        self.pair, self.policy = pair, policy
+    def __init__(
+        self,
+        pair: Pair,
+        prompt: str,
+        policy: Policy,
+        tree: Tree | Shaper,
+        verifier: str = "sequoia",
+        chance: Chance | None = None,
+    ) -> None:
+        self.pair = pair
+        self.policy = policy
         self.shaper: Shaper = Fixed(tree) if isinstance(tree, Tree) else tree
         self.verifier = verifier_named(verifier)
         self.prompt = pair.encode(prompt)
@@ -67,7 +75,9 @@ class Decoder:
 
     def _device_round(self) -> DeviceRound | None:
         """What keeps a step on the device, where that can be."""
-        target, draft, verifier = self.pair.target, self.pair.draft, self.verifier.name
+        target = self.pair.target
+        draft = self.pair.draft
+        verifier = self.verifier.name
         if not isinstance(self._chance, Seeded) or not fits(target.device, draft.device, verifier):
             return None
         if not kernel_runs(target.device, target.vocab, verifier):
@@ -100,7 +110,9 @@ class Decoder:
     @property
     def remaining(self) -> int:
         """Tokens that may still be emitted."""
-        return min(self.policy.max_new_tokens, self.pair.limit - len(self.prompt)) - len(self.emitted)
+        return min(self.policy.max_new_tokens, self.pair.limit - len(self.prompt)) - len(
+            self.emitted
+        )
 
     @torch.inference_mode()
     def prefill(self) -> None:
@@ -121,7 +133,9 @@ class Decoder:
         if len(tree) > 1:
             self._drafter.laid_out(tree)
         self._target.rehearse([len(tree)])
-        self._drafter.context.rehearse({*map(len, tree.inner[1:])}, ends=(1, 2) if len(tree) > 1 else ())
+        self._drafter.context.rehearse(
+            {*map(len, tree.inner[1:])}, ends=(1, 2) if len(tree) > 1 else ()
+        )
 
     @torch.inference_mode()
     def step(self) -> StepTrace:
@@ -134,8 +148,18 @@ class Decoder:
         self._drafter.keep(drafted, verdict)
         emitted = self._emit(drafted, verdict)
         self.shaper.learn(drafted.tree, verdict)
-        trace = StepTrace(self.index, prefix, drafted.tree, tuple(drafted.tokens), (None, *drafted.probs), target_p, verdict,
-                          emitted, clock.stop(), self.finish)
+        trace = StepTrace(
+            self.index,
+            prefix,
+            drafted.tree,
+            tuple(drafted.tokens),
+            (None, *drafted.probs),
+            target_p,
+            verdict,
+            emitted,
+            clock.stop(),
+            self.finish,
+        )
         self.index += 1
         return trace
 
@@ -151,7 +175,8 @@ class Decoder:
         return drafted, *self._verify(drafted, clock)
 
     def _verify(self, drafted: Drafted, clock: Clock) -> tuple[Verdict, tuple[float | None, ...]]:
-        tree, rows = drafted.tree, self._rows(drafted.tree)
+        tree = drafted.tree
+        rows = self._rows(drafted.tree)
         with clock.phase("verify"):
             logits = self._target.forward(drafted.tokens, rows)  # (nodes, vocab)
         visited: dict[int, np.ndarray] = {}
@@ -169,10 +194,20 @@ class Decoder:
 
     def _emit(self, drafted: Drafted, verdict: Verdict) -> tuple[int, ...]:
         """The step's tokens, cut after an end of text or at the limit; sets `finish`."""
-        new = [*(drafted.tokens[node] for node in verdict.path[1:]), verdict.bonus][:self.remaining]
-        end = next((i for i, token in enumerate(new) if token in self.pair.stop and not self.policy.ignore_eos), None)
+        new = [*(drafted.tokens[node] for node in verdict.path[1:]), verdict.bonus][
+            : self.remaining
+        ]
+        end = next(
+            (
+                i
+                for i, token in enumerate(new)
+                if token in self.pair.stop and not self.policy.ignore_eos
+            ),
+            None,
+        )
         if end is not None:
-            new, self.finish = new[:end + 1], "eos"
+            new = new[: end + 1]
+            self.finish = "eos"
         self.emitted += new
         if self.finish is None and self.remaining == 0:
             self.finish = "length" if len(self.emitted) == self.policy.max_new_tokens else "context"
@@ -181,7 +216,9 @@ class Decoder:
 
 def _check_branching(shaper: Shaper, pair: Pair) -> None:
     if shaper.widest > pair.draft.vocab:
-        raise BadTree(f"a node of the tree has {shaper.widest} children; the models have only {pair.draft.vocab} tokens")
+        raise BadTree(
+            f"a node of the tree has {shaper.widest} children; the models have only {pair.draft.vocab} tokens"
+        )
 
 
 def run(decoder: Decoder) -> Iterator[StepTrace]:

@@ -17,10 +17,14 @@ from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan
 
 # Set by judgement, not tuned: the bundled pair is one pair.
-WIDEST = 16  # children a node may have; the bundled pair takes a later one in fewer than 1 of 200 visits
+# children a node may have; the bundled pair takes a later one in fewer than 1 of 200 visits
+WIDEST = 16
 PRIOR_VISITS = 8.0  # visits that the start counts for, in each bin: a few steps outweigh it
-MEMORY = 0.995  # share of the counts that one step leaves: 200 steps or so are remembered, and what was given up is tried again
-EDGES = np.array([0.003, 0.01, 0.03, 0.07, 0.15, 0.25, 0.4, 0.6, 0.8, 0.9, 0.97])  # of the draft's probability, finer at its ends
+# share of the counts that one step leaves: 200 steps or so are remembered, and what was
+# given up is tried again
+MEMORY = 0.995
+# of the draft's probability, finer at its ends
+EDGES = np.array([0.003, 0.01, 0.03, 0.07, 0.15, 0.25, 0.4, 0.6, 0.8, 0.9, 0.97])
 
 
 class Calibration:
@@ -33,16 +37,19 @@ class Calibration:
 
     def __init__(self, acceptance: Acceptance, greedy: bool) -> None:
         self._rates = np.zeros(WIDEST)
-        self._rates[:len(acceptance.rates)] = acceptance.rates[:WIDEST]
+        self._rates[: len(acceptance.rates)] = acceptance.rates[:WIDEST]
         self._greedy = greedy
         self._visited = np.zeros((WIDEST, len(EDGES) + 1))
         self._accepted = np.zeros_like(self._visited)
 
     def rates(self, probs: np.ndarray) -> np.ndarray:
         """Acceptance expected of each rank, (rows, k) non-increasing along k, for the laws' greatest probabilities (rows, k)."""
-        ranks, bins = np.arange(probs.shape[1]), np.searchsorted(EDGES, probs)
-        prior = probs if self._greedy else self._rates[None, :probs.shape[1]]
-        found = (self._accepted[ranks, bins] + PRIOR_VISITS * prior) / (self._visited[ranks, bins] + PRIOR_VISITS)
+        ranks = np.arange(probs.shape[1])
+        bins = np.searchsorted(EDGES, probs)
+        prior = probs if self._greedy else self._rates[None, : probs.shape[1]]
+        found = (self._accepted[ranks, bins] + PRIOR_VISITS * prior) / (
+            self._visited[ranks, bins] + PRIOR_VISITS
+        )
         return np.minimum.accumulate(found, axis=1)
 
     def fade(self) -> None:
@@ -52,7 +59,8 @@ class Calibration:
 
     def add(self, probs: np.ndarray, accepted: int | None) -> None:
         """Count one node on the walk: its children's (k,) ranked probabilities, and the rank of the accepted one."""
-        ranks, bins = np.arange(len(probs)), np.searchsorted(EDGES, probs)
+        ranks = np.arange(len(probs))
+        bins = np.searchsorted(EDGES, probs)
         self._visited[ranks, bins] += 1
         if accepted is not None:
             self._accepted[accepted, bins[accepted]] += 1
@@ -61,7 +69,9 @@ class Calibration:
 class Prices:
     """What a node and a level cost, in tokens that the best static tree would make in the same time."""
 
-    def __init__(self, acceptance: Acceptance, profile: HardwareProfile, most: int, levels: int) -> None:
+    def __init__(
+        self, acceptance: Acceptance, profile: HardwareProfile, most: int, levels: int
+    ) -> None:
         plan = best_plan(acceptance, profile, most, levels)
         pace = plan.expected_tokens / plan.predicted_seconds  # tokens a second
 
@@ -70,7 +80,9 @@ class Prices:
 
         # The slope up to twice the size: times come in plateaus, on which one node more is free and ten more are not.
         self.node = np.array([pace * (seconds(2 * n) - seconds(n)) / n for n in range(1, most + 1)])
-        self._level = pace * np.array([0.0, *(profile.level_seconds(width) for width in range(1, most + 1))])
+        self._level = pace * np.array(
+            [0.0, *(profile.level_seconds(width) for width in range(1, most + 1))]
+        )
 
     def level(self, width: int) -> float:
         return float(self._level[width])
@@ -84,16 +96,25 @@ class Dynamic:
 
     widest = 0
 
-    def __init__(self, acceptance: Acceptance, profile: HardwareProfile, temperature: float, most: int = 128, levels: int = 16
-                 ) -> None:
+    def __init__(
+        self,
+        acceptance: Acceptance,
+        profile: HardwareProfile,
+        temperature: float,
+        most: int = 128,
+        levels: int = 16,
+    ) -> None:
         acceptance = acceptance.smoothed()
-        self.most, self._levels = most, levels
+        self.most = most
+        self._levels = levels
         self.calibration = Calibration(acceptance, temperature == 0)
         self.prices = Prices(acceptance, profile, most, levels)
         self._sprout: PathSprout | None = None
 
     def next(self, levels: int) -> PathSprout:
-        self._sprout = PathSprout(self.calibration, self.prices, self.most, min(levels, self._levels))
+        self._sprout = PathSprout(
+            self.calibration, self.prices, self.most, min(levels, self._levels)
+        )
         return self._sprout
 
     def learn(self, tree: Tree, verdict: Verdict) -> None:
@@ -103,15 +124,20 @@ class Dynamic:
         for node, follower in zip(verdict.path, (*verdict.path[1:], None), strict=True):
             if children := tree.children[node]:
                 accepted = None if follower is None else tree.ranks[follower]
-                self.calibration.add(self._sprout.probs[node][:len(children)], accepted)
+                self.calibration.add(self._sprout.probs[node][: len(children)], accepted)
 
 
 class PathSprout:
     """One step's tree while it grows. probs: for each node read, the greatest probabilities of its law, (k,) decreasing."""
 
     def __init__(self, calibration: Calibration, prices: Prices, most: int, levels: int) -> None:
-        self._calibration, self._prices, self._most, self._levels = calibration, prices, most, levels
-        self._parents, self._reach = [-1], [1.0]  # by node: chance that the walk comes there
+        self._calibration = calibration
+        self._prices = prices
+        self._most = most
+        self._levels = levels
+        # by node: chance that the walk comes there
+        self._parents = [-1]
+        self._reach = [1.0]
         self._depth = 0
         self.front: tuple[int, ...] = (0,) if most > 1 and levels > 1 else ()
         self.probs: dict[int, np.ndarray] = {}
@@ -134,15 +160,20 @@ class PathSprout:
 
     def _worth(self, scores: np.ndarray) -> tuple[int, ...]:
         """Children for each row of `scores` (rows, k): the best of all, while they earn their price and there is room."""
-        used, order = len(self._parents), np.argsort(-scores, axis=None, kind="stable")
-        order = order[:self._most - used]
-        earns = scores.ravel()[order] >= self._prices.node[used - 1:used - 1 + len(order)]
-        taken = order if earns.all() else order[:int(earns.argmin())]
+        used = len(self._parents)
+        order = np.argsort(-scores, axis=None, kind="stable")
+        order = order[: self._most - used]
+        earns = scores.ravel()[order] >= self._prices.node[used - 1 : used - 1 + len(order)]
+        taken = order if earns.all() else order[: int(earns.argmin())]
         return tuple(np.bincount(taken // scores.shape[1], minlength=len(scores)).tolist())
 
     def _next_front(self, nodes: range, rate: float) -> tuple[int, ...]:
         """The nodes of the new level that are worth reading, if a pass over them is. rate: what a first child may expect."""
         room = self._depth < self._levels - 1 and len(self._parents) < self._most
-        front = tuple(node for node in nodes if self._reach[node] * rate >= self._prices.node[len(self._parents) - 1])
+        front = tuple(
+            node
+            for node in nodes
+            if self._reach[node] * rate >= self._prices.node[len(self._parents) - 1]
+        )
         gain = sum(self._reach[node] for node in front) * rate
         return front if room and front and gain >= self._prices.level(len(front)) else ()

@@ -47,9 +47,14 @@ class Race:
             raise BadPolicy(f"a race of {shown(len(lanes))} lanes; allowed are 1 to {MOST_LANES}")
         pair.require_room(pair.encode(prompt), policy.max_new_tokens)
         self.lanes = tuple(lanes)
-        self.decoders = tuple(Decoder(pair, prompt, policy, lane.tree, lane.verifier) for lane in lanes)
-        require_each(sum((decoder.missing for decoder in self.decoders), Counter()), f"the {len(lanes)} lanes need",
-                     "; ask for fewer tokens, fewer lanes or smaller trees")
+        self.decoders = tuple(
+            Decoder(pair, prompt, policy, lane.tree, lane.verifier) for lane in lanes
+        )
+        require_each(
+            sum((decoder.missing for decoder in self.decoders), Counter()),
+            f"the {len(lanes)} lanes need",
+            "; ask for fewer tokens, fewer lanes or smaller trees",
+        )
         self.stats = [DecodeStats() for _ in lanes]
 
     @property

@@ -18,7 +18,8 @@ class Recorder:
     """
 
     def __init__(self, pair: Pair, prompt: tuple[int, ...], meta: Mapping[str, Any]) -> None:
-        self._pieces_of, self._meta = pair.pieces, dict(meta)
+        self._pieces_of = pair.pieces
+        self._meta = dict(meta)
         self._stream = TextStream(pair.tokenizer, prompt)
         self._packer = Packer()
         self._steps: list[StepTrace] = []
@@ -31,12 +32,17 @@ class Recorder:
         text = tuple(self._stream.add(token) for token in trace.emitted)
         self.pending = self._stream.pending
         if trace.finish:
-            text, self.pending = _ended(text, self.pending), ""
+            text = _ended(text, self.pending)
+            self.pending = ""
         self._steps.append(trace)
         self._texts.append(text)
         trees = len(self._packer.trees)
         step = self._packer.pack(trace, text)
-        return {"step": step, "new_trees": self._packer.trees[trees:], "new_pieces": self._name(trace)}
+        return {
+            "step": step,
+            "new_trees": self._packer.trees[trees:],
+            "new_pieces": self._name(trace),
+        }
 
     def _name(self, trace: StepTrace) -> dict[str, str]:
         unseen = {*trace.tokens, *trace.emitted, trace.verdict.bonus} - self._pieces.keys()
@@ -58,9 +64,10 @@ def _ended(text: tuple[str, ...], pending: str) -> tuple[str, ...]:
 def prompt_pieces(pair: Pair, prompt: str, most: int = 1024) -> list[tuple[str, bool]]:
     """The prompt as the models get it, token by token: the text that each adds, and whether it is a special token, which no text
     can hold. Of more than `most` the middle is left out."""
-    ids, special = pair.encode(prompt), set(pair.tokenizer.all_special_ids)
+    ids = pair.encode(prompt)
+    special = set(pair.tokenizer.all_special_ids)
     stream = TextStream(pair.tokenizer)
     found = [(stream.add(token), token in special) for token in ids]
     found[-1] = (found[-1][0] + stream.pending, found[-1][1])
     cut = [("…", False)] if len(found) > most else []
-    return [*found[:most // 2], *cut, *found[-(most // 2):]] if cut else found
+    return [*found[: most // 2], *cut, *found[-(most // 2) :]] if cut else found

@@ -12,7 +12,8 @@ from sequoia.planning.plan_for_machine import best_plan
 
 # Set by judgement, not tuned, as those of dynamic.py.
 PRIOR_VISITS = 16.0  # trials that the given vector counts for: a handful of steps
-MEMORY = 0.99  # share of the counts that one step leaves: the last hundred steps or so are remembered
+# share of the counts that one step leaves: the last hundred steps or so are remembered
+MEMORY = 0.99
 
 
 class RankCounts:
@@ -20,7 +21,8 @@ class RankCounts:
 
     def __init__(self, acceptance: Acceptance) -> None:
         rates = np.array(acceptance.rates)
-        before = 1 - np.concatenate(([0.0], np.cumsum(rates)[:-1]))  # chance that the walk tries the child at all
+        # chance that the walk tries the child at all
+        before = 1 - np.concatenate(([0.0], np.cumsum(rates)[:-1]))
         self._start = PRIOR_VISITS * np.maximum(before, 0), PRIOR_VISITS * rates
         self._tried, self._accepted = (counts.copy() for counts in self._start)
 
@@ -37,7 +39,9 @@ class RankCounts:
     @property
     def acceptance(self) -> Acceptance:
         """Unconditional rates: the chance to accept a child that is tried, times the chance that it comes to be tried."""
-        given = np.divide(self._accepted, self._tried, out=np.zeros_like(self._tried), where=self._tried > 1e-12).clip(0, 1)
+        given = np.divide(
+            self._accepted, self._tried, out=np.zeros_like(self._tried), where=self._tried > 1e-12
+        ).clip(0, 1)
         reached = np.concatenate(([1.0], np.cumprod(1 - given)[:-1]))
         return Acceptance(tuple((given * reached).tolist()))
 
@@ -49,11 +53,23 @@ class Replanned:
     slack: as in `best_plan`.
     """
 
-    def __init__(self, acceptance: Acceptance, profile: HardwareProfile, most: int = 128, levels: int = 16, every: int = 8,
-                 slack: float = 0.0) -> None:
-        self.most, self.widest = most, len(acceptance.rates)
-        self._profile, self._levels, self._every, self._slack = profile, levels, every, slack
-        self._counts, self._steps = RankCounts(acceptance), 0
+    def __init__(
+        self,
+        acceptance: Acceptance,
+        profile: HardwareProfile,
+        most: int = 128,
+        levels: int = 16,
+        every: int = 8,
+        slack: float = 0.0,
+    ) -> None:
+        self.most = most
+        self.widest = len(acceptance.rates)
+        self._profile = profile
+        self._levels = levels
+        self._every = every
+        self._slack = slack
+        self._counts = RankCounts(acceptance)
+        self._steps = 0
         self.tree = self._plan()
 
     def next(self, levels: int) -> Tree:

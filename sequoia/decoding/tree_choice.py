@@ -36,7 +36,8 @@ class Fixed:
     """The same tree at every step."""
 
     def __init__(self, tree: Tree) -> None:
-        self.tree, self.most = tree, len(tree)
+        self.tree = tree
+        self.most = len(tree)
         self.widest = max(map(len, tree.children))
 
     def next(self, levels: int) -> Tree:

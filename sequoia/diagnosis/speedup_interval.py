@@ -13,7 +13,8 @@ import statistics
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-STRETCHES, LEAST_STRETCHES = 8, 3
+STRETCHES = 8
+LEAST_STRETCHES = 3
 # The point that Student's t with one degree of freedom less than there are stretches passes with a chance of 2.5 %.
 _T = {3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365}
 Step = tuple[int, float]  # tokens, seconds
@@ -29,7 +30,7 @@ class Spread:
 
     @property
     def verdict(self) -> str:
-        """"faster", "slower", or "even" where the range includes 1: no clear difference."""
+        """ "faster", "slower", or "even" where the range includes 1: no clear difference."""
         return "faster" if self.least > 1 else "slower" if self.most < 1 else "even"
 
 
@@ -46,17 +47,27 @@ def spread(run: Iterable[Step], plain: Iterable[Step]) -> Spread | None:
 
 def _stretches(steps: list[Step]) -> Iterator[Step]:
     """Tokens and seconds of each stretch; a stretch ends with the step that reaches its share of the tokens."""
-    total, tokens, seconds, made, cut = sum(n for n, _ in steps), 0, 0.0, 0, 1
+    total = sum(n for n, _ in steps)
+    tokens = 0
+    seconds = 0.0
+    made = 0
+    cut = 1
     for n, time in steps:
-        tokens, seconds, made = tokens + n, seconds + time, made + n
+        tokens = tokens + n
+        seconds = seconds + time
+        made = made + n
         if made * STRETCHES >= cut * total and tokens:
             yield tokens, seconds
-            tokens, seconds, cut = 0, 0.0, made * STRETCHES // total + 1
+            tokens = 0
+            seconds = 0.0
+            cut = made * STRETCHES // total + 1
 
 
 def _pace(parts: list[Step]) -> tuple[float, float, int] | None:
     """Logarithm of seconds a token, its standard error, and the number of stretches."""
-    tokens, seconds, count = sum(n for n, _ in parts), sum(time for _, time in parts), len(parts)
+    tokens = sum(n for n, _ in parts)
+    seconds = sum(time for _, time in parts)
+    count = len(parts)
     if count < LEAST_STRETCHES or not all(seconds - time > 0 for _, time in parts):
         return None
     without = [math.log((seconds - time) / (tokens - n)) for n, time in parts]

@@ -27,7 +27,8 @@ from sequoia.validate_input import number
 # A well matched pair, to call acceptance low: Llama3-70B-Instruct with 8B-Instruct on CNN (paper: appendix E), its first rates.
 WELL_MATCHED = Acceptance((0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043))
 _COSTS = 1.005  # a loss must cost more than this ratio to be told
-_UNSURE = 0.05  # of a prediction from a quick profile, about; a remedy must promise more than this share
+# of a prediction from a quick profile, about; a remedy must promise more than this share
+_UNSURE = 0.05
 _WHAT_IF = "predicted, what if"
 _TINY = 1e-12  # seconds, the least a profile takes
 
@@ -112,13 +113,23 @@ class Diagnosis:
         if not self.unclear:
             return "No other tree is predicted to be faster."
         best = max(remedy.predicted for remedy in self.unclear)
-        changes = f"{len(self.unclear)} changes are predicted to help, the best" if len(self.unclear) > 1 else (
-            "one change is predicted to help,")
+        changes = (
+            f"{len(self.unclear)} changes are predicted to help, the best"
+            if len(self.unclear) > 1
+            else ("one change is predicted to help,")
+        )
         return f"No other tree is recommended: {changes} to {best:.2f}×, but up to {self.noise:.2f}× it could be chance."
 
 
-def diagnose(stats: DecodeStats, tree: Tree, plain: DecodeStats, acceptance: Acceptance, profile: HardwareProfile,
-             others: Iterable[HardwareProfile] = (), spread: Spread | None = None) -> Diagnosis:
+def diagnose(
+    stats: DecodeStats,
+    tree: Tree,
+    plain: DecodeStats,
+    acceptance: Acceptance,
+    profile: HardwareProfile,
+    others: Iterable[HardwareProfile] = (),
+    spread: Spread | None = None,
+) -> Diagnosis:
     """What slows the run `stats` with `tree` against the run `plain`, and what is predicted to help.
 
     For a run whose trees change, pass `typical_tree` of their mean size. others: profiles of other devices; they cannot be
@@ -131,22 +142,32 @@ def diagnose(stats: DecodeStats, tree: Tree, plain: DecodeStats, acceptance: Acc
     helping = ward.remedies(others)
     clear = tuple(remedy for remedy in helping if remedy.predicted > noise)
     unclear = tuple(remedy for remedy in helping if remedy.predicted <= noise)
-    return Diagnosis(ward.speedup, tuple(sorted(losses, key=attrgetter("without"), reverse=True)), clear, noise,
-                     unclear, spread)
+    return Diagnosis(
+        ward.speedup,
+        tuple(sorted(losses, key=attrgetter("without"), reverse=True)),
+        clear,
+        noise,
+        unclear,
+        spread,
+    )
 
 
 def typical_tree(nodes: float, levels: float, acceptance: Acceptance) -> Tree:
     """A tree to stand for many: the best one of about `nodes` nodes (a mean) on about `levels` levels; only where all had one
     node, one of one node. Raises BadTree."""
-    size, cap = (max(round(number(value, what, 1, MAX_NODES, BadTree)), 1 + (nodes > 1))
-                 for what, value in (("nodes", nodes), ("levels", levels)))
+    size, cap = (
+        max(round(number(value, what, 1, MAX_NODES, BadTree)), 1 + (nodes > 1))
+        for what, value in (("nodes", nodes), ("levels", levels))
+    )
     return best_tree(acceptance.smoothed(), size, cap)
 
 
 # -- calibration -----------------------------------------------------------------------------------------------------------------
 
 
-def calibrated(stats: DecodeStats, tree: Tree, plain: DecodeStats, profile: HardwareProfile) -> HardwareProfile:
+def calibrated(
+    stats: DecodeStats, tree: Tree, plain: DecodeStats, profile: HardwareProfile
+) -> HardwareProfile:
     """`profile` bent so that a step with `tree` takes, phase by phase, what a mean step of `stats` took.
 
     Draft passes are scaled alike. Of the overhead, levels keep the share that the profile gives them. Target passes and the rest
@@ -154,22 +175,34 @@ def calibrated(stats: DecodeStats, tree: Tree, plain: DecodeStats, profile: Hard
     shape, and beyond they are scaled as at len(tree). A plain token that was measured slower than a step (noise, mostly) counts
     as the step there, since no pass gets faster with more nodes.
     """
-    step, token, drafting = per_step(stats, "the run"), per_token(plain), phases(tree, profile)["draft"]
+    step = per_step(stats, "the run")
+    token = per_token(plain)
+    drafting = phases(tree, profile)["draft"]
     scale = step["draft"] / drafting if drafting else 1.0
-    n, rest = len(tree), token["draft"] + token["overhead"]
+    n = len(tree)
+    rest = token["draft"] + token["overhead"]
     level = _level_overhead(tree, profile, step["overhead"], rest)
     target = {size: profile.verify_seconds(size) for size in _sizes(profile.target_seconds, n)}
     overhead = {size: profile.overhead(size) for size in _sizes(profile.overhead_seconds, n)}
     return replace(
-        profile, target_seconds=_pinned(target, token["verify"], step["verify"], n),
-        level_overhead=level, overhead_seconds=_pinned(overhead, rest, max(step["overhead"] - level * len(tree.widths), 0.0), n),
-        draft_seconds=tuple((size, max(seconds * scale, _TINY), spread) for size, seconds, spread in profile.draft_seconds))
+        profile,
+        target_seconds=_pinned(target, token["verify"], step["verify"], n),
+        level_overhead=level,
+        overhead_seconds=_pinned(
+            overhead, rest, max(step["overhead"] - level * len(tree.widths), 0.0), n
+        ),
+        draft_seconds=tuple(
+            (size, max(seconds * scale, _TINY), spread)
+            for size, seconds, spread in profile.draft_seconds
+        ),
+    )
 
 
 def _level_overhead(tree: Tree, profile: HardwareProfile, measured: float, rest: float) -> float:
     """Seconds of the `measured` overhead for each level that was drafted from: its predicted share, but no part of `rest`, which
     a plain token has too."""
-    drafted, predicted = len(tree.widths), phases(tree, profile)["overhead"]
+    drafted = len(tree.widths)
+    predicted = phases(tree, profile)["overhead"]
     if not drafted or not predicted:  # the run says nothing of it
         return profile.level_overhead
     return min(measured * profile.level_overhead / predicted, max(measured - rest, 0.0) / drafted)
@@ -181,13 +214,21 @@ def _sizes(points: Iterable[Point], n: int) -> list[int]:
 
 def _pinned(line: Mapping[int, float], one: float, many: float, n: int) -> tuple[Point, ...]:
     """Points of `line` (size to seconds, with 1 and n among them) bent to pass through (1, one) and (n, many)."""
-    one, rise = min(one, many), line[n] - line[1]
+    one = min(one, many)
+    rise = line[n] - line[1]
     points = []
     for size, seconds in line.items():
         if size >= n:
             points.append((size, many * (seconds / line[n]) if line[n] else many, 0.0))
         else:
-            points.append((size, one + (many - one) * ((seconds - line[1]) / rise if rise else (size - 1) / (n - 1)), 0.0))
+            points.append(
+                (
+                    size,
+                    one
+                    + (many - one) * ((seconds - line[1]) / rise if rise else (size - 1) / (n - 1)),
+                    0.0,
+                )
+            )
     return tuple(points)
 
 
@@ -197,10 +238,17 @@ def _pinned(line: Mapping[int, float], one: float, many: float, n: int) -> tuple
 class _Ward:
     """One case: the run, its tree, and the machine and vector calibrated to it."""
 
-    def __init__(self, stats: DecodeStats, tree: Tree, plain: DecodeStats, acceptance: Acceptance, profile: HardwareProfile
-                 ) -> None:
+    def __init__(
+        self,
+        stats: DecodeStats,
+        tree: Tree,
+        plain: DecodeStats,
+        acceptance: Acceptance,
+        profile: HardwareProfile,
+    ) -> None:
         self.tree = tree
-        self.step, self.token = per_step(stats, "the run"), per_token(plain)
+        self.step = per_step(stats, "the run")
+        self.token = per_token(plain)
         self.tokens = stats.tokens / stats.steps
         self.plain = sum(self.token.values())
         self.seconds = sum(self.step.values())
@@ -210,22 +258,42 @@ class _Ward:
 
     def losses(self) -> Iterator[Loss]:
         """Every loss with the speed-up that its absence would give."""
-        step, token, share = self.step, self.token, self.tokens * self.plain
+        step = self.step
+        token = self.token
+        share = self.tokens * self.plain
         rest = token["draft"] + token["overhead"]
         good = max(expected_tokens(self.tree, WELL_MATCHED), self.tokens)
-        yield Loss("acceptance", good * self.plain / self.seconds,
-                   f"low acceptance, {self.tokens:.2f} tokens a step, measured; this tree would make {good:.2f} with the "
-                   f"acceptance of a well matched pair ({WELL_MATCHED.rates[0]:.2f} for the first child, paper).")
-        yield Loss("draft", share / (self.seconds - step["draft"]),
-                   f"drafting, {time_words(step['draft'])} of a step's {time_words(self.seconds)}, measured.")
-        yield Loss("verify", share / (self.seconds - max(step["verify"] - token["verify"], 0)), self._verify_words())
-        yield Loss("overhead", share / (self.seconds - max(step["overhead"] - rest, 0)),
-                   f"overhead, {time_words(step['overhead'])} a step against {time_words(rest)} for a plain token, measured.")
+        yield Loss(
+            "acceptance",
+            good * self.plain / self.seconds,
+            f"low acceptance, {self.tokens:.2f} tokens a step, measured; this tree would make {good:.2f} with the "
+            f"acceptance of a well matched pair ({WELL_MATCHED.rates[0]:.2f} for the first child, paper).",
+        )
+        yield Loss(
+            "draft",
+            share / (self.seconds - step["draft"]),
+            f"drafting, {time_words(step['draft'])} of a step's {time_words(self.seconds)}, measured.",
+        )
+        yield Loss(
+            "verify",
+            share / (self.seconds - max(step["verify"] - token["verify"], 0)),
+            self._verify_words(),
+        )
+        yield Loss(
+            "overhead",
+            share / (self.seconds - max(step["overhead"] - rest, 0)),
+            f"overhead, {time_words(step['overhead'])} a step against {time_words(rest)} for a plain token, measured.",
+        )
 
     def _verify_words(self) -> str:
-        limit, n = knee(self.profile), len(self.tree)
+        limit = knee(self.profile)
+        n = len(self.tree)
         words = f"verifying, {self.step['verify'] / self.token['verify']:.2f} times a plain token's pass, measured"
-        return words + (f"; {n} nodes are beyond the knee at {limit} (predicted)." if limit and n >= limit else ".")
+        return words + (
+            f"; {n} nodes are beyond the knee at {limit} (predicted)."
+            if limit and n >= limit
+            else "."
+        )
 
     def remedies(self, others: Iterable[HardwareProfile]) -> tuple[Remedy, ...]:
         """Those predicted to help at all, by speed-up; each tree once, under its plainest name, and never the one in use."""
@@ -240,8 +308,10 @@ class _Ward:
         yield Remedy("Plain decoding", 1.0, 1 - self.speedup, Tree.chain(1), "measured")
         fastest = best_plan(self.acceptance, self.profile).tree
         yield self._apply(f"The fastest tree predicted, {size_words(fastest)}", fastest)
-        for what, trees in (("A smaller tree of its kind", smaller(self.tree, self.acceptance)),
-                            ("Fewer levels", [self.tree.limit(levels) for levels in range(2, self.tree.levels)])):
+        for what, trees in (
+            ("A smaller tree of its kind", smaller(self.tree, self.acceptance)),
+            ("Fewer levels", [self.tree.limit(levels) for levels in range(2, self.tree.levels)]),
+        ):
             if trees:
                 best = max(trees, key=lambda tree: self._speedup(self._predict(tree)))
                 yield self._apply(f"{what}, {size_words(best)}", best)
@@ -250,19 +320,28 @@ class _Ward:
         """The tree in use with models that are not there."""
         quick = replace(self.profile, draft_seconds=_times(self.profile.draft_seconds, 0.5))
         large = replace(self.profile, target_seconds=_times(self.profile.target_seconds, 2.0))
-        yield self._suppose("A smaller draft: half the time, the same acceptance",
-                            self._speedup(predict(self.tree, self.acceptance, quick)), _WHAT_IF)
+        yield self._suppose(
+            "A smaller draft: half the time, the same acceptance",
+            self._speedup(predict(self.tree, self.acceptance, quick)),
+            _WHAT_IF,
+        )
         plan = predict(self.tree, self.acceptance, large)
         dearer = self.plain + self.token["verify"]
-        yield self._suppose("A larger target: twice the time, the same acceptance",
-                            plan.expected_tokens * dearer / plan.predicted_seconds, _WHAT_IF)
+        yield self._suppose(
+            "A larger target: twice the time, the same acceptance",
+            plan.expected_tokens * dearer / plan.predicted_seconds,
+            _WHAT_IF,
+        )
 
     def devices(self, others: Iterable[HardwareProfile]) -> Iterator[Remedy]:
         """The tree planned for each other device, on that device."""
         for other in others:
             plan = best_plan(self.acceptance, other)
-            yield self._suppose(f"On {other.device} ({other.target} with {other.draft}, {other.source} profile), "
-                                f"{size_words(plan.tree)}", plan.predicted_speedup)
+            yield self._suppose(
+                f"On {other.device} ({other.target} with {other.draft}, {other.source} profile), "
+                f"{size_words(plan.tree)}",
+                plan.predicted_speedup,
+            )
 
     def _predict(self, tree: Tree) -> Plan:
         return predict(tree, self.acceptance, self.profile)
@@ -285,14 +364,18 @@ def smaller(tree: Tree, acceptance: Acceptance) -> list[Tree]:
     Where all nodes of a level have as many children: the same with fewer (k sequences stay sequences), and a chain gets
     shorter. Any other tree loses its least promising nodes: its n best ones for every smaller n.
     """
-    branching = [{len(tree.children[node]) for node in range(len(tree)) if tree.depths[node] == depth}
-                 for depth in range(tree.levels - 1)]
+    branching = [
+        {len(tree.children[node]) for node in range(len(tree)) if tree.depths[node] == depth}
+        for depth in range(tree.levels - 1)
+    ]
     if any(len(counts) > 1 for counts in branching):
         return [_pruned(tree, acceptance, n) for n in range(2, len(tree))]
     counts = [max(counts) for counts in branching]
     if max(counts, default=1) == 1:
         return [Tree.chain(n) for n in range(2, len(tree))]
-    return [Tree.from_branching(min(count, most) for count in counts) for most in range(1, max(counts))]
+    return [
+        Tree.from_branching(min(count, most) for count in counts) for most in range(1, max(counts))
+    ]
 
 
 def _pruned(tree: Tree, acceptance: Acceptance, n: int) -> Tree:

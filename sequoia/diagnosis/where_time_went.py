@@ -24,8 +24,12 @@ from sequoia.errors import BadTrace
 from sequoia.planning.explain_plan import time_words
 from sequoia.validate_input import number, whole
 
-_FASTER = " More tokens make no pass faster; the machine was, or it had fewer tokens to look back on."
-_LEAST, _MOST = 1e-9, 1e9  # seconds of a run; a clock shows no less, and quotients inside stay finite
+_FASTER = (
+    " More tokens make no pass faster; the machine was, or it had fewer tokens to look back on."
+)
+# seconds of a run; a clock shows no less, and quotients inside stay finite
+_LEAST = 1e-9
+_MOST = 1e9
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,9 @@ class Waterfall:
     @property
     def sentence(self) -> str:
         """Both ends and what lies between them."""
-        losses = ", ".join(f"{bar.name} {-bar.loss:+.2f}".replace("-", "−") for bar in self.bars[1:])
+        losses = ", ".join(
+            f"{bar.name} {-bar.loss:+.2f}".replace("-", "−") for bar in self.bars[1:]
+        )
         return f"{self.bars[0].value:.2f} tokens a step end as {self.speedup:.2f}× plain decoding, measured: {losses}."
 
 
@@ -67,34 +73,63 @@ def waterfall(stats: DecodeStats, plain: DecodeStats) -> Waterfall:
 
     Raises BadTrace where either run has no step or token, or its passes took no time.
     """
-    step, token = per_step(stats, "the run"), per_token(plain)
-    tokens, base = stats.tokens / stats.steps, sum(token.values())
-    rest = token["draft"] + token["overhead"]  # a plain token's own, which the step may cost as well
+    step = per_step(stats, "the run")
+    token = per_token(plain)
+    tokens = stats.tokens / stats.steps
+    base = sum(token.values())
+    # a plain token's own, which the step may cost as well
+    rest = token["draft"] + token["overhead"]
     costs = base, step["verify"] + rest, step["verify"] + rest + step["draft"], sum(step.values())
     values = [tokens * (base / cost) for cost in costs]
     losses = [0.0, *(before - after for before, after in pairwise(values))]
-    return Waterfall(tuple(map(Bar, ("tokens", "verify", "draft", "overhead"), values, losses, _sentences(tokens, step, token))))
+    return Waterfall(
+        tuple(
+            map(
+                Bar,
+                ("tokens", "verify", "draft", "overhead"),
+                values,
+                losses,
+                _sentences(tokens, step, token),
+            )
+        )
+    )
 
 
 def per_step(stats: DecodeStats, what: str) -> dict[str, float]:
     """Seconds of a mean step by phase. Raises BadTrace for a run without steps, tokens or time of its passes."""
     steps = whole(stats.steps, f"{what}: steps", 1, 2**53, BadTrace)
     whole(stats.tokens, f"{what}: tokens", 1, 2**53, BadTrace)
-    return {phase: number(stats.seconds[phase], f"{what}: {phase} seconds", _LEAST if phase == "verify" else 0, _MOST, BadTrace)
-            / steps for phase in PHASES}
+    return {
+        phase: number(
+            stats.seconds[phase],
+            f"{what}: {phase} seconds",
+            _LEAST if phase == "verify" else 0,
+            _MOST,
+            BadTrace,
+        )
+        / steps
+        for phase in PHASES
+    }
 
 
 def per_token(plain: DecodeStats) -> dict[str, float]:
     """Seconds of a token of the plain run by phase. Raises BadTrace as `per_step` does."""
-    return {phase: seconds * plain.steps / plain.tokens for phase, seconds in per_step(plain, "the plain run").items()}
+    return {
+        phase: seconds * plain.steps / plain.tokens
+        for phase, seconds in per_step(plain, "the plain run").items()
+    }
 
 
 def _sentences(tokens: float, step: dict[str, float], token: dict[str, float]) -> Iterator[str]:
     yield f"{tokens:.2f} tokens a step, measured: the speed-up if a step cost no more than a plain token."
     times = step["verify"] / token["verify"]
-    yield (f"The target's pass over a tree takes {time_words(step['verify'])}, over one token {time_words(token['verify'])}: "
-           f"{times:.2f} times as long, measured.{_FASTER * (round(times, 2) < 1)}")
+    yield (
+        f"The target's pass over a tree takes {time_words(step['verify'])}, over one token {time_words(token['verify'])}: "
+        f"{times:.2f} times as long, measured.{_FASTER * (round(times, 2) < 1)}"
+    )
     share = f"{step['draft'] / sum(step.values()):.0%}".replace("%", " %")
     yield f"Drafting takes {time_words(step['draft'])} a step, {share} of its time, measured."
-    yield (f"All the rest takes {time_words(step['overhead'])} a step, for a plain token "
-           f"{time_words(token['draft'] + token['overhead'])}, measured.")
+    yield (
+        f"All the rest takes {time_words(step['overhead'])} a step, for a plain token "
+        f"{time_words(token['draft'] + token['overhead'])}, measured."
+    )

@@ -33,7 +33,8 @@ from sequoia.validate_input import whole
 
 ALARM = 1e-6  # a law that is right is called different once in so many looks
 POOR = 1e-3  # from here down to ALARM the fit is called poor, and more draws are asked for
-MIN_EXPECTED = 5.0  # rarer tokens are counted together: chi-square holds for cells that are not nearly empty
+# rarer tokens are counted together: chi-square holds for cells that are not nearly empty
+MIN_EXPECTED = 5.0
 LEAST_BITS = 1.0  # entropy of a law that is worth drawing from: as much as a fair coin's
 MOST_PLACES = 64  # places of a text that are looked at; each takes one forward of the target
 MAX_DRAWS = 100_000
@@ -61,7 +62,13 @@ class Place:
         return len(_cells(self.law, {}, draws)) > 1
 
 
-def place_in(pair: Pair, prompt: str, text: Sequence[int], policy: Policy, gone: Callable[[], bool] = lambda: False) -> Place:
+def place_in(
+    pair: Pair,
+    prompt: str,
+    text: Sequence[int],
+    policy: Policy,
+    gone: Callable[[], bool] = lambda: False,
+) -> Place:
     """The first place of `text`, tokens that follow `prompt`, whose law has LEAST_BITS of entropy or more; where none of the
     first MOST_PLACES has, the one of them with most, of equals the first.
 
@@ -127,14 +134,22 @@ class FirstTokens:
         rules out."""
         if any(not self.law[token] > 0 for token in self.counts):
             return math.inf
-        return sum((cell.seen - cell.share * self.draws) ** 2 / (cell.share * self.draws) for cell in self.cells
-                   ) if self.freedom else None
+        return (
+            sum(
+                (cell.seen - cell.share * self.draws) ** 2 / (cell.share * self.draws)
+                for cell in self.cells
+            )
+            if self.freedom
+            else None
+        )
 
     @property
     def p_value(self) -> float | None:
         """Chance of counts this far from the law or further under it; None without a statistic."""
         square = self.statistic
-        return None if square is None else 0.0 if math.isinf(square) else _tail(square, self.freedom)
+        return (
+            None if square is None else 0.0 if math.isinf(square) else _tail(square, self.freedom)
+        )
 
     @property
     def sight(self) -> float | None:
@@ -147,7 +162,7 @@ class FirstTokens:
 
     @property
     def verdict(self) -> str:
-        """"fits", "poor", "differs", or "too few" while there is nothing to hold against the law."""
+        """ "fits", "poor", "differs", or "too few" while there is nothing to hold against the law."""
         value = self.p_value
         if value is None:
             return "too few"
@@ -155,13 +170,16 @@ class FirstTokens:
 
     @property
     def sentence(self) -> str:
-        value, draws = self.p_value, f"{self.draws} draw{'s' * (self.draws != 1)}"
+        value = self.p_value
+        draws = f"{self.draws} draw{'s' * (self.draws != 1)}"
         if value is None:
             return f"The first tokens of {draws} are too few to be held against the target's law."
         shown = f"χ² = {self.statistic:.1f}, {self.freedom} degree{'s' * (self.freedom != 1)} of freedom, p = "
         if self.verdict == "poor":
-            return (f"The first tokens of {draws} fit the target's law poorly: {shown}{value:.1g}, measured. Chance does that "
-                    f"now and then, so it counts as different only below {ALARM:g}: draw again with another seed.")
+            return (
+                f"The first tokens of {draws} fit the target's law poorly: {shown}{value:.1g}, measured. Chance does that "
+                f"now and then, so it counts as different only below {ALARM:g}: draw again with another seed."
+            )
         if self.verdict == "fits":
             found = f"No difference from the target's law in the first tokens of {draws}: {shown}{value:.2g}, measured."
             points = round(min(self.sight or 1, 1) * 100)
@@ -172,7 +190,10 @@ class FirstTokens:
 def _cells(law: torch.Tensor, counts: Mapping[int, int], draws: int) -> tuple[Cell, ...]:
     """Cells for `draws` draws, the rare tokens pooled; a pool still rare joins the least of the others."""
     common = torch.nonzero(law * draws >= MIN_EXPECTED).flatten().tolist()
-    cells = sorted((Cell(token, float(law[token]), counts.get(token, 0)) for token in common), key=lambda cell: -cell.share)
+    cells = sorted(
+        (Cell(token, float(law[token]), counts.get(token, 0)) for token in common),
+        key=lambda cell: -cell.share,
+    )
     share = max(1 - sum(cell.share for cell in cells), 0.0) if cells else 1.0
     seen = sum(counts.values()) - sum(cell.seen for cell in cells)
     if not cells or share * draws >= MIN_EXPECTED:
@@ -189,7 +210,8 @@ def _tail(square: float, freedom: int) -> float:
 
 def _threshold(freedom: int) -> float:
     """The chi-square that is as rare as ALARM, by bisection."""
-    low, high = 0.0, 100.0 + 10 * freedom
+    low = 0.0
+    high = 100.0 + 10 * freedom
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if _tail(middle, freedom) > ALARM else (low, middle)
@@ -202,8 +224,16 @@ def first_law(pair: Pair, prompt: str, policy: Policy, common: Sequence[int] = (
     return target_rows(reference_logits(pair, prompt, common), policy).cpu()
 
 
-def first_tokens(pair: Pair, prompt: str, policy: Policy, tree: Tree | Callable[[], Shaper], verifier: str = "sequoia",
-                 draws: int = 400, batch: int = 25, place: Place | None = None) -> Iterator[FirstTokens]:
+def first_tokens(
+    pair: Pair,
+    prompt: str,
+    policy: Policy,
+    tree: Tree | Callable[[], Shaper],
+    verifier: str = "sequoia",
+    draws: int = 400,
+    batch: int = 25,
+    place: Place | None = None,
+) -> Iterator[FirstTokens]:
     """The counts after each `batch` of draws, seeded runs of one step, up to `draws`, at `place` (None: right after the
     prompt). The policy's seed decides the seeds of all draws; runs with two such seeds share no draw, be they neighbours.
 
@@ -214,15 +244,24 @@ def first_tokens(pair: Pair, prompt: str, policy: Policy, tree: Tree | Callable[
     the meter would call that different. Raises at the first value BadPolicy for temperature 0, which has no law to fit, and
     for counts out of range; BadPrompt, BadTree and BadPolicy as decoding does.
     """
-    draws, batch = whole(draws, "draws", 1, MAX_DRAWS, BadPolicy), whole(batch, "draws of a batch", 1, MAX_DRAWS, BadPolicy)
+    draws = whole(draws, "draws", 1, MAX_DRAWS, BadPolicy)
+    batch = whole(batch, "draws of a batch", 1, MAX_DRAWS, BadPolicy)
     if policy.temperature == 0:
-        raise BadPolicy("temperature: 0 leaves one possible token and no law to fit; compare its text with plain decoding's")
+        raise BadPolicy(
+            "temperature: 0 leaves one possible token and no law to fit; compare its text with plain decoding's"
+        )
     place = place or Place((), first_law(pair, prompt, policy))
     levels = tree.levels if isinstance(tree, Tree) else MAX_LEVELS
-    there, counted, seeds = _Further.of(pair, place.common), FirstTokens(place.law), random.Random(f"draws {policy.seed}")
+    there = _Further.of(pair, place.common)
+    counted = FirstTokens(place.law)
+    seeds = random.Random(f"draws {policy.seed}")
     for done in range(1, draws + 1):
         seeded = replace(policy, seed=seeds.getrandbits(63), max_new_tokens=levels)
-        counted = counted.add(_first(Decoder(there, prompt, seeded, tree if isinstance(tree, Tree) else tree(), verifier)))
+        counted = counted.add(
+            _first(
+                Decoder(there, prompt, seeded, tree if isinstance(tree, Tree) else tree(), verifier)
+            )
+        )
         if done % batch == 0 or done == draws:
             yield counted
 

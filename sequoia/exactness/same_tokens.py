@@ -43,8 +43,10 @@ class TextMatch:
         if self.index is None:
             return f"All {self.compared} tokens are those of plain decoding, measured: exact."
         name = str(self.dtype).removeprefix("torch.")
-        start = (f"Token {self.index + 1} is the first that plain decoding has otherwise; the target's two best logits are "
-                 f"{self.margin:.3g} ulp of {name} apart there, measured")
+        start = (
+            f"Token {self.index + 1} is the first that plain decoding has otherwise; the target's two best logits are "
+            f"{self.margin:.3g} ulp of {name} apart there, measured"
+        )
         if self.verdict == "tie":
             return f"{start}: a tie (at most {TIE_ULP}), which rounding decides."
         far = self.margin is not None and self.margin > TIE_ULP
@@ -53,7 +55,9 @@ class TextMatch:
 
 def compare(run: Sequence[int], plain: Sequence[int]) -> int | None:
     """Index of the first token that differs; None where the texts are equal as far as both go (a run may have been stopped)."""
-    return next((i for i, (one, other) in enumerate(zip(run, plain, strict=False)) if one != other), None)
+    return next(
+        (i for i, (one, other) in enumerate(zip(run, plain, strict=False)) if one != other), None
+    )
 
 
 def check_text(pair: Pair, prompt: str, run: Sequence[int], plain: Sequence[int]) -> TextMatch:
@@ -67,17 +71,23 @@ def check_text(pair: Pair, prompt: str, run: Sequence[int], plain: Sequence[int]
     return judge(run, plain, reference_logits(pair, prompt, run[:at]), pair.target.dtype)
 
 
-def judge(run: Sequence[int], plain: Sequence[int], logits: torch.Tensor, dtype: torch.dtype) -> TextMatch:
+def judge(
+    run: Sequence[int], plain: Sequence[int], logits: torch.Tensor, dtype: torch.dtype
+) -> TextMatch:
     """The verdict on two texts, given the target's `logits` (vocab,) for the first token that differs.
 
     A tie: the two tokens have the two best logits, at most TIE_ULP of `dtype`, the model's number type, apart. Raises BadModel
     for logits that are not finite, or fewer than two, or without these tokens.
     """
-    at, compared = compare(run, plain), min(len(run), len(plain))
+    at = compare(run, plain)
+    compared = min(len(run), len(plain))
     if at is None:
         return TextMatch("exact", compared)
-    gap, second = margin(logits, dtype), logits.double().topk(2).values[1]
-    tokens = [whole(token, "token id", 0, len(logits) - 1, BadModel) for token in (run[at], plain[at])]
+    gap = margin(logits, dtype)
+    second = logits.double().topk(2).values[1]
+    tokens = [
+        whole(token, "token id", 0, len(logits) - 1, BadModel) for token in (run[at], plain[at])
+    ]
     best_two = bool((logits.double()[tokens] >= second).all())
     return TextMatch("tie" if best_two and gap <= TIE_ULP else "bug", compared, at, gap, dtype)
 

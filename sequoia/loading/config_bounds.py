@@ -31,7 +31,10 @@ BOUNDS = tuple(
 )
 ANYTHING = (-(2**53), 2**53)
 # What every model needs to say, by the names that models have for it, with the most that it may be.
-_WIDEST, _LAYERS, _HEADS, _LONGEST = 2**20, 2**10, 2**12, 2**25
+_WIDEST = 2**20
+_LAYERS = 2**10
+_HEADS = 2**12
+_LONGEST = 2**25
 NUMBERS = {
     **dict.fromkeys(("hidden_size", "n_embd", "d_model"), _WIDEST),
     **dict.fromkeys(("num_hidden_layers", "n_layer", "n_layers", "num_layers"), _LAYERS),

@@ -20,7 +20,8 @@ from sequoia.loading.pair_checks import Passed, Source, check_source, check_weig
 from sequoia.loading.tokenizers.compare_tokenizers import matching_tokenizer
 from sequoia.validate_input import shown
 
-Told = Progress | Passed | str  # how far a download is, a check that was passed, or what is being done now
+# how far a download is, a check that was passed, or what is being done now
+Told = Progress | Passed | str
 Tell = Callable[[Told], None]
 Stop = Callable[[], bool]
 
@@ -48,10 +49,14 @@ class Ref:
 def refs(name: str, target: str | None, draft: str | None) -> tuple[Ref, Ref]:
     """The target and the draft that are asked for. Raises BadModel for an unknown name, and BadPair for half a pair or two."""
     if (draft is None) != (target is None):
-        raise BadPair(f"a draft and a target come together; given were draft={shown(draft)} and target={shown(target)}")
+        raise BadPair(
+            f"a draft and a target come together; given were draft={shown(draft)} and target={shown(target)}"
+        )
     if target is not None and draft is not None:
         if name != BUNDLED_NAME:
-            raise BadPair(f"a pair is named, or its two models are; given were the name {shown(name)} and target={shown(target)}")
+            raise BadPair(
+                f"a pair is named, or its two models are; given were the name {shown(name)} and target={shown(target)}"
+            )
         return Ref(target), Ref(draft)
     if name == BUNDLED_NAME:
         return Ref(str(BUNDLED_PAIR / "target")), Ref(str(BUNDLED_PAIR / "draft"))
@@ -65,11 +70,15 @@ def _pinned(model: Model) -> Ref:
 
 def streams(name: str, offload: bool | int) -> bool | int:
     """Whether the target's layers are to be streamed: as asked for, else as the pair called `name` needs it."""
-    return any(one.name == name and one.offload for one in presets()) if offload is False else offload
+    return (
+        any(one.name == name and one.offload for one in presets()) if offload is False else offload
+    )
 
 
 @contextmanager
-def gathered(wanted: Sequence[Ref], tell: Tell, stop: Stop, online: bool | None) -> Iterator[Gathered]:
+def gathered(
+    wanted: Sequence[Ref], tell: Tell, stop: Stop, online: bool | None
+) -> Iterator[Gathered]:
     """The target and the draft that are `wanted`. Raises BadModel, BadPair, NotDownloaded or Stopped; with the
     context a transfer ends too."""
     with Downloads(tell, stop, online) as downloads:
@@ -99,9 +108,14 @@ def _bundled(*sources: Source) -> bool:
 
 def _tell_other_revision(ref: Ref, place: Path | Listing, tell: Tell) -> None:
     if ref.revision and isinstance(place, Path) and place.name != ref.revision:
-        tell(Passed("revision", f"{ref.name}: commit {place.name[:12]} is on this machine and is used; "
-                                f"the list of pairs names {ref.revision[:12]}, read from the hub on "
-                                f"{ref.date}"))
+        tell(
+            Passed(
+                "revision",
+                f"{ref.name}: commit {place.name[:12]} is on this machine and is used; "
+                f"the list of pairs names {ref.revision[:12]}, read from the hub on "
+                f"{ref.date}",
+            )
+        )
 
 
 def _source(name: str, place: Path | Listing, downloads: Downloads) -> Source:
@@ -116,7 +130,9 @@ def printer() -> Tell:
     told = dict[str, int]()
 
     def tell(news: Told) -> None:
-        if isinstance(news, Progress) and (part := 20 * news.done // max(news.total, 1)) != told.get(news.model):
+        if isinstance(news, Progress) and (
+            part := 20 * news.done // max(news.total, 1)
+        ) != told.get(news.model):
             told[news.model] = part
             print(news, file=sys.stderr)
 

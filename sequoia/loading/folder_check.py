@@ -19,12 +19,10 @@ from sequoia.json_file import read_bytes, read_object
 from sequoia.loading.config_bounds import check_config, check_token_ids
 from sequoia.validate_input import shown
 
-CONFIG, GENERATION, TOKENIZER, TOKENIZER_CONFIG = (
-    "config.json",
-    "generation_config.json",
-    "tokenizer.json",
-    "tokenizer_config.json",
-)
+CONFIG = "config.json"
+GENERATION = "generation_config.json"
+TOKENIZER = "tokenizer.json"
+TOKENIZER_CONFIG = "tokenizer_config.json"
 # Bytes that a small file may have: those that are read as JSON here, and those that are only
 # weighed.
 _JSON = {
@@ -73,7 +71,8 @@ def check_folder(folder: Path, title: str) -> dict[str, Any]:
 def _check_entries(folder: Path, title: str) -> set[str]:
     """Names of the files in `folder`. BadModel where an entry is neither file nor folder, or a link
     to somewhere else."""
-    home, files = Path(os.path.realpath(folder)), set[str]()
+    home = Path(os.path.realpath(folder))
+    files = set[str]()
     try:
         for path in sorted(home.iterdir()):
             files |= _checked(path, home, title)

@@ -33,13 +33,23 @@ from sequoia.this_machine.memory import ROOM, require, require_possible
 from sequoia.this_machine.number_types import lean_dtype
 from sequoia.validate_input import whole
 
-_BYTES_TO_CHOOSE = 16  # a parameter: the file as it is, both copies to choose from, and the weights of each laid out anew
+# a parameter: the file as it is, both copies to choose from, and the weights of each laid out anew
+_BYTES_TO_CHOOSE = 16
 _ROWS = (16, 2)  # of a usual pass of the target and of the draft
 
 
-def load_pair(name: str = BUNDLED_NAME, *, draft: str | None = None, target: str | None = None, device: str = "auto",
-              dtype: str = "auto", offload: bool | int = False, online: bool | None = None,
-              tell: Tell | None = None, stop: Stop = lambda: False) -> Pair:
+def load_pair(
+    name: str = BUNDLED_NAME,
+    *,
+    draft: str | None = None,
+    target: str | None = None,
+    device: str = "auto",
+    dtype: str = "auto",
+    offload: bool | int = False,
+    online: bool | None = None,
+    tell: Tell | None = None,
+    stop: Stop = lambda: False,
+) -> Pair:
     """The pair called `name` (see catalog.py), or the one of two given models (local folders or Hugging Face ids), downloaded
     where it is not there, checked and ready to decode.
 
@@ -50,9 +60,11 @@ def load_pair(name: str = BUNDLED_NAME, *, draft: str | None = None, target: str
     set. tell hears how far it is, and stop is asked whether to go on; by default downloads are told on the standard error.
     Raises BadModel, BadPair, NotDownloaded, OutOfMemory or Stopped with the reason.
     """
-    tell, wanted = tell or printer(), refs(name, target, draft)
+    tell = tell or printer()
+    wanted = refs(name, target, draft)
     bundled = target is None and name == BUNDLED_NAME
-    where, kinds = checked_device(device), checked_dtype(dtype)
+    where = checked_device(device)
+    kinds = checked_dtype(dtype)
     transformers_logging.disable_progress_bar()
     with gathered(wanted, tell, stop, online) as found:
         plan = _plan([found.target, found.draft], device, where, kinds, streams(name, offload))
@@ -61,46 +73,92 @@ def load_pair(name: str = BUNDLED_NAME, *, draft: str | None = None, target: str
     small = _loaded(found.draft, plan.output if plan else where, kinds, True, tell, stop)
     tokenizer = found.tokenizer
     tell(Passed("vocabulary", same_vocabulary(big, small, 1 + max(tokenizer.get_vocab().values()))))
-    return Pair(BUNDLED_NAME if bundled else f"{big.name} + {small.name}", big, small, tokenizer,
-                begin=(tokenizer.bos_token_id,) if bundled else (), stop=stop_tokens(big.hf, tokenizer),
-                known=known_acceptance(BUNDLED_PAIR / "acceptance.json") if bundled else (), template=_template(tokenizer, tell))
+    return Pair(
+        BUNDLED_NAME if bundled else f"{big.name} + {small.name}",
+        big,
+        small,
+        tokenizer,
+        begin=(tokenizer.bos_token_id,) if bundled else (),
+        stop=stop_tokens(big.hf, tokenizer),
+        known=known_acceptance(BUNDLED_PAIR / "acceptance.json") if bundled else (),
+        template=_template(tokenizer, tell),
+    )
 
 
-def fetch_pair(name: str = BUNDLED_NAME, *, draft: str | None = None, target: str | None = None, device: str = "auto",
-               dtype: str = "auto", offload: bool | int = False, online: bool | None = None, tell: Tell | None = None,
-               stop: Stop = lambda: False) -> None:
+def fetch_pair(
+    name: str = BUNDLED_NAME,
+    *,
+    draft: str | None = None,
+    target: str | None = None,
+    device: str = "auto",
+    dtype: str = "auto",
+    offload: bool | int = False,
+    online: bool | None = None,
+    tell: Tell | None = None,
+    stop: Stop = lambda: False,
+) -> None:
     """Do all of `load_pair` that needs a network: afterwards it finds everything on this machine. Memory that is in use now may
     be free by then, so only what this machine can never hold is refused. Raises as `load_pair` does."""
-    where, kinds = checked_device(device), checked_dtype(dtype)
+    where = checked_device(device)
+    kinds = checked_dtype(dtype)
     with gathered(refs(name, target, draft), tell or printer(), stop, online) as found:
-        big, small = (loaded_bytes(source, where, kinds) * ROOM for source in (found.target, found.draft))
+        big, small = (
+            loaded_bytes(source, where, kinds) * ROOM for source in (found.target, found.draft)
+        )
         if streams(name, offload) is False:
-            require_possible(big + small, where, device in ("auto", "spread"), "the two models need")
+            require_possible(
+                big + small, where, device in ("auto", "spread"), "the two models need"
+            )
         else:
-            require_possible(big, torch.device("cpu"), False, "the target, streamed from memory, needs")
+            require_possible(
+                big, torch.device("cpu"), False, "the target, streamed from memory, needs"
+            )
         found.fetch()
 
 
-def _plan(sources: list[Source], device: str, where: torch.device, dtypes: tuple[torch.dtype, ...], offload: bool | int
-          ) -> Spread | Offload | None:
+def _plan(
+    sources: list[Source],
+    device: str,
+    where: torch.device,
+    dtypes: tuple[torch.dtype, ...],
+    offload: bool | int,
+) -> Spread | Offload | None:
     """How to divide a target that is too large for `where`; None where both models simply go there, and fit."""
     sizes = [loaded_bytes(source, where, dtypes) for source in sources]
-    plan = refused(BadModel, f"cannot divide {sources[0].title}",
-                   lambda: plan_large(sources[0], sources[1], sizes, device, where, dtypes, offload))
+    plan = refused(
+        BadModel,
+        f"cannot divide {sources[0].title}",
+        lambda: plan_large(sources[0], sources[1], sizes, device, where, dtypes, offload),
+    )
     if plan is None:
         check_memory(sum(sizes), where)
     return plan
 
 
-def _loaded(source: Source, where: torch.device | Spread | Offload, dtypes: tuple[torch.dtype, ...], draft: bool,
-            tell: Tell, stop: Stop) -> TreeModel:
+def _loaded(
+    source: Source,
+    where: torch.device | Spread | Offload,
+    dtypes: tuple[torch.dtype, ...],
+    draft: bool,
+    tell: Tell,
+    stop: Stop,
+) -> TreeModel:
     if stop():
         raise Stopped("stopped before the weights were read")
     tell(f"reading the weights of {source.title}, {size(source.weight_bytes)}")
     model = load_model(source, where, dtypes, draft, tell)
     place = f"{model.device}, {model.placement}" if model.placement else f"{model.device}"
-    how = "lean forward" if model.forward_name == "lean" else f"{model.forward_name} forward with {source.attention} attention"
-    tell(Passed("draft" if draft else "target", f"{source.title}: {model.numbers}, {how} on {place}; {model.tested}"))
+    how = (
+        "lean forward"
+        if model.forward_name == "lean"
+        else f"{model.forward_name} forward with {source.attention} attention"
+    )
+    tell(
+        Passed(
+            "draft" if draft else "target",
+            f"{source.title}: {model.numbers}, {how} on {place}; {model.tested}",
+        )
+    )
     return model
 
 
@@ -108,14 +166,28 @@ def _template(tokenizer: Any, tell: Tell) -> ChatTemplate | None:
     """The chat template, tried once; None where there is none, or it fails."""
     template = chat_template(tokenizer)
     if template is None:
-        tell(Passed("chat template", "none comes with these models: prompts are continued as they stand"))
+        tell(
+            Passed(
+                "chat template", "none comes with these models: prompts are continued as they stand"
+            )
+        )
         return None
     try:
         text = template("Hello")
     except BadPrompt as problem:
-        tell(Passed("chat template", f"not used, as it does not work ({problem}): prompts are continued as they stand"))
+        tell(
+            Passed(
+                "chat template",
+                f"not used, as it does not work ({problem}): prompts are continued as they stand",
+            )
+        )
         return None
-    tell(Passed("chat template", f"tried on one word, of which it makes {len(text)} characters; prompts can be chat messages"))
+    tell(
+        Passed(
+            "chat template",
+            f"tried on one word, of which it makes {len(text)} characters; prompts can be chat messages",
+        )
+    )
     return template
 
 
@@ -123,19 +195,32 @@ def loaded_bytes(source: Source, device: torch.device, dtypes: tuple[torch.dtype
     """Bytes of the weights once loaded: float32 made of a bfloat16 file takes twice the file."""
     stored = getattr(source.config.get_text_config(), "dtype", None) or torch.float32
     used = dtypes[0] if dtypes else lean_dtype(device)
-    if not dtypes and device.type == "cpu" and source.weight_bytes // stored.itemsize <= MEASURED_UP_TO:
+    if (
+        not dtypes
+        and device.type == "cpu"
+        and source.weight_bytes // stored.itemsize <= MEASURED_UP_TO
+    ):
         return _BYTES_TO_CHOOSE * source.weight_bytes // stored.itemsize
     return source.weight_bytes * max(used.itemsize, stored.itemsize) // stored.itemsize
 
 
 def check_memory(weight_bytes: int, device: torch.device) -> None:
     """OutOfMemory where the weights, and some room for everything else, exceed what is free."""
-    advice = "; offload=True (--offload) leaves most of the target in host memory" if device.type == "cuda" else ""
+    advice = (
+        "; offload=True (--offload) leaves most of the target in host memory"
+        if device.type == "cuda"
+        else ""
+    )
     require(weight_bytes * ROOM, device, "the two models need", advice)
 
 
-def load_model(source: Source, where: torch.device | Spread | Offload, dtypes: tuple[torch.dtype, ...], draft: bool,
-               tell: Tell) -> TreeModel:
+def load_model(
+    source: Source,
+    where: torch.device | Spread | Offload,
+    dtypes: tuple[torch.dtype, ...],
+    draft: bool,
+    tell: Tell,
+) -> TreeModel:
     """Weights from safetensors in the given number type, or the one that runs a usual pass fastest; self-tested. `tell` hears
     of tensors that are not used."""
     device = where if isinstance(where, torch.device) else where.output
@@ -143,27 +228,39 @@ def load_model(source: Source, where: torch.device | Spread | Offload, dtypes: t
     refuse_not_finite(weights.hf, source.title)
     if weights.unused.words:
         tell(Passed("unused tensors", f"{source.title}: not used are {weights.unused.words}"))
-    return refused(BadModel, f"{source.title} cannot run a tree",
-                   lambda: _tested(weights.hf, source, where, dtypes, draft))
+    return refused(
+        BadModel,
+        f"{source.title} cannot run a tree",
+        lambda: _tested(weights.hf, source, where, dtypes, draft),
+    )
 
 
 def _weights(source: Source, where: torch.device | Spread | Offload, dtype: torch.dtype) -> Weights:
     """The weights on the device or devices of `where`, or on the CPU where layers are to be streamed from it."""
     devices = {"device_map": where.where} if isinstance(where, Spread) else {}
-    weights = refused(BadModel, f"cannot load {source.title!r}", lambda: read_weights(source, dtype, **devices))
+    weights = refused(
+        BadModel, f"cannot load {source.title!r}", lambda: read_weights(source, dtype, **devices)
+    )
     if isinstance(where, torch.device):
         refused(BadModel, f"cannot load {source.title!r}", lambda: weights.hf.to(where))
     return weights
 
 
-def _tested(hf: Any, source: Source, where: torch.device | Spread | Offload, dtypes: tuple[torch.dtype, ...], draft: bool
-            ) -> TreeModel:
+def _tested(
+    hf: Any,
+    source: Source,
+    where: torch.device | Spread | Offload,
+    dtypes: tuple[torch.dtype, ...],
+    draft: bool,
+) -> TreeModel:
     if not isinstance(where, torch.device):
         model = placed(hf, source.title, where)
     elif dtypes:
         model = TreeModel(hf, source.title).quicken()
     else:
-        model = best_dtype(hf, lambda dtype: _weights(source, where, dtype).hf, source.title, _ROWS[draft], draft)
+        model = best_dtype(
+            hf, lambda dtype: _weights(source, where, dtype).hf, source.title, _ROWS[draft], draft
+        )
     self_test(model)
     return model
 
@@ -172,12 +269,16 @@ def same_vocabulary(target: TreeModel, draft: TreeModel, pieces: int) -> str:
     """Cut rows that only pad the vocabulary, so that both models speak of the same tokens; what was done, in words."""
     rows = target.vocab, draft.vocab
     if min(rows) < pieces:
-        raise BadPair(f"the tokenizer has {pieces} pieces, but the models know {rows[0]} and {rows[1]}")
+        raise BadPair(
+            f"the tokenizer has {pieces} pieces, but the models know {rows[0]} and {rows[1]}"
+        )
     target.vocab = draft.vocab = min(rows)
     if rows[0] == rows[1]:
         padding = f", of which the last {rows[0] - pieces:,} only pad" if rows[0] > pieces else ""
         return f"both models have {rows[0]:,} rows for {pieces:,} pieces{padding}"
-    longer, cut = ("target", rows[0] - rows[1]) if rows[0] > rows[1] else ("draft", rows[1] - rows[0])
+    longer, cut = (
+        ("target", rows[0] - rows[1]) if rows[0] > rows[1] else ("draft", rows[1] - rows[0])
+    )
     return f"the {longer} has {cut:,} more rows, which only pad its vocabulary; they are left out, so both speak of {min(rows):,}"
 
 
@@ -187,8 +288,11 @@ def stop_tokens(hf: Any, tokenizer: Any) -> frozenset[int]:
     configured = getattr(hf.generation_config, "eos_token_id", None)
     ids = configured if isinstance(configured, list) else [configured]
     what = "an end-of-text id (eos_token_id) of the target"
-    return frozenset(whole(token, what, -1, 2**31, BadModel)
-                     for token in (*ids, tokenizer.eos_token_id) if token is not None)
+    return frozenset(
+        whole(token, what, -1, 2**31, BadModel)
+        for token in (*ids, tokenizer.eos_token_id)
+        if token is not None
+    )
 
 
 def known_acceptance(path: Path) -> tuple[Known, ...]:
@@ -196,5 +300,12 @@ def known_acceptance(path: Path) -> tuple[Known, ...]:
     if not path.is_file():
         return ()
     rows = json.loads(path.read_text(encoding="utf-8"))["measured"]
-    return tuple(Known(float(row["temperature"]), Acceptance(tuple(row.get("fitted", row)["rates"])), row.get("kind", ""),
-                       row.get("agreement")) for row in rows)
+    return tuple(
+        Known(
+            float(row["temperature"]),
+            Acceptance(tuple(row.get("fitted", row)["rates"])),
+            row.get("kind", ""),
+            row.get("agreement"),
+        )
+        for row in rows
+    )

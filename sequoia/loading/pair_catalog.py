@@ -59,7 +59,10 @@ def presets() -> tuple[Preset, ...]:
     """All pairs that have a name, but for the bundled one."""
     data = json.loads(FILE.read_text(encoding="utf-8"))
     models = {name: Model(name, **facts) for name, facts in data["models"].items()}
-    return tuple(Preset(**{**row, "target": models[row["target"]], "draft": models[row["draft"]]}) for row in data["pairs"])
+    return tuple(
+        Preset(**{**row, "target": models[row["target"]], "draft": models[row["draft"]]})
+        for row in data["pairs"]
+    )
 
 
 def preset(name: Any) -> Preset:
@@ -68,4 +71,6 @@ def preset(name: Any) -> Preset:
         if one.name == name:
             return one
     known = ", ".join([BUNDLED_NAME, *(one.name for one in presets())])
-    raise BadModel(f"unknown pair {shown(name)}; known are {known}; others are named by draft= and target=")
+    raise BadModel(
+        f"unknown pair {shown(name)}; known are {known}; others are named by draft= and target="
+    )

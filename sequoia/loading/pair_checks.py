@@ -72,8 +72,11 @@ def check_source(name: str, folder: Path, weight_bytes: int | None = None) -> So
     that cannot run a tree."""
     title = _title(name, folder)
     refuse_unknown(title, check_folder(folder, title))
-    config = refused(BadModel, f"cannot read the config of {title!r}",
-                     lambda: AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True))
+    config = refused(
+        BadModel,
+        f"cannot read the config of {title!r}",
+        lambda: AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True),
+    )
     refused(BadModel, f"cannot use the config of {title!r}", lambda: refuse_unfit(title, config))
     if weight_bytes is not None:
         return Source(name, folder, config, weight_bytes)
@@ -86,8 +89,11 @@ def check_weights(source: Source) -> None:
     """BadModel where the files of the weights, which are all there, are damaged or not those of the
     config. Reads headers only."""
     tensors = stored_tensors(source.folder, source.title)
-    refused(BadModel, f"{source.title!r} cannot be built from its config",
-            lambda: check_described(source.config, tensors, source.title))
+    refused(
+        BadModel,
+        f"{source.title!r} cannot be built from its config",
+        lambda: check_described(source.config, tensors, source.title),
+    )
 
 
 def refuse_unknown(title: str, config: Mapping[str, Any]) -> None:
@@ -95,12 +101,15 @@ def refuse_unknown(title: str, config: Mapping[str, Any]) -> None:
     without code of its own."""
     kind = config.get("model_type")
     if not isinstance(kind, str) or not kind:
-        raise BadModel(f"{title}: its config names no model_type, which says what kind of model "
-                       "it is")
+        raise BadModel(
+            f"{title}: its config names no model_type, which says what kind of model it is"
+        )
     if kind not in CONFIG_MAPPING:
         own = "; the code that comes with it is never run" if config.get("auto_map") else ""
-        raise BadModel(f"{title} is of type {shown(kind)}, which this version of transformers does "
-                       f"not know{own}")
+        raise BadModel(
+            f"{title} is of type {shown(kind)}, which this version of transformers does "
+            f"not know{own}"
+        )
 
 
 def checked_device(device: str) -> torch.device:
@@ -111,8 +120,11 @@ def checked_device(device: str) -> torch.device:
         raise BadModel(f"device {shown(device)} is not auto, spread, cpu, cuda or cuda:NUMBER")
     found = torch.device(device)
     if found.type == "cuda" and (found.index or 0) >= torch.cuda.device_count():
-        raise BadModel(f"device {device!r} is not there: this machine has {torch.cuda.device_count()} CUDA devices")
-    return torch.device("cuda", found.index or 0) if found.type == "cuda" else found  # a model on it names its number, too
+        raise BadModel(
+            f"device {device!r} is not there: this machine has {torch.cuda.device_count()} CUDA devices"
+        )
+    # a model on it names its number, too
+    return torch.device("cuda", found.index or 0) if found.type == "cuda" else found
 
 
 def checked_dtype(dtype: str) -> tuple[torch.dtype, ...]:

@@ -40,27 +40,48 @@ class Counted:
     @property
     def acceptance(self) -> Acceptance:
         if not self.visited:
-            raise BadAcceptance("no child was ever tried: 0 nodes were visited, and at least 1 is needed for a rate")
+            raise BadAcceptance(
+                "no child was ever tried: 0 nodes were visited, and at least 1 is needed for a rate"
+            )
         return Acceptance(tuple(count / self.visited for count in self.accepted))
 
 
-def count_acceptance(pair: Pair, prompts: Iterable[str], policy: Policy, *, ranks: int = 16, verifier: str = "sequoia",
-                     tree: Tree | None = None, progress: Progress = lambda _: None) -> Counted:
+def count_acceptance(
+    pair: Pair,
+    prompts: Iterable[str],
+    policy: Policy,
+    *,
+    ranks: int = 16,
+    verifier: str = "sequoia",
+    tree: Tree | None = None,
+    progress: Progress = lambda _: None,
+) -> Counted:
     """On-policy counts over `policy.max_new_tokens` tokens of each prompt: a root with `ranks` children at every step, or
     `tree`, such as one of atlas.py that goes deeper. The rates are the root's, as deeper nodes seldom have as many children."""
-    prompts, tree = list(prompts), tree or Tree.from_branching([ranks])
+    prompts = list(prompts)
+    tree = tree or Tree.from_branching([ranks])
     if not prompts:
-        raise BadPrompt("acceptance is counted while decoding: 0 prompts were given, at least 1 is needed")
-    atlas, repeated = Atlas(), []
+        raise BadPrompt(
+            "acceptance is counted while decoding: 0 prompts were given, at least 1 is needed"
+        )
+    atlas = Atlas()
+    repeated = []
     for done, prompt in enumerate(prompts):
         steps = run(Decoder(pair, prompt, policy.further(done), tree, verifier))
         traces = followed(steps, policy.max_new_tokens, part(progress, done, len(prompts)))
         atlas += Atlas.fold(traces)
         repeated.append(repetition([token for trace in traces for token in trace.emitted]))
     root = [atlas.cells.get((0, rank), Cell(0, 0)) for rank in range(len(tree.children[0]))]
-    return Counted(tuple(cell.accepted for cell in root), root[0].visits if root else 0, statistics.fmean(repeated), atlas)
+    return Counted(
+        tuple(cell.accepted for cell in root),
+        root[0].visits if root else 0,
+        statistics.fmean(repeated),
+        atlas,
+    )
 
 
-def measure_acceptance(pair: Pair, prompts: Iterable[str], policy: Policy | None = None, **options: Any) -> Acceptance:
+def measure_acceptance(
+    pair: Pair, prompts: Iterable[str], policy: Policy | None = None, **options: Any
+) -> Acceptance:
     """The acceptance vector counted by `count_acceptance`."""
     return count_acceptance(pair, prompts, policy or Policy(), **options).acceptance

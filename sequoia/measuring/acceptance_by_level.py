@@ -13,7 +13,8 @@ from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
 
 Z = 1.959964  # of 95 % intervals
-DOUBT = 0.05  # a smaller probability, corrected for the number of comparisons, speaks against the assumption
+# a smaller probability, corrected for the number of comparisons, speaks against the assumption
+DOUBT = 0.05
 _LEAST = 5.0  # expected counts below this are too few for the comparison
 
 
@@ -51,11 +52,14 @@ class Atlas:
             onward = set(trace.verdict.path)
             for depth, node in enumerate(trace.verdict.path):
                 for rank, child in enumerate(trace.tree.children[node]):
-                    cells[depth, rank] = cells.get((depth, rank), Cell(0, 0)) + Cell(1, int(child in onward))
+                    cells[depth, rank] = cells.get((depth, rank), Cell(0, 0)) + Cell(
+                        1, int(child in onward)
+                    )
         return cls(cells)
 
     def __add__(self, other: Atlas) -> Atlas:
-        none, keys = Cell(0, 0), self.cells.keys() | other.cells.keys()
+        none = Cell(0, 0)
+        keys = self.cells.keys() | other.cells.keys()
         return Atlas({key: self.cells.get(key, none) + other.cells.get(key, none) for key in keys})
 
     @property
@@ -68,14 +72,18 @@ class Atlas:
 
     def by_rank(self, rank: int, but: int | None = None) -> Cell:
         """All depths together, without depth `but`."""
-        return sum((cell for (depth, k), cell in self.cells.items() if k == rank and depth != but), Cell(0, 0))
+        return sum(
+            (cell for (depth, k), cell in self.cells.items() if k == rank and depth != but),
+            Cell(0, 0),
+        )
 
 
 def counting_tree(ranks: int, width: int, levels: int) -> Tree:
     """A tree to fill an atlas with: `ranks` children below the root, and `width` below each node that is among the first
     `width` of its siblings, down to `levels`. All nodes of a level that have children have equally many."""
-    parents, level = [-1], [0]
-    for children in [ranks, *[width] * (levels - 2)][:levels - 1]:
+    parents = [-1]
+    level = [0]
+    for children in [ranks, *[width] * (levels - 2)][: levels - 1]:
         first = len(parents)
         parents += [node for node in level for _ in range(children)]
         level = [node for node in range(first, len(parents)) if (node - first) % children < width]
@@ -103,8 +111,10 @@ class Verdict:
         if self.holds is None:
             return "Too few counts to tell whether acceptance depends on depth; longer runs would."
         parent = f"a node at depth {self.depth}" if self.depth else "the root"
-        found = (f"child {self.rank + 1} of {parent} is accepted {self.here.rate:.0%} of {self.here.visits} times, "
-                 f"elsewhere {self.elsewhere.rate:.0%} of {self.elsewhere.visits}").replace("%", " %")
+        found = (
+            f"child {self.rank + 1} of {parent} is accepted {self.here.rate:.0%} of {self.here.visits} times, "
+            f"elsewhere {self.elsewhere.rate:.0%} of {self.elsewhere.visits}"
+        ).replace("%", " %")
         told = f"a chance of {self.chance:.2g}, corrected for {self.compared} comparison{'s' * (self.compared > 1)}"
         if self.holds:
             return f"Nothing speaks against rates that depend on the rank alone: at most, {found} ({told})."
@@ -143,8 +153,15 @@ def wilson(successes: float, trials: int) -> tuple[float, float]:
     """The 95 % interval of a rate (Wilson, 1927); (0, 1) without trials."""
     if not trials:
         return 0.0, 1.0
-    rate, square = successes / trials, Z * Z
+    rate = successes / trials
+    square = Z * Z
     middle = (rate + square / (2 * trials)) / (1 + square / trials)
-    half = Z / (1 + square / trials) * math.sqrt(rate * (1 - rate) / trials + square / (4 * trials * trials))
-    low, high = max(0.0, middle - half), min(1.0, middle + half)
-    return min(low, rate), max(high, rate)  # at 0 and 1 rounding would leave the rate itself out by a hair
+    half = (
+        Z
+        / (1 + square / trials)
+        * math.sqrt(rate * (1 - rate) / trials + square / (4 * trials * trials))
+    )
+    low = max(0.0, middle - half)
+    high = min(1.0, middle + half)
+    # at 0 and 1 rounding would leave the rate itself out by a hair
+    return min(low, rate), max(high, rate)

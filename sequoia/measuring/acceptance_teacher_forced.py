@@ -39,8 +39,15 @@ BLOCK = 64  # positions read at once; their laws are held in memory together
 _SEQUOIA = VERIFIERS["sequoia"]
 
 
-def force_acceptance(pair: Pair, prompts: Iterable[str], policy: Policy, *, ranks: int = 16, own: bool = True,
-                     progress: Progress = lambda _: None) -> Counted:
+def force_acceptance(
+    pair: Pair,
+    prompts: Iterable[str],
+    policy: Policy,
+    *,
+    ranks: int = 16,
+    own: bool = True,
+    progress: Progress = lambda _: None,
+) -> Counted:
     """Expected counts by rank over the positions of texts, for nodes with `ranks` children.
 
     own: the texts are the target's own continuations of `prompts`, `policy.max_new_tokens` tokens each, by plain decoding under
@@ -48,31 +55,39 @@ def force_acceptance(pair: Pair, prompts: Iterable[str], policy: Policy, *, rank
     """
     prompts = list(prompts)
     if not prompts:
-        raise BadPrompt("acceptance is measured over texts: 0 prompts were given, at least 1 is needed")
+        raise BadPrompt(
+            "acceptance is measured over texts: 0 prompts were given, at least 1 is needed"
+        )
     tree = Tree.from_branching([whole(ranks, "ranks", 1, min(pair.draft.vocab, 1023), BadTree)])
-    totals, positions, repeated = np.zeros(ranks), 0, []
+    totals = np.zeros(ranks)
+    positions = 0
+    repeated = []
     for done, prompt in enumerate(prompts):
-        mine, tell = policy.further(done), part(progress, done, len(prompts))
+        mine = policy.further(done)
+        tell = part(progress, done, len(prompts))
         text, first = _text(pair, prompt, mine, own, part(tell, 0, 2))
         chance = chance_for(mine.temperature, mine.seed, pair.draft.device)
         for number, rates in enumerate(_positions(pair, text, first, policy, tree, chance), 1):
             totals += rates
             positions += 1
             part(tell, 1, 2)(number / (len(text) - first + 1))
-        repeated.append(repetition(text[first - 1:]))
+        repeated.append(repetition(text[first - 1 :]))
     accepted = tuple(totals.tolist())
     cells = {(0, rank): Cell(positions, count) for rank, count in enumerate(accepted)}
     return Counted(accepted, positions, statistics.fmean(repeated), Atlas(cells))
 
 
-def sibling_rates(p: np.ndarray, q: np.ndarray, tokens: Sequence[int], tree: Tree | None = None) -> list[Any]:
+def sibling_rates(
+    p: np.ndarray, q: np.ndarray, tokens: Sequence[int], tree: Tree | None = None
+) -> list[Any]:
     """Chances that child 1, 2, ... is the one accepted at a node with laws p and q, (vocab,) each, whose children carry `tokens`.
 
     They exclude each other; floats or fractions, as p is. tree: the root with its children, where it is at hand.
     """
     tree = tree or Tree.from_branching([len(tokens)])
     verdict = _SEQUOIA.verify(tree, (-1, *tokens), lambda _: p, lambda _: q, _UNSURE)
-    reach, rates = 1, []
+    reach = 1
+    rates = []
     for trial in verdict.trials:
         share = 1 if trial.accepted else trial.p / trial.q if trial.q > 0 else 0
         rates.append(reach * share)
@@ -89,11 +104,15 @@ def agreement(pair: Pair, texts: Iterable[str]) -> float:
 def shared_mass(pair: Pair, texts: Iterable[str]) -> torch.Tensor:
     """(positions,) sum(min(p, q)) at temperature 1 after every token of `texts`, of each text its last `LATEST` tokens. One pass
     of each model a text. Raises BadPrompt without any text."""
-    shared, warm = list[torch.Tensor](), Policy(temperature=1.0)
+    shared = list[torch.Tensor]()
+    warm = Policy(temperature=1.0)
     for text in texts:
         ids = pair.encode(text)[-LATEST:]
-        for target, draft in zip(_logits(pair.target, ids, 1), _logits(pair.draft, ids, 1), strict=True):
-            p, q = target_rows(target, warm).cpu(), draft_rows(draft, warm).cpu()
+        for target, draft in zip(
+            _logits(pair.target, ids, 1), _logits(pair.draft, ids, 1), strict=True
+        ):
+            p = target_rows(target, warm).cpu()
+            q = draft_rows(draft, warm).cpu()
             shared.append(torch.minimum(p, q).sum(-1))  # (positions,)
     if not shared:
         raise BadPrompt("agreement is measured over texts: 0 were given, at least 1 is needed")
@@ -113,7 +132,9 @@ class _Unsure:
 _UNSURE: Any = _Unsure()  # the two draws of a Chance are none of verify's
 
 
-def _text(pair: Pair, prompt: str, policy: Policy, own: bool, progress: Progress) -> tuple[tuple[int, ...], int]:
+def _text(
+    pair: Pair, prompt: str, policy: Policy, own: bool, progress: Progress
+) -> tuple[tuple[int, ...], int]:
     """Token ids, and the length of the shortest context in question; the longest is all of them."""
     ids = pair.encode(prompt)
     if not own:
@@ -123,10 +144,14 @@ def _text(pair: Pair, prompt: str, policy: Policy, own: bool, progress: Progress
     return (*ids, *made[:-1]), len(ids)  # nothing was drawn after the last token
 
 
-def _positions(pair: Pair, text: Sequence[int], first: int, policy: Policy, tree: Tree, chance: Chance) -> Iterator[list[float]]:
+def _positions(
+    pair: Pair, text: Sequence[int], first: int, policy: Policy, tree: Tree, chance: Chance
+) -> Iterator[list[float]]:
     """Rates by rank after text[:first], text[:first + 1], ... and the whole text."""
     ranks = len(tree) - 1
-    for target, draft in zip(_logits(pair.target, text, first), _logits(pair.draft, text, first), strict=True):
+    for target, draft in zip(
+        _logits(pair.target, text, first), _logits(pair.draft, text, first), strict=True
+    ):
         q = draft_rows(draft, policy)  # (positions, vocab), as p
         drawn = _SEQUOIA.draw(chance, q, [ranks] * len(q))
         p, q = target_rows(target, policy).cpu().numpy(), q.cpu().numpy()
@@ -137,10 +162,10 @@ def _logits(model: TreeModel, text: Sequence[int], first: int) -> Iterator[torch
     """(positions, vocab) logits after text[:first], text[:first + 1], ..., at most BLOCK at once."""
     context = model.open(len(text))
     if first > 1:
-        context.extend(text[:first - 1])
-    rest = text[first - 1:]
+        context.extend(text[: first - 1])
+    rest = text[first - 1 :]
     rows = Rows(Tree.chain(min(BLOCK, len(rest))), range(min(BLOCK, len(rest))), context)
     for start in range(0, len(rest), BLOCK):
-        block = rest[start:start + BLOCK]
+        block = rest[start : start + BLOCK]
         yield context.forward(block, rows)
         context.keep(range(len(block)))

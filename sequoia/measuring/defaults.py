@@ -19,11 +19,17 @@ from sequoia.models.pair import Known, Pair
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import USUAL_NODES, Plan, best_plan, bounds
 
-SLACK = 0.01  # of trees that are as good as equal the one with more tokens; 0.05 took larger ones that measured slower
-_QUICK_SECONDS, _QUICK_TOKENS = 2.0, 48  # what a visitor waits for before the first step of a pair that nothing is known of
-_QUICK_RANKS, _WIDE_RANKS = 8, 32  # ranks counted: for trees of a few nodes, and where a pass over hundreds takes no longer
+# of trees that are as good as equal the one with more tokens; 0.05 took larger ones
+# that measured slower
+SLACK = 0.01
+# what a visitor waits for before the first step of a pair that nothing is known of
+_QUICK_SECONDS = 2.0
+_QUICK_TOKENS = 48
+# ranks counted: for trees of a few nodes, and where a pass over hundreds takes no longer
+_QUICK_RANKS = 8
+_WIDE_RANKS = 32
 _NEAR = 0.15  # of temperatures: shipped vectors stand 0.3 apart at most
-_SAMPLE = "import os\n\n\ndef main(path):\n    \"\"\"Read the file and print what is in it.\"\"\"\n"
+_SAMPLE = 'import os\n\n\ndef main(path):\n    """Read the file and print what is in it."""\n'
 
 
 def machine(pair: Pair) -> HardwareProfile:
@@ -33,22 +39,32 @@ def machine(pair: Pair) -> HardwareProfile:
     return pair.measured.profile
 
 
-def acceptance_of(pair: Pair, policy: Policy, verifier: str = "sequoia", texts: Sequence[str] = ()) -> tuple[Acceptance, str]:
+def acceptance_of(
+    pair: Pair, policy: Policy, verifier: str = "sequoia", texts: Sequence[str] = ()
+) -> tuple[Acceptance, str]:
     """The pair's acceptance vector under `policy` and `verifier`, and where it is from: "recorded" where one counted under
     nearly the same is shipped with the pair, else "measured" now, once (about a second for a small pair).
 
     texts: what is to be continued. Of recorded vectors those of the kind of text that is most like them are taken.
     """
     if policy.temperature == 0:
-        policy, verifier = Policy(), "sequoia"  # all verifiers follow the most probable token, and top-p leaves it in
+        # all verifiers follow the most probable token, and top-p leaves it in
+        policy = Policy()
+        verifier = "sequoia"
     if recorded := _recorded(pair, policy, verifier, texts):
         return recorded.acceptance, " ".join(filter(None, ("recorded", recorded.kind)))
-    key, found = (policy.temperature, policy.top_p, verifier), pair.measured.acceptances
+    key = (policy.temperature, policy.top_p, verifier)
+    found = pair.measured.acceptances
     if key not in found:
         quick = Policy(policy.temperature, policy.top_p, _QUICK_TOKENS, ignore_eos=True)
         profile = pair.measured.profile
-        ranks = min(_WIDE_RANKS if profile and bounds(profile)[0] > USUAL_NODES else _QUICK_RANKS, pair.target.vocab)
-        found[key] = count_acceptance(pair, [_SAMPLE], quick, ranks=ranks, verifier=verifier).acceptance
+        ranks = min(
+            _WIDE_RANKS if profile and bounds(profile)[0] > USUAL_NODES else _QUICK_RANKS,
+            pair.target.vocab,
+        )
+        found[key] = count_acceptance(
+            pair, [_SAMPLE], quick, ranks=ranks, verifier=verifier
+        ).acceptance
     return found[key], "measured"
 
 
@@ -60,16 +76,21 @@ def _recorded(pair: Pair, policy: Policy, verifier: str, texts: Sequence[str]) -
     if not near:
         return None
     kind = kind_of(pair, texts)
-    return min([known for known in near if known.kind == kind] or near,
-               key=lambda known: abs(known.temperature - policy.temperature))
+    return min(
+        [known for known in near if known.kind == kind] or near,
+        key=lambda known: abs(known.temperature - policy.temperature),
+    )
 
 
 def kind_of(pair: Pair, texts: Sequence[str]) -> str:
     """The kind of text among those the pair's acceptance was counted over that `texts` are most like: the one on which draft
     and target agree about as much. The usual kind without any text, or where texts are too short to tell. The last answer is
     kept: a run asks several times for the same prompt."""
-    kinds = {known.kind: known.agreement for known in reversed(pair.known) if known.agreement is not None}
-    usual, texts = pair.known[0].kind if pair.known else "", tuple(texts)
+    kinds = {
+        known.kind: known.agreement for known in reversed(pair.known) if known.agreement is not None
+    }
+    usual = pair.known[0].kind if pair.known else ""
+    texts = tuple(texts)
     if not texts or len(kinds) < 2:
         return usual
     if pair.measured.kind is None or pair.measured.kind[0] != texts:
@@ -80,11 +101,18 @@ def kind_of(pair: Pair, texts: Sequence[str]) -> str:
 def _nearest(kinds: Mapping[str, float], usual: str, shared: torch.Tensor) -> str:
     """The kind whose agreement is nearest to the mean of `shared`, (positions,); one other than the usual must be nearer by the
     mean's standard error at least."""
-    mean, error = float(shared.mean()), float(shared.std()) / math.sqrt(len(shared)) if len(shared) > 1 else 1.0
+    mean = float(shared.mean())
+    error = float(shared.std()) / math.sqrt(len(shared)) if len(shared) > 1 else 1.0
     return min(kinds, key=lambda kind: abs(kinds[kind] - mean) + error * (kind != usual))
 
 
-def default_plan(pair: Pair, policy: Policy, verifier: str = "sequoia", texts: Sequence[str] = (), most: int = MAX_NODES) -> Plan:
+def default_plan(
+    pair: Pair,
+    policy: Policy,
+    verifier: str = "sequoia",
+    texts: Sequence[str] = (),
+    most: int = MAX_NODES,
+) -> Plan:
     """The tree for this pair on this machine and for texts such as `texts`: of the fastest predicted, within a slack, the one
     with the most tokens a step, of at most `most` nodes and no more than were timed."""
     profile = machine(pair)
@@ -92,8 +120,9 @@ def default_plan(pair: Pair, policy: Policy, verifier: str = "sequoia", texts: S
     return best_plan(acceptance_of(pair, policy, verifier, texts)[0], profile, nodes, slack=SLACK)
 
 
-def speculate(pair: Pair, prompt: str, policy: Policy, tree: Tree | None = None, verifier: str = "sequoia"
-              ) -> Iterator[StepTrace]:
+def speculate(
+    pair: Pair, prompt: str, policy: Policy, tree: Tree | None = None, verifier: str = "sequoia"
+) -> Iterator[StepTrace]:
     """Decode `prompt` with a token tree at every step; one StepTrace a step. Without a `tree`, one is planned for this machine.
 
     The settings are checked at the call, before the first step; raises BadPrompt, BadTree or BadPolicy.

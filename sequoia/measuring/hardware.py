@@ -25,21 +25,35 @@ from sequoia.planning.hardware_profile import HardwareProfile, Point
 from sequoia.this_machine.memory import free_bytes
 from sequoia.validate_input import number, whole
 
-SIZES = (1, 2, 4, 6, 8, 12, 16, 32, 64, 128)  # closest where trees for a CPU are, and where passes begin to take longer
+# closest where trees for a CPU are, and where passes begin to take longer
+SIZES = (1, 2, 4, 6, 8, 12, 16, 32, 64, 128)
 WIDTHS = (1, 2, 4, 8, 16, 32)
 CHAIN = 6  # nodes: what its steps cost more than plain ones is put down to its levels
 OVERHEAD_SIZES = (1, CHAIN, 16, 61)  # nodes of chains of five beside each other, and the root
-WIDE_WIDTHS, WIDE_OVERHEAD_SIZES = (64, 128, 256), (256,)  # measured too where larger trees may pay
+# measured too where larger trees may pay
+WIDE_WIDTHS = (64, 128, 256)
+WIDE_OVERHEAD_SIZES = (256,)
 _FLAT = 1.5  # times as long: what twice the nodes may take for twice as many to be looked at
 _SLOW = 20  # passes: what of them does not fit the time is measured at few sizes
 PASSES = 0.8  # share of the time that is for passes; the rest is for whole steps
-_DRAFTS_A_STEP = 6  # about what a planned tree has; the first, which finds its weights pushed out of the cache, counts too
-_STEPS = 32  # that overhead is taken from, at least, with all drafted tokens accepted, where there is time
+# about what a planned tree has; the first, which finds its weights pushed out of the cache, counts
+# too
+_DRAFTS_A_STEP = 6
+# that overhead is taken from, at least, with all drafted tokens accepted, where there is time
+_STEPS = 32
 _PROMPT = "The quick brown fox jumps over the lazy dog. "
 
 
-def measure_profile(pair: Pair, *, sizes: Sequence[int] | None = None, widths: Sequence[int] | None = None, prefix: int = 256,
-                    rounds: int = 15, seconds: float = 30.0, progress: Progress = lambda _: None) -> HardwareProfile:
+def measure_profile(
+    pair: Pair,
+    *,
+    sizes: Sequence[int] | None = None,
+    widths: Sequence[int] | None = None,
+    prefix: int = 256,
+    rounds: int = 15,
+    seconds: float = 30.0,
+    progress: Progress = lambda _: None,
+) -> HardwareProfile:
     """Times of target passes over `sizes` nodes, draft passes over `widths`, and the engine's overhead, after `prefix` tokens.
 
     Without sizes: up to 128 nodes, and on to 1,024 while twice the nodes take less than half as long again; without widths: up
@@ -50,20 +64,45 @@ def measure_profile(pair: Pair, *, sizes: Sequence[int] | None = None, widths: S
     prefix = min(whole(prefix, "prefix", 1, 2**20, BadProfile), pair.limit // 2)
     rounds = whole(rounds, "rounds", 1, 10**6, BadProfile)
     seconds = number(seconds, "seconds", 1e-9, 86_400, BadProfile)
-    targets = (_while_flat(pair.target, prefix, seconds, progress) if sizes is None
-               else _passes(pair.target, [whole(n, "sizes", 1, MAX_NODES, BadProfile) for n in sizes], prefix))
+    targets = (
+        _while_flat(pair.target, prefix, seconds, progress)
+        if sizes is None
+        else _passes(
+            pair.target, [whole(n, "sizes", 1, MAX_NODES, BadProfile) for n in sizes], prefix
+        )
+    )
     wide = max((one.size for one in targets), default=0) > SIZES[-1]
     if widths is None:
-        widths = (WIDTHS + WIDE_WIDTHS * wide)[::1 if sizes is not None or len(targets) >= len(SIZES) else 2]
-    drafts = _passes(pair.draft, [whole(n, "widths", 1, MAX_NODES, BadProfile) for n in widths], prefix)
+        widths = (WIDTHS + WIDE_WIDTHS * wide)[
+            :: 1 if sizes is not None or len(targets) >= len(SIZES) else 2
+        ]
+    drafts = _passes(
+        pair.draft, [whole(n, "widths", 1, MAX_NODES, BadProfile) for n in widths], prefix
+    )
     _rounds(targets, drafts, rounds, seconds * PASSES, progress)
     steps = OVERHEAD_SIZES + WIDE_OVERHEAD_SIZES * wide
-    level, overhead = _by_level(_overheads(pair, steps, seconds * (1 - PASSES),
-                                           lambda share: progress(PASSES + (1 - PASSES) * share)))
-    return HardwareProfile(device=place_of(pair.target), dtype=dtype_name(pair), target=pair.target.name,
-                           draft=pair.draft.name, prefix_length=prefix, target_seconds=_points(targets),
-                           draft_seconds=_points(drafts), overhead_seconds=overhead, level_overhead=level,
-                           source="measured", date=date.today().isoformat(), versions=versions())
+    level, overhead = _by_level(
+        _overheads(
+            pair,
+            steps,
+            seconds * (1 - PASSES),
+            lambda share: progress(PASSES + (1 - PASSES) * share),
+        )
+    )
+    return HardwareProfile(
+        device=place_of(pair.target),
+        dtype=dtype_name(pair),
+        target=pair.target.name,
+        draft=pair.draft.name,
+        prefix_length=prefix,
+        target_seconds=_points(targets),
+        draft_seconds=_points(drafts),
+        overhead_seconds=overhead,
+        level_overhead=level,
+        source="measured",
+        date=date.today().isoformat(),
+        versions=versions(),
+    )
 
 
 def _passes(model: TreeModel, sizes: Sequence[int], prefix: int) -> list[Pass]:
@@ -75,14 +114,19 @@ def _while_flat(model: TreeModel, prefix: int, seconds: float, progress: Progres
     """Passes over SIZES nodes, and over twice as many as long as that is nearly free. Where passes are so slow that they fill the
     time, and 128 nodes take hardly longer than one, nothing is measured in between: there is nothing to be seen."""
     context = opened(model, MAX_NODES, prefix)
-    one, most = Pass(context, 1), Pass(context, SIZES[-1])
-    first, last = one.quick(progress), most.quick(progress)
+    one = Pass(context, 1)
+    most = Pass(context, SIZES[-1])
+    first = one.quick(progress)
+    last = most.quick(progress)
     few = last * _SLOW > seconds and last < _FLAT * first
     found = [one, *(Pass(context, n) for n in SIZES[1:-1] if not few), most]
     before = found[-2].quick(progress)
-    while last < _FLAT * before and found[-1].size < MAX_NODES and _fits(context, 2 * found[-1].size):
+    while (
+        last < _FLAT * before and found[-1].size < MAX_NODES and _fits(context, 2 * found[-1].size)
+    ):
         found.append(Pass(context, 2 * found[-1].size))
-        before, last = last, found[-1].quick(progress)
+        before = last
+        last = found[-1].quick(progress)
     return found
 
 
@@ -91,15 +135,20 @@ def _fits(context: Context, nodes: int) -> bool:
     return all(2 * count <= free_bytes(device) for device, count in context.needs(nodes).items())
 
 
-def _rounds(targets: Sequence[Pass], drafts: Sequence[Pass], rounds: int, seconds: float, progress: Progress) -> None:
+def _rounds(
+    targets: Sequence[Pass], drafts: Sequence[Pass], rounds: int, seconds: float, progress: Progress
+) -> None:
     """Up to `rounds` rounds after one of warm-up, in the order of decoding: some draft passes, a target pass, and again.
 
     Two models that take turns push each other's weights out of the processor's cache; passes timed by themselves look faster.
     """
-    start, turns = time.perf_counter(), max(len(targets), len(drafts))
+    start = time.perf_counter()
+    turns = max(len(targets), len(drafts))
     for done in range(rounds + 1):
         used = 0.0
-        for turn, (target, draft) in enumerate(islice(zip(cycle(targets), cycle(drafts)), turns), 1):
+        for turn, (target, draft) in enumerate(
+            islice(zip(cycle(targets), cycle(drafts)), turns), 1
+        ):
             draft.run(_DRAFTS_A_STEP)
             target.run()
             used = (time.perf_counter() - start) / seconds
@@ -121,7 +170,9 @@ def _point(size: int, found: Sequence[float]) -> Point:
     return size, statistics.median(found), (high - low) / 2
 
 
-def _overheads(pair: Pair, sizes: Sequence[int], seconds: float, progress: Progress) -> Iterator[tuple[Tree, Point]]:
+def _overheads(
+    pair: Pair, sizes: Sequence[int], seconds: float, progress: Progress
+) -> Iterator[tuple[Tree, Point]]:
     """A tree of each size, and what its steps spend outside the models."""
     for done, n in enumerate(sizes):
         tree = Tree.sequences((n - 1) // (CHAIN - 1), CHAIN - 1) if n > 1 else Tree.chain(1)
@@ -137,16 +188,22 @@ def _by_level(found: Iterable[tuple[Tree, Point]]) -> tuple[float, tuple[Point, 
     medians = {len(tree): point[1] for tree, point in found}
     level = max(medians[CHAIN] - medians[1], 0.0) / (CHAIN - 1)
     rest = accumulate((median - level * len(tree.inner) for tree, (_, median, _) in found), max)
-    return level, tuple((n, seconds, spread) for seconds, (_, (n, _, spread)) in zip(rest, found, strict=True))
+    return level, tuple(
+        (n, seconds, spread) for seconds, (_, (n, _, spread)) in zip(rest, found, strict=True)
+    )
 
 
 def _overhead(pair: Pair, tree: Tree, seconds: float, progress: Progress) -> Point:
     """What steps with `tree` spend outside the models: the engine's own steps on a fixed text, for at most about `seconds`."""
-    prompt = (_PROMPT * 3)[:max(pair.limit // 4, 1)]  # short enough for the smallest context
+    prompt = (_PROMPT * 3)[: max(pair.limit // 4, 1)]  # short enough for the smallest context
     policy = Policy(temperature=0.6, max_new_tokens=_STEPS * tree.levels, ignore_eos=True)
-    steps = followed(_some(run(Decoder(pair, prompt, policy, tree)), seconds), policy.max_new_tokens, progress)
-    full = [step for step in steps if len(step.tree) == len(tree)]  # the last ones have no room for all of it
-    kept = full[1:] or full or steps  # the latter in the smallest contexts only, where what is told is too little
+    steps = followed(
+        _some(run(Decoder(pair, prompt, policy, tree)), seconds), policy.max_new_tokens, progress
+    )
+    # the last ones have no room for all of it
+    full = [step for step in steps if len(step.tree) == len(tree)]
+    # the latter in the smallest contexts only, where what is told is too little
+    kept = full[1:] or full or steps
     return _point(len(tree), [step.seconds["overhead"] for step in kept])
 
 

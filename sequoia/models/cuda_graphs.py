@@ -22,16 +22,20 @@ from sequoia.this_machine.step_timer import current
 _log = logging.getLogger(__name__)
 
 Forward = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, Slots, bool], torch.Tensor]
-Replay = Callable[[], torch.Tensor]  # does the work again and gives the tensor that holds its result
+# does the work again and gives the tensor that holds its result
+Replay = Callable[[], torch.Tensor]
 Record = Callable[[Replay], Replay]
 _Size = tuple[int, int, bool]  # rows, reach, last_only
 
 STEP = 512  # columns by which reaches differ
 MOST_ROWS = 1024  # larger passes keep the device busy by themselves
-MOST_SIZES = 32  # recorded over one run's slots; each holds its logits, and trees that grow have many sizes
-EAGER = 2  # passes of a size that nobody announced before one is recorded: many a size comes but once or twice
+# recorded over one run's slots; each holds its logits, and trees that grow have many sizes
+MOST_SIZES = 32
+# passes of a size that nobody announced before one is recorded: many a size comes but once or twice
+EAGER = 2
 EAGER_WHEN_FULL = 16  # the same where another size has to go for it
-_WARM_UPS = 3  # libraries choose their kernels and allocate in the first runs, which a recording must not hold
+# libraries choose their kernels and allocate in the first runs, which a recording must not hold
+_WARM_UPS = 3
 
 
 class Graphed:
@@ -40,28 +44,47 @@ class Graphed:
 
     def __init__(self, forward: Forward, record: Record) -> None:
         self.failed: str | None = None
-        self._forward, self._record, self._announced = forward, record, False
+        self._forward = forward
+        self._record = record
+        self._announced = False
         self._recordings: WeakKeyDictionary[Slots, dict[_Size, _Recording]] = WeakKeyDictionary()
         self._passes: WeakKeyDictionary[Slots, Counter[_Size]] = WeakKeyDictionary()
         self._spare: Slots | None = None
 
     @property
     def name(self) -> str:
-        return f"transformers (no CUDA graphs: {self.failed})" if self.failed else "transformers, as CUDA graphs"
+        return (
+            f"transformers (no CUDA graphs: {self.failed})"
+            if self.failed
+            else "transformers, as CUDA graphs"
+        )
 
-    def __call__(self, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor, slots: Slots, last_only: bool
-                 ) -> torch.Tensor:
+    def __call__(
+        self,
+        ids: torch.Tensor,
+        positions: torch.Tensor,
+        mask: torch.Tensor,
+        slots: Slots,
+        last_only: bool,
+    ) -> torch.Tensor:
         """Logits (rows, vocab), or (1, vocab) with `last_only`, that the next call may overwrite."""
         rows = ids.shape[1]
-        if self.failed is not None or rows > (2 if last_only else MOST_ROWS):  # a prompt's length comes but once
+        if self.failed is not None or rows > (
+            2 if last_only else MOST_ROWS
+        ):  # a prompt's length comes but once
             return self._forward(ids, positions, mask, slots, last_only)
         recording = self._recording(slots, rows, mask, last_only)
-        return recording(ids, positions, mask, slots) if recording else self._forward(ids, positions, mask, slots, last_only)
+        return (
+            recording(ids, positions, mask, slots)
+            if recording
+            else self._forward(ids, positions, mask, slots, last_only)
+        )
 
     def lend(self, layers: int, capacity: int) -> Slots:
         """Slots for a run of `capacity` rows, a few more so that many runs have as many: those of a run that is over, with all
         that was recorded over them, or new ones."""
-        rounded, spare = -(-capacity // STEP) * STEP, self._spare
+        rounded = -(-capacity // STEP) * STEP
+        spare = self._spare
         self._spare = None
         if spare is None or (len(spare.slot_layers), spare.capacity) != (layers, rounded):
             return Slots(layers, rounded)
@@ -81,8 +104,11 @@ class Graphed:
         finally:
             self._announced = False
 
-    def _recording(self, slots: Slots, rows: int, mask: torch.Tensor, last_only: bool) -> _Recording | None:
-        known, size = self._recordings.setdefault(slots, {}), (rows, reach_of(mask.shape[-1], slots.capacity), last_only)
+    def _recording(
+        self, slots: Slots, rows: int, mask: torch.Tensor, last_only: bool
+    ) -> _Recording | None:
+        known = self._recordings.setdefault(slots, {})
+        size = (rows, reach_of(mask.shape[-1], slots.capacity), last_only)
         if size in known:
             known[size] = known.pop(size)  # now the one used last
         elif self._due(slots, size, len(known)):
@@ -98,16 +124,24 @@ class Graphed:
             del passes[size]  # should the recording go again, counting begins anew
         return due
 
-    def _add(self, known: dict[_Size, _Recording], slots: Slots, size: _Size, mask: torch.Tensor) -> None:
+    def _add(
+        self, known: dict[_Size, _Recording], slots: Slots, size: _Size, mask: torch.Tensor
+    ) -> None:
         """Record one size more; the one that has not been used for the longest time goes where there are too many."""
         try:
             known[size] = _Recording(self._forward, self._record, slots, size, mask)
         except torch.OutOfMemoryError:
-            _log.warning("there was no memory to record a pass of %d rows, which runs as it is", size[0])
-        except RuntimeError as problem:  # what CUDA raises where a model does something that cannot be recorded
+            _log.warning(
+                "there was no memory to record a pass of %d rows, which runs as it is", size[0]
+            )
+        except (
+            RuntimeError
+        ) as problem:  # what CUDA raises where a model does something that cannot be recorded
             self.failed = " ".join(str(problem).split())[:200]
             self._recordings.clear()
-            _log.warning("a forward could not be recorded, and runs as it is from now on: %s", self.failed)
+            _log.warning(
+                "a forward could not be recorded, and runs as it is from now on: %s", self.failed
+            )
         if len(known) > MOST_SIZES:
             del known[next(iter(known))]
 
@@ -120,19 +154,27 @@ def reach_of(columns: int, capacity: int) -> int:
 class _Recording:
     """One size over some slots, which are none of its own: they would never be let go of."""
 
-    def __init__(self, forward: Forward, record: Record, slots: Slots, size: _Size, like: torch.Tensor) -> None:
+    def __init__(
+        self, forward: Forward, record: Record, slots: Slots, size: _Size, like: torch.Tensor
+    ) -> None:
         rows, reach, last_only = size
         self._reach = reach
         self._closed = torch.finfo(like.dtype).min
         self._ids = torch.zeros(1, rows, dtype=torch.long, device=like.device)
-        self._positions, self._where = torch.zeros_like(self._ids), torch.arange(rows, device=like.device) + slots.start
+        self._positions = torch.zeros_like(self._ids)
+        self._where = torch.arange(rows, device=like.device) + slots.start
         self._mask = like.new_full((1, 1, rows, reach), self._closed)
         self._mask[..., :1] = 0  # a row that sees nothing would be NaN while recording
         with slots.standing(self._where, reach):
-            self._replay = record(lambda: forward(self._ids, self._positions, self._mask, slots, last_only))
+            self._replay = record(
+                lambda: forward(self._ids, self._positions, self._mask, slots, last_only)
+            )
 
-    def __call__(self, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor, slots: Slots) -> torch.Tensor:
-        start, columns = slots.start, mask.shape[-1]
+    def __call__(
+        self, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor, slots: Slots
+    ) -> torch.Tensor:
+        start = slots.start
+        columns = mask.shape[-1]
         self._ids.copy_(ids)
         self._positions.copy_(positions)
         torch.arange(start, start + len(self._where), out=self._where)
@@ -149,7 +191,8 @@ class OnCuda:
     def __init__(self, device: torch.device) -> None:
         self._device = device
         with current(device):
-            self._pool, self._side = torch.cuda.graph_pool_handle(), torch.cuda.Stream()
+            self._pool = torch.cuda.graph_pool_handle()
+            self._side = torch.cuda.Stream()
             # A pool ends with its last graph, for good; all of a run's go at once.
             self._keeper = self._recorded(partial(torch.zeros, 1, device=device))
 
@@ -174,6 +217,9 @@ class OnCuda:
         graph = torch.cuda.CUDAGraph()
         # The first stream: a capture that fails does not come back from its own. That one has the libraries' workspaces already,
         # and is of this device, as torch's own choice is of the first device that ever recorded. Other threads may go on.
-        with torch.cuda.stream(here), torch.cuda.graph(graph, self._pool, self._side, capture_error_mode="thread_local"):
+        with (
+            torch.cuda.stream(here),
+            torch.cuda.graph(graph, self._pool, self._side, capture_error_mode="thread_local"),
+        ):
             result = work()
         return graph, result

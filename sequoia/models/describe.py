@@ -31,7 +31,9 @@ def place_of(model: TreeModel) -> str:
 def _cpu_names() -> Iterator[str]:
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as lines:  # noqa: PTH123
-            yield from (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+            yield from (
+                line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")
+            )
     except OSError:
         return
 
@@ -44,4 +46,7 @@ def dtype_name(pair: Pair) -> str:
 
 def versions() -> tuple[tuple[str, str], ...]:
     """Versions of Python and of the libraries that decide how fast a pass is."""
-    return (("python", platform.python_version()), *((name, importlib.metadata.version(name)) for name in _LIBRARIES))
+    return (
+        ("python", platform.python_version()),
+        *((name, importlib.metadata.version(name)) for name in _LIBRARIES),
+    )

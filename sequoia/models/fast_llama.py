@@ -22,8 +22,11 @@ from sequoia.this_machine.number_types import lean_dtype
 Linear = Callable[[torch.Tensor], torch.Tensor]
 
 FAMILIES = ("llama", "mistral", "qwen2", "qwen3")
-INT8_ROWS = 8  # up to so many rows a pass mostly waits for weights, and int8 ones come twice as fast; beyond, it computes
-INT8_STEP = 16  # inputs that torch's int8 kernel reads at a time; shorter rows are padded with zeros
+# up to so many rows a pass mostly waits for weights, and int8 ones come twice as
+# fast; beyond, it computes
+INT8_ROWS = 8
+# inputs that torch's int8 kernel reads at a time; shorter rows are padded with zeros
+INT8_STEP = 16
 _POSITIONS = 1024  # that rotations are made for at first
 _PACKED_UP_TO = 2**30  # bytes of weights; the packed copy comes on top of them
 
@@ -37,10 +40,16 @@ def lean_forward(hf: Any, int8: bool = False) -> LeanLlama | None:
     if int8 and hf.dtype != torch.bfloat16:
         return None
     config = hf.config
-    family = (config.model_type in FAMILIES and getattr(config, "hidden_act", "") == "silu"
-              and getattr(config, "rope_parameters", {}).get("rope_type") == "default")
-    place = (hf.device.type == "cpu" and hf.dtype in (torch.float32, torch.bfloat16)
-             and sum(p.numel() * p.element_size() for p in hf.parameters()) <= _PACKED_UP_TO)
+    family = (
+        config.model_type in FAMILIES
+        and getattr(config, "hidden_act", "") == "silu"
+        and getattr(config, "rope_parameters", {}).get("rope_type") == "default"
+    )
+    place = (
+        hf.device.type == "cpu"
+        and hf.dtype in (torch.float32, torch.bfloat16)
+        and sum(p.numel() * p.element_size() for p in hf.parameters()) <= _PACKED_UP_TO
+    )
     return LeanLlama(hf, int8) if family and place else None
 
 
@@ -51,8 +60,10 @@ class LeanLlama:
     mask_dtype = torch.float32
 
     def __init__(self, hf: Any, int8: bool = False) -> None:
-        config, body = hf.config, hf.model
-        pack, self.int8 = packed_int8 if int8 else packed, int8
+        config = hf.config
+        body = hf.model
+        pack = packed_int8 if int8 else packed
+        self.int8 = int8
         self._dtype: torch.dtype = hf.dtype
         self._embedding = body.embed_tokens.weight
         self._layers = [_Layer(layer, config, pack) for layer in body.layers]
@@ -68,15 +79,26 @@ class LeanLlama:
         other._norm = self._norm.divided(temperature)
         return other
 
-    def __call__(self, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor, slots: Slots, last_only: bool
-                 ) -> torch.Tensor:
+    def __call__(
+        self,
+        ids: torch.Tensor,
+        positions: torch.Tensor,
+        mask: torch.Tensor,
+        slots: Slots,
+        last_only: bool,
+    ) -> torch.Tensor:
         """Logits (rows, vocab), or (1, vocab) with `last_only`. ids, positions: (1, rows); mask: (1, 1, rows, columns)."""
-        x = F.embedding(ids[0], self._embedding).float()  # (rows, hidden); the residual stream stays float32
-        end, rows = slots.length + slots.written, len(x)
+        # (rows, hidden); the residual stream stays float32
+        x = F.embedding(ids[0], self._embedding).float()
+        end = slots.length + slots.written
+        rows = len(x)
         rotation = self._rotations(positions[0], end)
         store = slots.joint(self._kv_heads, self._dim, x)
-        new, seen = store.narrow(4, end - rows, rows).unbind(), store.narrow(4, 0, end)
-        for layer, into, keys, values in zip(self._layers, new, seen[:, 0].unbind(), seen[:, 1].unbind(), strict=True):
+        new = store.narrow(4, end - rows, rows).unbind()
+        seen = store.narrow(4, 0, end)
+        for layer, into, keys, values in zip(
+            self._layers, new, seen[:, 0].unbind(), seen[:, 1].unbind(), strict=True
+        ):
             layer(x, rotation, mask, into, keys, values)
         return self._head(self._norm(x[-1:] if last_only else x).to(self._dtype))
 
@@ -85,20 +107,28 @@ class _Rotations:
     """What turns the heads at each position, made for as many positions as were asked for so far; all runs have it in common."""
 
     def __init__(self, rotary: Any, heads: int, kv_heads: int, dim: int) -> None:
-        self._rotary, self._turned, self._still, self._half = rotary, heads + kv_heads, kv_heads, dim // 2
+        self._rotary = rotary
+        self._turned = heads + kv_heads
+        self._still = kv_heads
+        self._half = dim // 2
         self._table = self._made(_POSITIONS)
 
     def __call__(self, positions: torch.Tensor, reach: int) -> torch.Tensor:
         """(rows, heads + 2 * kv_heads, head_dim / 2) complex64 for `positions` (rows,), all below `reach`."""
         table = self._table
-        if reach > len(table):  # several runs may do this at once: each goes on with its own, and the last one stays
+        if reach > len(
+            table
+        ):  # several runs may do this at once: each goes on with its own, and the last one stays
             self._table = table = self._made(max(reach, 2 * len(table)))
         return table[positions]
 
     def _made(self, positions: int) -> torch.Tensor:
         """The same for the first `positions`, from the model's own module. Values are left as they are: 1."""
-        cos, sin = self._rotary(torch.zeros(1, 1), torch.arange(positions)[None])  # (1, positions, head_dim), both halves alike
-        turned = torch.complex(cos[0, :, None, :self._half].float(), sin[0, :, None, :self._half].float())
+        # (1, positions, head_dim), both halves alike
+        cos, sin = self._rotary(torch.zeros(1, 1), torch.arange(positions)[None])
+        turned = torch.complex(
+            cos[0, :, None, : self._half].float(), sin[0, :, None, : self._half].float()
+        )
         still = turned.new_ones(positions, self._still, self._half)
         return torch.cat((turned.expand(-1, self._turned, -1), still), 1)
 
@@ -111,34 +141,66 @@ class _Layer:
     """
 
     def __init__(self, layer: Any, config: Any, pack: Callable[..., Linear]) -> None:
-        attention, mlp = layer.self_attn, layer.mlp
-        self._dtype, eps = attention.q_proj.weight.dtype, config.rms_norm_eps
+        attention = layer.self_attn
+        mlp = layer.mlp
+        self._dtype = attention.q_proj.weight.dtype
+        eps = config.rms_norm_eps
         self._dim = attention.head_dim
         self._heads = attention.q_proj.out_features // self._dim
         self._kv_heads = attention.k_proj.out_features // self._dim
         self._scale = attention.scaling
-        pairs = torch.arange(self._dim).view(2, -1).T.flatten()  # 0, half a head, 1, half a head and 1, ...
-        self._qkv = pack([attention.q_proj, attention.k_proj, attention.v_proj], self._paired(pairs))
+        # 0, half a head, 1, half a head and 1, ...
+        pairs = torch.arange(self._dim).view(2, -1).T.flatten()
+        self._qkv = pack(
+            [attention.q_proj, attention.k_proj, attention.v_proj], self._paired(pairs)
+        )
         self._out = pack([attention.o_proj])
-        self._gate_up, self._down = pack([mlp.gate_proj, mlp.up_proj]), pack([mlp.down_proj])
-        self._before, self._after = _Norm(layer.input_layernorm.weight, eps), _Norm(layer.post_attention_layernorm.weight, eps)
-        self._head_norm = _Norm(self._head_norms(attention)[:, pairs], eps) if hasattr(attention, "q_norm") else None
+        self._gate_up = pack([mlp.gate_proj, mlp.up_proj])
+        self._down = pack([mlp.down_proj])
+        self._before = _Norm(layer.input_layernorm.weight, eps)
+        self._after = _Norm(layer.post_attention_layernorm.weight, eps)
+        self._head_norm = (
+            _Norm(self._head_norms(attention)[:, pairs], eps)
+            if hasattr(attention, "q_norm")
+            else None
+        )
 
-    def __call__(self, x: torch.Tensor, rotation: torch.Tensor, mask: torch.Tensor, into: torch.Tensor, keys: torch.Tensor,
-                 values: torch.Tensor) -> None:
+    def __call__(
+        self,
+        x: torch.Tensor,
+        rotation: torch.Tensor,
+        mask: torch.Tensor,
+        into: torch.Tensor,
+        keys: torch.Tensor,
+        values: torch.Tensor,
+    ) -> None:
         """Adds to x (rows, hidden). into: where new keys and values go, (2, 1, kv_heads, rows, head_dim); keys, values: all."""
         heads = self._qkv(self._before(x).to(self._dtype)).view(len(x), -1, self._dim).float()
         x += self._out(self._attend(heads, rotation, mask, into, keys, values))
         gate, up = self._gate_up(self._after(x).to(self._dtype)).chunk(2, dim=-1)
         x += self._down(F.silu(gate, inplace=True).mul_(up))
 
-    def _attend(self, heads: torch.Tensor, rotation: torch.Tensor, mask: torch.Tensor, into: torch.Tensor, keys: torch.Tensor,
-                values: torch.Tensor) -> torch.Tensor:
+    def _attend(
+        self,
+        heads: torch.Tensor,
+        rotation: torch.Tensor,
+        mask: torch.Tensor,
+        into: torch.Tensor,
+        keys: torch.Tensor,
+        values: torch.Tensor,
+    ) -> torch.Tensor:
         """heads: (rows, heads + 2 * kv_heads, head_dim) float32 -> (rows, heads * head_dim)."""
-        heads = _rotate(self._normed(heads), rotation).transpose(0, 1)  # (heads + 2 * kv_heads, rows, head_dim)
-        into.copy_(heads[self._heads:].view(into.shape))
-        seen = F.scaled_dot_product_attention(heads[None, :self._heads], keys, values, attn_mask=mask, scale=self._scale,
-                                              enable_gqa=self._heads != self._kv_heads)
+        # (heads + 2 * kv_heads, rows, head_dim)
+        heads = _rotate(self._normed(heads), rotation).transpose(0, 1)
+        into.copy_(heads[self._heads :].view(into.shape))
+        seen = F.scaled_dot_product_attention(
+            heads[None, : self._heads],
+            keys,
+            values,
+            attn_mask=mask,
+            scale=self._scale,
+            enable_gqa=self._heads != self._kv_heads,
+        )
         return seen.transpose(1, 2).reshape(seen.shape[2], -1).to(self._dtype)
 
     def _normed(self, heads: torch.Tensor) -> torch.Tensor:
@@ -151,7 +213,9 @@ class _Layer:
     def _paired(self, pairs: torch.Tensor) -> torch.Tensor:
         """The order of the rows of queries, keys and values."""
         turned = (torch.arange(self._heads + self._kv_heads)[:, None] * self._dim + pairs).flatten()
-        return torch.cat((turned, torch.arange(len(turned), len(turned) + self._kv_heads * self._dim)))
+        return torch.cat(
+            (turned, torch.arange(len(turned), len(turned) + self._kv_heads * self._dim))
+        )
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -160,8 +224,12 @@ class _Layer:
 
     def _head_norms(self, attention: Any) -> torch.Tensor:
         """(heads + kv_heads, head_dim) weights of the norms that Qwen3 puts on queries and keys."""
-        return torch.cat((attention.q_norm.weight.float().expand(self._heads, -1),
-                          attention.k_norm.weight.float().expand(self._kv_heads, -1)))
+        return torch.cat(
+            (
+                attention.q_norm.weight.float().expand(self._heads, -1),
+                attention.k_norm.weight.float().expand(self._kv_heads, -1),
+            )
+        )
 
 
 class _Norm:
@@ -170,7 +238,8 @@ class _Norm:
 
     def __init__(self, weight: torch.Tensor, eps: float) -> None:
         size = weight.shape[-1]
-        self._weight, self._least = weight.float() * size**0.5, torch.tensor((size * eps) ** 0.5)
+        self._weight = weight.float() * size**0.5
+        self._least = torch.tensor((size * eps) ** 0.5)
 
     def divided(self, by: float) -> _Norm:
         """This norm with all that comes out of it divided `by`."""
@@ -179,7 +248,9 @@ class _Norm:
         return other
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        return (x * self._weight).div_(torch.hypot(torch.linalg.vector_norm(x, dim=-1, keepdim=True), self._least))
+        return (x * self._weight).div_(
+            torch.hypot(torch.linalg.vector_norm(x, dim=-1, keepdim=True), self._least)
+        )
 
 
 def _rotate(heads: torch.Tensor, rotation: torch.Tensor) -> torch.Tensor:
@@ -194,7 +265,9 @@ def packed(modules: Sequence[torch.nn.Linear], order: torch.Tensor | None = None
     return _product(*_joint(modules, order))
 
 
-def _joint(modules: Sequence[torch.nn.Linear], order: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor | None]:
+def _joint(
+    modules: Sequence[torch.nn.Linear], order: torch.Tensor | None
+) -> tuple[torch.Tensor, torch.Tensor | None]:
     """Weight (sum of outs, in) and bias of all `modules` as one layer."""
     weight = torch.cat([module.weight for module in modules])
     bias = torch.cat([module.bias for module in modules]) if modules[0].bias is not None else None
@@ -221,7 +294,8 @@ def packed_int8(modules: Sequence[torch.nn.Linear], order: torch.Tensor | None =
     the process. Any number of rows and of outputs is safe.
     """
     exact, bias = _joint(modules, order)
-    weight, dtype = exact.float(), lean_dtype(exact.device)
+    weight = exact.float()
+    dtype = lean_dtype(exact.device)
     wide = _product(exact.to(dtype), None if bias is None else bias.to(dtype))
     scales = weight.abs().amax(1).clamp(min=1e-12) / 127  # (out,)
     rounded, scales = (weight / scales[:, None]).round().to(torch.int8), scales.to(exact.dtype)

@@ -15,7 +15,9 @@ MEASURED_UP_TO = 200_000_000  # parameters; beyond, the second copy is not worth
 _ROUNDS = 8
 
 
-def best_dtype(hf: Any, read: Callable[[torch.dtype], Any], name: str, width: int, draft: bool = False) -> TreeModel:
+def best_dtype(
+    hf: Any, read: Callable[[torch.dtype], Any], name: str, width: int, draft: bool = False
+) -> TreeModel:
     """`hf` in the number type that runs `width` rows fastest: measured for small models on a CPU, elsewhere the one it was read
     in. A draft may also have its weights rounded to int8.
 
@@ -24,7 +26,9 @@ def best_dtype(hf: Any, read: Callable[[torch.dtype], Any], name: str, width: in
     """
     if hf.device.type != "cpu" or hf.num_parameters() > MEASURED_UP_TO:
         return TreeModel(hf, name).quicken()
-    wide, half = (hf if hf.dtype == dtype else read(dtype) for dtype in (torch.float32, torch.bfloat16))
+    wide, half = (
+        hf if hf.dtype == dtype else read(dtype) for dtype in (torch.float32, torch.bfloat16)
+    )
     models = [TreeModel(one, name).quicken() for one in (wide, half)]
     rounded = TreeModel(half, name).quicken(int8=True) if draft else models[1]
     return fastest([*models, rounded] if rounded.numbers == "int8" else models, width)
@@ -49,5 +53,6 @@ def least_seconds(models: list[TreeModel], width: int) -> list[float]:
 
 
 def _trial(model: TreeModel, width: int) -> Pass:
-    prefix, width = max(1, min(48, model.limit - width)), min(width, model.limit - 1)
+    prefix = max(1, min(48, model.limit - width))
+    width = min(width, model.limit - 1)
     return Pass(opened(model, width, prefix), width)

@@ -6,7 +6,9 @@ from typing import Any
 
 from sequoia.models.layer_configs import layer_configs
 
-USUAL_TOKENS, USUAL_NODES = 2048, 1024  # of the run that must still fit when a model too large for one device is divided
+# of the run that must still fit when a model too large for one device is divided
+USUAL_TOKENS = 2048
+USUAL_NODES = 1024
 
 
 def slot_bytes(config: Any, capacity: int, number: int) -> int:
@@ -19,7 +21,9 @@ def _row(layer: Any) -> int:
     """Numbers of a key in all heads of a layer."""
     shared = 1 if getattr(layer, "multi_query", False) else None
     heads = getattr(layer, "num_key_value_heads", None) or shared or layer.num_attention_heads
-    return heads * (getattr(layer, "head_dim", None) or layer.hidden_size // layer.num_attention_heads)
+    return heads * (
+        getattr(layer, "head_dim", None) or layer.hidden_size // layer.num_attention_heads
+    )
 
 
 def mask_and_logit_bytes(capacity: int, nodes: int, vocab: int, number: int) -> int:
@@ -29,10 +33,15 @@ def mask_and_logit_bytes(capacity: int, nodes: int, vocab: int, number: int) -> 
 
 def usual_capacity(config: Any) -> int:
     """Rows of the run that is reckoned with before anything is loaded."""
-    return min(getattr(config, "max_position_embeddings", 0) or USUAL_TOKENS, USUAL_TOKENS) + USUAL_NODES
+    return (
+        min(getattr(config, "max_position_embeddings", 0) or USUAL_TOKENS, USUAL_TOKENS)
+        + USUAL_NODES
+    )
 
 
 def usual_run_bytes(config: Any, number: int) -> tuple[int, int]:
     """Bytes of that run: one layer's slots, and mask and logits."""
     rows = usual_capacity(config)
-    return slot_bytes(config, rows, number), mask_and_logit_bytes(rows, USUAL_NODES, config.vocab_size, number)
+    return slot_bytes(config, rows, number), mask_and_logit_bytes(
+        rows, USUAL_NODES, config.vocab_size, number
+    )

@@ -55,7 +55,9 @@ class Pair:
 
     def __post_init__(self) -> None:
         if self.target.vocab != self.draft.vocab:
-            raise BadPair(f"the target has {self.target.vocab} tokens and the draft {self.draft.vocab}; they must be the same")
+            raise BadPair(
+                f"the target has {self.target.vocab} tokens and the draft {self.draft.vocab}; they must be the same"
+            )
 
     @property
     def limit(self) -> int:
@@ -81,12 +83,20 @@ class Pair:
         if not isinstance(prompt, str) or not prompt.strip():
             raise BadPrompt("the prompt is empty; type some text for the models to continue")
         if len(prompt) > MAX_PROMPT_CHARS:
-            raise BadPrompt(f"the prompt has {len(prompt)} characters; allowed are {MAX_PROMPT_CHARS}")
+            raise BadPrompt(
+                f"the prompt has {len(prompt)} characters; allowed are {MAX_PROMPT_CHARS}"
+            )
         if any("\ud800" <= character <= "\udfff" for character in prompt):
-            raise BadPrompt("the prompt holds half a character (a lone surrogate), which no text can; type it again")
-        ids = self._message(prompt) if (self.chats if chat is None else chat) else self._text(prompt)
+            raise BadPrompt(
+                "the prompt holds half a character (a lone surrogate), which no text can; type it again"
+            )
+        ids = (
+            self._message(prompt) if (self.chats if chat is None else chat) else self._text(prompt)
+        )
         if not ids:
-            raise BadPrompt("the prompt has no token: this pair's tokenizer knows none of its characters")
+            raise BadPrompt(
+                "the prompt has no token: this pair's tokenizer knows none of its characters"
+            )
         if len(ids) >= self.limit:
             why = f": {self.limit_reason}" if self.limit_reason else ""
             raise BadPrompt(
@@ -107,20 +117,24 @@ class Pair:
 
     def _text(self, prompt: str) -> tuple[int, ...]:
         ids = self._ids(prompt)
-        return ids if ids[:len(self.begin)] == self.begin else self.begin + ids
+        return ids if ids[: len(self.begin)] == self.begin else self.begin + ids
 
     def _message(self, prompt: str) -> tuple[int, ...]:
         """Tokens of the rendered template, which writes special tokens itself."""
         if self.template is None:
-            raise BadPrompt("these models have no chat template; a prompt can only be continued as it stands")
+            raise BadPrompt(
+                "these models have no chat template; a prompt can only be continued as it stands"
+            )
         return self._ids(self.template(prompt), add_special_tokens=False)
 
     def _ids(self, text: str, **options: Any) -> tuple[int, ...]:
         """Every text that is made tokens passes here; the tokenizer was tried with texts of that length
         (matching.py)."""
         if len(text) > MOST_CHARS:
-            raise BadPrompt(f"the prompt is a text of {len(text)} characters with its template; allowed "
-                            f"are {MOST_CHARS}")
+            raise BadPrompt(
+                f"the prompt is a text of {len(text)} characters with its template; allowed "
+                f"are {MOST_CHARS}"
+            )
         try:
             return tuple(self.tokenizer(text, **options)["input_ids"])
         except BaseException as problem:

@@ -15,9 +15,14 @@ class Pass:
     """One forward over `size` rows after the prefix of `context`, repeatable; `times` are in seconds."""
 
     def __init__(self, context: Context, size: int) -> None:
-        self.size, self._context = size, context
+        self.size = size
+        self._context = context
         self._tokens = [i % context.model.vocab for i in range(size)]
-        self._rows = Rows(Tree.from_branching([1] * min(size - 1, 7) + [max(size - 8, 1)] * (size > 8)), range(size), context)
+        self._rows = Rows(
+            Tree.from_branching([1] * min(size - 1, 7) + [max(size - 8, 1)] * (size > 8)),
+            range(size),
+            context,
+        )
         self.times: list[float] = []
         context.rehearse([size])
 

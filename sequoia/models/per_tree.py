@@ -14,8 +14,11 @@ T = TypeVar("T")
 class Latest(Generic[T]):
     """`make(tree)`, made anew only where what was made last does not serve: serves(tree, the tree it was made of)."""
 
-    def __init__(self, make: Callable[[Tree], T], serves: Callable[[Tree, Tree], bool] = operator.eq) -> None:
-        self._make, self._serves = make, serves
+    def __init__(
+        self, make: Callable[[Tree], T], serves: Callable[[Tree, Tree], bool] = operator.eq
+    ) -> None:
+        self._make = make
+        self._serves = serves
         self._kept: tuple[Tree, T] | None = None
 
     def __call__(self, tree: Tree) -> T:

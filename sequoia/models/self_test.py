@@ -32,7 +32,8 @@ from sequoia.models.tree_forward import (
 )
 
 SECONDS = 5.0  # for all places but the start; a pass of a streamed target can take longer than that
-_PASSES_AT_START, _PASSES_ELSEWHERE = 6, 4
+_PASSES_AT_START = 6
+_PASSES_ELSEWHERE = 4
 _PREFIX = (
     7  # tokens before a tree: not as many as at the start, a number that code could hold on to
 )

@@ -141,7 +141,7 @@ class TextStream:
         return self._held() + self._broken()
 
     def _held(self) -> str:
-        return self._decoded()[self._shown:]
+        return self._decoded()[self._shown :]
 
     def _broken(self) -> str:
         return self._bytes.replaced(self._incomplete) if self._incomplete else ""
@@ -162,7 +162,7 @@ class TextStream:
         self._window.append(token)
         text = self._decoded()
         settled = len(text) - self._unsettled(text)
-        new = text[self._shown:settled]
+        new = text[self._shown : settled]
         self._shown = max(self._shown, settled)
         self._forget(len(text) - self._shown)
         return new
@@ -182,7 +182,7 @@ class TextStream:
         characters wait, all but the last few."""
         if held and len(self._window) <= 2 * _ENOUGH:
             return
-        self._window = self._window[-_ENOUGH if held else -1:]
+        self._window = self._window[-_ENOUGH if held else -1 :]
         self._shown = max(len(self._decoded()) - held, 0)
 
     def _decoded(self) -> str:
@@ -204,9 +204,9 @@ def characters(data: bytes, broken: Callable[[bytes], str]) -> tuple[str, bytes]
         try:
             text, used = codecs.utf_8_decode(data, "strict", False)
         except UnicodeDecodeError as problem:
-            texts.append(data[:problem.start].decode("utf-8"))
-            texts.append(broken(data[problem.start:problem.end]))
-            data = data[problem.end:]
+            texts.append(data[: problem.start].decode("utf-8"))
+            texts.append(broken(data[problem.start : problem.end]))
+            data = data[problem.end :]
         else:
             return "".join([*texts, text]), data[used:]
 

@@ -27,7 +27,8 @@ from sequoia.models.tree_mask import GrowingRows, Rows, causal
 _ALIGNED = 8  # numbers; 16 bytes of the narrowest type
 INT8_TOLERANCE = 0.5  # of the logits' spread: still the same model, though not to the last digit
 _COLDEST = 0.05  # temperature from which on divided logits are far from what a number type can hold
-READ_AT_ONCE = 1024  # rows; the mask of a text has rows times columns, so a long one is read in parts
+# rows; the mask of a text has rows times columns, so a long one is read in parts
+READ_AT_ONCE = 1024
 
 
 class TreeModel:
@@ -42,20 +43,31 @@ class TreeModel:
     temperature: what its logits are divided by already.
     """
 
-    def __init__(self, model: Any, name: str, device: torch.device | None = None, layer_devices: Sequence[torch.device] = (),
-                 placement: str = "") -> None:
-        self.hf, self.name = model.eval().requires_grad_(False), name
+    def __init__(
+        self,
+        model: Any,
+        name: str,
+        device: torch.device | None = None,
+        layer_devices: Sequence[torch.device] = (),
+        placement: str = "",
+    ) -> None:
+        self.hf = model.eval().requires_grad_(False)
+        self.name = name
         self.config = model.config.get_text_config()
         self.vocab = model.get_output_embeddings().weight.shape[0]
         longest = context_length(self.config)
-        self.limit, self.limit_reason = longest.tokens, longest.reason
-        self.device, self.dtype = device or model.device, model.dtype
+        self.limit = longest.tokens
+        self.limit_reason = longest.reason
+        self.device = device or model.device
+        self.dtype = model.dtype
         self.layer_devices = tuple(layer_devices) or (self.device,) * self.config.num_hidden_layers
         self.placement = placement
         self.tested = ""
         self.temperature = 1.0
         self.run: Forward = partial(transformers_forward, model)
-        if self.device.type == "cuda":  # cuDNN would plan its attention anew for every number of columns, a moment of its own
+        if (
+            self.device.type == "cuda"
+        ):  # cuDNN would plan its attention anew for every number of columns, a moment of its own
             torch.backends.cuda.enable_cudnn_sdp(False)
 
     @property
@@ -66,7 +78,9 @@ class TreeModel:
     @property
     def numbers(self) -> str:
         """The number type of the weights in use, by name."""
-        return "int8" if getattr(self.run, "int8", False) else str(self.dtype).removeprefix("torch.")
+        return (
+            "int8" if getattr(self.run, "int8", False) else str(self.dtype).removeprefix("torch.")
+        )
 
     @property
     def mask_dtype(self) -> torch.dtype:
@@ -83,11 +97,17 @@ class TreeModel:
 
         int8: the one with rounded weights, for drafts; its logits may differ by more, as verification does not mind.
         """
-        usual, bound = self.run, INT8_TOLERANCE if int8 else tolerance(self.dtype)
+        usual = self.run
+        bound = INT8_TOLERANCE if int8 else tolerance(self.dtype)
         try:
             self.run = lean_forward(self.hf, int8) or self._recorded() or usual
             agrees = self.run is usual or self._agrees_with(usual, bound)
-        except (RuntimeError, AttributeError, TypeError, IndexError):  # a member of the family that is built otherwise
+        except (
+            RuntimeError,
+            AttributeError,
+            TypeError,
+            IndexError,
+        ):  # a member of the family that is built otherwise
             agrees = False
         self.run = self.run if agrees else usual
         return self
@@ -105,7 +125,8 @@ class TreeModel:
         if not (isinstance(self.run, LeanLlama) and self.run.coolable and temperature >= _COLDEST):
             return self
         other = copy(self)
-        other.run, other.temperature = self.run.cooled(temperature), self.temperature * temperature
+        other.run = self.run.cooled(temperature)
+        other.temperature = self.temperature * temperature
         return other
 
     def announced(self) -> AbstractContextManager[None]:
@@ -115,7 +136,11 @@ class TreeModel:
     def slots(self, capacity: int) -> Slots:
         """The cache of one run."""
         layers = self.config.num_hidden_layers
-        return self.run.lend(layers, capacity) if capacity and isinstance(self.run, Graphed) else Slots(layers, capacity)
+        return (
+            self.run.lend(layers, capacity)
+            if capacity and isinstance(self.run, Graphed)
+            else Slots(layers, capacity)
+        )
 
     def forget(self) -> None:
         """Let go of the cache that the last run left for the next."""
@@ -124,7 +149,11 @@ class TreeModel:
 
     def _recorded(self) -> Graphed | None:
         """The model's own forward as CUDA graphs, which hold where all of the model is on one graphics card."""
-        alone = self.device.type == "cuda" and {*self.layer_devices} == {self.device} and not self.placement
+        alone = (
+            self.device.type == "cuda"
+            and {*self.layer_devices} == {self.device}
+            and not self.placement
+        )
         return Graphed(self.run, OnCuda(self.device)) if alone else None
 
 
@@ -132,7 +161,9 @@ class Context:
     """One run's state on one model. Rows are written by `extend` and `forward`, and become the prefix by `keep`."""
 
     def __init__(self, model: TreeModel, capacity: int, first: int = 0) -> None:
-        self.model, self.capacity, self.first = model, capacity, first
+        self.model = model
+        self.capacity = capacity
+        self.first = first
         self.slots = model.slots(capacity)
         if isinstance(model.run, Graphed) and capacity:
             weakref.finalize(self, model.run.take_back, self.slots).atexit = False
@@ -159,8 +190,11 @@ class Context:
         """Those bytes by device."""
         if not self.capacity:
             return Counter()
-        model, number = self.model, self.model.mask_dtype.itemsize
-        found = Counter({model.device: mask_and_logit_bytes(self.capacity, nodes, model.vocab, number)})
+        model = self.model
+        number = self.model.mask_dtype.itemsize
+        found = Counter(
+            {model.device: mask_and_logit_bytes(self.capacity, nodes, model.vocab, number)}
+        )
         for device in model.layer_devices:
             found[device] += slot_bytes(model.config, self.slots.capacity, number)
         return found
@@ -170,17 +204,21 @@ class Context:
         if not self.slots.allocated:
             return Counter()
         each = slot_bytes(self.model.config, self.slots.capacity, self.model.mask_dtype.itemsize)
-        return Counter({device: each * count for device, count in Counter(self.model.layer_devices).items()})
+        return Counter(
+            {device: each * count for device, count in Counter(self.model.layer_devices).items()}
+        )
 
     @torch.inference_mode()
     def extend(self, tokens: Sequence[int]) -> torch.Tensor:
         """Read `tokens` one after the other after the prefix and keep all; logits after the last, (vocab,)."""
         n = len(tokens)
         if self.length + n > self.capacity:
-            raise BadPrompt(f"{self.length + n} tokens do not fit the {self.capacity} slots of this run")
+            raise BadPrompt(
+                f"{self.length + n} tokens do not fit the {self.capacity} slots of this run"
+            )
         for start in range(0, n - READ_AT_ONCE, READ_AT_ONCE):
-            self._read(tokens[start:start + READ_AT_ONCE])
-        return self._read(tokens[(n - 1) // READ_AT_ONCE * READ_AT_ONCE:])
+            self._read(tokens[start : start + READ_AT_ONCE])
+        return self._read(tokens[(n - 1) // READ_AT_ONCE * READ_AT_ONCE :])
 
     def _read(self, tokens: Sequence[int]) -> torch.Tensor:
         n = len(tokens)
@@ -191,7 +229,9 @@ class Context:
         return logits
 
     @torch.inference_mode()
-    def forward(self, tokens: Sequence[int] | torch.Tensor, rows: Rows | GrowingRows) -> torch.Tensor:
+    def forward(
+        self, tokens: Sequence[int] | torch.Tensor, rows: Rows | GrowingRows
+    ) -> torch.Tensor:
         """Logits (rows, vocab) after each of the next `len(tokens)` rows of `rows`, which stay written but not kept. Tokens that
         are on the device already, (rows,), stay there."""
         first = self.slots.written
@@ -208,39 +248,61 @@ class Context:
         that no step has to wait for it."""
         if not isinstance(self.model.run, Graphed) or self.model.run.failed:
             return
-        for rows, last_only in [*((rows, False) for rows in sizes), *((rows, True) for rows in ends)]:
+        for rows, last_only in [
+            *((rows, False) for rows in sizes),
+            *((rows, True) for rows in ends),
+        ]:
             if self.length + rows <= self.capacity:
                 mask = causal(rows, self, self.length).view(self.length, 0, rows)
-                depths = torch.zeros(rows, dtype=torch.long, device=self.model.device)  # a place that every model has
+                # a place that every model has
+                depths = torch.zeros(rows, dtype=torch.long, device=self.model.device)
                 with self.model.announced():
                     self._run([0] * rows, depths, mask, last_only)
                 self.slots.keep([])
 
-    def _run(self, tokens: Sequence[int] | torch.Tensor, depths: torch.Tensor, mask: torch.Tensor, last_only: bool = False
-             ) -> torch.Tensor:
+    def _run(
+        self,
+        tokens: Sequence[int] | torch.Tensor,
+        depths: torch.Tensor,
+        mask: torch.Tensor,
+        last_only: bool = False,
+    ) -> torch.Tensor:
         ids = torch.as_tensor(tokens, device=self.model.device)[None]  # (1, rows)
         positions = (depths + (self.first + self.length))[None]  # (1, rows)
         self.slots.reserve(len(tokens))
-        return self.model.run(ids, positions, mask, self.slots, last_only)[:, :self.model.vocab]
+        return self.model.run(ids, positions, mask, self.slots, last_only)[:, : self.model.vocab]
 
 
-def transformers_forward(hf: Any, ids: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor, slots: Slots,
-                         last_only: bool) -> torch.Tensor:
+def transformers_forward(
+    hf: Any,
+    ids: torch.Tensor,
+    positions: torch.Tensor,
+    mask: torch.Tensor,
+    slots: Slots,
+    last_only: bool,
+) -> torch.Tensor:
     """Logits (rows, vocab), or (1, vocab) with `last_only`, from the model's own forward. ids, positions: (1, rows)."""
     mask = _aligned(mask) if mask.is_cuda else mask
-    return hf(input_ids=ids, position_ids=positions, attention_mask=mask, past_key_values=slots, use_cache=True,
-              logits_to_keep=1 if last_only else 0).logits[0]
+    return hf(
+        input_ids=ids,
+        position_ids=positions,
+        attention_mask=mask,
+        past_key_values=slots,
+        use_cache=True,
+        logits_to_keep=1 if last_only else 0,
+    ).logits[0]
 
 
 def _aligned(mask: torch.Tensor) -> torch.Tensor:
     """A copy of `mask` (1, 1, rows, columns) whose rows begin where kernels may load 16 bytes at once. A view of ours begins
     anywhere, and torch looks at the strides alone."""
     store = mask.new_empty((*mask.shape[:-1], -(-mask.shape[-1] // _ALIGNED) * _ALIGNED))
-    return store[..., :mask.shape[-1]].copy_(mask)
+    return store[..., : mask.shape[-1]].copy_(mask)
 
 
-def branched(model: TreeModel, tokens: Sequence[int], before: Sequence[int] = (), first: int = 0
-             ) -> tuple[torch.Tensor, torch.Tensor]:
+def branched(
+    model: TreeModel, tokens: Sequence[int], before: Sequence[int] = (), first: int = 0
+) -> tuple[torch.Tensor, torch.Tensor]:
     """(vocab,) logits of the second branch of a tree of three `tokens` after the tokens `before`, or after the same three where
     none are given, and of the first of them once that branch was kept. first: the position that the text begins at."""
     before = before or tokens
@@ -255,7 +317,11 @@ def branched(model: TreeModel, tokens: Sequence[int], before: Sequence[int] = ()
 def own_logits(model: TreeModel, tokens: Sequence[int]) -> torch.Tensor:
     """(vocab,) float64 logits after `tokens` from the bare model: batch of one, no cache, mask or positions of ours."""
     ids = torch.tensor([tokens], device=model.device)
-    return model.hf(input_ids=ids, use_cache=False, logits_to_keep=1).logits[0, -1, :model.vocab].double()
+    return (
+        model.hf(input_ids=ids, use_cache=False, logits_to_keep=1)
+        .logits[0, -1, : model.vocab]
+        .double()
+    )
 
 
 @torch.inference_mode()
@@ -264,8 +330,11 @@ def own_logits_from(model: TreeModel, tokens: Sequence[int], first: int, keep: i
     bare model: batch of one, no cache or mask of ours."""
     ids = torch.tensor([tokens], device=model.device)
     positions = torch.arange(first, first + len(tokens), device=model.device)[None]
-    return model.hf(input_ids=ids, position_ids=positions, use_cache=False, logits_to_keep=keep
-                    ).logits[0, -keep:, :model.vocab].double()
+    return (
+        model.hf(input_ids=ids, position_ids=positions, use_cache=False, logits_to_keep=keep)
+        .logits[0, -keep:, : model.vocab]
+        .double()
+    )
 
 
 def tolerance(dtype: torch.dtype) -> float:

@@ -33,7 +33,9 @@ class TreeMask:
     own: the tree's columns, (n, n), 0 where the row sees the column and the least number elsewhere.
     """
 
-    def __init__(self, seen: torch.Tensor, capacity: int, dtype: torch.dtype, device: torch.device) -> None:
+    def __init__(
+        self, seen: torch.Tensor, capacity: int, dtype: torch.dtype, device: torch.device
+    ) -> None:
         n = len(seen)
         self._capacity = capacity
         self._mask = torch.zeros(n, capacity + n, dtype=dtype)  # (row, column)
@@ -43,7 +45,7 @@ class TreeMask:
 
     def view(self, prefix: int, first: int, last: int) -> torch.Tensor:
         """(1, 1, last - first, prefix + last) for the rows first..last after `prefix` kept ones."""
-        return self._mask[None, None, first:last, self._capacity - prefix:self._capacity + last]
+        return self._mask[None, None, first:last, self._capacity - prefix : self._capacity + last]
 
 
 def causal(n: int, place: Place, capacity: int) -> TreeMask:
@@ -60,7 +62,9 @@ class Rows:
     def __init__(self, tree: Tree, nodes: Sequence[int], place: Place, below: int = 0) -> None:
         seen = torch.from_numpy(tree.ancestor_mask)[list(nodes)][:, list(nodes)]
         self.mask = TreeMask(seen, place.capacity, place.mask_dtype, place.device)
-        self.depths = torch.tensor([tree.depths[node] - below for node in nodes], dtype=torch.long, device=place.device)
+        self.depths = torch.tensor(
+            [tree.depths[node] - below for node in nodes], dtype=torch.long, device=place.device
+        )
 
 
 def all_rows(place: Place, tree: Tree) -> Rows:
@@ -73,7 +77,8 @@ class GrowingRows:
     again by every tree; like Rows otherwise."""
 
     def __init__(self, place: Place, most: int) -> None:
-        nothing = torch.zeros(most + 1, most + 1, dtype=torch.bool)  # the last row stays as it is: the parent of the first ones
+        # the last row stays as it is: the parent of the first ones
+        nothing = torch.zeros(most + 1, most + 1, dtype=torch.bool)
         self.mask = TreeMask(nothing, place.capacity, place.mask_dtype, place.device)
         self.depths = torch.full((most + 1,), -1, dtype=torch.long, device=place.device)
         self.clear()
@@ -87,8 +92,11 @@ class GrowingRows:
 
     def add(self, parents: Sequence[int | None]) -> None:
         """A new row below each of `parents`, rows of this tree, or right after the prefix where that is None."""
-        first, last = self._count, self._count + len(parents)
-        above = torch.tensor([-1 if parent is None else parent for parent in parents], device=self.depths.device)
+        first = self._count
+        last = self._count + len(parents)
+        above = torch.tensor(
+            [-1 if parent is None else parent for parent in parents], device=self.depths.device
+        )
         self.mask.own[first:last] = self.mask.own[above]
         self.mask.own.diagonal()[first:last] = 0
         self.depths[first:last] = self.depths[above] + 1

@@ -20,10 +20,12 @@ _DOING = {"draft": "drafting", "verify": "verifying", "overhead": "overhead"}
 
 def knee(profile: HardwareProfile) -> int | None:
     """The fewest nodes over which a target pass takes twice as long as over one; None where no measured size does."""
-    last, limit = profile.target_seconds[-1][0], 2 * profile.verify_seconds(1)
+    last = profile.target_seconds[-1][0]
+    limit = 2 * profile.verify_seconds(1)
     if profile.verify_seconds(last) < limit:
         return None
-    low, high = 1, last
+    low = 1
+    high = last
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if profile.verify_seconds(middle) >= limit else (middle, high)
@@ -32,8 +34,11 @@ def knee(profile: HardwareProfile) -> int | None:
 
 def phases(tree: Tree, profile: HardwareProfile) -> dict[str, float]:
     """Predicted seconds of one step with `tree` by phase; they sum to `plan.step_seconds`."""
-    return {"draft": sum(profile.draft_seconds_at(width) for width in tree.widths),
-            "verify": profile.verify_seconds(len(tree)), "overhead": profile.overhead(len(tree), len(tree.widths))}
+    return {
+        "draft": sum(profile.draft_seconds_at(width) for width in tree.widths),
+        "verify": profile.verify_seconds(len(tree)),
+        "overhead": profile.overhead(len(tree), len(tree.widths)),
+    }
 
 
 # -- the choice ----------------------------------------------------------------------------------------------------------------
@@ -44,9 +49,16 @@ def chosen(grid: SpeedupGrid) -> tuple[int, int]:
 
     Raises BadProfile where the grid has no tree at all.
     """
-    cells = [(plan, row, column) for column in range(len(grid.sizes)) for row, plan in enumerate(_column(grid, column)) if plan]
+    cells = [
+        (plan, row, column)
+        for column in range(len(grid.sizes))
+        for row, plan in enumerate(_column(grid, column))
+        if plan
+    ]
     if not cells:
-        raise BadProfile(f"no tree in a grid of {len(grid.levels)} level caps and {len(grid.sizes)} sizes; at least 1 is needed")
+        raise BadProfile(
+            f"no tree in a grid of {len(grid.levels)} level caps and {len(grid.sizes)} sizes; at least 1 is needed"
+        )
     best = max(plan.predicted_speedup for plan, _, _ in cells) * (1 - _SAME)
     return next((row, column) for plan, row, column in cells if plan.predicted_speedup >= best)
 
@@ -61,14 +73,17 @@ def why(grid: SpeedupGrid, profile: HardwareProfile) -> str:
     row, column = chosen(grid)
     best = _plan(grid, row, column)
     words = _won(best)
-    second, deeper = runner_up(grid), _one_level_more(grid, row, column)
+    second = runner_up(grid)
+    deeper = _one_level_more(grid, row, column)
     same = second is not None and deeper is not None and second.tree == deeper.tree
     if deeper:
         words += f". One level more{', the runner-up,' if same else ''} would {_trade(deeper, best, profile)}"
     elif len(best.tree) > 1 and best.tree.levels < max(grid.levels):
         words += ". One level more changes nothing: the best tree of this size has no node there"
     if second and not same:
-        words += f". The runner-up, {size_words(second.tree)}, would {_trade(second, best, profile)}"
+        words += (
+            f". The runner-up, {size_words(second.tree)}, would {_trade(second, best, profile)}"
+        )
     return words + "."
 
 
@@ -81,10 +96,14 @@ def runner_up(grid: SpeedupGrid) -> Plan | None:
 
 def _won(best: Plan) -> str:
     if len(best.tree) == 1:
-        return (f"Plain decoding wins, one token in {time_words(best.predicted_seconds)}: "
-                "no tree of these sizes earns its time back")
-    return (f"{size_words(best.tree)} win: {best.expected_tokens:.2f} tokens in {time_words(best.predicted_seconds)} are "
-            f"{best.predicted_speedup:.2f}× plain decoding")
+        return (
+            f"Plain decoding wins, one token in {time_words(best.predicted_seconds)}: "
+            "no tree of these sizes earns its time back"
+        )
+    return (
+        f"{size_words(best.tree)} win: {best.expected_tokens:.2f} tokens in {time_words(best.predicted_seconds)} are "
+        f"{best.predicted_speedup:.2f}× plain decoding"
+    )
 
 
 def _one_level_more(grid: SpeedupGrid, row: int, column: int) -> Plan | None:
@@ -97,14 +116,17 @@ def _one_level_more(grid: SpeedupGrid, row: int, column: int) -> Plan | None:
 
 def _trade(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
     """What `rival` gains and pays against `best`: "add 0.21 tokens but 1.4 ms, 1.2 ms of it drafting (2.28×, 1.3 % slower)"."""
-    tokens, seconds = rival.expected_tokens - best.expected_tokens, rival.predicted_seconds - best.predicted_seconds
+    tokens = rival.expected_tokens - best.expected_tokens
+    seconds = rival.predicted_seconds - best.predicted_seconds
     end = f" ({rival.predicted_speedup:.2f}×, {_slower(rival, best)})"
     cost = _cost(rival, best, profile)
     if tokens > _SAME and seconds > 0:
         return f"add {_few(tokens)} tokens but {cost}{end}"
     if tokens < -_SAME and seconds < 0:
         return f"save {cost} but give up {_few(-tokens)} tokens{end}"
-    return f"cost {cost} and {'no token less' if tokens > -_SAME else f'{_few(-tokens)} tokens'}{end}"
+    return (
+        f"cost {cost} and {'no token less' if tokens > -_SAME else f'{_few(-tokens)} tokens'}{end}"
+    )
 
 
 def _slower(rival: Plan, best: Plan) -> str:
@@ -114,9 +136,11 @@ def _slower(rival: Plan, best: Plan) -> str:
 
 def _cost(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
     """The difference in time, with the phase that makes most of it."""
-    mine, theirs = phases(rival.tree, profile), phases(best.tree, profile)
+    mine = phases(rival.tree, profile)
+    theirs = phases(best.tree, profile)
     change = {phase: mine[phase] - theirs[phase] for phase in PHASES}
-    total, most = sum(change.values()), max(change, key=lambda phase: abs(change[phase]))
+    total = sum(change.values())
+    most = max(change, key=lambda phase: abs(change[phase]))
     if math.isclose(change[most], total, rel_tol=0.02):
         return f"{time_words(abs(total))} of {_DOING[most]}"
     sign = "" if change[most] * total > 0 else "−"
@@ -130,8 +154,10 @@ def why_chain(tree: Tree, acceptance: Acceptance) -> str:
         return ""
     *_, last = scores(tree, acceptance)
     second = scores(Tree((-1, 0, 0)), acceptance)[2]
-    return (f"A chain: its last node is predicted to add {_few(last)} tokens a step, a second guess at its root only "
-            f"{_few(second)}.")
+    return (
+        f"A chain: its last node is predicted to add {_few(last)} tokens a step, a second guess at its root only "
+        f"{_few(second)}."
+    )
 
 
 # -- predicted and measured ----------------------------------------------------------------------------------------------------
@@ -168,10 +194,17 @@ class Comparison:
     @property
     def sentence(self) -> str:
         """The two speed-ups and the parts that account for the difference, the weightiest first."""
-        told = sorted(filter(self.weighs, self.parts), key=lambda part: -abs(math.log(part.alone / self.predicted)))
+        told = sorted(
+            filter(self.weighs, self.parts),
+            key=lambda part: -abs(math.log(part.alone / self.predicted)),
+        )
         base = "measured" if self.plain_measured else "predicted with the profile's plain token"
         start = f"Predicted {self.predicted:.2f}×, {base} {self.measured:.2f}×"
-        return f"{start}: {'; '.join(map(_part, told))}." if told else f"{start}: every part is as predicted."
+        return (
+            f"{start}: {'; '.join(map(_part, told))}."
+            if told
+            else f"{start}: every part is as predicted."
+        )
 
     def weighs(self, part: Part) -> bool:
         """Whether `part` by itself changes the speed-up by more than half a per cent."""
@@ -186,21 +219,41 @@ class Comparison:
         return f"{part.difference}, which alone makes {part.alone:.2f}× instead of {self.predicted:.2f}×"
 
 
-def compare(stats: DecodeStats, plan: Plan, profile: HardwareProfile, plain_seconds: float | None = None) -> Comparison:
+def compare(
+    stats: DecodeStats, plan: Plan, profile: HardwareProfile, plain_seconds: float | None = None
+) -> Comparison:
     """What `plan` predicted held against what a run with its tree did. Raises BadTrace for a run without steps or time.
 
     plain_seconds: a token of plain decoding, where it was timed; otherwise the profile's serves for both.
     """
     if not stats.steps or not stats.tokens or not stats.seconds["verify"] > 0:
-        raise BadTrace(f"a run of {stats.steps} steps, {stats.tokens} tokens and {stats.seconds['verify']:g} s of verifying; "
-                       "at least 1 step, 1 token and some time are needed")
-    before, speedup = phases(plan.tree, profile), plan.predicted_speedup
+        raise BadTrace(
+            f"a run of {stats.steps} steps, {stats.tokens} tokens and {stats.seconds['verify']:g} s of verifying; "
+            "at least 1 step, 1 token and some time are needed"
+        )
+    before = phases(plan.tree, profile)
+    speedup = plan.predicted_speedup
     after = {phase: stats.seconds[phase] / stats.steps for phase in PHASES}
-    plain, step = profile.plain_seconds if plain_seconds is None else plain_seconds, sum(before.values())
-    parts = [Part("tokens", plan.expected_tokens, stats.tokens_per_step, speedup * stats.tokens_per_step / plan.expected_tokens),
-             *(Part(phase, before[phase], after[phase], speedup * step / (step - before[phase] + after[phase]))
-               for phase in PHASES),
-             Part("plain", profile.plain_seconds, plain, speedup * plain / profile.plain_seconds)]
+    plain = profile.plain_seconds if plain_seconds is None else plain_seconds
+    step = sum(before.values())
+    parts = [
+        Part(
+            "tokens",
+            plan.expected_tokens,
+            stats.tokens_per_step,
+            speedup * stats.tokens_per_step / plan.expected_tokens,
+        ),
+        *(
+            Part(
+                phase,
+                before[phase],
+                after[phase],
+                speedup * step / (step - before[phase] + after[phase]),
+            )
+            for phase in PHASES
+        ),
+        Part("plain", profile.plain_seconds, plain, speedup * plain / profile.plain_seconds),
+    ]
     measured = stats.tokens_per_step * plain * stats.steps / stats.total_seconds
     return Comparison(speedup, measured, tuple(parts), plain_seconds is not None)
 
@@ -217,14 +270,18 @@ def _part(part: Part) -> str:
 
 def size_words(tree: Tree) -> str:
     """A tree's size: "6 nodes on 3 levels"."""
-    return f"{len(tree)} node{'s' * (len(tree) > 1)} on {tree.levels} level{'s' * (tree.levels > 1)}"
+    return (
+        f"{len(tree)} node{'s' * (len(tree) > 1)} on {tree.levels} level{'s' * (tree.levels > 1)}"
+    )
 
 
 def time_words(seconds: float) -> str:
     """A time in the unit that reads best: "1.20 s", "3.4 ms", "250 µs"."""
     if seconds >= 1:
         return f"{seconds:.2f} s"
-    return f"{seconds * 1e3:.1f} ms" if seconds >= 1e-3 or seconds == 0 else f"{seconds * 1e6:.0f} µs"
+    return (
+        f"{seconds * 1e3:.1f} ms" if seconds >= 1e-3 or seconds == 0 else f"{seconds * 1e6:.0f} µs"
+    )
 
 
 def _few(tokens: float) -> str:

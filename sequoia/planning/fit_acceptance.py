@@ -22,12 +22,19 @@ def fitted(acceptance: Acceptance, tree: Tree, tokens: float) -> Acceptance:
     right = np.eye(1, len(rates))[0]
 
     def bent(by: float) -> Acceptance:
-        return Acceptance(tuple((by * rates if by < 1 else (2 - by) * rates + (by - 1) * right).clip(0, 1).tolist()))
+        return Acceptance(
+            tuple(
+                (by * rates if by < 1 else (2 - by) * rates + (by - 1) * right).clip(0, 1).tolist()
+            )
+        )
 
     if len(tree) == 1:
         return bent(1.0)
-    low, high = 0.0, 2.0
+    low = 0.0
+    high = 2.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if expected_tokens(tree, bent(middle)) < tokens else (low, middle)
+        low, high = (
+            (middle, high) if expected_tokens(tree, bent(middle)) < tokens else (low, middle)
+        )
     return bent(low)

@@ -58,17 +58,28 @@ class HardwareProfile:
     def __post_init__(self) -> None:
         if isinstance(self.overhead_seconds, Real):
             object.__setattr__(self, "overhead_seconds", ((1, self.overhead_seconds, 0.0),))
-        checked: dict[str, Any] = {name: _text(getattr(self, name), name) for name in ("device", "dtype", "target", "draft")}
+        checked: dict[str, Any] = {
+            name: _text(getattr(self, name), name)
+            for name in ("device", "dtype", "target", "draft")
+        }
         checked["prefix_length"] = whole(self.prefix_length, "prefix_length", 0, 2**24, BadProfile)
-        for name, least in (("target_seconds", 1e-12), ("draft_seconds", 1e-12), ("overhead_seconds", 0.0)):
+        for name, least in (
+            ("target_seconds", 1e-12),
+            ("draft_seconds", 1e-12),
+            ("overhead_seconds", 0.0),
+        ):
             checked[name] = _points(getattr(self, name), name, least)
         checked["source"], checked["date"] = _source(self.source), _date(self.date)
         checked["versions"] = _versions(self.versions)
-        checked["level_overhead"] = number(self.level_overhead, "level_overhead", 0, MAX_SECONDS, BadProfile)
+        checked["level_overhead"] = number(
+            self.level_overhead, "level_overhead", 0, MAX_SECONDS, BadProfile
+        )
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         if self.target_seconds[0][0] != 1:
-            raise BadProfile(f"target_seconds starts at {self.target_seconds[0][0]} nodes; it must start at 1, plain decoding")
+            raise BadProfile(
+                f"target_seconds starts at {self.target_seconds[0][0]} nodes; it must start at 1, plain decoding"
+            )
 
     def verify_seconds(self, n: int) -> float:
         """One target pass over `n` nodes."""
@@ -113,7 +124,9 @@ class HardwareProfile:
         data = {"level_overhead": 0.0, **read_json(text, FORMAT, MAX_JSON_CHARS, BadProfile)}
         names = [field.name for field in fields(cls)]
         if missing := [name for name in names if name not in data]:
-            raise BadProfile(f"the profile has no {', '.join(missing)}; it needs {', '.join(names)}")
+            raise BadProfile(
+                f"the profile has no {', '.join(missing)}; it needs {', '.join(names)}"
+            )
         return cls(**{name: data[name] for name in names})
 
 
@@ -134,26 +147,39 @@ def _at(line: np.ndarray, size: int) -> float:
 
 
 def _points(points: Any, name: str, least: float) -> tuple[Point, ...]:
-    points = tuple(_point(point, f"{name}[{i}]", least) for i, point in enumerate(_items(points, name, MAX_POINTS)))
+    points = tuple(
+        _point(point, f"{name}[{i}]", least)
+        for i, point in enumerate(_items(points, name, MAX_POINTS))
+    )
     if not points:
         raise BadProfile(f"{name} has no points; allowed are 1 to {MAX_POINTS}")
     for i in range(1, len(points)):
         if points[i][0] <= points[i - 1][0]:
-            raise BadProfile(f"{name}[{i}] has size {points[i][0]}; it must be above the {points[i - 1][0]} before it")
+            raise BadProfile(
+                f"{name}[{i}] has size {points[i][0]}; it must be above the {points[i - 1][0]} before it"
+            )
     return points
 
 
 def _point(point: Any, name: str, least: float) -> Point:
     size, seconds, spread = _exactly(point, name, 3, "size, seconds, spread")
-    return (whole(size, f"size of {name}", 1, MAX_SIZE, BadProfile),
-            number(seconds, f"seconds of {name}", least, MAX_SECONDS, BadProfile),
-            number(spread, f"spread of {name}", 0, MAX_SECONDS, BadProfile))
+    return (
+        whole(size, f"size of {name}", 1, MAX_SIZE, BadProfile),
+        number(seconds, f"seconds of {name}", least, MAX_SECONDS, BadProfile),
+        number(spread, f"spread of {name}", 0, MAX_SECONDS, BadProfile),
+    )
 
 
 def _versions(versions: Any) -> tuple[tuple[str, str], ...]:
     pairs = _items(versions.items() if isinstance(versions, Mapping) else versions, "versions", 32)
-    return tuple(sorted((_text(a, "name in versions"), _text(b, "value in versions"))
-                        for a, b in (_exactly(pair, "an entry of versions", 2, "name, version") for pair in pairs)))
+    return tuple(
+        sorted(
+            (_text(a, "name in versions"), _text(b, "value in versions"))
+            for a, b in (
+                _exactly(pair, "an entry of versions", 2, "name, version") for pair in pairs
+            )
+        )
+    )
 
 
 def _exactly(value: Any, name: str, count: int, meaning: str) -> tuple[Any, ...]:

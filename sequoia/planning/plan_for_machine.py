@@ -19,9 +19,20 @@ from sequoia.errors import BadTree
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.validate_input import number, whole
 
-__all__ = ["HardwareProfile", "Plan", "SpeedupGrid", "best_plan", "predict", "speedup_grid", "step_seconds"]
+__all__ = [
+    "HardwareProfile",
+    "Plan",
+    "SpeedupGrid",
+    "best_plan",
+    "predict",
+    "speedup_grid",
+    "step_seconds",
+]
 
-USUAL_NODES, USUAL_LEVELS, WIDE_LEVELS = 128, 16, 24  # the last is for larger trees than usual
+# the last is for larger trees than usual
+USUAL_NODES = 128
+USUAL_LEVELS = 16
+WIDE_LEVELS = 24
 _ROUNDING = 1e-12  # a larger tree must win by more than this
 
 
@@ -46,17 +57,24 @@ class SpeedupGrid:
     @property
     def speedups(self) -> np.ndarray:
         """Predicted speed-ups, (levels, sizes)."""
-        return np.array([[plan.predicted_speedup if plan else math.nan for plan in row] for row in self.plans])
+        return np.array(
+            [[plan.predicted_speedup if plan else math.nan for plan in row] for row in self.plans]
+        )
 
 
 def step_seconds(tree: Tree, profile: HardwareProfile) -> float:
     """Predicted time of one step with `tree`: one target pass, a draft pass per level but the leaves', and the overhead."""
-    return profile.verify_seconds(len(tree)) + profile.overhead(len(tree)) + sum(map(profile.level_seconds, tree.widths))
+    return (
+        profile.verify_seconds(len(tree))
+        + profile.overhead(len(tree))
+        + sum(map(profile.level_seconds, tree.widths))
+    )
 
 
 def predict(tree: Tree, acceptance: Acceptance, profile: HardwareProfile) -> Plan:
     """The plan that consists of `tree`, whatever its shape."""
-    tokens, seconds = expected_tokens(tree, acceptance), step_seconds(tree, profile)
+    tokens = expected_tokens(tree, acceptance)
+    seconds = step_seconds(tree, profile)
     return Plan(tree, tokens, seconds, tokens * profile.plain_seconds / seconds)
 
 
@@ -71,8 +89,13 @@ def levels_for(nodes: int) -> int:
     return USUAL_LEVELS if nodes <= USUAL_NODES else WIDE_LEVELS
 
 
-def best_plan(acceptance: Acceptance, profile: HardwareProfile, max_nodes: int | None = None, max_levels: int | None = None,
-              slack: float = 0.0) -> Plan:
+def best_plan(
+    acceptance: Acceptance,
+    profile: HardwareProfile,
+    max_nodes: int | None = None,
+    max_levels: int | None = None,
+    slack: float = 0.0,
+) -> Plan:
     """The fastest of the best trees of all sizes and level caps up to the bounds; never below plain decoding. Without bounds,
     those of `bounds`.
 
@@ -81,22 +104,34 @@ def best_plan(acceptance: Acceptance, profile: HardwareProfile, max_nodes: int |
     A vector that increases somewhere is smoothed first, and the plan's prediction is made with the smoothed one.
     Raises BadTree for bounds outside 1 to MAX_NODES or a slack outside 0 to 1.
     """
-    max_nodes = whole(bounds(profile)[0] if max_nodes is None else max_nodes, "max_nodes", 1, MAX_NODES, BadTree)
-    max_levels = whole(levels_for(max_nodes) if max_levels is None else max_levels, "max_levels", 1, MAX_NODES, BadTree)
-    slack, acceptance = number(slack, "slack", 0, 1, BadTree), acceptance.smoothed()
+    max_nodes = whole(
+        bounds(profile)[0] if max_nodes is None else max_nodes, "max_nodes", 1, MAX_NODES, BadTree
+    )
+    max_levels = whole(
+        levels_for(max_nodes) if max_levels is None else max_levels,
+        "max_levels",
+        1,
+        MAX_NODES,
+        BadTree,
+    )
+    slack = number(slack, "slack", 0, 1, BadTree)
+    acceptance = acceptance.smoothed()
     found = list(_growths(acceptance, profile, max_nodes, max_levels))
-    fastest, tree = 1.0 + _ROUNDING, Tree.chain(1)
+    fastest = 1.0 + _ROUNDING
+    tree = Tree.chain(1)
     for growth, speedups in found:
         n = int(speedups.argmax()) + 1
         if speedups[n - 1] > fastest:
-            fastest, tree = speedups[n - 1] * (1 + _ROUNDING), growth.tree(n)
+            fastest = speedups[n - 1] * (1 + _ROUNDING)
+            tree = growth.tree(n)
     if slack and len(tree) > 1:
         tree = _roomiest(found, max(fastest * (1 - slack), 1.0))
     return predict(tree, acceptance, profile)
 
 
-def _growths(acceptance: Acceptance, profile: HardwareProfile, max_nodes: int, max_levels: int
-             ) -> Iterator[tuple[Growth, np.ndarray]]:
+def _growths(
+    acceptance: Acceptance, profile: HardwareProfile, max_nodes: int, max_levels: int
+) -> Iterator[tuple[Growth, np.ndarray]]:
     """For each level cap, the best trees of all sizes and their predicted speed-ups, (nodes,)."""
     clock = _Clock(profile, max_nodes)
     for levels in range(2, max_levels + 1):
@@ -108,12 +143,18 @@ def _growths(acceptance: Acceptance, profile: HardwareProfile, max_nodes: int, m
 
 def _roomiest(found: Sequence[tuple[Growth, np.ndarray]], least: float) -> Tree:
     """The tree with the most expected tokens among those with a speed-up of at least `least`."""
-    fits = [(growth.totals[n], growth, n + 1) for growth, speedups in found for n in np.flatnonzero(speedups >= least)]
+    fits = [
+        (growth.totals[n], growth, n + 1)
+        for growth, speedups in found
+        for n in np.flatnonzero(speedups >= least)
+    ]
     _, growth, n = max(fits, key=lambda fit: fit[0])
     return growth.tree(int(n))
 
 
-def speedup_grid(acceptance: Acceptance, profile: HardwareProfile, sizes: Sequence[int], levels: Sequence[int]) -> SpeedupGrid:
+def speedup_grid(
+    acceptance: Acceptance, profile: HardwareProfile, sizes: Sequence[int], levels: Sequence[int]
+) -> SpeedupGrid:
     """The best tree of each size under each level cap, with its prediction. The vector is smoothed as in `best_plan`."""
     sizes = tuple(whole(n, "size", 1, MAX_NODES, BadTree) for n in sizes)
     levels = tuple(whole(cap, "levels", 1, MAX_NODES, BadTree) for cap in levels)
@@ -121,7 +162,12 @@ def speedup_grid(acceptance: Acceptance, profile: HardwareProfile, sizes: Sequen
     rows = []
     for cap in levels:
         growth = best_first(acceptance, max(sizes, default=1) if cap > 1 else 1, cap)
-        rows.append(tuple(predict(growth.tree(n), acceptance, profile) if n <= len(growth) else None for n in sizes))
+        rows.append(
+            tuple(
+                predict(growth.tree(n), acceptance, profile) if n <= len(growth) else None
+                for n in sizes
+            )
+        )
     return SpeedupGrid(levels, sizes, tuple(rows))
 
 

@@ -67,9 +67,7 @@ def parser() -> ArgumentParser:
     )
     add = flags.add_argument
     add("step", choices=[*STEPS, "all"])
-    add(
-        "--out", type=Path, default=Path("runs/pretrain"), help="folder of the run (runs/pretrain)"
-    )
+    add("--out", type=Path, default=Path("runs/pretrain"), help="folder of the run (runs/pretrain)")
     add("--resume", action="store_true", help="go on from the checkpoints in --out")
     add("--tokens", type=int, help="tokens of the step")
     _text_flags(flags)
@@ -249,11 +247,13 @@ def draft_decay_step(args: Namespace, tokens: int | None) -> bool:
 
 def samples_step(args: Namespace, tokens: int | None) -> bool:
     """Let the target write; a file that is there grows."""
-    text, recipe = _text(args), recipe_of(args, "target")
+    text = _text(args)
+    recipe = recipe_of(args, "target")
     prompts = Blocks(text.train, recipe.seed + 1)
     writer = _teacher(args).bfloat16()
     quick(writer, compile_=False)
-    path, wanted = args.out / SAMPLES, tokens or DRAFT_TOKENS // 4
+    path = args.out / SAMPLES
+    wanted = tokens or DRAFT_TOKENS // 4
     with stop_on_signals() as stop:
         for done in sample.extend(path, writer, prompts, BLOCK + 1, wanted, recipe.seed):
             print(f"samples: {done:,} tokens", flush=True)
@@ -283,7 +283,8 @@ def _trained(stage: Stage, args: Namespace) -> bool:
 
 
 def _stage(args: Namespace, name: str, tokens: int) -> Stage:
-    text, recipe = _text(args), recipe_of(args, name)
+    text = _text(args)
+    recipe = recipe_of(args, name)
     feed = Blocks(text.train, recipe.seed)
     return Stage(
         name,

@@ -9,7 +9,8 @@ import re
 import warnings
 import zlib
 
-MIN_CHARS, MAX_CHARS = 200, 400_000
+MIN_CHARS = 200
+MAX_CHARS = 400_000
 MIN_ASCII = 0.98
 MAX_LINE = 400
 MIN_PACKED = 0.13  # compressed size over size; tables and generated code fall below
@@ -95,7 +96,8 @@ def _without_legal_docstring(text: str) -> str:
     ):
         return text
     lines = text.split("\n")
-    head, rest = lines[: first.end_lineno], lines[first.end_lineno :]
+    head = lines[: first.end_lineno]
+    rest = lines[first.end_lineno :]
     if LEGAL_TEXT.search("\n".join(head)):
         return "\n".join(rest)
     head = [line for line in head if '"""' in line or "'''" in line or not RIGHTS.search(line)]

@@ -42,7 +42,8 @@ def passages(text: str, size: int = PASSAGE_CHARS) -> list[str]:
     """`text` in pieces of at most `size` characters, cut after a line's end where there is one;
     joined they are the text.
     """
-    pieces, start = [], 0
+    pieces = []
+    start = 0
     while start < len(text):
         end = min(start + size, len(text))
         if end < len(text):

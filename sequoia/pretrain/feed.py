@@ -96,9 +96,7 @@ class Mixture:
 
     def take(self, done: int, rows: int, context: int) -> torch.Tensor:
         some = rows // EXTRA_ROWS
-        share = (
-            done // context // EXTRA_ROWS * context
-        )  # of the tokens so far that were of `extra`
+        share = done // context // EXTRA_ROWS * context  # of the tokens so far that were of `extra`
         return torch.cat(
             [
                 self._main.take(done - share, rows - some, context),

@@ -14,17 +14,26 @@ from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM, PreTra
 
 from .recipe import MAX_POSITIONS, Size
 
-CPU_ATTENTION = "eager"  # plain matrix products: short rows train a third faster than with the fused kernel
+# plain matrix products: short rows train a third faster than with the fused kernel
+CPU_ATTENTION = "eager"
 Forward = Callable[..., Any]
-Objective = Callable[[Forward, torch.Tensor], torch.Tensor]  # (network, (rows, context + 1) tokens) -> mean loss
+# (network, (rows, context + 1) tokens) -> mean loss
+Objective = Callable[[Forward, torch.Tensor], torch.Tensor]
 
 
 def new_model(size: Size, vocab: int, end: int, seed: int) -> LlamaForCausalLM:
     """A float32 Llama network with fresh weights that depend on nothing but the arguments; `end` is bos and eos."""
     config = LlamaConfig(
-        vocab_size=vocab, hidden_size=size.hidden, num_hidden_layers=size.layers, num_attention_heads=size.heads,
-        intermediate_size=size.mlp, max_position_embeddings=MAX_POSITIONS, bos_token_id=end, eos_token_id=end,
-        tie_word_embeddings=True)
+        vocab_size=vocab,
+        hidden_size=size.hidden,
+        num_hidden_layers=size.layers,
+        num_attention_heads=size.heads,
+        intermediate_size=size.mlp,
+        max_position_embeddings=MAX_POSITIONS,
+        bos_token_id=end,
+        eos_token_id=end,
+        tie_word_embeddings=True,
+    )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = LlamaForCausalLM(config)
@@ -40,13 +49,18 @@ def quick(model: PreTrainedModel, compile_: bool) -> Forward:
     return torch.compile(model) if compile_ else model
 
 
-def optimisers(model: PreTrainedModel, peak: float) -> tuple[torch.optim.Optimizer, torch.optim.Optimizer]:
+def optimisers(
+    model: PreTrainedModel, peak: float
+) -> tuple[torch.optim.Optimizer, torch.optim.Optimizer]:
     """Muon for the matrices inside the layers, AdamW for the embedding and the norms; one learning rate fits both."""
-    inner, rest = [], []
+    inner = []
+    rest = []
     for name, weight in model.named_parameters():
         (inner if weight.ndim == 2 and ".layers." in name else rest).append(weight)
-    return (torch.optim.Muon(inner, lr=peak, adjust_lr_fn="match_rms_adamw"),
-            torch.optim.AdamW(rest, lr=peak, betas=(0.9, 0.95), weight_decay=0.0))
+    return (
+        torch.optim.Muon(inner, lr=peak, adjust_lr_fn="match_rms_adamw"),
+        torch.optim.AdamW(rest, lr=peak, betas=(0.9, 0.95), weight_decay=0.0),
+    )
 
 
 def logits(network: Forward, tokens: torch.Tensor) -> torch.Tensor:
@@ -70,6 +84,7 @@ def distillation(teacher: Forward) -> Objective:
 
     It is least when q = p, where it equals the teacher's entropy.
     """
+
     def objective(network: Forward, windows: torch.Tensor) -> torch.Tensor:
         tokens = windows[:, :-1]
         with torch.no_grad():
@@ -80,9 +95,12 @@ def distillation(teacher: Forward) -> Objective:
 
 
 @torch.no_grad()
-def overlap(teacher: Forward, network: Forward, windows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def overlap(
+    teacher: Forward, network: Forward, windows: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Mean sum min(p, q), the chance that one drafted token is accepted at temperature 1, and mean top-1 agreement."""
     tokens = windows[:, :-1]
-    target, draft = logits(teacher, tokens), logits(network, tokens)
+    target = logits(teacher, tokens)
+    draft = logits(network, tokens)
     same = (target.argmax(-1) == draft.argmax(-1)).float().mean()
     return torch.minimum(target.softmax(-1), draft.softmax(-1)).sum(-1).mean(), same

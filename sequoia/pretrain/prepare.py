@@ -86,7 +86,8 @@ def prepare(
     """Read all sources. Those kept out come first, so that copies of their text elsewhere are
     dropped.
     """
-    prepared, seen = Prepared(), Seen()
+    prepared = Prepared()
+    seen = Seen()
     code = [standard_library(), *installed(packages)]
     for source in sorted(code, key=lambda source: not source.is_kept_out):
         _take(prepared, source, _code(source, seen), on_progress)

@@ -120,7 +120,8 @@ def html_blocks(raw: str, has_python: bool) -> Iterator[str]:
     """Headings, paragraphs and list items in order; examples too where they are Python."""
     body = COMMENT.sub("", DROPPED.sub("", PERMALINK.sub("", raw)))
     body = SIDEBAR.sub("", body)
-    kind, start = "", 0
+    kind = ""
+    start = 0
     for mark in [*BLOCK.finditer(body), None]:
         end = mark.start() if mark else len(body)
         block = _block(kind, body[start:end], has_python)
@@ -133,7 +134,8 @@ def html_blocks(raw: str, has_python: bool) -> Iterator[str]:
 
 def _next_kind(kind: str, mark: re.Match[str]) -> str:
     """The kind of what follows a tag. Inside <pre> nothing but its end counts."""
-    name, closes = mark[2].lower(), bool(mark[1])
+    name = mark[2].lower()
+    closes = bool(mark[1])
     if kind == "pre" and not (closes and name == "pre"):
         return kind
     if closes:

@@ -27,9 +27,7 @@ def whole(what: str, value: Any, low: int, high: int) -> int:
 def positive(what: str, value: Any, high: float) -> float:
     """`value` if it is a number above 0 and at most `high`, or BadTraining."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= high:
-        raise BadTraining(
-            f"{what}: {str(value)[:40]} is not a number above 0 and at most {high:g}"
-        )
+        raise BadTraining(f"{what}: {str(value)[:40]} is not a number above 0 and at most {high:g}")
     return float(value)
 
 
@@ -133,5 +131,6 @@ class Recipe:
 
 TARGET = Recipe(Size(384, 8, 6, 1024), peak=3e-3)
 DRAFT = Recipe(Size(256, 2, 4, 688), peak=4e-3)
-TARGET_TOKENS, DRAFT_TOKENS = 60_000_000, 20_000_000
+TARGET_TOKENS = 60_000_000
+DRAFT_TOKENS = 20_000_000
 DECAY_SHARE = 0.25  # of the tokens at the constant rate

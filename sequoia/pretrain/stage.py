@@ -179,7 +179,8 @@ def _train(
     identity = stage.identity()
     network = quick(state.model, compile_)
     objective = stage.objective(compile_)
-    checked, saved = state.step, time.monotonic()
+    checked = state.step
+    saved = time.monotonic()
     with stop_on_signals() as stop:
         for loss in fit(state, objective, stage.feed, stage.recipe, schedule, network):
             _show(watch.bar, state, loss)

@@ -19,7 +19,8 @@ from .recipe import whole
 END = "<|endoftext|>"
 SPLIT = r"\n[ ]*| ?[A-Za-z]+| ?[0-9]| ?[^\sA-Za-z0-9]+|[ ]+|\s+"
 VOCAB = 4096
-MIN_VOCAB, MAX_VOCAB = 257, 65_536  # 256 bytes and END; ids are stored in 16 bits
+MIN_VOCAB = 257  # 256 bytes and END
+MAX_VOCAB = 65_536  # ids are stored in 16 bits
 CONTEXT = 2048
 BATCH = 256  # texts encoded at a time
 
@@ -28,16 +29,25 @@ def train_tokenizer(texts: Sequence[str], vocab: int = VOCAB) -> PreTrainedToken
     """A tokenizer of at most `vocab` pieces (fewer where the text has no more pairs). END is id 0, and bos, eos and pad."""
     whole("vocabulary", vocab, MIN_VOCAB, MAX_VOCAB)
     tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([
-        pre_tokenizers.Split(Regex(SPLIT), "isolated"),
-        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-    ])
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(SPLIT), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
     tokenizer.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(vocab_size=vocab, special_tokens=[END], initial_alphabet=alphabet, show_progress=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocab, special_tokens=[END], initial_alphabet=alphabet, show_progress=False
+    )
     tokenizer.train_from_iterator(texts, trainer, length=len(texts))
     return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, bos_token=END, eos_token=END, pad_token=END, model_max_length=CONTEXT)
+        tokenizer_object=tokenizer,
+        bos_token=END,
+        eos_token=END,
+        pad_token=END,
+        model_max_length=CONTEXT,
+    )
 
 
 def load_tokenizer(folder: Path | str) -> PreTrainedTokenizerBase:
@@ -48,7 +58,9 @@ def load_tokenizer(folder: Path | str) -> PreTrainedTokenizerBase:
         raise BadTraining(f"no tokenizer in {str(folder)[:200]!r}: {str(error)[:200]}") from None
     whole("vocabulary of the given tokenizer", len(tokenizer), 2, MAX_VOCAB)
     if tokenizer.eos_token_id is None:
-        raise BadTraining(f"the tokenizer in {str(folder)[:200]!r} has no end-of-text token, which has to stand between texts")
+        raise BadTraining(
+            f"the tokenizer in {str(folder)[:200]!r} has no end-of-text token, which has to stand between texts"
+        )
     return tokenizer
 
 
@@ -60,8 +72,10 @@ def encode(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]) -> np.ndarr
 
 def _ids(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]) -> Iterator[list[int]]:
     for start in range(0, len(texts), BATCH):
-        some = list(texts[start:start + BATCH])
-        encoded = tokenizer(some, add_special_tokens=False, return_attention_mask=False, verbose=False)
+        some = list(texts[start : start + BATCH])
+        encoded = tokenizer(
+            some, add_special_tokens=False, return_attention_mask=False, verbose=False
+        )
         yield from ([tokenizer.eos_token_id, *ids] for ids in encoded["input_ids"])
 
 

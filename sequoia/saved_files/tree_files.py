@@ -32,17 +32,27 @@ def from_node_link(data: Any) -> Tree:
 
     Raises BadTree for anything that is not one rooted tree of at most MAX_NODES nodes.
     """
-    if not isinstance(data, Mapping) or not isinstance(data.get("nodes"), list) or not isinstance(data.get("edges"), list):
+    if (
+        not isinstance(data, Mapping)
+        or not isinstance(data.get("nodes"), list)
+        or not isinstance(data.get("edges"), list)
+    ):
         raise BadTree("node-link data must be an object with the lists nodes and edges")
     if not 1 <= len(data["nodes"]) <= MAX_NODES:
-        raise BadTree(f"node-link data with {len(data['nodes'])} nodes; allowed are 1 to {MAX_NODES}")
+        raise BadTree(
+            f"node-link data with {len(data['nodes'])} nodes; allowed are 1 to {MAX_NODES}"
+        )
     try:
         graph = nx.node_link_graph(dict(data), directed=True, multigraph=False, edges="edges")
     except (nx.NetworkXException, KeyError, TypeError, AttributeError, ValueError) as problem:
-        raise BadTree(f"node-link data that networkx cannot read: {type(problem).__name__}: {problem}") from None
+        raise BadTree(
+            f"node-link data that networkx cannot read: {type(problem).__name__}: {problem}"
+        ) from None
     if not nx.is_arborescence(graph):
-        raise BadTree(f"the graph of {len(graph)} nodes and {graph.number_of_edges()} edges is not one rooted tree with edges "
-                      "away from its root")
+        raise BadTree(
+            f"the graph of {len(graph)} nodes and {graph.number_of_edges()} edges is not one rooted tree with edges "
+            "away from its root"
+        )
     return _numbered(graph)
 
 
@@ -78,7 +88,9 @@ def from_paths(paths: Any) -> Tree:
         if path[:-1] not in number:
             raise BadTree(f"path {list(path)} has no parent {list(path[:-1])} in the list")
         if path[-1] and (*path[:-1], path[-1] - 1) not in number:
-            raise BadTree(f"path {list(path)} has no sibling {[*path[:-1], path[-1] - 1]} before it")
+            raise BadTree(
+                f"path {list(path)} has no sibling {[*path[:-1], path[-1] - 1]} before it"
+            )
         number[path] = len(parents)
         parents.append(number[path[:-1]])
     return Tree(tuple(parents))
@@ -89,13 +101,21 @@ def _some(paths: Any) -> list[Any]:
         raise BadTree(f"paths must be a list of lists of ranks, not {shown(paths)}")
     paths = list(paths)
     if len(paths) > MAX_NODES - 1:
-        raise BadTree(f"{len(paths)} paths; allowed are {MAX_NODES - 1}, one for each node but the root")
+        raise BadTree(
+            f"{len(paths)} paths; allowed are {MAX_NODES - 1}, one for each node but the root"
+        )
     return paths
 
 
 def _path(path: Any) -> tuple[int, ...]:
-    if not isinstance(path, list | tuple) or not 1 <= len(path) < MAX_NODES or not all(type(r) is int and r >= 0 for r in path):
-        raise BadTree(f"{shown(path)} is not a path: wanted is a list of ranks, whole numbers from 0")
+    if (
+        not isinstance(path, list | tuple)
+        or not 1 <= len(path) < MAX_NODES
+        or not all(type(r) is int and r >= 0 for r in path)
+    ):
+        raise BadTree(
+            f"{shown(path)} is not a path: wanted is a list of ranks, whole numbers from 0"
+        )
     return tuple(path)
 
 
@@ -105,7 +125,9 @@ def to_branching(tree: Tree) -> list[int] | None:
     for depth, children in zip(tree.depths, tree.children, strict=True):
         if depth < tree.levels - 1:
             levels[depth].add(len(children))
-    return [counts.pop() for counts in levels] if all(len(counts) == 1 for counts in levels) else None
+    return (
+        [counts.pop() for counts in levels] if all(len(counts) == 1 for counts in levels) else None
+    )
 
 
 def to_csv(tree: Tree, acceptance: Acceptance) -> str:
@@ -114,5 +136,7 @@ def to_csv(tree: Tree, acceptance: Acceptance) -> str:
     rows = csv.writer(text)
     rows.writerow(HEAD)
     for node, chance in enumerate(scores(tree, acceptance)):
-        rows.writerow((node, tree.parents[node], tree.depths[node] + 1, tree.ranks[node] + 1, repr(chance)))
+        rows.writerow(
+            (node, tree.parents[node], tree.depths[node] + 1, tree.ranks[node] + 1, repr(chance))
+        )
     return text.getvalue()

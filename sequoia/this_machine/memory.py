@@ -16,7 +16,11 @@ def free_bytes(device: torch.device) -> int:
     """Bytes that can still be had: of the graphics card, what torch holds unused included, else of the machine."""
     if device.type != "cuda":
         return psutil.virtual_memory().available
-    return torch.cuda.mem_get_info(device)[0] + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return (
+        torch.cuda.mem_get_info(device)[0]
+        + torch.cuda.memory_reserved(device)
+        - torch.cuda.memory_allocated(device)
+    )
 
 
 def require(needed: float, device: torch.device, what: str, advice: str = "") -> None:
@@ -28,8 +32,11 @@ def require(needed: float, device: torch.device, what: str, advice: str = "") ->
 def require_possible(needed: float, device: torch.device, together: bool, what: str) -> None:
     """OutOfMemory where `what` needs more than the device has when nothing else is on it; `together`: than all graphics cards."""
     cards = range(torch.cuda.device_count()) if together else [device.index or 0]
-    most = (sum(torch.cuda.get_device_properties(card).total_memory for card in cards) if device.type == "cuda"
-            else psutil.virtual_memory().total)
+    most = (
+        sum(torch.cuda.get_device_properties(card).total_memory for card in cards)
+        if device.type == "cuda"
+        else psutil.virtual_memory().total
+    )
     if needed > most:
         where = "the graphics memory" if device.type == "cuda" else "this machine"
         raise OutOfMemory(f"{what} about {size(needed)}; {where} has {size(most)} in all")

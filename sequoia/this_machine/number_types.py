@@ -13,5 +13,6 @@ def lean_dtype(device: torch.device) -> torch.dtype:
 def _has_bf16(device: torch.device) -> bool:
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported()
-    supported = getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", None)  # absent in a build without oneDNN
+    # absent in a build without oneDNN
+    supported = getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", None)
     return bool(supported and supported())

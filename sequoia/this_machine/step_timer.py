@@ -87,8 +87,12 @@ class Spans:
 
 
 class _Phase:
-    def __init__(self, seconds: dict[str, float], name: str, wait: Callable[[], None] | None) -> None:
-        self._seconds, self._name, self._wait = seconds, name, wait
+    def __init__(
+        self, seconds: dict[str, float], name: str, wait: Callable[[], None] | None
+    ) -> None:
+        self._seconds = seconds
+        self._name = name
+        self._wait = wait
 
     def __enter__(self) -> None:
         self._start = time.perf_counter()

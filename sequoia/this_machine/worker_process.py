@@ -23,12 +23,21 @@ class Child:
     """The running script. It ends with this object or this program, whatever it is doing."""
 
     def __init__(self, script: Path, environment: Mapping[str, str]) -> None:
-        self._process = subprocess.Popen([sys.executable, "-P", str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                         stderr=subprocess.STDOUT, text=True, encoding="utf-8", errors="replace",
-                                         env={**os.environ, **environment})
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", str(script)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            env={**os.environ, **environment},
+        )
         self._mail: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
         self._said: deque[str] = deque(maxlen=5)  # lines that are no objects: why it broke, for one
-        threading.Thread(target=_read, args=(self._process, self._mail, self._said), daemon=True).start()
+        threading.Thread(
+            target=_read, args=(self._process, self._mail, self._said), daemon=True
+        ).start()
 
     def tell(self, message: Mapping[str, Any]) -> None:
         with suppress(OSError):  # if it is gone, `hear` says so
@@ -51,6 +60,7 @@ class Child:
         pid = self._process.pid
         with suppress(ImportError, AttributeError, OSError, ValueError):
             import resource
+
             pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[0])
             most = pages * resource.getpagesize() + more
             resource.prlimit(pid, resource.RLIMIT_AS, (most, most))
@@ -67,7 +77,9 @@ class Child:
             self.end()
 
 
-def _read(process: subprocess.Popen[str], mail: SimpleQueue[dict[str, Any] | None], said: deque[str]) -> None:
+def _read(
+    process: subprocess.Popen[str], mail: SimpleQueue[dict[str, Any] | None], said: deque[str]
+) -> None:
     with suppress(ValueError):  # closed while it was read
         for line in process.stdout or ():
             try:

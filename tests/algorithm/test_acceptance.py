@@ -61,8 +61,12 @@ def test_smoothing_agrees_with_the_min_max_formula() -> None:
     rng = random.Random(1)
     for _ in range(300):
         values = [rng.choice([0.0, rng.random()]) for _ in range(rng.randint(1, 9))]
-        exact = [min(max(np.mean(values[i:j + 1]) for j in range(k, len(values))) for i in range(k + 1))
-                 for k in range(len(values))]
+        exact = [
+            min(
+                max(np.mean(values[i : j + 1]) for j in range(k, len(values))) for i in range(k + 1)
+            )
+            for k in range(len(values))
+        ]
         assert non_increasing(values) == pytest.approx(exact, abs=1e-12)
 
 
@@ -79,7 +83,10 @@ def test_smoothing_keeps_the_sum_and_leaves_ordered_vectors_alone() -> None:
 def test_power_law_has_its_shape_and_is_fitted_back() -> None:
     law = Acceptance.power_law(exponent=1.7, first=0.45, length=20)
     assert law.rates[0] == 0.45
-    assert all(b / a == pytest.approx(((k + 1) / k) ** -1.7) for k, (a, b) in enumerate(pairwise(law.rates), start=1))
+    assert all(
+        b / a == pytest.approx(((k + 1) / k) ** -1.7)
+        for k, (a, b) in enumerate(pairwise(law.rates), start=1)
+    )
     assert law.fit_power_law() == pytest.approx((0.45, 1.7), rel=1e-9)
 
 
@@ -90,14 +97,17 @@ def test_power_law_fit_weighs_points_by_their_rate() -> None:
     assert exponent == pytest.approx(1.0, abs=0.02)
 
 
-@pytest.mark.parametrize(("arguments", "named"), [
-    ((-1, 0.5, 3), "exponent: -1 is not a number from 0 to 100"),
-    ((math.nan, 0.5, 3), "exponent: nan"),
-    ((1, 1.5, 3), "first rate: 1.5 is not a number from 0 to 1"),
-    ((1, 0.5, 0), "length: 0 is not a whole number from 1 to 1024"),
-    ((1, 0.5, 2.0), "length: 2.0 is not a whole number"),
-    ((0, 0.5, 3), "sum to 1.5"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ((-1, 0.5, 3), "exponent: -1 is not a number from 0 to 100"),
+        ((math.nan, 0.5, 3), "exponent: nan"),
+        ((1, 1.5, 3), "first rate: 1.5 is not a number from 0 to 1"),
+        ((1, 0.5, 0), "length: 0 is not a whole number from 1 to 1024"),
+        ((1, 0.5, 2.0), "length: 2.0 is not a whole number"),
+        ((0, 0.5, 3), "sum to 1.5"),
+    ],
+)
 def test_bad_power_laws_are_refused(arguments: Any, named: Any) -> None:
     with pytest.raises(BadAcceptance) as caught:
         Acceptance.power_law(*arguments)
@@ -120,28 +130,37 @@ def test_json_round_trip_is_exact() -> None:
 HEAD = '{"format": "sequoia-acceptance", "version": 1, "rates": '
 
 
-@pytest.mark.parametrize(("text", "named"), [
-    ("", "not a JSON file"),
-    ("[" * 30_000, "not a JSON file"),
-    (HEAD + "[" * 30_000 + "]" * 30_000 + "}", "not a JSON file"),
-    (HEAD + "[" * 400 + "]" * 400 + "}", "rates[0]: a list"),
-    (HEAD + "[NaN]}", "NaN is not allowed"),
-    (HEAD + "[-Infinity]}", "-Infinity is not allowed"),
-    (HEAD + "[1e999]}", "rates[0]: inf"),
-    (HEAD + "[1" + "0" * 5000 + "]}", "not a JSON file"),
-    (HEAD + "[1" + "0" * 4000 + "]}", "an integer of"),
-    (HEAD + "[true]}", "rates[0]: True"),
-    (HEAD + '"0.5"}', "must be a list"),
-    (HEAD + "{}}", "must be a list"),
-    ('{"format": "sequoia-acceptance", "version": 1}', "must be a list of numbers, not None"),
-    ('{"format": "sequoia-acceptance", "version": 2, "rates": [0.5]}', "needs format 'sequoia-acceptance' and version 1"),
-    ('{"format": "sequoia-acceptance", "version": true, "rates": [0.5]}', "version 1"),
-    ('{"format": "sequoia-tree", "version": 1, "rates": [0.5]}', "needs format 'sequoia-acceptance'"),
-    ("[0.5]", "needs format"),
-    (" " * 65_537, "65537 characters is over the 65536 allowed"),
-    (None, "is text, not None"),
-    (b"{}", "is text, not a bytes"),
-])
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("", "not a JSON file"),
+        ("[" * 30_000, "not a JSON file"),
+        (HEAD + "[" * 30_000 + "]" * 30_000 + "}", "not a JSON file"),
+        (HEAD + "[" * 400 + "]" * 400 + "}", "rates[0]: a list"),
+        (HEAD + "[NaN]}", "NaN is not allowed"),
+        (HEAD + "[-Infinity]}", "-Infinity is not allowed"),
+        (HEAD + "[1e999]}", "rates[0]: inf"),
+        (HEAD + "[1" + "0" * 5000 + "]}", "not a JSON file"),
+        (HEAD + "[1" + "0" * 4000 + "]}", "an integer of"),
+        (HEAD + "[true]}", "rates[0]: True"),
+        (HEAD + '"0.5"}', "must be a list"),
+        (HEAD + "{}}", "must be a list"),
+        ('{"format": "sequoia-acceptance", "version": 1}', "must be a list of numbers, not None"),
+        (
+            '{"format": "sequoia-acceptance", "version": 2, "rates": [0.5]}',
+            "needs format 'sequoia-acceptance' and version 1",
+        ),
+        ('{"format": "sequoia-acceptance", "version": true, "rates": [0.5]}', "version 1"),
+        (
+            '{"format": "sequoia-tree", "version": 1, "rates": [0.5]}',
+            "needs format 'sequoia-acceptance'",
+        ),
+        ("[0.5]", "needs format"),
+        (" " * 65_537, "65537 characters is over the 65536 allowed"),
+        (None, "is text, not None"),
+        (b"{}", "is text, not a bytes"),
+    ],
+)
 def test_hostile_files_raise_only_bad_acceptance(text: Any, named: Any) -> None:
     with pytest.raises(BadAcceptance) as caught:
         Acceptance.from_json(text)
@@ -155,7 +174,7 @@ def test_damaged_files_raise_only_bad_acceptance() -> None:
     for place in range(len(good)):
         for char in '"x9-[{}],.e ':
             try:
-                Acceptance.from_json(good[:place] + char + good[place + 1:])
+                Acceptance.from_json(good[:place] + char + good[place + 1 :])
                 outcomes.add("vector")
             except BadAcceptance:
                 outcomes.add("refused")

@@ -18,9 +18,10 @@ from sequoia.algorithm.tree import Tree
 from sequoia.errors import BadAcceptance, BadTree
 
 APP_E = Acceptance((
-    0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043, 0.0035, 0.0026, 0.0025, 0.0021, 0.0016, 0.0014, 0.0010,
-    0.0010, 0.0010, 0.0007, 0.0007, 0.0006, 0.0007, 0.0006, 0.0004, 0.0004, 0.0005, 0.0006, 0.0004, 0.0003,
-    0.0002, 0.0004, 0.0001))
+    0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043, 0.0035, 0.0026, 0.0025, 0.0021,
+    0.0016, 0.0014, 0.0010, 0.0010, 0.0010, 0.0007, 0.0007, 0.0006, 0.0007, 0.0006, 0.0004, 0.0004,
+    0.0005, 0.0006, 0.0004, 0.0003, 0.0002, 0.0004, 0.0001,
+))  # fmt: skip
 NODES = 8
 
 
@@ -38,7 +39,9 @@ def random_monotone(rng: random.Random, length: int) -> Acceptance:
 def product_sum(tree: Tree, acceptance: Acceptance) -> float:
     """F(T) written another way than the planner does: the product along each path, over all nodes."""
     rates = (*acceptance.rates, *[0.0] * len(tree))
-    return sum(math.prod(rates[tree.ranks[v]] for v in tree.path(node)[1:]) for node in range(len(tree)))
+    return sum(
+        math.prod(rates[tree.ranks[v]] for v in tree.path(node)[1:]) for node in range(len(tree))
+    )
 
 
 @cache
@@ -51,7 +54,8 @@ def brute_force(acceptance: Acceptance) -> dict[tuple[int, int, int], float]:
     cells: dict[tuple[int, int, int], float] = {}
     for n in range(1, NODES + 1):
         for tree in small_trees(n):
-            value, branches = product_sum(tree, acceptance), len(tree.children[0])
+            value = product_sum(tree, acceptance)
+            branches = len(tree.children[0])
             for levels in range(tree.levels, NODES + 1):
                 key = n, levels, branches
                 cells[key] = max(cells.get(key, value), value)
@@ -64,11 +68,14 @@ def test_table_is_brute_force_for_any_vector(seed: int) -> None:
     one anywhere in the recurrence, children beyond the vector, and a level cap that leaks."""
     rng = random.Random(seed)
     acceptance = random_acceptance(rng, 1 + seed % 9)
-    exact, table = brute_force(acceptance), dp_table(acceptance, NODES, NODES)
+    exact = brute_force(acceptance)
+    table = dp_table(acceptance, NODES, NODES)
     for n in range(1, NODES + 1):
         for levels in range(1, NODES + 1):
             cells = [exact.get((n, levels, b), -math.inf) for b in range(NODES)]
-            assert [table.value(n, levels, b) for b in range(NODES)] == pytest.approx(cells, abs=1e-12)
+            assert [table.value(n, levels, b) for b in range(NODES)] == pytest.approx(
+                cells, abs=1e-12
+            )
             value, branches = table.best(n, levels)
             assert value == pytest.approx(max(cells), abs=1e-12)
             assert cells[branches] == pytest.approx(value, abs=1e-12)
@@ -90,7 +97,11 @@ def test_trees_attain_their_cells(seed: int) -> None:
     for n in range(2, NODES + 1):
         for levels in (2, 3, 5, None):
             tree = best_tree(acceptance, n, levels)
-            best = max(value for (size, cap, _), value in exact.items() if size == n and cap == (levels or NODES))
+            best = max(
+                value
+                for (size, cap, _), value in exact.items()
+                if size == n and cap == (levels or NODES)
+            )
             assert (len(tree), tree.levels <= (levels or NODES)) == (n, True)
             assert expected_tokens(tree, acceptance) == pytest.approx(best, abs=1e-12)
 
@@ -99,11 +110,16 @@ def test_the_table_without_a_cap_is_the_one_with_a_cap_of_all_levels() -> None:
     rng = random.Random(5)
     for length in (1, 2, 5, 30):
         acceptance = random_acceptance(rng, length)
-        free, capped = dp_table(acceptance, 25), dp_table(acceptance, 25, 25)
+        free = dp_table(acceptance, 25)
+        capped = dp_table(acceptance, 25, 25)
         for n in range(1, 26):
             assert free.best(n, n)[0] == pytest.approx(capped.best(n, 25)[0], abs=1e-12)
-            assert [free.value(n, 25, b) for b in range(25)] == pytest.approx([capped.value(n, 25, b) for b in range(25)])
-            assert product_sum(free.tree(n, n), acceptance) == pytest.approx(free.best(n, n)[0], abs=1e-12)
+            assert [free.value(n, 25, b) for b in range(25)] == pytest.approx(
+                [capped.value(n, 25, b) for b in range(25)]
+            )
+            assert product_sum(free.tree(n, n), acceptance) == pytest.approx(
+                free.best(n, n)[0], abs=1e-12
+            )
 
 
 def test_split_is_the_recurrence() -> None:
@@ -115,7 +131,9 @@ def test_split_is_the_recurrence() -> None:
                 for branches in range(1, 9):
                     if table.value(n, levels, branches) > -math.inf:
                         split = table.split(n, levels, branches)
-                        assert table.value(n, levels, branches) == pytest.approx(split.rest + split.rate * split.below, abs=1e-15)
+                        assert table.value(n, levels, branches) == pytest.approx(
+                            split.rest + split.rate * split.below, abs=1e-15
+                        )
                         assert split.rest == table.value(n - split.nodes, levels, branches - 1)
                         assert (split.below, split.branches) == table.best(split.nodes, levels - 1)
                         assert split.rate == ((*acceptance.rates, *[0.0] * 9)[branches - 1])
@@ -134,15 +152,21 @@ def test_grid_is_the_cells_of_a_level_and_cannot_change_the_table() -> None:
 def test_heap_is_the_table_for_non_increasing_vectors(levels: int) -> None:
     """All n up to 1,024 within 1e-12 of the tree's size, for the appendix vector sorted and a flat one."""
     for acceptance in (APP_E.smoothed(), Acceptance((0.2, 0.2, 0.2, 0.15, 0.1))):
-        table, growth = dp_table(acceptance, 1024, levels), best_first(acceptance, 1024, levels)
+        table = dp_table(acceptance, 1024, levels)
+        growth = best_first(acceptance, 1024, levels)
         best = [table.best(n, levels)[0] for n in range(1, 1025)]
         assert np.abs(np.array(best) - growth.totals).max() <= 1e-12 * 1024
 
 
 def test_heap_is_the_table_without_a_level_cap() -> None:
     rng = random.Random(6)
-    for acceptance in (APP_E.smoothed(), Acceptance((0.97, 0.01)), *(random_monotone(rng, 12) for _ in range(3))):
-        table, growth = dp_table(acceptance, 1024), best_first(acceptance, 1024)
+    for acceptance in (
+        APP_E.smoothed(),
+        Acceptance((0.97, 0.01)),
+        *(random_monotone(rng, 12) for _ in range(3)),
+    ):
+        table = dp_table(acceptance, 1024)
+        growth = best_first(acceptance, 1024)
         best = [table.best(n, n)[0] for n in range(1, 1025)]
         assert np.abs(np.array(best) - growth.totals).max() <= 1e-12 * 1024
 
@@ -168,10 +192,18 @@ def test_equal_scores_grow_the_shallow_node_first() -> None:
 
 
 def test_appendix_figures_to_the_printed_digits() -> None:
-    free, capped = dp_table(APP_E, 512), dp_table(APP_E, 1024, 18)
-    assert [round(free.best(n, n)[0], 3) for n in (64, 128, 256, 512)] == [5.917, 6.607, 7.289, 7.968]
+    free = dp_table(APP_E, 512)
+    capped = dp_table(APP_E, 1024, 18)
+    assert [round(free.best(n, n)[0], 3) for n in (64, 128, 256, 512)] == [
+        5.917,
+        6.607,
+        7.289,
+        7.968,
+    ]
     assert [round(capped.best(n, 18)[0], 3) for n in (768, 1024)] == [8.337, 8.609]
-    assert expected_tokens(best_tree(APP_E, 768, 18), APP_E) == pytest.approx(capped.best(768, 18)[0], abs=1e-12)
+    assert expected_tokens(best_tree(APP_E, 768, 18), APP_E) == pytest.approx(
+        capped.best(768, 18)[0], abs=1e-12
+    )
 
 
 def test_a_confident_draft_gives_a_chain_and_a_flat_one_a_wide_tree() -> None:
@@ -196,15 +228,23 @@ def test_plateaus_of_fixed_shapes() -> None:
     for _ in range(50):
         acceptance = random_monotone(rng, rng.randint(2, 9))
         rates = acceptance.rates
-        k, length = rng.randint(1, len(rates)), rng.randint(1, 12)
+        k = rng.randint(1, len(rates))
+        length = rng.randint(1, 12)
         geometric = sum(rates[0] ** i for i in range(length))  # (1 - a1^L) / (1 - a1)
         assert expected_tokens(Tree.chain(length), acceptance) == pytest.approx(geometric)
-        assert expected_tokens(Tree.sequences(k, length), acceptance) == pytest.approx(1 + sum(rates[:k]) * geometric)
+        assert expected_tokens(Tree.sequences(k, length), acceptance) == pytest.approx(
+            1 + sum(rates[:k]) * geometric
+        )
         two = rates[0] + rates[1]
-        assert expected_tokens(Tree.kary(2, 6), acceptance) == pytest.approx(sum(two**i for i in range(6)))
+        assert expected_tokens(Tree.kary(2, 6), acceptance) == pytest.approx(
+            sum(two**i for i in range(6))
+        )
         if two < 0.999:
             assert expected_tokens(Tree.kary(2, 9), acceptance) <= 1 / (1 - two) + 1e-12
-            assert expected_tokens(Tree.sequences(k, length), acceptance) <= 1 / (1 - rates[0]) + 1 + 1e-12
+            assert (
+                expected_tokens(Tree.sequences(k, length), acceptance)
+                <= 1 / (1 - rates[0]) + 1 + 1e-12
+            )
 
 
 def test_expected_tokens_ignores_what_lies_past_the_vector() -> None:
@@ -222,17 +262,27 @@ def test_chains_of_the_largest_size_do_not_exhaust_the_stack() -> None:
 
 def test_one_node_is_the_root() -> None:
     for acceptance in (Acceptance((0.5,)), Acceptance((0.1, 0.2))):
-        assert best_tree(acceptance, 1) == best_tree(acceptance, 1, 1) == best_tree(acceptance, 1, 7) == Tree.chain(1)
+        assert (
+            best_tree(acceptance, 1)
+            == best_tree(acceptance, 1, 1)
+            == best_tree(acceptance, 1, 7)
+            == Tree.chain(1)
+        )
         assert dp_table(acceptance, 1, 1).best(1, 1) == (1.0, 0)
 
 
-UP, DOWN = Acceptance((0.1, 0.2)), Acceptance((0.2, 0.1))
-TABLE, FREE = dp_table(UP, 6, 3), dp_table(UP, 6)
+UP = Acceptance((0.1, 0.2))
+DOWN = Acceptance((0.2, 0.1))
+TABLE = dp_table(UP, 6, 3)
+FREE = dp_table(UP, 6)
 BAD: dict[str, tuple[Any, str]] = {
     "no nodes": (lambda: best_tree(DOWN, 0), "nodes: 0 is not a whole number from 1 to 1024"),
     "many nodes": (lambda: best_tree(UP, 1025), "nodes: 1025 is not a whole number from 1 to 1024"),
     "no levels": (lambda: best_tree(DOWN, 4, 0), "levels: 0 is not a whole number from 1 to 1024"),
-    "no levels, table": (lambda: best_tree(UP, 4, 0), "levels: 0 is not a whole number from 1 to 1024"),
+    "no levels, table": (
+        lambda: best_tree(UP, 4, 0),
+        "levels: 0 is not a whole number from 1 to 1024",
+    ),
     "true": (lambda: best_tree(UP, True), "nodes: True"),
     "float": (lambda: best_first(DOWN, 4.0), "nodes: 4.0"),
     "nan": (lambda: dp_table(UP, math.nan, 3), "nodes: nan"),
@@ -240,16 +290,28 @@ BAD: dict[str, tuple[Any, str]] = {
     "text": (lambda: dp_table(UP, 4, "3"), "levels: '3'"),
     "one level, heap": (lambda: best_tree(DOWN, 2, 1), "2 nodes do not fit in 1 level"),
     "one level, table": (lambda: best_tree(UP, 2, 1), "no tree has 2 nodes, at most 1 levels"),
-    "growth too small": (lambda: best_first(DOWN, 4).tree(5), "nodes of the tree: 5 is not a whole number from 1 to 4"),
+    "growth too small": (
+        lambda: best_first(DOWN, 4).tree(5),
+        "nodes of the tree: 5 is not a whole number from 1 to 4",
+    ),
     "growth of none": (lambda: best_first(DOWN, 4).expected(0), "nodes of the tree: 0"),
     "n": (lambda: TABLE.value(7, 3, 1), "n: 7 is not a whole number from 1 to 6"),
     "n of 0": (lambda: TABLE.best(0, 3), "n: 0 is not a whole number from 1 to 6"),
     "levels": (lambda: TABLE.best(6, 4), "levels: 4 is not a whole number from 1 to 3"),
     "branches": (lambda: TABLE.tree(6, 3, 6), "branches: 6 is not a whole number from 0 to 5"),
-    "negative branches": (lambda: TABLE.split(6, 3, -1), "branches: -1 is not a whole number from 0 to 5"),
-    "capped question to a free table": (lambda: FREE.value(6, 5, 1), "levels: 5 is not a whole number from 6 to 1024"),
+    "negative branches": (
+        lambda: TABLE.split(6, 3, -1),
+        "branches: -1 is not a whole number from 0 to 5",
+    ),
+    "capped question to a free table": (
+        lambda: FREE.value(6, 5, 1),
+        "levels: 5 is not a whole number from 6 to 1024",
+    ),
     "grid": (lambda: TABLE.grid(9), "levels: 9"),
-    "no such tree": (lambda: TABLE.tree(6, 2, 2), "no tree has 6 nodes, at most 2 levels and 2 root children"),
+    "no such tree": (
+        lambda: TABLE.tree(6, 2, 2),
+        "no tree has 6 nodes, at most 2 levels and 2 root children",
+    ),
     "split of a leaf": (lambda: TABLE.split(1, 3, 0), "has no split: the root has no child"),
     "split of nothing": (lambda: TABLE.split(6, 2, 2), "has no split: no such tree exists"),
 }
@@ -266,13 +328,21 @@ def test_bad_questions_are_refused_by_value_and_bound(what: str) -> None:
 def test_a_table_that_would_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bound is lowered, so that the test need not fill 64 MiB first."""
     monkeypatch.setattr("sequoia.algorithm.best_tree.MAX_CELLS", 1000)
-    with pytest.raises(BadTree, match="20 nodes, 15 levels and 6 branches is over the 1000 cells allowed"):
+    with pytest.raises(
+        BadTree, match="20 nodes, 15 levels and 6 branches is over the 1000 cells allowed"
+    ):
         dp_table(Acceptance((0.9, 0.01, 0.01, 0.01, 0.01, 0.01)), 20, 15)
 
 
-def test_a_cap_that_cannot_bind_costs_no_table_of_many_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cap_that_cannot_bind_costs_no_table_of_many_levels(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("sequoia.algorithm.best_tree.MAX_CELLS", 150)
-    assert best_tree(Acceptance((0.9, 0.0, 0.01)), 20, 20) == best_tree(Acceptance((0.9, 0.0, 0.01)), 20) == Tree.chain(20)
+    assert (
+        best_tree(Acceptance((0.9, 0.0, 0.01)), 20, 20)
+        == best_tree(Acceptance((0.9, 0.0, 0.01)), 20)
+        == Tree.chain(20)
+    )
 
 
 def test_a_table_stops_where_more_levels_change_nothing() -> None:

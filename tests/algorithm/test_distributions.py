@@ -16,7 +16,8 @@ from sequoia.errors import BadModel
 
 def some_logits(rows: int, vocab: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     rng = random.Random(rows * vocab)
-    return torch.tensor([[rng.gauss(0, 2) for _ in range(vocab)] for _ in range(rows)], dtype=dtype)  # (rows, vocab)
+    # (rows, vocab)
+    return torch.tensor([[rng.gauss(0, 2) for _ in range(vocab)] for _ in range(rows)], dtype=dtype)
 
 
 def reference(logits: list[float], temperature: float, top_p: float) -> list[float]:
@@ -40,7 +41,10 @@ def test_target_equals_the_reference(dtype: torch.dtype, temperature: float, top
     logits = some_logits(5, 30, dtype)
     found = target_rows(logits, Policy(temperature=temperature, top_p=top_p))
     assert found.dtype == torch.float64
-    wanted = torch.tensor([reference(row, temperature, top_p) for row in logits.double().tolist()], dtype=torch.float64)
+    wanted = torch.tensor(
+        [reference(row, temperature, top_p) for row in logits.double().tolist()],
+        dtype=torch.float64,
+    )
     assert (found - wanted).abs().max() < 1e-14
 
 
@@ -66,7 +70,10 @@ def test_draft_below_the_cut_keeps_the_draft_order() -> None:
 def test_draft_at_temperature_zero_is_the_draft_at_one() -> None:
     """The order of its tokens is all that counts then, and top-p must not cut it short."""
     logits = some_logits(4, 20)
-    assert torch.equal(draft_rows(logits, Policy(temperature=0, top_p=0.3)), draft_rows(logits, Policy(temperature=1)))
+    assert torch.equal(
+        draft_rows(logits, Policy(temperature=0, top_p=0.3)),
+        draft_rows(logits, Policy(temperature=1)),
+    )
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -111,14 +118,23 @@ def test_a_near_tie_is_told_in_the_logits_own_number_type() -> None:
 
 
 def test_a_draft_law_is_float32_whatever_the_logits_are() -> None:
-    for temperature, dtype in itertools.product((0, 0.6, 1), (torch.float64, torch.float32, torch.bfloat16)):
-        assert draft_rows(torch.zeros(1, 3, dtype=dtype), Policy(temperature=temperature)).dtype == torch.float32
+    for temperature, dtype in itertools.product(
+        (0, 0.6, 1), (torch.float64, torch.float32, torch.bfloat16)
+    ):
+        assert (
+            draft_rows(torch.zeros(1, 3, dtype=dtype), Policy(temperature=temperature)).dtype
+            == torch.float32
+        )
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
-@pytest.mark.parametrize("policy", [Policy(temperature=0), Policy(temperature=0.6), Policy(temperature=1, top_p=0.7)])
+@pytest.mark.parametrize(
+    "policy", [Policy(temperature=0), Policy(temperature=0.6), Policy(temperature=1, top_p=0.7)]
+)
 def test_one_row_is_that_of_all_rows(policy: Policy, dtype: torch.dtype) -> None:
-    logits = torch.randn(6, 40, generator=torch.Generator().manual_seed(1), dtype=torch.float64).to(dtype)
+    logits = torch.randn(6, 40, generator=torch.Generator().manual_seed(1), dtype=torch.float64).to(
+        dtype
+    )
     for row, law in zip(logits, target_rows(logits, policy), strict=True):
         assert row_warp(policy)(row).tolist() == pytest.approx(law.tolist(), abs=1e-15)
 
@@ -126,14 +142,27 @@ def test_one_row_is_that_of_all_rows(policy: Policy, dtype: torch.dtype) -> None
 # -- top-p alone -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("top_p", "kept"), [(0.4, [0]), (0.5, [0]), (0.51, [0, 2]), (0.75, [0, 2]), (0.76, [0, 1, 2]),
-                                             (0.875, [0, 1, 2]), (0.9, [0, 1, 2, 3]), (1.0, [0, 1, 2, 3])])
+@pytest.mark.parametrize(
+    ("top_p", "kept"),
+    [
+        (0.4, [0]),
+        (0.5, [0]),
+        (0.51, [0, 2]),
+        (0.75, [0, 2]),
+        (0.76, [0, 1, 2]),
+        (0.875, [0, 1, 2]),
+        (0.9, [0, 1, 2, 3]),
+        (1.0, [0, 1, 2, 3]),
+    ],
+)
 def test_nucleus_is_the_smallest_set_that_reaches_the_mass(top_p: float, kept: list[int]) -> None:
     """All masses are powers of two, so that reaching one exactly is no matter of rounding."""
     probs = torch.tensor([0.5, 0.125, 0.25, 0.125], dtype=torch.float64)
     found = nucleus(probs, top_p)
     assert found.nonzero().ravel().tolist() == kept
-    assert found[kept].tolist() == pytest.approx((probs[kept] / probs[kept].sum()).tolist(), abs=1e-15)
+    assert found[kept].tolist() == pytest.approx(
+        (probs[kept] / probs[kept].sum()).tolist(), abs=1e-15
+    )
 
 
 @pytest.mark.parametrize(("top_p", "count"), [(0.1, 1), (0.25, 1), (0.26, 2), (0.5, 2), (0.75, 3)])

@@ -11,7 +11,21 @@ from functools import partial
 
 import numpy as np
 import pytest
-from exact import EXACT, Enumerator, Model, drafted, error, fits, law, over_torch, production_models, same, step, table, true_law
+from exact import (
+    EXACT,
+    Enumerator,
+    Model,
+    drafted,
+    error,
+    fits,
+    law,
+    over_torch,
+    production_models,
+    same,
+    step,
+    table,
+    true_law,
+)
 from shapes import ordered_trees
 
 from sequoia.algorithm.sampling import Seeded
@@ -29,17 +43,30 @@ EVERY = pytest.mark.parametrize("name", list(EXACT))
 def test_enumerator_weighs_successive_draws() -> None:
     row = np.array([[Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)]], dtype=object)
     found = law(lambda chance: tuple(chance.without_replacement(row, [2])[0]))
-    assert found == {(0, 1): Fraction(1, 3), (0, 2): Fraction(1, 6), (1, 0): Fraction(1, 4), (1, 2): Fraction(1, 12),
-                     (2, 0): Fraction(1, 10), (2, 1): Fraction(1, 15)}
+    assert found == {
+        (0, 1): Fraction(1, 3),
+        (0, 2): Fraction(1, 6),
+        (1, 0): Fraction(1, 4),
+        (1, 2): Fraction(1, 12),
+        (2, 0): Fraction(1, 10),
+        (2, 1): Fraction(1, 15),
+    }
 
 
 def test_enumerator_draws_tokens_without_mass_last_and_alike() -> None:
     row = np.array([[Fraction(0), Fraction(1), Fraction(0)]], dtype=object)
-    assert law(lambda chance: tuple(chance.without_replacement(row, [2])[0])) == {(1, 0): HALF, (1, 2): HALF}
+    assert law(lambda chance: tuple(chance.without_replacement(row, [2])[0])) == {
+        (1, 0): HALF,
+        (1, 2): HALF,
+    }
 
 
-@pytest.mark.parametrize(("d", "r", "share"), [(2, 1, HALF), (1, 2, 1), (1, 1, 1), (1, 0, 0), (0, 0, 0), (0, 1, 1)])
-def test_enumerator_accepts_as_often_as_u_times_d_is_below_r(d: int, r: int, share: Fraction) -> None:
+@pytest.mark.parametrize(
+    ("d", "r", "share"), [(2, 1, HALF), (1, 2, 1), (1, 1, 1), (1, 0, 0), (0, 0, 0), (0, 1, 1)]
+)
+def test_enumerator_accepts_as_often_as_u_times_d_is_below_r(
+    d: int, r: int, share: Fraction
+) -> None:
     found = law(lambda chance: chance.accept(Fraction(d), Fraction(r))[0])
     assert found.get(True, 0) == share
     assert sum(found.values()) == 1
@@ -55,13 +82,16 @@ def test_enumerator_visits_every_combination_once() -> None:
 
 
 @EVERY
-@pytest.mark.parametrize(("vocab", "nodes"), [(3, n) for n in range(1, 6)] + [(2, n) for n in range(1, 7)])
+@pytest.mark.parametrize(
+    ("vocab", "nodes"), [(3, n) for n in range(1, 6)] + [(2, n) for n in range(1, 7)]
+)
 def test_every_small_tree_has_the_target_law(name: str, vocab: int, nodes: int) -> None:
     trees = [tree for tree in ordered_trees(nodes) if fits(tree, EXACT[name], vocab)]
     assert trees
     for tree in trees:
         for seed in range(3):
-            p, q = table((seed, "p", tree.parents), vocab), table((seed, "q", tree.parents), vocab)
+            p = table((seed, "p", tree.parents), vocab)
+            q = table((seed, "q", tree.parents), vocab)
             assert error(tree, EXACT[name], p, q) == 0, (tree, seed)
 
 
@@ -70,7 +100,8 @@ def test_every_small_tree_has_the_target_law(name: str, vocab: int, nodes: int) 
 def test_siblings_over_many_tables_have_the_target_law(name: str, siblings: int) -> None:
     """A chain sees none of the bookkeeping between siblings; these tables do."""
     for seed in range(20):
-        p, q = table(("p", seed), 4), table(("q", seed), 4)
+        p = table(("p", seed), 4)
+        q = table(("q", seed), 4)
         assert error(Tree.kary(siblings, 2), EXACT[name], p, q) == 0, seed
 
 
@@ -79,19 +110,24 @@ def test_siblings_over_many_tables_have_the_target_law(name: str, siblings: int)
 def test_two_steps_have_the_target_law_jointly(name: str, parents: tuple[int, ...]) -> None:
     """Noise kept from one step to the next leaves every single step right and only their joint law wrong."""
     for seed in range(3):
-        p, q = table((seed, "p"), 3), table((seed, "q"), 3)
+        p = table((seed, "p"), 3)
+        q = table((seed, "q"), 3)
         assert error(Tree(parents), EXACT[name], p, q, count=2) == 0, seed
 
 
 @EVERY
 def test_a_step_emits_its_accepted_tokens_and_one_more(name: str) -> None:
     tree = Tree((-1, 0, 0, 1, 2, 2))
-    p, q = same([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)]), same([Fraction(1, 6), HALF, Fraction(1, 3)])
+    p = same([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)])
+    q = same([Fraction(1, 6), HALF, Fraction(1, 3)])
 
     def length(chance: Enumerator) -> int:
         tokens, _ = drafted(tree, EXACT[name], q, (), chance)
         verdict = EXACT[name].verify(tree, tokens, lambda _: p(()), lambda _: q(()), chance)
-        assert list(verdict.path) == [0, *(trial.node for trial in verdict.trials if trial.accepted)]
+        assert list(verdict.path) == [
+            0,
+            *(trial.node for trial in verdict.trials if trial.accepted),
+        ]
         assert verdict.path == tree.path(verdict.path[-1])
         return len(verdict.path)
 
@@ -101,7 +137,9 @@ def test_a_step_emits_its_accepted_tokens_and_one_more(name: str) -> None:
 
 @EVERY
 @pytest.mark.parametrize("parents", [(-1, 0, 0, 1, 1), (-1, 0, 0, 2, 2), (-1, 0, 1, 2)])
-def test_one_hot_target_accepts_exactly_the_argmax_child(name: str, parents: tuple[int, ...]) -> None:
+def test_one_hot_target_accepts_exactly_the_argmax_child(
+    name: str, parents: tuple[int, ...]
+) -> None:
     """Temperature 0 is no mode of its own: with p one-hot the same function follows the argmax and nothing else."""
     tree = Tree(parents)
 
@@ -113,9 +151,13 @@ def test_one_hot_target_accepts_exactly_the_argmax_child(name: str, parents: tup
 
     def run(q: Model, chance: Enumerator) -> bool:
         tokens, contexts = drafted(tree, EXACT[name], q, (), chance)
-        verdict = EXACT[name].verify(tree, tokens, lambda n: p(contexts[n]), lambda n: q(contexts[n]), chance)
+        verdict = EXACT[name].verify(
+            tree, tokens, lambda n: p(contexts[n]), lambda n: q(contexts[n]), chance
+        )
         path = [0]
-        while hit := [child for child in tree.children[path[-1]] if tokens[child] == top(contexts[path[-1]])]:
+        while hit := [
+            child for child in tree.children[path[-1]] if tokens[child] == top(contexts[path[-1]])
+        ]:
             path.append(hit[0])
         assert verdict.path == tuple(path)
         assert verdict.bonus == top(contexts[path[-1]])
@@ -127,16 +169,25 @@ def test_one_hot_target_accepts_exactly_the_argmax_child(name: str, parents: tup
 
 # -- the production float path -------------------------------------------------------------------------------
 
-POLICIES = [Policy(temperature=1), Policy(temperature=0.6, top_p=0.8), Policy(temperature=2, top_p=0.5), Policy(temperature=0)]
+POLICIES = [
+    Policy(temperature=1),
+    Policy(temperature=0.6, top_p=0.8),
+    Policy(temperature=2, top_p=0.5),
+    Policy(temperature=0),
+]
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: f"T={policy.temperature:g} top_p={policy.top_p:g}")
+@pytest.mark.parametrize(
+    "policy", POLICIES, ids=lambda policy: f"T={policy.temperature:g} top_p={policy.top_p:g}"
+)
 @pytest.mark.parametrize("name", list(VERIFIERS))
 def test_production_floats_have_the_target_law(name: str, policy: Policy) -> None:
     """The production warp and draw over torch rows, float32 q against float64 p: rounding stays below 1e-12."""
     trees = [tree for n in (1, 2, 3, 4) for tree in ordered_trees(n)]
     for tree in trees:
-        assert error(tree, over_torch(name), *production_models(tree.parents, 4, policy)) <= 1e-12, tree
+        assert (
+            error(tree, over_torch(name), *production_models(tree.parents, 4, policy)) <= 1e-12
+        ), tree
 
 
 # -- counter-examples worked out in the design -----------------------------------------------------------------
@@ -144,11 +195,16 @@ def test_production_floats_have_the_target_law(name: str, policy: Policy) -> Non
 
 def _all_rejected(name: str) -> Fraction:
     """Chance that two children from Q = [1/2, 1/2] are both refused by P = [1, 0]."""
-    p, q = same([Fraction(1), Fraction(0)]), same([HALF, HALF])
+    p = same([Fraction(1), Fraction(0)])
+    q = same([HALF, HALF])
 
     def run(chance: Enumerator) -> int:
         tokens, _ = drafted(Tree.kary(2, 2), EXACT[name], q, (), chance)
-        return len(EXACT[name].verify(Tree.kary(2, 2), tokens, lambda _: p(()), lambda _: q(()), chance).path)
+        return len(
+            EXACT[name]
+            .verify(Tree.kary(2, 2), tokens, lambda _: p(()), lambda _: q(()), chance)
+            .path
+        )
 
     return law(run).get(1, Fraction(0))
 
@@ -164,8 +220,11 @@ def test_match_accepts_less_than_the_draft_that_equals_the_target() -> None:
     def accepted(name: str) -> Fraction:
         def run(chance: Enumerator) -> bool:
             tokens, _ = drafted(Tree.chain(2), EXACT[name], law_of_both, (), chance)
-            verdict = EXACT[name].verify(Tree.chain(2), tokens, lambda _: law_of_both(()), lambda _: law_of_both(()), chance)
+            verdict = EXACT[name].verify(
+                Tree.chain(2), tokens, lambda _: law_of_both(()), lambda _: law_of_both(()), chance
+            )
             return len(verdict.path) == 2
+
         return law(run)[True]
 
     assert accepted("topk") == Fraction(6, 10)
@@ -186,14 +245,20 @@ def test_a_zero_residual_leaves_the_law_it_had() -> None:
     """An unguarded 0/0 is NaN, and was read as end of text elsewhere."""
     both = np.array([0.5, 0.25, 0.25])
     for name in ("sequoia", "specinfer"):
-        found = law(lambda chance, name=name: step(Tree.chain(2), VERIFIERS[name], same(both), same(both), chance), Refusing)
+        found = law(
+            lambda chance, name=name: step(
+                Tree.chain(2), VERIFIERS[name], same(both), same(both), chance
+            ),
+            Refusing,
+        )
         assert found == {(0,): 0.5, (1,): 0.25, (2,): 0.25}
 
 
 @pytest.mark.parametrize("reject", [without_replacement, with_replacement])
 def test_a_rejection_does_not_write_into_the_laws_it_was_lent(reject: Callable) -> None:
     """They are rows of a step's record; arithmetic in place would falsify the picture, and the next walk over it."""
-    residual, draft = np.array([0.25, 0.75]), np.array([0.5, 0.5])
+    residual = np.array([0.25, 0.75])
+    draft = np.array([0.5, 0.5])
     found = reject(residual, draft, 0)
     assert (residual.tolist(), draft.tolist()) == ([0.25, 0.75], [0.5, 0.5])
     assert found[0].tolist() == [0, 1]
@@ -201,14 +266,17 @@ def test_a_rejection_does_not_write_into_the_laws_it_was_lent(reject: Callable) 
 
 
 def test_a_walk_does_not_write_into_the_laws_it_was_lent() -> None:
-    p, q = np.array([0.25, 0.75]), np.array([1.0, 3.0])  # not of sum 1, as a law in float32 is not quite
+    # not of sum 1, as a law in float32 is not quite
+    p = np.array([0.25, 0.75])
+    q = np.array([1.0, 3.0])
     VERIFIERS["sequoia"].verify(Tree.chain(2), [0, 0], lambda _: p, lambda _: q, Seeded(0))
     assert (p.tolist(), q.tolist()) == ([0.25, 0.75], [1, 3])
 
 
 def test_a_draft_with_too_little_support_goes_on_uniformly() -> None:
     """q holds one token and the node two children: the second is drawn uniformly from the rest and judged by that law."""
-    p, q = same([Fraction(0), HALF, HALF]), same([Fraction(1), Fraction(0), Fraction(0)])
+    p = same([Fraction(0), HALF, HALF])
+    q = same([Fraction(1), Fraction(0), Fraction(0)])
     tree = Tree.kary(2, 2)
     verdict = walk(tree, [-1, 0, 2], lambda _: p(()), lambda _: q(()), Enumerator([]))
     assert [trial.q for trial in verdict.trials] == [1, HALF]
@@ -217,7 +285,8 @@ def test_a_draft_with_too_little_support_goes_on_uniformly() -> None:
 
 def test_float32_draft_is_made_to_sum_to_one() -> None:
     """A q that sums to 1 - 4e-5, as float32 may over a large vocabulary, must not leak into the law."""
-    p, q = same(np.array([0.2, 0.3, 0.5])), same(np.array([0.5, 0.3, 0.19996], dtype=np.float32))
+    p = same(np.array([0.2, 0.3, 0.5]))
+    q = same(np.array([0.5, 0.3, 0.19996], dtype=np.float32))
     for name in ("sequoia", "specinfer"):
         assert error(Tree.kary(2, 2), VERIFIERS[name], p, q) <= 1e-12
 

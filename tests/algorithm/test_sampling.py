@@ -29,9 +29,13 @@ LIMIT = 1e-6
 LAST = 1 - 2**-53  # the greatest u there is
 
 
-def draws(chance: Seeded, draw: str, row: list[float] | torch.Tensor, count: int, times: int = 20_000) -> list[tuple[int, ...]]:
+def draws(
+    chance: Seeded, draw: str, row: list[float] | torch.Tensor, count: int, times: int = 20_000
+) -> list[tuple[int, ...]]:
     """`times` rows drawn in one call."""
-    return rows(getattr(chance, draw)(torch.as_tensor(row).expand(times, len(row)), [count] * times))
+    return rows(
+        getattr(chance, draw)(torch.as_tensor(row).expand(times, len(row)), [count] * times)
+    )
 
 
 def rows(tokens: list[list[int]]) -> list[tuple[int, ...]]:
@@ -86,11 +90,13 @@ SMALL = Tree((-1, 0, 0, 1))
 def three_tokens(chance: Seeded, verifier: str) -> tuple[int, ...]:
     """The first three tokens of three steps with the production warp, draw, walk and randomness."""
     policy = Policy(temperature=0.8, top_p=0.95)
-    p, q = warped(P, policy), warped(Q, policy, draft_rows)
+    p = warped(P, policy)
+    q = warped(Q, policy, draft_rows)
     return steps(3, SMALL, over_torch(verifier), p, q, chance)[:3]
 
 
-P, Q = logits("p", 3, spread=0.5), logits("q", 3, spread=0.5)
+P = logits("p", 3, spread=0.5)
+Q = logits("q", 3, spread=0.5)
 
 
 @pytest.mark.parametrize("verifier", list(VERIFIERS))
@@ -113,10 +119,13 @@ def test_noise_frozen_for_a_run_is_seen_by_the_same_check() -> None:
 
 
 @pytest.mark.parametrize("few", [0, 32], ids=["race", "distinct"])
-@pytest.mark.parametrize(("row", "k", "outcomes"), [([0.5, 0.3, 0.2, 0.0, 0.0], 4, 12), ([0.97, 0.01, 0.02], 3, 6),
-                                                    ([0.2, 0.5, 0.3], 1, 3)])
-def test_draws_without_replacement_have_the_law_of_successive_draws(row: list[float], k: int, outcomes: int, few: int,
-                                                                          monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("row", "k", "outcomes"),
+    [([0.5, 0.3, 0.2, 0.0, 0.0], 4, 12), ([0.97, 0.01, 0.02], 3, 6), ([0.2, 0.5, 0.3], 1, 3)],
+)
+def test_draws_without_replacement_have_the_law_of_successive_draws(
+    row: list[float], k: int, outcomes: int, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Plackett-Luce, the zero tier last and uniform. Guards the race, its direction, zeros ranked by id, and repeats that are
     ignored where they should not be. False alarm 1e-6."""
     monkeypatch.setattr("sequoia.algorithm.sampling._FEW", few)
@@ -134,8 +143,12 @@ def test_what_is_left_unfinished_is_completed_by_a_race(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("u", [0.0, LAST])
-@pytest.mark.parametrize("row", [[0.0, 0.3, 0.7, 0.0], [1e-30, 1.0, 0.0, 3e-30], [0.25] * 4, [0.1, 1e-9, 0.9, 0.0]])
-def test_distinct_draws_at_the_ends_of_u_are_distinct_and_have_mass(row: list[float], u: float) -> None:
+@pytest.mark.parametrize(
+    "row", [[0.0, 0.3, 0.7, 0.0], [1e-30, 1.0, 0.0, 3e-30], [0.25] * 4, [0.1, 1e-9, 0.9, 0.0]]
+)
+def test_distinct_draws_at_the_ends_of_u_are_distinct_and_have_mass(
+    row: list[float], u: float
+) -> None:
     """Stretches that are left out must not be entered from either end, and tokens without mass come last."""
     chance = Seeded(0)
     chance._drafting = Constant(u)
@@ -148,7 +161,7 @@ def test_distinct_draws_at_the_ends_of_u_are_distinct_and_have_mass(row: list[fl
 def test_rows_are_drawn_independently() -> None:
     """Guards noise broadcast over the rows of one call, which every marginal hides. False alarm 1e-6."""
     row = torch.tensor([0.5, 0.3, 0.2])
-    drawn = [token for token, in draws(Seeded(2), "without_replacement", row, 1)]
+    drawn = [token for (token,) in draws(Seeded(2), "without_replacement", row, 1)]
     wanted = {(a, b): float(row[a] * row[b]) for a in range(3) for b in range(3)}
     assert fit(zip(drawn[::2], drawn[1::2], strict=True), wanted) > LIMIT
 
@@ -169,8 +182,11 @@ def test_noise_is_fine_enough_for_rare_tokens(source: str) -> None:
     (24 pairs expected), on float64's grid none does (a false alarm has a chance of 5e-8).
     """
     chance = Seeded(4)
-    seen = (chance.noise((2_000_000,), torch.device("cpu")).numpy() if source == "race"
-            else np.array([chance._drafting.random() for _ in range(2_000_000)]))
+    seen = (
+        chance.noise((2_000_000,), torch.device("cpu")).numpy()
+        if source == "race"
+        else np.array([chance._drafting.random() for _ in range(2_000_000)])
+    )
     small = seen[seen < 2e-4]
     assert 300 < len(small) < 500
     assert len(np.unique(small)) == len(small)
@@ -180,19 +196,26 @@ def test_noise_is_fine_enough_for_rare_tokens(source: str) -> None:
 def test_a_token_without_mass_comes_after_every_token_with_any() -> None:
     """The least positive float32 still goes before a zero. Guards a zero tier that noise can lift."""
     q = torch.zeros(5000, 8)
-    q[:, 3], q[:, 6] = 1.0, 1e-45
+    q[:, 3] = 1.0
+    q[:, 6] = 1e-45
     assert set(rows(Seeded(5).without_replacement(q, [2] * 5000))) == {(3, 6)}
 
 
 def test_draws_are_distinct_and_cover_the_vocabulary() -> None:
-    assert all(sorted(drawn) == list(range(6))
-               for drawn in draws(Seeded(6), "without_replacement", torch.softmax(torch.arange(6.0), -1), 6, 200))
+    assert all(
+        sorted(drawn) == list(range(6))
+        for drawn in draws(
+            Seeded(6), "without_replacement", torch.softmax(torch.arange(6.0), -1), 6, 200
+        )
+    )
 
 
 @pytest.mark.parametrize("draw", ["without_replacement", "independent"])
 @pytest.mark.parametrize("chance", [Seeded, Greedy])
 @pytest.mark.parametrize("count", [1, 3, 40])
-def test_draws_from_nan_are_tokens_of_the_vocabulary(chance: type[Seeded], count: int, draw: str) -> None:
+def test_draws_from_nan_are_tokens_of_the_vocabulary(
+    chance: type[Seeded], count: int, draw: str
+) -> None:
     """The draft goes on with them until its tree is complete and what it drew from is looked at."""
     drawn = getattr(chance(6), draw)(torch.full((2, 50), math.nan), [count, count])
     assert [len(row) for row in drawn] == [count, count]
@@ -202,7 +225,9 @@ def test_draws_from_nan_are_tokens_of_the_vocabulary(chance: type[Seeded], count
 @pytest.mark.parametrize("draw", ["without_replacement", "independent"])
 @pytest.mark.parametrize("chance", [Seeded, Greedy])
 @pytest.mark.parametrize("most", [40, 4, 1])
-def test_each_row_gets_as_many_tokens_as_it_was_asked_for(chance: type[Seeded], most: int, draw: str) -> None:
+def test_each_row_gets_as_many_tokens_as_it_was_asked_for(
+    chance: type[Seeded], most: int, draw: str
+) -> None:
     """Whichever way is taken for so many."""
     counts = [0, min(3, most), 1, most, 0]
     drawn = getattr(chance(6), draw)(torch.full((5, 50), 0.02), counts)
@@ -232,7 +257,9 @@ def test_a_draft_is_not_written_into() -> None:
 def test_accepts_as_often_as_the_ratio() -> None:
     """Guards a ratio turned over and u drawn on another interval. False alarm 1e-6."""
     chance = Seeded(7)
-    assert fit((chance.accept(0.6, 0.2)[0] for _ in range(6000)), {True: 1 / 3, False: 2 / 3}) > LIMIT
+    assert (
+        fit((chance.accept(0.6, 0.2)[0] for _ in range(6000)), {True: 1 / 3, False: 2 / 3}) > LIMIT
+    )
     assert all(chance.accept(0.2, 0.2)[0] for _ in range(1000))
 
 
@@ -244,7 +271,9 @@ def test_u_of_zero_accepts_no_token_the_target_forbids(d: float) -> None:
 
 
 def test_a_forbidden_child_is_refused_at_u_of_zero_all_the_way() -> None:
-    tree, p, q = Tree.kary(2, 2), np.array([0.0, 0.0, 1.0]), np.array([0.5, 0.5, 0.0])
+    tree = Tree.kary(2, 2)
+    p = np.array([0.0, 0.0, 1.0])
+    q = np.array([0.5, 0.5, 0.0])
     for verify in (walk, VERIFIERS["specinfer"].verify):
         verdict = verify(tree, [-1, 0, 1], lambda _: p, lambda _: q, Scripted(0.0))
         assert (verdict.path, verdict.bonus) == ((0,), 2)
@@ -258,7 +287,8 @@ def test_an_answer_is_plain_python() -> None:
 
 def test_picks_by_weight() -> None:
     """Weights need not sum to 1. Guards an inverse cumulative off by one and weights used twice. False alarm 1e-6."""
-    chance, weights = Seeded(9), np.array([0.0, 1.0, 0.0, 2.0, 3.0, 0.0])
+    chance = Seeded(9)
+    weights = np.array([0.0, 1.0, 0.0, 2.0, 3.0, 0.0])
     assert fit((chance.pick(weights) for _ in range(6000)), {1: 1 / 6, 3: 1 / 3, 4: 1 / 2}) > LIMIT
 
 
@@ -282,8 +312,13 @@ def test_weights_without_a_sum_are_refused(weights: list[float]) -> None:
 
 def answers(chance: Seeded) -> list[Any]:
     q = torch.full((2, 50), 0.02)
-    return [chance.accept(1, 0.5)[1], chance.pick(np.ones(10**6)),
-            chance.without_replacement(q, [5, 5]), chance.independent(q, [5, 5]), rows_of_a_race(chance)]
+    return [
+        chance.accept(1, 0.5)[1],
+        chance.pick(np.ones(10**6)),
+        chance.without_replacement(q, [5, 5]),
+        chance.independent(q, [5, 5]),
+        rows_of_a_race(chance),
+    ]
 
 
 def rows_of_a_race(chance: Seeded) -> list[list[int]]:
@@ -305,8 +340,10 @@ def test_every_call_is_fresh() -> None:
 
 def test_runs_do_not_share_a_generator() -> None:
     """One visitor's draws must not move another's, nor the global generators of torch and Python."""
-    alone, _ = answers(Seeded(14)), torch.manual_seed(0)
-    chance, other = Seeded(14), Seeded(15)
+    alone = answers(Seeded(14))
+    _ = torch.manual_seed(0)
+    chance = Seeded(14)
+    other = Seeded(15)
     other.without_replacement(torch.full((1, 9), 1 / 9), [3])
     torch.rand(3)
     assert answers(chance) == alone
@@ -319,7 +356,9 @@ def test_greedy_draws_are_the_top_k_in_order() -> None:
 
 
 @pytest.mark.parametrize("counts", [[1, 1, 1], [3, 1, 8], [0, 2, 8]])
-def test_looking_again_and_again_finds_what_sorting_finds(counts: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_looking_again_and_again_finds_what_sorting_finds(
+    counts: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     q = torch.softmax(torch.randn(3, 50, generator=torch.Generator().manual_seed(0)), -1)
     few = Greedy(0).without_replacement(q, counts)
     monkeypatch.setattr("sequoia.algorithm.sampling._FEW_LIKELIEST", 0)

@@ -10,17 +10,30 @@ import pytest
 from sequoia.algorithm.sampling_params import BOUNDS, Policy
 from sequoia.errors import BadPolicy
 
-NAN, INF = float("nan"), float("inf")
+NAN = float("nan")
+INF = float("inf")
 DEEP: list[Any] = []
 for _ in range(100_000):
     DEEP = [DEEP]  # its text would exceed the recursion limit
 
 # Values are built by name in the test: a runner that prints 10**5000 as a test's id would fail itself.
 NEVER: dict[str, tuple[Any, str]] = {
-    "nan": (NAN, "nan"), "inf": (INF, "inf"), "-inf": (-INF, "-inf"), "negative": (-1, "-1"), "true": (True, "True"),
-    "false": (False, "False"), "digit": ("1", "'1'"), "long text": ("x" * 99, "'" + "x" * 40 + "'"), "none": (None, "None"),
-    "no float": (10**400, "1329 bits"), "negative huge": (-(10**400), "1329 bits"), "no decimal text": (10**5000, "16610 bits"),
-    "list": ([1], "a list"), "complex": (1j, "a complex"), "dict": ({}, "a dict"), "deep list": (DEEP, "a list"),
+    "nan": (NAN, "nan"),
+    "inf": (INF, "inf"),
+    "-inf": (-INF, "-inf"),
+    "negative": (-1, "-1"),
+    "true": (True, "True"),
+    "false": (False, "False"),
+    "digit": ("1", "'1'"),
+    "long text": ("x" * 99, "'" + "x" * 40 + "'"),
+    "none": (None, "None"),
+    "no float": (10**400, "1329 bits"),
+    "negative huge": (-(10**400), "1329 bits"),
+    "no decimal text": (10**5000, "16610 bits"),
+    "list": ([1], "a list"),
+    "complex": (1j, "a complex"),
+    "dict": ({}, "a dict"),
+    "deep list": (DEEP, "a list"),
 }
 
 
@@ -39,12 +52,28 @@ def test_what_no_field_may_be(name: str, what: str) -> None:
     assert len(message) < 150
 
 
-@pytest.mark.parametrize(("name", "value"), [
-    ("temperature", 5.001), ("temperature", -1e-9), ("top_p", 0), ("top_p", 0.009), ("top_p", 1.0000001), ("max_new_tokens", 0),
-    ("max_new_tokens", 4097), ("max_new_tokens", 4.5), ("seed", 4.5), ("seed", 2**63), ("seed", 9.3e18)])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("temperature", 5.001),
+        ("temperature", -1e-9),
+        ("top_p", 0),
+        ("top_p", 0.009),
+        ("top_p", 1.0000001),
+        ("max_new_tokens", 0),
+        ("max_new_tokens", 4097),
+        ("max_new_tokens", 4.5),
+        ("seed", 4.5),
+        ("seed", 2**63),
+        ("seed", 9.3e18),
+    ],
+)
 def test_outside_its_own_bound(name: str, value: float) -> None:
     _, low, high = BOUNDS[name]
-    with pytest.raises(BadPolicy, match=f"^{name}: .*{value} is not a .*number from {low} to {high}$".replace("+", r"\+")):
+    with pytest.raises(
+        BadPolicy,
+        match=f"^{name}: .*{value} is not a .*number from {low} to {high}$".replace("+", r"\+"),
+    ):
         Policy(**{name: value})
 
 
@@ -68,13 +97,25 @@ def test_whole_numbers_for_floats_become_floats() -> None:
 
 def test_parse_reads_names_and_values() -> None:
     assert Policy.parse({}) == Policy()
-    assert Policy.parse({"temperature": 0.5, "ignore_eos": True}) == Policy(temperature=0.5, ignore_eos=True)
+    assert Policy.parse({"temperature": 0.5, "ignore_eos": True}) == Policy(
+        temperature=0.5, ignore_eos=True
+    )
 
 
-@pytest.mark.parametrize(("values", "words"), [
-    ({"temprature": 1}, "'temprature'"), ({1: 1}, "1;"), ({("seed",): 1}, "a tuple"), ({"x" * 9999: 1}, "x" * 40),
-    (dict.fromkeys(range(9999)), "0, 1, 2, 3;"), ({"seed": 1, None: 2}, "None"),
-    ([("seed", 1)], "a list"), (None, "None"), ("seed", "'seed'")])
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"temprature": 1}, "'temprature'"),
+        ({1: 1}, "1;"),
+        ({("seed",): 1}, "a tuple"),
+        ({"x" * 9999: 1}, "x" * 40),
+        (dict.fromkeys(range(9999)), "0, 1, 2, 3;"),
+        ({"seed": 1, None: 2}, "None"),
+        ([("seed", 1)], "a list"),
+        (None, "None"),
+        ("seed", "'seed'"),
+    ],
+)
 def test_parse_refuses_unknown_names_shortly(values: Any, words: str) -> None:
     with pytest.raises(BadPolicy) as caught:
         Policy.parse(values)

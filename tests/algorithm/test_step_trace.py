@@ -17,7 +17,16 @@ from fake_tokenizers import KINDS
 from fakes import PROMPTS, tiny_pair
 
 from sequoia.algorithm.sampling_params import Policy
-from sequoia.algorithm.step_trace import MAX_CHARS, MAX_STEPS, PHASES, DecodeStats, Packer, Run, StepTrace, repetition
+from sequoia.algorithm.step_trace import (
+    MAX_CHARS,
+    MAX_STEPS,
+    PHASES,
+    DecodeStats,
+    Packer,
+    Run,
+    StepTrace,
+    repetition,
+)
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.algorithm.verify import VERIFIERS, Trial, Verdict
 from sequoia.decoding.engine import Decoder, run
@@ -25,28 +34,49 @@ from sequoia.decoding.recorder import Recorder
 from sequoia.errors import BadTrace
 
 TREE = Tree((-1, 0, 0, 0, 1, 1, 2, 4))
-META = {"label": "measured", "prompt": PROMPTS[1], "policy": {"temperature": 0.8, "seed": 2**63 - 1}, "versions": [["a", "1"]]}
+META = {
+    "label": "measured",
+    "prompt": PROMPTS[1],
+    "policy": {"temperature": 0.8, "seed": 2**63 - 1},
+    "versions": [["a", "1"]],
+}
 
 
 @cache
 def recorded(verifier: str = "sequoia", tokens: int = 40) -> tuple[tuple[StepTrace, ...], Run]:
     """The traces of a real run and the record made of them."""
     pair = tiny_pair()
-    decoder = Decoder(pair, PROMPTS[1], Policy(temperature=0.8, max_new_tokens=tokens, seed=5, ignore_eos=True), TREE, verifier)
-    recorder, traces = Recorder(pair, decoder.prompt, META), []
+    decoder = Decoder(
+        pair,
+        PROMPTS[1],
+        Policy(temperature=0.8, max_new_tokens=tokens, seed=5, ignore_eos=True),
+        TREE,
+        verifier,
+    )
+    recorder = Recorder(pair, decoder.prompt, META)
+    traces = []
     for trace in run(decoder):
         traces.append(trace)
         recorder.add(trace)
     return tuple(traces), recorder.run()
 
 
-def step(path: tuple[int, ...] = (0,), trials: tuple[tuple[int, bool], ...] = (), tree: Tree = TREE, emitted: int | None = None,
-         **seconds: float) -> StepTrace:
+def step(
+    path: tuple[int, ...] = (0,),
+    trials: tuple[tuple[int, bool], ...] = (),
+    tree: Tree = TREE,
+    emitted: int | None = None,
+    **seconds: float,
+) -> StepTrace:
     """A trace made by hand; token ids are node numbers, the bonus is 99."""
     follows = (*path[1:], 99)[:emitted]
-    verdict = Verdict(path, 99, tuple(Trial(node, node, 0.5, 0.5, 0.5, accepted) for node, accepted in trials))
+    verdict = Verdict(
+        path, 99, tuple(Trial(node, node, 0.5, 0.5, 0.5, accepted) for node, accepted in trials)
+    )
     nothing = (None,) * len(tree)
-    return StepTrace(0, 7, tree, tuple(range(len(tree))), nothing, nothing, verdict, follows, seconds)
+    return StepTrace(
+        0, 7, tree, tuple(range(len(tree))), nothing, nothing, verdict, follows, seconds
+    )
 
 
 # -- fold ----------------------------------------------------------------------------------------------------------------------
@@ -54,22 +84,41 @@ def step(path: tuple[int, ...] = (0,), trials: tuple[tuple[int, bool], ...] = ()
 
 def test_the_fold_of_nothing_divides_by_nothing() -> None:
     stats = DecodeStats.fold([])
-    assert (stats.steps, stats.tokens, stats.visited, stats.rates, stats.total_seconds) == (0, 0, 0, (), 0)
-    assert all(math.isnan(value) for value in (stats.tokens_per_step, stats.tokens_per_second, stats.overhead_share))
+    assert (stats.steps, stats.tokens, stats.visited, stats.rates, stats.total_seconds) == (
+        0,
+        0,
+        0,
+        (),
+        0,
+    )
+    assert all(
+        math.isnan(value)
+        for value in (stats.tokens_per_step, stats.tokens_per_second, stats.overhead_share)
+    )
 
 
 def test_the_fold_of_three_steps_counted_by_hand() -> None:
     """Nodes 1, 2, 3 have ranks 0, 1, 2; 4 and 5 have 0 and 1 below 1; 6 has 0 below 2; 7 has 0 below 4."""
-    stats = DecodeStats.fold([
-        step((0, 1, 5), ((1, True), (4, False), (5, True)), draft=1.0, verify=2.0, overhead=0.5),  # stood at 0 and 1; 5 is a leaf
-        step((0, 2), ((1, False), (2, True), (6, False)), draft=1.0, verify=2.0, overhead=0.5),  # stood at 0 and 2
-        step((0,), ((1, False), (2, False), (3, False)), draft=2.0, verify=3.0, overhead=0.0),
-    ])
+    stats = DecodeStats.fold(
+        [
+            step(
+                (0, 1, 5), ((1, True), (4, False), (5, True)), draft=1.0, verify=2.0, overhead=0.5
+            ),  # stood at 0 and 1; 5 is a leaf
+            step(
+                (0, 2), ((1, False), (2, True), (6, False)), draft=1.0, verify=2.0, overhead=0.5
+            ),  # stood at 0 and 2
+            step((0,), ((1, False), (2, False), (3, False)), draft=2.0, verify=3.0, overhead=0.0),
+        ]
+    )
     assert (stats.steps, stats.tokens, stats.visited) == (3, 3 + 2 + 1, 2 + 2 + 1)
     assert (stats.tried, stats.accepted) == ((5, 3, 1), (1, 2))
     assert stats.rates == (1 / 5, 2 / 5)
     assert dict(stats.seconds) == {"draft": 4.0, "verify": 7.0, "overhead": 1.0}
-    assert (stats.tokens_per_step, stats.tokens_per_second, stats.overhead_share) == (2.0, 0.5, 1 / 12)
+    assert (stats.tokens_per_step, stats.tokens_per_second, stats.overhead_share) == (
+        2.0,
+        0.5,
+        1 / 12,
+    )
 
 
 def test_a_cut_step_counts_the_tokens_it_emitted() -> None:
@@ -96,10 +145,21 @@ def test_rates_of_real_runs_are_shares(verifier: str) -> None:
     assert stats.tokens == 40
 
 
-@pytest.mark.parametrize(("tokens", "n", "share"), [
-    ([], 8, 0.0), ([1] * 7, 8, 0.0), ([1] * 8, 8, 0.0), ([1] * 9, 8, 0.5), (list(range(100)), 8, 0.0),
-    ([1, 2, 3, 1, 2, 3], 3, 0.25), ([1, 2, 1, 2, 1, 2], 2, 0.6)])
-def test_repetition_is_the_share_of_runs_of_tokens_seen_before(tokens: list[int], n: int, share: float) -> None:
+@pytest.mark.parametrize(
+    ("tokens", "n", "share"),
+    [
+        ([], 8, 0.0),
+        ([1] * 7, 8, 0.0),
+        ([1] * 8, 8, 0.0),
+        ([1] * 9, 8, 0.5),
+        (list(range(100)), 8, 0.0),
+        ([1, 2, 3, 1, 2, 3], 3, 0.25),
+        ([1, 2, 1, 2, 1, 2], 2, 0.6),
+    ],
+)
+def test_repetition_is_the_share_of_runs_of_tokens_seen_before(
+    tokens: list[int], n: int, share: float
+) -> None:
     assert repetition(tokens, n) == pytest.approx(share)
 
 
@@ -108,17 +168,34 @@ def test_repetition_is_the_share_of_runs_of_tokens_seen_before(tokens: list[int]
 
 def emitting(tokens: tuple[int, ...], index: int = 0, finish: str | None = None) -> StepTrace:
     """A hand-made step of a chain, all of it accepted, that emits exactly `tokens`."""
-    tree, path = Tree.chain(len(tokens)), tuple(range(len(tokens)))
-    verdict = Verdict(path, tokens[-1], tuple(Trial(node, tokens[node - 1], 1.0, 1.0, 0.5, True) for node in path[1:]))
+    tree = Tree.chain(len(tokens))
+    path = tuple(range(len(tokens)))
+    verdict = Verdict(
+        path,
+        tokens[-1],
+        tuple(Trial(node, tokens[node - 1], 1.0, 1.0, 0.5, True) for node in path[1:]),
+    )
     nothing = (None,) * len(tree)
-    return StepTrace(index, 7, tree, (0, *tokens[:-1]), nothing, nothing, verdict, tokens, dict.fromkeys(PHASES, 0.1), finish)
+    return StepTrace(
+        index,
+        7,
+        tree,
+        (0, *tokens[:-1]),
+        nothing,
+        nothing,
+        verdict,
+        tokens,
+        dict.fromkeys(PHASES, 0.1),
+        finish,
+    )
 
 
 @pytest.mark.parametrize("finish", ["length", None])
 def test_a_character_cut_off_at_the_end_is_in_the_record(finish: str | None) -> None:
     """Guards against a text that ends without a sign of its last tokens, in the messages and in the file."""
     pair = tiny_pair()
-    recorder, smile = Recorder(pair, (), META), tuple(pair.tokenizer("a🙂")["input_ids"])
+    recorder = Recorder(pair, (), META)
+    smile = tuple(pair.tokenizer("a🙂")["input_ids"])
     step = recorder.add(emitting(smile[:3], finish=finish))["step"]
     assert "".join(step["text"]) + recorder.pending == "a\ufffd"
     assert bool(recorder.pending) == (finish is None)
@@ -128,7 +205,8 @@ def test_a_character_cut_off_at_the_end_is_in_the_record(finish: str | None) -> 
 
 def test_a_character_cut_off_by_a_pause_is_completed_by_the_next_step() -> None:
     pair = tiny_pair()
-    recorder, smile = Recorder(pair, (), META), tuple(pair.tokenizer("a🙂")["input_ids"])
+    recorder = Recorder(pair, (), META)
+    smile = tuple(pair.tokenizer("a🙂")["input_ids"])
     recorder.add(emitting(smile[:3]))
     assert recorder.run().texts[0][-1] == "\ufffd"
     recorder.add(emitting(smile[3:], 1))
@@ -141,14 +219,21 @@ def test_the_text_of_a_run_is_decoded_whole_in_messages_and_file(kind: str) -> N
     """Steps end inside characters, the prompt comes before, and the last token completes the last character."""
     tokenizer = KINDS[kind]()
     ids = tokenizer("the 你好世界 👩\u200d💻 a🙂", add_special_tokens=False)["input_ids"]
-    prompt, rest = tuple(ids[:1]), ids[1:]
-    recorder, shown = Recorder(replace(tiny_pair(), tokenizer=tokenizer), prompt, META), list[str]()
+    prompt = tuple(ids[:1])
+    rest = ids[1:]
+    recorder = Recorder(replace(tiny_pair(), tokenizer=tokenizer), prompt, META)
+    shown = list[str]()
     for index, start in enumerate(range(0, len(rest), 4)):
         finish = "length" if start + 4 >= len(rest) else None
-        shown += recorder.add(emitting(tuple(rest[start:start + 4]), index, finish))["step"]["text"]
+        shown += recorder.add(emitting(tuple(rest[start : start + 4]), index, finish))["step"][
+            "text"
+        ]
     whole = tokenizer.decode(ids).removeprefix(tokenizer.decode(prompt))
     assert "".join(shown) == whole
-    assert "".join(text for texts in Run.from_json(recorder.run().to_json()).texts for text in texts) == whole
+    assert (
+        "".join(text for texts in Run.from_json(recorder.run().to_json()).texts for text in texts)
+        == whole
+    )
 
 
 # -- run files -----------------------------------------------------------------------------------------------------------------
@@ -160,14 +245,21 @@ def test_a_recorded_run_comes_back_from_its_file(verifier: str) -> None:
     traces, kept = recorded(verifier)
     back = Run.from_json(kept.to_json())
     assert (back.meta, dict(back.pieces), back.texts) == (META, dict(kept.pieces), kept.texts)
-    live, replay = DecodeStats.fold(traces), DecodeStats.fold(back.steps)
+    live = DecodeStats.fold(traces)
+    replay = DecodeStats.fold(back.steps)
     for name in ("steps", "tokens", "visited", "tried", "accepted", "rates"):
         assert getattr(live, name) == getattr(replay, name)
-    assert all(replay.seconds[phase] == pytest.approx(live.seconds[phase], abs=1e-7 * live.steps) for phase in PHASES)
+    assert all(
+        replay.seconds[phase] == pytest.approx(live.seconds[phase], abs=1e-7 * live.steps)
+        for phase in PHASES
+    )
     for ours, theirs in zip(traces, back.steps, strict=True):
         for name in ("index", "prefix_len", "tree", "tokens", "emitted", "finish"):
             assert getattr(ours, name) == getattr(theirs, name)
-        assert (ours.verdict.path, ours.verdict.bonus) == (theirs.verdict.path, theirs.verdict.bonus)
+        assert (ours.verdict.path, ours.verdict.bonus) == (
+            theirs.verdict.path,
+            theirs.verdict.bonus,
+        )
         assert rounded(ours) == rounded(theirs)
 
 
@@ -175,8 +267,13 @@ def rounded(trace: StepTrace) -> list[Any]:
     def digits(value: Any) -> Any:
         return value if value is None else float(f"{float(value):.6g}")
 
-    return [*map(digits, (*trace.draft_p, *trace.target_p)),
-            *((t.node, t.token, digits(t.p), digits(t.q), digits(t.u), t.accepted, digits(t.mass)) for t in trace.verdict.trials)]
+    return [
+        *map(digits, (*trace.draft_p, *trace.target_p)),
+        *(
+            (t.node, t.token, digits(t.p), digits(t.q), digits(t.u), t.accepted, digits(t.mass))
+            for t in trace.verdict.trials
+        ),
+    ]
 
 
 def test_a_file_read_and_written_again_is_the_same_file() -> None:
@@ -189,20 +286,24 @@ def test_the_texts_of_a_run_are_its_emitted_tokens() -> None:
     tokenizer = tiny_pair().tokenizer
     whole = tokenizer.decode([token for trace in traces for token in trace.emitted])
     shown = "".join(text for texts in kept.texts for text in texts)
-    assert shown.rstrip("\ufffd") == whole.rstrip("\ufffd")[:len(shown.rstrip("\ufffd"))]
+    assert shown.rstrip("\ufffd") == whole.rstrip("\ufffd")[: len(shown.rstrip("\ufffd"))]
     assert [len(texts) for texts in kept.texts] == [len(trace.emitted) for trace in traces]
 
 
 def test_messages_carry_every_tree_and_piece_once_before_its_use() -> None:
     traces, kept = recorded()
-    recorder, trees, pieces = Recorder(tiny_pair(), (), {}), [], {}
+    recorder = Recorder(tiny_pair(), (), {})
+    trees = []
+    pieces = {}
     for trace in traces:
         message = recorder.add(trace)
         assert not pieces.keys() & message["new_pieces"].keys()
         trees += message["new_trees"]
         pieces |= message["new_pieces"]
         assert tuple(trees[message["step"]["tree"]]) == trace.tree.parents
-        assert {str(token) for token in (*trace.tokens, *trace.emitted, trace.verdict.bonus)} <= pieces.keys()
+        assert {
+            str(token) for token in (*trace.tokens, *trace.emitted, trace.verdict.bonus)
+        } <= pieces.keys()
         json.dumps(message, allow_nan=False)
     assert len(trees) == len({trace.tree for trace in traces})
     assert pieces == {str(token): text for token, text in kept.pieces.items()}
@@ -213,7 +314,13 @@ def test_a_step_keeps_six_digits_and_its_finish() -> None:
     packed = Packer().pack(trace, ["a", "b"])
     assert packed["seconds"] == {"draft": 0.1234568}
     assert packed["trials"] == [[1, 0.5, 0.5, 0.5, True, None], [4, 0.5, 0.5, 0.5, False, None]]
-    assert (packed["i"], packed["at"], packed["path"], packed["emitted"], packed["text"]) == (0, 7, (0, 1), (1, 99), ["a", "b"])
+    assert (packed["i"], packed["at"], packed["path"], packed["emitted"], packed["text"]) == (
+        0,
+        7,
+        (0, 1),
+        (1, 99),
+        ["a", "b"],
+    )
 
 
 def test_traces_can_be_pickled() -> None:
@@ -222,7 +329,9 @@ def test_traces_can_be_pickled() -> None:
         assert pickle.loads(pickle.dumps(trace)) == trace
 
 
-def test_a_run_with_more_text_than_a_file_may_have_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_with_more_text_than_a_file_may_have_is_not_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("sequoia.algorithm.step_trace.MAX_CHARS", 1000)
     with pytest.raises(BadTrace, match=r"takes \d+ characters; a run file has at most 1000"):
         recorded()[1].to_json()
@@ -244,7 +353,9 @@ def changed(change: Callable[[dict], Any]) -> str:
 
 def with_path() -> int:
     """The first step with an accepted child."""
-    return next(i for i, trace in enumerate(json.loads(small_file())["steps"]) if len(trace["path"]) > 1)
+    return next(
+        i for i, trace in enumerate(json.loads(small_file())["steps"]) if len(trace["path"]) > 1
+    )
 
 
 def at_step(name: str, value: Any) -> Callable[[dict], None]:
@@ -265,12 +376,21 @@ HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
     "no steps": (lambda d: d.pop("steps"), "damaged run file: KeyError"),
     "steps no list": (lambda d: d.update(steps={"0": 1}), "steps: a dict"),
     "a step no object": (lambda d: d["steps"].__setitem__(0, [1]), "damaged run file: TypeError"),
-    "too many steps": (lambda d: d.update(steps=d["steps"] * (MAX_STEPS + 1)), f"at most {MAX_STEPS}"),
+    "too many steps": (
+        lambda d: d.update(steps=d["steps"] * (MAX_STEPS + 1)),
+        f"at most {MAX_STEPS}",
+    ),
     "steps out of order": (lambda d: d["steps"].reverse(), "step 0: i: "),
     "a step twice": (lambda d: d["steps"].insert(0, d["steps"][0]), "step 1: i: 0"),
-    "a cycle": (lambda d: d["trees"].__setitem__(0, [-1, 2, 1]), "parents\\[1\\] = 2; it must be 0 to 0"),
+    "a cycle": (
+        lambda d: d["trees"].__setitem__(0, [-1, 2, 1]),
+        "parents\\[1\\] = 2; it must be 0 to 0",
+    ),
     "no root": (lambda d: d["trees"].__setitem__(0, []), "a tree of 0 nodes"),
-    "a huge tree": (lambda d: d["trees"].__setitem__(0, [-1] + [0] * MAX_NODES), f"more than {MAX_NODES} nodes"),
+    "a huge tree": (
+        lambda d: d["trees"].__setitem__(0, [-1] + [0] * MAX_NODES),
+        f"more than {MAX_NODES} nodes",
+    ),
     "a tree not there": (at_step("tree", 99), "tree: 99 is not a whole number from 0"),
     "a tree by a negative number": (at_step("tree", -1), "tree: -1"),
     "too few tokens": (at_step("tokens", [1, 2]), "2 tokens, 8 q, 8 p for a tree of 8 nodes"),
@@ -284,23 +404,64 @@ HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
     "a path without root": (at_step("path", [1]), "does not lead down the tree"),
     "an empty path": (at_step("path", []), "does not lead down the tree"),
     "a path off the tree": (at_step("path", [0, 8]), "path: 8 is not a whole number from 0 to 7"),
-    "a path the trials do not take": (lambda d: drop_trials(d["steps"][with_path()]), "trials do not lead down the path"),
-    "a trial elsewhere": (lambda d: try_elsewhere(d["steps"][with_path()]), "trials do not lead down the path"),
-    "a trial of five": (lambda d: d["steps"][with_path()]["trials"][0].pop(), "damaged run file: ValueError"),
-    "a trial of the root": (lambda d: d["steps"][with_path()]["trials"][0].__setitem__(0, 0), "trial: 0 is not a whole number"),
-    "a trial neither way": (lambda d: d["steps"][with_path()]["trials"][0].__setitem__(4, 1), "neither true nor false"),
-    "another token emitted": (lambda d: emit_another(d["steps"][with_path()]), "emitted tokens are not the accepted path"),
+    "a path the trials do not take": (
+        lambda d: drop_trials(d["steps"][with_path()]),
+        "trials do not lead down the path",
+    ),
+    "a trial elsewhere": (
+        lambda d: try_elsewhere(d["steps"][with_path()]),
+        "trials do not lead down the path",
+    ),
+    "a trial of five": (
+        lambda d: d["steps"][with_path()]["trials"][0].pop(),
+        "damaged run file: ValueError",
+    ),
+    "a trial of the root": (
+        lambda d: d["steps"][with_path()]["trials"][0].__setitem__(0, 0),
+        "trial: 0 is not a whole number",
+    ),
+    "a trial neither way": (
+        lambda d: d["steps"][with_path()]["trials"][0].__setitem__(4, 1),
+        "neither true nor false",
+    ),
+    "another token emitted": (
+        lambda d: emit_another(d["steps"][with_path()]),
+        "emitted tokens are not the accepted path",
+    ),
     "nothing emitted": (at_step("emitted", []), "emitted tokens are not the accepted path"),
-    "too much emitted": (lambda d: d["steps"][with_path()]["emitted"].append(1), "emitted tokens are not the accepted path"),
-    "text a string": (lambda d: d["steps"][with_path()].update(text="x" * len(d["steps"][with_path()]["emitted"])), "text: 'xx"),
+    "too much emitted": (
+        lambda d: d["steps"][with_path()]["emitted"].append(1),
+        "emitted tokens are not the accepted path",
+    ),
+    "text a string": (
+        lambda d: d["steps"][with_path()].update(
+            text="x" * len(d["steps"][with_path()]["emitted"])
+        ),
+        "text: 'xx",
+    ),
     "text missing": (at_step("text", []), "each with its text"),
-    "text a number": (lambda d: d["steps"][with_path()]["text"].__setitem__(0, 5), "5 is not a text"),
-    "text too long": (lambda d: d["steps"][with_path()]["text"].__setitem__(0, "x" * 1001), "at most 1000 characters"),
-    "half a character": (lambda d: d["steps"][with_path()]["text"].__setitem__(0, "a\ud800"), "half a character"),
-    "half a character in a piece": (lambda d: d["pieces"].update({"7": "\udfff"}), "half a character"),
+    "text a number": (
+        lambda d: d["steps"][with_path()]["text"].__setitem__(0, 5),
+        "5 is not a text",
+    ),
+    "text too long": (
+        lambda d: d["steps"][with_path()]["text"].__setitem__(0, "x" * 1001),
+        "at most 1000 characters",
+    ),
+    "half a character": (
+        lambda d: d["steps"][with_path()]["text"].__setitem__(0, "a\ud800"),
+        "half a character",
+    ),
+    "half a character in a piece": (
+        lambda d: d["pieces"].update({"7": "\udfff"}),
+        "half a character",
+    ),
     "an unknown finish": (at_step("finish", "done"), "finish is 'done'"),
     "seconds missing": (at_step("seconds", {"draft": 1}), "damaged run file: KeyError: 'verify'"),
-    "negative seconds": (at_step("seconds", {"draft": -1, "verify": 0, "overhead": 0}), "seconds: -1"),
+    "negative seconds": (
+        at_step("seconds", {"draft": -1, "verify": 0, "overhead": 0}),
+        "seconds: -1",
+    ),
     "a negative prefix": (at_step("at", -1), "at: -1"),
     "a huge bonus": (at_step("bonus", 2**31 + 1), "bonus: 2147483649"),
     "no pieces": (lambda d: d.update(pieces={}), "has no text among the pieces"),
@@ -308,8 +469,14 @@ HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
     "a piece without number": (lambda d: d["pieces"].update(x="y"), "damaged run file: ValueError"),
     "meta a list": (lambda d: d.update(meta=[]), "must be objects"),
     "deep meta": (lambda d: d["meta"].update(x=nested(50)), "more than 6 levels deep"),
-    "a huge integer in meta": (lambda d: d["meta"].update(x=10**400), "meta: an integer of 1329 bits"),
-    "a huge text in meta": (lambda d: d["meta"].update(x="x" * 100_001), "at most 100000 characters"),
+    "a huge integer in meta": (
+        lambda d: d["meta"].update(x=10**400),
+        "meta: an integer of 1329 bits",
+    ),
+    "a huge text in meta": (
+        lambda d: d["meta"].update(x="x" * 100_001),
+        "at most 100000 characters",
+    ),
     "half a character in meta": (lambda d: d["meta"].update({"\ud800": 1}), "half a character"),
 }
 
@@ -335,9 +502,27 @@ def test_a_hostile_file_is_refused_with_its_fault(what: str) -> None:
     assert len(str(caught.value)) < 300
 
 
-@pytest.mark.parametrize("text", [
-    "", "null", "[]", "5", "{", "\ufeff{}", "{}" * 2, "[" * 100_000, '{"a":' * 100_000, '{"format":"sequoia-run","version":1}',
-    "9" * 5000, b"{}", None, 5, ["x"]], ids=range(15))
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "null",
+        "[]",
+        "5",
+        "{",
+        "\ufeff{}",
+        "{}" * 2,
+        "[" * 100_000,
+        '{"a":' * 100_000,
+        '{"format":"sequoia-run","version":1}',
+        "9" * 5000,
+        b"{}",
+        None,
+        5,
+        ["x"],
+    ],
+    ids=range(15),
+)
 def test_what_is_no_run_file_is_refused(text: Any) -> None:
     with pytest.raises(BadTrace):
         Run.from_json(text)
@@ -359,8 +544,34 @@ def test_size_is_looked_at_before_anything_else() -> None:
         Run.from_json(" " * (MAX_CHARS + 1))
 
 
-NASTY = (None, True, False, -1, 0, 1, 7, 8, 2**31, 2**63, 10**400, 0.5, -0.5, 1e308, "", "x", "\ud800", "x" * 2000, [], [0], [[]],
-         {}, {"a": 1}, [None] * 8, nested(30), nested(200))
+NASTY = (
+    None,
+    True,
+    False,
+    -1,
+    0,
+    1,
+    7,
+    8,
+    2**31,
+    2**63,
+    10**400,
+    0.5,
+    -0.5,
+    1e308,
+    "",
+    "x",
+    "\ud800",
+    "x" * 2000,
+    [],
+    [0],
+    [[]],
+    {},
+    {"a": 1},
+    [None] * 8,
+    nested(30),
+    nested(200),
+)
 SIGNS = ('"', "{", "}", "[", "]", ",", ":", "9", "-", "e", "\0", "é", "")
 
 
@@ -384,7 +595,7 @@ def mutated(rng: random.Random) -> str:
         text = list(small_file())
         for _ in range(rng.randint(1, 3)):
             start = rng.randrange(len(text))
-            text[start:start + rng.choice((0, 1, 1, 1, 20))] = rng.choice(SIGNS)
+            text[start : start + rng.choice((0, 1, 1, 1, 20))] = rng.choice(SIGNS)
         return "".join(text)
     data = json.loads(small_file())
     for _ in range(rng.randint(1, 3)):
@@ -404,7 +615,8 @@ def mutated(rng: random.Random) -> str:
 
 def test_of_mutated_files_only_bad_trace_escapes() -> None:
     """What still opens is a whole run: it folds, is written, encoded for a page and read again."""
-    rng, refused = random.Random(0), 0
+    rng = random.Random(0)
+    refused = 0
     for _ in range(800):
         text = mutated(rng)
         try:

@@ -51,7 +51,9 @@ def test_ancestor_mask_is_what_networkx_says() -> None:
     for tree in all_small():
         graph = tree.to_networkx()
         for node in range(len(tree)):
-            assert set(np.flatnonzero(tree.ancestor_mask[node])) == nx.ancestors(graph, node) | {node}
+            assert set(np.flatnonzero(tree.ancestor_mask[node])) == nx.ancestors(graph, node) | {
+                node
+            }
 
 
 def test_networkx_graph_is_the_tree() -> None:
@@ -61,13 +63,19 @@ def test_networkx_graph_is_the_tree() -> None:
         assert nx.single_source_shortest_path_length(graph, 0) == dict(enumerate(tree.depths))
         assert [graph.nodes[node]["depth"] for node in range(len(tree))] == list(tree.depths)
         assert [graph.nodes[node]["rank"] for node in range(len(tree))] == list(tree.ranks)
-        assert list(graph.edges) == [(parent, child) for parent in range(len(tree)) for child in tree.children[parent]]
+        assert list(graph.edges) == [
+            (parent, child) for parent in range(len(tree)) for child in tree.children[parent]
+        ]
 
 
 def test_inner_nodes_are_those_with_children_level_by_level() -> None:
     for tree in all_small():
-        assert [node for level in tree.inner for node in level] == [v for v in range(len(tree)) if tree.children[v]]
-        assert all(tree.depths[node] == depth for depth, level in enumerate(tree.inner) for node in level)
+        assert [node for level in tree.inner for node in level] == [
+            v for v in range(len(tree)) if tree.children[v]
+        ]
+        assert all(
+            tree.depths[node] == depth for depth, level in enumerate(tree.inner) for node in level
+        )
         assert tree.widths == tuple(len(level) for level in tree.inner)
         assert len(tree.inner) == tree.levels - 1
 
@@ -90,7 +98,7 @@ def test_limit_keeps_exactly_the_upper_levels() -> None:
         for levels in range(-1, tree.levels + 2):
             cut = tree.limit(levels)
             assert cut.levels == min(max(levels, 1), tree.levels)
-            assert cut.parents == tree.parents[:len(cut)]
+            assert cut.parents == tree.parents[: len(cut)]
             assert len(cut) == sum(depth < max(levels, 1) for depth in tree.depths)
 
 
@@ -115,7 +123,12 @@ def test_named_shapes() -> None:
 
 
 def test_the_largest_trees_are_allowed() -> None:
-    for tree in (Tree.chain(MAX_NODES), Tree.sequences(MAX_NODES - 1, 1), Tree.sequences(1, MAX_NODES - 1), Tree.kary(2, 10)):
+    for tree in (
+        Tree.chain(MAX_NODES),
+        Tree.sequences(MAX_NODES - 1, 1),
+        Tree.sequences(1, MAX_NODES - 1),
+        Tree.kary(2, 10),
+    ):
         assert len(tree) in (MAX_NODES, MAX_NODES - 1)
         assert Tree.from_json(tree.to_json()) == tree
 
@@ -130,7 +143,9 @@ def test_from_parents_renumbers_and_keeps_the_order_of_siblings() -> None:
 
 
 def _shape(parents: list[int], node: int = 0) -> tuple:
-    return tuple(_shape(parents, child) for child in range(node + 1, len(parents)) if parents[child] == node)
+    return tuple(
+        _shape(parents, child) for child in range(node + 1, len(parents)) if parents[child] == node
+    )
 
 
 def test_from_parents_leaves_breadth_first_trees_alone() -> None:
@@ -138,7 +153,12 @@ def test_from_parents_leaves_breadth_first_trees_alone() -> None:
 
 
 def test_parents_may_come_as_any_iterable_of_ints() -> None:
-    assert Tree([-1, 0]) == Tree(np.array([-1, 0])) == Tree(iter((-1, 0))) == Tree.from_parents(iter((-1, 0)))
+    assert (
+        Tree([-1, 0])
+        == Tree(np.array([-1, 0]))
+        == Tree(iter((-1, 0)))
+        == Tree.from_parents(iter((-1, 0)))
+    )
     assert all(type(parent) is int for parent in Tree(np.array([-1, 0])).parents)
 
 
@@ -172,27 +192,32 @@ def test_what_is_no_tree_is_refused(what: str, make: Any) -> None:
 
 def test_a_depth_first_numbering_is_refused() -> None:
     """The mask and the levels rely on breadth first; from_parents is named as the way out."""
-    with pytest.raises(BadTree, match=r"parents\[3\] = 0 comes after parents\[2\] = 1; Tree.from_parents"):
+    with pytest.raises(
+        BadTree, match=r"parents\[3\] = 0 comes after parents\[2\] = 1; Tree.from_parents"
+    ):
         Tree((-1, 0, 1, 0))
     assert Tree.from_parents((-1, 0, 1, 0)).parents == (-1, 0, 0, 1)
 
 
-@pytest.mark.parametrize(("make", "named"), [
-    (lambda: Tree.chain(0), "nodes of the chain: 0 is not a whole number from 1 to 1024"),
-    (lambda: Tree.chain(1025), "nodes of the chain: 1025"),
-    (lambda: Tree.chain(True), "nodes of the chain: True"),
-    (lambda: Tree.sequences(0, 2), "sequences: 0"),
-    (lambda: Tree.sequences(2, 0), "length of the sequences: 0"),
-    (lambda: Tree.sequences(32, 32), "makes 1025 nodes in 33 levels; allowed are 1024"),
-    (lambda: Tree.kary(2, 11), "makes 2047 nodes in 11 levels; allowed are 1024"),
-    (lambda: Tree.kary(2, 1000), "makes 2047 nodes"),
-    (lambda: Tree.kary(2.0, 2), "children a node: 2.0"),
-    (lambda: Tree.kary(1, 0), "levels: 0"),
-    (lambda: Tree.from_branching([2, 0]), "children at depth 1: 0"),
-    (lambda: Tree.from_branching([10**5000]), "children at depth 0: an integer of 16610 bits"),
-    (lambda: Tree.from_branching([1024]), "makes 1025 nodes"),
-    (lambda: Tree.from_branching(None), "not None"),
-])
+@pytest.mark.parametrize(
+    ("make", "named"),
+    [
+        (lambda: Tree.chain(0), "nodes of the chain: 0 is not a whole number from 1 to 1024"),
+        (lambda: Tree.chain(1025), "nodes of the chain: 1025"),
+        (lambda: Tree.chain(True), "nodes of the chain: True"),
+        (lambda: Tree.sequences(0, 2), "sequences: 0"),
+        (lambda: Tree.sequences(2, 0), "length of the sequences: 0"),
+        (lambda: Tree.sequences(32, 32), "makes 1025 nodes in 33 levels; allowed are 1024"),
+        (lambda: Tree.kary(2, 11), "makes 2047 nodes in 11 levels; allowed are 1024"),
+        (lambda: Tree.kary(2, 1000), "makes 2047 nodes"),
+        (lambda: Tree.kary(2.0, 2), "children a node: 2.0"),
+        (lambda: Tree.kary(1, 0), "levels: 0"),
+        (lambda: Tree.from_branching([2, 0]), "children at depth 1: 0"),
+        (lambda: Tree.from_branching([10**5000]), "children at depth 0: an integer of 16610 bits"),
+        (lambda: Tree.from_branching([1024]), "makes 1025 nodes"),
+        (lambda: Tree.from_branching(None), "not None"),
+    ],
+)
 def test_impossible_shapes_are_refused(make: Any, named: str) -> None:
     with pytest.raises(BadTree) as caught:
         make()
@@ -220,7 +245,10 @@ HOSTILE: dict[str, tuple[Any, str]] = {
     "text": (HEAD + '"-1"}', "not '-1'"),
     "object": (HEAD + '{"0": -1}}', "not a dict"),
     "missing": ('{"format": "sequoia-tree", "version": 1}', "not None"),
-    "version": ('{"format": "sequoia-tree", "version": 2, "parents": [-1]}', "needs format 'sequoia-tree' and version 1"),
+    "version": (
+        '{"format": "sequoia-tree", "version": 2, "parents": [-1]}',
+        "needs format 'sequoia-tree' and version 1",
+    ),
     "format": ('{"format": "tree", "version": 1, "parents": [-1]}', "needs format 'sequoia-tree'"),
     "no object": ("[-1]", "needs format"),
     "long": (" " * 65_537, "65537 characters is over the 65536 allowed"),

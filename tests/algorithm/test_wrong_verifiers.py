@@ -13,7 +13,21 @@ from functools import partial
 from typing import Any
 
 import pytest
-from exact import EXACT, Enumerator, Model, Text, completed, distance, drafted, error, law, same, step, table, true_law
+from exact import (
+    EXACT,
+    Enumerator,
+    Model,
+    Text,
+    completed,
+    distance,
+    drafted,
+    error,
+    law,
+    same,
+    step,
+    table,
+    true_law,
+)
 from wrong_rejections import REJECTIONS, Laws, q_not_masked, q_not_renormalised
 
 from sequoia.algorithm.tree import Tree
@@ -24,9 +38,14 @@ SIBLINGS = Tree.kary(3, 2)
 SEEDS = range(6)  # of the twenty tables the suite runs; each mutant falls at the first few
 
 
-def killed(verifier: Verifier = RIGHT, chance: Any = Enumerator, tree: Tree = SIBLINGS) -> list[bool]:
+def killed(
+    verifier: Verifier = RIGHT, chance: Any = Enumerator, tree: Tree = SIBLINGS
+) -> list[bool]:
     """For each of the suite's sibling tables, whether its law check refuses this decoder."""
-    return [error(tree, verifier, table(("p", seed), 4), table(("q", seed), 4), chance=chance) != 0 for seed in SEEDS]
+    return [
+        error(tree, verifier, table(("p", seed), 4), table(("q", seed), 4), chance=chance) != 0
+        for seed in SEEDS
+    ]
 
 
 def test_the_right_decoder_passes_the_check_that_kills_the_mutants() -> None:
@@ -55,12 +74,15 @@ def test_wrong_acceptance_is_killed(chance: type[Enumerator]) -> None:
 
 # -- what a rejection leaves ---------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("reject", REJECTIONS, ids=lambda reject: reject.__name__)
 def test_wrong_rejection_is_killed(reject: Callable[..., Laws]) -> None:
     assert any(killed(replace(RIGHT, verify=partial(walk, reject=reject))))
 
 
-@pytest.mark.parametrize("reject", [q_not_masked, q_not_renormalised], ids=["q_not_masked", "q_not_renormalised"])
+@pytest.mark.parametrize(
+    "reject", [q_not_masked, q_not_renormalised], ids=["q_not_masked", "q_not_renormalised"]
+)
 def test_a_chain_cannot_see_the_bookkeeping_between_siblings(reject: Callable[..., Laws]) -> None:
     """Why the suite runs siblings: on a chain these two mutants are no mutants."""
     assert not any(killed(replace(RIGHT, verify=partial(walk, reject=reject)), tree=Tree.chain(3)))
@@ -83,10 +105,12 @@ def test_bonus_from_the_draft_is_killed() -> None:
 
 def lengths_agree(emit: Callable[..., Text], p: Model, q: Model) -> bool:
     """The suite's length check: every step emits its accepted tokens and one more."""
+
     def run(chance: Enumerator) -> bool:
         tokens, _ = drafted(SIBLINGS, RIGHT, q, (), chance)
         verdict = walk(SIBLINGS, tokens, lambda _: p(()), lambda _: q(()), chance)
         return len(emit(tokens, verdict)) == len(verdict.path)
+
     return set(law(run)) == {True}
 
 
@@ -100,13 +124,17 @@ def without_bonus(tokens: Sequence[int], verdict: Verdict) -> Text:
 
 
 def test_no_bonus_is_lossless_and_killed_by_its_length() -> None:
-    p, q = same([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)]), same([Fraction(1, 6), Fraction(1, 2), Fraction(1, 3)])
+    p = same([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)])
+    q = same([Fraction(1, 6), Fraction(1, 2), Fraction(1, 3)])
 
     def emitted(chance: Enumerator) -> Text:
         tokens, _ = drafted(SIBLINGS, RIGHT, q, (), chance)
-        return without_bonus(tokens, walk(SIBLINGS, tokens, lambda _: p(()), lambda _: q(()), chance))
+        return without_bonus(
+            tokens, walk(SIBLINGS, tokens, lambda _: p(()), lambda _: q(()), chance)
+        )
 
-    assert distance(completed(law(emitted), p, 2), true_law(p, 2)) == 0  # the law check alone would let it pass
+    # the law check alone would let it pass
+    assert distance(completed(law(emitted), p, 2), true_law(p, 2)) == 0
     assert lengths_agree(with_bonus, p, q)
     assert not lengths_agree(without_bonus, p, q)
 
@@ -131,7 +159,8 @@ class FrozenNoise(Enumerator):
 @pytest.mark.parametrize("tree", [Tree.chain(2), Tree.kary(2, 2)], ids=["chain", "siblings"])
 def test_frozen_noise_is_right_in_one_step_and_killed_by_two(tree: Tree) -> None:
     """q is alike in all contexts here, so that the same noise means the same draft; the trees draft once a step."""
-    p, q = table("frozen p", 3), same([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)])
+    p = table("frozen p", 3)
+    q = same([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)])
     assert error(tree, RIGHT, p, q, chance=FrozenNoise) == 0
     assert error(tree, RIGHT, p, q, count=2) == 0
     assert error(tree, RIGHT, p, q, count=2, chance=FrozenNoise) > 0

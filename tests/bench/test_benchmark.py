@@ -21,43 +21,120 @@ from sequoia.planning.plan_for_machine import predict
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    folder, target = tmp_path_factory.mktemp("pair"), tiny_model()
-    return ["--target", save(target, folder / "target"), "--draft", save(noisy(target, 0.05, 0), folder / "draft")]
+    folder = tmp_path_factory.mktemp("pair")
+    target = tiny_model()
+    return [
+        "--target",
+        save(target, folder / "target"),
+        "--draft",
+        save(noisy(target, 0.05, 0), folder / "draft"),
+    ]
 
 
-def test_every_decoder_takes_part(folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_decoder_takes_part(
+    folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "report.json"
-    assert benchmark.main([*folders, "--prompts", "code", "--limit", "1", "--temperature", "0", "--tokens", "8", "--rounds", "2",
-                       "--assistant-tokens", "2", "--grid", "--json", str(out)]) == 0
+    assert (
+        benchmark.main(
+            [
+                *folders,
+                "--prompts",
+                "code",
+                "--limit",
+                "1",
+                "--temperature",
+                "0",
+                "--tokens",
+                "8",
+                "--rounds",
+                "2",
+                "--assistant-tokens",
+                "2",
+                "--grid",
+                "--json",
+                str(out),
+            ]
+        )
+        == 0
+    )
     block = json.loads(out.read_text())["blocks"][0]
     rows = block["rows"]
     assert HardwareProfile.from_json(json.dumps(block["profile"])).target == "target"
-    groups = {"plain", "chain", "k sequences", "Sequoia", "replanned", "dynamic", "grid", "generate", "assisted"}
+    groups = {
+        "plain",
+        "chain",
+        "k sequences",
+        "Sequoia",
+        "replanned",
+        "dynamic",
+        "grid",
+        "generate",
+        "assisted",
+    }
     assert {row["group"] for row in rows} == groups
-    base = min((row for row in rows if row["group"] == "plain"), key=lambda row: statistics.median(row["ms_per_token"]))
+    base = min(
+        (row for row in rows if row["group"] == "plain"),
+        key=lambda row: statistics.median(row["ms_per_token"]),
+    )
     for row in rows:
-        assert row["ratio"] == pytest.approx([a / b for a, b in zip(base["ms_per_token"], row["ms_per_token"], strict=True)])
+        assert row["ratio"] == pytest.approx(
+            [a / b for a, b in zip(base["ms_per_token"], row["ms_per_token"], strict=True)]
+        )
     own = next(row for row in rows if row["group"] == "Sequoia")
     said = capsys.readouterr().out
     assert f"predicted is {own['predicted']:.2f}x, with {own['expected_tokens']:.2f}\n" in said
-    assert all(step < whole for step, whole in zip(own["step_ms_per_token"], own["ms_per_token"], strict=True))
+    assert all(
+        step < whole
+        for step, whole in zip(own["step_ms_per_token"], own["ms_per_token"], strict=True)
+    )
     assert own["step_ratio"] == pytest.approx(
-        [a / b for a, b in zip(base["step_ms_per_token"], own["step_ms_per_token"], strict=True)])
-    for words in ("as fast as plain decoding on the same engine", "as fast as transformers assisted", "as fast as grid"):
+        [a / b for a, b in zip(base["step_ms_per_token"], own["step_ms_per_token"], strict=True)]
+    )
+    for words in (
+        "as fast as plain decoding on the same engine",
+        "as fast as transformers assisted",
+        "as fast as grid",
+    ):
         assert words in said
 
 
-def test_what_a_step_takes_outside_the_models_is_told_by_size(folders: list[str], tmp_path: Path,
-                                                              capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_step_takes_outside_the_models_is_told_by_size(
+    folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "report.json"
-    assert benchmark.main([*folders, "--prompts", "code", "--limit", "1", "--temperature", "0", "--tokens", "12", "--rounds", "1",
-                       "--sizes", "4", "32", "--json", str(out)]) == 0
+    assert (
+        benchmark.main(
+            [
+                *folders,
+                "--prompts",
+                "code",
+                "--limit",
+                "1",
+                "--temperature",
+                "0",
+                "--tokens",
+                "12",
+                "--rounds",
+                "1",
+                "--sizes",
+                "4",
+                "32",
+                "--json",
+                str(out),
+            ]
+        )
+        == 0
+    )
     plain, *sizes = json.loads(out.read_text())["blocks"][0]["rows"]
     assert (plain["group"], [row["group"] for row in sizes]) == ("plain", ["size", "size"])
     said = capsys.readouterr().out
     for row in sizes:
-        assert f"{row['name']}: {row['overhead_ms']:.2f} ms of a step are outside both models" in said
-        whole = row["overhead_ms"] / row["overhead_share"] / row["tokens_per_step"]  # ms a token, the prompt's reading left out
+        assert (
+            f"{row['name']}: {row['overhead_ms']:.2f} ms of a step are outside both models" in said
+        )
+        # ms a token, the prompt's reading left out
+        whole = row["overhead_ms"] / row["overhead_share"] / row["tokens_per_step"]
         assert 0 < whole <= row["ms_per_token"][0]
     assert [row["name"].split()[0] for row in sizes] == ["4", "32"]
 
@@ -66,9 +143,14 @@ def test_a_tree_that_learns_begins_anew_for_each_prompt(monkeypatch: pytest.Monk
     """And on no clock: it is made by `ready`, before the decoding that is timed."""
     made: list[object] = []
     monkeypatch.setattr(decoders, "Dynamic", lambda *given: made.append(given) or Tree.chain(2))
-    pair, policy = tiny_pair(), Policy(max_new_tokens=4)
+    pair = tiny_pair()
+    policy = Policy(max_new_tokens=4)
     profile = measure_profile(pair, sizes=(1, 4, 16), widths=(1, 4), rounds=1)
-    dynamic = next(one for one in decoders.ours(pair, {}, profile, 0.5, policy, ["a"]) if one.group == "dynamic")
+    dynamic = next(
+        one
+        for one in decoders.ours(pair, {}, profile, 0.5, policy, ["a"])
+        if one.group == "dynamic"
+    )
     ready = [dynamic.ready() for _ in range(3)]
     assert len(made) == 3
     for decode in ready:
@@ -76,11 +158,22 @@ def test_a_tree_that_learns_begins_anew_for_each_prompt(monkeypatch: pytest.Monk
     assert len(made) == 3
 
 
-@pytest.mark.parametrize(("few", "many", "kept"), [
-    ([1.0, 9.0], [2.0, 9.0], ["float32"]), ([1.0, 9.0], [2.0, 3.0], ["float32", "bfloat16"]),
-    ([4.0, 1.0], [4.0, 1.0], ["bfloat16"]), ([1.0, 2.9], [1.0, 9.0], ["float32", "bfloat16"])])
-def test_only_a_number_type_without_a_chance_is_left_out(few: list[float], many: list[float], kept: list[str], folders: list[str],
-                                                         monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("few", "many", "kept"),
+    [
+        ([1.0, 9.0], [2.0, 9.0], ["float32"]),
+        ([1.0, 9.0], [2.0, 3.0], ["float32", "bfloat16"]),
+        ([4.0, 1.0], [4.0, 1.0], ["bfloat16"]),
+        ([1.0, 2.9], [1.0, 9.0], ["float32", "bfloat16"]),
+    ],
+)
+def test_only_a_number_type_without_a_chance_is_left_out(
+    few: list[float],
+    many: list[float],
+    kept: list[str],
+    folders: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """One that is fast enough for one row, or for as many as assisted generation verifies, is measured."""
     monkeypatch.setattr(decoders, "least_seconds", lambda _, width: few if width == 1 else many)
     assert [*decoders.other_dtypes({"target": folders[1], "draft": folders[3]}, "cpu")] == kept
@@ -88,13 +181,23 @@ def test_only_a_number_type_without_a_chance_is_left_out(few: list[float], many:
 
 def test_predictions_are_over_plain_decoding_as_it_was_timed() -> None:
     """Tokens of a step, times a plain token's time, over the step's: whatever the profile itself says of a plain token."""
-    pair, acceptance = tiny_pair(), Acceptance((0.5, 0.2))
+    pair = tiny_pair()
+    acceptance = Acceptance((0.5, 0.2))
     profile = measure_profile(pair, sizes=(1, 4, 16), widths=(1, 4), rounds=1)
     policy = Policy(max_new_tokens=4)
-    pair.measured.profile, pair.measured.acceptances[0.0, 1.0, "sequoia"] = profile, acceptance
-    found = {one.group: one for one in decoders.ours(pair, {"float32": pair}, profile, 0.5, policy, ["a"])}
-    chain = max((predict(Tree.chain(n), acceptance, profile) for n in range(2, 13)), key=lambda plan: plan.predicted_speedup)
-    assert found["chain"].predicted == pytest.approx(chain.expected_tokens * 0.5 / chain.predicted_seconds)
+    pair.measured.profile = profile
+    pair.measured.acceptances[0.0, 1.0, "sequoia"] = acceptance
+    found = {
+        one.group: one
+        for one in decoders.ours(pair, {"float32": pair}, profile, 0.5, policy, ["a"])
+    }
+    chain = max(
+        (predict(Tree.chain(n), acceptance, profile) for n in range(2, 13)),
+        key=lambda plan: plan.predicted_speedup,
+    )
+    assert found["chain"].predicted == pytest.approx(
+        chain.expected_tokens * 0.5 / chain.predicted_seconds
+    )
     assert found["chain"].expected_tokens == chain.expected_tokens
     assert found["plain"].predicted is found["dynamic"].predicted is None
 
@@ -107,12 +210,19 @@ def test_all_decode_a_prompt_before_the_next_one() -> None:
         def decode(prompt: str, policy: Policy) -> tuple[list[int], None]:
             seen.append((name, prompt, policy.seed))
             return [1, 2, 3], None
+
         return Contestant(name, name, lambda: decode)
 
     rows = timed([named("one"), named("two")], ["a", "b"], Policy(seed=5), 2, "title")
-    warm, rounds = seen[:2], seen[2:]
+    warm = seen[:2]
+    rounds = seen[2:]
     assert [(name, prompt) for name, prompt, _ in warm] == [("one", "a"), ("two", "a")]
-    assert rounds == [(name, prompt, seed + i) for seed in (5, 1005) for i, prompt in enumerate("ab") for name in ("one", "two")]
+    assert rounds == [
+        (name, prompt, seed + i)
+        for seed in (5, 1005)
+        for i, prompt in enumerate("ab")
+        for name in ("one", "two")
+    ]
     assert [len(row.ms_per_token) for row in rows] == [2, 2]
     assert [row.tokens_per_step for row in rows] == [None, None]
 
@@ -125,36 +235,52 @@ def test_after_the_last_seed_comes_the_first() -> None:
         seen.append(policy.seed)
         return [1], None
 
-    timed([Contestant("one", "one", lambda: decode)], ["a", "b"], Policy(seed=2**63 - 1), 2, "title")
+    timed(
+        [Contestant("one", "one", lambda: decode)], ["a", "b"], Policy(seed=2**63 - 1), 2, "title"
+    )
     assert seen == [2**63 - 1, 2**63 - 1, 0, 999, 1000]
 
 
-def test_plain_decoding_is_predicted_in_the_faster_number_type(monkeypatch: pytest.MonkeyPatch) -> None:
-    pair, quick, slow = tiny_pair(), tiny_pair("qwen3"), tiny_pair("qwen3", seed=1)
+def test_plain_decoding_is_predicted_in_the_faster_number_type(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pair = tiny_pair()
+    quick = tiny_pair("qwen3")
+    slow = tiny_pair("qwen3", seed=1)
     profile = measure_profile(pair, sizes=(1,), widths=(1,), rounds=1)
     seconds = {pair.target: 0.4, quick.target: 0.1, slow.target: 0.5}
     monkeypatch.setattr(Pass, "run", lambda one: one.times.append(seconds[one._context.model]))
     for others in ({"a": quick, "b": slow}, {"b": slow, "a": quick}):
         found = decoders.fastest_plain(pair, others, profile)
-        assert found == pytest.approx(profile.verify_seconds(1) / 4 + profile.overhead(1))  # whatever the pace is by now
+        # whatever the pace is by now
+        assert found == pytest.approx(profile.verify_seconds(1) / 4 + profile.overhead(1))
 
 
 def test_tokens_a_step_leave_out_the_last_step() -> None:
     """With a draft that is always right a chain of 4 makes 4 tokens a step, and 2 in the last of 10."""
-    assert acceptance_survey.tokens_per_step(same_pair(), PROMPTS[:2], Tree.chain(4), Policy(max_new_tokens=10, ignore_eos=True)) == 4
+    assert (
+        acceptance_survey.tokens_per_step(
+            same_pair(), PROMPTS[:2], Tree.chain(4), Policy(max_new_tokens=10, ignore_eos=True)
+        )
+        == 4
+    )
 
 
-@pytest.mark.parametrize("arguments", [["--prompts", "code", "other/code.json"], ["--prompts", "a/b.json", "c/b.json"]])
-def test_prompts_of_one_name_are_refused_before_anything_is_measured(arguments: list[str],
-                                                                     capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "arguments", [["--prompts", "code", "other/code.json"], ["--prompts", "a/b.json", "c/b.json"]]
+)
+def test_prompts_of_one_name_are_refused_before_anything_is_measured(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit):
         acceptance_survey.main(arguments)
     assert "two of one name" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("prompts", ["nothing", "empty.json", "numbers.json"])
-def test_prompts_that_are_none_are_refused(prompts: str, folders: list[str], tmp_path: Path,
-                                           capsys: pytest.CaptureFixture[str]) -> None:
+def test_prompts_that_are_none_are_refused(
+    prompts: str, folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "empty.json").write_text("[]")
     (tmp_path / "numbers.json").write_text("[1]")
     assert benchmark.main([*folders, "--prompts", str(tmp_path / prompts), "--rounds", "1"]) == 2
@@ -162,15 +288,23 @@ def test_prompts_that_are_none_are_refused(prompts: str, folders: list[str], tmp
 
 
 @pytest.mark.parametrize("draws", ["0", "1001"])
-def test_draws_that_are_none_or_too_many_are_refused(draws: str, folders: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_draws_that_are_none_or_too_many_are_refused(
+    draws: str, folders: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert acceptance_survey.main([*folders, "--draws", draws]) == 2
     assert f"draws: {draws} is not a whole number from 1 to 1000" in capsys.readouterr().err
 
 
 def test_further_draws_of_a_prompt_are_other_ones() -> None:
     """Above temperature 0 a prompt continued twice is not counted the same twice over."""
-    pair, tokens = tiny_pair(), 12
-    once, twice = (acceptance_survey.survey(pair, {"verse": PROMPTS[:1]}, [1.0], tokens, 4, draws)["measured"][0] for draws in (1, 2))
+    pair = tiny_pair()
+    tokens = 12
+    once, twice = (
+        acceptance_survey.survey(pair, {"verse": PROMPTS[:1]}, [1.0], tokens, 4, draws)["measured"][
+            0
+        ]
+        for draws in (1, 2)
+    )
     assert twice["visited"] > once["visited"]
     assert [*twice["accepted"]] != [2 * count for count in once["accepted"]]
     assert (once["prompts"], twice["prompts"]) == (1, 1)
@@ -179,32 +313,96 @@ def test_further_draws_of_a_prompt_are_other_ones() -> None:
 def test_a_survey_is_written_and_can_be_shipped(folders: list[str], tmp_path: Path) -> None:
     out = tmp_path / "acceptance.json"
     (tmp_path / "verse.json").write_text(json.dumps(["Tiger, tiger", "Roses are"]))
-    acceptance_survey.main([*folders, "--prompts", str(tmp_path / "verse.json"), "prose", "--temperature", "0", "1", "--tokens", "8",
-                 "--ranks", "4", "--draws", "2", "--out", str(out)])
+    acceptance_survey.main(
+        [
+            *folders,
+            "--prompts",
+            str(tmp_path / "verse.json"),
+            "prose",
+            "--temperature",
+            "0",
+            "1",
+            "--tokens",
+            "8",
+            "--ranks",
+            "4",
+            "--draws",
+            "2",
+            "--out",
+            str(out),
+        ]
+    )
     found = json.loads(out.read_text())["measured"]
-    assert [(one["kind"], one["temperature"]) for one in found] == [("verse", 0), ("verse", 1), ("prose", 0), ("prose", 1)]
+    assert [(one["kind"], one["temperature"]) for one in found] == [
+        ("verse", 0),
+        ("verse", 1),
+        ("prose", 0),
+        ("prose", 1),
+    ]
     assert [one["draws"] for one in found] == [1, 2, 1, 2]
     assert all(0 < one["agreement"] <= 1 for one in found)
     assert all(0 < sum(one["rates"]) <= 1 and len(one["rates"]) == 4 for one in found)
     for one in found:
         fitted = one["fitted"]
-        tree = best_tree(Acceptance(tuple(one["rates"])).smoothed(), acceptance_survey.TRIED_NODES, acceptance_survey.TRIED_LEVELS)
+        tree = best_tree(
+            Acceptance(tuple(one["rates"])).smoothed(),
+            acceptance_survey.TRIED_NODES,
+            acceptance_survey.TRIED_LEVELS,
+        )
         assert (fitted["nodes"], fitted["levels"]) == (len(tree), tree.levels)
         assert fitted["tokens_per_step"] <= tree.levels
-        assert expected_tokens(tree, Acceptance(tuple(fitted["rates"]))) == pytest.approx(fitted["tokens_per_step"], abs=1e-3)
+        assert expected_tokens(tree, Acceptance(tuple(fitted["rates"]))) == pytest.approx(
+            fitted["tokens_per_step"], abs=1e-3
+        )
 
 
-@pytest.mark.parametrize("kind", ["llama", "qwen2"])  # the second one shares the weights of embedding and head
-def test_offloading_is_held_against_accelerates_cpu(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                                                    capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "kind", ["llama", "qwen2"]
+)  # the second one shares the weights of embedding and head
+def test_offloading_is_held_against_accelerates_cpu(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """From host memory to host memory. Greedily all three decode the same text."""
     texts: list[tuple[int, ...]] = []
-    monkeypatch.setattr("sequoia.bench.table.repetition", lambda tokens: texts.append(tuple(tokens)) or 0.0)
-    monkeypatch.setattr(benchmark, "measure_profile", partial(measure_profile, sizes=(1, 4, 16), widths=(1, 4)))  # for speed
+    monkeypatch.setattr(
+        "sequoia.bench.table.repetition", lambda tokens: texts.append(tuple(tokens)) or 0.0
+    )
+    # for speed
+    monkeypatch.setattr(
+        benchmark, "measure_profile", partial(measure_profile, sizes=(1, 4, 16), widths=(1, 4))
+    )
     target = tiny_model(kind, layers=4)
-    named = ["--target", save(target, tmp_path / "target"), "--draft", save(noisy(target, 0.05), tmp_path / "draft")]
-    assert benchmark.main([*named, "--device", "cpu", "--offload", "1", "--prompts", "code", "--limit", "1", "--temperature", "0",
-                       "0.6", "--tokens", "12", "--rounds", "2", "--json", str(tmp_path / "report.json")]) == 0
+    named = [
+        "--target",
+        save(target, tmp_path / "target"),
+        "--draft",
+        save(noisy(target, 0.05), tmp_path / "draft"),
+    ]
+    assert (
+        benchmark.main(
+            [
+                *named,
+                "--device",
+                "cpu",
+                "--offload",
+                "1",
+                "--prompts",
+                "code",
+                "--limit",
+                "1",
+                "--temperature",
+                "0",
+                "0.6",
+                "--tokens",
+                "12",
+                "--rounds",
+                "2",
+                "--json",
+                str(tmp_path / "report.json"),
+            ]
+        )
+        == 0
+    )
     report = json.loads((tmp_path / "report.json").read_text())
     assert report["placement"] == "3 of 4 layers streamed from host memory"
     for block in report["blocks"]:
@@ -212,22 +410,37 @@ def test_offloading_is_held_against_accelerates_cpu(kind: str, tmp_path: Path, m
         assert all(len(row["ms_per_token"]) == len(row["ratio"]) == 2 for row in block["rows"])
         assert block["rows"][0]["ratio"] == [1.0, 1.0]
         assert block["rows"][2]["tokens_per_step"] == 1
-    assert texts.count(statistics.mode(texts)) >= 6  # greedily, by three decoders in two rounds; at 0.6 two are alike
+    # greedily, by three decoders in two rounds; at 0.6 two are alike
+    assert texts.count(statistics.mode(texts)) >= 6
     said = capsys.readouterr().out
-    for words in ("plain, layers streamed", "as fast as plain, accelerate cpu_offload", "say nothing of a GPU"):
+    for words in (
+        "plain, layers streamed",
+        "as fast as plain, accelerate cpu_offload",
+        "say nothing of a GPU",
+    ):
         assert words in said
 
 
-@pytest.mark.parametrize(("arguments", "words"), [
-    (["--offload", "-1"], "-1 is not a number of layers from 0 up"), (["--offload", "--grid"], "leave out all but one"),
-    (["--sizes", "8", "--grid"], "leave out all but one"), (["--sizes", "0"], "0 is not a number of nodes from 1 to 1024"),
-    (["--sizes", "1025"], "1025 is not a number of nodes")])
-def test_nonsense_is_refused(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--offload", "-1"], "-1 is not a number of layers from 0 up"),
+        (["--offload", "--grid"], "leave out all but one"),
+        (["--sizes", "8", "--grid"], "leave out all but one"),
+        (["--sizes", "0"], "0 is not a number of nodes from 1 to 1024"),
+        (["--sizes", "1025"], "1025 is not a number of nodes"),
+    ],
+)
+def test_nonsense_is_refused(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit):
         benchmark.main(arguments)
     assert words in capsys.readouterr().err
 
 
-def test_more_resident_layers_than_there_are_is_refused(folders: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_more_resident_layers_than_there_are_is_refused(
+    folders: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert benchmark.main([*folders, "--device", "cpu", "--offload", "3"]) == 2
     assert "resident layers: 3 is not a whole number from 0 to 2" in capsys.readouterr().err

@@ -16,14 +16,27 @@ from sequoia.loading.large.load_large import StreamedModel
 from sequoia.planning.hardware_profile import HardwareProfile
 
 CPU = torch.device("cpu")
-PARAMETERS = {"Llama-2-7B": 6_738_415_616, "Qwen3-8B": 8_190_735_360, "Qwen3-0.6B": 596_049_920, "Qwen3-32B": 32_762_123_264,
-              "Qwen3-4B": 4_022_468_096, "Qwen3-1.7B": 1_720_574_976, "llama-68m": 68_030_208}  # published, tied ones once
+PARAMETERS = {
+    "Llama-2-7B": 6_738_415_616,
+    "Qwen3-8B": 8_190_735_360,
+    "Qwen3-0.6B": 596_049_920,
+    "Qwen3-32B": 32_762_123_264,
+    "Qwen3-4B": 4_022_468_096,
+    "Qwen3-1.7B": 1_720_574_976,
+    "llama-68m": 68_030_208,
+}  # published, tied ones once
 
 
 @pytest.mark.parametrize("name", sorted(PARAMETERS))
 def test_shapes_have_as_many_parameters_as_the_models_they_are_named_after(name: str) -> None:
-    shape = next(one for pair in SHAPES.values() for one in (pair.target, pair.draft) if one.name == name)
-    kind: Any = random_weights.LlamaForCausalLM if shape.config is random_weights.LlamaConfig else random_weights.Qwen3ForCausalLM
+    shape = next(
+        one for pair in SHAPES.values() for one in (pair.target, pair.draft) if one.name == name
+    )
+    kind: Any = (
+        random_weights.LlamaForCausalLM
+        if shape.config is random_weights.LlamaConfig
+        else random_weights.Qwen3ForCausalLM
+    )
     with torch.device("meta"):
         assert kind(shape.config(**shape.figures)).num_parameters() == PARAMETERS[name]
 
@@ -31,7 +44,8 @@ def test_shapes_have_as_many_parameters_as_the_models_they_are_named_after(name:
 def test_weights_on_a_cpu_repeat_numbers_that_were_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Guards a model of 32 B parameters that takes a quarter of an hour to fill."""
     monkeypatch.setattr(random_weights, "_DRAWN", 4000)
-    weight, norm = torch.full((300, 70), torch.nan), torch.zeros(70)
+    weight = torch.full((300, 70), torch.nan)
+    norm = torch.zeros(70)
     for one in (weight, norm):
         random_weights._fill(one)
     assert float(weight.std()) == pytest.approx(0.02, rel=0.1)
@@ -40,19 +54,28 @@ def test_weights_on_a_cpu_repeat_numbers_that_were_drawn(monkeypatch: pytest.Mon
     assert (norm == 1).all()
 
 
-def test_a_pair_is_measured_and_written_as_a_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert random_weights.main(["tiny", "--rounds", "1", "--out", str(tmp_path), "--device", "cpu"]) == 0
+def test_a_pair_is_measured_and_written_as_a_profile(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        random_weights.main(["tiny", "--rounds", "1", "--out", str(tmp_path), "--device", "cpu"])
+        == 0
+    )
     text = (tmp_path / "tiny.json").read_text()
     profile = HardwareProfile.from_json(text)
     assert (profile.target, profile.draft, profile.source) == ("tiny", "tinier", "measured")
     assert [size for size, _, _ in profile.target_seconds] == [*random_weights.ALL_SIZES]
     found = json.loads(text)["figures"]
     assert 0 < found["non-model share of a step, 128 nodes"] < 1
-    assert found["512-node pass over a one-token pass"] == pytest.approx(profile.verify_seconds(512) / profile.verify_seconds(1))
+    assert found["512-node pass over a one-token pass"] == pytest.approx(
+        profile.verify_seconds(512) / profile.verify_seconds(1)
+    )
     assert "draft pass of one row" in capsys.readouterr().out
 
 
-def test_a_streamed_shape_gives_the_logits_of_the_same_weights_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_streamed_shape_gives_the_logits_of_the_same_weights_in_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     tiny = SHAPES["tiny"]
     monkeypatch.setitem(SHAPES, "streamed", PairShape(tiny.target, tiny.draft, streamed=True))
     with torch.random.fork_rng(devices=[]):
@@ -62,19 +85,38 @@ def test_a_streamed_shape_gives_the_logits_of_the_same_weights_in_place(monkeypa
     streamed = pair.target.open(8).extend([1, 2, 3])
     assert isinstance(pair.target, StreamedModel)
     pair.target.stream.remove()
-    assert torch.allclose(random_weights.TreeModel(pair.target.hf, "in place").open(8).extend([1, 2, 3]), streamed, atol=1e-5)
+    assert torch.allclose(
+        random_weights.TreeModel(pair.target.hf, "in place").open(8).extend([1, 2, 3]),
+        streamed,
+        atol=1e-5,
+    )
 
 
-def test_a_streamed_shape_is_held_against_accelerates_offloading(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_streamed_shape_is_held_against_accelerates_offloading(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     tiny = SHAPES["tiny"]
     monkeypatch.setitem(SHAPES, "streamed", PairShape(tiny.target, tiny.draft, streamed=True))
-    assert random_weights.main(["streamed", "--rounds", "1", "--out", str(tmp_path), "--device", "cpu"]) == 0
-    assert json.loads((tmp_path / "streamed.json").read_text())["figures"]["one-token pass by accelerate over ours"] > 0
+    assert (
+        random_weights.main(
+            ["streamed", "--rounds", "1", "--out", str(tmp_path), "--device", "cpu"]
+        )
+        == 0
+    )
+    assert (
+        json.loads((tmp_path / "streamed.json").read_text())["figures"][
+            "one-token pass by accelerate over ours"
+        ]
+        > 0
+    )
 
 
 def test_a_shape_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sequoia.this_machine.memory.free_bytes", lambda _: 10**6)
-    with pytest.raises(OutOfMemory, match=r"Qwen3-32B with random weights needs about .* GB on cpu; free are 1\.0 MB"):
+    with pytest.raises(
+        OutOfMemory,
+        match=r"Qwen3-32B with random weights needs about .* GB on cpu; free are 1\.0 MB",
+    ):
         SHAPES["qwen3-32b"].target.build(CPU, torch.bfloat16)
 
 

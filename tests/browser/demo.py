@@ -21,7 +21,10 @@ def opened(tab: Page, path: Path, query: str = "", height: int = 800) -> Iterato
     hears: dict[Any, Callable[[Any], Any]] = {
         "console": lambda message: said.append(f"{message.type}: {message.text}"),
         "pageerror": lambda error: said.append(f"error: {error}"),
-        "request": lambda request: said.append(request.url) if not request.url.startswith(LOCAL) else None}
+        "request": lambda request: (
+            said.append(request.url) if not request.url.startswith(LOCAL) else None
+        ),
+    }
     for name, hear in hears.items():
         tab.on(name, hear)
     tab.set_viewport_size({"width": 1280, "height": height})
@@ -60,17 +63,67 @@ def watch(page: Any, run: dict[str, Any], step: int = 0) -> None:
     settle(page)
 
 
-def made(parents: list[int], piece: str = " x", trials: list[Any] | None = None, path: list[int] | None = None) -> dict[str, Any]:
+def made(
+    parents: list[int],
+    piece: str = " x",
+    trials: list[Any] | None = None,
+    path: list[int] | None = None,
+) -> dict[str, Any]:
     """A run of one hand-made step in which every token is `piece`."""
-    n, path = len(parents), path or [0]
-    step = {"i": 0, "at": 4, "tree": 0, "tokens": [1] * n, "q": [None] + [0.5] * (n - 1), "p": [None] * n, "trials": trials or [],
-            "path": path, "bonus": 1, "emitted": [1] * len(path), "text": [piece] * len(path),
-            "seconds": {"draft": 0.001, "verify": 0.002, "overhead": 0.0005}, "finish": None}
-    meta = {"label": "measured", "target": piece, "draft": piece, "prompt": piece, "device": piece, "policy": {"temperature": 1}}
-    return {"v": 1, "run": "made", "from": 0, "meta": meta, "trees": [parents], "pieces": {"1": piece}, "steps": [step],
-            "done": False, "error": None, "notice": None}
+    n = len(parents)
+    path = path or [0]
+    step = {
+        "i": 0,
+        "at": 4,
+        "tree": 0,
+        "tokens": [1] * n,
+        "q": [None] + [0.5] * (n - 1),
+        "p": [None] * n,
+        "trials": trials or [],
+        "path": path,
+        "bonus": 1,
+        "emitted": [1] * len(path),
+        "text": [piece] * len(path),
+        "seconds": {"draft": 0.001, "verify": 0.002, "overhead": 0.0005},
+        "finish": None,
+    }
+    meta = {
+        "label": "measured",
+        "target": piece,
+        "draft": piece,
+        "prompt": piece,
+        "device": piece,
+        "policy": {"temperature": 1},
+    }
+    return {
+        "v": 1,
+        "run": "made",
+        "from": 0,
+        "meta": meta,
+        "trees": [parents],
+        "pieces": {"1": piece},
+        "steps": [step],
+        "done": False,
+        "error": None,
+        "notice": None,
+    }
 
 
-HOSTILE = ["<img src=x onerror=window.pwned=1>", "${window.pwned=1}", "{{7*7}}", "</script><script>window.pwned=1</script>",
-           "\u202eabc\u202c", "\u200b", "\n", "\t", "\x07", " ", "", "\ud800", "\ufffe", "a\u0301\u0301", "\u0301",
-           "\U0001f469\u200d\U0001f680"]
+HOSTILE = [
+    "<img src=x onerror=window.pwned=1>",
+    "${window.pwned=1}",
+    "{{7*7}}",
+    "</script><script>window.pwned=1</script>",
+    "\u202eabc\u202c",
+    "\u200b",
+    "\n",
+    "\t",
+    "\x07",
+    " ",
+    "",
+    "\ud800",
+    "\ufffe",
+    "a\u0301\u0301",
+    "\u0301",
+    "\U0001f469\u200d\U0001f680",
+]

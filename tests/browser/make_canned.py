@@ -39,7 +39,10 @@ The river runs down from the hills to the sea, and in the morning the light lies
 sits at the end of the pier and counts the boats that leave the harbour. "There are more of them every year," she says, "and
 fewer fish." In the evening the boats come back one by one, and the gulls follow them down the river as far as the bridge.
 """
-RATES = (0.58, 0.14, 0.07, 0.04, 0.025, 0.017, 0.012, 0.009, 0.007, 0.005, 0.004, 0.003, 0.003, 0.002, 0.002, 0.001)
+RATES =(
+    0.58, 0.14, 0.07, 0.04, 0.025, 0.017, 0.012, 0.009, 0.007, 0.005, 0.004, 0.003, 0.003, 0.002,
+    0.002, 0.001,
+)  # fmt: skip
 ROOT = Path(__file__).parent
 
 
@@ -54,13 +57,13 @@ class Words:
         self.counts: dict[tuple[int, ...], Counter[int]] = defaultdict(Counter)
         for n in (0, 1, 2):
             for i in range(n, len(self.stream)):
-                self.counts[tuple(self.stream[i - n:i])][self.stream[i]] += 1
+                self.counts[tuple(self.stream[i - n : i])][self.stream[i]] += 1
 
     def law(self, context: tuple[int, ...], weights: tuple[float, ...]) -> np.ndarray:
         """(vocab,) mixture of the laws after 0, 1 and 2 words of context."""
         law = np.full(len(self.pieces), 1e-4)
         for n, weight in enumerate(weights):
-            counts = self.counts.get(context[len(context) - n:], Counter())
+            counts = self.counts.get(context[len(context) - n :], Counter())
             for token, count in counts.items():
                 law[token] += weight * count / counts.total()
         return law / law.sum()
@@ -73,59 +76,118 @@ class Words:
         return self.law(context, (0.24, 0.74, 0.02))
 
 
-def step(words: Words, tree: Tree, prefix: list[int], chance: Seeded, index: int, greedy: bool) -> StepTrace:
+def step(
+    words: Words, tree: Tree, prefix: list[int], chance: Seeded, index: int, greedy: bool
+) -> StepTrace:
     """One step over the toy laws: draft level by level, walk, and times as a machine might take them."""
-    tokens, laws = [prefix[-1]] + [0] * (len(tree) - 1), {}
+    tokens = [prefix[-1]] + [0] * (len(tree) - 1)
+    laws = {}
     context = lambda node: (*prefix[:-1][-2:], *(tokens[v] for v in tree.path(node)))[-2:]  # noqa: E731
     for node, children in enumerate(tree.children):
         if children:
             laws[node] = words.draft(context(node))
-            drawn = chance.without_replacement(torch.from_numpy(laws[node]).float()[None], [len(children)])[0]
+            drawn = chance.without_replacement(
+                torch.from_numpy(laws[node]).float()[None], [len(children)]
+            )[0]
             for child, token in zip(children, drawn, strict=True):
                 tokens[child] = token
-    verdict = walk(tree, tokens, lambda node: words.target(context(node), greedy), lambda node: laws[node], chance)
+    verdict = walk(
+        tree,
+        tokens,
+        lambda node: words.target(context(node), greedy),
+        lambda node: laws[node],
+        chance,
+    )
     reached = set(verdict.path)
-    q = [None] + [float(laws[parent][tokens[node]]) for node, parent in enumerate(tree.parents) if node]
-    p = [None] + [float(words.target(context(parent), greedy)[tokens[node]]) if parent in reached else None
-                  for node, parent in enumerate(tree.parents) if node]
+    q = [None] + [
+        float(laws[parent][tokens[node]]) for node, parent in enumerate(tree.parents) if node
+    ]
+    p = [None] + [
+        float(words.target(context(parent), greedy)[tokens[node]]) if parent in reached else None
+        for node, parent in enumerate(tree.parents)
+        if node
+    ]
     rng = np.random.default_rng(index)
-    seconds = {"draft": (tree.levels - 1) * 0.0015 * rng.uniform(0.9, 1.15),
-               "verify": (0.0072 + len(tree) * 4e-5) * rng.uniform(0.92, 1.2), "overhead": 0.0011 * rng.uniform(0.8, 1.6)}
+    seconds = {
+        "draft": (tree.levels - 1) * 0.0015 * rng.uniform(0.9, 1.15),
+        "verify": (0.0072 + len(tree) * 4e-5) * rng.uniform(0.92, 1.2),
+        "overhead": 0.0011 * rng.uniform(0.8, 1.6),
+    }
     emitted = (*(tokens[node] for node in verdict.path[1:]), verdict.bonus)
-    return StepTrace(index, len(prefix), tree, tuple(tokens), tuple(q), tuple(p), verdict, emitted, seconds)
+    return StepTrace(
+        index, len(prefix), tree, tuple(tokens), tuple(q), tuple(p), verdict, emitted, seconds
+    )
 
 
 def run(words: Words, tree: Tree, steps: int, seed: int, how: str, greedy: bool = False) -> Run:
     """A run of `steps` steps after a fixed prompt."""
     prompt = words.stream[:9]
-    prefix, chance, traces = list(prompt), Seeded(seed), []
+    prefix = list(prompt)
+    chance = Seeded(seed)
+    traces = []
     for index in range(steps):
         traces.append(step(words, tree, prefix, chance, index, greedy))
         prefix += traces[-1].emitted
     used = sorted({t for trace in traces for t in (*trace.tokens, *trace.emitted)})
-    policy = {"temperature": 0.0 if greedy else 1.0, "top_p": 1.0, "max_new_tokens": 4096, "seed": seed}
-    meta = {"label": "recorded", "target": "toy-trigram", "draft": "toy-bigram", "device": "no device", "dtype": "float64",
-            "verifier": "sequoia", "policy": policy, "prompt": "".join(words.pieces[t] for t in prompt),
-            "plain_seconds": 0.0068, "plain_label": "recorded",
-            "tree": {"nodes": len(tree), "levels": tree.levels, "how": how}, "date": "2026-11-21"}
-    return Run(meta, {t: words.pieces[t] for t in used}, tuple(traces),
-               tuple(tuple(words.pieces[t] for t in trace.emitted) for trace in traces))
+    policy = {
+        "temperature": 0.0 if greedy else 1.0,
+        "top_p": 1.0,
+        "max_new_tokens": 4096,
+        "seed": seed,
+    }
+    meta = {
+        "label": "recorded",
+        "target": "toy-trigram",
+        "draft": "toy-bigram",
+        "device": "no device",
+        "dtype": "float64",
+        "verifier": "sequoia",
+        "policy": policy,
+        "prompt": "".join(words.pieces[t] for t in prompt),
+        "plain_seconds": 0.0068,
+        "plain_label": "recorded",
+        "tree": {"nodes": len(tree), "levels": tree.levels, "how": how},
+        "date": "2026-11-21",
+    }
+    return Run(
+        meta,
+        {t: words.pieces[t] for t in used},
+        tuple(traces),
+        tuple(tuple(words.pieces[t] for t in trace.emitted) for trace in traces),
+    )
 
 
 def main() -> None:
     torch.set_num_threads(1)
-    words, rates = Words(TEXT), Acceptance(RATES)
-    plans = {"16": (best_tree(rates, 16), 48, False), "64": (best_tree(rates, 64), 48, False),
-             "128": (best_tree(rates, 128), 32, False), "512": (best_tree(rates, 512), 8, False),
-             "greedy": (best_tree(rates, 24), 24, True), "chain": (Tree.chain(8), 30, False), "one": (Tree.chain(1), 24, False)}
+    words = Words(TEXT)
+    rates = Acceptance(RATES)
+    plans = {
+        "16": (best_tree(rates, 16), 48, False),
+        "64": (best_tree(rates, 64), 48, False),
+        "128": (best_tree(rates, 128), 32, False),
+        "512": (best_tree(rates, 512), 8, False),
+        "greedy": (best_tree(rates, 24), 24, True),
+        "chain": (Tree.chain(8), 30, False),
+        "one": (Tree.chain(1), 24, False),
+    }
     how = {"chain": "chain", "one": "plain decoding"}
-    runs = {name: json.loads(run(words, tree, steps, 7, how.get(name, "planned for toy laws"), greedy).to_json())
-            for name, (tree, steps, greedy) in plans.items()}
+    runs = {
+        name: json.loads(
+            run(words, tree, steps, 7, how.get(name, "planned for toy laws"), greedy).to_json()
+        )
+        for name, (tree, steps, greedy) in plans.items()
+    }
     path = ROOT / "canned.json"
-    path.write_text(json.dumps(runs, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n", encoding="utf-8")
+    path.write_text(
+        json.dumps(runs, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n",
+        encoding="utf-8",
+    )
     for name, data in runs.items():
-        emitted, steps = sum(len(s["emitted"]) for s in data["steps"]), len(data["steps"])
-        print(f"{name:>7}: {data['meta']['tree']['nodes']} nodes, {steps} steps, {emitted / steps:.2f} tokens a step")
+        emitted = sum(len(s["emitted"]) for s in data["steps"])
+        steps = len(data["steps"])
+        print(
+            f"{name:>7}: {data['meta']['tree']['nodes']} nodes, {steps} steps, {emitted / steps:.2f} tokens a step"
+        )
     print(f"{path.stat().st_size / 1000:.0f} kB")
 
 

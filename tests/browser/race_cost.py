@@ -21,8 +21,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from ui.shared.labels import VERIFIER
 from ui.shared.tree_menu import SHAPES
 
-LANES = (("best", "sequoia", "64, 8"), ("best", "specinfer", "64, 8"), ("best", "topk", "64, 8"),
-         ("sequences", "sequoia", "9, 7"))
+LANES = (
+    ("best", "sequoia", "64, 8"),
+    ("best", "specinfer", "64, 8"),
+    ("best", "topk", "64, 8"),
+    ("sequences", "sequoia", "9, 7"),
+)
 STORE = "SequoiaPage.raceView.store"
 WATCH = """() => {
     const lanes = [...document.querySelectorAll(".race-lane")], seen = (window.seen = { frames: [], lanes: lanes.map(() => []) });
@@ -46,7 +50,10 @@ def fill(visit: Page, tokens: int) -> None:
     visit.get_by_role("tab", name="Race").click()
     visit.wait_for_selector("#rc-run:not([disabled])")
     for place, (kind, verifier, numbers) in enumerate(LANES, start=1):
-        for menu, choice in ((f"#rc-kind-{place}", SHAPES[kind].name), (f"#rc-verifier-{place}", VERIFIER[verifier])):
+        for menu, choice in (
+            (f"#rc-kind-{place}", SHAPES[kind].name),
+            (f"#rc-verifier-{place}", VERIFIER[verifier]),
+        ):
             visit.click(f"{menu} input")
             visit.get_by_role("option", name=choice, exact=True).last.click()
         visit.fill(f"#rc-numbers-{place} textarea, #rc-numbers-{place} input", numbers)
@@ -58,7 +65,9 @@ def race(visit: Page) -> None:
     """Begin a race, and watch its frames from its first move on."""
     before = visit.evaluate(f"{STORE}.race")
     visit.click("#rc-run:not([disabled])")
-    visit.wait_for_function(f"b => {STORE}.race !== b && {STORE}.moves.length", arg=before, timeout=120_000)
+    visit.wait_for_function(
+        f"b => {STORE}.race !== b && {STORE}.moves.length", arg=before, timeout=120_000
+    )
     visit.evaluate(WATCH)
 
 
@@ -102,7 +111,8 @@ def stopped(visit: Page, moves: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--tokens", type=int, default=512)
-    asked, app = parser.parse_args(), App()
+    asked = parser.parse_args()
+    app = App()
     app.answer()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)

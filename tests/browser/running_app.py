@@ -17,8 +17,15 @@ from playwright.sync_api import Browser, Page
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = "/usr/bin/chromium"
 CALLED = re.compile(r"/run/predict$")  # the address of a handler that waits in no line
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 def free_port() -> int:
@@ -32,13 +39,24 @@ class App:
 
     def __init__(self, *flags: str, **changes: str) -> None:
         self.url = f"http://127.0.0.1:{(port := free_port())}/"
-        environment = {**os.environ, "GRADIO_SERVER_PORT": str(port), "HTTP_PROXY": "http://127.0.0.1:9", "HTTPS_PROXY": "http://127.0.0.1:9"}
+        environment = {
+            **os.environ,
+            "GRADIO_SERVER_PORT": str(port),
+            "HTTP_PROXY": "http://127.0.0.1:9",
+            "HTTPS_PROXY": "http://127.0.0.1:9",
+        }
         environment.pop("NO_PROXY", None)
         environment.pop("no_proxy", None)
         environment |= changes
         self.started = time.monotonic()
-        self.process = subprocess.Popen([sys.executable, str(ROOT / "app.py"), *flags], cwd=ROOT, env=environment,
-                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.process = subprocess.Popen(
+            [sys.executable, str(ROOT / "app.py"), *flags],
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
 
     def answer(self, seconds: float = 60) -> float:
         """Wait until the page is served; seconds since the command."""
@@ -62,7 +80,9 @@ class Visit:
     """A page with everything it said on the console and every address it asked for."""
 
     def __init__(self, browser: Browser, url: str, **options: Any) -> None:
-        self.context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
+        self.context = browser.new_context(
+            **{"viewport": {"width": 1280, "height": 800}, **options}
+        )
         self.page: Page = self.context.new_page()
         self.said: list[str] = []
         self.asked: list[str] = []
@@ -76,4 +96,6 @@ class Visit:
         """Nothing on the console, and nothing asked of any other machine."""
         self.context.close()
         assert self.said == []
-        assert [address for address in self.asked if not address.startswith((url, "data:", "blob:"))] == []
+        assert [
+            address for address in self.asked if not address.startswith((url, "data:", "blob:"))
+        ] == []

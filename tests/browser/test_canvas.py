@@ -37,21 +37,51 @@ def at(page: Any) -> int:
 
 def first(run: dict[str, Any], steps: int, **more: Any) -> dict[str, Any]:
     """The first message of a run."""
-    return {"v": 1, "run": "r", "from": 0, "meta": {**run["meta"], "label": "measured"}, "trees": run["trees"],
-            "pieces": run["pieces"], "steps": run["steps"][:steps], "done": False, "error": None, "notice": None, **more}
+    return {
+        "v": 1,
+        "run": "r",
+        "from": 0,
+        "meta": {**run["meta"], "label": "measured"},
+        "trees": run["trees"],
+        "pieces": run["pieces"],
+        "steps": run["steps"][:steps],
+        "done": False,
+        "error": None,
+        "notice": None,
+        **more,
+    }
 
 
 def rest(run: dict[str, Any], start: int, stop: int, **more: Any) -> dict[str, Any]:
-    return {"v": 1, "run": "r", "from": start, "steps": run["steps"][start:stop], "done": False, "error": None, "notice": None,
-            **more}
+    return {
+        "v": 1,
+        "run": "r",
+        "from": start,
+        "steps": run["steps"][start:stop],
+        "done": False,
+        "error": None,
+        "notice": None,
+        **more,
+    }
 
 
 def states(run: dict[str, Any], step: dict[str, Any]) -> list[str]:
     """The state of each node, worked out from the wire format alone."""
     tree = Tree(tuple(run["trees"][step["tree"]]))
-    path, refused = set(step["path"]), {t[0] for t in step["trials"] if not t[4]}
-    return ["root" if node == 0 else "accepted" if node in path else "rejected" if node in refused
-            else "untested" if tree.parents[node] in path else "never" for node in range(len(tree))]
+    path = set(step["path"])
+    refused = {t[0] for t in step["trials"] if not t[4]}
+    return [
+        "root"
+        if node == 0
+        else "accepted"
+        if node in path
+        else "rejected"
+        if node in refused
+        else "untested"
+        if tree.parents[node] in path
+        else "never"
+        for node in range(len(tree))
+    ]
 
 
 PILLS = """() => [...document.querySelectorAll('.sq-n')].filter(g => g.style.display !== 'none').map(g => {
@@ -65,7 +95,7 @@ def collisions(page: Any) -> list[tuple[str, str]]:
     boxes = page.evaluate(PILLS)
     found = [(box["key"], "its text") for box in boxes if box["text"] > box["w"] + 0.5]
     for i, a in enumerate(boxes):
-        for b in boxes[i + 1:]:
+        for b in boxes[i + 1 :]:
             wide = min(a["x"] + a["w"], b["x"] + b["w"]) - max(a["x"], b["x"])
             high = min(a["y"] + a["h"], b["y"] + b["h"]) - max(a["y"], b["y"])
             if wide > 0.5 and high > 0.5:
@@ -94,7 +124,17 @@ def test_a_gap_is_shown_and_its_place_kept(page: Any, canned: dict[str, Any]) ->
     give(page, first(run, 3))
     give(page, rest(run, 7, 9))
     assert "4 to 7" in text(page, "[data-part=gap]")
-    assert page.evaluate("stage.store.steps.map(s => s && s.i)") == [0, 1, 2, None, None, None, None, 7, 8]
+    assert page.evaluate("stage.store.steps.map(s => s && s.i)") == [
+        0,
+        1,
+        2,
+        None,
+        None,
+        None,
+        None,
+        7,
+        8,
+    ]
     page.evaluate("stage.seek(4)")
     settle(page)
     assert "did not arrive" in text(page, "[data-part=story]")
@@ -105,16 +145,21 @@ def test_a_gap_is_shown_and_its_place_kept(page: Any, canned: dict[str, Any]) ->
 def test_a_gap_is_filled_from_the_server(page: Any, canned: dict[str, Any]) -> None:
     """Guards the repair: one question to the server, and totals that then count every step once."""
     run = canned["64"]
-    page.evaluate("""([steps, trees, pieces]) => {
+    page.evaluate(
+        """([steps, trees, pieces]) => {
       window.asked = [];
       stage.store.server = {get_steps: (run, from) => (window.asked.push([run, from]),
         Promise.resolve(JSON.stringify({v: 1, run, from, steps: steps.slice(from), trees, pieces})))};
-    }""", [run["steps"][:12], run["trees"], run["pieces"]])
+    }""",
+        [run["steps"][:12], run["trees"], run["pieces"]],
+    )
     give(page, first(run, 3))
     give(page, rest(run, 9, 12))
     assert page.evaluate("window.asked") == [["r", 3]]
     assert page.locator("[data-part=gap]").is_hidden()
-    assert page.evaluate("stage.store.totals().tokens") == sum(len(step["emitted"]) for step in run["steps"][:12])
+    assert page.evaluate("stage.store.totals().tokens") == sum(
+        len(step["emitted"]) for step in run["steps"][:12]
+    )
     assert page.evaluate("stage.store.seen[0]") == 12
 
 
@@ -124,26 +169,46 @@ def test_strange_messages_break_nothing(page: Any, canned: dict[str, Any]) -> No
     page.evaluate("for (const m of ['', null, undefined, '[1]', '{', 7]) stage.ingest(m)")
     settle(page)
     assert "could not be read" in text(page, "[data-part=error]")
-    give(page, {"v": 1, "run": "a", "from": 0, "meta": {}, "steps": [], "done": False, "notice": "loading the models"})
+    give(
+        page,
+        {
+            "v": 1,
+            "run": "a",
+            "from": 0,
+            "meta": {},
+            "steps": [],
+            "done": False,
+            "notice": "loading the models",
+        },
+    )
     assert "Starting" in text(page, "[data-part=empty]")
     assert "loading the models" in text(page, "[data-part=notice]")
     give(page, {"v": 1, "run": "a", "from": 0, "done": True, "error": None, "notice": None})
     assert "No steps" in text(page, "[data-part=empty]")
-    give(page, {"v": 1, "run": "a", "from": 0, "done": True, "error": "out of memory", "notice": None})
+    give(
+        page,
+        {"v": 1, "run": "a", "from": 0, "done": True, "error": "out of memory", "notice": None},
+    )
     assert "out of memory" in text(page, "[data-part=error]")
     give(page, first(canned["16"], 2))
     assert page.locator("[data-part=error]").is_hidden()
     assert page.locator("[data-part=tree]").is_visible()
 
 
-def test_a_recorded_run_plays_and_a_measured_one_is_followed(page: Any, canned: dict[str, Any]) -> None:
+def test_a_recorded_run_plays_and_a_measured_one_is_followed(
+    page: Any, canned: dict[str, Any]
+) -> None:
     """Guards the second in which the page opens: a recording must move by itself, a live run must stand at its newest step."""
     begin = "text => { stage.ingest(text); return [stage.store.at, stage.store.playing]; }"
     begun = page.evaluate(begin, json.dumps(canned["16"]))
     assert begun == [0, True]
-    assert page.evaluate("stage.store.rate") == "s2", "steps of milliseconds are shown slowly enough to be seen"
+    assert page.evaluate("stage.store.rate") == "s2", (
+        "steps of milliseconds are shown slowly enough to be seen"
+    )
     page.evaluate("stage.setRate('s20')")
-    page.wait_for_function("stage.store.at === stage.store.last && !stage.store.playing", timeout=8000)
+    page.wait_for_function(
+        "stage.store.at === stage.store.last && !stage.store.playing", timeout=8000
+    )
     assert text(page, "[data-part=badge]") == "recorded"
     give(page, first(canned["128"], 4))
     give(page, rest(canned["128"], 4, 20))
@@ -151,12 +216,28 @@ def test_a_recorded_run_plays_and_a_measured_one_is_followed(page: Any, canned: 
     assert text(page, "[data-part=badge]") == "measured live"
 
 
-def test_what_was_measured_says_when_and_where_once_it_is_over(page: Any, canned: dict[str, Any]) -> None:
+def test_what_was_measured_says_when_and_where_once_it_is_over(
+    page: Any, canned: dict[str, Any]
+) -> None:
     """Guards against a run that was made a minute ago and is called live, or recorded."""
     run = {**canned["16"], "run": "lane", "from": 0, "done": True}
-    give(page, {**run, "meta": {**run["meta"], "label": "measured", "date": "2026-11-21 20:13", "title": "lane Chain of a race"}})
+    give(
+        page,
+        {
+            **run,
+            "meta": {
+                **run["meta"],
+                "label": "measured",
+                "date": "2026-11-21 20:13",
+                "title": "lane Chain of a race",
+            },
+        },
+    )
     badge = page.locator("[data-part=badge]")
-    assert (badge.inner_text(), badge.get_attribute("data-label")) == ("measured here, 20:13", "measured")
+    assert (badge.inner_text(), badge.get_attribute("data-label")) == (
+        "measured here, 20:13",
+        "measured",
+    )
     assert badge.get_attribute("title") == "Measured on this machine, 2026-11-21 20:13"
     assert "lane Chain of a race" in text(page, "[data-part=head]")
     give(page, {**run, "run": "other", "meta": {**run["meta"], "label": "recorded"}})
@@ -165,8 +246,15 @@ def test_what_was_measured_says_when_and_where_once_it_is_over(page: Any, canned
 
 def test_the_opening_rests_on_a_full_tree(page: Any, canned: dict[str, Any]) -> None:
     """Guards the first impression: the last step is often cut to a few nodes. Played again by hand, the run ends at its end."""
-    run, stump = canned["16"], made([-1])["steps"][0]
-    last = {**stump, "i": 12, "tree": 1, "tokens": run["steps"][11]["tokens"][:1], "bonus": run["steps"][11]["bonus"]}
+    run = canned["16"]
+    stump = made([-1])["steps"][0]
+    last = {
+        **stump,
+        "i": 12,
+        "tree": 1,
+        "tokens": run["steps"][11]["tokens"][:1],
+        "bonus": run["steps"][11]["bonus"],
+    }
     page.evaluate("stage.setRate('s20')")
     cut = {**run, "trees": [*run["trees"], [-1]], "steps": [*run["steps"][:12], last]}
     page.evaluate("text => stage.ingest(text)", json.dumps(cut))
@@ -179,8 +267,15 @@ def test_the_opening_rests_on_a_full_tree(page: Any, canned: dict[str, Any]) -> 
 
 def test_a_small_last_step_leads_back_to_a_full_tree(page: Any, canned: dict[str, Any]) -> None:
     """Guards the view after a run: its last step has often a few nodes only, and nothing said why or how to go back."""
-    run, stump = canned["16"], made([-1])["steps"][0]
-    last = {**stump, "i": 12, "tree": 1, "tokens": run["steps"][11]["tokens"][:1], "bonus": run["steps"][11]["bonus"]}
+    run = canned["16"]
+    stump = made([-1])["steps"][0]
+    last = {
+        **stump,
+        "i": 12,
+        "tree": 1,
+        "tokens": run["steps"][11]["tokens"][:1],
+        "bonus": run["steps"][11]["bonus"],
+    }
     cut = {**run, "trees": [*run["trees"], [-1]], "steps": [*run["steps"][:12], last]}
     part = page.locator("[data-part=stump]")
     give(page, first(cut, 13))
@@ -201,10 +296,19 @@ def test_a_small_last_step_leads_back_to_a_full_tree(page: Any, canned: dict[str
 def test_a_tree_cut_a_little_is_not_taken_for_a_full_one(page: Any, canned: dict[str, Any]) -> None:
     """Near its end a run's trees lose level after level; the way back leads to the last one that has lost none."""
     run = canned["16"]
-    trees, full = run["trees"], run["trees"][run["steps"][0]["tree"]]
+    trees = run["trees"]
+    full = run["trees"][run["steps"][0]["tree"]]
     steps = [{**run["steps"][0], "i": i} for i in range(4)]
-    almost = {**run["steps"][0], "i": 4, "tree": len(trees), **{key: run["steps"][0][key][:-1] for key in ("tokens", "q", "p")}}
-    give(page, {**first(run, 0), "trees": [*trees, full[:-1]], "steps": [*steps, almost], "done": True})
+    almost = {
+        **run["steps"][0],
+        "i": 4,
+        "tree": len(trees),
+        **{key: run["steps"][0][key][:-1] for key in ("tokens", "q", "p")},
+    }
+    give(
+        page,
+        {**first(run, 0), "trees": [*trees, full[:-1]], "steps": [*steps, almost], "done": True},
+    )
     assert page.evaluate("stage.store.lastFull") == 3
 
 
@@ -213,7 +317,9 @@ def test_the_words_at_the_end_of_a_run_are_in_sight(page: Any, canned: dict[str,
     run = canned["16"]
     give(page, first(run, 47))
     give(page, rest(run, 47, 48, done=True, end="length"))
-    page.locator(".sq-text-box").evaluate("box => { box.style.flex = 'none'; box.style.height = '90px'; }")
+    page.locator(".sq-text-box").evaluate(
+        "box => { box.style.flex = 'none'; box.style.height = '90px'; }"
+    )
     settle(page)
     box, end = (page.locator(part).bounding_box() for part in (".sq-text-box", "[data-part=end]"))
     assert page.locator(".sq-text-box").evaluate("box => box.scrollHeight > box.clientHeight")
@@ -225,7 +331,10 @@ def test_a_burst_loses_no_step_and_paints_few_times(page: Any, canned: dict[str,
     run = canned["64"]
     give(page, first(run, 1))
     before = page.evaluate("stage.store.paints.length")
-    page.evaluate("messages => messages.forEach(m => stage.ingest(m))", [rest(run, i, i + 1) for i in range(1, 40)])
+    page.evaluate(
+        "messages => messages.forEach(m => stage.ingest(m))",
+        [rest(run, i, i + 1) for i in range(1, 40)],
+    )
     settle(page)
     assert page.evaluate("stage.store.paints.length") - before <= 4
     assert at(page) == 39
@@ -242,7 +351,9 @@ def test_totals_are_the_fold_over_the_traces(page: Any, canned: dict[str, Any]) 
     assert totals["tokensPerStep"] == pytest.approx(stats.tokens_per_step)
     assert totals["tokensPerSecond"] == pytest.approx(stats.tokens_per_second)
     assert totals["nodes"] == sum(stats.accepted)
-    assert totals["speedup"] == pytest.approx(run.meta["plain_seconds"] * stats.tokens / stats.total_seconds)
+    assert totals["speedup"] == pytest.approx(
+        run.meta["plain_seconds"] * stats.tokens / stats.total_seconds
+    )
     assert text(page, "[data-total=tokensPerStep] .sq-tile-value") == f"{stats.tokens_per_step:.2f}"
 
 
@@ -256,7 +367,9 @@ def test_a_slow_run_says_slower(page: Any, canned: dict[str, Any]) -> None:
     assert float(tile.locator(".sq-tile-value").inner_text()) < 1
 
 
-def test_the_speed_up_has_its_spread_beside_it_where_there_is_one(page: Any, canned: dict[str, Any]) -> None:
+def test_the_speed_up_has_its_spread_beside_it_where_there_is_one(
+    page: Any, canned: dict[str, Any]
+) -> None:
     """Guards a speed-up given as if it had no error; files of earlier versions hold no spread and open all the same."""
     run = canned["64"]
     unit = page.locator("[data-total=speedup] .sq-tile-unit")
@@ -271,27 +384,47 @@ def test_the_speed_up_has_its_spread_beside_it_where_there_is_one(page: Any, can
     assert unit.inner_text() == "× recorded"  # the range is the whole run's, and so is the verdict
     assert page.locator("[data-total=speedup]").get_attribute("data-verdict") == ""
     watch(page, {**run, "meta": {**run["meta"], "plain_spread": spread}}, LAST)
-    assert page.evaluate("[...document.querySelectorAll('.sq-tile')].filter(e => e.scrollWidth > e.clientWidth + 1).length") == 0
+    assert (
+        page.evaluate(
+            "[...document.querySelectorAll('.sq-tile')].filter(e => e.scrollWidth > e.clientWidth + 1).length"
+        )
+        == 0
+    )
 
 
-def test_the_range_of_a_races_lane_says_where_it_comes_from(page: Any, canned: dict[str, Any]) -> None:
-    run, tile = canned["64"], page.locator("[data-total=speedup]")
-    meta = {**run["meta"], "plain_spread": [run["meta"]["plain_seconds"] * share for share in (0.9, 1.2)]}
+def test_the_range_of_a_races_lane_says_where_it_comes_from(
+    page: Any, canned: dict[str, Any]
+) -> None:
+    run = canned["64"]
+    tile = page.locator("[data-total=speedup]")
+    meta = {
+        **run["meta"],
+        "plain_spread": [run["meta"]["plain_seconds"] * share for share in (0.9, 1.2)],
+    }
     watch(page, {**run, "meta": meta}, LAST)
-    assert tile.get_attribute("title").startswith("Held against a short plain run of the same prompt, timed after the run: ")
+    assert tile.get_attribute("title").startswith(
+        "Held against a short plain run of the same prompt, timed after the run: "
+    )
     watch(page, {**run, "meta": {**meta, "plain_lane": True}}, LAST)
     assert tile.get_attribute("title").startswith("Held against the plain lane of the same race: ")
 
 
-def test_a_spread_that_includes_one_is_no_clear_difference(page: Any, canned: dict[str, Any]) -> None:
+def test_a_spread_that_includes_one_is_no_clear_difference(
+    page: Any, canned: dict[str, Any]
+) -> None:
     """Guards a win or a loss that is claimed by its colour where the range of the speed-up leaves both open."""
     run = canned["64"]
     watch(page, run, LAST)
-    plain = run["meta"]["plain_seconds"] / page.evaluate("stage.store.totals().speedup")  # makes the speed-up 1
+    # makes the speed-up 1
+    plain = run["meta"]["plain_seconds"] / page.evaluate("stage.store.totals().speedup")
     tile = page.locator("[data-total=speedup]")
     for by, verdict in ((1.1, "even"), (0.9, "even"), (1.5, "faster"), (0.6, "slower")):
         seconds = plain * by
-        meta = {**run["meta"], "plain_seconds": seconds, "plain_spread": [seconds * 0.8, seconds * 1.2]}
+        meta = {
+            **run["meta"],
+            "plain_seconds": seconds,
+            "plain_spread": [seconds * 0.8, seconds * 1.2],
+        }
         watch(page, {**run, "meta": meta}, LAST)
         assert tile.get_attribute("data-verdict") == verdict
         assert ("no clear difference" in tile.inner_text().lower()) == (verdict == "even")
@@ -316,12 +449,16 @@ def test_every_node_shows_its_state(page: Any, canned: dict[str, Any], name: str
     run = canned[name]
     for i in (0, 3, len(run["steps"]) - 1):
         watch(page, run, i)
-        shown = page.evaluate("[...document.querySelectorAll('.sq-n[data-node]')].sort((a, b) => a.dataset.node - b.dataset.node)"
-                              ".map(g => g.dataset.s)")
+        shown = page.evaluate(
+            "[...document.querySelectorAll('.sq-n[data-node]')].sort((a, b) => a.dataset.node - b.dataset.node)"
+            ".map(g => g.dataset.s)"
+        )
         assert shown == states(run, run["steps"][i])
         last = run["steps"][i]["path"][-1]
         leaf = last not in run["trees"][run["steps"][i]["tree"]]
-        assert page.locator(".sq-n[data-key=bonus]").get_attribute("data-s") == ("bonus" if leaf else "correction")
+        assert page.locator(".sq-n[data-key=bonus]").get_attribute("data-s") == (
+            "bonus" if leaf else "correction"
+        )
 
 
 def test_no_pill_touches_another_at_128_nodes(page: Any, canned: dict[str, Any]) -> None:
@@ -348,17 +485,24 @@ def test_long_tokens_are_cut_and_told_in_full(page: Any, canned: dict[str, Any])
     assert text(page, "[data-part=card-token]") == piece.replace(" ", "·")
 
 
-@pytest.mark.parametrize("parents", [[-1, *range(11)], [-1, *range(7)], [-1, 0, 0, 0, 1, 1], [-1, *[0] * 9]],
-                         ids=["deep", "chain", "small", "wide"])
+@pytest.mark.parametrize(
+    "parents",
+    [[-1, *range(11)], [-1, *range(7)], [-1, 0, 0, 0, 1, 1], [-1, *[0] * 9]],
+    ids=["deep", "chain", "small", "wide"],
+)
 def test_numbers_below_tokens_touch_nothing(page: Any, parents: list[int]) -> None:
     """Guards p and q in narrow columns: no label reaches the next column's, another token, or the target's own line."""
     run = made(parents)
     step = run["steps"][0]
-    step["q"], step["p"] = [None, *[0.0088] * (len(parents) - 1)], [None, *[0.0044] * (len(parents) - 1)]
+    step["q"], step["p"] = (
+        [None, *[0.0088] * (len(parents) - 1)],
+        [None, *[0.0044] * (len(parents) - 1)],
+    )
     for width in (1280, 1920):
         page.set_viewport_size({"width": width, "height": 1080})
         give(page, {**run, "run": f"made-{width}"})
-        assert page.evaluate("""() => {
+        assert (
+            page.evaluate("""() => {
           const box = e => e.getBoundingClientRect(), found = [];
           const shown = name => [...document.querySelectorAll('.sq-n ' + name)].filter(e => e.textContent && box(e).width);
           const notes = shown('.sq-n-sub'), others = [...notes, ...document.querySelectorAll('.sq-n rect')];
@@ -369,20 +513,31 @@ def test_numbers_below_tokens_touch_nothing(page: Any, parents: list[int]) -> No
             if (note !== other && wide > 0.5 && high > 2) found.push([note.textContent, other.textContent, wide, high]);
           }
           return found;
-        }""") == []
+        }""")
+            == []
+        )
 
 
 def test_text_at_128_nodes_can_be_read(page: Any, canned: dict[str, Any]) -> None:
     """Guards against a tree squeezed until its type is too small: at least 9 pixels, and nothing beyond the panel's sides."""
     watch(page, canned["128"], 4)
-    assert page.evaluate("Math.min(...[...document.querySelectorAll('.sq-n-text')].map(t => +t.getAttribute('font-size')))") >= 9
+    assert (
+        page.evaluate(
+            "Math.min(...[...document.querySelectorAll('.sq-n-text')].map(t => +t.getAttribute('font-size')))"
+        )
+        >= 9
+    )
     box = page.locator(".sq-tree-scroll").bounding_box()
-    assert all(box["x"] <= pill["x"] and pill["x"] + pill["w"] <= box["x"] + box["width"] for pill in page.evaluate(PILLS))
+    assert all(
+        box["x"] <= pill["x"] and pill["x"] + pill["w"] <= box["x"] + box["width"]
+        for pill in page.evaluate(PILLS)
+    )
 
 
 def test_focus_is_the_default_for_a_large_tree(page: Any, canned: dict[str, Any]) -> None:
     """Guards focus mode: path and trials drawn, the rest folded, folds that open, F that goes to all nodes and back."""
-    run, i = canned["512"], 4
+    run = canned["512"]
+    i = 4
     watch(page, run, i)
     keys = {pill["key"] for pill in page.evaluate(PILLS)}
     step = run["steps"][i]
@@ -403,15 +558,24 @@ def test_focus_is_the_default_for_a_large_tree(page: Any, canned: dict[str, Any]
 
 def test_search_finds_and_unfolds(page: Any, canned: dict[str, Any]) -> None:
     """Guards search: '/' opens it, keys typed there steer nothing, Enter brings a folded hit into the picture."""
-    run, i = canned["512"], 2
+    run = canned["512"]
+    i = 2
     watch(page, run, i)
     wanted = run["pieces"][str(run["steps"][i]["tokens"][-1])].strip()
     page.keyboard.press("/")
     page.keyboard.type(wanted)
     settle(page)
-    hits = [t for t in (*run["steps"][i]["tokens"], run["steps"][i]["bonus"]) if wanted.lower() in run["pieces"][str(t)].lower()]
+    hits = [
+        t
+        for t in (*run["steps"][i]["tokens"], run["steps"][i]["bonus"])
+        if wanted.lower() in run["pieces"][str(t)].lower()
+    ]
     assert text(page, ".sq-hits") == f"{len(hits)} of 512"
-    places = [node for node, token in enumerate(run["steps"][i]["tokens"]) if wanted.lower() in run["pieces"][str(token)].lower()]
+    places = [
+        node
+        for node, token in enumerate(run["steps"][i]["tokens"])
+        if wanted.lower() in run["pieces"][str(token)].lower()
+    ]
     assert page.locator(".sq-mini-hits").get_attribute("d").count("M") == len(places) > 0
     assert at(page) == i
     for _ in hits:
@@ -427,7 +591,8 @@ def test_search_finds_and_unfolds(page: Any, canned: dict[str, Any]) -> None:
 
 def test_hover_previews_click_pins_escape_lets_go(page: Any, canned: dict[str, Any]) -> None:
     """Guards the inspector: which of pointer, pin and decisive trial it explains."""
-    run, i = canned["128"], 4
+    run = canned["128"]
+    i = 4
     watch(page, run, i)
     piece = lambda node: run["pieces"][str(run["steps"][i]["tokens"][node])].replace(" ", "·")  # noqa: E731
     node = page.locator(".sq-n[data-node='60']")
@@ -468,7 +633,9 @@ LIGHTS = """() => {
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_the_shades_of_heat_can_be_told_apart_and_read_on(page: Any, canned: dict[str, Any], dark: bool) -> None:
+def test_the_shades_of_heat_can_be_told_apart_and_read_on(
+    page: Any, canned: dict[str, Any], dark: bool
+) -> None:
     """Guards the heat layer in dark mode: neighbouring shades differ in lightness, and tokens on them have enough contrast."""
     page.evaluate("dark => document.body.classList.toggle('dark', dark)", dark)
     page.evaluate(LIGHTS)
@@ -483,7 +650,9 @@ def test_the_shades_of_heat_can_be_told_apart_and_read_on(page: Any, canned: dic
       const [ground, ink] = ['rect', 'text'].map(name => getComputedStyle(g.querySelector(name)).fill);
       return {ground, ink: contrast(ground, ink)};
     })""")
-    between = [page.evaluate("([a, b]) => contrast(a.ground, b.ground)", pair) for pair in pairwise(shown)]
+    between = [
+        page.evaluate("([a, b]) => contrast(a.ground, b.ground)", pair) for pair in pairwise(shown)
+    ]
     assert min(between) > 1.25, between
     assert min(one["ink"] for one in shown) >= 4.5, shown
 
@@ -492,8 +661,11 @@ def test_the_shades_of_heat_can_be_told_apart_and_read_on(page: Any, canned: dic
 def test_a_thousand_nodes(page: Any, shape: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Guards size: 1,024 nodes in three shapes are drawn in both modes. Times are printed for those who watch, not judged."""
     n = 1024
-    tree = {"wide": Tree((-1, *[0] * 64, *(1 + i // 15 for i in range(959)))), "chain": Tree.chain(n),
-            "mixed": Tree((-1, *(i // 3 for i in range(n - 1))))}[shape]
+    tree = {
+        "wide": Tree((-1, *[0] * 64, *(1 + i // 15 for i in range(959)))),
+        "chain": Tree.chain(n),
+        "mixed": Tree((-1, *(i // 3 for i in range(n - 1)))),
+    }[shape]
     trials = [[c, 0.1, 0.5, 0.9, False, 0.4] for c in tree.children[0]]
     give(page, made(list(tree.parents), trials=trials))
     drawn = {}
@@ -502,7 +674,10 @@ def test_a_thousand_nodes(page: Any, shape: str, capsys: pytest.CaptureFixture[s
         settle(page)
         drawn[mode] = len(page.evaluate(PILLS))
         with capsys.disabled():
-            print(f"\n  {shape}, {n} nodes, {mode}: first paint {max(page.evaluate('stage.store.paints')):.0f} ms", end="")
+            print(
+                f"\n  {shape}, {n} nodes, {mode}: first paint {max(page.evaluate('stage.store.paints')):.0f} ms",
+                end="",
+            )
     assert drawn["all"] == n + 1
     assert drawn["focus"] <= 40
 
@@ -516,7 +691,10 @@ def test_text_carries_its_origin_and_leads_to_its_step(page: Any, canned: dict[s
     watch(page, run, 10)
     drafted = sum(min(len(step["emitted"]), len(step["path"]) - 1) for step in run["steps"])
     assert page.locator("[data-part=flow] .sq-tok-draft").count() == drafted
-    assert page.locator("[data-part=flow] .sq-tok-own").count() == sum(len(step["emitted"]) for step in run["steps"]) - drafted
+    assert (
+        page.locator("[data-part=flow] .sq-tok-own").count()
+        == sum(len(step["emitted"]) for step in run["steps"]) - drafted
+    )
     shown = page.locator("[data-part=flow]").evaluate("e => e.textContent.replaceAll('⏎', '')")
     assert shown == "".join("".join(step["text"]) for step in run["steps"])
     page.locator("[data-step='2'] .sq-tok").first.click()
@@ -527,19 +705,29 @@ def test_text_carries_its_origin_and_leads_to_its_step(page: Any, canned: dict[s
 def test_spaces_stay_spaces_in_the_text_and_are_marked_in_the_tree(page: Any) -> None:
     """Guards against a token of spaces alone that looks like a dot while the spaces of other tokens do not."""
     for i, piece in enumerate((" ", "    ", " a b")):
-        give(page, {**made([-1, 0], piece, [[1, 0.5, 0.5, 0.2, True, None]], [0, 1]), "run": f"made-{i}"})
+        give(
+            page,
+            {**made([-1, 0], piece, [[1, 0.5, 0.5, 0.2, True, None]], [0, 1]), "run": f"made-{i}"},
+        )
         assert page.locator("[data-part=flow]").evaluate("e => e.textContent") == piece * 2
         assert page.locator(".sq-n[data-node='1'] text").first.text_content().startswith("·")
         assert text(page, "[data-part=card-token]").startswith("·")
 
 
-ENDS = [("stopped", "stopped", "Run stopped"), ("time", "time limit reached", "Run stopped at its time limit"),
-        ("length", "token limit reached", "Run finished at its token limit"), ("paused", "paused", "Run paused"),
-        ("eos", "end of text", "Run finished at the end of text"), ("broken", "broken off", "Run broken off")]
+ENDS = [
+    ("stopped", "stopped", "Run stopped"),
+    ("time", "time limit reached", "Run stopped at its time limit"),
+    ("length", "token limit reached", "Run finished at its token limit"),
+    ("paused", "paused", "Run paused"),
+    ("eos", "end of text", "Run finished at the end of text"),
+    ("broken", "broken off", "Run broken off"),
+]
 
 
 @pytest.mark.parametrize(("end", "shown", "spoken"), ENDS, ids=[end for end, *_ in ENDS])
-def test_the_end_of_a_run_is_given_its_reason(page: Any, canned: dict[str, Any], end: str, shown: str, spoken: str) -> None:
+def test_the_end_of_a_run_is_given_its_reason(
+    page: Any, canned: dict[str, Any], end: str, shown: str, spoken: str
+) -> None:
     """Guards against a stopped run that is called finished, to the eye and to a screen reader."""
     give(page, first(canned["64"], 3))
     assert text(page, "[data-part=end]") == ""
@@ -552,33 +740,46 @@ def test_the_end_of_a_run_is_given_its_reason(page: Any, canned: dict[str, Any],
 
 def test_the_end_of_a_file_is_read_from_its_last_step(page: Any, canned: dict[str, Any]) -> None:
     run = canned["16"]
-    watch(page, {**run, "steps": [*run["steps"][:-1], {**run["steps"][-1], "finish": "eos"}]}, len(run["steps"]) - 1)
+    watch(
+        page,
+        {**run, "steps": [*run["steps"][:-1], {**run["steps"][-1], "finish": "eos"}]},
+        len(run["steps"]) - 1,
+    )
     assert text(page, "[data-part=end]") == "end of text"
     watch(page, run, len(run["steps"]) - 1)
     assert text(page, "[data-part=end]") == "stopped"
 
 
-def test_what_is_left_of_a_character_stands_at_the_end_until_it_is_complete(page: Any, canned: dict[str, Any]) -> None:
+def test_what_is_left_of_a_character_stands_at_the_end_until_it_is_complete(
+    page: Any, canned: dict[str, Any]
+) -> None:
     give(page, first(canned["64"], 3, done=True, end="paused", tail="\ufffd"))
     assert text(page, "[data-part=tail]") == "\ufffd"
     give(page, rest(canned["64"], 3, 4))
     assert text(page, "[data-part=tail]") == ""
 
 
-def test_the_runs_own_prompt_is_shown_and_told_from_the_forms(page: Any, canned: dict[str, Any]) -> None:
+def test_the_runs_own_prompt_is_shown_and_told_from_the_forms(
+    page: Any, canned: dict[str, Any]
+) -> None:
     """Guards against a recorded run taken for an answer to what stands in the form."""
     run = canned["16"]
     watch(page, run, 2)
     assert run["meta"]["prompt"] in text(page, "[data-part=asked]")
     assert "form" not in text(page, "[data-part=asked]")
     for prompt, other in ((run["meta"]["prompt"] + " ", True), (run["meta"]["prompt"], False)):
-        page.evaluate("prompt => { stage.stage.text.formPrompt = () => prompt; stage.store.changed(); }", prompt)
+        page.evaluate(
+            "prompt => { stage.stage.text.formPrompt = () => prompt; stage.store.changed(); }",
+            prompt,
+        )
         settle(page)
         assert ("not the form’s" in text(page, "[data-part=asked]")) is other
 
 
 @pytest.mark.parametrize("button", ["[data-act=next]", "[data-part=heat]", "[data-part=all]"])
-def test_space_after_a_click_plays_and_after_the_tab_key_presses(page: Any, canned: dict[str, Any], button: str) -> None:
+def test_space_after_a_click_plays_and_after_the_tab_key_presses(
+    page: Any, canned: dict[str, Any], button: str
+) -> None:
     """Guards against a space that presses the last used button once more; for those without a pointer it must."""
     watch(page, canned["64"], 10)
     page.click(button)
@@ -597,17 +798,28 @@ def test_space_after_a_click_plays_and_after_the_tab_key_presses(page: Any, cann
 def test_run_and_stop_have_keys(page: Any, canned: dict[str, Any]) -> None:
     """Guards which keys run and stop: anywhere but in the search field and the help, and Escape lets go of a pin first."""
     watch(page, canned["64"], 10)
-    page.evaluate("() => { window.done = [];"
-                  " stage.stage.keys.page = {run: () => done.push('run'), stop: () => done.push('stop')};"
-                  " for (const tag of ['textarea', 'input']) document.body.append(document.createElement(tag)); }")
+    page.evaluate(
+        "() => { window.done = [];"
+        " stage.stage.keys.page = {run: () => done.push('run'), stop: () => done.push('stop')};"
+        " for (const tag of ['textarea', 'input']) document.body.append(document.createElement(tag)); }"
+    )
     said = lambda: page.evaluate("done.splice(0)")  # noqa: E731
-    for key, wanted in (("Control+Enter", ["run"]), ("Meta+Enter", ["run"]), ("Enter", []), ("Escape", ["stop"])):
+    for key, wanted in (
+        ("Control+Enter", ["run"]),
+        ("Meta+Enter", ["run"]),
+        ("Enter", []),
+        ("Escape", ["stop"]),
+    ):
         page.keyboard.press(key)
         assert said() == wanted, key
     page.evaluate("stage.store.set({pin: 1})")
     page.keyboard.press("Escape")
     assert (said(), page.evaluate("stage.store.pin")) == ([], None)
-    for place, wanted in (("body > textarea", ["run", "stop"]), ("body > input", ["run"]), ("[data-part=search]", [])):
+    for place, wanted in (
+        ("body > textarea", ["run", "stop"]),
+        ("body > input", ["run"]),
+        ("[data-part=search]", []),
+    ):
         page.locator(place).focus()
         page.keyboard.press("Control+Enter")
         page.keyboard.press("Escape")
@@ -650,7 +862,10 @@ def test_nothing_moves_by_itself_while_steps_come(page: Any, canned: dict[str, A
     give(page, rest(canned["64"], 5, 9))
     page.wait_for_timeout(400)
     assert page.locator(".sq-stage.is-live").count() == 1
-    assert page.evaluate("document.getAnimations().filter(one => one.playState === 'running').length") == 0
+    assert (
+        page.evaluate("document.getAnimations().filter(one => one.playState === 'running').length")
+        == 0
+    )
 
 
 def test_live_lets_go_and_takes_hold_again(page: Any, canned: dict[str, Any]) -> None:
@@ -670,11 +885,14 @@ def test_track_and_bars_seek(page: Any, canned: dict[str, Any]) -> None:
     """Guards the two time lines: a click lands on the step under the pointer; the bars show each phase's own time."""
     run = canned["128"]
     watch(page, run, 0)
-    box, count = page.locator("[data-part=track]").bounding_box(), len(run["steps"])
+    box = page.locator("[data-part=track]").bounding_box()
+    count = len(run["steps"])
     page.mouse.click(box["x"] + box["width"] * 20.5 / count, box["y"] + 10)
     assert at(page) == 20
     assert page.locator("[data-part=track]").get_attribute("aria-valuenow") == "21"
-    assert f"{run['steps'][20]['seconds']['draft'] * 1000:.1f} ms" in text(page, "[data-part=bar-values]")
+    assert f"{run['steps'][20]['seconds']['draft'] * 1000:.1f} ms" in text(
+        page, "[data-part=bar-values]"
+    )
     bars = page.locator(".sq-bars-box")
     bars.click(position={"x": 46 + (bars.bounding_box()["width"] - 56) * 7.5 / count, "y": 60})
     assert at(page) == 7
@@ -692,12 +910,15 @@ def test_the_tree_can_be_walked_by_keyboard(page: Any, canned: dict[str, Any]) -
     page.keyboard.press("Enter")
     assert page.evaluate("stage.store.pin") == 1
     assert at(page) == 3
-    names = page.evaluate("[...document.querySelectorAll('.sq-stage button')].filter(b => b.offsetParent)"
-                          ".filter(b => !(b.getAttribute('aria-label') || b.textContent.trim())).length")
+    names = page.evaluate(
+        "[...document.querySelectorAll('.sq-stage button')].filter(b => b.offsetParent)"
+        ".filter(b => !(b.getAttribute('aria-label') || b.textContent.trim())).length"
+    )
     assert names == 0
 
 
 # -- words and safety --------------------------------------------------------------------------------------------------------
+
 
 def test_hostile_text_stays_text(page: Any) -> None:
     """Guards the one rule of markup: no piece of model text becomes an element, runs, or turns the line around."""
@@ -707,10 +928,14 @@ def test_hostile_text_stays_text(page: Any) -> None:
         assert page.evaluate("window.pwned") is None
         assert page.locator(".sq-stage :is(img, script, iframe, a)").count() == 0
         places = ".sq-n-text, .sq-group .sq-tok, [data-part=card-token], .sq-trial-word"
-        shown = page.evaluate("places => [...document.querySelectorAll(places)].map(e => e.textContent)", places)
+        shown = page.evaluate(
+            "places => [...document.querySelectorAll(places)].map(e => e.textContent)", places
+        )
         assert len(shown) == 4 + 1 + 2 + 1 + 2
         assert all(shown) or not piece  # a piece of no text leaves no trace in the running text
-        assert not set("".join(shown).replace("⏎\n", "")) & set("\u202e\u202c\u200b\u200d\n\t\x07\ud800")
+        assert not set("".join(shown).replace("⏎\n", "")) & set(
+            "\u202e\u202c\u200b\u200d\n\t\x07\ud800"
+        )
         if piece.startswith("<img"):
             assert piece in text(page, "[data-part=card-token]")
 
@@ -721,25 +946,66 @@ WORDS = """([temperature, trials, path, node]) => {
   const pieces = new Map([['1', ' r'], ['2', ' a'], ['3', ' b'], ['4', ' c'], ['5', ' d'], ['9', ' z']]);
   return Sequoia.words.why(Sequoia.view(step, topo, pieces, {policy: {temperature}}), node);
 }"""
-YES, NO = [1, 0.5, 0.6, 0.41, True, None], [1, 0.002, 0.31, 0.44, False, 0.7]
+YES = [1, 0.5, 0.6, 0.41, True, None]
+NO = [1, 0.002, 0.31, 0.44, False, 0.7]
 
 
 REASONS = [  # temperature, trials, path, node, what is said
     (1, [YES], [0, 1, 3], 1, "u = 0.41 is below p/q = 0.83, so the token is accepted."),
-    (1, [NO], [0], 1, "At its trial the target gives this token 0.2 %, the draft 31 %; u = 0.44 is above 0.0065: rejected, and "
-                      "the draft’s share is taken out of the target’s law."),
-    (1, [[1, 0.6, 0.5, 0.9, True, None]], [0, 1], 1, "at least the share the draft gives it (60 % against 50 %)"),
+    (
+        1,
+        [NO],
+        [0],
+        1,
+        "At its trial the target gives this token 0.2 %, the draft 31 %; u = 0.44 is above 0.0065: rejected, and "
+        "the draft’s share is taken out of the target’s law.",
+    ),
+    (
+        1,
+        [[1, 0.6, 0.5, 0.9, True, None]],
+        [0, 1],
+        1,
+        "at least the share the draft gives it (60 % against 50 %)",
+    ),
     (1, [[1, 0.0, 0.5, 0.0, False, 1.0]], [0], 1, "u = 0 is not below 0: rejected"),
-    (0, [[1, 1.0, 0.6, 0.41, True, None]], [0, 1], 1, "The target’s own most probable token is exactly this one"),
-    (0, [[1, 0.0, 0.6, 0.41, False, 1.0]], [0], 1, "At temperature 0 only the target’s most probable token"),
+    (
+        0,
+        [[1, 1.0, 0.6, 0.41, True, None]],
+        [0, 1],
+        1,
+        "The target’s own most probable token is exactly this one",
+    ),
+    (
+        0,
+        [[1, 0.0, 0.6, 0.41, False, 1.0]],
+        [0],
+        1,
+        "At temperature 0 only the target’s most probable token",
+    ),
     (1, [[1, 0.5, 0.6, None, True, None]], [0, 1], 1, "The target drew this very token"),
     (1, [YES], [0, 1], 2, "Not tried: an earlier sibling, “·a”, was accepted."),
     (1, [YES], [0, 1], 4, "Never reached: its parent “·b” was not tried"),
-    (1, [NO, [2, 0.1, 0.5, 0.9, False, 0.5]], [0], 4, "Never reached: its parent “·b” was rejected."),
-    (1, [NO, [2, 0.1, 0.5, 0.9, False, 0.5]], [0], "bonus",
-     "All 2 children were rejected: the target corrects with a token from what is left of its law."),
-    (1, [YES, [3, 0.1, 0.5, 0.1, True, None]], [0, 1, 3], "bonus",
-     "All drafted levels were accepted: the target adds one token for free."),
+    (
+        1,
+        [NO, [2, 0.1, 0.5, 0.9, False, 0.5]],
+        [0],
+        4,
+        "Never reached: its parent “·b” was rejected.",
+    ),
+    (
+        1,
+        [NO, [2, 0.1, 0.5, 0.9, False, 0.5]],
+        [0],
+        "bonus",
+        "All 2 children were rejected: the target corrects with a token from what is left of its law.",
+    ),
+    (
+        1,
+        [YES, [3, 0.1, 0.5, 0.1, True, None]],
+        [0, 1, 3],
+        "bonus",
+        "All drafted levels were accepted: the target adds one token for free.",
+    ),
 ]
 
 
@@ -750,7 +1016,9 @@ def test_the_sentence_why(page: Any) -> None:
 
 
 @pytest.mark.parametrize("shade", ["light", "dark"])
-def test_colours_can_be_told_from_their_ground(page: Any, canned: dict[str, Any], shade: str) -> None:
+def test_colours_can_be_told_from_their_ground(
+    page: Any, canned: dict[str, Any], shade: str
+) -> None:
     """Guards legibility: every state's pill text against its pill has a contrast of at least 4.5 to 1, dimmed ones included."""
     page.evaluate("dark => document.body.classList.toggle('dark', dark)", shade == "dark")
     watch(page, canned["128"], 9)
@@ -775,11 +1043,16 @@ def test_nothing_sticks_out(page: Any, canned: dict[str, Any], width: int, heigh
         watch(page, canned[name], 3)
         settle(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert page.evaluate("""() => [...document.querySelectorAll('.sq-panel, .sq-tile-line, .sq-panel-head, .sq-card, dl div')]
-          .filter(e => e.offsetParent && e.scrollWidth > e.clientWidth + 1).map(e => e.className)""") == []
+        assert (
+            page.evaluate("""() => [...document.querySelectorAll('.sq-panel, .sq-tile-line, .sq-panel-head, .sq-card, dl div')]
+          .filter(e => e.offsetParent && e.scrollWidth > e.clientWidth + 1).map(e => e.className)""")
+            == []
+        )
 
 
-def test_painting_times(page: Any, canned: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+def test_painting_times(
+    page: Any, canned: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
     """Prints the time a step takes to paint; asserts only that every step was painted, as clocks on shared machines lie."""
     for name in ("64", "128", "512"):
         watch(page, canned[name])
@@ -791,5 +1064,6 @@ def test_painting_times(page: Any, canned: dict[str, Any], capsys: pytest.Captur
         times = sorted(page.evaluate("stage.store.paints"))
         assert len(times) >= count - 1
         with capsys.disabled():
-            middle, late = times[len(times) // 2], times[int(len(times) * 0.95)]
+            middle = times[len(times) // 2]
+            late = times[int(len(times) * 0.95)]
             print(f"\n  {name} nodes: paint median {middle:.1f} ms, 95 % {late:.1f} ms", end="")

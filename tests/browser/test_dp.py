@@ -16,9 +16,11 @@ from sequoia.algorithm.best_tree import DPTable, dp_table, expected_tokens
 from sequoia.algorithm.tree import Tree
 
 DEMO = CANVAS / "lab" / "dp_demo.html"
-APP_E = (0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043, 0.0035, 0.0026, 0.0025, 0.0021, 0.0016, 0.0014, 0.0010,
-         0.0010, 0.0010, 0.0007, 0.0007, 0.0006, 0.0007, 0.0006, 0.0004, 0.0004, 0.0005, 0.0006, 0.0004, 0.0003, 0.0002, 0.0004,
-         0.0001)
+APP_E =(
+    0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043, 0.0035, 0.0026, 0.0025, 0.0021,
+    0.0016, 0.0014, 0.0010, 0.0010, 0.0010, 0.0007, 0.0007, 0.0006, 0.0007, 0.0006, 0.0004, 0.0004,
+    0.0005, 0.0006, 0.0004, 0.0003, 0.0002, 0.0004, 0.0001,
+)  # fmt: skip
 EXACT = 1e-9
 
 
@@ -55,9 +57,17 @@ def give(page: Any, **state: Any) -> None:
 def told(table: DPTable, n: int, levels: int, b: int) -> str:
     """What the page must say of a cell, made from Python's own split."""
     split = table.split(n, levels, b)
-    rate = "0" if not split.rate else f"{split.rate:.3f}" if split.rate >= 0.0095 else f"{float(f'{split.rate:.2g}'):g}"
-    return (f"T[{n},{levels},{b}] = T[{n - split.nodes},{levels},{b - 1}] ({split.rest:.3f}) + a{b} ({rate}) × "
-            f"best({split.nodes},{levels - 1}) ({split.below:.3f}) = {table.value(n, levels, b):.3f}")
+    rate = (
+        "0"
+        if not split.rate
+        else f"{split.rate:.3f}"
+        if split.rate >= 0.0095
+        else f"{float(f'{split.rate:.2g}'):g}"
+    )
+    return (
+        f"T[{n},{levels},{b}] = T[{n - split.nodes},{levels},{b - 1}] ({split.rest:.3f}) + a{b} ({rate}) × "
+        f"best({split.nodes},{levels - 1}) ({split.below:.3f}) = {table.value(n, levels, b):.3f}"
+    )
 
 
 def vector(rng: random.Random) -> list[float]:
@@ -99,18 +109,25 @@ def test_every_cell_and_split_is_the_planners(page: Any) -> None:
             assert value == pytest.approx(truth, abs=EXACT)
             expected = table.split(n, level, b)
             assert split[:2] == [expected.nodes, expected.branches], (rates, n, level, b)
-            assert split[2:] == pytest.approx([expected.rest, expected.rate, expected.below], abs=EXACT)
+            assert split[2:] == pytest.approx(
+                [expected.rest, expected.rate, expected.below], abs=EXACT
+            )
         tree = Tree(tuple(found["parents"]))
         assert len(tree) == nodes
         assert tree.levels <= levels
         assert len(tree.children[0]) == found["best"]["branches"]
-        assert expected_tokens(tree, acceptance) == pytest.approx(table.best(nodes, levels)[0], abs=EXACT)
+        assert expected_tokens(tree, acceptance) == pytest.approx(
+            table.best(nodes, levels)[0], abs=EXACT
+        )
 
 
 def test_the_papers_figures(page: Any) -> None:
     """Guards the printed digits of the paper's appendix, and that levels stop where one more would change nothing."""
-    found = page.evaluate("""rates => { const table = new Sequoia.DpTable(rates, 128); for (const _ of table.grow());
-      return [table.best(64, table.levels).value, table.best(128, table.levels).value, table.settled, table.levels]; }""", APP_E)
+    found = page.evaluate(
+        """rates => { const table = new Sequoia.DpTable(rates, 128); for (const _ of table.grow());
+      return [table.best(64, table.levels).value, table.best(128, table.levels).value, table.settled, table.levels]; }""",
+        APP_E,
+    )
     assert [f"{value:.3f}" for value in found[:2]] == ["5.917", "6.607"]
     assert found[2] is True
     truth = dp_table(Acceptance(APP_E), 128, found[3] + 5)
@@ -120,26 +137,32 @@ def test_the_papers_figures(page: Any) -> None:
 def test_a_usual_table_is_made_within_a_frame_or_three(page: Any) -> None:
     """128 nodes, 16 branches and the traceback under 50 ms. Guards against a table that grows with the square of what it must;
     the best of 7 counts, so that a busy machine raises no alarm."""
-    best = page.evaluate("""rates => Math.min(...Array.from({length: 7}, () => {
+    best = page.evaluate(
+        """rates => Math.min(...Array.from({length: 7}, () => {
       const start = performance.now(), table = new Sequoia.DpTable(rates, 128);
       for (const _ of table.grow());
       table.trace(128, table.levels, table.best(128, table.levels).branches);
       return performance.now() - start;
-    }))""", APP_E[:16])
+    }))""",
+        APP_E[:16],
+    )
     assert best < 50
 
 
 def test_a_large_table_leaves_the_page_alive(page: Any) -> None:
     """1,024 nodes, 18 levels, 31 branches: in slices, between which the page has its turn, here a timer that ticks on. Guards
     against a table made in one piece, in which it would not tick at all."""
-    ticks, value = page.evaluate("""rates => new Promise(done => {
+    ticks, value = page.evaluate(
+        """rates => new Promise(done => {
       let ticks = 0;
       const clock = setInterval(() => { ticks += 1; }, 1);
       Sequoia.DpTable.work(new Sequoia.DpTable(rates, 1024, 18), {onDone: (table) => {
         clearInterval(clock);
         done([ticks, table.best(1024, 18).value]);
       }});
-    })""", APP_E)
+    })""",
+        APP_E,
+    )
     assert f"{value:.3f}" == "8.609"
     assert ticks >= 5
 
@@ -152,9 +175,16 @@ def test_the_keyboard_walks_the_table_and_every_sentence_is_true(page: Any) -> N
     table = dp_table(Acceptance(APP_E), 128, 12)
     best = table.best(75, 8)[1]
     assert sentence(page) == told(table, 75, 8, best)
-    steps = [("ArrowDown", (75, 8, best + 1)), ("ArrowRight", (76, 8, best + 1)), ("Shift+ArrowRight", (86, 8, best + 1)),
-             ("PageUp", (86, 9, best + 1)), ("PageDown", (86, 8, best + 1)), ("ArrowUp", (86, 8, best)),
-             ("ArrowLeft", (85, 8, best)), ("b", (85, 8, table.best(85, 8)[1]))]
+    steps = [
+        ("ArrowDown", (75, 8, best + 1)),
+        ("ArrowRight", (76, 8, best + 1)),
+        ("Shift+ArrowRight", (86, 8, best + 1)),
+        ("PageUp", (86, 9, best + 1)),
+        ("PageDown", (86, 8, best + 1)),
+        ("ArrowUp", (86, 8, best)),
+        ("ArrowLeft", (85, 8, best)),
+        ("b", (85, 8, table.best(85, 8)[1])),
+    ]
     for key, cell in steps:
         press(page, "dp-grid", key)
         assert sentence(page) == told(table, *cell), key
@@ -166,13 +196,21 @@ def test_a_cell_without_a_tree_says_why(page: Any) -> None:
     """Guards the words and the picture of impossible cells: too few nodes, a root alone, two levels."""
     give(page, rates=[0.5, 0.2, 0.1], n=3, levels=3)
     press(page, "dp-grid", "b", "ArrowDown", "ArrowDown", "ArrowDown")
-    assert sentence(page) == "T[3,3,3]: no such tree, 3 children and the root need at least 4 nodes."
+    assert (
+        sentence(page) == "T[3,3,3]: no such tree, 3 children and the root need at least 4 nodes."
+    )
     assert page.locator("[data-part=dp-use]").is_disabled()
     assert "none" in page.locator("[data-part=dp-tree]").inner_text()
     press(page, "dp-grid", *["ArrowUp"] * 4)
-    assert sentence(page) == "T[3,3,0]: no such tree, a root without children is a tree of 1 node, not 3."
+    assert (
+        sentence(page)
+        == "T[3,3,0]: no such tree, a root without children is a tree of 1 node, not 3."
+    )
     press(page, "dp-grid", "PageDown", "ArrowDown")
-    assert sentence(page) == "T[3,2,1]: no such tree, on 2 levels a root with 1 child makes a tree of exactly 2 nodes."
+    assert (
+        sentence(page)
+        == "T[3,2,1]: no such tree, on 2 levels a root with 1 child makes a tree of exactly 2 nodes."
+    )
     press(page, "dp-grid", "Home", "ArrowUp")
     assert sentence(page) == "T[1,2,0] = 1: the root alone, one token a step."
 
@@ -184,7 +222,9 @@ def test_the_cell_is_the_labs_own_tree_until_another_is_chosen(page: Any) -> Non
         deep = page.evaluate("dp.table.levels")
         table = dp_table(Acceptance(tuple(rates)), 30, deep)
         value, branches = table.best(30, deep)
-        assert value == pytest.approx(dp_table(Acceptance(tuple(rates)), 30, 30).best(30, 30)[0], abs=EXACT)
+        assert value == pytest.approx(
+            dp_table(Acceptance(tuple(rates)), 30, 30).best(30, 30)[0], abs=EXACT
+        )
         assert sentence(page) == told(table, 30, deep, branches)
     page.locator("[data-part=dp-levels]").fill("5")
     give(page, rates=[0.9, 0.05])
@@ -224,7 +264,9 @@ def test_the_traceback_is_walked_cell_by_cell(page: Any) -> None:
         assert sentence(page) == told(table, cell["n"], cell["levels"], cell["b"])
         assert (step["rest"], step["below"]) == (cell["n"] - step["split"]["m"], step["split"]["m"])
         assert page.locator(".dp-step[aria-selected=true]").inner_text().split()[:2] == [
-            str(i + 1), f"T[{cell['n']},{cell['levels']},{cell['b']}]"]
+            str(i + 1),
+            f"T[{cell['n']},{cell['levels']},{cell['b']}]",
+        ]
         seen.add((step["parent"], step["node"]))
         press(page, "dp-walk", "ArrowDown")
     parents = table.tree(24, 6).parents
@@ -237,16 +279,30 @@ def test_the_tree_is_handed_over(page: Any) -> None:
     """Guards the one thing the lab relies on: parents as Python has them, with the cell they belong to."""
     table = dp_table(Acceptance(APP_E), 75, 8)
     page.locator("[data-part=dp-use]").click()
-    assert page.locator("[data-part=dp-use]").inner_text() == "Now the lab’s tree"  # which may be out of sight
+    # which may be out of sight
+    assert page.locator("[data-part=dp-use]").inner_text() == "Now the lab’s tree"
     (chosen,) = page.evaluate("chosen")
     assert chosen["parents"] == list(table.tree(75, 8).parents)
     value, branches = table.best(75, 8)
-    assert chosen["about"] == {"n": 75, "levels": 8, "branches": branches, "tokens": pytest.approx(value, abs=EXACT)}
-    assert page.locator("[data-part=dp-tree-title]").inner_text() == f"75 nodes on 8 levels, {value:.3f} tokens a step"
+    assert chosen["about"] == {
+        "n": 75,
+        "levels": 8,
+        "branches": branches,
+        "tokens": pytest.approx(value, abs=EXACT),
+    }
+    assert (
+        page.locator("[data-part=dp-tree-title]").inner_text()
+        == f"75 nodes on 8 levels, {value:.3f} tokens a step"
+    )
 
 
-@pytest.mark.parametrize(("rates", "words"), [([0.7, 0.4], "1.1"), ([0.5, -0.1], "-0.1"), ([0.5, "x"], "x"), ([], "0 rates")])
-def test_a_bad_vector_is_refused_and_the_table_stays(page: Any, rates: list[Any], words: str) -> None:
+@pytest.mark.parametrize(
+    ("rates", "words"),
+    [([0.7, 0.4], "1.1"), ([0.5, -0.1], "-0.1"), ([0.5, "x"], "x"), ([], "0 rates")],
+)
+def test_a_bad_vector_is_refused_and_the_table_stays(
+    page: Any, rates: list[Any], words: str
+) -> None:
     """Guards against a panel that goes blank, or computes with what cannot be a vector."""
     before = sentence(page)
     give(page, rates=rates)
@@ -276,10 +332,16 @@ INK = """cells => {
 def test_colours_stand_for_regret_gain_and_value(page: Any) -> None:
     """Guards the shades: the darker a cell, the less it loses (regret, within a column), or the more it has (gain and value)."""
     table = dp_table(Acceptance(APP_E), 128, 8)
-    columns = {"regret": [(100, b) for b in (1, 2, 3, 12, 20, 30)], "value": [(n, 30) for n in (32, 48, 64, 96, 120)],
-               "gain": [(n, 30) for n in (36, 48, 64, 96, 120)]}
-    worth = {"regret": lambda n, b: table.value(n, 8, b) - table.best(n, 8)[0], "value": lambda n, b: table.value(n, 8, b),
-             "gain": lambda n, b: table.value(n, 8, b) - table.value(n - 1, 8, b)}
+    columns = {
+        "regret": [(100, b) for b in (1, 2, 3, 12, 20, 30)],
+        "value": [(n, 30) for n in (32, 48, 64, 96, 120)],
+        "gain": [(n, 30) for n in (36, 48, 64, 96, 120)],
+    }
+    worth = {
+        "regret": lambda n, b: table.value(n, 8, b) - table.best(n, 8)[0],
+        "value": lambda n, b: table.value(n, 8, b),
+        "gain": lambda n, b: table.value(n, 8, b) - table.value(n - 1, 8, b),
+    }
     for kind, cells in columns.items():
         page.locator(f".sq-segments [data-key={kind}]").click()
         settle(page)
@@ -292,7 +354,8 @@ def test_colours_stand_for_regret_gain_and_value(page: Any) -> None:
 def test_the_canvas_is_as_sharp_as_the_screen_and_follows_the_theme(sharp: Any) -> None:
     """Guards against a blurred canvas, and against the light ramp left behind in the dark."""
     assert sharp.evaluate("[dp.grid.base.width, dp.grid.base.height]") == sharp.evaluate(
-        "[Math.round(dp.grid.size.w * 2), Math.round(dp.grid.size.h * 2)]")
+        "[Math.round(dp.grid.size.w * 2), Math.round(dp.grid.size.h * 2)]"
+    )
     light = sharp.evaluate(INK, [[100, 2], [100, 20]])
     sharp.evaluate("document.body.classList.add('dark')")
     settle(sharp)
@@ -312,7 +375,9 @@ def test_a_thousand_columns_through_a_window(page: Any) -> None:
     assert window["count"] == 128
     assert window["from"] + window["count"] - 1 == 1024
     truth = dp_table(Acceptance(APP_E), 1024, 8)
-    assert sentence(page) == told(truth, 1024, 8, int(re.match(r"T\[1024,8,(\d+)\]", sentence(page)).group(1)))
+    assert sentence(page) == told(
+        truth, 1024, 8, int(re.match(r"T\[1024,8,(\d+)\]", sentence(page)).group(1))
+    )
 
 
 def test_no_sentence_outgrows_its_line(page: Any) -> None:

@@ -32,7 +32,9 @@ def opened(visit: Visit) -> Callable[..., Page]:
 
 def comes(page: Page) -> None:
     page.get_by_role("tab", name="Hardware").click()
-    page.wait_for_function("document.querySelectorAll('.hw-chart[data-drawn=yes]').length >= 3", timeout=30_000)
+    page.wait_for_function(
+        "document.querySelectorAll('.hw-chart[data-drawn=yes]').length >= 3", timeout=30_000
+    )
 
 
 def board(page: Page, what: str) -> Any:
@@ -45,18 +47,28 @@ def choose(page: Page, menu: str, option: str) -> None:
 
 
 def until(page: Page, true: str, seconds: float = 15) -> None:
-    page.wait_for_function(f"(() => {{ const b = {BOARD}; return {true}; }})()", timeout=seconds * 1000)
+    page.wait_for_function(
+        f"(() => {{ const b = {BOARD}; return {true}; }})()", timeout=seconds * 1000
+    )
 
 
 def test_figures_are_drawn_from_what_the_server_sent(opened: Callable[..., Page]) -> None:
     page = opened()
     assert board(page, "view.profile.label") == "measured"
-    drawn = page.evaluate("[...document.querySelectorAll('.hw-chart[data-drawn=yes]')].map(n => n.data.map(d => d.type))")
+    drawn = page.evaluate(
+        "[...document.querySelectorAll('.hw-chart[data-drawn=yes]')].map(n => n.data.map(d => d.type))"
+    )
     assert drawn[0] == ["heatmap", "scatter"]
-    assert page.locator("#hw-view [data-tile=speedup] .sq-tile-value").inner_text() == f"{board(page, 'view.plan.speedup'):.2f}"
+    assert (
+        page.locator("#hw-view [data-tile=speedup] .sq-tile-value").inner_text()
+        == f"{board(page, 'view.plan.speedup'):.2f}"
+    )
     assert page.locator("#hw-view .hw-dot").count() == board(page, "view.plan.nodes")
     assert page.locator("#hw-view [data-part=why]").inner_text() == board(page, "view.why")
-    assert "No run of this machine yet" in page.locator("#hw-view .hw-figure[data-part=run]").inner_text()
+    assert (
+        "No run of this machine yet"
+        in page.locator("#hw-view .hw-figure[data-part=run]").inner_text()
+    )
     assert page.locator("#hw-view .hw-one[data-label=recorded] td b").count() > 3
 
 
@@ -65,7 +77,9 @@ def test_hovering_a_cell_tells_its_values(opened: Callable[..., Page]) -> None:
     box = page.locator("#hw-view .hw-figure[data-part=heat] .nsewdrag").first.bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + box["height"] * 0.4)
     page.mouse.move(box["x"] + box["width"] * 0.42, box["y"] + box["height"] * 0.42)
-    expect(page.locator("#hw-view .hw-figure[data-part=heat] .hoverlayer")).to_contain_text("tokens in", timeout=20_000)
+    expect(page.locator("#hw-view .hw-figure[data-part=heat] .hoverlayer")).to_contain_text(
+        "tokens in", timeout=20_000
+    )
 
 
 def test_what_if_and_two_curves(opened: Callable[..., Page]) -> None:
@@ -83,14 +97,19 @@ def test_what_if_and_two_curves(opened: Callable[..., Page]) -> None:
     until(page, "b.view.plan.nodes <= 16")
     page.fill("#hw-nodes input", "99999")
     page.press("#hw-nodes input", "Enter")
-    page.locator("#hw-view [data-part=banner]").get_by_text("99999 is not a whole number from 1 to 1024").wait_for(timeout=20_000)
+    page.locator("#hw-view [data-part=banner]").get_by_text(
+        "99999 is not a whole number from 1 to 1024"
+    ).wait_for(timeout=20_000)
     assert board(page, "view.plan.nodes") <= 16
 
 
-def test_nothing_lies_over_a_legend_and_a_zoomed_figure_comes_back(opened: Callable[..., Page]) -> None:
+def test_nothing_lies_over_a_legend_and_a_zoomed_figure_comes_back(
+    opened: Callable[..., Page],
+) -> None:
     """Guards Plotly's own tools, which stood on the legend as soon as the pointer was in the figure."""
     page = opened()
-    figure, range_of = page.locator("#hw-view [data-part=small]"), f"{BOARD}.small.chart.node.layout.xaxis.range"
+    figure = page.locator("#hw-view [data-part=small]")
+    range_of = f"{BOARD}.small.chart.node.layout.xaxis.range"
     whole = page.evaluate(range_of)
     figure.scroll_into_view_if_needed()
     box = figure.locator(".nsewdrag").first.bounding_box()
@@ -112,7 +131,8 @@ def test_nothing_lies_over_a_legend_and_a_zoomed_figure_comes_back(opened: Calla
 def test_words_are_explained_by_pointer_and_by_keyboard(opened: Callable[..., Page]) -> None:
     page = opened()
     assert page.locator("#hw-view .sq-term:not([data-term])").all_inner_texts() == []
-    knee, card = page.get_by_role("button", name="Knee of t(n)"), page.locator(".sq-explains")
+    knee = page.get_by_role("button", name="Knee of t(n)")
+    card = page.locator(".sq-explains")
     knee.focus()
     expect(card).to_contain_text("twice as long as over one")
     page.keyboard.press("Escape")
@@ -140,16 +160,22 @@ def test_a_measurement_moves_and_stops(opened: Callable[..., Page]) -> None:
     page = opened()
     before = board(page, "view.file")
     page.click("#hw-measure")
-    page.wait_for_function("Number(document.querySelector('.hw-stage').dataset.share) >= 2", timeout=30_000)
+    page.wait_for_function(
+        "Number(document.querySelector('.hw-stage').dataset.share) >= 2", timeout=30_000
+    )
     expect(page.locator("#hw-measure")).to_be_disabled()
     page.click("#hw-stop")
-    page.locator("#hw-view [data-part=banner]").get_by_text("the profile that was there is kept").wait_for(timeout=20_000)
+    page.locator("#hw-view [data-part=banner]").get_by_text(
+        "the profile that was there is kept"
+    ).wait_for(timeout=20_000)
     expect(page.locator("#hw-measure")).to_be_enabled()
     assert board(page, "view.file") == before
     assert page.locator("#hw-view .hw-progress").is_hidden()
 
 
-def test_profiles_are_kept_over_a_reload_exported_and_removed(opened: Callable[..., Page], tmp_path: Path) -> None:
+def test_profiles_are_kept_over_a_reload_exported_and_removed(
+    opened: Callable[..., Page], tmp_path: Path
+) -> None:
     page = opened()
     page.fill("#hw-name input, #hw-name textarea", MARKUP)
     page.click("#hw-save")
@@ -193,7 +219,9 @@ def test_a_kept_profile_is_one_to_plan_with_in_the_lab_at_once(opened: Callable[
     option = "what if: mine (recorded)"
     page.wait_for_function(f"document.querySelector('{times}').textContent.includes('{option}')")
     page.select_option(times, label=option)
-    expect(page.locator("[data-part=whatif-words]")).to_contain_text("nothing of it was measured here")
+    expect(page.locator("[data-part=whatif-words]")).to_contain_text(
+        "nothing of it was measured here"
+    )
     page.get_by_role("tab", name="Hardware").click()
     page.click("#hw-remove")
     until(page, "b.view.profile.label === 'measured'")
@@ -207,14 +235,21 @@ def test_a_run_is_held_against_its_prediction(opened: Callable[..., Page]) -> No
     page.get_by_role("tab", name="Decode").click()
     page.fill("#pg-tokens input", "24")
     page.click("#pg-run")
-    page.wait_for_function("SequoiaPage.view.store.meta.label === 'measured' && SequoiaPage.view.store.done", timeout=60_000)
+    page.wait_for_function(
+        "SequoiaPage.view.store.meta.label === 'measured' && SequoiaPage.view.store.done",
+        timeout=60_000,
+    )
     page.get_by_role("tab", name="Hardware").click()
     until(page, "b.view.run !== null")
-    assert page.locator("#hw-view [data-part=difference]").inner_text() == board(page, "view.run.sentence")
+    assert page.locator("#hw-view [data-part=difference]").inner_text() == board(
+        page, "view.run.sentence"
+    )
     assert page.locator("#hw-view .hw-parts tr").count() == 7
     effects = page.locator("#hw-view .hw-parts td:last-child").all_inner_texts()
     assert effects[:5] == [part[3] for part in board(page, "view.run.parts")]
-    assert all("alone makes" in effect or "predicted" in effect or "hardly" in effect for effect in effects)
+    assert all(
+        "alone makes" in effect or "predicted" in effect or "hardly" in effect for effect in effects
+    )
     assert page.locator("#hw-view .hw-one").first.get_attribute("data-label") == "measured"
 
 
@@ -242,5 +277,7 @@ def test_an_atlas_of_sixteen_depths_is_seen_whole(opened: Callable[..., Page]) -
             sentence: "" }});
         {BOARD}.atlas.show([one(16), one(4)]);
     }}""")
-    hidden = page.evaluate("[...document.querySelectorAll('.hw-atlas-box')].map(b => b.scrollWidth - b.clientWidth)")
+    hidden = page.evaluate(
+        "[...document.querySelectorAll('.hw-atlas-box')].map(b => b.scrollWidth - b.clientWidth)"
+    )
     assert hidden == [0, 0]

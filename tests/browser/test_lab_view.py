@@ -21,7 +21,14 @@ from sequoia import Acceptance, HardwareProfile, Tree, best_plan, best_tree
 from sequoia.algorithm.best_tree import best_first, dp_table, expected_tokens
 from sequoia.measuring.acceptance_by_level import wilson
 from sequoia.planning.plan_for_machine import step_seconds
-from sequoia.saved_files.tree_files import from_node_link, from_paths, to_branching, to_csv, to_node_link, to_paths
+from sequoia.saved_files.tree_files import (
+    from_node_link,
+    from_paths,
+    to_branching,
+    to_csv,
+    to_node_link,
+    to_paths,
+)
 
 DEMO = CANVAS / "lab" / "demo.html"
 PLOTLY = Path(__import__("plotly").__file__).parent / "package_data" / "plotly.min.js"
@@ -64,7 +71,9 @@ def refused(page: Page, field: str) -> str:
     assert typed.get_attribute("aria-invalid") == "true"
     said = page.locator("#" + typed.get_attribute("aria-describedby"))
     assert said.get_attribute("role") == "alert"
-    box, around, window = said.bounding_box(), typed.bounding_box(), page.viewport_size
+    box = said.bounding_box()
+    around = typed.bounding_box()
+    window = page.viewport_size
     assert 0 <= box["y"] <= box["y"] + box["height"] <= window["height"]
     assert abs(box["y"] - around["y"]) < 160
     return said.inner_text()
@@ -82,26 +91,51 @@ def vectors(count: int) -> list[list[float]]:
     rng = random.Random(11)
     made = []
     for i in range(count):
-        raw = [rng.choice([0.0, rng.random(), rng.random() ** 4, 0.25]) for _ in range(rng.randint(1, 9))]
+        raw = [
+            rng.choice([0.0, rng.random(), rng.random() ** 4, 0.25])
+            for _ in range(rng.randint(1, 9))
+        ]
         total = sum(raw) * rng.uniform(1.0, 2.0)
-        made.append([value / total if total else 0.0 for value in (sorted(raw, reverse=True) if i % 3 == 0 else raw)])
+        made.append(
+            [
+                value / total if total else 0.0
+                for value in (sorted(raw, reverse=True) if i % 3 == 0 else raw)
+            ]
+        )
     return made
 
 
 def profile(rng: random.Random) -> HardwareProfile:
     """Times that dip here and there, as measured ones do."""
-    def points(first: float) -> tuple[tuple[int, float, float], ...]:
-        return tuple((n, first * rng.uniform(0.8, 1.4) * (1 + n / 40), 0.0) for n in (1, 2, 5, 16, 48))
 
-    return HardwareProfile("d", "f", "t", "q", 8, points(0.01), points(0.001), "simulated", "2026-01-01", points(0.0004),
-                           level_overhead=rng.uniform(0, 0.001))
+    def points(first: float) -> tuple[tuple[int, float, float], ...]:
+        return tuple(
+            (n, first * rng.uniform(0.8, 1.4) * (1 + n / 40), 0.0) for n in (1, 2, 5, 16, 48)
+        )
+
+    return HardwareProfile(
+        "d",
+        "f",
+        "t",
+        "q",
+        8,
+        points(0.01),
+        points(0.001),
+        "simulated",
+        "2026-01-01",
+        points(0.0004),
+        level_overhead=rng.uniform(0, 0.001),
+    )
 
 
 def test_growth_and_smoothing_are_pythons(page: Page) -> None:
     for given in vectors(40):
         for levels in (None, 2, 4):
-            found = page.evaluate(f"([r, l]) => {{ const e = {P}.smooth(r), g = {P}.bestFirst(e, 60, l);"
-                                  f" return [e, {P}.canonical(g.parents), g.totals]; }}", [given, levels])
+            found = page.evaluate(
+                f"([r, l]) => {{ const e = {P}.smooth(r), g = {P}.bestFirst(e, 60, l);"
+                f" return [e, {P}.canonical(g.parents), g.totals]; }}",
+                [given, levels],
+            )
             even = Acceptance(tuple(given)).smoothed()
             growth = best_first(even, 60, levels)
             assert found[0] == pytest.approx(even.rates, abs=1e-12)
@@ -114,29 +148,38 @@ def test_every_cell_of_the_table_is_pythons_for_any_vector(page: Page) -> None:
     for given in vectors(12):
         for levels in (None, 3, 5):
             at = levels or 24
-            cells = page.evaluate("([r, l, at]) => { const t = Sequoia.DpTable.whole(r, 24, l), all = [];"
-                                  " for (let n = 1; n <= 24; n++) for (let b = 0; b < 24; b++) { const v = t.value(n, at, b);"
-                                  " all.push(Number.isFinite(v) ? v : null); }"
-                                  " return [all, t.trace(24, at, t.best(24, at).branches).parents, t.levels]; }",
-                                  [given, levels, at])
+            cells = page.evaluate(
+                "([r, l, at]) => { const t = Sequoia.DpTable.whole(r, 24, l), all = [];"
+                " for (let n = 1; n <= 24; n++) for (let b = 0; b < 24; b++) { const v = t.value(n, at, b);"
+                " all.push(Number.isFinite(v) ? v : null); }"
+                " return [all, t.trace(24, at, t.best(24, at).branches).parents, t.levels]; }",
+                [given, levels, at],
+            )
             assert cells[2] == 1 if levels is None else cells[2] <= levels
             table = dp_table(Acceptance(tuple(given)), 24, levels)
             for n in range(1, 25):
                 for b in range(24):
-                    found, wanted = cells[0].pop(0), table._column(at, b)[n]
-                    assert found == (None if wanted == float("-inf") else pytest.approx(wanted, abs=1e-9)), (given, n, b)
+                    found = cells[0].pop(0)
+                    wanted = table._column(at, b)[n]
+                    assert found == (
+                        None if wanted == float("-inf") else pytest.approx(wanted, abs=1e-9)
+                    ), (given, n, b)
             tree = Tree.from_parents(cells[1])
-            assert expected_tokens(tree, Acceptance(tuple(given))) == pytest.approx(table.best(24, at)[0], abs=1e-9)
+            assert expected_tokens(tree, Acceptance(tuple(given))) == pytest.approx(
+                table.best(24, at)[0], abs=1e-9
+            )
 
 
 def test_times_and_plans_are_pythons(page: Page) -> None:
     rng = random.Random(3)
     for given in vectors(15):
-        times, grown = profile(rng), [-1, *(rng.randrange(i) for i in range(1, 70))]
+        times = profile(rng)
+        grown = [-1, *(rng.randrange(i) for i in range(1, 70))]
         data = json.loads(times.to_json())
         seconds, plan, roomy = page.evaluate(
             f"([p, r, parents]) => [{P}.stepSeconds(parents, p), {P}.bestPlan(r, p, 80, 9), {P}.bestPlan(r, p, 80, 9, 0.05)]",
-            [data, given, grown])
+            [data, given, grown],
+        )
         assert seconds == pytest.approx(step_seconds(Tree.from_parents(grown), times), abs=1e-12)
         for found, slack in ((plan, 0.0), (roomy, 0.05)):
             wanted = best_plan(Acceptance(tuple(given)), times, 80, 9, slack)
@@ -158,9 +201,17 @@ def test_the_papers_figures_come_out_to_the_printed_digits(low: Page) -> None:
     lines.last.scroll_into_view_if_needed()
     expect(lines.last).not_to_contain_text("…")
     rows = lines.all_inner_texts()
-    assert [row.split()[:4] for row in rows] == [[n, cap, paper, paper] for n, cap, paper in (
-        ("64", "any", "5.917"), ("128", "any", "6.607"), ("256", "any", "7.289"), ("512", "any", "7.968"), ("768", "18", "8.337"),
-        ("1024", "18", "8.609"))]
+    assert [row.split()[:4] for row in rows] == [
+        [n, cap, paper, paper]
+        for n, cap, paper in (
+            ("64", "any", "5.917"),
+            ("128", "any", "6.607"),
+            ("256", "any", "7.289"),
+            ("512", "any", "7.968"),
+            ("768", "18", "8.337"),
+            ("1024", "18", "8.609"),
+        )
+    ]
     assert all("same" in row for row in rows)
 
 
@@ -178,19 +229,32 @@ def test_every_shape_has_exactly_the_nodes_of_the_budget(page: Page) -> None:
 
 
 def test_shapes_that_fit_are_the_named_trees(page: Page) -> None:
-    make = page.evaluate("() => { const s = Sequoia.lab.shapes; return [s.chain(9), s.sequences(21, 4), s.kary(31, 2),"
-                         " s.branching(25, [4, 2, 2])]; }")
-    assert [Tree(tuple(parents)) for parents in make[:3]] == [Tree.chain(9), Tree.sequences(4, 5), Tree.kary(2, 5)]
+    make = page.evaluate(
+        "() => { const s = Sequoia.lab.shapes; return [s.chain(9), s.sequences(21, 4), s.kary(31, 2),"
+        " s.branching(25, [4, 2, 2])]; }"
+    )
+    assert [Tree(tuple(parents)) for parents in make[:3]] == [
+        Tree.chain(9),
+        Tree.sequences(4, 5),
+        Tree.kary(2, 5),
+    ]
     assert Tree(tuple(make[3])).parents == Tree.from_branching([4, 2, 2]).parents[:25]
-    assert Tree.from_parents(page.evaluate("Sequoia.lab.shapes.branching(29, [4, 2, 2])")) == Tree.from_branching([4, 2, 2])
+    assert Tree.from_parents(
+        page.evaluate("Sequoia.lab.shapes.branching(29, [4, 2, 2])")
+    ) == Tree.from_branching([4, 2, 2])
 
 
 def test_ceilings_are_what_the_shapes_come_near_to_and_never_pass(page: Page) -> None:
     given = Acceptance((0.6, 0.1, 0.05))
     put(page, rates=list(given.rates))
-    for name, k, tree in (("chain", None, Tree.chain(200)), ("sequences", 3, Tree.sequences(3, 200)),
-                          ("kary", 2, Tree.kary(2, 10))):
-        ceiling = page.evaluate("([name, k, r]) => Sequoia.lab.shapes.ceiling(name, k, r)", [name, k, list(given.rates)])
+    for name, k, tree in (
+        ("chain", None, Tree.chain(200)),
+        ("sequences", 3, Tree.sequences(3, 200)),
+        ("kary", 2, Tree.kary(2, 10)),
+    ):
+        ceiling = page.evaluate(
+            "([name, k, r]) => Sequoia.lab.shapes.ceiling(name, k, r)", [name, k, list(given.rates)]
+        )
         reached = expected_tokens(tree, given)
         assert reached < ceiling + 1e-9
         assert reached == pytest.approx(ceiling, rel=1e-6 if name != "kary" else 0.05)
@@ -198,7 +262,8 @@ def test_ceilings_are_what_the_shapes_come_near_to_and_never_pass(page: Page) ->
 
 def test_the_table_says_the_size_and_its_figures_are_pythons(page: Page) -> None:
     put(page, rates=[0.6, 0.2, 0.1], n=40, levels=6)
-    even, words = Acceptance((0.6, 0.2, 0.1)), page.locator(".sq-lab-shapes").inner_text()
+    even = Acceptance((0.6, 0.2, 0.1))
+    words = page.locator(".sq-lab-shapes").inner_text()
     assert "exactly 40 nodes" in words
     cells = page.locator('tr[data-shape="best"] td').all_inner_texts()
     tree = best_tree(even, 40, 6)
@@ -208,7 +273,10 @@ def test_the_table_says_the_size_and_its_figures_are_pythons(page: Page) -> None
     assert refused(page, "k-kary") == '"0" is not one whole number from 1 to 1024.'
     say(page, "k-kary", "3")
     assert page.locator(part("k-kary")).get_attribute("aria-invalid") is None
-    assert page.locator('tr[data-shape="kary"] td').nth(1).inner_text() == f"{expected_tokens(complete(40, 3), even):.3f}"
+    assert (
+        page.locator('tr[data-shape="kary"] td').nth(1).inner_text()
+        == f"{expected_tokens(complete(40, 3), even):.3f}"
+    )
 
 
 def complete(n: int, k: int) -> Tree:
@@ -247,7 +315,12 @@ def test_a_typed_rate_out_of_bounds_is_refused_and_nothing_is_lost(page: Page) -
     page.select_option(part("presets"), "flat")
     page.locator('.sq-lab-bar[data-rank="1"]').focus()
     settle(page)
-    for typed, words in (("1.5", "1.5"), ("-0.1", "-0.1"), ("x", 'rate 2: "x"'), ("0.9", "sum to 1.45")):
+    for typed, words in (
+        ("1.5", "1.5"),
+        ("-0.1", "-0.1"),
+        ("x", 'rate 2: "x"'),
+        ("0.9", "sum to 1.45"),
+    ):
         say(page, "rate", typed)
         assert words in refused(page, "rate")
         assert rates(page) == [0.35, 0.2, 0.12, 0.08]
@@ -258,8 +331,11 @@ def test_a_typed_rate_out_of_bounds_is_refused_and_nothing_is_lost(page: Page) -
 
 
 PASTED = [
-    ("[0.5, 0.25]", [0.5, 0.25]), ('{"format": "sequoia-acceptance", "version": 1, "rates": [0.5, 0.1]}', [0.5, 0.1]),
-    ("0.5, 0.2; 0.1", [0.5, 0.2, 0.1]), ("0.5\n0.2\n", [0.5, 0.2]), ("rank,rate\n1,0.5\n2,0.2\n", [0.5, 0.2]),
+    ("[0.5, 0.25]", [0.5, 0.25]),
+    ('{"format": "sequoia-acceptance", "version": 1, "rates": [0.5, 0.1]}', [0.5, 0.1]),
+    ("0.5, 0.2; 0.1", [0.5, 0.2, 0.1]),
+    ("0.5\n0.2\n", [0.5, 0.2]),
+    ("rank,rate\n1,0.5\n2,0.2\n", [0.5, 0.2]),
     ("1,0\r\n2,0\r\n", [0, 0]),
 ]
 
@@ -275,11 +351,17 @@ def test_vectors_are_pasted_as_json_and_csv(page: Page) -> None:
 
 
 REFUSED = [
-    ("", "nothing to read"), ("[0.9, 0.2]", "sum to 1.1"), ("[0.9,", "not JSON"), ('{"a": 1}', "no list of rates"),
+    ("", "nothing to read"),
+    ("[0.9, 0.2]", "sum to 1.1"),
+    ("[0.9,", "not JSON"),
+    ('{"a": 1}', "no list of rates"),
     ("0.5, x", '"x"'),
-    ("[]", "1 to 1024"), ("[null]", "rates[0] = null"), ('["0.5"]', "rates[0] = 0.5; it must be a number"),
+    ("[]", "1 to 1024"),
+    ("[null]", "rates[0] = null"),
+    ('["0.5"]', "rates[0] = 0.5; it must be a number"),
     ("[1e999]", "Infinity"),
-    (json.dumps([0.0] * 1025), "1025 rates"), ("<img src=x onerror=alert(1)>", "<img"),
+    (json.dumps([0.0] * 1025), "1025 rates"),
+    ("<img src=x onerror=alert(1)>", "<img"),
 ]
 
 
@@ -299,7 +381,9 @@ def test_saved_vectors_are_read_by_python(page: Page) -> None:
     page.select_option(part("presets"), "peaked")
     with page.expect_download() as saved:
         page.click('[data-part="acceptance"] button:has-text("JSON")')
-    assert Acceptance.from_json(Path(saved.value.path()).read_text()) == Acceptance((0.9, 0.04, 0.02, 0.01))
+    assert Acceptance.from_json(Path(saved.value.path()).read_text()) == Acceptance(
+        (0.9, 0.04, 0.02, 0.01)
+    )
 
 
 def test_a_power_law_never_sums_to_more_than_one(page: Page) -> None:
@@ -316,8 +400,12 @@ def test_the_fit_and_intervals_are_pythons(page: Page) -> None:
     for given in vectors(8):
         if sum(rate > 0 for rate in given) > 1:
             found = page.evaluate("r => Sequoia.lab.vectors.fitPower(r)", given)
-            assert found == pytest.approx(Acceptance(tuple(given)).fit_power_law(), rel=1e-9, abs=1e-9)
-    assert page.evaluate("Sequoia.lab.vectors.wilson(53, 965)") == pytest.approx(wilson(53, 965), abs=1e-12)
+            assert found == pytest.approx(
+                Acceptance(tuple(given)).fit_power_law(), rel=1e-9, abs=1e-9
+            )
+    assert page.evaluate("Sequoia.lab.vectors.wilson(53, 965)") == pytest.approx(
+        wilson(53, 965), abs=1e-12
+    )
 
 
 # -- the tree --------------------------------------------------------------------------------------------------------------------
@@ -336,13 +424,20 @@ def test_the_budget_grows_one_tree_node_by_node(page: Page) -> None:
     assert "Node 21 adds" in page.inner_text(part("margin"))
     assert page.locator(".sq-n.is-newest:visible").get_attribute("data-node") == "20"
     say(page, "levels", "3")
-    assert Tree.from_parents(page.evaluate(f"{STATE}.parents")) == best_tree(Acceptance((0.6, 0.2, 0.1)), 21, 3)
+    assert Tree.from_parents(page.evaluate(f"{STATE}.parents")) == best_tree(
+        Acceptance((0.6, 0.2, 0.1)), 21, 3
+    )
 
 
 def test_a_budget_out_of_bounds_is_refused(page: Page) -> None:
     before = page.evaluate(f"[{STATE}.n, {STATE}.levels]")
-    for field, value, bound in (("n", "0", "1 to 1024"), ("n", "1025", "1 to 1024"), ("n", "2.5", "1 to 1024"),
-                                ("levels", "1", "2 to 1024"), ("levels", "x", "2 to 1024")):
+    for field, value, bound in (
+        ("n", "0", "1 to 1024"),
+        ("n", "1025", "1 to 1024"),
+        ("n", "2.5", "1 to 1024"),
+        ("levels", "1", "2 to 1024"),
+        ("levels", "x", "2 to 1024"),
+    ):
         say(page, field, value)
         said = refused(page, field)
         assert f'"{value}"' in said
@@ -358,12 +453,16 @@ def test_a_budget_out_of_bounds_is_refused(page: Page) -> None:
 
 def test_a_node_is_explained_with_its_own_operands(page: Page) -> None:
     put(page, rates=[0.5, 0.25], n=8)
-    page.evaluate("document.querySelector('.sq-lab-tree .sq-n[data-node=\"3\"]')"
-                  ".dispatchEvent(new PointerEvent('pointerover', {bubbles: true}))")
+    page.evaluate(
+        "document.querySelector('.sq-lab-tree .sq-n[data-node=\"3\"]')"
+        ".dispatchEvent(new PointerEvent('pointerover', {bubbles: true}))"
+    )
     found = page.inner_text(part("explain"))
     ranks, product = page.evaluate("[made.lab.tree.way(3), made.lab.tree.f[3]]")
     assert f"way {'.'.join(map(str, ranks))}" in found
-    assert float(re.search(r"= ([\d.]+)[;.]", found)[1].rstrip(".")) == pytest.approx(product, rel=1e-3)
+    assert float(re.search(r"= ([\d.]+)[;.]", found)[1].rstrip(".")) == pytest.approx(
+        product, rel=1e-3
+    )
 
 
 def test_a_tree_is_drawn_by_hand_within_the_budget(page: Page) -> None:
@@ -377,8 +476,10 @@ def test_a_tree_is_drawn_by_hand_within_the_budget(page: Page) -> None:
     page.keyboard.press("Enter")
     settle(page)
     assert page.evaluate(f"{STATE}.hand") == [-1, 0, 0, 1]
-    best, own = (expected_tokens(tree, Acceptance((0.6, 0.2, 0.1))) for tree in (best_tree(Acceptance((0.6, 0.2, 0.1)), 4),
-                                                                                  Tree((-1, 0, 0, 1))))
+    best, own = (
+        expected_tokens(tree, Acceptance((0.6, 0.2, 0.1)))
+        for tree in (best_tree(Acceptance((0.6, 0.2, 0.1)), 4), Tree((-1, 0, 0, 1)))
+    )
     said = page.inner_text(part("gap"))
     assert f"{own:.3f} tokens" in said
     assert f"the best tree has {best:.3f}" in said
@@ -419,7 +520,14 @@ INSIDE = """box => { const around = box.getBoundingClientRect();
 def test_nothing_of_a_tree_is_cut_at_its_sides(page: Page, width: int) -> None:
     """Guards the top row, the longest one: its last pills once lay beyond the panel. What cannot fit is said to be there."""
     page.set_viewport_size({"width": width, "height": 800})
-    for key, n in (("paper", 2), ("paper", 64), ("paper", 512), ("flat", 40), ("peaked", 16), ("peaked", 1024)):
+    for key, n in (
+        ("paper", 2),
+        ("paper", 64),
+        ("paper", 512),
+        ("flat", 40),
+        ("peaked", 16),
+        ("peaked", 1024),
+    ):
         page.select_option(part("presets"), key)
         put(page, n=n)
         assert page.eval_on_selector(".sq-lab-scroll", INSIDE) == 0
@@ -449,10 +557,13 @@ def test_nothing_of_a_tree_is_cut_at_its_sides(page: Page, width: int) -> None:
 def test_no_cell_of_the_table_overruns_its_column(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     put(page, n=1024, shown="hand", hand=[-1, 0])
-    over = page.evaluate("[...document.querySelectorAll('.sq-lab-shapes :is(td, th)')].filter((cell) => cell.scrollWidth >"
-                         " cell.clientWidth).map((cell) => cell.textContent)")
+    over = page.evaluate(
+        "[...document.querySelectorAll('.sq-lab-shapes :is(td, th)')].filter((cell) => cell.scrollWidth >"
+        " cell.clientWidth).map((cell) => cell.textContent)"
+    )
     assert over == []
-    table, cell = page.locator(".sq-lab-shapes").bounding_box(), page.locator("td[data-short]").bounding_box()
+    table = page.locator(".sq-lab-shapes").bounding_box()
+    cell = page.locator("td[data-short]").bounding_box()
     assert cell["x"] + cell["width"] <= table["x"] + table["width"]
     assert page.inner_text("td[data-short]") == "2 of 1024 nodes drawn: not compared"
 
@@ -470,12 +581,16 @@ def test_512_and_1024_nodes_stay_readable_and_quick(page: Page) -> None:
     page.select_option(part("presets"), "paper")
     for n in (128, 512, 1024):
         put(page, n=n)
-        took = page.evaluate("async () => { const t = []; for (let i = 0; i < 5; i++) { const start = performance.now();"
-                             " made.lab.editor.move(0, 0.6 + i / 50); "
-                             " await new Promise(f => requestAnimationFrame(() => setTimeout(f)));"
-                             " t.push(performance.now() - start); } return t.sort((a, b) => a - b)[2]; }")
+        took = page.evaluate(
+            "async () => { const t = []; for (let i = 0; i < 5; i++) { const start = performance.now();"
+            " made.lab.editor.move(0, 0.6 + i / 50); "
+            " await new Promise(f => requestAnimationFrame(() => setTimeout(f)));"
+            " t.push(performance.now() - start); } return t.sort((a, b) => a - b)[2]; }"
+        )
         print(f"\n{n} nodes: {took:.0f} ms from a moved bar to a new picture")
-        size = page.evaluate("parseFloat(document.querySelector('.sq-lab-tree .sq-n-text').getAttribute('font-size'))")
+        size = page.evaluate(
+            "parseFloat(document.querySelector('.sq-lab-tree .sq-n-text').getAttribute('font-size'))"
+        )
         assert size >= 9.5
     assert page.locator(".sq-lab-tree .sq-n:visible").count() < 300
     page.fill(part("find"), "1000")
@@ -496,7 +611,8 @@ def test_the_tree_is_zoomed_about_the_pointer_and_dragged(page: Page) -> None:
     assert tree["height"] <= box["height"]
     pill = node(page, 30)
     before = pill.bounding_box()
-    x, y = before["x"] + before["width"] / 2, before["y"] + before["height"] / 2
+    x = before["x"] + before["width"] / 2
+    y = before["y"] + before["height"] / 2
     page.mouse.move(x, y)
     page.keyboard.down("Control")
     for _ in range(6):
@@ -535,18 +651,33 @@ def test_saved_trees_are_pythons_and_come_back(page: Page) -> None:
     assert from_node_link(json.loads(saved(page, "nodelink"))) == tree
     assert json.loads(saved(page, "paths")) == to_paths(tree)
     assert from_paths(json.loads(saved(page, "paths"))) == tree
-    rows, wanted = saved(page, "csv").split("\r\n"), to_csv(tree, given).split("\r\n")
+    rows = saved(page, "csv").split("\r\n")
+    wanted = to_csv(tree, given).split("\r\n")
     assert rows[0] == wanted[0]
     for row, other in zip(rows[1:-1], wanted[1:-1], strict=True):
-        assert list(map(float, row.split(","))) == pytest.approx(list(map(float, other.split(","))), abs=1e-12)
+        assert list(map(float, row.split(","))) == pytest.approx(
+            list(map(float, other.split(","))), abs=1e-12
+        )
     picture = saved(page, "svg")
     assert picture.count("<text") == 45 + 1
-    assert page.evaluate("t => !new DOMParser().parseFromString(t, 'image/svg+xml').querySelector('parsererror')", picture)
+    assert page.evaluate(
+        "t => !new DOMParser().parseFromString(t, 'image/svg+xml').querySelector('parsererror')",
+        picture,
+    )
 
 
 def test_a_branching_list_is_offered_only_where_the_tree_has_that_form(page: Page) -> None:
-    put(page, n=29, kinds={"sequences": None, "kary": None, "branching": [4, 2, 2]}, shown="branching")
-    assert json.loads(saved(page, "branching")) == to_branching(Tree.from_branching([4, 2, 2])) == [4, 2, 2]
+    put(
+        page,
+        n=29,
+        kinds={"sequences": None, "kary": None, "branching": [4, 2, 2]},
+        shown="branching",
+    )
+    assert (
+        json.loads(saved(page, "branching"))
+        == to_branching(Tree.from_branching([4, 2, 2]))
+        == [4, 2, 2]
+    )
     put(page, n=28)
     assert page.locator('option[value="branching"]').is_disabled()
 
@@ -555,21 +686,33 @@ def test_run_sends_the_tree_on_show_in_breadth_first_order(page: Page) -> None:
     put(page, rates=[0.6, 0.2, 0.1], n=30)
     page.click(part("run"))
     name, data = page.evaluate("sent[sent.length - 1]")
-    assert (name, Tree(tuple(data["parents"]))) == ("decode", best_tree(Acceptance((0.6, 0.2, 0.1)), 30))
+    assert (name, Tree(tuple(data["parents"]))) == (
+        "decode",
+        best_tree(Acceptance((0.6, 0.2, 0.1)), 30),
+    )
     page.evaluate("made.ingest({ most: 20 })")
     put(page, n=21)
     assert page.locator(part("run")).is_disabled()
 
 
 def test_every_word_that_promises_an_explanation_has_one_for_the_keyboard_too(page: Page) -> None:
-    page.evaluate("made.ingest({ measurable: true, ways: ['decode', 'levels', 'own', 'text'].map((key) => ({ key, label: key })),"
-                  " prompts: [{ key: 'code', label: 'code' }] })")
+    page.evaluate(
+        "made.ingest({ measurable: true, ways: ['decode', 'levels', 'own', 'text'].map((key) => ({ key, label: key })),"
+        " prompts: [{ key: 'code', label: 'code' }] })"
+    )
     for way in ("levels", "own", "text", "decode"):
         page.select_option(part("count-way"), way)
         assert page.locator(".sq-term:not([data-term])").all_inner_texts() == []
     card = page.locator(".sq-explains")
-    for word, says in (("Regret", "lost by taking this b"), ("Traceback", "takes the last child off"), ("expected", "counts 1"),
-                       ("Ceilings", "never pass"), ("How", "16 children"), ("Medusa", "2401.10774"), ("top-p", "most probable")):
+    for word, says in (
+        ("Regret", "lost by taking this b"),
+        ("Traceback", "takes the last child off"),
+        ("expected", "counts 1"),
+        ("Ceilings", "never pass"),
+        ("How", "16 children"),
+        ("Medusa", "2401.10774"),
+        ("top-p", "most probable"),
+    ):
         term = page.get_by_role("button", name=word, exact=True).first
         term.focus()
         assert says in card.inner_text()
@@ -593,8 +736,13 @@ def test_the_figures_are_drawn_and_follow_light_and_dark(page: Page) -> None:
     light = page.evaluate(colour)
     page.evaluate("document.body.classList.add('dark')")
     page.wait_for_function(f"light => {colour} !== light", arg=light)
-    assert page.evaluate("document.querySelector('.sq-lab-curves .js-plotly-plot')"
-                         ".data.find((one) => one.name.startsWith('Sequoia')).y.at(-1)") > 8
+    assert (
+        page.evaluate(
+            "document.querySelector('.sq-lab-curves .js-plotly-plot')"
+            ".data.find((one) => one.name.startsWith('Sequoia')).y.at(-1)"
+        )
+        > 8
+    )
 
 
 def test_a_tree_from_the_lab_runs_in_the_live_view(visit: Callable[..., Page]) -> None:
@@ -608,10 +756,15 @@ def test_a_tree_from_the_lab_runs_in_the_live_view(visit: Callable[..., Page]) -
     page.evaluate("Sequoia.lab.made.state.set({ n: 13 })")
     wanted = page.evaluate("Sequoia.planner.canonical(Sequoia.lab.made.state.parents)")
     page.click(part("run"))
-    page.wait_for_function("(s => s.meta.label === 'measured' && s.done)(SequoiaPage.view.store)", timeout=30_000)
+    page.wait_for_function(
+        "(s => s.meta.label === 'measured' && s.done)(SequoiaPage.view.store)", timeout=30_000
+    )
     assert page.evaluate("SequoiaPage.view.store.steps.length") > 0
     assert page.evaluate("SequoiaPage.view.store.meta.tree.how") == "given node by node"
-    assert page.evaluate("SequoiaPage.view.store.trees[SequoiaPage.view.store.steps[0].tree].parents") == wanted
+    assert (
+        page.evaluate("SequoiaPage.view.store.trees[SequoiaPage.view.store.steps[0].tree].parents")
+        == wanted
+    )
 
 
 # -- acceptance, measured -------------------------------------------------------------------------------------------------------
@@ -620,18 +773,48 @@ def test_a_tree_from_the_lab_runs_in_the_live_view(visit: Callable[..., Page]) -
 def counted(rates: list[float], visits: int, words: str, depths: int = 1) -> dict[str, Any]:
     """A count as the server sends it (ui/lab.py), the same rates at every depth."""
     accepted = [rate * visits for rate in rates]
-    cells = [[depth, rank, visits, hits, *wilson(hits, visits)] for depth in range(depths) for rank, hits in enumerate(accepted)]
-    atlas = {"name": words, "label": "measured", "temperature": 0.6, "runs": 1, "depths": depths, "ranks": len(rates),
-             "of": [depths, len(rates)], "cells": cells, "all": [cell[2:] for cell in cells[:len(rates)]], "holds": depths < 2,
-             "doubtful": [1, 0], "sentence": "The positional assumption fails here."}
-    return {"count": {"result": {"rates": rates, "accepted": accepted, "visited": visits, "words": words, "temperature": 0.6,
-                                 "top_p": 1, "repetition": 0.1, "unit": "roots", "atlas": atlas}}}
+    cells = [
+        [depth, rank, visits, hits, *wilson(hits, visits)]
+        for depth in range(depths)
+        for rank, hits in enumerate(accepted)
+    ]
+    atlas = {
+        "name": words,
+        "label": "measured",
+        "temperature": 0.6,
+        "runs": 1,
+        "depths": depths,
+        "ranks": len(rates),
+        "of": [depths, len(rates)],
+        "cells": cells,
+        "all": [cell[2:] for cell in cells[: len(rates)]],
+        "holds": depths < 2,
+        "doubtful": [1, 0],
+        "sentence": "The positional assumption fails here.",
+    }
+    return {
+        "count": {
+            "result": {
+                "rates": rates,
+                "accepted": accepted,
+                "visited": visits,
+                "words": words,
+                "temperature": 0.6,
+                "top_p": 1,
+                "repetition": 0.1,
+                "unit": "roots",
+                "atlas": atlas,
+            }
+        }
+    }
 
 
 def test_measuring_asks_for_way_prompts_and_a_typed_text(page: Page) -> None:
-    page.evaluate("made.ingest({ measurable: true, ways: [{ key: 'decode', label: 'on-policy' },"
-                  " { key: 'own', label: 'teacher' }], prompts: [{ key: 'code', label: 'code' },"
-                  " { key: 'typed', label: 'your own text' }] })")
+    page.evaluate(
+        "made.ingest({ measurable: true, ways: [{ key: 'decode', label: 'on-policy' },"
+        " { key: 'own', label: 'teacher' }], prompts: [{ key: 'code', label: 'code' },"
+        " { key: 'typed', label: 'your own text' }] })"
+    )
     assert page.locator(part("count-text")).is_hidden()
     page.select_option(part("count-way"), "own")
     page.select_option(part("count-prompts"), "typed")
@@ -639,7 +822,9 @@ def test_measuring_asks_for_way_prompts_and_a_typed_text(page: Page) -> None:
     page.fill(part("count-temperature"), "0.3")
     page.click(part("measure"))
     assert page.evaluate("sent[sent.length - 1]") == [
-        "count", {"temperature": "0.3", "top_p": "1", "prompts": "typed", "way": "own", "text": "for x in"}]
+        "count",
+        {"temperature": "0.3", "top_p": "1", "prompts": "typed", "way": "own", "text": "for x in"},
+    ]
     assert page.inner_text(part("measure")) == "Stop"
     page.evaluate("made.ingest({ count: { error: 'your text: too long' } })")
     assert refused(page, "count-text") == "Not measured: your text: too long."
@@ -647,7 +832,10 @@ def test_measuring_asks_for_way_prompts_and_a_typed_text(page: Page) -> None:
     page.click(part("measure"))
     assert page.locator(part("count-refused")).is_hidden()
     page.evaluate("made.ingest({ count: { share: 0, words: 'stopped', over: true } })")
-    assert (page.inner_text(part("count-words")), page.inner_text(part("measure"))) == ("stopped", "Measure")
+    assert (page.inner_text(part("count-words")), page.inner_text(part("measure"))) == (
+        "stopped",
+        "Measure",
+    )
 
 
 def test_a_vector_is_called_measured_only_while_it_is_the_measured_one(page: Page) -> None:
@@ -655,9 +843,13 @@ def test_a_vector_is_called_measured_only_while_it_is_the_measured_one(page: Pag
     page.evaluate("message => made.ingest(message)", counted([0.5, 0.25], 40, "code"))
     assert whence(page) == "measured code"
     assert page.inner_text(part("count-words")) == "Last count: code; the vector above."
-    bar, changed = page.locator('.sq-lab-bar[data-rank="1"]'), "changed by hand from measured: code Take back"
+    bar = page.locator('.sq-lab-bar[data-rank="1"]')
+    changed = "changed by hand from measured: code Take back"
     bar.press("ArrowUp")
-    assert (whence(page), page.inner_text(part("count-words"))) == (changed, "Last count: code; changed by hand since.")
+    assert (whence(page), page.inner_text(part("count-words"))) == (
+        changed,
+        "Last count: code; changed by hand since.",
+    )
     say(page, "rate", "0.1")
     assert whence(page) == changed
     bar.press("ArrowDown")
@@ -694,20 +886,35 @@ def test_counts_stand_side_by_side_and_one_of_them_is_planned_with(page: Page) -
     assert whence(page) == "measured code"
     cards.nth(0).get_by_role("button", name="Remove this count").click()
     assert page.locator(part("counted")).count() == 1
-    page.evaluate("message => { for (let i = 0; i < 12; i++) made.ingest(message); }", counted([0.5], 10, "many"))
+    page.evaluate(
+        "message => { for (let i = 0; i < 12; i++) made.ingest(message); }",
+        counted([0.5], 10, "many"),
+    )
     assert page.locator(part("counted")).count() == 8
 
 
 # -- what if, other shapes, undo, pictures --------------------------------------------------------------------------------------
 
-SLOW = HardwareProfile("a slow bus", "f", "t", "q", 1, ((1, 2.0, 0.0),), ((1, 0.001, 0.0),), "recorded", "2026-02-02",
-                       ((1, 0.0, 0.0),))
+SLOW = HardwareProfile(
+    "a slow bus",
+    "f",
+    "t",
+    "q",
+    1,
+    ((1, 2.0, 0.0),),
+    ((1, 0.001, 0.0),),
+    "recorded",
+    "2026-02-02",
+    ((1, 0.0, 0.0),),
+)
 
 
 def test_a_drawn_tree_is_asked_about_on_another_machine(page: Page) -> None:
     """Guards a tree that is lost by asking what it would do elsewhere."""
-    page.evaluate("other => made.ingest({ profiles: [{ key: 'kept:x', name: 'offloading', note: '', profile: other }] })",
-                  json.loads(SLOW.to_json()))
+    page.evaluate(
+        "other => made.ingest({ profiles: [{ key: 'kept:x', name: 'offloading', note: '', profile: other }] })",
+        json.loads(SLOW.to_json()),
+    )
     put(page, rates=[0.6, 0.2, 0.1], hand=[-1, 0, 0, 1], shown="hand")
     before = page.inner_text(part("tile-speedup"))
     page.select_option(part("whatif"), "kept:x")
@@ -716,10 +923,14 @@ def test_a_drawn_tree_is_asked_about_on_another_machine(page: Page) -> None:
     assert page.inner_text(part("tile-speedup")) != before
 
 
-def test_another_profile_chooses_another_tree_at_once_and_says_that_it_was_not_measured_here(page: Page) -> None:
+def test_another_profile_chooses_another_tree_at_once_and_says_that_it_was_not_measured_here(
+    page: Page,
+) -> None:
     here = page.evaluate(f"{STATE}.profile")
-    page.evaluate("other => made.ingest({ profiles: [{ key: 'kept:x', name: 'offloading', note: 'flat', profile: other }] })",
-                  json.loads(SLOW.to_json()))
+    page.evaluate(
+        "other => made.ingest({ profiles: [{ key: 'kept:x', name: 'offloading', note: 'flat', profile: other }] })",
+        json.loads(SLOW.to_json()),
+    )
     put(page, rates=[0.6, 0.2, 0.1], n=10, levels=None)
     page.select_option(part("whatif"), label="what if: offloading (recorded)")
     settle(page)
@@ -729,8 +940,11 @@ def test_another_profile_chooses_another_tree_at_once_and_says_that_it_was_not_m
     assert "nothing of it was measured here" in words
     assert "recorded" in words
     assert "Fastest there" in page.inner_text(part("plan"))
-    page.evaluate("other => made.ingest({ profiles: [{ key: 'new', name: 'new', profile: other },"
-                  " { key: 'kept:x', name: 'offloading', note: '', profile: other }] })", json.loads(SLOW.to_json()))
+    page.evaluate(
+        "other => made.ingest({ profiles: [{ key: 'new', name: 'new', profile: other },"
+        " { key: 'kept:x', name: 'offloading', note: '', profile: other }] })",
+        json.loads(SLOW.to_json()),
+    )
     settle(page)
     assert page.input_value(part("whatif")) == "kept:x"
     page.select_option(part("whatif"), "here")
@@ -750,13 +964,22 @@ def test_published_trees_are_the_papers_own_size_and_are_filled_to_any_other(pag
         tree = Tree.from_parents(given)
         assert (len(tree), tree.levels, len(tree.children[0])) == (size, levels, children)
         for n in (1, 2, 20, size - 1, size, size + 1, 300):
-            filled = page.evaluate("([n, given]) => Sequoia.lab.shapes.filled(n, given)", [n, given])
+            filled = page.evaluate(
+                "([n, given]) => Sequoia.lab.shapes.filled(n, given)", [n, given]
+            )
             Tree.from_parents(filled)
             assert len(filled) == n
             assert filled[:size] == given[:n]
-            assert all(filled.count(node) < 2 for node in range(size, n))  # beyond its end only chains
-    assert page.evaluate("Sequoia.lab.published.eagle.parents") == list(from_paths(
-        [[int(rank) for rank in way] for way in page.evaluate("Sequoia.lab.published.eagle.ways").split()]).parents)
+            # beyond its end only chains
+            assert all(filled.count(node) < 2 for node in range(size, n))
+    assert page.evaluate("Sequoia.lab.published.eagle.parents") == list(
+        from_paths(
+            [
+                [int(rank) for rank in way]
+                for way in page.evaluate("Sequoia.lab.published.eagle.ways").split()
+            ]
+        ).parents
+    )
     sources = page.inner_text(part("sources"))
     for source in ("2401.10774", "2401.15077", "2305.09781", "dynamic tree"):
         assert source in sources
@@ -819,7 +1042,9 @@ def test_all_nodes_are_drawn_and_those_scrolled_to_are_written(page: Page) -> No
     page.get_by_role("button", name="All nodes").click()
     settle(page)
     assert page.locator(".sq-lab-tree .sq-n").count() >= 600
-    last = page.evaluate("[...made.lab.tree.byNode.values()].reduce((low, item) => (item.row > low.row ? item : low)).node")
+    last = page.evaluate(
+        "[...made.lab.tree.byNode.values()].reduce((low, item) => (item.row > low.row ? item : low)).node"
+    )
     assert node(page, last).locator("text").first.text_content() == ""
     page.evaluate("document.querySelector('.sq-lab-scroll').scrollTop = 1e6")
     page.wait_for_timeout(50)
@@ -832,7 +1057,11 @@ def test_all_nodes_are_drawn_and_those_scrolled_to_are_written(page: Page) -> No
         page.evaluate("n => made.lab.tree.goTo(n)", min(number, 599))
         page.wait_for_timeout(50)
         settle(page)
-        words = "root" if not number else page.evaluate("n => Sequoia.lab.share(made.lab.tree.f[n])", number)
+        words = (
+            "root"
+            if not number
+            else page.evaluate("n => Sequoia.lab.share(made.lab.tree.f[n])", number)
+        )
         assert node(page, number).locator("text").first.text_content().split(" ")[0] == words
 
 

@@ -20,9 +20,11 @@ STAGE = "#md-view .md-stage"
 
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakeHub]:
-    base, tokenizer = tmp_path_factory.mktemp("hub"), tiny_tokenizer()
+    base = tmp_path_factory.mktemp("hub")
+    tokenizer = tiny_tokenizer()
     tokenizer.chat_template = CHAT
-    target = tiny_model("qwen3", vocab=30_000)  # nearly all of it pads the vocabulary, so that there is something to transfer
+    # nearly all of it pads the vocabulary, so that there is something to transfer
+    target = tiny_model("qwen3", vocab=30_000)
     with served() as found:
         for name, model in (("big", target), ("small", noisy(target, 0.05))):
             found.models[f"owner/{name}"] = Path(save(model, base / name, tokenizer))
@@ -34,7 +36,12 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakeHub]:
 @pytest.fixture(scope="module")
 def models_app(hub: FakeHub, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     cache = tmp_path_factory.mktemp("cache")
-    app = App(HF_ENDPOINT=hub.url, HF_HUB_CACHE=str(cache), HF_HUB_OFFLINE="0", HF_TOKEN_PATH=str(cache / "none"))
+    app = App(
+        HF_ENDPOINT=hub.url,
+        HF_HUB_CACHE=str(cache),
+        HF_HUB_OFFLINE="0",
+        HF_TOKEN_PATH=str(cache / "none"),
+    )
     app.answer()
     yield app
     printed = app.stop()
@@ -79,7 +86,13 @@ def test_pairs_stand_in_a_table_and_go_into_the_form(opened: Callable[..., Page]
     page = comes(opened())
     assert page.locator(".md-table tr[data-pair]").count() == 7
     row = page.locator("tr[data-pair=llama-2-7b]")
-    for words in ("meta-llama/Llama-2-7b-hf", "6.74 B", "13.7 GB", "Llama 2 Community License", "gated"):
+    for words in (
+        "meta-llama/Llama-2-7b-hf",
+        "6.74 B",
+        "13.7 GB",
+        "Llama 2 Community License",
+        "gated",
+    ):
         assert words in row.inner_text()
     page.get_by_role("button", name="Choose qwen3-8b").click()
     expect(page.locator("#md-pair input")).to_have_value("qwen3-8b")
@@ -97,7 +110,9 @@ def test_the_types_that_run_are_listed_and_can_be_filtered(opened: Callable[...,
     assert page.locator(".md-types [data-type]:visible").count() > 180
 
 
-def test_a_gated_model_says_what_to_do_and_the_former_models_stay(opened: Callable[..., Page]) -> None:
+def test_a_gated_model_says_what_to_do_and_the_former_models_stay(
+    opened: Callable[..., Page],
+) -> None:
     page = comes(opened())
     names(page, "owner/gated", "owner/small")
     page.click("#md-load")
@@ -108,12 +123,17 @@ def test_a_gated_model_says_what_to_do_and_the_former_models_stay(opened: Callab
     assert page.locator(".pg-status").inner_text().startswith("bundled pair")
 
 
-def test_models_are_fetched_stopped_gone_on_with_and_used_by_every_page(opened: Callable[..., Page], hub: FakeHub) -> None:
-    page, other = comes(opened()), opened()
+def test_models_are_fetched_stopped_gone_on_with_and_used_by_every_page(
+    opened: Callable[..., Page], hub: FakeHub
+) -> None:
+    page = comes(opened())
+    other = opened()
     names(page, "owner/big", "owner/small")
     hub.slow = 0.03
     page.click("#md-load")
-    page.wait_for_function("document.querySelector('.md-bar').getAttribute('aria-valuenow') > 30", timeout=60_000)
+    page.wait_for_function(
+        "document.querySelector('.md-bar').getAttribute('aria-valuenow') > 30", timeout=60_000
+    )
     assert re.search(r"of .*[kM]B · .* a second", page.locator(".md-amount").inner_text())
     page.click("#md-stop")
     ended(page, "stopped")
@@ -124,7 +144,9 @@ def test_models_are_fetched_stopped_gone_on_with_and_used_by_every_page(opened: 
     ended(page, "done")
     assert [path for path in hub.asked if "bytes=" in path], "it went on where it was"
     checks = page.locator(".md-checks").inner_text()
-    assert all(what in checks for what in ("tokenizer", "target", "draft", "vocabulary", "chat template"))
+    assert all(
+        what in checks for what in ("tokenizer", "target", "draft", "vocabulary", "chat template")
+    )
     for one in (page, other):
         expect(one.locator(".pg-status")).to_contain_text("big + small pair", timeout=15_000)
     expect(other.locator("#pg-chat")).to_be_visible()

@@ -28,7 +28,9 @@ def store(page: Page, what: str) -> Any:
 
 def until(page: Page, true: str, seconds: float = 20) -> None:
     """Until the store says so, for instance "steps.length > 3"."""
-    page.wait_for_function(f"(() => {{ const s = {STORE}; return {true}; }})()", timeout=seconds * 1000)
+    page.wait_for_function(
+        f"(() => {{ const s = {STORE}; return {true}; }})()", timeout=seconds * 1000
+    )
 
 
 def ready(page: Page) -> None:
@@ -60,7 +62,9 @@ def open_file(page: Page, file: Path) -> None:
     chooser.value.set_files(file)
 
 
-def test_the_page_opens_on_a_recorded_run_while_the_models_load(browser: Any, app: App, visit: Visit) -> None:
+def test_the_page_opens_on_a_recorded_run_while_the_models_load(
+    browser: Any, app: App, visit: Visit
+) -> None:
     """Usable within 15 seconds of the command: here, until the recorded run moves in a browser."""
     page = visit()
     until(page, "s.steps.length > 5 && s.at >= 1")
@@ -90,9 +94,11 @@ def test_messages_are_few_and_steps_come_while_it_runs(visit: Visit) -> None:
     """Guards against a view that shows everything at the end, and against one message a step."""
     page = visit()
     ready(page)
-    page.evaluate("() => { const take = SequoiaPage.view.store.take; window.batches = [];"
-                  "SequoiaPage.view.store.take = function (m, r) { window.batches.push((m.steps || []).length);"
-                  " return take.call(this, m, r); } }")
+    page.evaluate(
+        "() => { const take = SequoiaPage.view.store.take; window.batches = [];"
+        "SequoiaPage.view.store.take = function (m, r) { window.batches.push((m.steps || []).length);"
+        " return take.call(this, m, r); } }"
+    )
     choose(page, "tree", "plain decoding")
     endless(page, tokens=200)
     page.click("#pg-run")
@@ -259,9 +265,12 @@ def test_a_bad_value_is_named_and_the_run_on_screen_stays(visit: Visit) -> None:
     page = visit()
     until(page, "s.steps.length > 5")
     before = store(page, "steps.length")
-    for field, value, says in (("temperature", "9", "Temperature: 9 is not a number from 0 to 5"),
-                               ("tokens", "0", "Tokens at most: 0 is not a whole number from 1 to 4096"),
-                               ("tokens", "2.5", "2.5"), ("temperature", "", "Temperature: nothing is typed")):
+    for field, value, says in (
+        ("temperature", "9", "Temperature: 9 is not a number from 0 to 5"),
+        ("tokens", "0", "Tokens at most: 0 is not a whole number from 1 to 4096"),
+        ("tokens", "2.5", "2.5"),
+        ("temperature", "", "Temperature: nothing is typed"),
+    ):
         enter(page, **{field: value})
         page.click("#pg-run")
         page.locator(".sq-stage").get_by_text(says).first.wait_for(timeout=20_000)
@@ -287,7 +296,8 @@ def test_pop_up_messages_come_one_at_a_time_and_go_with_the_next_action(visit: V
         expect(shown).to_have_text(f"Not run: Temperature: {value} is not a number from 0 to 5")
     page.click("#pg-temperature input")
     expect(shown).to_have_count(0)
-    expect(page.locator("#pg-view [data-part=error]")).to_be_visible()  # it stays in place until the next run
+    # it stays in place until the next run
+    expect(page.locator("#pg-view [data-part=error]")).to_be_visible()
     page.click("#pg-run")
     expect(shown).to_have_count(1)
     page.keyboard.press("Shift")
@@ -300,15 +310,21 @@ def test_looking_into_a_menu_changes_nothing_that_was_typed(visit: Visit) -> Non
     page = visit()
     ready(page)
     asked: list[Any] = []
-    page.on("request", lambda request: CALLED.search(request.url) and asked.append(request.post_data_json["data"]))
+    page.on(
+        "request",
+        lambda request: CALLED.search(request.url) and asked.append(request.post_data_json["data"]),
+    )
     choose(page, "tree", "SpecInfer tree: children by level")
     field = page.locator("#pg-branching input, #pg-branching textarea")
     expect(field).to_have_value("4, 2, 2, 1")
     page.wait_for_function("document.activeElement !== document.querySelector('#pg-tree input')")
     assert asked.count(["branching"]) == 1
     field.fill("3, 1")
-    for leave in (lambda: page.keyboard.press("Tab"), lambda: page.click(".pg-status"),
-                  lambda: page.get_by_role("option", name="SpecInfer tree: children by level").click()):
+    for leave in (
+        lambda: page.keyboard.press("Tab"),
+        lambda: page.click(".pg-status"),
+        lambda: page.get_by_role("option", name="SpecInfer tree: children by level").click(),
+    ):
         with page.expect_response(CALLED) as answer:
             page.click("#pg-tree input")
             leave()
@@ -324,19 +340,24 @@ def test_looking_into_a_menu_changes_nothing_that_was_typed(visit: Visit) -> Non
 def test_markup_typed_by_a_visitor_stays_text(visit: Visit) -> None:
     page = visit()
     ready(page)
-    page.fill("#pg-prompt textarea", "<img src=x onerror=\"window.hit=1\"> ${window.hit=2} {{value}}\n")
+    page.fill(
+        "#pg-prompt textarea", '<img src=x onerror="window.hit=1"> ${window.hit=2} {{value}}\n'
+    )
     enter(page, tokens=8)
     page.click("#pg-run")
     until(page, "s.meta.label === 'measured' && s.done")
     choose(page, "tree", "SpecInfer tree: children by level")
-    expect(page.locator("#pg-tree")).to_contain_text("So many children at every node")  # what comes with it is in the field
+    # what comes with it is in the field
+    expect(page.locator("#pg-tree")).to_contain_text("So many children at every node")
     field = page.locator("#pg-branching input, #pg-branching textarea")
     expect(field).to_have_value("4, 2, 2, 1")
     field.fill("<img src=x onerror=window.hit=3>")
     settle(page)
     expect(field).to_have_value("<img src=x onerror=window.hit=3>")
     page.click("#pg-run")
-    page.get_by_test_id("toast-body").get_by_text("<img src=x onerror=window").first.wait_for(timeout=20_000)
+    page.get_by_test_id("toast-body").get_by_text("<img src=x onerror=window").first.wait_for(
+        timeout=20_000
+    )
     assert page.evaluate("window.hit") is None
 
 
@@ -372,10 +393,14 @@ def test_a_reload_shows_the_run_again(visit: Visit) -> None:
     enter(page, tokens=20)
     page.click("#pg-run")
     until(page, "s.meta.label === 'measured' && s.done")
-    expect(page.locator("#pg-run")).to_be_enabled()  # Gradio's own client complains when a stream is cut off
-    tokens, name = store(page, "steps.map(x => x.emitted).flat()"), store(page, "run")
+    # Gradio's own client complains when a stream is cut off
+    expect(page.locator("#pg-run")).to_be_enabled()
+    tokens = store(page, "steps.map(x => x.emitted).flat()")
+    name = store(page, "run")
     page.reload()
-    page.wait_for_function("window.SequoiaPage && SequoiaPage.view && SequoiaPage.view.store.steps.length > 0")
+    page.wait_for_function(
+        "window.SequoiaPage && SequoiaPage.view && SequoiaPage.view.store.steps.length > 0"
+    )
     assert store(page, "run") == name
     assert store(page, "steps.map(x => x.emitted).flat()") == tokens
 
@@ -421,7 +446,9 @@ def test_scrubber_and_keyboard(visit: Visit) -> None:
     assert store(page, "at") == at
 
 
-def test_space_plays_after_the_pages_own_buttons_and_run_keys_rest_behind_another_tab(visit: Visit) -> None:
+def test_space_plays_after_the_pages_own_buttons_and_run_keys_rest_behind_another_tab(
+    visit: Visit,
+) -> None:
     """Guards against a space that presses the theme's button or a tab once more, and a run begun out of sight."""
     page = visit()
     ready(page)
@@ -462,7 +489,9 @@ def test_presets_and_shapes_fill_the_form(visit: Visit) -> None:
 @pytest.mark.parametrize("dark", [False, True])
 def test_light_dark_narrow_and_wide(visit: Visit, width: int, dark: bool) -> None:
     height = 800 if width == 1280 else 1080
-    page = visit(f"?__theme={'dark' if dark else 'light'}", viewport={"width": width, "height": height})
+    page = visit(
+        f"?__theme={'dark' if dark else 'light'}", viewport={"width": width, "height": height}
+    )
     until(page, "s.steps.length > 5")
     assert page.evaluate("document.body.classList.contains('dark')") is dark
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -470,7 +499,8 @@ def test_light_dark_narrow_and_wide(visit: Visit, width: int, dark: bool) -> Non
     assert tree["y"] < height
     legend = page.locator("[data-part=legend]").bounding_box()
     assert legend["y"] + legend["height"] < height / 2
-    side, stage = page.locator("#pg-side").bounding_box(), page.locator(".sq-stage").bounding_box()
+    side = page.locator("#pg-side").bounding_box()
+    stage = page.locator(".sq-stage").bounding_box()
     assert side["x"] + side["width"] <= stage["x"] + 3
     assert stage["width"] > width * 0.7
     page.click("[data-act=panel]")
@@ -486,7 +516,9 @@ def test_endpoints_answer_nobody_directly(app: App) -> None:
     for name in ("run", "step", "open", "load", "example", "watch"):
         for way in ("run", "api"):
             body = json.dumps({"data": []}).encode()
-            request = urllib.request.Request(f"{app.url}gradio_api/{way}/{name}", body, {"Content-Type": "application/json"})
+            request = urllib.request.Request(
+                f"{app.url}gradio_api/{way}/{name}", body, {"Content-Type": "application/json"}
+            )
             with pytest.raises(urllib.error.HTTPError) as caught:
                 opener.open(request, timeout=5)
             assert caught.value.code == 404

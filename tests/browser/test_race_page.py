@@ -37,7 +37,8 @@ def to_race(page: Page, **values: Any) -> None:
     page.get_by_role("tab", name="Race").click()
     for place in (3, 4):
         page.click(f"#rc-kind-{place} input")
-        page.get_by_role("option", name="no lane").last.click()  # the menu before may still be closing
+        # the menu before may still be closing
+        page.get_by_role("option", name="no lane").last.click()
     for name, value in values.items():
         page.fill(f"#rc-{name} input", str(value))
 
@@ -59,15 +60,20 @@ def test_a_lane_looked_at_keeps_its_numbers(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize("view", ["stage", "race"])
-def test_a_view_that_was_made_too_late_for_its_first_value_asks_for_it(visit: Visit, view: str) -> None:
+def test_a_view_that_was_made_too_late_for_its_first_value_asks_for_it(
+    visit: Visit, view: str
+) -> None:
     page = visit()
     page.get_by_role("tab", name="Race").click()
     until(page, "s.moves.length > 5")
-    asked = page.evaluate("""(view) => new Promise((heard) => {
+    asked = page.evaluate(
+        """(view) => new Promise((heard) => {
         const element = document.createElement("div");
         element.innerHTML = '<div class="sq-stage"></div>';
         SequoiaPage[view](element, { value: "" }, () => {}, () => heard(true), {}, "");
-    })""", view)
+    })""",
+        view,
+    )
     assert asked
 
 
@@ -98,8 +104,10 @@ def test_a_race_from_the_recorded_one_to_a_saved_one(visit: Visit, tmp_path: Pat
     assert f"race={name}" in page.url
     page.locator(".race-lane[data-lane='1'] .race-foot button").click()
     page.locator("#pg-view .sq-stage").wait_for(state="visible")
-    page.wait_for_function("SequoiaPage.view.store.meta.verifier === 'sequoia' && SequoiaPage.view.store.totals("
-                           "SequoiaPage.view.store.last).tokens === 24")
+    page.wait_for_function(
+        "SequoiaPage.view.store.meta.verifier === 'sequoia' && SequoiaPage.view.store.totals("
+        "SequoiaPage.view.store.last).tokens === 24"
+    )
 
 
 def test_what_a_race_costs_can_be_measured(visit: Visit) -> None:
@@ -108,7 +116,11 @@ def test_what_a_race_costs_can_be_measured(visit: Visit) -> None:
     frames, *lanes, stopped = race_cost.measure(page, 24, moves=4)
     assert frames.startswith("frames: ")
     assert [line.split("  ")[0] for line in lanes] == [
-        "Sequoia, sized, Sequoia", "Sequoia, sized, SpecInfer", "Sequoia, sized, top-k match", "k sequences, Sequoia"]
+        "Sequoia, sized, Sequoia",
+        "Sequoia, sized, SpecInfer",
+        "Sequoia, sized, top-k match",
+        "k sequences, Sequoia",
+    ]
     assert all("grew " in line for line in lanes)
     more = int(stopped.split()[1])
     assert stopped.startswith("Stop: ")
@@ -118,7 +130,8 @@ def test_what_a_race_costs_can_be_measured(visit: Visit) -> None:
 def test_keys_race_and_stop_only_where_the_race_is_in_front(visit: Visit) -> None:
     page = visit()
     to_race(page, tokens=2000, temperature=0)
-    page.fill("#rc-prompt textarea", "0 " * 13 + "0")  # goes on for certain, where a sampled text may end after any token
+    # goes on for certain, where a sampled text may end after any token
+    page.fill("#rc-prompt textarea", "0 " * 13 + "0")
     page.click("#rc-prompt textarea")
     page.keyboard.press("Control+Enter")
     until(page, "s.meta.label === 'measured' && s.moves.length > 3")
@@ -140,7 +153,11 @@ def test_a_remedy_goes_into_the_form(visit: Visit) -> None:
     page = visit()
     page.get_by_role("tab", name="Race").click()
     until(page, "s.results.length === 4")
-    race = Opened(RaceLog.from_json(Path(__file__).with_name("race_with_a_remedy.json").read_text(encoding="utf-8")))
+    race = Opened(
+        RaceLog.from_json(
+            Path(__file__).with_name("race_with_a_remedy.json").read_text(encoding="utf-8")
+        )
+    )
     page.evaluate("message => SequoiaPage.raceView.ingest(message)", race.whole())
     page.locator(".race-remedies .sq-btn").first.click()
     page.locator("#rc-view").get_by_text("press Run to race it").wait_for(timeout=20_000)
@@ -158,16 +175,22 @@ def test_no_name_of_a_menu_stands_under_its_arrow(visit: Visit, width: int, them
     """Every name that a lane's menus offer, measured in the page's own face, against the room up to the arrow."""
     page = visit(f"?__theme={theme}", viewport={"width": width, "height": 1080})
     page.get_by_role("tab", name="Race").click()
-    for menu, names in (("kind", [*(shape.name for shape in SHAPES.values()), "no lane"]), ("verifier", VERIFIER.values())):
+    for menu, names in (
+        ("kind", [*(shape.name for shape in SHAPES.values()), "no lane"]),
+        ("verifier", VERIFIER.values()),
+    ):
         page.wait_for_selector(f"#rc-{menu}-3 input")
-        room, widest = page.evaluate("""([id, names]) => {
+        room, widest = page.evaluate(
+            """([id, names]) => {
           const [input, arrow] = ["input", ".icon-wrap"].map((part) => document.querySelector(id + " " + part));
           const style = getComputedStyle(input);
           const pen = document.createElement("canvas").getContext("2d");
           pen.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
           const left = input.getBoundingClientRect().left + parseFloat(style.paddingLeft);
           return [arrow.getBoundingClientRect().left - left, Math.max(...names.map((name) => pen.measureText(name).width))];
-        }""", [f"#rc-{menu}-3", list(names)])
+        }""",
+            [f"#rc-{menu}-3", list(names)],
+        )
         assert widest <= room, (menu, widest, room)
 
 
@@ -180,6 +203,8 @@ def test_labels_of_the_form_are_explained_to_the_tab_key(visit: Visit, form: str
     card = page.locator(".sq-explains")
     expect(card).to_be_hidden()  # who types with the pointer is not covered up
     page.keyboard.press("Tab")
-    expect(card).to_have_text("Only the most probable tokens that together have this share are drawn from; 1 keeps all.")
+    expect(card).to_have_text(
+        "Only the most probable tokens that together have this share are drawn from; 1 keeps all."
+    )
     page.locator(f"#{form}-seed [data-testid=block-info]").hover()
     expect(card).to_contain_text("Fixes the random draws")

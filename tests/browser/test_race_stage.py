@@ -26,43 +26,126 @@ from sequoia.diagnosis.speedup_interval import Spread, spread
 DEMO = CANVAS / "race" / "demo.html"
 PLOTLY = Path(__import__("plotly").__file__).parent / "package_data" / "plotly.min.js"
 MARKUP = "<img src=x onerror=window.hit=1> ${window.hit=2} {{value}} \u202e\u0000"
-LANES: list[dict[str, Any]] = [  # with seconds of a move, tokens of a move at most, nodes of its tree
-    {"name": "Sequoia", "how": "planned", "verifier": "sequoia", "plain": False, "seconds": 0.014, "most": 6, "nodes": 16},
-    {"name": "Plain", "how": "no draft", "verifier": "sequoia", "plain": True, "seconds": 0.006, "most": 1, "nodes": 1},
-    {"name": "Chain", "how": "chain", "verifier": "sequoia", "plain": False, "seconds": 0.013, "most": 3, "nodes": 4},
-    {"name": "Grown", "how": "grown", "verifier": "naive", "plain": False, "seconds": 0.02, "most": 3, "nodes": 8},
+LANES: list[
+    dict[str, Any]
+] = [  # with seconds of a move, tokens of a move at most, nodes of its tree
+    {
+        "name": "Sequoia",
+        "how": "planned",
+        "verifier": "sequoia",
+        "plain": False,
+        "seconds": 0.014,
+        "most": 6,
+        "nodes": 16,
+    },
+    {
+        "name": "Plain",
+        "how": "no draft",
+        "verifier": "sequoia",
+        "plain": True,
+        "seconds": 0.006,
+        "most": 1,
+        "nodes": 1,
+    },
+    {
+        "name": "Chain",
+        "how": "chain",
+        "verifier": "sequoia",
+        "plain": False,
+        "seconds": 0.013,
+        "most": 3,
+        "nodes": 4,
+    },
+    {
+        "name": "Grown",
+        "how": "grown",
+        "verifier": "naive",
+        "plain": False,
+        "seconds": 0.02,
+        "most": 3,
+        "nodes": 8,
+    },
 ]
 Moves = list[dict[str, Any]]
 
 
 def race(lanes: int = 4, tokens: int = 96, plain: bool = True, seed: int = 5) -> dict[str, Any]:
     """A whole recorded race, made up: the lane furthest behind on its clock moves next."""
-    dice, kinds = random.Random(seed), [lane for lane in LANES if plain or not lane["plain"]][:lanes]
-    clocks, done, moves = [0.0] * len(kinds), [0] * len(kinds), []
+    dice = random.Random(seed)
+    kinds = [lane for lane in LANES if plain or not lane["plain"]][:lanes]
+    clocks = [0.0] * len(kinds)
+    done = [0] * len(kinds)
+    moves = []
     while running := [lane for lane in range(len(kinds)) if done[lane] < tokens]:
         lane = min(running, key=clocks.__getitem__)
         n = min(dice.randint(1, kinds[lane]["most"]), tokens - done[lane])
-        seconds = [kinds[lane]["seconds"] * share * dice.uniform(0.8, 1.25) for share in (0.0 if n == 1 else 0.4, 0.5, 0.1)]
-        moves.append({"lane": lane, "tree": lane, "text": [f" w{done[lane] + k}" for k in range(n)], "drafted": n - 1,
-                      "path": list(range(n)), "seconds": dict(zip(("draft", "verify", "overhead"), seconds, strict=True)),
-                      "finish": "length" if done[lane] + n == tokens else None})
+        seconds = [
+            kinds[lane]["seconds"] * share * dice.uniform(0.8, 1.25)
+            for share in (0.0 if n == 1 else 0.4, 0.5, 0.1)
+        ]
+        moves.append(
+            {
+                "lane": lane,
+                "tree": lane,
+                "text": [f" w{done[lane] + k}" for k in range(n)],
+                "drafted": n - 1,
+                "path": list(range(n)),
+                "seconds": dict(zip(("draft", "verify", "overhead"), seconds, strict=True)),
+                "finish": "length" if done[lane] + n == tokens else None,
+            }
+        )
         done[lane] += n
         clocks[lane] += sum(seconds)
-    head = [{**{key: kind[key] for key in ("name", "how", "verifier", "plain")}, "most": kind["nodes"], "changes": False}
-            for kind in kinds]
+    head = [
+        {
+            **{key: kind[key] for key in ("name", "how", "verifier", "plain")},
+            "most": kind["nodes"],
+            "changes": False,
+        }
+        for kind in kinds
+    ]
     policy = {"temperature": 0, "top_p": 1, "max_new_tokens": tokens, "seed": 0, "ignore_eos": True}
-    meta = {"label": "recorded", "target": "T", "draft": "D", "device": "cpu", "dtype": "float32", "prompt": "p",
-            "policy": policy}
-    return {"v": 1, "race": f"r{seed}-{lanes}-{tokens}-{plain}", "from": 0, "meta": meta, "lanes": head,
-            "trees": [[k - 1 for k in range(kind["nodes"])] for kind in kinds], "moves": moves, "done": True,
-            "error": None, "notice": None}
+    meta = {
+        "label": "recorded",
+        "target": "T",
+        "draft": "D",
+        "device": "cpu",
+        "dtype": "float32",
+        "prompt": "p",
+        "policy": policy,
+    }
+    return {
+        "v": 1,
+        "race": f"r{seed}-{lanes}-{tokens}-{plain}",
+        "from": 0,
+        "meta": meta,
+        "lanes": head,
+        "trees": [[k - 1 for k in range(kind["nodes"])] for kind in kinds],
+        "moves": moves,
+        "done": True,
+        "error": None,
+        "notice": None,
+    }
 
 
 def part(whole: dict[str, Any], start: int, stop: int, **more: Any) -> dict[str, Any]:
     """Moves [start, stop) as a message of a race under way."""
-    head = {"meta": {**whole["meta"], "label": "measured"}, "lanes": whole["lanes"], "trees": whole["trees"]}
-    return {"v": 1, "race": whole["race"], "from": start, **({} if start else head), "moves": whole["moves"][start:stop],
-            "done": False, "error": None, "notice": None, **more}
+    head = {
+        "meta": {**whole["meta"], "label": "measured"},
+        "lanes": whole["lanes"],
+        "trees": whole["trees"],
+    }
+    return {
+        "v": 1,
+        "race": whole["race"],
+        "from": start,
+        **({} if start else head),
+        "moves": whole["moves"][start:stop],
+        "done": False,
+        "error": None,
+        "notice": None,
+        **more,
+    }
 
 
 # -- the same folds in Python ----------------------------------------------------------------------------------------------------
@@ -80,11 +163,13 @@ class Clock:
         k = bisect_right(self.times, t) - 1
         return self.tokens[k], self.times[k]
 
-
     def steps(self, t: float) -> list[tuple[int, float]]:
         """(tokens, seconds) of each move that is over at t."""
-        return [(len(move["text"]), sum(move["seconds"].values())) for move, end in zip(self.moves, self.times[1:], strict=True)
-                if end <= t]
+        return [
+            (len(move["text"]), sum(move["seconds"].values()))
+            for move, end in zip(self.moves, self.times[1:], strict=True)
+            if end <= t
+        ]
 
     def rate(self, t: float = 1e9) -> float:
         """Tokens a second so far."""
@@ -114,7 +199,10 @@ def give(page: Page, message: dict[str, Any]) -> None:
 
 def still(page: Page, message: dict[str, Any], t: float | None = None) -> None:
     """A whole race, standing still at t, or at its end."""
-    page.evaluate("([text, t]) => { stage.ingest(text); stage.seek(t ?? stage.store.end); }", [json.dumps(message), t])
+    page.evaluate(
+        "([text, t]) => { stage.ingest(text); stage.seek(t ?? stage.store.end); }",
+        [json.dumps(message), t],
+    )
     settle(page)
 
 
@@ -128,13 +216,20 @@ def text(page: Page, selector: str) -> str:
 
 def flow(page: Page, index: int) -> str:
     """The text a lane shows, without its hidden moves."""
-    return page.evaluate("s => [...document.querySelector(s).children].filter(g => !g.hidden).map(g => g.textContent).join('')",
-                         lane(index, "flow"))
+    return page.evaluate(
+        "s => [...document.querySelector(s).children].filter(g => !g.hidden).map(g => g.textContent).join('')",
+        lane(index, "flow"),
+    )
 
 
 def words(whole: dict[str, Any], index: int, t: float = float("inf")) -> str:
     clock = Clock(whole, index)
-    return "".join(piece for k, move in enumerate(clock.moves) if clock.times[k + 1] <= t for piece in move["text"])
+    return "".join(
+        piece
+        for k, move in enumerate(clock.moves)
+        if clock.times[k + 1] <= t
+        for piece in move["text"]
+    )
 
 
 def moment(page: Page) -> float:
@@ -144,11 +239,16 @@ def moment(page: Page) -> float:
 
 def drawn(page: Page, figure: str) -> list[dict[str, Any]]:
     """Traces of a figure once it shows the newest state."""
-    page.wait_for_function("() => { const { charts } = stage.stage; "
-                           "return !charts.stale && [charts.tokens, charts.speedup].every(f => f.chart.node.dataset.drawn); }")
+    page.wait_for_function(
+        "() => { const { charts } = stage.stage; "
+        "return !charts.stale && [charts.tokens, charts.speedup].every(f => f.chart.node.dataset.drawn); }"
+    )
     page.wait_for_timeout(50)  # Plotly answers a promise later
-    return page.evaluate("f => stage.stage.charts[f].chart.node.data.map(d => ({name: d.name, x: [...d.x], y: [...d.y], "
-                         "colour: d.line.color, error: d.error_y || null}))", figure)
+    return page.evaluate(
+        "f => stage.stage.charts[f].chart.node.data.map(d => ({name: d.name, x: [...d.x], y: [...d.y], "
+        "colour: d.line.color, error: d.error_y || null}))",
+        figure,
+    )
 
 
 # -- folds -----------------------------------------------------------------------------------------------------------------------
@@ -164,24 +264,45 @@ def test_speedups_and_their_spread_are_pythons(page: Page, seed: int) -> None:
         still(page, whole, t)
         for index in (0, 2, 3):
             expected = ranged(clocks[index], clocks[1], t)
-            got = page.evaluate("([i, t]) => { const { folds: f } = stage.store, r = Sequoia.race; "
-                                "return { ratio: r.ratio(f[i], f[1], t), ...r.spread(f[i], f[1], t) }; }", [index, t])
-            assert got == {"ratio": pytest.approx(expected.speedup), "least": pytest.approx(expected.least),
-                           "most": pytest.approx(expected.most), "verdict": expected.verdict}
+            got = page.evaluate(
+                "([i, t]) => { const { folds: f } = stage.store, r = Sequoia.race; "
+                "return { ratio: r.ratio(f[i], f[1], t), ...r.spread(f[i], f[1], t) }; }",
+                [index, t],
+            )
+            assert got == {
+                "ratio": pytest.approx(expected.speedup),
+                "least": pytest.approx(expected.least),
+                "most": pytest.approx(expected.most),
+                "verdict": expected.verdict,
+            }
             assert text(page, lane(index, "ratio")) == f"{expected.speedup:.2f}"
             even = ", no clear difference" if expected.verdict == "even" else ""
-            assert text(page, lane(index, "spread")) == f"{expected.least:.2f}–{expected.most:.2f} recorded{even}"
-            assert page.locator(lane(index)).get_attribute("data-verdict") == (None if even else expected.verdict)
+            assert (
+                text(page, lane(index, "spread"))
+                == f"{expected.least:.2f}–{expected.most:.2f} recorded{even}"
+            )
+            assert page.locator(lane(index)).get_attribute("data-verdict") == (
+                None if even else expected.verdict
+            )
     assert text(page, lane(1, "speed")).replace("\n", "") == "1.00× plain decoding"
 
 
 def paced(tokens: int, seconds: dict[int, float], wild: tuple[int, ...] = ()) -> dict[str, Any]:
     """A race of one token a move; `seconds` a move by lane, those of `wild` lanes up and down by half."""
     whole = race(lanes=len(seconds), tokens=tokens)
-    whole["moves"] = [{"lane": index, "tree": index, "path": [0], "drafted": 0, "text": ["x"],
-                       "finish": None if k < tokens - 1 else "length",
-                       "seconds": {"verify": time * (1 + (0.5 if k // 12 % 2 else -0.5) * (index in wild))}}
-                      for index, time in seconds.items() for k in range(tokens)]
+    whole["moves"] = [
+        {
+            "lane": index,
+            "tree": index,
+            "path": [0],
+            "drafted": 0,
+            "text": ["x"],
+            "finish": None if k < tokens - 1 else "length",
+            "seconds": {"verify": time * (1 + (0.5 if k // 12 % 2 else -0.5) * (index in wild))},
+        }
+        for index, time in seconds.items()
+        for k in range(tokens)
+    ]
     return whole
 
 
@@ -196,36 +317,68 @@ def test_places_are_the_order_of_arrival(page: Page) -> None:
     assert [text(page, lane(index, "place")) for index in order] == ["1st", "2nd", "", ""]
 
 
-def test_lanes_without_a_clear_difference_share_a_place_and_are_coloured_as_neither(page: Page) -> None:
+def test_lanes_without_a_clear_difference_share_a_place_and_are_coloured_as_neither(
+    page: Page,
+) -> None:
     """Lanes 0 and 2 waver, so that nothing tells them from plain decoding or from each other; lane 3 is steady."""
     whole = paced(96, {0: 0.011, 1: 0.012, 2: 0.010, 3: 0.002}, wild=(0, 2))
     still(page, whole)
-    assert [text(page, lane(index, "place")) for index in range(4)] == ["shared 2nd", "shared 2nd", "shared 2nd", "1st"]
+    assert [text(page, lane(index, "place")) for index in range(4)] == [
+        "shared 2nd",
+        "shared 2nd",
+        "shared 2nd",
+        "1st",
+    ]
     marks = [page.locator(lane(index, "place")).get_attribute("data-place") for index in range(4)]
     assert marks == [None, None, None, "1"]
-    assert [page.locator(lane(index)).get_attribute("data-verdict") for index in range(4)] == [None, None, None, "faster"]
+    assert [page.locator(lane(index)).get_attribute("data-verdict") for index in range(4)] == [
+        None,
+        None,
+        None,
+        "faster",
+    ]
     colour = "s => getComputedStyle(document.querySelector(s)).color"
     assert page.evaluate(colour, lane(0, "ratio")) == page.evaluate(colour, lane(1, "ratio"))
     assert text(page, lane(0, "spread")).endswith("recorded, no clear difference")
     assert (page.text_content(".sq-spoken") or "").count("shared 2nd ") == 3
-    bars = [{"name": name, "value": 1.0, "loss": 0.0, "words": "w."} for name in ("tokens", "overhead")]
+    bars = [
+        {"name": name, "value": 1.0, "loss": 0.0, "words": "w."} for name in ("tokens", "overhead")
+    ]
     why = {"waterfall": {"bars": bars}, "doctor": None, "lossless": None}
-    give(page, {"v": 1, "race": whole["race"], "moves": [], "done": True, "results": [why, None, why, why]})
+    give(
+        page,
+        {
+            "v": 1,
+            "race": whole["race"],
+            "moves": [],
+            "done": True,
+            "results": [why, None, why, why],
+        },
+    )
     rows = page.locator(".race-fall li:last-child")
     assert [rows.nth(k).get_attribute("data-verdict") for k in range(3)] == [None, None, "faster"]
     assert rows.nth(0).locator("p").inner_text().endswith("no clear difference.")
     assert "no clear difference" not in rows.nth(2).inner_text()
 
 
-def test_a_lane_that_may_be_as_fast_as_both_neighbours_takes_no_place_from_the_slower(page: Page) -> None:
+def test_a_lane_that_may_be_as_fast_as_both_neighbours_takes_no_place_from_the_slower(
+    page: Page,
+) -> None:
     """Guards against "shared 1st" and "4th" for two lanes that nothing tells apart: of lanes 3, 0, 1 in the order of arrival,
     only 3 is clearly faster than 1."""
     whole = paced(96, {0: 0.010, 1: 0.012, 2: 0.03, 3: 0.009}, wild=(0,))
     still(page, whole)
-    told = page.evaluate("[[3, 0], [0, 1], [3, 1]].map(([a, b]) => { const { folds, end } = stage.store; "
-                         "return Sequoia.race.spread(folds[a], folds[b], end).verdict; })")
+    told = page.evaluate(
+        "[[3, 0], [0, 1], [3, 1]].map(([a, b]) => { const { folds, end } = stage.store; "
+        "return Sequoia.race.spread(folds[a], folds[b], end).verdict; })"
+    )
     assert told == ["even", "even", "faster"]
-    assert [text(page, lane(index, "place")) for index in (3, 0, 1, 2)] == ["shared 1st", "shared 1st", "2nd", "4th"]
+    assert [text(page, lane(index, "place")) for index in (3, 0, 1, 2)] == [
+        "shared 1st",
+        "shared 1st",
+        "2nd",
+        "4th",
+    ]
 
 
 def test_the_slowest_lane_is_never_first(page: Page) -> None:
@@ -233,7 +386,11 @@ def test_the_slowest_lane_is_never_first(page: Page) -> None:
     clearly faster than the other; it finishes last."""
     whole = paced(96, {0: 0.0105, 1: 0.009, 2: 0.0101}, wild=(0,))
     still(page, whole)
-    assert [text(page, lane(index, "place")) for index in (1, 2, 0)] == ["1st", "shared 2nd", "shared 2nd"]
+    assert [text(page, lane(index, "place")) for index in (1, 2, 0)] == [
+        "1st",
+        "shared 2nd",
+        "shared 2nd",
+    ]
     spoken = page.text_content(".sq-spoken") or ""
     assert spoken.endswith("1st Plain, shared 2nd Chain, shared 2nd Sequoia")
 
@@ -251,18 +408,24 @@ PLACES = """clocks => {
 
 def test_places_follow_the_clocks_whatever_the_lanes_do(page: Page) -> None:
     """Among 300 races of wavering lanes, no place is better than one of a lane that was earlier."""
-    dice, shared = random.Random(11), 0
+    dice = random.Random(11)
+    shared = 0
     for _ in range(300):
         wavers = [dice.choice((0.0, 0.2, 0.6)) for _ in range(dice.randint(2, 4))]
         pace = [dice.uniform(1.0, 1.1) for _ in wavers]
-        clocks = [[pace[i] * (1 + wavers[i] * dice.uniform(-1, 1)) for _ in range(32)] for i in range(len(wavers))]
+        clocks = [
+            [pace[i] * (1 + wavers[i] * dice.uniform(-1, 1)) for _ in range(32)]
+            for i in range(len(wavers))
+        ]
         ends, places = page.evaluate(PLACES, clocks)
         order = sorted(range(len(ends)), key=ends.__getitem__)
         numbers = [places[i]["place"] for i in order]
         assert numbers[0] == 1
         assert numbers == sorted(numbers)
         assert all(number <= rank for rank, number in enumerate(numbers, 1))
-        assert [places[i]["tied"] for i in order] == [numbers.count(number) > 1 for number in numbers]
+        assert [places[i]["tied"] for i in order] == [
+            numbers.count(number) > 1 for number in numbers
+        ]
         shared += any(place["tied"] for place in places)
     assert 0 < shared < 300
 
@@ -271,9 +434,11 @@ def test_no_place_is_given_that_another_may_still_take(page: Page) -> None:
     """Guards against "1st" for a lane whose clock is ahead of one that still runs."""
     whole = race(lanes=2, tokens=4)
     one = {"tree": 0, "path": [0], "drafted": 0}
-    whole["moves"] = [{**one, "lane": 0, "text": list("abcd"), "seconds": {"verify": 2.0}, "finish": "length"},
-                      {**one, "lane": 1, "text": list("abc"), "seconds": {"verify": 1.0}, "finish": None},
-                      {**one, "lane": 1, "text": ["d"], "seconds": {"verify": 0.5}, "finish": "length"}]
+    whole["moves"] = [
+        {**one, "lane": 0, "text": list("abcd"), "seconds": {"verify": 2.0}, "finish": "length"},
+        {**one, "lane": 1, "text": list("abc"), "seconds": {"verify": 1.0}, "finish": None},
+        {**one, "lane": 1, "text": ["d"], "seconds": {"verify": 0.5}, "finish": "length"},
+    ]
     give(page, part(whole, 0, 2))
     assert text(page, lane(0, "place")) == ""
     give(page, part(whole, 2, 3, done=True))
@@ -285,15 +450,25 @@ def test_figures_of_a_lane_are_pythons(page: Page) -> None:
     still(page, whole)
     for index in range(4):
         clock, node = Clock(whole, index), page.locator(lane(index))
-        steps, tokens, seconds = len(clock.moves), clock.tokens[-1], clock.times[-1]
+        steps = len(clock.moves)
+        tokens = clock.tokens[-1]
+        seconds = clock.times[-1]
         assert node.locator("[data-figure=tokensPerStep]").inner_text() == f"{tokens / steps:.2f}"
         digits = 1 if seconds / tokens >= 0.01 else 2
-        assert node.locator("[data-figure=perToken]").inner_text() == f"{seconds / tokens * 1e3:.{digits}f} ms"
+        assert (
+            node.locator("[data-figure=perToken]").inner_text()
+            == f"{seconds / tokens * 1e3:.{digits}f} ms"
+        )
         assert float(node.locator("[data-figure=nodes]").inner_text()) == LANES[index]["nodes"]
         assert text(page, lane(index, "tokens")) == "96 / 96 tokens"
-        shares = [sum(move["seconds"][phase] for move in clock.moves) / seconds for phase in ("draft", "verify", "overhead")]
-        grown = page.evaluate("s => [...document.querySelectorAll(s)].map(n => Number(n.style.flexGrow))",
-                              f"{lane(index)} .race-split i")
+        shares = [
+            sum(move["seconds"][phase] for move in clock.moves) / seconds
+            for phase in ("draft", "verify", "overhead")
+        ]
+        grown = page.evaluate(
+            "s => [...document.querySelectorAll(s)].map(n => Number(n.style.flexGrow))",
+            f"{lane(index)} .race-split i",
+        )
         assert grown == pytest.approx(shares, abs=1e-5)
 
 
@@ -306,7 +481,9 @@ def test_a_text_that_repeats_itself_says_how_much_of_it_does(page: Page) -> None
         for move in mine:
             move["text"] = [next(pieces) for _ in move["text"]]
     still(page, whole)
-    tokens = [int(piece[1:]) for move in whole["moves"] if move["lane"] == 0 for piece in move["text"]]
+    tokens = [
+        int(piece[1:]) for move in whole["moves"] if move["lane"] == 0 for piece in move["text"]
+    ]
     share = repetition(tokens)
     assert share > 0.8
     assert text(page, f"{lane(0)} [data-figure=repeats]") == f"{share * 100:.0f} %"
@@ -324,10 +501,14 @@ def test_without_a_plain_lane_the_slowest_is_the_measure(page: Page) -> None:
     rates = [Clock(whole, index).rate() for index in range(3)]
     slowest = rates.index(min(rates))
     still(page, whole)
-    assert [text(page, lane(index, "ratio")) for index in range(3)] == [f"{one / rates[slowest]:.2f}" for one in rates]
+    assert [text(page, lane(index, "ratio")) for index in range(3)] == [
+        f"{one / rates[slowest]:.2f}" for one in rates
+    ]
     assert "the slowest lane" in text(page, lane(slowest, "speed"))
     assert "No lane decodes plainly" in text(page, "[data-part=ratio-words]")
-    assert f"over the slowest, {whole['lanes'][slowest]['name']}" in text(page, "[data-part=race-speedup] h3")
+    assert f"over the slowest, {whole['lanes'][slowest]['name']}" in text(
+        page, "[data-part=race-speedup] h3"
+    )
 
 
 def test_what_is_missing_is_a_dash(page: Page) -> None:
@@ -336,12 +517,22 @@ def test_what_is_missing_is_a_dash(page: Page) -> None:
     give(page, part(whole, 0, 0))
     assert page.locator(lane(0)).get_attribute("data-tokens") == "0"
     assert text(page, lane(0, "ratio")) == "–"
-    for broken in ({"lane": 0, "tree": 9, "text": ["x"]}, {"lane": 1, "text": None, "seconds": {"draft": "x"}}, {"lane": 77}):
+    for broken in (
+        {"lane": 0, "tree": 9, "text": ["x"]},
+        {"lane": 1, "text": None, "seconds": {"draft": "x"}},
+        {"lane": 77},
+    ):
         count = page.evaluate("stage.store.moves.length")
         give(page, {**part(whole, 0, 0), "from": count, "moves": [broken]})
     bars = [{"name": "tokens", "value": None, "loss": None, "words": None}]
-    result = {"waterfall": {"bars": bars}, "doctor": {"words": None, "remedies": None}, "lossless": None}
-    give(page, {"v": 1, "race": whole["race"], "moves": [], "done": True, "results": [None, result]})
+    result = {
+        "waterfall": {"bars": bars},
+        "doctor": {"words": None, "remedies": None},
+        "lossless": None,
+    }
+    give(
+        page, {"v": 1, "race": whole["race"], "moves": [], "done": True, "results": [None, result]}
+    )
     seen = text(page, ".race-stage")
     assert not any(word in seen for word in ("NaN", "Infinity", "undefined", "null"))
 
@@ -358,7 +549,9 @@ def test_scrubbing_shows_the_state_at_that_time(page: Page) -> None:
         settle(page)
         for index in range(4):
             assert flow(page, index) == words(whole, index, t)
-            assert page.locator(lane(index)).get_attribute("data-tokens") == str(Clock(whole, index).at(t)[0])
+            assert page.locator(lane(index)).get_attribute("data-tokens") == str(
+                Clock(whole, index).at(t)[0]
+            )
     page.evaluate("t => stage.seek(t)", ends / 2)
     assert all(max(trace["x"]) <= ends / 2 for trace in drawn(page, "tokens"))
 
@@ -458,11 +651,16 @@ def test_a_stream_in_small_batches_loses_nothing_and_rebuilds_nothing(page: Page
     page.evaluate("s => { window.first = document.querySelector(s).firstChild; }", lane(0, "flow"))
     count = len(whole["moves"])
     batches = [json.dumps(part(whole, k, k + 3, done=k + 3 >= count)) for k in range(4, count, 3)]
-    page.evaluate("batches => batches.forEach((text, k) => setTimeout(() => stage.ingest(text), 5 * k))", batches)
+    page.evaluate(
+        "batches => batches.forEach((text, k) => setTimeout(() => stage.ingest(text), 5 * k))",
+        batches,
+    )
     page.wait_for_function("stage.store.done")
     settle(page)
     assert [flow(page, index) for index in range(4)] == [words(whole, index) for index in range(4)]
-    assert page.evaluate("s => window.first === document.querySelector(s).firstChild", lane(0, "flow"))
+    assert page.evaluate(
+        "s => window.first === document.querySelector(s).firstChild", lane(0, "flow")
+    )
     for index, trace in enumerate(drawn(page, "tokens")):
         clock = Clock(whole, index)
         assert trace["x"] == pytest.approx(clock.times)
@@ -475,7 +673,10 @@ def test_messages_that_come_twice_change_nothing(page: Page) -> None:
         give(page, part(whole, start, stop))
     assert page.evaluate("stage.store.moves.length") == 30
     assert page.evaluate("stage.store.trees.length") == 4
-    assert sum(int(page.locator(lane(index)).get_attribute("data-moves") or 0) for index in range(4)) == 30
+    assert (
+        sum(int(page.locator(lane(index)).get_attribute("data-moves") or 0) for index in range(4))
+        == 30
+    )
 
 
 def test_a_refused_file_does_not_break_the_race_on_screen(page: Page) -> None:
@@ -484,7 +685,17 @@ def test_a_refused_file_does_not_break_the_race_on_screen(page: Page) -> None:
     give(page, {"v": 1, "race": None, "error": "Not opened: no race in it", "notice": None})
     assert page.locator("[data-part=error]").inner_text() == "Not opened: no race in it"
     assert page.get_attribute("[data-part=state]", "data-state") == "finished"
-    give(page, {"v": 1, "race": whole["race"], "moves": [], "done": True, "error": "out of memory", "notice": None})
+    give(
+        page,
+        {
+            "v": 1,
+            "race": whole["race"],
+            "moves": [],
+            "done": True,
+            "error": "out of memory",
+            "notice": None,
+        },
+    )
     assert page.get_attribute("[data-part=state]", "data-state") == "broken"
 
 
@@ -493,16 +704,24 @@ def test_a_gap_is_shown_and_left_out_of_the_figures(page: Page) -> None:
     give(page, part(whole, 0, 10))
     give(page, part(whole, 14, 20))
     assert text(page, "[data-part=gap]").startswith("Moves 11 to 14 did not arrive")
-    assert sum(int(page.locator(lane(index)).get_attribute("data-moves") or 0) for index in range(4)) == 16
+    assert (
+        sum(int(page.locator(lane(index)).get_attribute("data-moves") or 0) for index in range(4))
+        == 16
+    )
 
 
 def test_a_gap_is_filled_by_the_server(page: Page) -> None:
     whole = race()
-    answer = json.dumps({**part(whole, 10, len(whole["moves"])), "lanes": whole["lanes"], "trees": whole["trees"]})
-    page.evaluate("""answer => {
+    answer = json.dumps(
+        {**part(whole, 10, len(whole["moves"])), "lanes": whole["lanes"], "trees": whole["trees"]}
+    )
+    page.evaluate(
+        """answer => {
       window.asked = [];
       stage.store.server = { get_moves: async (asked) => { window.asked.push(asked); return answer; } };
-    }""", answer)
+    }""",
+        answer,
+    )
     give(page, part(whole, 0, 10))
     give(page, part(whole, 14, 20))
     assert page.evaluate("window.asked") == [[whole["race"], 10]]
@@ -515,7 +734,10 @@ def test_a_gap_is_filled_by_the_server(page: Page) -> None:
 def test_a_lost_first_message_is_made_up_for(page: Page) -> None:
     """Guards against a page that knows no lanes because the message with them was lost."""
     whole = race(lanes=2)
-    page.evaluate("answer => { stage.store.server = { get_moves: async () => answer }; }", json.dumps(part(whole, 0, 20)))
+    page.evaluate(
+        "answer => { stage.store.server = { get_moves: async () => answer }; }",
+        json.dumps(part(whole, 0, 20)),
+    )
     give(page, part(whole, 12, 16))
     assert page.locator(".race-lane").count() == 2
     assert page.locator("[data-part=gap]").is_hidden()
@@ -557,11 +779,14 @@ def test_four_long_lanes_paint_in_time(page: Page, capsys: pytest.CaptureFixture
     })""")
     assert got["tokens"] == [512] * 4
     assert got["texts"] == got["moves"]
-    assert all(b - a > 120 for a, b in pairwise(got["marks"]))  # a promise of the code: a timer never fires early
+    # a promise of the code: a timer never fires early
+    assert all(b - a > 120 for a, b in pairwise(got["marks"]))
     paints = got["paints"]
     with capsys.disabled():
-        print(f"\nrace, 4 x 512 tokens: {len(paints)} paints, median {median(paints):.2f} ms, "
-              f"95 % {paints[int(len(paints) * 0.95)]:.2f} ms, most {paints[-1]:.2f} ms; {len(got['marks'])} drawings of figures")
+        print(
+            f"\nrace, 4 x 512 tokens: {len(paints)} paints, median {median(paints):.2f} ms, "
+            f"95 % {paints[int(len(paints) * 0.95)]:.2f} ms, most {paints[-1]:.2f} ms; {len(got['marks'])} drawings of figures"
+        )
 
 
 def test_at_rest_nothing_paints_or_moves(page: Page) -> None:
@@ -580,12 +805,16 @@ def test_figures_name_lanes_axes_and_colours(page: Page) -> None:
     still(page, race())
     traces = drawn(page, "tokens")
     assert [trace["name"] for trace in traces] == ["Sequoia", "Plain", "Chain", "Grown"]
-    marks = page.evaluate("[...document.querySelectorAll('.race-name .race-mark')].map(n => getComputedStyle(n).backgroundColor)")
+    marks = page.evaluate(
+        "[...document.querySelectorAll('.race-name .race-mark')].map(n => getComputedStyle(n).backgroundColor)"
+    )
     as_rgb = "hexes => hexes.map(h => { const n = document.createElement('i'); n.style.color = h; return n.style.color; })"
     assert page.evaluate(as_rgb, [trace["colour"] for trace in traces]) == marks
     assert len(set(marks)) == 4
-    titles = page.evaluate("['tokens', 'speedup'].map(f => stage.stage.charts[f].chart.node.layout)"
-                           ".map(l => [l.xaxis.title.text, l.yaxis.title.text])")
+    titles = page.evaluate(
+        "['tokens', 'speedup'].map(f => stage.stage.charts[f].chart.node.layout)"
+        ".map(l => [l.xaxis.title.text, l.yaxis.title.text])"
+    )
     assert titles == [["lane time, seconds", "tokens"], ["lane time, seconds", "speed-up, ×"]]
     bar = next(trace for trace in drawn(page, "speedup") if trace["error"])
     whole = race()
@@ -594,31 +823,62 @@ def test_figures_name_lanes_axes_and_colours(page: Page) -> None:
     assert bar["y"][0] - bar["error"]["arrayminus"][0] == pytest.approx(expected.least)
     assert bar["y"][0] + bar["error"]["array"][0] == pytest.approx(expected.most)
     page.evaluate("document.body.classList.add('dark')")
-    page.wait_for_function("c => stage.stage.charts.tokens.chart.node.data[0].line.color !== c", arg=traces[0]["colour"])
+    page.wait_for_function(
+        "c => stage.stage.charts.tokens.chart.node.data[0].line.color !== c",
+        arg=traces[0]["colour"],
+    )
 
 
 def test_reasons_badges_and_buttons(page: Page) -> None:
     whole = race(lanes=2)
-    bars = [{"name": name, "value": value, "loss": loss, "words": f"words of {name}"} for name, value, loss in
-            (("tokens", 3.0, 0.0), ("verify", 2.5, 0.5), ("draft", 1.5, 1.0), ("overhead", 1.6, -0.1))]
-    doctor = {"speedup": 1.6, "loss": "draft", "words": "1.60× plain.", "remedies": [
-        {"words": "A smaller tree", "predicted": 1.9, "label": "predicted", "parents": [-1, 0]},
-        {"words": "A smaller draft", "predicted": 2.0, "label": "predicted, what if", "parents": None},
-        {"words": "Plain decoding", "predicted": 1.0, "label": "recorded", "parents": None}]}
+    bars = [
+        {"name": name, "value": value, "loss": loss, "words": f"words of {name}"}
+        for name, value, loss in (
+            ("tokens", 3.0, 0.0),
+            ("verify", 2.5, 0.5),
+            ("draft", 1.5, 1.0),
+            ("overhead", 1.6, -0.1),
+        )
+    ]
+    doctor = {
+        "speedup": 1.6,
+        "loss": "draft",
+        "words": "1.60× plain.",
+        "remedies": [
+            {"words": "A smaller tree", "predicted": 1.9, "label": "predicted", "parents": [-1, 0]},
+            {
+                "words": "A smaller draft",
+                "predicted": 2.0,
+                "label": "predicted, what if",
+                "parents": None,
+            },
+            {"words": "Plain decoding", "predicted": 1.0, "label": "recorded", "parents": None},
+        ],
+    }
     still(page, whole)
     assert page.locator("[data-part=whys]").is_hidden()
     lossless = {"kind": "tie", "words": "A tie.", "at": 4, "p": None}
     results = [{"waterfall": {"bars": bars}, "doctor": doctor, "lossless": lossless}, None]
     give(page, {"v": 1, "race": whole["race"], "moves": [], "done": True, "results": results})
-    assert page.locator(".race-fall li > b").all_inner_texts() == ["3.00", "2.50×", "1.50×", "1.60×"]
+    assert page.locator(".race-fall li > b").all_inner_texts() == [
+        "3.00",
+        "2.50×",
+        "1.50×",
+        "1.60×",
+    ]
     assert page.locator(".race-fall-less").all_inner_texts() == ["", "−0.50", "−1.00", "+0.10"]
     shown = ranged(Clock(whole, 0), Clock(whole, 1))
     said = page.locator(".race-fall p").all_inner_texts()
     assert said[:3] == [bar["words"] for bar in bars][:3]
-    assert said[3].startswith(f"words of overhead Range {shown.least:.2f}–{shown.most:.2f} recorded")
+    assert said[3].startswith(
+        f"words of overhead Range {shown.least:.2f}–{shown.most:.2f} recorded"
+    )
     assert page.locator(".race-remedies b").all_inner_texts() == ["1.90×", "2.00×", "1.00×"]
-    assert page.locator(".race-remedy-label").all_inner_texts() == ["predicted, +0.30", "predicted, what if, +0.40",
-                                                                    "recorded, −0.60"]
+    assert page.locator(".race-remedy-label").all_inner_texts() == [
+        "predicted, +0.30",
+        "predicted, what if, +0.40",
+        "recorded, −0.60",
+    ]
     assert page.locator(".race-remedies .sq-btn").count() == 1
     page.click(".race-remedies .sq-btn")
     page.click(f"{lane(1)} .sq-btn")
@@ -631,12 +891,34 @@ def test_reasons_badges_and_buttons(page: Page) -> None:
     assert page.locator(lane(1, "lossless")).is_hidden()
 
 
-def counts(draws: int, going: bool, seen: tuple[int, ...] = (3, 2), **changes: Any) -> dict[str, Any]:
-    cells = [{"text": name, "more": False, "share": share, "seen": n} for name, share, n in zip((" x", None), (0.6, 0.4), seen,
-                                                                                               strict=True)]
-    return {"kind": "law", "words": f"{draws} fit.", "at": None, "p": 0.25, "count": {
-        "draws": draws, "wanted": 400, "going": going, "at": 3, "lane": 1, "bits": 1.5, "rule": "the first: 1.5 bits",
-        "context": "a  b\n", "statistic": 2.5, "freedom": 1, "sight": 0.12, "cells": cells, **changes}}
+def counts(
+    draws: int, going: bool, seen: tuple[int, ...] = (3, 2), **changes: Any
+) -> dict[str, Any]:
+    cells = [
+        {"text": name, "more": False, "share": share, "seen": n}
+        for name, share, n in zip((" x", None), (0.6, 0.4), seen, strict=True)
+    ]
+    return {
+        "kind": "law",
+        "words": f"{draws} fit.",
+        "at": None,
+        "p": 0.25,
+        "count": {
+            "draws": draws,
+            "wanted": 400,
+            "going": going,
+            "at": 3,
+            "lane": 1,
+            "bits": 1.5,
+            "rule": "the first: 1.5 bits",
+            "context": "a  b\n",
+            "statistic": 2.5,
+            "freedom": 1,
+            "sight": 0.12,
+            "cells": cells,
+            **changes,
+        },
+    }
 
 
 def judged(page: Page, whole: dict[str, Any], *lossless: dict[str, Any] | None) -> None:
@@ -653,15 +935,26 @@ def test_first_tokens_are_counted_in_place(page: Page) -> None:
     bar = page.locator(f"{lane(0)} progress")
     assert (bar.get_attribute("value"), bar.get_attribute("max")) == ("5", "400")
     assert text(page, "[data-part=law-where]").startswith(
-        "The same step is made again and again with other seeds, after …a  b⏎ (token 4 of the text of Plain).")
+        "The same step is made again and again with other seeds, after …a  b⏎ (token 4 of the text of Plain)."
+    )
     assert "the first: 1.5 bits (what is a bit?)" in text(page, "[data-part=law-where]")
     judged(page, whole, counts(400, False, (230, 170)), None, counts(400, False, (250, 150)))
-    assert (text(page, lane(0, "lossless")), text(page, lane(0, "check"))) == ("no difference", "400 fit.")
+    assert (text(page, lane(0, "lossless")), text(page, lane(0, "check"))) == (
+        "no difference",
+        "400 fit.",
+    )
     assert bar.is_hidden()
-    cells = page.evaluate("[...document.querySelectorAll('.race-counts tr')].map(row => [...row.cells].map(c => c.innerText))")
-    assert cells == [["next token", "its law", "Sequoia", "Chain"], ["·x", "60 %", "230 (240)", "250 (240)"],
-                     ["all others", "40 %", "170 (160)", "150 (160)"], ["draws", "400 of 400", "400 of 400"],
-                     ["chi-square", "2.50 (1 d.f.)", "2.50 (1 d.f.)"], ["p-value", "0.25", "0.25"]]
+    cells = page.evaluate(
+        "[...document.querySelectorAll('.race-counts tr')].map(row => [...row.cells].map(c => c.innerText))"
+    )
+    assert cells == [
+        ["next token", "its law", "Sequoia", "Chain"],
+        ["·x", "60 %", "230 (240)", "250 (240)"],
+        ["all others", "40 %", "170 (160)", "150 (160)"],
+        ["draws", "400 of 400", "400 of 400"],
+        ["chi-square", "2.50 (1 d.f.)", "2.50 (1 d.f.)"],
+        ["p-value", "0.25", "0.25"],
+    ]
     assert "off by about 12 points" in text(page, "[data-part=law-note]")
 
 
@@ -669,16 +962,32 @@ def test_what_was_left_out_of_a_count_is_one_row(page: Page) -> None:
     whole = race(lanes=2)
     still(page, whole)
     judged(page, whole, counts(100, False, (50, 20), freedom=4), None)
-    assert page.locator(".race-counts tbody tr").last.inner_text().split("\t")[0] == "3 further rows"
+    assert (
+        page.locator(".race-counts tbody tr").last.inner_text().split("\t")[0] == "3 further rows"
+    )
     assert page.locator(".race-counts tbody tr").last.inner_text().split("\t")[-1] == "30 (0)"
 
 
 def test_a_check_without_information_says_so_in_place(page: Page) -> None:
     whole = race(lanes=2)
     still(page, whole)
-    judged(page, whole, {**counts(0, False, cells=[]), "kind": "blind", "words": "No information: certain.", "p": None}, None)
+    judged(
+        page,
+        whole,
+        {
+            **counts(0, False, cells=[]),
+            "kind": "blind",
+            "words": "No information: certain.",
+            "p": None,
+        },
+        None,
+    )
     assert text(page, lane(0, "lossless")) == "says nothing"
-    assert text(page, lane(0, "check")) == text(page, "[data-part=law-where]") == "No information: certain."
+    assert (
+        text(page, lane(0, "check"))
+        == text(page, "[data-part=law-where]")
+        == "No information: certain."
+    )
     assert page.locator(".race-counts").is_hidden()
 
 
@@ -686,11 +995,28 @@ def test_reasons_stay_as_they_are_while_first_tokens_are_counted(page: Page) -> 
     """Guards against a button that is made anew under the pointer four times a second."""
     whole = race(lanes=2)
     still(page, whole)
-    doctor = {"speedup": 1.6, "loss": "draft", "words": "w", "remedies": [
-        {"words": "A smaller tree", "predicted": 1.9, "label": "predicted", "parents": [-1, 0]}]}
+    doctor = {
+        "speedup": 1.6,
+        "loss": "draft",
+        "words": "w",
+        "remedies": [
+            {"words": "A smaller tree", "predicted": 1.9, "label": "predicted", "parents": [-1, 0]}
+        ],
+    }
     for draws in (5, 10):
-        give(page, {"v": 1, "race": whole["race"], "moves": [], "done": True,
-                    "results": [{"waterfall": None, "doctor": doctor, "lossless": counts(draws, True)}, None]})
+        give(
+            page,
+            {
+                "v": 1,
+                "race": whole["race"],
+                "moves": [],
+                "done": True,
+                "results": [
+                    {"waterfall": None, "doctor": doctor, "lossless": counts(draws, True)},
+                    None,
+                ],
+            },
+        )
         page.evaluate("window.held ??= document.querySelector('.race-remedies .sq-btn')")
     assert page.evaluate("window.held === document.querySelector('.race-remedies .sq-btn')")
 
@@ -700,9 +1026,21 @@ def test_words_are_explained_to_the_keyboard_and_to_those_who_listen(page: Page)
     whole = race(lanes=2)
     still(page, whole)
     judged(page, whole, counts(400, False), None)
-    terms = page.evaluate("[...document.querySelectorAll('[data-term]')].filter(n => n.offsetParent)"
-                          ".map(n => [n.dataset.term, document.getElementById(n.getAttribute('aria-describedby'))?.textContent])")
-    assert {"clock", "law", "range", "repeats", "overhead", "chi-square", "p-value", "bits", "place"} <= {key for key, _ in terms}
+    terms = page.evaluate(
+        "[...document.querySelectorAll('[data-term]')].filter(n => n.offsetParent)"
+        ".map(n => [n.dataset.term, document.getElementById(n.getAttribute('aria-describedby'))?.textContent])"
+    )
+    assert {
+        "clock",
+        "law",
+        "range",
+        "repeats",
+        "overhead",
+        "chi-square",
+        "p-value",
+        "bits",
+        "place",
+    } <= {key for key, _ in terms}
     known = page.evaluate("Sequoia.TERMS")
     assert all(words == known[key] for key, words in terms)
     page.evaluate("() => { stage.stage.keys.page.stop = () => { window.stopped = true; }; }")
@@ -732,7 +1070,8 @@ def test_the_table_holds_every_move(page: Page) -> None:
         page.get_by_role("button", name="CSV").click()
     rows = list(csv.DictReader(download.value.path().read_text(encoding="utf-8").splitlines()))
     for index in (0, 1):
-        clock, mine = Clock(whole, index), [row for row in rows if row["lane"] == str(index)]
+        clock = Clock(whole, index)
+        mine = [row for row in rows if row["lane"] == str(index)]
         assert [int(row["tokens"]) for row in mine] == clock.tokens[1:]
         assert [float(row["seconds"]) for row in mine] == pytest.approx(clock.times[1:])
         assert {row["label"] for row in mine} == {"recorded"}
@@ -751,7 +1090,9 @@ def test_figures_are_kept_as_pictures(page: Page, form: str) -> None:
 def test_a_figure_that_is_kept_says_what_it_shows(page: Page) -> None:
     """Away from the page nothing else does. Names from a file stay texts in it."""
     whole = race()
-    whole["meta"].update(target="<img src=x onerror=window.hit=1>", draft="D&amp;D", title=MARKUP + " a title" * 20)
+    whole["meta"].update(
+        target="<img src=x onerror=window.hit=1>", draft="D&amp;D", title=MARKUP + " a title" * 20
+    )
     still(page, whole)
     drawn(page, "tokens")
     with page.expect_download() as download:
@@ -763,7 +1104,9 @@ def test_a_figure_that_is_kept_says_what_it_shows(page: Page) -> None:
     assert models == "<img src=x onerror=window.hit=1> + D&amp;D"
     assert next(line for line in lines if "${window.hit=2} {{value}}" in line).endswith("…")
     assert max(map(len, lines)) <= 68
-    assert {"on cpu · float32 · temperature 0 · 96 tokens · seed 0", "end of text ignored"} <= {*lines}
+    assert {"on cpu · float32 · temperature 0 · 96 tokens · seed 0", "end of text ignored"} <= {
+        *lines
+    }
 
 
 def test_hostile_texts_stay_texts(page: Page) -> None:
@@ -775,9 +1118,14 @@ def test_hostile_texts_stay_texts(page: Page) -> None:
         one.update(name=MARKUP, how=MARKUP, verifier=MARKUP)
     whole["meta"].update(target=MARKUP, draft=MARKUP, device=MARKUP, prompt=MARKUP, title=MARKUP)
     whole.update(error=MARKUP, notice=MARKUP)
-    result = {"waterfall": {"bars": [{"name": MARKUP, "value": 1, "loss": 0, "words": MARKUP}] * 2},
-              "doctor": {"words": MARKUP, "remedies": [{"words": MARKUP, "predicted": 2, "label": MARKUP, "parents": None}]},
-              "lossless": {"kind": "bug", "words": MARKUP, "at": None, "p": None}}
+    result = {
+        "waterfall": {"bars": [{"name": MARKUP, "value": 1, "loss": 0, "words": MARKUP}] * 2},
+        "doctor": {
+            "words": MARKUP,
+            "remedies": [{"words": MARKUP, "predicted": 2, "label": MARKUP, "parents": None}],
+        },
+        "lossless": {"kind": "bug", "words": MARKUP, "at": None, "p": None},
+    }
     still(page, {**whole, "results": [result, result]})
     drawn(page, "tokens")
     assert page.evaluate("window.hit") is None
@@ -802,25 +1150,54 @@ def test_reasons_fill_their_rows(page: Page, width: int, panels: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     whole = race(lanes=panels + 1)
     still(page, whole)
-    why = {"waterfall": {"bars": [{"name": "tokens", "value": 1.0, "loss": 0.0, "words": "w."}] * 4}, "lossless": None,
-           "doctor": {"speedup": 1.0, "loss": None, "words": "words", "remedies": []}}
-    give(page, {"v": 1, "race": whole["race"], "moves": [], "done": True, "results": [None if one["plain"] else why for one in
-                                                                                        whole["lanes"]]})
-    box, *cards = page.evaluate("[...document.querySelectorAll('.race-whys, .race-why')].map(n => n.getBoundingClientRect())"
-                                ".map(r => [r.left, r.right, Math.round(r.top)])")
+    why = {
+        "waterfall": {"bars": [{"name": "tokens", "value": 1.0, "loss": 0.0, "words": "w."}] * 4},
+        "lossless": None,
+        "doctor": {"speedup": 1.0, "loss": None, "words": "words", "remedies": []},
+    }
+    give(
+        page,
+        {
+            "v": 1,
+            "race": whole["race"],
+            "moves": [],
+            "done": True,
+            "results": [None if one["plain"] else why for one in whole["lanes"]],
+        },
+    )
+    box, *cards = page.evaluate(
+        "[...document.querySelectorAll('.race-whys, .race-why')].map(n => n.getBoundingClientRect())"
+        ".map(r => [r.left, r.right, Math.round(r.top)])"
+    )
     assert len(cards) == panels
     for top in {card[2] for card in cards}:
         row = [card for card in cards if card[2] == top]
-        assert (min(card[0] for card in row), max(card[1] for card in row)) == pytest.approx(box[:2], abs=1)
+        assert (min(card[0] for card in row), max(card[1] for card in row)) == pytest.approx(
+            box[:2], abs=1
+        )
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-@pytest.mark.parametrize(("width", "lanes", "columns"),
-                         [(1920, 4, 4), (1280, 4, 4), (1000, 4, 4), (900, 4, 2), (1000, 3, 3), (1280, 2, 2), (480, 2, 1)])
-def test_lanes_stand_side_by_side_where_there_is_room(page: Page, width: int, lanes: int, columns: int) -> None:
+@pytest.mark.parametrize(
+    ("width", "lanes", "columns"),
+    [
+        (1920, 4, 4),
+        (1280, 4, 4),
+        (1000, 4, 4),
+        (900, 4, 2),
+        (1000, 3, 3),
+        (1280, 2, 2),
+        (480, 2, 1),
+    ],
+)
+def test_lanes_stand_side_by_side_where_there_is_room(
+    page: Page, width: int, lanes: int, columns: int
+) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     still(page, race(lanes=lanes))
-    lefts = page.evaluate("[...document.querySelectorAll('.race-lane')].map(n => Math.round(n.getBoundingClientRect().left))")
+    lefts = page.evaluate(
+        "[...document.querySelectorAll('.race-lane')].map(n => Math.round(n.getBoundingClientRect().left))"
+    )
     assert len(set(lefts)) == columns
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.evaluate(STICKS_OUT) == []

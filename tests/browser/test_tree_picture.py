@@ -55,7 +55,9 @@ def mode(page: Any, name: str, **more: Any) -> None:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_it_says_what_it_is_and_needs_nothing_of_the_page(page: Any, canned: dict[str, Any], dark: bool) -> None:
+def test_it_says_what_it_is_and_needs_nothing_of_the_page(
+    page: Any, canned: dict[str, Any], dark: bool
+) -> None:
     page.evaluate("dark => document.body.classList.toggle('dark', dark)", dark)
     run = canned["16"]
     watch(page, run, 3)
@@ -66,30 +68,50 @@ def test_it_says_what_it_is_and_needs_nothing_of_the_page(page: Any, canned: dic
     assert {"level 1", "target"} <= {*words}
     assert any(one.endswith(" never reached") for one in words)
     names = {name for one in picture.iter() for name in one.attrib}
-    assert not {name for name in names if name in ("class", "style", "role", "tabindex") or name.startswith(("data-", "aria-"))}
-    paints = {one.attrib.get(name) for one in picture.iter() for name in ("fill", "stroke")} - {None, "none"}
+    assert not {
+        name
+        for name in names
+        if name in ("class", "style", "role", "tabindex") or name.startswith(("data-", "aria-"))
+    }
+    paints = {one.attrib.get(name) for one in picture.iter() for name in ("fill", "stroke")} - {
+        None,
+        "none",
+    }
     assert all(re.fullmatch("#[0-9a-f]{6}", paint) for paint in paints if paint)
     ground = next(picture.iter(f"{SVG}rect")).attrib["fill"]
     assert (int(ground[1:3], 16) < 60) == dark
 
 
 @pytest.mark.parametrize("name", ["16", "128", "chain", "one"])
-def test_it_holds_what_is_drawn_and_nothing_hidden(page: Any, canned: dict[str, Any], name: str) -> None:
+def test_it_holds_what_is_drawn_and_nothing_hidden(
+    page: Any, canned: dict[str, Any], name: str
+) -> None:
     """Every step of a run leaves elements behind that later steps hide."""
     run = canned[name]
     for look, step in (("focus", 2), ("all", 3), ("focus", len(run["steps"]) - 1), ("focus", 0)):
         watch(page, run, step)
         mode(page, look)
-        shown = page.evaluate(f"{SHOWN}.flatMap(g => [...g.querySelectorAll('text')].map(t => t.textContent))")
+        shown = page.evaluate(
+            f"{SHOWN}.flatMap(g => [...g.querySelectorAll('text')].map(t => t.textContent))"
+        )
         assert sorted(words_of(tree_of(drawing(page, step)))) == sorted(shown)
 
 
 def test_states_look_as_on_the_page(page: Any) -> None:
     """Rejected nodes and branches are dashed in their colour, accepted ones are not."""
-    give(page, made([-1, 0, 0], trials=[[1, 0.1, 0.5, 0.9, False, 0.4], [2, 0.9, 0.5, 0.1, True, None]], path=[0, 2]))
+    give(
+        page,
+        made(
+            [-1, 0, 0],
+            trials=[[1, 0.1, 0.5, 0.9, False, 0.4], [2, 0.9, 0.5, 0.1, True, None]],
+            path=[0, 2],
+        ),
+    )
     tree = tree_of(drawing(page))
     for state, dashed in (("rejected", True), ("accepted", False)):
-        colour = page.evaluate("s => getComputedStyle(document.querySelector(`.sq-n[data-s=${s}] rect`)).stroke", state)
+        colour = page.evaluate(
+            "s => getComputedStyle(document.querySelector(`.sq-n[data-s=${s}] rect`)).stroke", state
+        )
         paint = "#" + "".join(f"{int(part):02x}" for part in re.findall(r"\d+", colour)[:3])
         found = [one for one in tree.iter() if one.attrib.get("stroke") == paint]
         assert {one.tag for one in found} == {f"{SVG}rect", f"{SVG}path"}
@@ -101,7 +123,12 @@ def test_what_a_visitor_marked_is_not_in_it(page: Any, canned: dict[str, Any]) -
     watch(page, canned["128"], 2)
     mode(page, "all")
     plain = kept(page, "svg", 2)
-    mode(page, "all", pin=5, query=canned["128"]["pieces"][str(canned["128"]["steps"][2]["tokens"][5])].strip())
+    mode(
+        page,
+        "all",
+        pin=5,
+        query=canned["128"]["pieces"][str(canned["128"]["steps"][2]["tokens"][5])].strip(),
+    )
     page.evaluate("() => { for (let i = 0; i < 12; i++) stage.stage.tree.hands.zoomBy(0.5); }")
     settle(page)
     assert all(page.locator(mark).count() for mark in (".is-pinned", ".is-match", ".sq-dots"))
@@ -117,7 +144,13 @@ def test_one_of_a_part_of_the_tree_says_so(page: Any, canned: dict[str, Any]) ->
     watch(page, canned["128"], 2)
     for look, said in (("focus", True), ("all", False)):
         mode(page, look)
-        assert any(one.startswith("Only part of the tree is drawn") for one in words_of(drawing(page, 2))) == said
+        assert (
+            any(
+                one.startswith("Only part of the tree is drawn")
+                for one in words_of(drawing(page, 2))
+            )
+            == said
+        )
 
 
 def test_one_of_heat_has_its_key(page: Any, canned: dict[str, Any]) -> None:
@@ -131,7 +164,9 @@ def test_one_of_heat_has_its_key(page: Any, canned: dict[str, Any]) -> None:
 def test_what_stands_for_many_nodes_has_no_heat(page: Any) -> None:
     give(page, made([-1, *[0] * 400], trials=[[c, 0.1, 0.5, 0.9, False, 0.4] for c in (1, 2, 3)]))
     mode(page, "focus", heat=True)
-    black = [one for one in tree_of(drawing(page)).iter(f"{SVG}rect") if one.attrib["fill"] == "#000000"]
+    black = [
+        one for one in tree_of(drawing(page)).iter(f"{SVG}rect") if one.attrib["fill"] == "#000000"
+    ]
     assert "more (" in " ".join(words_of(drawing(page)))
     assert black == []
 
@@ -153,7 +188,9 @@ def test_nothing_is_cut_off(page: Any, canned: dict[str, Any], shape: str, look:
         give(page, {**run, "meta": {**run["meta"], "target": LONG, "device": LONG, "title": WIDE}})
     mode(page, look)
     source = kept(page, "svg", 3 if shape == "canned" else 0).decode()
-    page.evaluate("() => { document.body.className = ''; for (const one of document.styleSheets) one.disabled = true; }")
+    page.evaluate(
+        "() => { document.body.className = ''; for (const one of document.styleSheets) one.disabled = true; }"
+    )
     count, *beyond = page.evaluate(OUTSIDE, source)
     page.evaluate("() => { for (const one of document.styleSheets) one.disabled = false; }")
     assert count > 5
@@ -170,27 +207,44 @@ def test_a_small_tree_of_a_run_with_large_ones_makes_a_small_picture(page: Any) 
 
 
 @pytest.mark.parametrize("name", ["16", "128"])
-def test_a_png_is_twice_as_large_as_the_svg_says(page: Any, canned: dict[str, Any], name: str) -> None:
+def test_a_png_is_twice_as_large_as_the_svg_says(
+    page: Any, canned: dict[str, Any], name: str
+) -> None:
     watch(page, canned[name], 3)
-    side, data = drawing(page, 3).attrib, kept(page, "png", 3)
+    side = drawing(page, 3).attrib
+    data = kept(page, "png", 3)
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
-    assert (int.from_bytes(data[16:20]), int.from_bytes(data[20:24])) == (2 * int(side["width"]), 2 * int(side["height"]))
+    assert (int.from_bytes(data[16:20]), int.from_bytes(data[20:24])) == (
+        2 * int(side["width"]),
+        2 * int(side["height"]),
+    )
 
 
 def test_hostile_text_stays_text(page: Any, tmp_path: Path) -> None:
     """The file is opened as a document of its own, where a script in it would run."""
-    alone, file = page.context.new_page(), tmp_path / "kept.svg"
+    alone = page.context.new_page()
+    file = tmp_path / "kept.svg"
     for i, piece in enumerate(HOSTILE):
         give(page, {**made([-1, 0, 0, 1], piece), "run": f"kept-{i}"})
         shown = page.evaluate(f"{SHOWN}.map(g => g.querySelector('.sq-n-text').textContent)")
         source = kept(page, "svg", 0)
         picture = ElementTree.fromstring(source)
-        assert {one.tag.split("}")[1] for one in picture.iter()} <= {"svg", "title", "rect", "g", "path", "text"}
+        assert {one.tag.split("}")[1] for one in picture.iter()} <= {
+            "svg",
+            "title",
+            "rect",
+            "g",
+            "path",
+            "text",
+        }
         assert len(shown) == 5
         assert {*shown} <= {*words_of(tree_of(picture))}
         file.write_bytes(source)
         alone.goto(file.as_uri())
-        assert alone.evaluate("[window.pwned ?? null, document.documentElement.localName]") == [None, "svg"]
+        assert alone.evaluate("[window.pwned ?? null, document.documentElement.localName]") == [
+            None,
+            "svg",
+        ]
         assert page.evaluate("window.pwned ?? null") is None
         assert kept(page, "png", 0)[:4] == b"\x89PNG"
     alone.close()
@@ -200,9 +254,13 @@ def test_it_is_of_the_step_that_is_drawn(page: Any, canned: dict[str, Any]) -> N
     """In a live run the newest step may not be drawn yet."""
     watch(page, canned["16"], 3)
     with page.expect_download() as saved:
-        page.evaluate("() => { stage.seek(5); document.querySelector('[data-part=tree] [data-save=svg]').click(); }")
+        page.evaluate(
+            "() => { stage.seek(5); document.querySelector('[data-part=tree] [data-save=svg]').click(); }"
+        )
     assert saved.value.suggested_filename == "sequoia-step-4.svg"
-    assert words_of(ElementTree.fromstring(Path(saved.value.path()).read_bytes()))[0].startswith("Step 4 ")
+    assert words_of(ElementTree.fromstring(Path(saved.value.path()).read_bytes()))[0].startswith(
+        "Step 4 "
+    )
 
 
 def test_a_step_that_did_not_come_has_none(page: Any, canned: dict[str, Any]) -> None:
@@ -210,7 +268,17 @@ def test_a_step_that_did_not_come_has_none(page: Any, canned: dict[str, Any]) ->
     run = canned["64"]
     meta = {**run["meta"], "label": "measured"}
     some = {"v": 1, "run": "r", "done": False, "error": None, "notice": None}
-    give(page, {**some, "from": 0, "meta": meta, "trees": run["trees"], "pieces": run["pieces"], "steps": run["steps"][:2]})
+    give(
+        page,
+        {
+            **some,
+            "from": 0,
+            "meta": meta,
+            "trees": run["trees"],
+            "pieces": run["pieces"],
+            "steps": run["steps"][:2],
+        },
+    )
     give(page, {**some, "from": 4, "steps": run["steps"][4:6]})
     names = "[...document.querySelectorAll('.sq-col')].filter(one => one.style.display === '').map(one => one.textContent)"
     page.evaluate("() => { stage.pause(); stage.seek(1); }")

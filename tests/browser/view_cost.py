@@ -36,7 +36,9 @@ def alone(room: EngineRoom, order: Order) -> float:
     """Tokens a second of the engine with nothing around it."""
     pair = room.pair(lambda: False)
     tree, _ = order.wish.tree(pair, order.policy, order.verifier, order.prompt)
-    return DecodeStats.fold(run(Decoder(pair, order.prompt, order.policy, tree, order.verifier))).tokens_per_second
+    return DecodeStats.fold(
+        run(Decoder(pair, order.prompt, order.policy, tree, order.verifier))
+    ).tokens_per_second
 
 
 def unseen(room: EngineRoom, order: Order) -> float:
@@ -52,8 +54,12 @@ def seen(visit: Page) -> float:
     """The same, ordered and watched in a browser."""
     before = visit.evaluate("SequoiaPage.view.store.run")
     visit.click("#pg-run:not([disabled])")
-    visit.wait_for_function("b => { const s = SequoiaPage.view.store; return s.run !== b && s.done && s.steps.length; }",
-                            arg=before, timeout=120_000, polling=250)  # the default, by frames, would make frames
+    visit.wait_for_function(
+        "b => { const s = SequoiaPage.view.store; return s.run !== b && s.done && s.steps.length; }",
+        arg=before,
+        timeout=120_000,
+        polling=250,
+    )  # the default, by frames, would make frames
     visit.wait_for_selector("#pg-run:not([disabled])")
     return visit.evaluate("(s => s.totals(s.last).tokensPerSecond)(SequoiaPage.view.store)")
 
@@ -62,8 +68,13 @@ def fill(visit: Page, order: Order) -> None:
     visit.click("#pg-tree input")
     visit.get_by_role("option", name="Sequoia, sized").click()
     visit.fill("#pg-prompt textarea", order.prompt)
-    for name, value in (("first", order.wish.numbers[0]), ("second", order.wish.numbers[1]), ("seed", order.policy.seed),
-                        ("temperature", order.policy.temperature), ("tokens", order.policy.max_new_tokens)):
+    for name, value in (
+        ("first", order.wish.numbers[0]),
+        ("second", order.wish.numbers[1]),
+        ("seed", order.policy.seed),
+        ("temperature", order.policy.temperature),
+        ("tokens", order.policy.max_new_tokens),
+    ):
         visit.fill(f"#pg-{name} input", str(value))
     visit.uncheck("#pg-compare input")
 
@@ -71,7 +82,9 @@ def fill(visit: Page, order: Order) -> None:
 def report(name: str, found: list[float], base: list[float]) -> None:
     """Medians, and the best round of each, which other work on the machine disturbs least."""
     for kind, pick in (("median", statistics.median), ("best", max)):
-        print(f"{name:22s} {kind:6s} {pick(found):7.1f} tokens/s   {pick(found) / pick(base):.3f} of the engine alone")
+        print(
+            f"{name:22s} {kind:6s} {pick(found):7.1f} tokens/s   {pick(found) / pick(base):.3f} of the engine alone"
+        )
 
 
 def main() -> None:
@@ -82,9 +95,22 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=256)
     asked = parser.parse_args()
     torch.set_num_threads(max(1, app.cores() - 1))
-    order = Order.parse({"prompt": presets()[1].text, "temperature": 0.6, "top_p": 1.0, "max_new_tokens": asked.tokens, "seed": 0,
-                         "tree": "best", "first": asked.nodes, "second": asked.levels, "branching": "", "verifier": "sequoia",
-                         "compare": False}, LOCAL)
+    order = Order.parse(
+        {
+            "prompt": presets()[1].text,
+            "temperature": 0.6,
+            "top_p": 1.0,
+            "max_new_tokens": asked.tokens,
+            "seed": 0,
+            "tree": "best",
+            "first": asked.nodes,
+            "second": asked.levels,
+            "branching": "",
+            "verifier": "sequoia",
+            "compare": False,
+        },
+        LOCAL,
+    )
     assert order.wish == Wish("best", (asked.nodes, asked.levels), LOCAL.nodes)
     room = EngineRoom(load_pair, 4)
     room.open()
@@ -92,13 +118,18 @@ def main() -> None:
     blocks = page(room, LOCAL)
     address = blocks.launch(prevent_thread_lock=True, **launch_options(LOCAL))[1]
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
+        )
         visit = browser.new_page(viewport={"width": 1280, "height": 800})
         visit.goto(address)
         visit.wait_for_selector("#pg-run")
         fill(visit, order)
-        ways: dict[str, Callable[[], float]] = {"engine alone": lambda: alone(room, order), "messages for nobody":
-                                                lambda: unseen(room, order), "page in a browser": lambda: seen(visit)}
+        ways: dict[str, Callable[[], float]] = {
+            "engine alone": lambda: alone(room, order),
+            "messages for nobody": lambda: unseen(room, order),
+            "page in a browser": lambda: seen(visit),
+        }
         found: dict[str, list[float]] = {name: [] for name in ways}
         for n in range(asked.rounds + 1):
             for name, way in ways.items():
@@ -107,7 +138,9 @@ def main() -> None:
                 else:
                     way()
         browser.close()
-    print(f"{asked.nodes} nodes, {asked.tokens} tokens, {asked.rounds} rounds, {torch.get_num_threads()} thread(s)")
+    print(
+        f"{asked.nodes} nodes, {asked.tokens} tokens, {asked.rounds} rounds, {torch.get_num_threads()} thread(s)"
+    )
     for name, values in found.items():
         report(name, values, found["engine alone"])
     blocks.close()

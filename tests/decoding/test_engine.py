@@ -33,16 +33,22 @@ from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import Context, TreeModel
 from sequoia.models.tree_mask import Rows
 
-TREES = {"chain": Tree.chain(5), "sequences": Tree.sequences(3, 3), "bushy": Tree.from_branching([4, 2, 1, 1]),
-         "flat": Tree.from_branching([16]),
-         "ragged": Tree((-1, 0, 0, 0, 1, 1, 2, 4, 4, 6, 7, 8, 10))}
+TREES = {
+    "chain": Tree.chain(5),
+    "sequences": Tree.sequences(3, 3),
+    "bushy": Tree.from_branching([4, 2, 1, 1]),
+    "flat": Tree.from_branching([16]),
+    "ragged": Tree((-1, 0, 0, 0, 1, 1, 2, 4, 4, 6, 7, 8, 10)),
+}
 GREEDY = Policy(max_new_tokens=64, ignore_eos=True)
 WARM = dataclasses.replace(GREEDY, temperature=0.8, seed=7)
 
 made = cache(tiny_pair)  # the pairs of these tests are only decoded with
 
 
-def steps_of(pair: Pair, prompt: str, policy: Policy, tree: Tree, verifier: str = "sequoia") -> Iterator[StepTrace]:
+def steps_of(
+    pair: Pair, prompt: str, policy: Policy, tree: Tree, verifier: str = "sequoia"
+) -> Iterator[StepTrace]:
     return run(Decoder(pair, prompt, policy, tree, verifier))
 
 
@@ -59,26 +65,33 @@ def but_time(steps: Iterable[StepTrace]) -> list[StepTrace]:
 
 
 def random_tree(rng: np.random.Generator, most: int = 20) -> Tree:
-    return Tree.from_parents([-1, *(int(rng.integers(node)) for node in range(1, rng.integers(2, most)))])
+    return Tree.from_parents(
+        [-1, *(int(rng.integers(node)) for node in range(1, rng.integers(2, most)))]
+    )
 
 
-def apart(got: torch.Tensor, context: Context, tree: Tree, tokens: list[int], prefix: list[int]) -> float:
+def apart(
+    got: torch.Tensor, context: Context, tree: Tree, tokens: list[int], prefix: list[int]
+) -> float:
     """Greatest difference between rows of a tree forward and the bare model's forward over each leaf's text."""
     worst = 0.0
     for leaf in (node for node in range(len(tree)) if not tree.children[node]):
         path = list(tree.path(leaf))
         text = torch.tensor([prefix + [tokens[node] for node in path]])
         with torch.inference_mode():
-            wanted = context.model.hf(text).logits[0, len(prefix):, :context.model.vocab]
+            wanted = context.model.hf(text).logits[0, len(prefix) :, : context.model.vocab]
         worst = max(worst, float((got[path] - wanted).abs().max()))
     return worst
 
 
 @pytest.mark.parametrize(("dtype", "bound"), [("float64", 1e-10), ("float32", 1e-4)])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_tree_forward_equals_a_forward_over_each_of_its_texts(kind: str, dtype: str, bound: float) -> None:
+def test_a_tree_forward_equals_a_forward_over_each_of_its_texts(
+    kind: str, dtype: str, bound: float
+) -> None:
     """Three trees one after the other on the same slots, with a random path of each kept between them."""
-    rng, context = np.random.default_rng(3), made(kind, dtype).target.open(256)
+    rng = np.random.default_rng(3)
+    context = made(kind, dtype).target.open(256)
     for _ in range(4):
         context.keep([])
         prefix = rng.integers(context.model.vocab, size=rng.integers(1, 12)).tolist()
@@ -97,13 +110,17 @@ def test_a_tree_forward_equals_a_forward_over_each_of_its_texts(kind: str, dtype
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_tree_read_level_by_level_gives_the_same_rows(kind: str) -> None:
     """The way the draft reads: the root with the prefix, then the nodes with children, one forward a level."""
-    rng, context = np.random.default_rng(4), made(kind, "float64").target.open(64)
+    rng = np.random.default_rng(4)
+    context = made(kind, "float64").target.open(64)
     prefix = rng.integers(context.model.vocab, size=5).tolist()
     tree = Tree.from_branching([3, 2, 2])
     tokens = rng.integers(context.model.vocab, size=len(tree)).tolist()
     root = context.extend([*prefix, tokens[0]])[None]
     rows = Rows(tree, range(1, len(tree)), context, below=1)
-    levels = [[node for node in range(1, len(tree)) if tree.depths[node] == depth] for depth in range(1, tree.levels)]
+    levels = [
+        [node for node in range(1, len(tree)) if tree.depths[node] == depth]
+        for depth in range(1, tree.levels)
+    ]
     parts = [context.forward([tokens[node] for node in level], rows) for level in levels]
     got = torch.cat([root, *parts])  # (nodes, vocab)
     assert apart(got, context, tree, tokens, prefix) < 1e-10
@@ -133,19 +150,25 @@ def test_greedy_text_is_plain_text_in_float32(kind: str, tree: Tree) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_greedy_text_is_plain_text_in_float64(kind: str) -> None:
     for tree in (TREES["ragged"], TREES["bushy"]):
-        assert emitted(steps_of(made(kind, "float64"), PROMPTS[0], GREEDY, tree)) == plain_tokens((kind, "float64"), PROMPTS[0])
+        assert emitted(steps_of(made(kind, "float64"), PROMPTS[0], GREEDY, tree)) == plain_tokens(
+            (kind, "float64"), PROMPTS[0]
+        )
 
 
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_greedy_text_is_plain_text_with_every_verifier(verifier: str) -> None:
     for tree in TREES.values():
-        assert emitted(steps_of(made(), PROMPTS[1], GREEDY, tree, verifier)) == plain_tokens((), PROMPTS[1])
+        assert emitted(steps_of(made(), PROMPTS[1], GREEDY, tree, verifier)) == plain_tokens(
+            (), PROMPTS[1]
+        )
 
 
 def test_without_grouped_heads_too() -> None:
     pair = tiny_pair(kv_heads=4)
     assert pair.target.config.num_key_value_heads == 4 != made().target.config.num_key_value_heads
-    assert emitted(steps_of(pair, PROMPTS[0], GREEDY, TREES["ragged"])) == emitted(plain(pair, PROMPTS[0], GREEDY))
+    assert emitted(steps_of(pair, PROMPTS[0], GREEDY, TREES["ragged"])) == emitted(
+        plain(pair, PROMPTS[0], GREEDY)
+    )
 
 
 def test_a_bfloat16_text_leaves_the_plain_one_only_at_a_tie() -> None:
@@ -153,12 +176,17 @@ def test_a_bfloat16_text_leaves_the_plain_one_only_at_a_tie() -> None:
     margins = []
     for kind, prompt in itertools.product(KINDS, PROMPTS):
         pair = made(kind, "bfloat16")
-        ours, other = emitted(steps_of(pair, prompt, GREEDY, TREES["bushy"])), emitted(plain(pair, prompt, GREEDY))
+        ours, other = (
+            emitted(steps_of(pair, prompt, GREEDY, TREES["bushy"])),
+            emitted(plain(pair, prompt, GREEDY)),
+        )
         at = next((i for i, (a, b) in enumerate(zip(ours, other, strict=True)) if a != b), None)
         if at is not None:
             margins.append(margin(pair, [*pair.encode(prompt), *other[:at]], ours[at], other[at]))
     if not margins:
-        pytest.skip("on this processor a pass over a tree rounds like passes over single tokens: no text differed")
+        pytest.skip(
+            "on this processor a pass over a tree rounds like passes over single tokens: no text differed"
+        )
     assert max(margins) <= 4
 
 
@@ -181,7 +209,9 @@ def test_a_draft_equal_to_its_target_is_accepted_on_every_level(kind: str) -> No
     tree = Tree.from_branching([2, 2, 1, 1])
     steps = list(steps_of(same_pair(kind), PROMPTS[0], GREEDY, tree))
     assert all(len(step.verdict.path) == step.tree.levels for step in steps)
-    assert all(tree.ranks[node] == 0 for step in steps for node in step.verdict.path if step.tree == tree)
+    assert all(
+        tree.ranks[node] == 0 for step in steps for node in step.verdict.path if step.tree == tree
+    )
     assert len(steps) == math.ceil(64 / tree.levels)
 
 
@@ -220,8 +250,10 @@ def test_the_end_of_text_inside_an_accepted_path_ends_the_run_there(kind: str) -
     reference = list(steps_of(made(kind), PROMPTS[0], GREEDY, TREES["chain"]))
     token, at = first_inside(reference)
     pair = dataclasses.replace(made(kind), stop=frozenset({token}))
-    steps = list(steps_of(pair, PROMPTS[0], dataclasses.replace(GREEDY, ignore_eos=False), TREES["chain"]))
-    assert emitted(steps) == emitted(reference)[:at + 1]
+    steps = list(
+        steps_of(pair, PROMPTS[0], dataclasses.replace(GREEDY, ignore_eos=False), TREES["chain"])
+    )
+    assert emitted(steps) == emitted(reference)[: at + 1]
     assert len(steps[-1].emitted) < len(steps[-1].verdict.path)
     assert [step.finish for step in steps] == [None] * (len(steps) - 1) + ["eos"]
 
@@ -238,7 +270,9 @@ def test_the_end_of_text_as_the_targets_own_token_ends_the_run() -> None:
 @pytest.mark.parametrize("policy", [GREEDY, WARM], ids=["greedy", "warm"])
 @pytest.mark.parametrize("verifier", VERIFIERS)
 @pytest.mark.parametrize("which", ["target", "draft"])
-def test_logits_that_overflowed_end_a_run(which: str, verifier: str, policy: Policy, number: float) -> None:
+def test_logits_that_overflowed_end_a_run(
+    which: str, verifier: str, policy: Policy, number: float
+) -> None:
     decoder = Decoder(tiny_pair(), PROMPTS[0], policy, TREES["ragged"], verifier)
     model = decoder.contexts[which == "draft"].model
     decoder.prefill()
@@ -254,7 +288,8 @@ def test_a_draft_that_overflows_in_its_last_pass_ends_a_run(policy: Policy) -> N
     tree = TREES["ragged"]
     decoder = Decoder(tiny_pair(), PROMPTS[0], policy, tree)
     decoder.prefill()
-    model, numbers = decoder.contexts[1].model, iter([1.0] * (tree.levels - 2) + [math.nan])
+    model = decoder.contexts[1].model
+    numbers = iter([1.0] * (tree.levels - 2) + [math.nan])
     forward = model.run
     model.run = lambda *given: forward(*given) * next(numbers)
     with pytest.raises(BadModel, match="the draft's logits hold NaN"):
@@ -272,7 +307,15 @@ def test_ignore_eos_decodes_on_through_the_end_of_text() -> None:
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_the_token_limit_cuts_anywhere(verifier: str) -> None:
     for most in range(1, 16):
-        steps = list(steps_of(made(), PROMPTS[0], dataclasses.replace(GREEDY, max_new_tokens=most), TREES["ragged"], verifier))
+        steps = list(
+            steps_of(
+                made(),
+                PROMPTS[0],
+                dataclasses.replace(GREEDY, max_new_tokens=most),
+                TREES["ragged"],
+                verifier,
+            )
+        )
         assert emitted(steps) == plain_tokens((), PROMPTS[0])[:most]
         assert [step.finish for step in steps] == [None] * (len(steps) - 1) + ["length"]
 
@@ -290,7 +333,9 @@ def test_the_models_context_is_filled_and_not_passed(kind: str) -> None:
 
 def test_a_limit_that_equals_the_context_is_the_askers() -> None:
     pair = tiny_pair(context=len(made().encode(PROMPTS[0])) + 5)
-    steps = list(steps_of(pair, PROMPTS[0], dataclasses.replace(GREEDY, max_new_tokens=5), TREES["bushy"]))
+    steps = list(
+        steps_of(pair, PROMPTS[0], dataclasses.replace(GREEDY, max_new_tokens=5), TREES["bushy"])
+    )
     assert (len(emitted(steps)), steps[-1].finish) == (5, "length")
 
 
@@ -304,22 +349,29 @@ def test_a_prompt_of_one_token() -> None:
 
 
 @pytest.mark.parametrize("verifier", VERIFIERS)
-@pytest.mark.parametrize("policy", [GREEDY, WARM, dataclasses.replace(WARM, top_p=0.7)], ids=["greedy", "warm", "top-p"])
+@pytest.mark.parametrize(
+    "policy", [GREEDY, WARM, dataclasses.replace(WARM, top_p=0.7)], ids=["greedy", "warm", "top-p"]
+)
 def test_traces_agree_with_themselves_and_with_the_models(policy: Policy, verifier: str) -> None:
-    pair, text = made(), list(made().encode(PROMPTS[0]))
+    pair = made()
+    text = list(made().encode(PROMPTS[0]))
     for i, step in enumerate(steps_of(pair, PROMPTS[0], policy, TREES["ragged"], verifier)):
         follows = [*(step.tokens[node] for node in step.verdict.path[1:]), step.verdict.bonus]
         assert (step.index, step.prefix_len, step.tokens[0]) == (i, len(text) - 1, text[-1])
-        assert list(step.emitted) == follows[:len(step.emitted)]
+        assert list(step.emitted) == follows[: len(step.emitted)]
         assert step.verdict.path == step.tree.path(step.verdict.path[-1])
-        assert all((p is None) == (node == 0 or step.tree.parents[node] not in step.verdict.path)
-                   for node, p in enumerate(step.target_p))
+        assert all(
+            (p is None) == (node == 0 or step.tree.parents[node] not in step.verdict.path)
+            for node, p in enumerate(step.target_p)
+        )
         assert step.draft_p[0] is None
         assert all(0 <= q <= 1 for q in step.draft_p[1:])
         for law, model in ((step.target_p, pair.target), (step.draft_p, pair.draft)):
             for node in (node for node in step.verdict.path[:2] if step.tree.children[node]):
                 _same_weights(step, law, model, node, text, policy)
-        for trial in (trial for trial in step.verdict.trials if step.tree.ranks[trial.node] == 0):  # laws are still whole
+        for trial in (
+            trial for trial in step.verdict.trials if step.tree.ranks[trial.node] == 0
+        ):  # laws are still whole
             assert trial.q == pytest.approx(step.draft_p[trial.node], rel=1e-5)
             assert trial.p == step.target_p[trial.node]
         assert set(step.seconds) == {"draft", "verify", "overhead"}
@@ -327,7 +379,9 @@ def test_traces_agree_with_themselves_and_with_the_models(policy: Policy, verifi
         text += step.emitted
 
 
-def _same_weights(step: StepTrace, law: tuple, model: TreeModel, node: int, text: list[int], policy: Policy) -> None:
+def _same_weights(
+    step: StepTrace, law: tuple, model: TreeModel, node: int, text: list[int], policy: Policy
+) -> None:
     """The weights in a trace are those of the bare model after the same text."""
     ids = torch.tensor([text + [step.tokens[above] for above in step.tree.path(node)[1:]]])
     with torch.inference_mode():
@@ -336,7 +390,9 @@ def _same_weights(step: StepTrace, law: tuple, model: TreeModel, node: int, text
     if policy.temperature == 0 and is_target:
         wanted = torch.nn.functional.one_hot(logits.argmax(), len(logits)).double()
     else:
-        wanted = nucleus_by_hand(torch.softmax(logits / (policy.temperature or 1), -1), policy.top_p)
+        wanted = nucleus_by_hand(
+            torch.softmax(logits / (policy.temperature or 1), -1), policy.top_p
+        )
     for child in step.tree.children[node]:
         assert law[child] == pytest.approx(float(wanted[step.tokens[child]]), rel=1e-3, abs=3e-6)
 
@@ -353,7 +409,10 @@ def test_siblings_are_the_drafts_best_at_temperature_0(verifier: str) -> None:
 
 def test_siblings_differ_when_drawn_without_replacement() -> None:
     for step in steps_of(made(), PROMPTS[0], WARM, TREES["flat"]):
-        assert all(len({step.tokens[child] for child in children}) == len(children) for children in step.tree.children)
+        assert all(
+            len({step.tokens[child] for child in children}) == len(children)
+            for children in step.tree.children
+        )
 
 
 # -- cost ----------------------------------------------------------------------------------------------------------------------
@@ -373,10 +432,13 @@ def counted(model: TreeModel, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.mark.parametrize("tree", TREES.values(), ids=TREES)
-def test_one_target_forward_a_step_and_one_draft_forward_a_level(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_target_forward_a_step_and_one_draft_forward_a_level(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Leaves are never drafted from, and the token after an accepted leaf is read together with it."""
     pair = tiny_pair()
-    target, draft = counted(pair.target, monkeypatch), counted(pair.draft, monkeypatch)
+    target = counted(pair.target, monkeypatch)
+    draft = counted(pair.draft, monkeypatch)
     decoder = Decoder(pair, PROMPTS[0], GREEDY, tree)
     decoder.prefill()
     assert len(target) == len(draft) == 1
@@ -394,7 +456,8 @@ def test_one_target_forward_a_step_and_one_draft_forward_a_level(tree: Tree, mon
 
 def test_plain_decoding_never_asks_the_draft(monkeypatch: pytest.MonkeyPatch) -> None:
     pair = tiny_pair()
-    target, draft = counted(pair.target, monkeypatch), counted(pair.draft, monkeypatch)
+    target = counted(pair.target, monkeypatch)
+    draft = counted(pair.draft, monkeypatch)
     list(plain(pair, PROMPTS[0], GREEDY))
     assert (len(target), draft) == (1 + 64, [])
     assert set(target[1:]) == {1}
@@ -412,8 +475,12 @@ def test_no_slots_are_allocated_after_the_first_step() -> None:
 
 
 def places(decoder: Decoder) -> list[int]:
-    return [store.data_ptr() for context in decoder.contexts for layer in context.slots.layers
-            for store in (layer.keys, layer.values)]
+    return [
+        store.data_ptr()
+        for context in decoder.contexts
+        for layer in context.slots.layers
+        for store in (layer.keys, layer.values)
+    ]
 
 
 # -- runs beside each other, and their end -------------------------------------------------------------------------------------
@@ -421,7 +488,10 @@ def places(decoder: Decoder) -> list[int]:
 
 def test_two_interleaved_runs_equal_two_separate_ones() -> None:
     """Bit for bit, whatever is in a trace but its times: runs share the models and nothing else."""
-    asked = [(PROMPTS[0], WARM, TREES["ragged"]), (PROMPTS[1], dataclasses.replace(WARM, seed=8), TREES["flat"])]
+    asked = [
+        (PROMPTS[0], WARM, TREES["ragged"]),
+        (PROMPTS[1], dataclasses.replace(WARM, seed=8), TREES["flat"]),
+    ]
     alone = [but_time(steps_of(made(), *ask)) for ask in asked]
     together: list[list[StepTrace]] = [[], []]
     for pair_of_steps in itertools.zip_longest(*(steps_of(made(), *ask) for ask in asked)):
@@ -431,8 +501,12 @@ def test_two_interleaved_runs_equal_two_separate_ones() -> None:
 
 
 def test_a_seed_repeats_a_run_and_another_seed_does_not() -> None:
-    once, again, other = (but_time(steps_of(made(), PROMPTS[0], dataclasses.replace(WARM, seed=seed), TREES["ragged"]))
-                          for seed in (1, 1, 2))
+    once, again, other = (
+        but_time(
+            steps_of(made(), PROMPTS[0], dataclasses.replace(WARM, seed=seed), TREES["ragged"])
+        )
+        for seed in (1, 1, 2)
+    )
     assert once == again
     assert emitted(once) != emitted(other)
 
@@ -473,7 +547,9 @@ def test_a_run_that_breaks_leaves_the_next_one_alone() -> None:
     del decoder
     gc.collect()
     assert [cache() for cache in caches] == [None, None]
-    assert emitted(steps_of(made(), PROMPTS[0], GREEDY, TREES["ragged"])) == plain_tokens((), PROMPTS[0])
+    assert emitted(steps_of(made(), PROMPTS[0], GREEDY, TREES["ragged"])) == plain_tokens(
+        (), PROMPTS[0]
+    )
 
 
 def test_an_unknown_verifier_and_too_many_children_are_refused() -> None:
@@ -486,24 +562,33 @@ def test_an_unknown_verifier_and_too_many_children_are_refused() -> None:
 # -- the law -------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("verifier", "temperature", "top_p"), [
-    ("sequoia", 1.0, 1.0), ("sequoia", 1.0, 0.8), ("specinfer", 1.0, 1.0), ("sequoia", 0.7, 0.8)])
-def test_sampled_runs_follow_the_targets_law(verifier: str, temperature: float, top_p: float) -> None:
+@pytest.mark.parametrize(
+    ("verifier", "temperature", "top_p"),
+    [("sequoia", 1.0, 1.0), ("sequoia", 1.0, 0.8), ("specinfer", 1.0, 1.0), ("sequoia", 0.7, 0.8)],
+)
+def test_sampled_runs_follow_the_targets_law(
+    verifier: str, temperature: float, top_p: float
+) -> None:
     """Guards against rows of the wrong node, a draft law of another node or step, noise used twice, a temperature applied twice
     or not at all, and a prefix that lost or kept the wrong rows: the joint of three tokens, over two to three steps, in 1,200
     runs. False alarm: 1e-6."""
     pair = small_vocabulary()
-    assert pair.draft.cooled(temperature).temperature == temperature  # its forward divides, and nothing else may
+    # its forward divides, and nothing else may
+    assert pair.draft.cooled(temperature).temperature == temperature
     policy = Policy(temperature=temperature, top_p=top_p, max_new_tokens=3, ignore_eos=True)
-    tree = Tree((-1, 0, 0, 1, 2))  # two nodes of one level have children: each must be held against its own q
-    results = [tuple(emitted(steps_of(pair, "a", dataclasses.replace(policy, seed=seed), tree, verifier)))
-               for seed in range(1200)]
+    # two nodes of one level have children: each must be held against its own q
+    tree = Tree((-1, 0, 0, 1, 2))
+    results = [
+        tuple(emitted(steps_of(pair, "a", dataclasses.replace(policy, seed=seed), tree, verifier)))
+        for seed in range(1200)
+    ]
     assert fit(results, joint(pair, "a", policy, 3)) > 1e-6
 
 
 @cache
 def small_vocabulary() -> Pair:
-    return tiny_pair("llama", vocab=5, layers=1, noise=2.0, seed=5)  # laws far apart: a wrong one is seen
+    # laws far apart: a wrong one is seen
+    return tiny_pair("llama", vocab=5, layers=1, noise=2.0, seed=5)
 
 
 @pytest.fixture
@@ -530,7 +615,12 @@ def test_only_the_tree_in_use_stays_laid_out(laid_out: list[weakref.ref[Rows]]) 
             self.tree = Tree.kary(2 + len(self.tree.children[0]) % 3, 2)
             return self.tree.limit(levels)
 
-    decoder = Decoder(tiny_pair(), PROMPTS[0], Policy(max_new_tokens=12, ignore_eos=True), Changing(Tree.kary(4, 2)))
+    decoder = Decoder(
+        tiny_pair(),
+        PROMPTS[0],
+        Policy(max_new_tokens=12, ignore_eos=True),
+        Changing(Tree.kary(4, 2)),
+    )
     laid_out.clear()  # of the models' tests at load
     seen = {step.tree for step in run(decoder) if step.tree.levels > 1}
     gc.collect()
@@ -539,9 +629,13 @@ def test_only_the_tree_in_use_stays_laid_out(laid_out: list[weakref.ref[Rows]]) 
     assert len([rows for rows in laid_out if rows()]) <= 2  # the target's and the draft's
 
 
-def test_a_tree_is_laid_out_once_though_the_last_steps_cut_it(laid_out: list[weakref.ref[Rows]]) -> None:
+def test_a_tree_is_laid_out_once_though_the_last_steps_cut_it(
+    laid_out: list[weakref.ref[Rows]],
+) -> None:
     """A run's last steps may add fewer tokens each, and a cut tree's rows are the first of the whole one's."""
-    decoder = Decoder(tiny_pair(), PROMPTS[0], Policy(max_new_tokens=12, ignore_eos=True), Tree.kary(2, 6))
+    decoder = Decoder(
+        tiny_pair(), PROMPTS[0], Policy(max_new_tokens=12, ignore_eos=True), Tree.kary(2, 6)
+    )
     laid_out.clear()  # of the models' tests at load
     assert len({step.tree for step in run(decoder)}) > 2
     assert len(laid_out) == 2
@@ -557,7 +651,8 @@ def test_a_shaper_that_breaks_its_promise_is_refused(grown: bool) -> None:
         """A sprout that is a given tree."""
 
         def __init__(self, tree: Tree) -> None:
-            self._levels, self.tree = [*tree.inner], tree
+            self._levels = [*tree.inner]
+            self.tree = tree
 
         @property
         def front(self) -> tuple[int, ...]:
@@ -568,5 +663,7 @@ def test_a_shaper_that_breaks_its_promise_is_refused(grown: bool) -> None:
 
     decoder = Decoder(made(), PROMPTS[0], GREEDY, Boastful(Tree.chain(2)))
     decoder.prefill()
-    with pytest.raises(BadTree, match=rf"has {len(TREES['bushy'])} nodes; its shaper had promised 2 at most"):
+    with pytest.raises(
+        BadTree, match=rf"has {len(TREES['bushy'])} nodes; its shaper had promised 2 at most"
+    ):
         decoder.step()

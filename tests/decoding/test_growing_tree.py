@@ -11,7 +11,16 @@ import numpy as np
 import pytest
 import torch
 from decoded import emitted, joint
-from exact import Enumerator, Text, completed, distance, law, over_torch, production_models, true_law
+from exact import (
+    Enumerator,
+    Text,
+    completed,
+    distance,
+    law,
+    over_torch,
+    production_models,
+    true_law,
+)
 from fakes import PROMPTS, hopeless_pair, same_pair, tiny_pair
 from goodness_of_fit import fit
 
@@ -32,9 +41,17 @@ RATES = Acceptance((0.5, 0.2, 0.1))
 
 def profile(node: float = 0.02, draft: float = 0.1) -> HardwareProfile:
     """A machine on which a plain token takes 1 s, a further node `node` and a draft pass `draft`."""
-    return HardwareProfile("a made-up machine", "float32", "target", "draft", 0,
-                           tuple((n, 1 + node * (n - 1), 0.0) for n in (1, 2, 64, 256)), ((1, draft, 0.0),), "simulated",
-                           "2026-11-21")
+    return HardwareProfile(
+        "a made-up machine",
+        "float32",
+        "target",
+        "draft",
+        0,
+        tuple((n, 1 + node * (n - 1), 0.0) for n in (1, 2, 64, 256)),
+        ((1, draft, 0.0),),
+        "simulated",
+        "2026-11-21",
+    )
 
 
 def free_of_charge(most: int, levels: int) -> Prices:
@@ -47,12 +64,20 @@ def free_of_charge(most: int, levels: int) -> Prices:
 # -- the law -------------------------------------------------------------------------------------------------------------------
 
 
-def one_step(p: Any, q: Any, chance: Any, most: int, levels: int, spoil: Callable[[Tree, list[int], Any], list[int]] | None,
-             seen: set[Tree]) -> Text:
+def one_step(
+    p: Any,
+    q: Any,
+    chance: Any,
+    most: int,
+    levels: int,
+    spoil: Callable[[Tree, list[int], Any], list[int]] | None,
+    seen: set[Tree],
+) -> Text:
     """What one step emits when a PathSprout grows its tree over the table models p and q; the tree is added to `seen`."""
     verifier = over_torch("sequoia")
     sprout = PathSprout(Calibration(RATES, greedy=True), free_of_charge(most, levels), most, levels)
-    tokens, contexts = [-1], [()]
+    tokens = [-1]
+    contexts = [()]
     while front := sprout.front:
         laws = [q(contexts[node]) for node in front]
         counts = sprout.grow(torch.tensor(np.array(laws)))
@@ -64,9 +89,12 @@ def one_step(p: Any, q: Any, chance: Any, most: int, levels: int, spoil: Callabl
     seen.add(tree)
     if spoil:
         keep = spoil(tree, tokens, q)
-        tokens, contexts = [tokens[node] for node in keep], [contexts[node] for node in keep]
+        tokens = [tokens[node] for node in keep]
+        contexts = [contexts[node] for node in keep]
         tree = Tree(tuple(-1 if node == 0 else keep.index(tree.parents[node]) for node in keep))
-    verdict = walk(tree, tokens, lambda node: p(contexts[node]), lambda node: q(contexts[node]), chance)
+    verdict = walk(
+        tree, tokens, lambda node: p(contexts[node]), lambda node: q(contexts[node]), chance
+    )
     return (*contexts[verdict.path[-1]], verdict.bonus)
 
 
@@ -90,7 +118,8 @@ def error(seed: int, spoil: Any = None) -> tuple[float, int]:
 def test_a_tree_that_grows_with_the_draft_has_the_target_law() -> None:
     found = [error(seed) for seed in range(6)]
     assert max(distance for distance, _ in found) < 1e-6  # q is float32
-    assert sum(trees > 1 for _, trees in found) >= 2  # in some the tree depends on what was drawn before
+    # in some the tree depends on what was drawn before
+    assert sum(trees > 1 for _, trees in found) >= 2
 
 
 def test_the_check_notices_pruning_of_drawn_children() -> None:
@@ -105,14 +134,18 @@ def small_vocabulary() -> Pair:
 @pytest.mark.parametrize("kind", ["dynamic", "replanned"])
 def test_sampled_runs_follow_the_targets_law(kind: str) -> None:
     """The joint of three tokens in 1,200 runs through the engine. False alarm: 1e-6."""
-    pair, policy = small_vocabulary(), Policy(temperature=1.0, max_new_tokens=3, ignore_eos=True)
+    pair = small_vocabulary()
+    policy = Policy(temperature=1.0, max_new_tokens=3, ignore_eos=True)
 
     def shaper() -> Shaper:
-        if kind == "dynamic":  # told that it is a greedy run, so that the laws count from the first step on
+        if (
+            kind == "dynamic"
+        ):  # told that it is a greedy run, so that the laws count from the first step on
             return Dynamic(RATES, profile(), 0.0, 12, 4)
         return Replanned(RATES, profile(), 12, 4, every=1)
 
-    results, trees = [], set()
+    results = []
+    trees = set()
     for seed in range(1200):
         steps = [*run(Decoder(pair, "a", dataclasses.replace(policy, seed=seed), shaper()))]
         trees |= {step.tree for step in steps}
@@ -125,7 +158,10 @@ def test_sampled_runs_follow_the_targets_law(kind: str) -> None:
 @pytest.mark.parametrize("prompt", PROMPTS)
 def test_greedy_text_is_plain_text_and_any_run_is_whole(prompt: str, temperature: float) -> None:
     policy = Policy(temperature=temperature, max_new_tokens=40, ignore_eos=True)
-    for make in (lambda: Dynamic(RATES, profile(), temperature, 24, 6), lambda: Replanned(RATES, profile(), 24, 6, every=2)):
+    for make in (
+        lambda: Dynamic(RATES, profile(), temperature, 24, 6),
+        lambda: Replanned(RATES, profile(), 24, 6, every=2),
+    ):
         steps = [*run(Decoder(tiny_pair(), prompt, policy, make()))]
         assert len(emitted(steps)) == 40
         assert all(len(step.tree) <= 24 and step.tree.levels <= 6 for step in steps)
@@ -136,7 +172,8 @@ def test_greedy_text_is_plain_text_and_any_run_is_whole(prompt: str, temperature
 class Alternating:
     """Plain steps between steps with a tree: the draft has several tokens to catch up on."""
 
-    most, widest = 4, 2
+    most = 4
+    widest = 2
 
     def __init__(self) -> None:
         self.steps = 0
@@ -187,14 +224,17 @@ def test_too_wide_a_shaper_is_refused() -> None:
 def test_the_draft_keeps_what_was_accepted_of_a_grown_tree() -> None:
     """A spoiled draft cache would still be lossless, only slow: with a draft equal to its target every path reaches a leaf."""
     policy = Policy(max_new_tokens=60, ignore_eos=True)
-    for step in run(Decoder(same_pair(), PROMPTS[0], policy, Dynamic(RATES, profile(), 0.0, 24, 6))):
+    for step in run(
+        Decoder(same_pair(), PROMPTS[0], policy, Dynamic(RATES, profile(), 0.0, 24, 6))
+    ):
         if step.finish is None:
             assert not step.tree.children[step.verdict.path[-1]]
 
 
 def test_the_drafts_weights_are_those_of_the_bare_draft() -> None:
     """q of every drafted token of a grown tree, against the draft reading the whole text anew."""
-    pair, policy = tiny_pair(), Policy(temperature=0.9, max_new_tokens=24, ignore_eos=True, seed=2)
+    pair = tiny_pair()
+    policy = Policy(temperature=0.9, max_new_tokens=24, ignore_eos=True, seed=2)
     decoder = Decoder(pair, PROMPTS[0], policy, Dynamic(RATES, profile(), 0.9, 16, 5))
     text = list(decoder.prompt)
     for step in run(decoder):
@@ -212,7 +252,9 @@ def test_the_drafts_weights_are_those_of_the_bare_draft() -> None:
 def test_replanning_shrinks_a_tree_that_nothing_is_accepted_from() -> None:
     shaper = Replanned(Acceptance((0.9,)), profile(), 16, 8, every=4)
     first = shaper.tree
-    for _ in run(Decoder(hopeless_pair(), PROMPTS[0], Policy(max_new_tokens=64, ignore_eos=True), shaper)):
+    for _ in run(
+        Decoder(hopeless_pair(), PROMPTS[0], Policy(max_new_tokens=64, ignore_eos=True), shaper)
+    ):
         pass
     assert len(first) > 4
     assert len(shaper.tree) < len(first) / 2
@@ -222,7 +264,9 @@ def test_replanning_shrinks_a_tree_that_nothing_is_accepted_from() -> None:
 def test_replanning_lengthens_a_tree_that_everything_is_accepted_from() -> None:
     shaper = Replanned(Acceptance((0.4,)), profile(), 16, 16, every=4)
     first = shaper.tree
-    for _ in run(Decoder(same_pair(), PROMPTS[0], Policy(max_new_tokens=128, ignore_eos=True), shaper)):
+    for _ in run(
+        Decoder(same_pair(), PROMPTS[0], Policy(max_new_tokens=128, ignore_eos=True), shaper)
+    ):
         pass
     assert shaper.tree.levels > first.levels
     assert shaper.acceptance.rates[0] > 0.8
@@ -244,7 +288,8 @@ def test_a_dynamic_tree_learns_what_the_drafts_law_is_worth(temperature: float) 
     for accepts in (False, True):
         for _ in range(1500):
             grown_by(shaper)
-            tree, path = shaper._sprout.tree, [0]
+            tree = shaper._sprout.tree
+            path = [0]
             while accepts and tree.children[path[-1]]:
                 path.append(tree.children[path[-1]][0])
             shaper.learn(tree, Verdict(tuple(path), 0, ()))
@@ -258,7 +303,13 @@ def test_counts_start_at_the_given_vector_and_move_to_what_is_seen() -> None:
     counts = RankCounts(RATES)
     assert counts.acceptance.rates == pytest.approx(RATES.rates)
     tree = Tree((-1, 0, 0))
-    verdict = walk(tree, [9, 0, 1], lambda _: np.array([0.0, 1.0]), lambda _: np.array([0.5, 0.5]), Enumerator())
+    verdict = walk(
+        tree,
+        [9, 0, 1],
+        lambda _: np.array([0.0, 1.0]),
+        lambda _: np.array([0.5, 0.5]),
+        Enumerator(),
+    )
     assert verdict.path == (0, 2)
     for _ in range(400):
         counts.add(tree, verdict)
@@ -269,8 +320,14 @@ def test_counts_start_at_the_given_vector_and_move_to_what_is_seen() -> None:
 def test_a_draft_that_was_given_up_is_tried_again() -> None:
     """A plan of one node sees nothing accepted or rejected, and would stay for good."""
     shaper = Replanned(Acceptance((0.9,)), profile(0.1, 0.2), 16, 8, every=4)
-    alone, refused = Tree.chain(1), walk(Tree.chain(2), [0, 1], lambda _: np.array([1.0, 0.0]), lambda _: np.array([0.0, 1.0]),
-                                         Enumerator())
+    alone = Tree.chain(1)
+    refused = walk(
+        Tree.chain(2),
+        [0, 1],
+        lambda _: np.array([1.0, 0.0]),
+        lambda _: np.array([0.0, 1.0]),
+        Enumerator(),
+    )
     for _ in range(400):
         shaper.learn(Tree.chain(2), refused)
     assert len(shaper.tree) == 1
@@ -280,7 +337,8 @@ def test_a_draft_that_was_given_up_is_tried_again() -> None:
 
 
 def test_what_was_counted_long_ago_is_forgotten() -> None:
-    calibration, probs = Calibration(RATES, greedy=True), np.array([0.95])
+    calibration = Calibration(RATES, greedy=True)
+    probs = np.array([0.95])
     for _ in range(200):
         calibration.add(probs, None)
     for _ in range(2000):
@@ -295,14 +353,16 @@ def test_a_sure_draft_gets_a_chain_and_an_unsure_one_a_bush() -> None:
             sprout.grow(torch.tensor([row] * len(sprout.front)))
         return sprout.tree
 
-    sure, unsure = grown([0.97, 0.01, 0.01, 0.01]), grown([0.4, 0.3, 0.2, 0.1])
+    sure = grown([0.97, 0.01, 0.01, 0.01])
+    unsure = grown([0.4, 0.3, 0.2, 0.1])
     assert max(map(len, sure.children)) == 1
     assert max(map(len, unsure.children)) > 1
     assert sure.levels > unsure.levels
 
 
 def test_what_is_counted_replaces_what_the_draft_believes() -> None:
-    calibration, probs = Calibration(RATES, greedy=True), np.array([0.95, 0.02])
+    calibration = Calibration(RATES, greedy=True)
+    probs = np.array([0.95, 0.02])
     before = calibration.rates(probs[None])[0]
     for _ in range(200):
         calibration.add(probs, None)
@@ -316,7 +376,11 @@ def test_dear_nodes_make_small_trees() -> None:
     policy = Policy(max_new_tokens=40, ignore_eos=True)
 
     def nodes(node: float) -> float:
-        steps = [*run(Decoder(tiny_pair(), PROMPTS[0], policy, Dynamic(RATES, profile(node), 0.0, 64, 8)))]
+        steps = [
+            *run(
+                Decoder(tiny_pair(), PROMPTS[0], policy, Dynamic(RATES, profile(node), 0.0, 64, 8))
+            )
+        ]
         return sum(len(step.tree) for step in steps) / len(steps)
 
     assert nodes(0.001) > 2 * nodes(0.2)

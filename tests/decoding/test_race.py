@@ -18,12 +18,17 @@ from sequoia.errors import BadPolicy, BadTree
 from sequoia.saved_files.race_file import MOST_LANES
 
 POLICY = Policy(temperature=0.8, max_new_tokens=24, seed=3, ignore_eos=True)
-LANES = (Lane("plain", Tree.chain(1)), Lane("chain", Tree.chain(4)), Lane("tree", Tree.kary(2, 3), "specinfer"),
-         Lane("top-k", Tree.sequences(2, 2), "topk"))
+LANES = (
+    Lane("plain", Tree.chain(1)),
+    Lane("chain", Tree.chain(4)),
+    Lane("tree", Tree.kary(2, 3), "specinfer"),
+    Lane("top-k", Tree.sequences(2, 2), "topk"),
+)
 
 
 def test_each_lane_decodes_what_it_would_decode_alone() -> None:
-    pair, steps = tiny_pair(), [[] for _ in LANES]
+    pair = tiny_pair()
+    steps = [[] for _ in LANES]
     for lane, trace in Race(pair, PROMPTS[0], POLICY, LANES):
         steps[lane].append(trace)
     for lane, found in zip(LANES, steps, strict=True):
@@ -39,7 +44,9 @@ def test_the_lane_furthest_behind_moves(monkeypatch: pytest.MonkeyPatch) -> None
 
     def timed(self: Decoder) -> StepTrace:
         trace = step(self)
-        return dataclasses.replace(trace, seconds={"draft": 0.0, "verify": take[self.shaper.most], "overhead": 0.0})
+        return dataclasses.replace(
+            trace, seconds={"draft": 0.0, "verify": take[self.shaper.most], "overhead": 0.0}
+        )
 
     monkeypatch.setattr(Decoder, "step", timed)
     contest = Race(tiny_pair(), PROMPTS[0], POLICY, LANES[:2])
@@ -49,7 +56,8 @@ def test_the_lane_furthest_behind_moves(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_lanes_clock_is_its_own_steps_and_nothing_else() -> None:
-    contest, seen = Race(same_pair(), PROMPTS[0], POLICY, LANES), [DecodeStats() for _ in LANES]
+    contest = Race(same_pair(), PROMPTS[0], POLICY, LANES)
+    seen = [DecodeStats() for _ in LANES]
     for lane, trace in contest:
         time.sleep(0.002)  # what the page does between steps is on no clock
         seen[lane] = seen[lane].add(trace)
@@ -81,4 +89,5 @@ def test_bad_lanes_are_refused_before_anything_runs() -> None:
 def test_plain_is_told_apart() -> None:
     assert [lane.is_plain for lane in LANES] == [True, False, False, False]
     assert emitted([*plain(tiny_pair(), PROMPTS[0], POLICY)]) == emitted(
-        [trace for _, trace in Race(tiny_pair(), PROMPTS[0], POLICY, LANES[:1])])
+        [trace for _, trace in Race(tiny_pair(), PROMPTS[0], POLICY, LANES[:1])]
+    )

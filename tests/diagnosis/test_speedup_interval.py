@@ -19,17 +19,23 @@ STEADY = [(1, 0.01)] * 96
 def written_out(steps: list[tuple[int, float]]) -> tuple[float, float]:
     """Logarithm of seconds a token and its standard error, from eight stretches of exactly an eighth of the steps."""
     size = len(steps) // STRETCHES
-    left_out = [math.log(sum(t for _, t in rest) / sum(n for n, _ in rest)) for k in range(STRETCHES)
-                if (rest := [*steps[:k * size], *steps[(k + 1) * size:]])]
+    left_out = [
+        math.log(sum(t for _, t in rest) / sum(n for n, _ in rest))
+        for k in range(STRETCHES)
+        if (rest := [*steps[: k * size], *steps[(k + 1) * size :]])
+    ]
     mean = statistics.fmean(left_out)
-    return (math.log(sum(t for _, t in steps) / sum(n for n, _ in steps)),
-            math.sqrt((STRETCHES - 1) / STRETCHES * sum((one - mean) ** 2 for one in left_out)))
+    return (
+        math.log(sum(t for _, t in steps) / sum(n for n, _ in steps)),
+        math.sqrt((STRETCHES - 1) / STRETCHES * sum((one - mean) ** 2 for one in left_out)),
+    )
 
 
 def test_it_is_the_jackknife_over_eight_stretches() -> None:
     rng = random.Random(1)
     run, plain = ([(1, rng.uniform(0.5, 2)) for _ in range(64)] for _ in range(2))
-    (pace, error), (base, other) = written_out(run), written_out(plain)
+    (pace, error) = written_out(run)
+    (base, other) = written_out(plain)
     found = spread(run, plain)
     assert found.speedup == pytest.approx(math.exp(base - pace))
     assert math.log(found.most / found.least) / 2 == pytest.approx(2.365 * math.hypot(error, other))
@@ -53,8 +59,16 @@ def test_about_nineteen_in_twenty_ranges_hold_the_truth() -> None:
     assert 450 <= held <= 495
 
 
-@pytest.mark.parametrize(("least", "most", "verdict"), [
-    (1.01, 2.0, "faster"), (0.5, 0.99, "slower"), (0.5, 2.0, "even"), (1.0, 2.0, "even"), (0.5, 1.0, "even")])
+@pytest.mark.parametrize(
+    ("least", "most", "verdict"),
+    [
+        (1.01, 2.0, "faster"),
+        (0.5, 0.99, "slower"),
+        (0.5, 2.0, "even"),
+        (1.0, 2.0, "even"),
+        (0.5, 1.0, "even"),
+    ],
+)
 def test_a_range_that_includes_one_is_even(least: float, most: float, verdict: str) -> None:
     assert Spread(1.0, least, most).verdict == verdict
 
@@ -70,7 +84,9 @@ def test_every_token_and_second_is_in_one_stretch() -> None:
     """A step that passes several shares at once ends one stretch only."""
     rng = random.Random(3)
     for _ in range(200):
-        steps = [(rng.choice((1, 1, 2, 5, 30)), rng.random() + 0.1) for _ in range(rng.randint(3, 80))]
+        steps = [
+            (rng.choice((1, 1, 2, 5, 30)), rng.random() + 0.1) for _ in range(rng.randint(3, 80))
+        ]
         found = spread(steps, STEADY)
         if found:
             pace = sum(t for _, t in steps) / sum(n for n, _ in steps)

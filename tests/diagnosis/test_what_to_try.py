@@ -19,84 +19,139 @@ from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan, predict
 
 PROFILE = HardwareProfile(
-    device="one card", dtype="float16", target="large", draft="small", prefix_length=128, source="simulated", date="2025-01-31",
-    target_seconds=((1, 0.02, 0.001), (8, 0.021, 0.001), (32, 0.022, 0.001), (64, 0.03, 0.002), (128, 0.06, 0.002)),
-    draft_seconds=((1, 0.0010, 0.0), (32, 0.0011, 0.0)), overhead_seconds=((1, 0.001, 0.0), (101, 0.002, 0.0)))
+    device="one card",
+    dtype="float16",
+    target="large",
+    draft="small",
+    prefix_length=128,
+    source="simulated",
+    date="2025-01-31",
+    target_seconds=(
+        (1, 0.02, 0.001),
+        (8, 0.021, 0.001),
+        (32, 0.022, 0.001),
+        (64, 0.03, 0.002),
+        (128, 0.06, 0.002),
+    ),
+    draft_seconds=((1, 0.0010, 0.0), (32, 0.0011, 0.0)),
+    overhead_seconds=((1, 0.001, 0.0), (101, 0.002, 0.0)),
+)
 RATES = Acceptance((0.7, 0.1, 0.05, 0.03, 0.02))
 TREE = Tree.from_branching([4, 2, 2, 1])
 PLAIN = DecodeStats(steps=100, tokens=100, seconds={"draft": 0.0, "verify": 2.0, "overhead": 0.1})
 
 
-def run(tree: Tree = TREE, acceptance: Acceptance = RATES, tokens: float | None = None, steps: int = 1000, **scale: float
-        ) -> DecodeStats:
+def run(
+    tree: Tree = TREE,
+    acceptance: Acceptance = RATES,
+    tokens: float | None = None,
+    steps: int = 1000,
+    **scale: float,
+) -> DecodeStats:
     """A run with `tree` as the profile and the vector have it, where `scale` does not scale a phase."""
-    seconds = {phase: value * steps * scale.get(phase, 1.0) for phase, value in phases(tree, PROFILE).items()}
+    seconds = {
+        phase: value * steps * scale.get(phase, 1.0)
+        for phase, value in phases(tree, PROFILE).items()
+    }
     made = expected_tokens(tree, acceptance) if tokens is None else tokens
     return DecodeStats(steps=steps, tokens=round(made * steps), seconds=seconds)
 
 
-def reproduced(found: Diagnosis, stats: DecodeStats, tree: Tree, plain: DecodeStats, acceptance: Acceptance = RATES) -> None:
+def reproduced(
+    found: Diagnosis,
+    stats: DecodeStats,
+    tree: Tree,
+    plain: DecodeStats,
+    acceptance: Acceptance = RATES,
+) -> None:
     """Every remedy's prediction is what `predict` says on the calibrated machine, per measured plain token."""
     machine = calibrated(stats, tree, plain, PROFILE)
     vector = fitted(acceptance, tree, stats.tokens_per_step)
     token = plain.total_seconds / plain.tokens
     for remedy in (remedy for remedy in found.remedies if remedy.tree and len(remedy.tree) > 1):
         plan = predict(remedy.tree, vector, machine)
-        assert remedy.predicted == pytest.approx(plan.expected_tokens * token / plan.predicted_seconds, rel=1e-12)
+        assert remedy.predicted == pytest.approx(
+            plan.expected_tokens * token / plan.predicted_seconds, rel=1e-12
+        )
         assert remedy.gain == pytest.approx(remedy.predicted - found.speedup, rel=1e-12)
 
 
 # -- the named loss ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "stats", "tree"), [
-    ("draft", run(draft=20), TREE), ("overhead", run(overhead=60), TREE),
-    ("verify", run(Tree.kary(5, 4), verify=2.0), Tree.kary(5, 4)),
-    ("acceptance", run(tokens=1.05), TREE)])
-def test_the_loss_that_dominates_is_named_and_what_helps_is_the_planners(name: str, stats: DecodeStats, tree: Tree) -> None:
+@pytest.mark.parametrize(
+    ("name", "stats", "tree"),
+    [
+        ("draft", run(draft=20), TREE),
+        ("overhead", run(overhead=60), TREE),
+        ("verify", run(Tree.kary(5, 4), verify=2.0), Tree.kary(5, 4)),
+        ("acceptance", run(tokens=1.05), TREE),
+    ],
+)
+def test_the_loss_that_dominates_is_named_and_what_helps_is_the_planners(
+    name: str, stats: DecodeStats, tree: Tree
+) -> None:
     found = diagnose(stats, tree, PLAIN, RATES, PROFILE)
     assert found.slow
-    assert found.speedup == pytest.approx(stats.tokens_per_step * 0.021 * stats.steps / stats.total_seconds)
+    assert found.speedup == pytest.approx(
+        stats.tokens_per_step * 0.021 * stats.steps / stats.total_seconds
+    )
     assert found.largest_loss == name
     assert found.losses[0].sentence in found.sentence
     assert found.remedies[0].predicted > found.speedup
     reproduced(found, stats, tree, PLAIN)
-    assert [remedy.predicted for remedy in found.remedies] == sorted((r.predicted for r in found.remedies), reverse=True)
+    assert [remedy.predicted for remedy in found.remedies] == sorted(
+        (r.predicted for r in found.remedies), reverse=True
+    )
 
 
 def test_the_first_remedy_to_apply_is_the_planned_tree_of_the_calibrated_machine() -> None:
     stats = run(draft=8)
     found = diagnose(stats, TREE, PLAIN, RATES, PROFILE)
     first = next(remedy for remedy in found.remedies if remedy.applicable)
-    plan = best_plan(fitted(RATES, TREE, stats.tokens_per_step), calibrated(stats, TREE, PLAIN, PROFILE))
+    plan = best_plan(
+        fitted(RATES, TREE, stats.tokens_per_step), calibrated(stats, TREE, PLAIN, PROFILE)
+    )
     assert first.tree == plan.tree
-    assert first.predicted == pytest.approx(plan.predicted_speedup, rel=1e-9)  # this plain run is as the profile has it
+    # this plain run is as the profile has it
+    assert first.predicted == pytest.approx(plan.predicted_speedup, rel=1e-9)
     assert first.words.startswith("The fastest tree predicted, ")
 
 
 def test_speedups_are_over_the_measured_plain_token_even_where_it_was_slower_than_a_step() -> None:
-    stats, slow = run(Tree.chain(4), draft=20), replace(PLAIN, seconds={**PLAIN.seconds, "verify": 2.5})
+    stats = run(Tree.chain(4), draft=20)
+    slow = replace(PLAIN, seconds={**PLAIN.seconds, "verify": 2.5})
     found = diagnose(stats, Tree.chain(4), slow, RATES, PROFILE)
-    assert found.speedup == pytest.approx(stats.tokens_per_step * 0.026 * stats.steps / stats.total_seconds)
+    assert found.speedup == pytest.approx(
+        stats.tokens_per_step * 0.026 * stats.steps / stats.total_seconds
+    )
     assert [remedy for remedy in found.remedies if remedy.tree and len(remedy.tree) > 1]
     reproduced(found, stats, Tree.chain(4), slow)
 
 
 def test_the_knee_is_mentioned_beyond_it_only() -> None:
-    wide, few = Tree.kary(5, 4), Tree.chain(4)
-    assert "156 nodes are beyond the knee at 8" in diagnose(run(wide), wide, PLAIN, RATES, PROFILE).losses[0].sentence
+    wide = Tree.kary(5, 4)
+    few = Tree.chain(4)
+    assert (
+        "156 nodes are beyond the knee at 8"
+        in diagnose(run(wide), wide, PLAIN, RATES, PROFILE).losses[0].sentence
+    )
     words = [loss.sentence for loss in diagnose(run(few), few, PLAIN, RATES, PROFILE).losses]
     assert not any("knee" in sentence for sentence in words)
 
 
 def test_the_speedup_without_a_loss_is_that_of_the_run_without_it() -> None:
     stats = run(draft=20, overhead=10)
-    losses = {loss.name: loss.without for loss in diagnose(stats, TREE, PLAIN, RATES, PROFILE).losses}
+    losses = {
+        loss.name: loss.without for loss in diagnose(stats, TREE, PLAIN, RATES, PROFILE).losses
+    }
     none = replace(stats, seconds={**stats.seconds, "draft": 0.0})
     own = replace(stats, seconds={**stats.seconds, "overhead": 0.001 * stats.steps})
     plain = replace(stats, seconds={**stats.seconds, "verify": 0.02 * stats.steps})
     for name, better in (("draft", none), ("overhead", own), ("verify", plain)):
-        assert losses[name] == pytest.approx(better.tokens_per_step * 0.021 / (better.total_seconds / better.steps), rel=1e-9)
+        assert losses[name] == pytest.approx(
+            better.tokens_per_step * 0.021 / (better.total_seconds / better.steps), rel=1e-9
+        )
 
 
 # -- calibration ---------------------------------------------------------------------------------------------------------------
@@ -108,16 +163,44 @@ def test_the_calibrated_machine_predicts_the_run_phase_by_phase() -> None:
     for _ in range(200):
         sizes = sorted(rng.sample(range(2, 200), 4))
         base = rng.uniform(1e-3, 1)
-        lines = [sorted(base * rng.choice((1, rng.uniform(1, 3))) for _ in range(5)) for _ in range(2)]
-        target, overhead = (tuple((n, t, 0) for n, t in zip((1, *sizes), line, strict=True)) for line in lines)
-        profile = replace(PROFILE, target_seconds=target, overhead_seconds=rng.choice([0.0, overhead]),
-                          level_overhead=rng.choice([0.0, base * rng.random()]))
-        tree = rng.choice([Tree.chain(1), Tree.chain(rng.randint(2, 40)), Tree.kary(3, 4), Tree.sequences(rng.randint(2, 9), 3)])
-        stats = DecodeStats(steps=7, tokens=9, seconds={"draft": rng.random() if len(tree) > 1 else 0.0,
-                                                        "verify": rng.uniform(0.1, 2), "overhead": rng.choice((0, rng.random()))})
-        plain = DecodeStats(steps=5, tokens=5, seconds={"draft": 0.0, "verify": rng.uniform(0.1, 1), "overhead": rng.random()})
+        lines = [
+            sorted(base * rng.choice((1, rng.uniform(1, 3))) for _ in range(5)) for _ in range(2)
+        ]
+        target, overhead = (
+            tuple((n, t, 0) for n, t in zip((1, *sizes), line, strict=True)) for line in lines
+        )
+        profile = replace(
+            PROFILE,
+            target_seconds=target,
+            overhead_seconds=rng.choice([0.0, overhead]),
+            level_overhead=rng.choice([0.0, base * rng.random()]),
+        )
+        tree = rng.choice(
+            [
+                Tree.chain(1),
+                Tree.chain(rng.randint(2, 40)),
+                Tree.kary(3, 4),
+                Tree.sequences(rng.randint(2, 9), 3),
+            ]
+        )
+        stats = DecodeStats(
+            steps=7,
+            tokens=9,
+            seconds={
+                "draft": rng.random() if len(tree) > 1 else 0.0,
+                "verify": rng.uniform(0.1, 2),
+                "overhead": rng.choice((0, rng.random())),
+            },
+        )
+        plain = DecodeStats(
+            steps=5,
+            tokens=5,
+            seconds={"draft": 0.0, "verify": rng.uniform(0.1, 1), "overhead": rng.random()},
+        )
         machine = calibrated(stats, tree, plain, profile)
-        assert phases(tree, machine) == pytest.approx({phase: stats.seconds[phase] / 7 for phase in PHASES}, rel=1e-9, abs=1e-10)
+        assert phases(tree, machine) == pytest.approx(
+            {phase: stats.seconds[phase] / 7 for phase in PHASES}, rel=1e-9, abs=1e-10
+        )
         if plain.seconds["verify"] / 5 <= stats.seconds["verify"] / 7:
             lowest = plain.seconds["verify"] / 5 if len(tree) > 1 else stats.seconds["verify"] / 7
             assert machine.verify_seconds(1) == pytest.approx(lowest, rel=1e-9)
@@ -135,35 +218,56 @@ def test_a_run_as_predicted_leaves_the_machine_as_it_is() -> None:
 def test_levels_keep_their_share_of_the_overhead_but_for_what_plain_decoding_has_too() -> None:
     deep = replace(PROFILE, level_overhead=0.0005)
     predicted = phases(TREE, deep)["overhead"]
-    twice = DecodeStats(steps=10, tokens=20, seconds={"draft": 0.1, "verify": 0.3, "overhead": 20 * predicted})
+    twice = DecodeStats(
+        steps=10, tokens=20, seconds={"draft": 0.1, "verify": 0.3, "overhead": 20 * predicted}
+    )
     assert calibrated(twice, TREE, PLAIN, deep).level_overhead == pytest.approx(0.001)
-    little = replace(twice, seconds={**twice.seconds, "overhead": 10 * 0.00105})  # plain: 0.001 a token
-    assert calibrated(little, TREE, PLAIN, deep).level_overhead == pytest.approx(0.00005 / len(TREE.widths))
+    # plain: 0.001 a token
+    little = replace(twice, seconds={**twice.seconds, "overhead": 10 * 0.00105})
+    assert calibrated(little, TREE, PLAIN, deep).level_overhead == pytest.approx(
+        0.00005 / len(TREE.widths)
+    )
     assert calibrated(twice, TREE, PLAIN, PROFILE).level_overhead == 0
-    alone = replace(twice, seconds={**twice.seconds, "draft": 0.0})  # one node: nothing is known of levels
+    # one node: nothing is known of levels
+    alone = replace(twice, seconds={**twice.seconds, "draft": 0.0})
     assert calibrated(alone, Tree.chain(1), PLAIN, deep).level_overhead == deep.level_overhead
     none = replace(PLAIN, seconds={**PLAIN.seconds, "overhead": 0.0})
     for share in range(1, 200):  # rounding takes no overhead below 0
-        calibrated(replace(twice, seconds={**twice.seconds, "overhead": 0.0007 * share}), TREE, none, deep)
+        calibrated(
+            replace(twice, seconds={**twice.seconds, "overhead": 0.0007 * share}), TREE, none, deep
+        )
 
 
 # -- remedies ------------------------------------------------------------------------------------------------------------------
 
 
 def test_what_ifs_are_labelled_and_cannot_be_applied() -> None:
-    other = replace(PROFILE, device="a faster card", draft_seconds=((1, 1e-5, 0.0),), source="recorded")
+    other = replace(
+        PROFILE, device="a faster card", draft_seconds=((1, 1e-5, 0.0),), source="recorded"
+    )
     stats = run(draft=20)
-    found = {remedy.words.split(":")[0].split(" (")[0]: remedy for remedy in diagnose(stats, TREE, PLAIN, RATES, PROFILE, [other]
-                                                                                     ).remedies}
-    draft, target, device = found["A smaller draft"], found["A larger target"], found["On a faster card"]
+    found = {
+        remedy.words.split(":")[0].split(" (")[0]: remedy
+        for remedy in diagnose(stats, TREE, PLAIN, RATES, PROFILE, [other]).remedies
+    }
+    draft = found["A smaller draft"]
+    target = found["A larger target"]
+    device = found["On a faster card"]
     assert not any(remedy.applicable for remedy in (draft, target, device))
-    assert [remedy.label for remedy in (draft, target, device)] == [*["predicted, what if"] * 2, "predicted"]
+    assert [remedy.label for remedy in (draft, target, device)] == [
+        *["predicted, what if"] * 2,
+        "predicted",
+    ]
     assert "(predicted, what if)" in draft.sentence
     share = stats.tokens_per_step / (stats.total_seconds / stats.steps)
     assert draft.predicted == pytest.approx(
-        share * 0.021 * stats.total_seconds / (stats.total_seconds - stats.seconds["draft"] / 2), rel=1e-6)
+        share * 0.021 * stats.total_seconds / (stats.total_seconds - stats.seconds["draft"] / 2),
+        rel=1e-6,
+    )
     assert target.predicted == pytest.approx(
-        share * 0.041 * stats.total_seconds / (stats.total_seconds + stats.seconds["verify"]), rel=1e-6)
+        share * 0.041 * stats.total_seconds / (stats.total_seconds + stats.seconds["verify"]),
+        rel=1e-6,
+    )
     vector = fitted(RATES, TREE, stats.tokens_per_step)
     assert device.predicted == best_plan(vector, other).predicted_speedup
     assert "recorded" in device.words
@@ -172,7 +276,12 @@ def test_what_ifs_are_labelled_and_cannot_be_applied() -> None:
 def test_where_nothing_is_accepted_plain_decoding_comes_first_of_what_can_be_applied() -> None:
     found = diagnose(run(tokens=1.0), TREE, PLAIN, RATES, PROFILE)
     first = next(remedy for remedy in found.remedies if remedy.applicable)
-    assert (first.words, first.predicted, first.label, first.tree) == ("Plain decoding", 1.0, "measured", Tree.chain(1))
+    assert (first.words, first.predicted, first.label, first.tree) == (
+        "Plain decoding",
+        1.0,
+        "measured",
+        Tree.chain(1),
+    )
     assert first.sentence in found.sentence
 
 
@@ -182,7 +291,9 @@ def test_a_plain_run_has_nothing_to_lose() -> None:
     assert found.speedup == pytest.approx(1)
     assert found.largest_loss is None
     assert not [remedy for remedy in found.remedies if remedy.applicable]
-    assert found.sentence == "1.00× plain decoding, measured. No other tree is predicted to be faster."
+    assert (
+        found.sentence == "1.00× plain decoding, measured. No other tree is predicted to be faster."
+    )
 
 
 def test_the_best_tree_is_offered_no_other_to_apply() -> None:
@@ -191,7 +302,11 @@ def test_the_best_tree_is_offered_no_other_to_apply() -> None:
     found = diagnose(run(best, steps=10**6), best, PLAIN, RATES, PROFILE)
     assert not [remedy for remedy in found.remedies if remedy.applicable]
     assert not found.slow
-    trees = [remedy.tree for remedy in diagnose(run(draft=20), TREE, PLAIN, RATES, PROFILE).remedies if remedy.tree]
+    trees = [
+        remedy.tree
+        for remedy in diagnose(run(draft=20), TREE, PLAIN, RATES, PROFILE).remedies
+        if remedy.tree
+    ]
     assert len(trees) == len(set(trees))
     assert TREE not in trees
 
@@ -202,36 +317,67 @@ def test_what_is_predicted_within_the_noise_is_not_recommended() -> None:
     found = diagnose(stats, TREE, PLAIN, RATES, PROFILE)
     assert found.noise == pytest.approx(found.speedup * 1.05)
     everything = (*found.remedies, *found.unclear)
-    best, second = found.remedies[0].predicted, found.remedies[1].predicted
-    for most, left in ((second * 1.0001, 1), (best * 1.0001, 0), (found.speedup * 1.01, len(found.remedies))):
-        again = diagnose(stats, TREE, PLAIN, RATES, PROFILE, spread=Spread(found.speedup, found.speedup / 2, most))
+    best = found.remedies[0].predicted
+    second = found.remedies[1].predicted
+    for most, left in (
+        (second * 1.0001, 1),
+        (best * 1.0001, 0),
+        (found.speedup * 1.01, len(found.remedies)),
+    ):
+        again = diagnose(
+            stats,
+            TREE,
+            PLAIN,
+            RATES,
+            PROFILE,
+            spread=Spread(found.speedup, found.speedup / 2, most),
+        )
         assert again.noise == max(most, found.noise)
         assert again.remedies == found.remedies[:left]
         assert len(again.remedies) + len(again.unclear) == len(everything)
-    assert f"changes are predicted to help, the best to {best:.2f}×, but up to {best * 2:.2f}× it could be chance" in diagnose(
-        stats, TREE, PLAIN, RATES, PROFILE, spread=Spread(found.speedup, 0.1, best * 2)).sentence
+    assert (
+        f"changes are predicted to help, the best to {best:.2f}×, but up to {best * 2:.2f}× it could be chance"
+        in diagnose(
+            stats, TREE, PLAIN, RATES, PROFILE, spread=Spread(found.speedup, 0.1, best * 2)
+        ).sentence
+    )
 
 
-@pytest.mark.parametrize(("least", "most", "slow", "words"), [
-    (0.5, 1.2, False, "(0.50–1.20), measured: no clear difference."), (0.5, 0.9, True, "measured: slower than without drafts."),
-    (1.1, 1.9, False, "(1.10–1.90), measured. Largest")])
-def test_a_range_that_includes_one_is_no_clear_difference(least: float, most: float, slow: bool, words: str) -> None:
+@pytest.mark.parametrize(
+    ("least", "most", "slow", "words"),
+    [
+        (0.5, 1.2, False, "(0.50–1.20), measured: no clear difference."),
+        (0.5, 0.9, True, "measured: slower than without drafts."),
+        (1.1, 1.9, False, "(1.10–1.90), measured. Largest"),
+    ],
+)
+def test_a_range_that_includes_one_is_no_clear_difference(
+    least: float, most: float, slow: bool, words: str
+) -> None:
     found = diagnose(run(draft=8), TREE, PLAIN, RATES, PROFILE, spread=Spread(1.0, least, most))
     assert found.slow is slow
     assert words in found.sentence
 
 
-@pytest.mark.parametrize(("tree", "expected"), [
-    (Tree.chain(5), [Tree.chain(n) for n in (2, 3, 4)]), (Tree.sequences(3, 4), [Tree.sequences(k, 4) for k in (1, 2)]),
-    (Tree.kary(3, 3), [Tree.kary(k, 3) for k in (1, 2)]), (Tree.chain(1), []), (Tree.chain(2), []),
-    (Tree((-1, 0, 0, 1, 1)), [Tree((-1, 0)), Tree((-1, 0, 1)), Tree((-1, 0, 0, 1))])])
+@pytest.mark.parametrize(
+    ("tree", "expected"),
+    [
+        (Tree.chain(5), [Tree.chain(n) for n in (2, 3, 4)]),
+        (Tree.sequences(3, 4), [Tree.sequences(k, 4) for k in (1, 2)]),
+        (Tree.kary(3, 3), [Tree.kary(k, 3) for k in (1, 2)]),
+        (Tree.chain(1), []),
+        (Tree.chain(2), []),
+        (Tree((-1, 0, 0, 1, 1)), [Tree((-1, 0)), Tree((-1, 0, 1)), Tree((-1, 0, 0, 1))]),
+    ],
+)
 def test_smaller_trees_keep_the_shape(tree: Tree, expected: list[Tree]) -> None:
     assert smaller(tree, Acceptance((0.7, 0.2))) == expected
 
 
 def test_pruned_trees_are_the_best_parts_of_the_tree() -> None:
     """Held against every part of a small ragged tree that is a tree itself with elder siblings kept."""
-    tree, vector = Tree((-1, 0, 0, 1, 1, 2, 3)), Acceptance((0.5, 0.3))
+    tree = Tree((-1, 0, 0, 1, 1, 2, 3))
+    vector = Acceptance((0.5, 0.3))
     for pruned in smaller(tree, vector):
         parts = [kept for kept in _subsets(tree) if len(kept) == len(pruned)]
         weights = [math.fsum(_score(tree, node, vector) for node in kept) for kept in parts]
@@ -241,9 +387,12 @@ def test_pruned_trees_are_the_best_parts_of_the_tree() -> None:
 def _subsets(tree: Tree) -> list[list[int]]:
     def needs(node: int) -> set[int]:
         parent = tree.parents[node]
-        return {parent, *tree.children[parent][:tree.ranks[node]]}
+        return {parent, *tree.children[parent][: tree.ranks[node]]}
 
-    every = ([node for node in range(len(tree)) if mask >> node & 1] for mask in range(1, 2**len(tree), 2))
+    every = (
+        [node for node in range(len(tree)) if mask >> node & 1]
+        for mask in range(1, 2 ** len(tree), 2)
+    )
     return [kept for kept in every if all(needs(node) <= {*kept} for node in kept[1:])]
 
 

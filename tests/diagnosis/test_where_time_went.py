@@ -22,23 +22,33 @@ RUN = DecodeStats(steps=50, tokens=150, seconds={"draft": 0.3, "verify": 0.6, "o
 
 def stats(rng: random.Random, least_tokens: int) -> DecodeStats:
     steps = rng.randint(1, 500)
-    seconds = {phase: steps * 10 ** rng.uniform(-7, 2) * rng.choice((0, 1, 1, 1) if phase != "verify" else (1,))
-               for phase in PHASES}
-    return DecodeStats(steps=steps, tokens=steps * least_tokens + rng.randint(0, 9 * steps), seconds=seconds)
+    seconds = {
+        phase: steps
+        * 10 ** rng.uniform(-7, 2)
+        * rng.choice((0, 1, 1, 1) if phase != "verify" else (1,))
+        for phase in PHASES
+    }
+    return DecodeStats(
+        steps=steps, tokens=steps * least_tokens + rng.randint(0, 9 * steps), seconds=seconds
+    )
 
 
 def test_the_bars_add_up_to_the_measured_speedup() -> None:
     """Random pairs of runs, held against the definition in exact fractions."""
     rng = random.Random(1)
     for _ in range(500):
-        run, plain = stats(rng, 1), replace(stats(rng, 1), tokens=rng.randint(1, 900))
+        run = stats(rng, 1)
+        plain = replace(stats(rng, 1), tokens=rng.randint(1, 900))
         found = waterfall(run, plain)
         step = sum(map(Fraction, run.seconds.values())) / run.steps
         token = sum(map(Fraction, plain.seconds.values())) / plain.tokens
-        assert found.speedup == pytest.approx(float(Fraction(run.tokens, run.steps) * token / step), rel=1e-12)
+        assert found.speedup == pytest.approx(
+            float(Fraction(run.tokens, run.steps) * token / step), rel=1e-12
+        )
         assert found.bars[0].value == run.tokens_per_step
         assert found.bars[0].value - math.fsum(bar.loss for bar in found.bars) == pytest.approx(
-            found.speedup, abs=1e-12 * max(bar.value for bar in found.bars))
+            found.speedup, abs=1e-12 * max(bar.value for bar in found.bars)
+        )
         assert all(math.isfinite(number) for bar in found.bars for number in (bar.value, bar.loss))
 
 
@@ -47,13 +57,16 @@ def test_the_bars_stand_where_the_docstring_says() -> None:
     found = waterfall(RUN, PLAIN)
     assert [bar.name for bar in found.bars] == ["tokens", "verify", "draft", "overhead"]
     assert [bar.value for bar in found.bars] == pytest.approx([3, 30 / 14, 30 / 20, 30 / 21])
-    assert [bar.loss for bar in found.bars] == pytest.approx([0, 3 - 30 / 14, 30 / 14 - 1.5, 1.5 - 30 / 21])
+    assert [bar.loss for bar in found.bars] == pytest.approx(
+        [0, 3 - 30 / 14, 30 / 14 - 1.5, 1.5 - 30 / 21]
+    )
     assert found.largest.name == "verify"
 
 
 @pytest.mark.parametrize("phase", PHASES)
 def test_a_slow_phase_takes_its_own_bar_down(phase: str) -> None:
-    base = DecodeStats(steps=100, tokens=250, seconds=PLAIN.seconds)  # a step that costs a plain token
+    # a step that costs a plain token
+    base = DecodeStats(steps=100, tokens=250, seconds=PLAIN.seconds)
     assert waterfall(base, PLAIN).largest is None
     slow = replace(base, seconds={**base.seconds, phase: base.seconds[phase] + 1.0})
     found = waterfall(slow, PLAIN)
@@ -63,7 +76,9 @@ def test_a_slow_phase_takes_its_own_bar_down(phase: str) -> None:
 
 
 def test_the_plain_runs_own_overhead_is_no_loss_and_less_of_it_a_gain() -> None:
-    same = DecodeStats(steps=10, tokens=20, seconds={"draft": 0.0, "verify": 0.08, "overhead": 0.02})
+    same = DecodeStats(
+        steps=10, tokens=20, seconds={"draft": 0.0, "verify": 0.08, "overhead": 0.02}
+    )
     assert waterfall(same, PLAIN).bars[-1].loss == pytest.approx(0, abs=1e-12)
     lean = replace(same, seconds={**same.seconds, "overhead": 0.01})
     assert waterfall(lean, PLAIN).bars[-1].loss < 0
@@ -72,11 +87,22 @@ def test_the_plain_runs_own_overhead_is_no_loss_and_less_of_it_a_gain() -> None:
 
 
 def test_the_speedup_is_the_one_of_the_comparison() -> None:
-    profile = HardwareProfile(device="a", dtype="float32", target="t", draft="d", prefix_length=1, source="simulated",
-                              date="2025-01-31", target_seconds=((1, 0.01, 0),), draft_seconds=((1, 0.001, 0),))
+    profile = HardwareProfile(
+        device="a",
+        dtype="float32",
+        target="t",
+        draft="d",
+        prefix_length=1,
+        source="simulated",
+        date="2025-01-31",
+        target_seconds=((1, 0.01, 0),),
+        draft_seconds=((1, 0.001, 0),),
+    )
     plan = predict(Tree.chain(3), Acceptance((0.5,)), profile)
     plain = PLAIN.total_seconds / PLAIN.tokens
-    assert waterfall(RUN, PLAIN).speedup == pytest.approx(compare(RUN, plan, profile, plain).measured, rel=1e-12)
+    assert waterfall(RUN, PLAIN).speedup == pytest.approx(
+        compare(RUN, plan, profile, plain).measured, rel=1e-12
+    )
 
 
 def test_each_sentence_carries_its_numbers() -> None:
@@ -87,16 +113,22 @@ def test_each_sentence_carries_its_numbers() -> None:
     assert "6.0 ms a step, 29 % of its time, measured" in draft
     assert "3.0 ms a step, for a plain token 2.0 ms, measured" in overhead
     assert waterfall(RUN, PLAIN).sentence == (
-        "3.00 tokens a step end as 1.43× plain decoding, measured: verify −0.86, draft −0.64, overhead −0.07.")
+        "3.00 tokens a step end as 1.43× plain decoding, measured: verify −0.86, draft −0.64, overhead −0.07."
+    )
 
 
-@pytest.mark.parametrize(("change", "words"), [
-    ({"steps": 0, "tokens": 0}, "steps: 0"), ({"tokens": 0}, "tokens: 0"),
-    ({"seconds": dict.fromkeys(PHASES, 0.0)}, "verify seconds: 0"),
-    ({"seconds": {"draft": 1.0, "verify": 0.0, "overhead": 1.0}}, "verify seconds: 0"),
-    ({"seconds": {"draft": math.nan, "verify": 1.0, "overhead": 1.0}}, "draft seconds: nan"),
-    ({"seconds": {"draft": 0.0, "verify": math.inf, "overhead": 1.0}}, "verify seconds: inf"),
-    ({"seconds": {"draft": 0.0, "verify": 1.0, "overhead": -1.0}}, "overhead seconds: -1")])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"steps": 0, "tokens": 0}, "steps: 0"),
+        ({"tokens": 0}, "tokens: 0"),
+        ({"seconds": dict.fromkeys(PHASES, 0.0)}, "verify seconds: 0"),
+        ({"seconds": {"draft": 1.0, "verify": 0.0, "overhead": 1.0}}, "verify seconds: 0"),
+        ({"seconds": {"draft": math.nan, "verify": 1.0, "overhead": 1.0}}, "draft seconds: nan"),
+        ({"seconds": {"draft": 0.0, "verify": math.inf, "overhead": 1.0}}, "verify seconds: inf"),
+        ({"seconds": {"draft": 0.0, "verify": 1.0, "overhead": -1.0}}, "overhead seconds: -1"),
+    ],
+)
 def test_runs_without_steps_or_time_are_refused(change: dict, words: str) -> None:
     with pytest.raises(BadTrace, match=f"the run: {words}"):
         waterfall(replace(RUN, **change), PLAIN)

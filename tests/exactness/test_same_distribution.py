@@ -43,30 +43,45 @@ from sequoia.planning.hardware_profile import HardwareProfile
 
 WARM = Policy(temperature=1.0, seed=100)
 SIBLINGS = Tree.from_branching([3, 1])
-PROFILE = HardwareProfile(device="a", dtype="float32", target="t", draft="d", prefix_length=1, source="simulated",
-                          date="2025-01-31", target_seconds=((1, 0.01, 0),), draft_seconds=((1, 1e-5, 0),))
+PROFILE = HardwareProfile(
+    device="a",
+    dtype="float32",
+    target="t",
+    draft="d",
+    prefix_length=1,
+    source="simulated",
+    date="2025-01-31",
+    target_seconds=((1, 0.01, 0),),
+    draft_seconds=((1, 1e-5, 0),),
+)
 
 made = cache(tiny_pair)  # only decoded with
 
 
 @cache
 def few_tokens() -> Pair:
-    return tiny_pair("llama", vocab=5, layers=1, noise=2.0, seed=5)  # laws far apart: a wrong one is seen
+    # laws far apart: a wrong one is seen
+    return tiny_pair("llama", vocab=5, layers=1, noise=2.0, seed=5)
 
 
 # -- counts and the law ----------------------------------------------------------------------------------------------------------
 
 
 def counted(law: Iterable[float], counts: Iterable[int]) -> FirstTokens:
-    return FirstTokens(torch.tensor([*law], dtype=torch.float64), {t: n for t, n in enumerate(counts) if n})
+    return FirstTokens(
+        torch.tensor([*law], dtype=torch.float64), {t: n for t, n in enumerate(counts) if n}
+    )
 
 
 def test_the_p_value_is_that_of_the_table() -> None:
     """Chi-square 3.841 with one degree of freedom is 5 %, and 5.991 with two."""
-    assert counted((0.5, 0.5), (5098, 4902)).p_value == pytest.approx(0.05, abs=2e-5)  # 2 * 98**2 / 5000 = 3.842
+    # 2 * 98**2 / 5000 = 3.842
+    assert counted((0.5, 0.5), (5098, 4902)).p_value == pytest.approx(0.05, abs=2e-5)
     assert counted((0.5, 0.5), (50, 50)).p_value == 1
     square = 2 * 17**2 / 100
-    assert counted((1 / 3, 1 / 3, 1 / 3), (117, 83, 100)).p_value == pytest.approx(math.exp(-square / 2))
+    assert counted((1 / 3, 1 / 3, 1 / 3), (117, 83, 100)).p_value == pytest.approx(
+        math.exp(-square / 2)
+    )
 
 
 def test_it_agrees_with_the_suites_own_check() -> None:
@@ -86,13 +101,18 @@ def test_it_agrees_with_the_suites_own_check() -> None:
 def test_under_the_law_p_values_are_even_and_peeking_finds_small_ones() -> None:
     """1,000 right decoders of 200 runs: about 1 in 20 ends below 0.05. Looking ten times, far more are below it once."""
     rng = np.random.default_rng(2)
-    law, ends, ever, size = np.array([0.4, 0.3, 0.2, 0.08, 0.02]), 0, 0, 1000
+    law = np.array([0.4, 0.3, 0.2, 0.08, 0.02])
+    ends = 0
+    ever = 0
+    size = 1000
     for _ in range(size):
-        counts, below = np.zeros(5, int), []
+        counts = np.zeros(5, int)
+        below = []
         for _ in range(10):
             counts += rng.multinomial(20, law)
             below.append((counted(law, counts.tolist()).p_value or 1) < 0.05)
-        ends, ever = ends + below[-1], ever + any(below)
+        ends = ends + below[-1]
+        ever = ever + any(below)
     assert 0.01 < ends / size < 0.1
     assert ever > 2 * ends
 
@@ -100,11 +120,17 @@ def test_under_the_law_p_values_are_even_and_peeking_finds_small_ones() -> None:
 def test_rare_tokens_are_one_cell_and_a_poor_pool_joins_another() -> None:
     """Ten tokens expected once each in 100 runs: together 10 times, and unlikely to be never seen."""
     law = [0.5, 0.4, *[0.01] * 10]
-    usual, never = counted(law, (50, 40, 10)), counted(law, (56, 44))
+    usual = counted(law, (50, 40, 10))
+    never = counted(law, (56, 44))
     assert usual.p_value == 1
-    assert never.p_value == pytest.approx(float(torch.special.gammaincc(torch.tensor(1.0), torch.tensor(
-        (36 / 50 + 16 / 40 + 10) / 2))), rel=1e-6)
-    assert counted((0.5, 0.48, 0.02), (50, 50)).p_value == 1  # 48 and 2 expected, 50 and 0 seen: one cell
+    assert never.p_value == pytest.approx(
+        float(
+            torch.special.gammaincc(torch.tensor(1.0), torch.tensor((36 / 50 + 16 / 40 + 10) / 2))
+        ),
+        rel=1e-6,
+    )
+    # 48 and 2 expected, 50 and 0 seen: one cell
+    assert counted((0.5, 0.48, 0.02), (50, 50)).p_value == 1
 
 
 def test_an_impossible_token_differs_and_too_few_say_nothing() -> None:
@@ -125,21 +151,27 @@ def test_adding_makes_a_new_value() -> None:
 def test_the_sentences_carry_the_numbers() -> None:
     assert counted((0.5, 0.5), (190, 210)).sentence == (
         "No difference from the target's law in the first tokens of 400 draws: χ² = 1.0, 1 degree of freedom, p = 0.32, "
-        "measured. A share off by less than about 12 points would not count as different.")
+        "measured. A share off by less than about 12 points would not count as different."
+    )
     poor = counted((0.5, 0.5), (160, 240))
     assert poor.verdict == "poor"
     assert poor.sentence.startswith(
-        "The first tokens of 400 draws fit the target's law poorly: χ² = 16.0, 1 degree of freedom, p = 6e-05, measured.")
+        "The first tokens of 400 draws fit the target's law poorly: χ² = 16.0, 1 degree of freedom, p = 6e-05, measured."
+    )
     assert "counts as different only below 1e-06: draw again with another seed" in poor.sentence
     bad = counted((0.5, 0.5), (100, 300))
-    assert bad.sentence.startswith("The first tokens of 400 draws do not follow the target's law: χ² = 100.0, 1 degree of ")
+    assert bad.sentence.startswith(
+        "The first tokens of 400 draws do not follow the target's law: χ² = 100.0, 1 degree of "
+    )
     assert bad.p_value < ALARM
 
 
 # -- above temperature 0, on a pair ----------------------------------------------------------------------------------------------
 
 
-def last(verifier: str, policy: Policy = WARM, tree: Tree | Callable = SIBLINGS, draws: int = 400) -> FirstTokens:
+def last(
+    verifier: str, policy: Policy = WARM, tree: Tree | Callable = SIBLINGS, draws: int = 400
+) -> FirstTokens:
     *_, found = first_tokens(few_tokens(), "a", policy, tree, verifier, draws)
     return found
 
@@ -147,7 +179,8 @@ def last(verifier: str, policy: Policy = WARM, tree: Tree | Callable = SIBLINGS,
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_every_verifier_with_its_own_draw_fits_the_law(verifier: str) -> None:
     """Top-k match too: the target itself draws the token that decides. What is counted comes from drafted trees."""
-    found = last(verifier, replace(WARM, max_new_tokens=1))  # a limit that would cut the tree to its root
+    # a limit that would cut the tree to its root
+    found = last(verifier, replace(WARM, max_new_tokens=1))
     assert (found.verdict, found.draws) == ("fits", 400)
 
 
@@ -156,19 +189,24 @@ def test_top_p_is_part_of_the_law() -> None:
     law = first_law(few_tokens(), "a", policy)
     assert int((law > 0).sum()) == 2
     assert last("sequoia", policy).verdict == "fits"
-    wrong = FirstTokens(law, last("sequoia").counts)  # the runs without top-p hold tokens that it rules out
+    # the runs without top-p hold tokens that it rules out
+    wrong = FirstTokens(law, last("sequoia").counts)
     assert wrong.verdict == "differs"
 
 
 @pytest.mark.parametrize("reject", REJECTIONS, ids=lambda reject: reject.__name__)
 def test_a_mutated_verifier_differs(reject: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each wrong rejection of the suite; a meter that never drafted siblings would let all of them pass."""
-    monkeypatch.setitem(VERIFIERS, "mutant", replace(VERIFIERS["sequoia"], verify=partial(walk, reject=reject)))
+    monkeypatch.setitem(
+        VERIFIERS, "mutant", replace(VERIFIERS["sequoia"], verify=partial(walk, reject=reject))
+    )
     assert last("mutant").verdict == "differs"
 
 
 @pytest.mark.parametrize(("draw", "verify"), [("specinfer", "sequoia"), ("topk", "sequoia")])
-def test_a_draw_that_belongs_to_another_verifier_differs(draw: str, verify: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_draw_that_belongs_to_another_verifier_differs(
+    draw: str, verify: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The deterministic children of top-k match, verified as if they were drawn, are the classic mistake."""
     monkeypatch.setitem(VERIFIERS, "mutant", replace(VERIFIERS[verify], draw=VERIFIERS[draw].draw))
     assert last("mutant").verdict == "differs"
@@ -176,11 +214,16 @@ def test_a_draw_that_belongs_to_another_verifier_differs(draw: str, verify: str,
 
 def test_trees_made_for_each_run_are_metered_too() -> None:
     """A fixed one gives the very counts of its tree; one grown with the draft fits, a new one for each run."""
-    assert last("sequoia", tree=lambda: Fixed(SIBLINGS), draws=50).counts == last("sequoia", draws=50).counts
+    assert (
+        last("sequoia", tree=lambda: Fixed(SIBLINGS), draws=50).counts
+        == last("sequoia", draws=50).counts
+    )
     made: list[Dynamic] = []
 
     def grown() -> Dynamic:
-        made.append(Dynamic(Acceptance((0.6, 0.2, 0.1)), PROFILE, WARM.temperature, most=12, levels=4))
+        made.append(
+            Dynamic(Acceptance((0.6, 0.2, 0.1)), PROFILE, WARM.temperature, most=12, levels=4)
+        )
         return made[-1]
 
     assert last("sequoia", tree=grown).verdict == "fits"
@@ -188,7 +231,9 @@ def test_trees_made_for_each_run_are_metered_too() -> None:
 
 
 def test_the_meter_runs_in_batches_and_stops_at_any_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert [found.draws for found in first_tokens(few_tokens(), "a", WARM, SIBLINGS, draws=70, batch=30)] == [30, 60, 70]
+    assert [
+        found.draws for found in first_tokens(few_tokens(), "a", WARM, SIBLINGS, draws=70, batch=30)
+    ] == [30, 60, 70]
     steps = []
     real = Decoder.step
     monkeypatch.setattr(Decoder, "step", lambda decoder: steps.append(1) or real(decoder))
@@ -203,9 +248,17 @@ def test_two_seeds_have_no_draw_in_common(monkeypatch: pytest.MonkeyPatch) -> No
     """Guards against a second look, with the next seed, at nearly the same draws. The same seed makes the same ones."""
     seeds: list[int] = []
     real = Decoder.__init__
-    monkeypatch.setattr(Decoder, "__init__", lambda decoder, pair, prompt, policy, *rest: (
-        seeds.append(policy.seed), real(decoder, pair, prompt, policy, *rest))[1])
-    one, again, other = (last("sequoia", replace(WARM, seed=seed), draws=30) for seed in (100, 100, 101))
+    monkeypatch.setattr(
+        Decoder,
+        "__init__",
+        lambda decoder, pair, prompt, policy, *rest: (
+            seeds.append(policy.seed),
+            real(decoder, pair, prompt, policy, *rest),
+        )[1],
+    )
+    one, again, other = (
+        last("sequoia", replace(WARM, seed=seed), draws=30) for seed in (100, 100, 101)
+    )
     assert seeds[:30] == seeds[30:60]
     assert one.counts == again.counts
     assert len({*seeds}) == 60
@@ -225,9 +278,15 @@ def test_requests_that_make_no_sense_are_refused() -> None:
 
 def test_some_mutants_need_more_than_two_hundred_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """The meter has limited sight, and says "fits" until the counts show it: why the number of draws is on the page."""
-    monkeypatch.setitem(VERIFIERS, "mutant", replace(VERIFIERS["sequoia"], verify=partial(
-        walk, reject=residual_without_the_token_only)))
-    values = [found.verdict for found in first_tokens(few_tokens(), "a", WARM, SIBLINGS, "mutant", draws=400, batch=50)]
+    monkeypatch.setitem(
+        VERIFIERS,
+        "mutant",
+        replace(VERIFIERS["sequoia"], verify=partial(walk, reject=residual_without_the_token_only)),
+    )
+    values = [
+        found.verdict
+        for found in first_tokens(few_tokens(), "a", WARM, SIBLINGS, "mutant", draws=400, batch=50)
+    ]
     assert values[0] == "fits"
     assert values[-1] == "differs"
 
@@ -241,11 +300,19 @@ def entropy(pair: Pair, text: list[int], policy: Policy) -> float:
 
 
 @pytest.mark.parametrize("temperature", [0.05, 0.1, 0.3, 0.6])
-def test_the_place_is_the_first_whose_law_has_a_bit_or_else_the_one_with_most(temperature: float) -> None:
+def test_the_place_is_the_first_whose_law_has_a_bit_or_else_the_one_with_most(
+    temperature: float,
+) -> None:
     """Guards against a place that is chosen by what was drawn there, and against one where every decoder agrees."""
-    pair, policy = made(), Policy(temperature=temperature)
-    text = [token for step in plain(pair, PROMPTS[0], Policy(temperature=0.6, max_new_tokens=24, ignore_eos=True))
-            for token in step.emitted]
+    pair = made()
+    policy = Policy(temperature=temperature)
+    text = [
+        token
+        for step in plain(
+            pair, PROMPTS[0], Policy(temperature=0.6, max_new_tokens=24, ignore_eos=True)
+        )
+        for token in step.emitted
+    ]
     bits = [entropy(pair, text[:at], policy) for at in range(24)]
     found = place_in(pair, PROMPTS[0], text, policy)
     enough = [at for at, one in enumerate(bits) if one >= LEAST_BITS]
@@ -259,16 +326,29 @@ def test_the_place_is_the_first_whose_law_has_a_bit_or_else_the_one_with_most(te
 def test_all_three_cases_of_the_rule_are_met_above() -> None:
     """At the start, further on, and nowhere: the temperatures of the test before are chosen so."""
     pair = made()
-    text = [token for step in plain(pair, PROMPTS[0], Policy(temperature=0.6, max_new_tokens=24, ignore_eos=True))
-            for token in step.emitted]
+    text = [
+        token
+        for step in plain(
+            pair, PROMPTS[0], Policy(temperature=0.6, max_new_tokens=24, ignore_eos=True)
+        )
+        for token in step.emitted
+    ]
     found = [place_in(pair, PROMPTS[0], text, Policy(temperature=t)) for t in (0.05, 0.1, 0.3, 0.6)]
     assert min(place.bits for place in found) < LEAST_BITS <= max(place.bits for place in found)
     assert any(place.common and place.bits >= LEAST_BITS for place in found)
 
 
-def test_an_empty_text_is_looked_at_after_its_prompt_and_a_long_one_not_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sequoia.exactness.same_distribution.first_law", lambda *_: torch.tensor([1.0, 0.0], dtype=torch.float64))
-    assert (place_in(made(), "a", [], WARM).common, place_in(made(), "a", [], WARM).looked) == ((), 1)
+def test_an_empty_text_is_looked_at_after_its_prompt_and_a_long_one_not_to_its_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        "sequoia.exactness.same_distribution.first_law",
+        lambda *_: torch.tensor([1.0, 0.0], dtype=torch.float64),
+    )
+    assert (place_in(made(), "a", [], WARM).common, place_in(made(), "a", [], WARM).looked) == (
+        (),
+        1,
+    )
     assert place_in(made(), "a", [1] * 500, WARM).looked == MOST_PLACES
 
 
@@ -287,7 +367,8 @@ def test_a_law_that_is_nearly_certain_tells_nothing() -> None:
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_a_place_further_on_is_metered_by_its_own_law(verifier: str) -> None:
     """The counts after some tokens of a text fit the law there, and not the one right after the prompt."""
-    pair, common = few_tokens(), (3, 1, 4)
+    pair = few_tokens()
+    common = (3, 1, 4)
     place = Place(common, first_law(pair, "a", WARM, common))
     *_, found = first_tokens(pair, "a", WARM, SIBLINGS, verifier, 700, place=place)
     assert torch.equal(place.law, torch.softmax(reference_logits(pair, "a", common), -1))
@@ -296,8 +377,11 @@ def test_a_place_further_on_is_metered_by_its_own_law(verifier: str) -> None:
 
 
 def test_a_mutant_is_caught_further_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    pair, common = few_tokens(), (3, 1, 4)
-    monkeypatch.setitem(VERIFIERS, "mutant", replace(VERIFIERS["sequoia"], draw=VERIFIERS["topk"].draw))
+    pair = few_tokens()
+    common = (3, 1, 4)
+    monkeypatch.setitem(
+        VERIFIERS, "mutant", replace(VERIFIERS["sequoia"], draw=VERIFIERS["topk"].draw)
+    )
     place = Place(common, first_law(pair, "a", WARM, common))
     *_, found = first_tokens(pair, "a", WARM, SIBLINGS, "mutant", 400, place=place)
     assert found.verdict == "differs"
@@ -307,20 +391,28 @@ def test_cells_hold_every_draw_and_all_of_the_law() -> None:
     rng = np.random.default_rng(3)
     for _ in range(100):
         law = rng.dirichlet(np.full(9, 0.3))
-        found = FirstTokens(torch.tensor(law), {t: int(n) for t, n in enumerate(rng.multinomial(rng.integers(1, 300), law)) if n})
+        found = FirstTokens(
+            torch.tensor(law),
+            {t: int(n) for t, n in enumerate(rng.multinomial(rng.integers(1, 300), law)) if n},
+        )
         assert sum(cell.seen for cell in found.cells) == found.draws
         assert sum(cell.share for cell in found.cells) == pytest.approx(1)
         shares = [cell.share for cell in found.cells if cell.token is not None and not cell.more]
         assert shares == sorted(shares, reverse=True)
         assert found.freedom == len(found.cells) - 1
     joined = counted((0.5, 0.48, 0.02), (50, 45, 5)).cells
-    assert [(cell.token, cell.seen, cell.more) for cell in joined] == [(0, 50, False), (1, 50, True)]
+    assert [(cell.token, cell.seen, cell.more) for cell in joined] == [
+        (0, 50, False),
+        (1, 50, True),
+    ]
 
 
 def test_sight_is_the_shift_of_a_share_that_alarms() -> None:
     """Counts just beyond it differ, and counts just within fit poorly."""
     for share, draws in ((0.5, 400), (0.8, 1000)):
-        far = counted((share, 1 - share), (round(share * draws), draws - round(share * draws))).sight
+        far = counted(
+            (share, 1 - share), (round(share * draws), draws - round(share * draws))
+        ).sight
         for scale, verdict in ((0.97, "poor"), (1.03, "differs")):
             seen = round(draws * (share + far * scale))
             assert counted((share, 1 - share), (seen, draws - seen)).verdict == verdict

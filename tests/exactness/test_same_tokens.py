@@ -16,7 +16,15 @@ from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.errors import BadModel, BadPrompt
-from sequoia.exactness.same_tokens import TIE_ULP, check_text, compare, judge, margin, reference_logits, ulp
+from sequoia.exactness.same_tokens import (
+    TIE_ULP,
+    check_text,
+    compare,
+    judge,
+    margin,
+    reference_logits,
+    ulp,
+)
 from sequoia.models.pair import Pair
 
 GREEDY = Policy(max_new_tokens=48, ignore_eos=True)
@@ -34,9 +42,20 @@ def texts(pair: Pair, prompt: str, tree: Tree = BUSHY) -> tuple[list[int], list[
     return emitted(run(Decoder(pair, prompt, GREEDY, tree))), emitted(plain(pair, prompt, GREEDY))
 
 
-@pytest.mark.parametrize(("one", "other", "at"), [
-    ([], [], None), ([1, 2], [1, 2], None), ([1, 2, 3], [1, 5, 3], 1), ([4], [5], 0), ([1, 2], [1, 2, 3], None), ([1], [], None)])
-def test_the_first_difference_is_found_as_far_as_both_texts_go(one: list[int], other: list[int], at: int | None) -> None:
+@pytest.mark.parametrize(
+    ("one", "other", "at"),
+    [
+        ([], [], None),
+        ([1, 2], [1, 2], None),
+        ([1, 2, 3], [1, 5, 3], 1),
+        ([4], [5], 0),
+        ([1, 2], [1, 2, 3], None),
+        ([1], [], None),
+    ],
+)
+def test_the_first_difference_is_found_as_far_as_both_texts_go(
+    one: list[int], other: list[int], at: int | None
+) -> None:
     assert compare(one, other) == compare(other, one) == at
 
 
@@ -57,7 +76,8 @@ def test_greedy_text_in_bfloat16_is_exact_or_a_tie() -> None:
 
 def test_a_near_tie_of_real_logits_is_a_tie_whichever_token_is_taken() -> None:
     """The two best tokens change places where the logits of a text in bfloat16 lie close, and where they do not."""
-    pair, found = made(dtype="bfloat16"), dict[str, int]()
+    pair = made(dtype="bfloat16")
+    found = dict[str, int]()
     for prompt in PROMPTS:
         right = texts(pair, prompt)[1]
         for at in range(len(right)):
@@ -72,17 +92,21 @@ def test_a_near_tie_of_real_logits_is_a_tie_whichever_token_is_taken() -> None:
 
 def test_a_fabricated_wrong_token_is_a_bug() -> None:
     """Any wrong token but the second best of a near tie; here every place of a text in turn gets the worst token of all."""
-    pair, prompt = made(), PROMPTS[0]
+    pair = made()
+    prompt = PROMPTS[0]
     right = texts(pair, prompt)[1]
     for at in (0, 1, 20, 47):
         worst = int(reference_logits(pair, prompt, right[:at]).argmin())
-        found = check_text(pair, prompt, [*right[:at], worst, *right[at + 1:]], right)
+        found = check_text(pair, prompt, [*right[:at], worst, *right[at + 1 :]], right)
         assert (found.verdict, found.index) == ("bug", at)
-        assert found.sentence.startswith(f"Token {at + 1} is the first that plain decoding has otherwise")
+        assert found.sentence.startswith(
+            f"Token {at + 1} is the first that plain decoding has otherwise"
+        )
 
 
 def test_the_second_best_token_is_a_bug_where_there_is_no_tie() -> None:
-    pair, prompt = made(), PROMPTS[0]
+    pair = made()
+    prompt = PROMPTS[0]
     right = texts(pair, prompt)[1]
     second = reference_logits(pair, prompt, right[:5]).topk(2).indices[1]
     found = check_text(pair, prompt, [*right[:5], int(second)], right)
@@ -106,7 +130,8 @@ def test_a_tie_of_two_other_tokens_excuses_nothing() -> None:
     found = judge([2], [0], logits, BF16)
     assert (found.verdict, found.margin) == ("bug", 0)
     assert "the two tokens are not those two" in found.sentence
-    assert judge([2], [1], torch.tensor([9.5, 9.5, 9.5, 0]), BF16).verdict == "tie"  # three alike: any two are the best
+    # three alike: any two are the best
+    assert judge([2], [1], torch.tensor([9.5, 9.5, 9.5, 0]), BF16).verdict == "tie"
 
 
 def test_the_same_margin_is_a_tie_in_a_coarse_type_only() -> None:
@@ -135,7 +160,8 @@ def test_a_margin_needs_two_finite_logits_and_a_verdict_known_tokens() -> None:
 
 
 def test_the_reference_row_is_the_bare_models() -> None:
-    pair, common = made("gpt2"), [3, 4, 5]
+    pair = made("gpt2")
+    common = [3, 4, 5]
     ids = torch.tensor([[*pair.encode("abc"), *common]])
     with torch.inference_mode():
         wanted = pair.target.hf(ids).logits[0, -1].double()

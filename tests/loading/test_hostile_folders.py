@@ -85,7 +85,8 @@ def test_each_is_refused_with_one_clear_sentence_and_the_loaded_pair_goes_on(
     """All of a group in this very process: one that hung, crashed it or took its memory would fail
     the whole run."""
     monkeypatch.setattr(try_tokenizer, "_TRIAL_SECONDS", 1.5)
-    before, peak = emitted(pair), _peak()
+    before = emitted(pair)
+    peak = _peak()
     found = {}
     for number, (name, spoil) in enumerate(hostile.GROUPS[group].items()):
         folder = tmp_path / str(number) / "model"

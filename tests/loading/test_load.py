@@ -41,7 +41,14 @@ from sequoia.loading import load as hub
 from sequoia.loading.find_pair import Told
 from sequoia.loading.load import known_acceptance, load_pair, loaded_bytes
 from sequoia.loading.model_families import refuse_unfit
-from sequoia.loading.pair_checks import Passed, Source, check_source, checked_device, checked_dtype, checked_name
+from sequoia.loading.pair_checks import (
+    Passed,
+    Source,
+    check_source,
+    checked_device,
+    checked_dtype,
+    checked_name,
+)
 from sequoia.models.pair import Known
 from sequoia.sweep.toy_configs import toy_config
 
@@ -58,7 +65,9 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
 @pytest.fixture
 def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reading weights fails the test: the refusal must come before."""
-    monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", lambda *_, **__: pytest.fail("weights were read"))
+    monkeypatch.setattr(
+        AutoModelForCausalLM, "from_pretrained", lambda *_, **__: pytest.fail("weights were read")
+    )
 
 
 @pytest.mark.parametrize("name", ["smollm2-1.7b", "nope"])
@@ -107,7 +116,9 @@ def test_every_configured_end_of_text_stops(tmp_path: Path, good: tuple[str, str
 # -- names ---------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["nope", "", "Bundled", "../etc/passwd", "x" * 10_000, None, 5, HUGE])
+@pytest.mark.parametrize(
+    "name", ["nope", "", "Bundled", "../etc/passwd", "x" * 10_000, None, 5, HUGE]
+)
 def test_an_unknown_pair_is_refused(name: object) -> None:
     with pytest.raises(BadModel, match=r"unknown pair .*known are bundled, smollm2") as caught:
         load_pair(name)
@@ -126,9 +137,24 @@ def test_what_is_no_name_is_refused(ref: object) -> None:
         checked_name(ref)
 
 
-@pytest.mark.parametrize("ref", ["a/b/c", "../up", "/no/such/folder", "https://example.org/m", "a b", "a\0b", "-x", "~/m", "ü/m"])
+@pytest.mark.parametrize(
+    "ref",
+    [
+        "a/b/c",
+        "../up",
+        "/no/such/folder",
+        "https://example.org/m",
+        "a b",
+        "a\0b",
+        "-x",
+        "~/m",
+        "ü/m",
+    ],
+)
 def test_what_can_be_neither_folder_nor_id_is_refused(ref: str) -> None:
-    with pytest.raises(BadModel, match=r"no folder .* and it is no Hugging Face id|not the name of a folder"):
+    with pytest.raises(
+        BadModel, match=r"no folder .* and it is no Hugging Face id|not the name of a folder"
+    ):
         load(ref, ref)
 
 
@@ -148,8 +174,10 @@ UNFIT = {
     "rwkv": (RwkvConfig(), "rwkv.*no attention heads"),
     "mixed": (RecurrentGemmaConfig(), "recurrent_gemma.*layers; only full attention"),
     "window": (MistralConfig(sliding_window=64), "mistral.*sliding window of 64 tokens"),
-    "window of some layers": (Qwen2Config(use_sliding_window=True, sliding_window=64, max_window_layers=1),
-                              "qwen2.*sliding_attention layers"),
+    "window of some layers": (
+        Qwen2Config(use_sliding_window=True, sliding_window=64, max_window_layers=1),
+        "qwen2.*sliding_attention layers",
+    ),
     "gemma 2": (Gemma2Config(), "gemma2.*sliding_attention layers"),
     "gemma 3": (Gemma3TextConfig(), "gemma3_text.*sliding_attention layers"),
     "encoder-decoder": (T5Config(), "t5.*encoder-decoder"),
@@ -162,7 +190,9 @@ UNFIT = {
 
 @pytest.mark.usefixtures("no_weights")
 @pytest.mark.parametrize("what", UNFIT)
-def test_a_config_that_cannot_hold_a_tree_is_refused_before_the_weights(what: str, tmp_path: Path, good: tuple[str, str]) -> None:
+def test_a_config_that_cannot_hold_a_tree_is_refused_before_the_weights(
+    what: str, tmp_path: Path, good: tuple[str, str]
+) -> None:
     config, reason = UNFIT[what]
     folder = config_only(config, tmp_path / "model")
     for target, draft in ((folder, good[1]), (good[0], folder)):
@@ -170,9 +200,15 @@ def test_a_config_that_cannot_hold_a_tree_is_refused_before_the_weights(what: st
             load(target, draft)
 
 
-@pytest.mark.parametrize("config", [MistralConfig(sliding_window=None), Qwen2Config(use_sliding_window=False, sliding_window=64),
-                                    MistralConfig(sliding_window=4096, max_position_embeddings=4096)],
-                         ids=["none", "switched off", "as wide as the context"])
+@pytest.mark.parametrize(
+    "config",
+    [
+        MistralConfig(sliding_window=None),
+        Qwen2Config(use_sliding_window=False, sliding_window=64),
+        MistralConfig(sliding_window=4096, max_position_embeddings=4096),
+    ],
+    ids=["none", "switched off", "as wide as the context"],
+)
 def test_a_window_that_never_binds_is_allowed(config: PretrainedConfig) -> None:
     refuse_unfit("m", config)
 
@@ -180,34 +216,48 @@ def test_a_window_that_never_binds_is_allowed(config: PretrainedConfig) -> None:
 FULL = ["full_attention"] * 2
 
 
-@pytest.mark.parametrize("config", [
-    GptOssConfig(num_hidden_layers=2, layer_types=FULL, sliding_window=64),
-    Gemma2Config(num_hidden_layers=2, layer_types=FULL, sliding_window=64),
-    GraniteMoeHybridConfig(num_hidden_layers=2, layer_types=FULL, hidden_size=64, mamba_n_heads=8)],
-    ids=lambda config: config.model_type)
+@pytest.mark.parametrize(
+    "config",
+    [
+        GptOssConfig(num_hidden_layers=2, layer_types=FULL, sliding_window=64),
+        Gemma2Config(num_hidden_layers=2, layer_types=FULL, sliding_window=64),
+        GraniteMoeHybridConfig(
+            num_hidden_layers=2, layer_types=FULL, hidden_size=64, mamba_n_heads=8
+        ),
+    ],
+    ids=lambda config: config.model_type,
+)
 def test_windows_and_states_that_no_layer_uses_are_allowed(config: PretrainedConfig) -> None:
     """Every layer is named, and each has full attention."""
     refuse_unfit("m", config)
 
 
 UNABLE = {  # what the libraries say of these themselves is nothing, or a riddle
-    "xlm": "makes its own attention mask", "openai-gpt": "has no key-value cache", "cpmant": "puts a prompt of its own",
-    "reformer": "attends within chunks", "xlnet": "keeps a memory of its own", "blt": "reads bytes in patches",
+    "xlm": "makes its own attention mask",
+    "openai-gpt": "has no key-value cache",
+    "cpmant": "puts a prompt of its own",
+    "reformer": "attends within chunks",
+    "xlnet": "keeps a memory of its own",
+    "blt": "reads bytes in patches",
 }
 
 
 @pytest.mark.usefixtures("no_weights")
 @pytest.mark.parametrize("kind", UNABLE)
-def test_a_type_that_has_no_way_to_run_a_tree_is_refused_with_a_reason(kind: str, tmp_path: Path, good: tuple[str, str]) -> None:
+def test_a_type_that_has_no_way_to_run_a_tree_is_refused_with_a_reason(
+    kind: str, tmp_path: Path, good: tuple[str, str]
+) -> None:
     folder = config_only(toy_config(kind), tmp_path / "model")
     with pytest.raises(BadModel, match=rf"model \({kind}\) {UNABLE[kind]}"):
         load(folder, good[1])
 
 
 @pytest.mark.parametrize("dtype", ["float32", "auto"])
-def test_a_model_that_breaks_in_its_first_pass_is_refused(dtype: str, good: tuple[str, str], monkeypatch: pytest.MonkeyPatch
-                                                           ) -> None:
+def test_a_model_that_breaks_in_its_first_pass_is_refused(
+    dtype: str, good: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With dtype "auto" the first pass is a timed one, before the self-test."""
+
     def broken(*_: object, **__: object) -> None:
         raise IndexError("mask of four dimensions")
 
@@ -236,7 +286,9 @@ def test_weights_that_could_run_code_are_not_read(tmp_path: Path, good: tuple[st
     shutil.copytree(good[0], folder)
     (folder / "model.safetensors").unlink()
     (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Bomb(tmp_path / "ran")))
-    with pytest.raises(BadModel, match=r"holds no \.safetensors file; other weight formats can run code"):
+    with pytest.raises(
+        BadModel, match=r"holds no \.safetensors file; other weight formats can run code"
+    ):
         load(str(folder), good[1])
     assert not (tmp_path / "ran").exists()
     pickle.loads((folder / "pytorch_model.bin").read_bytes())
@@ -245,10 +297,14 @@ def test_weights_that_could_run_code_are_not_read(tmp_path: Path, good: tuple[st
 
 @pytest.mark.parametrize("model_type", ["llama", "evil"])
 @pytest.mark.parametrize("key", ["AutoConfig", "AutoModelForCausalLM", "AutoTokenizer"])
-def test_code_that_comes_with_a_model_is_never_run(key: str, model_type: str, tmp_path: Path, good: tuple[str, str]) -> None:
+def test_code_that_comes_with_a_model_is_never_run(
+    key: str, model_type: str, tmp_path: Path, good: tuple[str, str]
+) -> None:
     folder = tmp_path / "remote"
     shutil.copytree(good[0], folder)
-    (folder / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nclass Evil:\n    pass\n", encoding="utf-8")
+    (folder / "evil.py").write_text(
+        f"open({str(tmp_path / 'ran')!r}, 'w')\nclass Evil:\n    pass\n", encoding="utf-8"
+    )
     name = ["evil.Evil", "evil.Evil"] if key == "AutoTokenizer" else "evil.Evil"
     for file in ("config.json", "tokenizer_config.json"):
         data = json.loads((folder / file).read_text(encoding="utf-8")) | {"auto_map": {key: name}}
@@ -262,8 +318,20 @@ def test_code_that_comes_with_a_model_is_never_run(key: str, model_type: str, tm
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"model_type": 5}', '{"model_type": "no such"}',
-                                  '{"model_type": "llama", "vocab_size": -1}', '{"model_type": "llama", "hidden_size": "x"}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        "{}",
+        '{"model_type": 5}',
+        '{"model_type": "no such"}',
+        '{"model_type": "llama", "vocab_size": -1}',
+        '{"model_type": "llama", "hidden_size": "x"}',
+    ],
+)
 def test_a_damaged_config_is_refused(text: str, tmp_path: Path, good: tuple[str, str]) -> None:
     folder = tmp_path / "damaged"
     shutil.copytree(good[0], folder)
@@ -294,24 +362,38 @@ def test_damaged_weights_are_refused(tmp_path: Path, good: tuple[str, str]) -> N
 
 
 @pytest.mark.usefixtures("no_weights")
-def test_tokenizers_of_one_size_with_other_pieces_are_refused(tmp_path: Path, good: tuple[str, str]) -> None:
+def test_tokenizers_of_one_size_with_other_pieces_are_refused(
+    tmp_path: Path, good: tuple[str, str]
+) -> None:
     other = tiny_tokenizer(pieces=("Ω",))
     assert len(other) == len(tiny_tokenizer())
-    with pytest.raises(BadPair, match=r"differ in 2 pieces; the first is '.*', number .* for the target and .* for the draft"):
+    with pytest.raises(
+        BadPair,
+        match=r"differ in 2 pieces; the first is '.*', number .* for the target and .* for the draft",
+    ):
         load(good[0], save(tiny_model(), tmp_path / "other", other))
 
 
 @pytest.mark.usefixtures("no_weights")
 def test_tokenizers_of_other_sizes_are_refused(tmp_path: Path, good: tuple[str, str]) -> None:
-    with pytest.raises(BadPair, match=r"differ in 8 pieces; the first is '.*', number 280 for the target and None for the draft"):
+    with pytest.raises(
+        BadPair,
+        match=r"differ in 8 pieces; the first is '.*', number 280 for the target and None for the draft",
+    ):
         load(good[0], save(tiny_model(), tmp_path / "other", tiny_tokenizer(280)))
 
 
 @pytest.mark.usefixtures("no_weights")
-def test_tokenizers_with_the_same_pieces_that_split_differently_are_refused(tmp_path: Path, good: tuple[str, str]) -> None:
+def test_tokenizers_with_the_same_pieces_that_split_differently_are_refused(
+    tmp_path: Path, good: tuple[str, str]
+) -> None:
     other = tiny_tokenizer()
     other.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-        [pre_tokenizers.Split(Regex("."), "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
+        [
+            pre_tokenizers.Split(Regex("."), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
     assert other.get_vocab() == tiny_tokenizer().get_vocab()
     with pytest.raises(BadPair, match=r"same pieces but split text differently, for instance "):
         load(good[0], save(tiny_model(), tmp_path / "other", other))
@@ -319,14 +401,18 @@ def test_tokenizers_with_the_same_pieces_that_split_differently_are_refused(tmp_
 
 def test_models_that_know_fewer_tokens_than_the_tokenizer_are_refused(tmp_path: Path) -> None:
     folder = save(tiny_model(vocab=280), tmp_path / "small", tiny_tokenizer(288))
-    with pytest.raises(BadPair, match=r"the tokenizer has 288 pieces, but the models know 280 and 280"):
+    with pytest.raises(
+        BadPair, match=r"the tokenizer has 288 pieces, but the models know 280 and 280"
+    ):
         load(folder, folder)
 
 
 # -- machine -------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("device", ["tpu", "", "meta", "cuda:-1", "cuda:100", "cpu:0", "CPU", 5, None, HUGE, "cuda\n"])
+@pytest.mark.parametrize(
+    "device", ["tpu", "", "meta", "cuda:-1", "cuda:100", "cpu:0", "CPU", 5, None, HUGE, "cuda\n"]
+)
 def test_devices_that_do_not_exist_are_refused(device: object) -> None:
     with pytest.raises(BadModel, match=r"device .* is not auto, spread, cpu, cuda or cuda:NUMBER"):
         checked_device(device)
@@ -341,16 +427,22 @@ def test_a_cuda_device_beyond_those_there_are_is_refused(monkeypatch: pytest.Mon
         checked_device("cuda:1")
 
 
-@pytest.mark.parametrize("dtype", ["int8", "float64", "", "torch.float32", None, 16, torch.float32, [], HUGE])
+@pytest.mark.parametrize(
+    "dtype", ["int8", "float64", "", "torch.float32", None, 16, torch.float32, [], HUGE]
+)
 def test_unknown_number_types_are_refused(dtype: object) -> None:
     with pytest.raises(BadModel, match=r"dtype .* is not one of auto, float32, bfloat16, float16"):
         checked_dtype(dtype)
 
 
 @pytest.mark.usefixtures("no_weights")
-def test_too_little_free_memory_is_said_before_the_weights(good: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_free_memory_is_said_before_the_weights(
+    good: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(psutil, "virtual_memory", lambda: types.SimpleNamespace(available=200_000))
-    with pytest.raises(OutOfMemory, match=r"the two models need about [\d.]+ MB on cpu; free are 0\.2 MB"):
+    with pytest.raises(
+        OutOfMemory, match=r"the two models need about [\d.]+ MB on cpu; free are 0\.2 MB"
+    ):
         load(*good)
 
 
@@ -362,11 +454,18 @@ def test_memory_is_counted_in_the_number_type_in_use(tmp_path: Path) -> None:
     assert loaded_bytes(source, cpu, (torch.float32,)) == 2 * source.weight_bytes
     assert loaded_bytes(source, cpu, (torch.bfloat16,)) == source.weight_bytes
     source = source_of(save(tiny_model(), tmp_path / "whole"))
-    assert loaded_bytes(source, cpu, (torch.bfloat16,)) == loaded_bytes(source, cpu, (torch.float32,)) == source.weight_bytes
-    assert loaded_bytes(source, cpu, ()) == 4 * source.weight_bytes  # two number types are tried, each laid out anew
+    assert (
+        loaded_bytes(source, cpu, (torch.bfloat16,))
+        == loaded_bytes(source, cpu, (torch.float32,))
+        == source.weight_bytes
+    )
+    # two number types are tried, each laid out anew
+    assert loaded_bytes(source, cpu, ()) == 4 * source.weight_bytes
 
 
-def test_running_out_of_memory_while_loading_is_said(good: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_running_out_of_memory_while_loading_is_said(
+    good: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: object, **__: object) -> None:
         raise torch.OutOfMemoryError("tried to allocate 20 GiB")
 
@@ -380,7 +479,9 @@ def test_running_out_of_memory_while_loading_is_said(good: tuple[str, str], monk
 
 def test_without_a_network_an_unknown_id_is_refused_in_words() -> None:
     """Offline mode is on for all tests (conftest.py), so nothing is asked of any server."""
-    with pytest.raises(NotDownloaded, match=r"nobody/nothing is not on this machine, and HF_HUB_OFFLINE is set"):
+    with pytest.raises(
+        NotDownloaded, match=r"nobody/nothing is not on this machine, and HF_HUB_OFFLINE is set"
+    ):
         load("nobody/nothing", "nobody/nothing")
 
 
@@ -396,7 +497,9 @@ def cached(tmp_path: Path, good: tuple[str, str], monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.usefixtures("cached")
-def test_a_model_downloaded_before_loads_and_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_downloaded_before_loads_and_nothing_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("subprocess.Popen", lambda *_, **__: pytest.fail("a transfer was begun"))
     pair = load("owner/model", "owner/model", online=True)
     assert pair.target.name == "owner/model"
@@ -419,19 +522,33 @@ def test_checks_are_told_in_words_as_they_are_passed(good: tuple[str, str]) -> N
     assert checks == ["tokenizer", "target", "draft", "vocabulary", "chat template"]
     words = {news.what: news.words for news in told if isinstance(news, Passed)}
     assert words["tokenizer"].startswith("288 pieces compared one by one")
-    assert words["target"].startswith("target: float32, lean forward on cpu; a tree of three tokens gives the logits")
-    assert words["target"].endswith("of their spread (allowed: 0.001), at the start and around position 510")
+    assert words["target"].startswith(
+        "target: float32, lean forward on cpu; a tree of three tokens gives the logits"
+    )
+    assert words["target"].endswith(
+        "of their spread (allowed: 0.001), at the start and around position 510"
+    )
     assert words["vocabulary"] == "both models have 288 rows for 288 pieces"
 
 
 def test_a_vocabulary_that_is_only_padded_is_cut(tmp_path: Path) -> None:
-    tokenizer, told = tiny_tokenizer(280), list[Told]()
-    folders = [save(tiny_model(vocab=vocab), tmp_path / str(vocab), tokenizer) for vocab in (320, 288)]
+    tokenizer = tiny_tokenizer(280)
+    told = list[Told]()
+    folders = [
+        save(tiny_model(vocab=vocab), tmp_path / str(vocab), tokenizer) for vocab in (320, 288)
+    ]
     pair = load(*folders, tell=told.append)
     assert pair.target.vocab == pair.draft.vocab == 288
-    assert any("the target has 32 more rows" in news.words for news in told if isinstance(news, Passed))
-    steps = [step.emitted for step in speculate(pair, "def f(x):", Policy(max_new_tokens=12), Tree.kary(2, 3))]
-    assert sum(steps, ()) == sum((step.emitted for step in plain(pair, "def f(x):", Policy(max_new_tokens=12))), ())
+    assert any(
+        "the target has 32 more rows" in news.words for news in told if isinstance(news, Passed)
+    )
+    steps = [
+        step.emitted
+        for step in speculate(pair, "def f(x):", Policy(max_new_tokens=12), Tree.kary(2, 3))
+    ]
+    assert sum(steps, ()) == sum(
+        (step.emitted for step in plain(pair, "def f(x):", Policy(max_new_tokens=12))), ()
+    )
 
 
 @pytest.mark.usefixtures("no_weights")
@@ -446,10 +563,15 @@ def test_a_stop_is_heard_before_the_weights(good: tuple[str, str]) -> None:
 def test_shipped_acceptance_is_read_by_temperature(tmp_path: Path) -> None:
     assert known_acceptance(tmp_path / "none.json") == ()
     file = tmp_path / "acceptance.json"
-    rows = [{"temperature": 0, "rates": [0.5, 0.2], "kind": "code", "agreement": 0.7},
-            {"temperature": 1, "rates": [0.4], "fitted": {"rates": [0.3]}}]
+    rows = [
+        {"temperature": 0, "rates": [0.5, 0.2], "kind": "code", "agreement": 0.7},
+        {"temperature": 1, "rates": [0.4], "fitted": {"rates": [0.3]}},
+    ]
     file.write_text(json.dumps({"measured": rows}), encoding="utf-8")
-    assert known_acceptance(file) == (Known(0.0, Acceptance((0.5, 0.2)), "code", 0.7), Known(1.0, Acceptance((0.3,))))
+    assert known_acceptance(file) == (
+        Known(0.0, Acceptance((0.5, 0.2)), "code", 0.7),
+        Known(1.0, Acceptance((0.3,))),
+    )
 
 
 def test_the_tokenizer_of_these_tests_reads_what_it_wrote() -> None:

@@ -17,37 +17,67 @@ from sequoia.errors import BadModel
 from sequoia.loading.find_pair import Told
 from sequoia.loading.pair_checks import Passed
 
-VOCAB, CONTEXT, TOKENS = 288, 256, 16
+VOCAB = 288
+CONTEXT = 256
+TOKENS = 16
 TOKEN_IDS = {"vocab_size": VOCAB, "eos_token_id": 0, "bos_token_id": 1, "pad_token_id": None}
-USUAL = {**TOKEN_IDS, "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 2 * WIDTH,
-         "max_position_embeddings": CONTEXT}
+USUAL = {
+    **TOKEN_IDS,
+    "hidden_size": WIDTH,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 2 * WIDTH,
+    "max_position_embeddings": CONTEXT,
+}
 SHARED = {**USUAL, "num_key_value_heads": 2}  # several heads share keys and values
 GPT = {**TOKEN_IDS, "n_embd": WIDTH, "n_layer": 2, "n_head": 4, "n_positions": CONTEXT}
 EXPERTS = {**SHARED, "num_experts_per_tok": 2}
 
 RUN = {  # class of the config: its shape
-    "LlamaConfig": SHARED, "MistralConfig": {**SHARED, "sliding_window": None}, "Qwen2Config": SHARED,
-    "Qwen3Config": {**SHARED, "head_dim": 8}, "GPTNeoXConfig": {**USUAL, "rotary_pct": 0.25}, "GPT2Config": GPT,
+    "LlamaConfig": SHARED,
+    "MistralConfig": {**SHARED, "sliding_window": None},
+    "Qwen2Config": SHARED,
+    "Qwen3Config": {**SHARED, "head_dim": 8},
+    "GPTNeoXConfig": {**USUAL, "rotary_pct": 0.25},
+    "GPT2Config": GPT,
     "PhiConfig": USUAL,
-    "Phi3Config": {**SHARED, "sliding_window": None}, "SmolLM3Config": SHARED, "GemmaConfig": {**SHARED, "head_dim": 8},
-    "Olmo2Config": SHARED, "StableLmConfig": SHARED, "Starcoder2Config": {**SHARED, "sliding_window": None},
-    "GraniteConfig": SHARED, "CohereConfig": SHARED, "Glm4Config": {**SHARED, "head_dim": 8}, "FalconConfig": {**USUAL},
-    "GPTBigCodeConfig": GPT, "OPTConfig": {**USUAL, "ffn_dim": 2 * WIDTH, "word_embed_proj_dim": WIDTH},
+    "Phi3Config": {**SHARED, "sliding_window": None},
+    "SmolLM3Config": SHARED,
+    "GemmaConfig": {**SHARED, "head_dim": 8},
+    "Olmo2Config": SHARED,
+    "StableLmConfig": SHARED,
+    "Starcoder2Config": {**SHARED, "sliding_window": None},
+    "GraniteConfig": SHARED,
+    "CohereConfig": SHARED,
+    "Glm4Config": {**SHARED, "head_dim": 8},
+    "FalconConfig": {**USUAL},
+    "GPTBigCodeConfig": GPT,
+    "OPTConfig": {**USUAL, "ffn_dim": 2 * WIDTH, "word_embed_proj_dim": WIDTH},
     "MixtralConfig": {**EXPERTS, "num_local_experts": 4, "sliding_window": None},
     "Qwen3MoeConfig": {**EXPERTS, "num_experts": 4, "moe_intermediate_size": WIDTH, "head_dim": 8},
 }
-WRITTEN_OUT = {"GPTJConfig": {**GPT, "rotary_dim": 4}, "CodeGenConfig": {**GPT, "rotary_dim": 4}}  # without PyTorch's attention
+# without PyTorch's attention
+WRITTEN_OUT = {"GPTJConfig": {**GPT, "rotary_dim": 4}, "CodeGenConfig": {**GPT, "rotary_dim": 4}}
 HYBRID = {"num_hidden_layers": 4, "hidden_size": WIDTH, "vocab_size": VOCAB}
 REFUSED = {
-    "Qwen3_5TextConfig": (HYBRID, "linear_attention layers"), "Qwen3NextConfig": (HYBRID, "linear_attention layers"),
-    "GraniteMoeHybridConfig": ({**HYBRID, "mamba_n_heads": 8, "layer_types": ["mamba", "attention"] * 2}, "layers; only full"),
-    "Lfm2Config": ({**HYBRID, "layer_types": ["conv", "conv", "full_attention", "conv"]}, "conv layers"),
-    "FalconH1Config": (HYBRID, "layers; only full attention"), "JambaConfig": (HYBRID, "linear_attention layers"),
+    "Qwen3_5TextConfig": (HYBRID, "linear_attention layers"),
+    "Qwen3NextConfig": (HYBRID, "linear_attention layers"),
+    "GraniteMoeHybridConfig": (
+        {**HYBRID, "mamba_n_heads": 8, "layer_types": ["mamba", "attention"] * 2},
+        "layers; only full",
+    ),
+    "Lfm2Config": (
+        {**HYBRID, "layer_types": ["conv", "conv", "full_attention", "conv"]},
+        "conv layers",
+    ),
+    "FalconH1Config": (HYBRID, "layers; only full attention"),
+    "JambaConfig": (HYBRID, "linear_attention layers"),
     "BambaConfig": ({**HYBRID, "mamba_n_heads": 8}, "linear_attention layers"),
     "GptOssConfig": (HYBRID, "sliding_attention layers"),
     "Gemma3TextConfig": ({**HYBRID, "num_hidden_layers": 6}, "sliding_attention layers"),
     "GPTNeoConfig": ({"attention_types": [[["global", "local"], 12]]}, "layers of local attention"),
-    "BloomConfig": ({}, r"order of its rows \(ALiBi\)"), "MptConfig": ({}, r"order of its rows \(ALiBi\)"),
+    "BloomConfig": ({}, r"order of its rows \(ALiBi\)"),
+    "MptConfig": ({}, r"order of its rows \(ALiBi\)"),
     "FalconConfig": ({"alibi": True}, r"order of its rows \(ALiBi\)"),
 }
 
@@ -70,7 +100,9 @@ def test_a_tiny_model_of_each_class_decodes_losslessly(name: str, tmp_path: Path
     pair = load_pair(target=target, draft=draft, device="cpu", dtype="float32", tell=told.append)
     policy = Policy(max_new_tokens=TOKENS, ignore_eos=True)
     steps = list(speculate(pair, "def f(x):", policy, Tree.kary(2, 3)))
-    assert sum((step.emitted for step in steps), ()) == sum((step.emitted for step in plain(pair, "def f(x):", policy)), ())
+    assert sum((step.emitted for step in steps), ()) == sum(
+        (step.emitted for step in plain(pair, "def f(x):", policy)), ()
+    )
     assert len(steps) < TOKENS, "nothing was ever accepted"
     words = next(news.words for news in told if isinstance(news, Passed) and news.what == "target")
     assert ("lean forward" in words) or (("eager attention" in words) == (name in WRITTEN_OUT))

@@ -6,7 +6,13 @@ from datetime import date
 
 import pytest
 import torch
-from transformers import AutoModelForCausalLM, GPTNeoXConfig, LlamaConfig, PretrainedConfig, Qwen3Config
+from transformers import (
+    AutoModelForCausalLM,
+    GPTNeoXConfig,
+    LlamaConfig,
+    PretrainedConfig,
+    Qwen3Config,
+)
 
 from sequoia import load_pair
 from sequoia.errors import BadModel
@@ -14,27 +20,52 @@ from sequoia.loading.hub.model_files import COMMIT, is_hub_id
 from sequoia.loading.pair_catalog import Preset, preset, presets
 
 
-def llama(width: int, inner: int, layers: int, heads: int, kv_heads: int, vocab: int, tied: bool) -> LlamaConfig:
-    return LlamaConfig(hidden_size=width, intermediate_size=inner, num_hidden_layers=layers, num_attention_heads=heads,
-                       num_key_value_heads=kv_heads, vocab_size=vocab, tie_word_embeddings=tied)
+def llama(
+    width: int, inner: int, layers: int, heads: int, kv_heads: int, vocab: int, tied: bool
+) -> LlamaConfig:
+    return LlamaConfig(
+        hidden_size=width,
+        intermediate_size=inner,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        num_key_value_heads=kv_heads,
+        vocab_size=vocab,
+        tie_word_embeddings=tied,
+    )
 
 
 def qwen3(width: int, inner: int, layers: int, heads: int, tied: bool) -> Qwen3Config:
-    return Qwen3Config(hidden_size=width, intermediate_size=inner, num_hidden_layers=layers, num_attention_heads=heads,
-                       num_key_value_heads=8, head_dim=128, vocab_size=151_936, tie_word_embeddings=tied)
+    return Qwen3Config(
+        hidden_size=width,
+        intermediate_size=inner,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        num_key_value_heads=8,
+        head_dim=128,
+        vocab_size=151_936,
+        tie_word_embeddings=tied,
+    )
 
 
 def neox(width: int, layers: int, heads: int) -> GPTNeoXConfig:
-    return GPTNeoXConfig(hidden_size=width, intermediate_size=4 * width, num_hidden_layers=layers, num_attention_heads=heads,
-                         vocab_size=50_304)
+    return GPTNeoXConfig(
+        hidden_size=width,
+        intermediate_size=4 * width,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        vocab_size=50_304,
+    )
 
 
 SHAPES = {  # as their config files say
     "HuggingFaceTB/SmolLM2-1.7B": llama(2048, 8192, 24, 32, 32, 49_152, True),
     "HuggingFaceTB/SmolLM2-135M": llama(576, 1536, 30, 9, 3, 49_152, True),
-    "EleutherAI/pythia-2.8b": neox(2560, 32, 32), "EleutherAI/pythia-160m": neox(768, 12, 12),
-    "Qwen/Qwen3-0.6B": qwen3(1024, 3072, 28, 16, True), "Qwen/Qwen3-1.7B": qwen3(2048, 6144, 28, 16, True),
-    "Qwen/Qwen3-4B": qwen3(2560, 9728, 36, 32, True), "Qwen/Qwen3-8B": qwen3(4096, 12_288, 36, 32, False),
+    "EleutherAI/pythia-2.8b": neox(2560, 32, 32),
+    "EleutherAI/pythia-160m": neox(768, 12, 12),
+    "Qwen/Qwen3-0.6B": qwen3(1024, 3072, 28, 16, True),
+    "Qwen/Qwen3-1.7B": qwen3(2048, 6144, 28, 16, True),
+    "Qwen/Qwen3-4B": qwen3(2560, 9728, 36, 32, True),
+    "Qwen/Qwen3-8B": qwen3(4096, 12_288, 36, 32, False),
     "Qwen/Qwen3-32B": qwen3(5120, 25_600, 64, 64, False),
     "meta-llama/Llama-2-7b-hf": llama(4096, 11_008, 32, 32, 32, 32_000, False),
     "JackFram/llama-160m": llama(768, 3072, 12, 12, 12, 32_000, False),
@@ -49,7 +80,8 @@ def test_parameters_are_those_of_the_published_shape(name: str) -> None:
     with torch.device("meta"):
         model = AutoModelForCausalLM.from_config(config)
     assert MODELS[name].parameters == model.num_parameters()
-    width = MODELS[name].bytes / model.num_parameters()  # 16 or 32 bits, the tied matrix or buffers stored on top
+    # 16 or 32 bits, the tied matrix or buffers stored on top
+    width = MODELS[name].bytes / model.num_parameters()
     assert 1.99 < width < 2.6 or 3.99 < width < 4.01
 
 
@@ -77,7 +109,14 @@ def test_a_commit_is_named_with_the_day_on_which_it_was_read_from_the_hub() -> N
 
 def test_tiers_are_those_of_machines_people_have() -> None:
     tiers = list(dict.fromkeys(one.tier for one in presets()))
-    assert tiers == ["laptop CPU", "8 GB GPU", "24 GB GPU", "80 GB GPU", "offload", "paper reproduction"]
+    assert tiers == [
+        "laptop CPU",
+        "8 GB GPU",
+        "24 GB GPU",
+        "80 GB GPU",
+        "offload",
+        "paper reproduction",
+    ]
     assert [one.name for one in presets() if one.offload] == ["qwen3-32b-offload"]
     assert {model.id for model in MODELS.values() if model.gated} == {"meta-llama/Llama-2-7b-hf"}
 
@@ -85,4 +124,7 @@ def test_tiers_are_those_of_machines_people_have() -> None:
 def test_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(BadModel) as caught:
         load_pair("qwen3-9b")
-    assert all(name in str(caught.value) for name in ["'qwen3-9b'", "bundled", *(one.name for one in presets())])
+    assert all(
+        name in str(caught.value)
+        for name in ["'qwen3-9b'", "bundled", *(one.name for one in presets())]
+    )

@@ -22,17 +22,30 @@ def step(tree: Tree, path: tuple[int, ...]) -> StepTrace:
             if hit:
                 break
     none = (None,) * len(tree)
-    return StepTrace(0, 4, tree, tuple(range(len(tree))), none, none, Verdict(path, 7, tuple(trials)), (7,),
-                     {"draft": 0.0, "verify": 0.0, "overhead": 0.0})
+    return StepTrace(
+        0,
+        4,
+        tree,
+        tuple(range(len(tree))),
+        none,
+        none,
+        Verdict(path, 7, tuple(trials)),
+        (7,),
+        {"draft": 0.0, "verify": 0.0, "overhead": 0.0},
+    )
 
 
 def walks(rates: list[list[float]], count: int, seed: int) -> list[StepTrace]:
     """Walks down a ternary tree; rates[depth][rank] is the chance to go to that child."""
-    rng, tree, made = random.Random(seed), Tree.kary(3, 4), []
+    rng = random.Random(seed)
+    tree = Tree.kary(3, 4)
+    made = []
     for _ in range(count):
         path = [0]
         while children := tree.children[path[-1]]:
-            child = rng.choices([*children, -1], [*rates[len(path) - 1], 1 - sum(rates[len(path) - 1])])[0]
+            child = rng.choices(
+                [*children, -1], [*rates[len(path) - 1], 1 - sum(rates[len(path) - 1])]
+            )[0]
             if child < 0:
                 break
             path.append(child)
@@ -43,7 +56,13 @@ def walks(rates: list[list[float]], count: int, seed: int) -> list[StepTrace]:
 def test_counts_of_three_steps_by_hand() -> None:
     tree = Tree((-1, 0, 0, 1, 1, 1))  # the root has children 1 and 2; node 1 has 3, 4, 5
     atlas = Atlas.fold([step(tree, (0, 1, 4)), step(tree, (0, 2)), step(tree, (0,))])
-    assert atlas.cells == {(0, 0): Cell(3, 1), (0, 1): Cell(3, 1), (1, 0): Cell(1, 0), (1, 1): Cell(1, 1), (1, 2): Cell(1, 0)}
+    assert atlas.cells == {
+        (0, 0): Cell(3, 1),
+        (0, 1): Cell(3, 1),
+        (1, 0): Cell(1, 0),
+        (1, 1): Cell(1, 1),
+        (1, 2): Cell(1, 0),
+    }
     assert (atlas.depths, atlas.ranks) == (2, 3)
     assert atlas.by_rank(0) == Cell(4, 1)
     assert atlas.by_rank(0, but=0) == Cell(1, 0)
@@ -58,7 +77,8 @@ def test_a_node_without_the_child_is_not_counted_against_it() -> None:
 
 def test_it_agrees_with_the_totals_of_a_run_whose_nodes_have_equal_children() -> None:
     made = walks([[0.5, 0.2, 0.1]] * 3, 200, 1)
-    stats, atlas = DecodeStats.fold(made), Atlas.fold(made)
+    stats = DecodeStats.fold(made)
+    atlas = Atlas.fold(made)
     assert tuple(atlas.by_rank(rank).accepted for rank in range(3)) == stats.accepted
     assert {atlas.by_rank(rank).visits for rank in range(3)} == {stats.visited}
 
@@ -70,8 +90,15 @@ def test_atlases_add() -> None:
     assert (Atlas().depths, Atlas().ranks) == (0, 0)
 
 
-@pytest.mark.parametrize(("successes", "trials", "low", "high"), [
-    (0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0), (5, 10, 0.2366, 0.7634), (81, 263, 0.2553, 0.3662)])
+@pytest.mark.parametrize(
+    ("successes", "trials", "low", "high"),
+    [
+        (0, 10, 0.0, 0.2775),
+        (10, 10, 0.7225, 1.0),
+        (5, 10, 0.2366, 0.7634),
+        (81, 263, 0.2553, 0.3662),
+    ],
+)
 def test_wilson_intervals(successes: int, trials: int, low: float, high: float) -> None:
     """The last is Newcombe's (1998) example; the others follow from the formula by hand."""
     assert wilson(successes, trials) == pytest.approx((low, high), abs=6e-5)
@@ -99,14 +126,19 @@ def test_a_rate_that_depends_on_depth_is_found() -> None:
     assert (verdict.here, verdict.elsewhere) == (atlas.cells[1, 0], atlas.by_rank(0, but=1))
     assert verdict.holds is False
     assert (verdict.depth, verdict.rank) == (1, 0)
-    assert verdict.sentence.startswith("The positional assumption fails here: child 1 of a node at depth 1 is accepted")
+    assert verdict.sentence.startswith(
+        "The positional assumption fails here: child 1 of a node at depth 1 is accepted"
+    )
     assert verdict.here.rate < 0.5 < 0.7 < verdict.elsewhere.rate
 
 
 def test_rates_by_rank_alone_are_seldom_doubted() -> None:
     """Guards a missing correction: uncorrected, about a third of the tables would be doubted. At most 5 % are expected; more
     than 14 of 100 has a probability of 2e-4 (fixed seeds)."""
-    doubted = sum(positional(Atlas.fold(walks([[0.6, 0.2, 0.1]] * 3, 300, seed))).holds is False for seed in range(100))
+    doubted = sum(
+        positional(Atlas.fold(walks([[0.6, 0.2, 0.1]] * 3, 300, seed))).holds is False
+        for seed in range(100)
+    )
     assert doubted <= 14
 
 
@@ -114,6 +146,10 @@ def test_a_counting_tree_has_a_wide_root_and_equal_nodes_below_it() -> None:
     tree = counting_tree(5, 2, 4)
     assert len(tree) == 1 + 5 + 2 * 2 + 2 * 2 * 2
     assert [{len(tree.children[node]) for node in level} for level in tree.inner] == [{5}, {2}, {2}]
-    assert [[tree.ranks[node] for node in level] for level in tree.inner] == [[0], [0, 1], [0, 1, 0, 1]]
+    assert [[tree.ranks[node] for node in level] for level in tree.inner] == [
+        [0],
+        [0, 1],
+        [0, 1, 0, 1],
+    ]
     assert counting_tree(3, 2, 2) == Tree.from_branching([3])
     assert counting_tree(3, 2, 1) == Tree.chain(1)

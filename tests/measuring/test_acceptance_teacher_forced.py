@@ -37,29 +37,39 @@ def accepted_rank(p: np.ndarray, q: np.ndarray, ranks: int, chance: Any) -> int:
     """The rank that a real step accepts at a node, `ranks` where none."""
     verifier = EXACT["sequoia"]
     tokens = verifier.draw(chance, q[None], [ranks])[0]
-    verdict = verifier.verify(Tree.from_branching([ranks]), (-1, *tokens), lambda _: p, lambda _: q, chance)
+    verdict = verifier.verify(
+        Tree.from_branching([ranks]), (-1, *tokens), lambda _: p, lambda _: q, chance
+    )
     return verdict.path[1] - 1 if len(verdict.path) > 1 else ranks
 
 
 def expected_rates(p: np.ndarray, q: np.ndarray, ranks: int) -> list[Fraction]:
     """Mean of `sibling_rates` over all draws."""
-    def drawn(chance: Enumerator) -> tuple[Fraction, ...]:
-        return tuple(map(Fraction, sibling_rates(p, q, EXACT["sequoia"].draw(chance, q[None], [ranks])[0])))
 
-    return [sum(weight * rates[rank] for rates, weight in law(drawn).items()) for rank in range(ranks)]
+    def drawn(chance: Enumerator) -> tuple[Fraction, ...]:
+        return tuple(
+            map(Fraction, sibling_rates(p, q, EXACT["sequoia"].draw(chance, q[None], [ranks])[0]))
+        )
+
+    return [
+        sum(weight * rates[rank] for rates, weight in law(drawn).items()) for rank in range(ranks)
+    ]
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 @pytest.mark.parametrize("seed", range(12))
 def test_the_mean_over_draws_is_the_law_of_walk(seed: int, ranks: int) -> None:
     """Guards against any other recursion: equal as fractions, for laws of four tokens with zeros among them."""
-    p, q = table((seed, "p"), 4)(()), table((seed, "q"), 4)(())
+    p = table((seed, "p"), 4)(())
+    q = table((seed, "q"), 4)(())
     real = law(lambda chance: accepted_rank(p, q, ranks, chance))
     assert expected_rates(p, q, ranks) == [real.get(rank, 0) for rank in range(ranks)]
 
 
 def test_rates_by_hand() -> None:
-    p, q = (np.array([Fraction(x, 10) for x in row], dtype=object) for row in ((2, 5, 3), (5, 3, 2)))
+    p, q = (
+        np.array([Fraction(x, 10) for x in row], dtype=object) for row in ((2, 5, 3), (5, 3, 2))
+    )
     # Token 0: accepted 2/5. Then R = (0, 2/3, 1/3), D = (0, 3/5, 2/5): token 2 is accepted 5/6 of 3/5, then token 1 for certain.
     assert sibling_rates(p, q, (0, 2, 1)) == [Fraction(2, 5), Fraction(1, 2), Fraction(1, 10)]
     assert sibling_rates(p, q, (1, 0)) == [1, 0]
@@ -67,7 +77,8 @@ def test_rates_by_hand() -> None:
 
 def test_a_draft_without_mass_left_goes_on_uniformly() -> None:
     """Guards against a division by zero: q knows one token only, p another two."""
-    p, q = np.array([0.0, 0.5, 0.5]), np.array([1.0, 0.0, 0.0])
+    p = np.array([0.0, 0.5, 0.5])
+    q = np.array([1.0, 0.0, 0.0])
     assert sibling_rates(p, q, (0, 2, 1)) == [0, 1, 0]
 
 
@@ -87,10 +98,13 @@ def test_a_hopeless_draft_is_never_right() -> None:
 
 
 @pytest.mark.parametrize("block", [1, 7, 64])
-def test_greedy_counts_are_the_ranks_of_the_targets_tokens(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+def test_greedy_counts_are_the_ranks_of_the_targets_tokens(
+    monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
     """Guards the contexts: each position is read on the bare models, and its rank looked up. Blocks must not matter."""
     monkeypatch.setattr(acceptance_teacher_forced, "BLOCK", block)
-    pair, text = tiny_pair(), PROMPTS[0]
+    pair = tiny_pair()
+    text = PROMPTS[0]
     ids = torch.tensor([pair.encode(text)])
     with torch.inference_mode():
         best = pair.target.hf(input_ids=ids).logits[0].argmax(-1)
@@ -114,9 +128,11 @@ def test_the_targets_own_text_is_the_one_it_decodes() -> None:
 def test_it_agrees_with_counting_on_policy() -> None:
     """Guards laws that are not the decoder's (another warp, another draw). 3,000 positions against 2,000 nodes; each rank within
     5.5 standard errors of the difference, the teacher-forced one taken as large as a count's."""
-    pair, policy = tiny_pair(), replace(WARM, max_new_tokens=300)
+    pair = tiny_pair()
+    policy = replace(WARM, max_new_tokens=300)
     prompts = [f"def f{i}(x):" for i in range(10)]
-    forced, counted = force_acceptance(pair, prompts, policy, ranks=4), count_acceptance(pair, prompts, policy, ranks=4)
+    forced = force_acceptance(pair, prompts, policy, ranks=4)
+    counted = count_acceptance(pair, prompts, policy, ranks=4)
     assert forced.visited == 3000
     for one, other in zip(forced.acceptance.rates, counted.acceptance.rates, strict=True):
         error = math.sqrt(one * (1 - one) / forced.visited + other * (1 - other) / counted.visited)
@@ -128,7 +144,9 @@ def test_rates_exclude_each_other_and_lie_in_their_intervals() -> None:
     found = force_acceptance(tiny_pair(), PROMPTS, WARM, ranks=8)
     rates = found.acceptance.rates
     assert sum(rates) <= 1
-    assert all(low <= rate <= high for rate, (low, high) in zip(rates, found.intervals, strict=True))
+    assert all(
+        low <= rate <= high for rate, (low, high) in zip(rates, found.intervals, strict=True)
+    )
 
 
 @pytest.mark.parametrize("own", [True, False])

@@ -21,13 +21,23 @@ from sequoia.models.pair_cache import Findings
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan
 
-COLD, WARM = Acceptance((0.8, 0.1, 0.05)), Acceptance((0.5, 0.2, 0.1))
+COLD = Acceptance((0.8, 0.1, 0.05))
+WARM = Acceptance((0.5, 0.2, 0.1))
 
 
 def profile(verify: tuple[float, float], draft: float = 0.05) -> HardwareProfile:
     """Seconds of a pass over 1 and over 128 nodes, and of a draft pass."""
-    return HardwareProfile("a machine", "float32", "target", "draft", 16, ((1, verify[0], 0.0), (128, verify[1], 0.0)),
-                           ((1, draft, 0.0),), "simulated", "2025-01-31")
+    return HardwareProfile(
+        "a machine",
+        "float32",
+        "target",
+        "draft",
+        16,
+        ((1, verify[0], 0.0), (128, verify[1], 0.0)),
+        ((1, draft, 0.0),),
+        "simulated",
+        "2025-01-31",
+    )
 
 
 BY_TEMPERATURE = (Known(0.0, COLD), Known(1.0, WARM))
@@ -35,7 +45,9 @@ BY_TEMPERATURE = (Known(0.0, COLD), Known(1.0, WARM))
 
 def ready(known: tuple[Known, ...] = BY_TEMPERATURE, found: HardwareProfile | None = None) -> Pair:
     """A pair with recorded acceptance and a profile, so that nothing has to be measured."""
-    return dataclasses.replace(tiny_pair(), known=known, measured=Findings(found or profile((1.0, 1.2))))
+    return dataclasses.replace(
+        tiny_pair(), known=known, measured=Findings(found or profile((1.0, 1.2)))
+    )
 
 
 @pytest.fixture
@@ -48,15 +60,28 @@ def nothing_measured(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("nothing_measured")
-@pytest.mark.parametrize(("temperature", "wanted"), [(0.0, COLD), (0.1, COLD), (0.9, WARM), (1.0, WARM), (1.1, WARM)])
-def test_recorded_acceptance_nearest_in_temperature_is_used(temperature: float, wanted: Acceptance) -> None:
+@pytest.mark.parametrize(
+    ("temperature", "wanted"), [(0.0, COLD), (0.1, COLD), (0.9, WARM), (1.0, WARM), (1.1, WARM)]
+)
+def test_recorded_acceptance_nearest_in_temperature_is_used(
+    temperature: float, wanted: Acceptance
+) -> None:
     assert acceptance_of(ready(), Policy(temperature=temperature)) == (wanted, "recorded")
 
 
-@pytest.mark.parametrize(("policy", "verifier"), [
-    (Policy(temperature=0.4), "sequoia"), (Policy(temperature=5.0), "sequoia"), (Policy(temperature=1.0, top_p=0.9), "sequoia"),
-    (Policy(temperature=1.0), "specinfer"), (Policy(temperature=1.0), "topk")])
-def test_what_was_counted_under_another_law_or_rule_is_not_used(policy: Policy, verifier: str) -> None:
+@pytest.mark.parametrize(
+    ("policy", "verifier"),
+    [
+        (Policy(temperature=0.4), "sequoia"),
+        (Policy(temperature=5.0), "sequoia"),
+        (Policy(temperature=1.0, top_p=0.9), "sequoia"),
+        (Policy(temperature=1.0), "specinfer"),
+        (Policy(temperature=1.0), "topk"),
+    ],
+)
+def test_what_was_counted_under_another_law_or_rule_is_not_used(
+    policy: Policy, verifier: str
+) -> None:
     assert acceptance_of(ready(), policy, verifier)[1] == "measured"
 
 
@@ -66,31 +91,52 @@ def test_at_temperature_0_all_verifiers_accept_alike(verifier: str) -> None:
     assert acceptance_of(ready(), Policy(top_p=0.5), verifier) == (COLD, "recorded")
 
 
-CODE, PROSE = Known(1.0, WARM, "code", 0.7), Known(1.0, COLD, "prose", 0.5)
+CODE = Known(1.0, WARM, "code", 0.7)
+PROSE = Known(1.0, COLD, "prose", 0.5)
 
 
 @pytest.mark.usefixtures("nothing_measured")
-@pytest.mark.parametrize(("agreement", "wanted"), [(0.9, CODE), (0.61, CODE), (0.59, PROSE), (0.1, PROSE)])
-def test_recorded_acceptance_is_taken_of_the_kind_on_which_the_models_agree_as_much(agreement: float, wanted: Known,
-                                                                                    monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("agreement", "wanted"), [(0.9, CODE), (0.61, CODE), (0.59, PROSE), (0.1, PROSE)]
+)
+def test_recorded_acceptance_is_taken_of_the_kind_on_which_the_models_agree_as_much(
+    agreement: float, wanted: Known, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(defaults, "shared_mass", lambda *_: torch.full((30,), agreement))
     pair = ready((CODE, PROSE))
-    assert acceptance_of(pair, Policy(temperature=1.0), texts=["some text"]) == (wanted.acceptance, f"recorded {wanted.kind}")
-    assert default_plan(pair, Policy(temperature=1.0), texts=["some text"]).expected_tokens == default_plan(
-        ready((wanted,)), Policy(temperature=1.0)).expected_tokens
+    assert acceptance_of(pair, Policy(temperature=1.0), texts=["some text"]) == (
+        wanted.acceptance,
+        f"recorded {wanted.kind}",
+    )
+    assert (
+        default_plan(pair, Policy(temperature=1.0), texts=["some text"]).expected_tokens
+        == default_plan(ready((wanted,)), Policy(temperature=1.0)).expected_tokens
+    )
 
 
 @pytest.mark.usefixtures("nothing_measured")
-def test_without_a_text_or_a_choice_the_usual_kind_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_text_or_a_choice_the_usual_kind_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(defaults, "shared_mass", lambda *_: pytest.fail("nothing to choose from"))
     assert kind_of(ready((CODE, PROSE)), []) == "code"
     assert kind_of(ready((PROSE,)), ["some text"]) == "prose"
     assert kind_of(tiny_pair(), ["some text"]) == ""
 
 
-@pytest.mark.parametrize(("shared", "wanted"), [
-    ([0.5], "code"), ([0.2, 0.8], "code"), ([0.3, 0.5], "prose"), ([0.3, 0.7] * 200, "prose"), ([0.5, 0.9], "code")])
-def test_a_text_too_short_to_tell_is_of_the_usual_kind(shared: list[float], wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("shared", "wanted"),
+    [
+        ([0.5], "code"),
+        ([0.2, 0.8], "code"),
+        ([0.3, 0.5], "prose"),
+        ([0.3, 0.7] * 200, "prose"),
+        ([0.5, 0.9], "code"),
+    ],
+)
+def test_a_text_too_short_to_tell_is_of_the_usual_kind(
+    shared: list[float], wanted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The mean lies nearer to 0.5 than to 0.7 by less, or by more, than its own standard error."""
     monkeypatch.setattr(defaults, "shared_mass", lambda *_: torch.tensor(shared))
     assert kind_of(ready((CODE, PROSE)), ["some text"]) == wanted
@@ -98,7 +144,9 @@ def test_a_text_too_short_to_tell_is_of_the_usual_kind(shared: list[float], want
 
 def test_the_kind_of_a_text_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, ...]] = []
-    monkeypatch.setattr(defaults, "shared_mass", lambda _, texts: asked.append(texts) or torch.full((3,), 0.6))
+    monkeypatch.setattr(
+        defaults, "shared_mass", lambda _, texts: asked.append(texts) or torch.full((3,), 0.6)
+    )
     pair = ready((CODE, PROSE))
     for text in ("one", "one", "two", "two"):
         kind_of(pair, [text])
@@ -113,7 +161,10 @@ def test_without_a_record_acceptance_is_measured_once_for_each_law() -> None:
     assert 0 < sum(first.rates) <= 1
     assert acceptance_of(pair, Policy(seed=5, max_new_tokens=3))[0] is first
     assert acceptance_of(pair, Policy(temperature=1.0))[0] is not first
-    assert acceptance_of(pair, Policy(temperature=1.0, top_p=0.5))[0] is not acceptance_of(pair, Policy(temperature=1.0))[0]
+    assert (
+        acceptance_of(pair, Policy(temperature=1.0, top_p=0.5))[0]
+        is not acceptance_of(pair, Policy(temperature=1.0))[0]
+    )
 
 
 def test_a_vocabulary_smaller_than_the_ranks_can_be_measured() -> None:
@@ -122,8 +173,11 @@ def test_a_vocabulary_smaller_than_the_ranks_can_be_measured() -> None:
 
 def test_the_machine_is_measured_once_for_each_pair(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[Any] = []
-    monkeypatch.setattr(defaults, "measure_profile", lambda pair, **_: calls.append(pair) or profile((1.0, 2.0)))
-    one, other = tiny_pair(), tiny_pair()
+    monkeypatch.setattr(
+        defaults, "measure_profile", lambda pair, **_: calls.append(pair) or profile((1.0, 2.0))
+    )
+    one = tiny_pair()
+    other = tiny_pair()
     assert machine(one) is machine(one)
     machine(other)
     assert [call is pair for call, pair in zip(calls, (one, other), strict=True)] == [True, True]
@@ -148,7 +202,9 @@ def test_a_measurement_that_fails_is_not_kept(monkeypatch: pytest.MonkeyPatch) -
 def test_the_default_plan_is_the_best_for_what_is_known(temperature: float) -> None:
     pair = ready()
     plan = default_plan(pair, Policy(temperature=temperature))
-    assert plan == best_plan(WARM if temperature else COLD, pair.measured.profile, slack=defaults.SLACK)
+    assert plan == best_plan(
+        WARM if temperature else COLD, pair.measured.profile, slack=defaults.SLACK
+    )
     assert 1 < len(plan.tree) <= 128
     assert plan.tree.levels <= 16
     assert len(default_plan(pair, Policy(temperature=temperature), most=5).tree) == 5
@@ -160,19 +216,22 @@ def test_a_machine_on_which_no_tree_pays_gets_plain_decoding() -> None:
     policy = Policy(max_new_tokens=12, ignore_eos=True)
     assert default_plan(pair, policy).tree == Tree.chain(1)
     assert [step.emitted for step in speculate(pair, PROMPTS[0], policy)] == [
-        step.emitted for step in plain(pair, PROMPTS[0], policy)]
+        step.emitted for step in plain(pair, PROMPTS[0], policy)
+    ]
 
 
 @pytest.mark.usefixtures("nothing_measured")
 def test_speculate_uses_the_planned_tree_where_none_is_given() -> None:
-    pair, policy = ready(), Policy(max_new_tokens=64, ignore_eos=True)
+    pair = ready()
+    policy = Policy(max_new_tokens=64, ignore_eos=True)
     assert next(speculate(pair, PROMPTS[0], policy)).tree == default_plan(pair, policy).tree
     given = Tree.chain(3)
     assert next(speculate(pair, PROMPTS[0], policy, given)).tree == given
 
 
 def test_the_whole_way_from_nothing_known() -> None:
-    pair, policy = tiny_pair(), Policy(max_new_tokens=24, ignore_eos=True)
+    pair = tiny_pair()
+    policy = Policy(max_new_tokens=24, ignore_eos=True)
     tokens = [token for step in speculate(pair, PROMPTS[0], policy) for token in step.emitted]
     assert tokens == [token for step in plain(pair, PROMPTS[0], policy) for token in step.emitted]
     assert pair.measured.profile.source == "measured"
@@ -187,7 +246,10 @@ BAD_PROMPTS = {
     "no text": (None, "the prompt is empty"),
     "a number": (5, "the prompt is empty"),
     "bytes": (b"x", "the prompt is empty"),
-    "too many characters": ("x" * (MAX_PROMPT_CHARS + 1), f"{MAX_PROMPT_CHARS + 1} characters; allowed are {MAX_PROMPT_CHARS}"),
+    "too many characters": (
+        "x" * (MAX_PROMPT_CHARS + 1),
+        f"{MAX_PROMPT_CHARS + 1} characters; allowed are {MAX_PROMPT_CHARS}",
+    ),
     "too many tokens": ("x" * 512, "the prompt has 512 tokens; the models hold 512"),
     "half a character": ("ab\ud83d", "half a character"),
     "half a character in the middle": ("a\udc00b", "half a character"),
@@ -226,7 +288,9 @@ def test_what_begins_a_text_is_put_first_once() -> None:
 @pytest.mark.parametrize("verifier", ["magic", "", None, 5, ["sequoia"]])
 def test_an_unknown_verifier_is_refused_at_the_call(verifier: Any) -> None:
     for tree in (None, Tree.chain(2)):
-        with pytest.raises(BadPolicy, match=r"unknown verifier .*known are sequoia, specinfer, topk"):
+        with pytest.raises(
+            BadPolicy, match=r"unknown verifier .*known are sequoia, specinfer, topk"
+        ):
             speculate(tiny_pair(), "x", Policy(), tree, verifier)
 
 

@@ -28,7 +28,8 @@ from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan, bounds, levels_for
 
 ALL = [*SIZES, 256, 512, 1024]
-RATES = Acceptance((0.77, *(0.104 * 0.5 ** k for k in range(20))))  # about that of the paper's Llama-3 pair
+# about that of the paper's Llama-3 pair
+RATES = Acceptance((0.77, *(0.104 * 0.5**k for k in range(20))))
 
 
 class Clock:
@@ -37,9 +38,12 @@ class Clock:
     def __init__(self) -> None:
         self.now = 0.0
 
-    def spend(self, model: TreeModel, seconds: Callable[[int], float], monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    def spend(
+        self, model: TreeModel, seconds: Callable[[int], float], monkeypatch: pytest.MonkeyPatch
+    ) -> list[int]:
         """From now on a pass of `model` over n rows takes `seconds(n)`; the rows of all passes."""
-        usual, rows = model.run, list[int]()
+        usual = model.run
+        rows = list[int]()
 
         def timed(ids: torch.Tensor, *rest: Any) -> torch.Tensor:
             rows.append(ids.shape[1])
@@ -66,9 +70,12 @@ def flat(second: float, until: int = 1024) -> Callable[[int], float]:
 # -- what is measured ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("until", "largest"), [(16, 128), (64, 128), (128, 256), (256, 512), (512, 1024), (1024, 1024)])
-def test_sizes_go_on_while_twice_the_nodes_are_nearly_free_simulated(until: int, largest: int, clock: Clock,
-                                                                     monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("until", "largest"), [(16, 128), (64, 128), (128, 256), (256, 512), (512, 1024), (1024, 1024)]
+)
+def test_sizes_go_on_while_twice_the_nodes_are_nearly_free_simulated(
+    until: int, largest: int, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """To one size beyond the knee, so that it is seen, and to 128 in any case."""
     pair = tiny_pair()
     clock.spend(pair.target, flat(0.001, until), monkeypatch)
@@ -76,13 +83,31 @@ def test_sizes_go_on_while_twice_the_nodes_are_nearly_free_simulated(until: int,
     profile = measure_profile(pair, rounds=2)
     sizes = [n for n in ALL if n <= largest]
     assert [size for size, _, _ in profile.target_seconds] == sizes
-    assert [seconds for _, seconds, _ in profile.target_seconds] == pytest.approx([flat(0.001, until)(n) for n in sizes])
+    assert [seconds for _, seconds, _ in profile.target_seconds] == pytest.approx(
+        [flat(0.001, until)(n) for n in sizes]
+    )
     wide = largest > 128
-    assert [size for size, _, _ in profile.draft_seconds] == [1, 2, 4, 8, 16, 32, *([64, 128, 256] if wide else [])]
-    assert [size for size, _, _ in profile.overhead_seconds] == [1, 6, 16, 61, *([256] if wide else [])]
+    assert [size for size, _, _ in profile.draft_seconds] == [
+        1,
+        2,
+        4,
+        8,
+        16,
+        32,
+        *([64, 128, 256] if wide else []),
+    ]
+    assert [size for size, _, _ in profile.overhead_seconds] == [
+        1,
+        6,
+        16,
+        61,
+        *([256] if wide else []),
+    ]
 
 
-def test_a_slow_flat_target_is_measured_at_few_sizes_simulated(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_flat_target_is_measured_at_few_sizes_simulated(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A pass of a second each, and eight tenths of a second for all: at most fifty passes, where a hundred would be usual."""
     pair = tiny_pair()
     rows = clock.spend(pair.target, flat(1.0), monkeypatch)
@@ -93,7 +118,9 @@ def test_a_slow_flat_target_is_measured_at_few_sizes_simulated(clock: Clock, mon
     assert len(rows) <= 50
 
 
-def test_a_slow_target_that_is_steep_is_measured_at_every_size_simulated(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_target_that_is_steep_is_measured_at_every_size_simulated(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pair = tiny_pair()
     clock.spend(pair.target, flat(1.0, 32), monkeypatch)
     clock.spend(pair.draft, lambda _: 0.001, monkeypatch)
@@ -101,7 +128,9 @@ def test_a_slow_target_that_is_steep_is_measured_at_every_size_simulated(clock: 
     assert [size for size, _, _ in profile.target_seconds] == [*SIZES]
 
 
-def test_a_size_that_does_not_fit_the_memory_is_not_tried_simulated(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_size_that_does_not_fit_the_memory_is_not_tried_simulated(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pair = tiny_pair()
     clock.spend(pair.target, flat(0.001), monkeypatch)
     clock.spend(pair.draft, lambda _: 0.001, monkeypatch)
@@ -114,7 +143,9 @@ class Enough(Exception):
     pass
 
 
-def test_looking_for_the_sizes_can_be_stopped_after_every_pass_simulated(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_looking_for_the_sizes_can_be_stopped_after_every_pass_simulated(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pair = tiny_pair()
     rows = clock.spend(pair.target, flat(1.0), monkeypatch)
 
@@ -131,13 +162,26 @@ def test_looking_for_the_sizes_can_be_stopped_after_every_pass_simulated(clock: 
 
 
 def profile(*target: tuple[int, float], draft: float = 0.002) -> HardwareProfile:
-    return HardwareProfile("a machine", "bfloat16", "target", "draft", 16, tuple((n, seconds, 0.0) for n, seconds in target),
-                           ((1, draft, 0.0), (256, 1.5 * draft, 0.0)), "simulated", "2025-01-31")
+    return HardwareProfile(
+        "a machine",
+        "bfloat16",
+        "target",
+        "draft",
+        16,
+        tuple((n, seconds, 0.0) for n, seconds in target),
+        ((1, draft, 0.0), (256, 1.5 * draft, 0.0)),
+        "simulated",
+        "2025-01-31",
+    )
 
 
-@pytest.mark.parametrize(("last", "wanted"), [
-    (1, (128, 16)), (128, (128, 16)), (129, (129, 24)), (512, (512, 24)), (4096, (1024, 24))])
-def test_a_tree_is_planned_of_no_more_nodes_than_were_timed(last: int, wanted: tuple[int, int]) -> None:
+@pytest.mark.parametrize(
+    ("last", "wanted"),
+    [(1, (128, 16)), (128, (128, 16)), (129, (129, 24)), (512, (512, 24)), (4096, (1024, 24))],
+)
+def test_a_tree_is_planned_of_no_more_nodes_than_were_timed(
+    last: int, wanted: tuple[int, int]
+) -> None:
     points = ((1, 1.0), (last, 1.0)) if last > 1 else ((1, 1.0),)
     assert bounds(profile(*points)) == wanted
     assert levels_for(wanted[0]) == wanted[1]
@@ -152,9 +196,12 @@ def test_a_flat_target_gets_a_tree_of_hundreds_of_nodes() -> None:
     assert len(best_plan(RATES, profile((1, 1.0), (128, 12.8), (1024, 102.4))).tree) < 16
 
 
-def test_the_whole_way_from_a_slow_flat_target_to_its_text_simulated(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_whole_way_from_a_slow_flat_target_to_its_text_simulated(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Profile, acceptance over more ranks than usual, a plan of hundreds of nodes, and a text that is the target's own."""
-    pair, policy = tiny_pair(noise=0.2), Policy(max_new_tokens=12, ignore_eos=True)
+    pair = tiny_pair(noise=0.2)
+    policy = Policy(max_new_tokens=12, ignore_eos=True)
     clock.spend(pair.target, flat(1.0), monkeypatch)
     clock.spend(pair.draft, lambda _: 0.002, monkeypatch)
     plan = default_plan(pair, policy)
@@ -167,9 +214,12 @@ def test_the_whole_way_from_a_slow_flat_target_to_its_text_simulated(clock: Cloc
     assert emitted(steps) == emitted(plain(pair, PROMPTS[0], policy))
 
 
-def test_a_shipped_vector_is_planned_with_on_a_flat_target(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    pair: Pair = dataclasses.replace(tiny_pair(), known=(Known(0.0, RATES),),
-                                     measured=Findings(profile((1, 1.0), (1024, 1.1))))
+def test_a_shipped_vector_is_planned_with_on_a_flat_target(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair: Pair = dataclasses.replace(
+        tiny_pair(), known=(Known(0.0, RATES),), measured=Findings(profile((1, 1.0), (1024, 1.1)))
+    )
     assert len(default_plan(pair, Policy()).tree) > 500
 
 

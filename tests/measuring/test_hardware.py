@@ -40,13 +40,20 @@ def test_a_profile_of_a_tiny_pair_is_valid_and_says_where_it_is_from() -> None:
     pair = tiny_pair()
     profile = measure_profile(pair, **QUICK)
     assert HardwareProfile.from_json(profile.to_json()) == profile
-    assert (profile.source, profile.date, profile.prefix_length) == ("measured", date.today().isoformat(), 20)
+    assert (profile.source, profile.date, profile.prefix_length) == (
+        "measured",
+        date.today().isoformat(),
+        20,
+    )
     assert (profile.target, profile.draft, profile.dtype) == ("target", "draft", "float32")
     assert profile.device.startswith("cpu (1 thread, ")
     assert [size for size, _, _ in profile.target_seconds] == [1, 3, 9]
     assert [size for size, _, _ in profile.draft_seconds] == [1, 4]
-    assert all(0 < seconds < 10 and spread >= 0 for points in (profile.target_seconds, profile.draft_seconds,
-                                                               profile.overhead_seconds) for _, seconds, spread in points)
+    assert all(
+        0 < seconds < 10 and spread >= 0
+        for points in (profile.target_seconds, profile.draft_seconds, profile.overhead_seconds)
+        for _, seconds, spread in points
+    )
     assert dict(profile.versions).keys() >= {"python", "torch", "transformers"}
 
 
@@ -54,12 +61,18 @@ def test_every_size_and_width_is_really_run(monkeypatch: pytest.MonkeyPatch) -> 
     pair = tiny_pair()
     seen: dict[str, list[int]] = {"target": [], "draft": []}
     points: list[tuple[int, int]] = []
-    monkeypatch.setattr("sequoia.measuring.hardware._point", lambda size, times: points.append((size, len(times))) or (size, 0.1, 0.0))
+    monkeypatch.setattr(
+        "sequoia.measuring.hardware._point",
+        lambda size, times: points.append((size, len(times))) or (size, 0.1, 0.0),
+    )
     for model in (pair.target, pair.draft):
         monkeypatch.setattr(model, "run", noted(model.run, seen[model.name]))
-    monkeypatch.setattr("sequoia.measuring.hardware._overhead", lambda pair, tree, *_: (len(tree), 0.0, 0.0))
+    monkeypatch.setattr(
+        "sequoia.measuring.hardware._overhead", lambda pair, tree, *_: (len(tree), 0.0, 0.0)
+    )
     measure_profile(pair, **QUICK)
-    assert seen["target"] == [20] + [1, 3, 9] * 3  # the prefix; a round of warm-up and two that count
+    # the prefix; a round of warm-up and two that count
+    assert seen["target"] == [20] + [1, 3, 9] * 3
     assert points[:3] == [(1, 2), (3, 2), (9, 2)]
     assert seen["draft"][0] == 20
     assert min(seen["draft"][1:].count(width) for width in (1, 4)) >= 3
@@ -86,7 +99,9 @@ class Enough(Exception):
 
 
 @pytest.mark.parametrize("at", [0.0, 0.5, 1.0])
-def test_an_exception_in_progress_ends_the_measurement_and_leaves_the_last_profile(at: float) -> None:
+def test_an_exception_in_progress_ends_the_measurement_and_leaves_the_last_profile(
+    at: float,
+) -> None:
     pair = tiny_pair()
     before = pair.measured.profile = measure_profile(pair, **QUICK)
     calls: list[float] = []
@@ -103,11 +118,15 @@ def test_an_exception_in_progress_ends_the_measurement_and_leaves_the_last_profi
     assert pair.measured.profile is before
 
 
-def test_a_time_limit_still_leaves_one_round_after_the_warm_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_time_limit_still_leaves_one_round_after_the_warm_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     pair = tiny_pair()
     rows: list[int] = []
     monkeypatch.setattr(pair.target, "run", noted(pair.target.run, rows))
-    monkeypatch.setattr("sequoia.measuring.hardware._overhead", lambda pair, tree, *_: (len(tree), 0.0, 0.0))
+    monkeypatch.setattr(
+        "sequoia.measuring.hardware._overhead", lambda pair, tree, *_: (len(tree), 0.0, 0.0)
+    )
     measure_profile(pair, sizes=(1,), widths=(1,), prefix=7, rounds=1000, seconds=1e-9)
     assert rows == [7] + [1] * 2
 
@@ -115,46 +134,80 @@ def test_a_time_limit_still_leaves_one_round_after_the_warm_up(monkeypatch: pyte
 def test_passes_and_steps_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Guards a visitor who waits in line: on a slow target whole steps took as long again as was asked for, at each size."""
     given: list[tuple[int, float]] = []
-    monkeypatch.setattr("sequoia.measuring.hardware._overhead",
-                        lambda pair, tree, seconds, *_: given.append((len(tree), seconds)) or (len(tree), 0.0, 0.0))
+    monkeypatch.setattr(
+        "sequoia.measuring.hardware._overhead",
+        lambda pair, tree, seconds, *_: given.append((len(tree), seconds)) or (len(tree), 0.0, 0.0),
+    )
     measure_profile(tiny_pair(), **QUICK, seconds=3.0)
     assert [n for n, _ in given] == list(OVERHEAD_SIZES)
     assert sum(seconds for _, seconds in given) == pytest.approx(3.0 * (1 - PASSES))
 
 
-def test_what_a_chain_costs_more_than_plain_decoding_is_put_down_to_its_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_chain_costs_more_than_plain_decoding_is_put_down_to_its_levels(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Guards the forecast of a deep tree, whose draws were counted by its few nodes and so by half."""
+
     def spent(_: Any, tree: Tree, *__: Any) -> tuple[int, float, float]:
-        return len(tree), 0.001 + 0.0002 * len(tree.widths) + 0.00001 * (len(tree) - tree.levels), 0.0
+        return (
+            len(tree),
+            0.001 + 0.0002 * len(tree.widths) + 0.00001 * (len(tree) - tree.levels),
+            0.0,
+        )
 
     monkeypatch.setattr("sequoia.measuring.hardware._overhead", spent)
     profile = measure_profile(tiny_pair(), **QUICK)
     assert profile.level_overhead == pytest.approx(0.0002)
-    for tree in (Tree.chain(1), Tree.chain(4), Tree.chain(6), Tree.sequences(3, 5), Tree.sequences(12, 5)):
+    for tree in (
+        Tree.chain(1),
+        Tree.chain(4),
+        Tree.chain(6),
+        Tree.sequences(3, 5),
+        Tree.sequences(12, 5),
+    ):
         assert phases(tree, profile)["overhead"] == pytest.approx(spent(None, tree)[1])
 
 
-def test_noise_of_larger_trees_leaves_the_overhead_of_a_plain_token(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_noise_of_larger_trees_leaves_the_overhead_of_a_plain_token(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Guards the base of every speed-up against a dip at 16 nodes, with which it would be pooled."""
     found = {1: 0.0007, 6: 0.002, 16: 0.0016, 61: 0.004}
-    monkeypatch.setattr("sequoia.measuring.hardware._overhead", lambda pair, tree, *_: (len(tree), found[len(tree)], 0.0))
+    monkeypatch.setattr(
+        "sequoia.measuring.hardware._overhead",
+        lambda pair, tree, *_: (len(tree), found[len(tree)], 0.0),
+    )
     profile = measure_profile(tiny_pair(), **QUICK)
     assert profile.overhead(1) == 0.0007
     assert all(seconds >= 0.0007 for _, seconds, _ in profile.overhead_seconds)
 
 
-def test_steps_with_room_for_a_part_of_the_tree_do_not_count_as_whole_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_steps_with_room_for_a_part_of_the_tree_do_not_count_as_whole_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     kept: list[int] = []
-    monkeypatch.setattr("sequoia.measuring.hardware._point", lambda n, found: kept.append(len(found)) or (n, max(found), 0.0))
-    pair, made = tiny_pair(), list[int]()
-    monkeypatch.setattr("sequoia.measuring.hardware._some", lambda steps, _: (made.append(len(step.tree)) or step for step in steps))
+    monkeypatch.setattr(
+        "sequoia.measuring.hardware._point",
+        lambda n, found: kept.append(len(found)) or (n, max(found), 0.0),
+    )
+    pair = tiny_pair()
+    made = list[int]()
+    monkeypatch.setattr(
+        "sequoia.measuring.hardware._some",
+        lambda steps, _: (made.append(len(step.tree)) or step for step in steps),
+    )
     _overhead(pair, Tree.chain(6), 10.0, lambda _: None)
     assert made[-1] < 6 == made[0]
     assert kept == [made.count(6) - 1]
 
 
-def test_a_chain_that_was_timed_quicker_than_plain_decoding_makes_levels_free(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sequoia.measuring.hardware._overhead", lambda pair, tree, *_: (len(tree), 0.01 / len(tree), 0.0))
+def test_a_chain_that_was_timed_quicker_than_plain_decoding_makes_levels_free(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        "sequoia.measuring.hardware._overhead",
+        lambda pair, tree, *_: (len(tree), 0.01 / len(tree), 0.0),
+    )
     assert measure_profile(tiny_pair(), **QUICK).level_overhead == 0
 
 
@@ -174,21 +227,34 @@ def test_a_model_with_a_small_context_can_be_measured(context: int) -> None:
     assert profile.target_seconds[-1][0] >= 128
 
 
-@pytest.mark.parametrize(("option", "words"), [
-    ({"prefix": 0}, r"prefix: 0 is not a whole number from 1 to"), ({"rounds": 0}, r"rounds: 0 is not a whole number from 1 to"),
-    ({"seconds": 0}, r"seconds: 0 is not a number from 1e-09 to"), ({"seconds": math.nan}, r"seconds: nan is not"),
-    ({"prefix": 2.5}, r"prefix: 2.5"), ({"sizes": (1, 0)}, r"sizes: 0 is not a whole number from 1 to 1024"),
-    ({"widths": (1, 2000)}, r"widths: 2000"),
-])
-def test_what_cannot_be_measured_is_refused_with_value_and_bound(option: dict[str, Any], words: str) -> None:
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ({"prefix": 0}, r"prefix: 0 is not a whole number from 1 to"),
+        ({"rounds": 0}, r"rounds: 0 is not a whole number from 1 to"),
+        ({"seconds": 0}, r"seconds: 0 is not a number from 1e-09 to"),
+        ({"seconds": math.nan}, r"seconds: nan is not"),
+        ({"prefix": 2.5}, r"prefix: 2.5"),
+        ({"sizes": (1, 0)}, r"sizes: 0 is not a whole number from 1 to 1024"),
+        ({"widths": (1, 2000)}, r"widths: 2000"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_with_value_and_bound(
+    option: dict[str, Any], words: str
+) -> None:
     with pytest.raises(BadProfile, match=words):
         measure_profile(tiny_pair(), **{**QUICK, **option})
 
 
-def test_progress_is_reported_after_each_size_of_the_overhead(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_reported_after_each_size_of_the_overhead(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     shares: list[float] = []
     seen: list[int] = []
-    monkeypatch.setattr("sequoia.measuring.hardware._overhead", lambda pair, tree, *_: seen.append(len(shares)) or (len(tree), 0.1, 0.0))
+    monkeypatch.setattr(
+        "sequoia.measuring.hardware._overhead",
+        lambda pair, tree, *_: seen.append(len(shares)) or (len(tree), 0.1, 0.0),
+    )
     measure_profile(tiny_pair(), **QUICK, progress=shares.append)
     assert seen == [seen[0] + i for i in range(4)]
     assert shares[-5:] == pytest.approx([0.8, 0.85, 0.9, 0.95, 1.0])
@@ -212,7 +278,8 @@ def test_a_draft_equal_to_its_target_is_always_right_at_temperature_0(verifier: 
 
 def test_a_hopeless_draft_is_never_right() -> None:
     counted = count_acceptance(hopeless_pair(), PROMPTS[:1], GREEDY, ranks=4)
-    assert (counted.accepted, counted.visited) == ((0, 0, 0, 0), 47)  # the last of 48 tokens has no room for children
+    # the last of 48 tokens has no room for children
+    assert (counted.accepted, counted.visited) == ((0, 0, 0, 0), 47)
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.7, 1.5])
@@ -228,13 +295,20 @@ def test_counted_acceptance_of_known_laws_is_what_they_say() -> None:
     answer every text with one fixed law, so the rates follow by enumeration; each must lie within 5.5 standard errors."""
     pair = fixed_laws()
     p, q = (law_of(model) for model in (pair.target, pair.draft))
-    counted = count_acceptance(pair, ["a", "b"], Policy(temperature=1.0, max_new_tokens=500, ignore_eos=True, seed=3), ranks=3)
+    counted = count_acceptance(
+        pair,
+        ["a", "b"],
+        Policy(temperature=1.0, max_new_tokens=500, ignore_eos=True, seed=3),
+        ranks=3,
+    )
     rates = exact_rates(p, q, 3)
     assert rates[0] == pytest.approx(np.minimum(p, q).sum())
     assert 0.2 < rates[0] < 0.9
     assert min(rates) > 0.01
     for count, rate in zip(counted.accepted, rates, strict=True):
-        assert abs(count / counted.visited - rate) < 5.5 * math.sqrt(rate * (1 - rate) / counted.visited)
+        assert abs(count / counted.visited - rate) < 5.5 * math.sqrt(
+            rate * (1 - rate) / counted.visited
+        )
 
 
 def fixed_laws() -> Pair:
@@ -262,28 +336,41 @@ def exact_rates(residual: np.ndarray, draft: np.ndarray, ranks: int) -> list[flo
         accepted = min(1.0, residual[token] / draft[token])
         rates[0] += share * accepted
         if ranks > 1 and accepted < 1:
-            rest, left = np.maximum(residual - draft, 0), draft.copy()
+            rest = np.maximum(residual - draft, 0)
+            left = draft.copy()
             left[token] = 0
             below = exact_rates(rest / rest.sum(), left / left.sum(), ranks - 1)
-            rates = [rates[0], *(rate + share * (1 - accepted) * more for rate, more in zip(rates[1:], below, strict=True))]
+            rates = [
+                rates[0],
+                *(
+                    rate + share * (1 - accepted) * more
+                    for rate, more in zip(rates[1:], below, strict=True)
+                ),
+            ]
     return rates
 
 
 def test_counting_is_repeatable_and_reports_progress_step_by_step() -> None:
-    policy, shares = Policy(temperature=0.8, max_new_tokens=24, seed=9), []
+    policy = Policy(temperature=0.8, max_new_tokens=24, seed=9)
+    shares = []
     once = count_acceptance(tiny_pair(), PROMPTS, policy, progress=shares.append)
     assert once == count_acceptance(tiny_pair(), iter(PROMPTS), policy)
     assert {1 / 3, 2 / 3, 1.0} <= set(shares)
     assert shares == sorted(shares)
     steps = len(shares) - len(PROMPTS)
-    assert steps - len(PROMPTS) <= once.visited <= steps  # a root a step, but for a last one with room for one token alone
+    # a root a step, but for a last one with room for one token alone
+    assert steps - len(PROMPTS) <= once.visited <= steps
 
 
 @pytest.mark.parametrize("model", ["target", "draft"])
 @pytest.mark.parametrize("at", [0.0, 0.5])
-def test_a_count_ends_within_the_step_in_which_its_visitor_leaves(model: str, at: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_count_ends_within_the_step_in_which_its_visitor_leaves(
+    model: str, at: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Guards a stop that waits for the end of a prompt: no model runs once `progress` has raised."""
-    pair, rows, calls = tiny_pair(), [], []
+    pair = tiny_pair()
+    rows = []
+    calls = []
     monkeypatch.setattr(getattr(pair, model), "run", noted(getattr(pair, model).run, rows))
 
     def stop(share: float) -> None:
@@ -294,7 +381,8 @@ def test_a_count_ends_within_the_step_in_which_its_visitor_leaves(model: str, at
     with pytest.raises(Enough):
         count_acceptance(pair, PROMPTS, Policy(max_new_tokens=64, ignore_eos=True), progress=stop)
     assert len(rows) == calls[-1]
-    assert max(after - before for before, after in pairwise([0, *calls])) <= 2  # a step's pass, and the reading of the prompt
+    # a step's pass, and the reading of the prompt
+    assert max(after - before for before, after in pairwise([0, *calls])) <= 2
 
 
 def test_a_deeper_tree_gives_an_atlas_and_the_roots_own_rates() -> None:
@@ -308,8 +396,13 @@ def test_a_deeper_tree_gives_an_atlas_and_the_roots_own_rates() -> None:
 
 
 def test_repetition_of_the_text_is_reported() -> None:
-    pair, policy, prompts = tiny_pair(vocab=6), dataclasses.replace(GREEDY, max_new_tokens=100), ["a", "bcd"]
-    shares = [repetition([token for step in plain(pair, prompt, policy) for token in step.emitted]) for prompt in prompts]
+    pair = tiny_pair(vocab=6)
+    policy = dataclasses.replace(GREEDY, max_new_tokens=100)
+    prompts = ["a", "bcd"]
+    shares = [
+        repetition([token for step in plain(pair, prompt, policy) for token in step.emitted])
+        for prompt in prompts
+    ]
     assert count_acceptance(pair, prompts, policy, ranks=2).repetition == sum(shares) / 2 > 0.1
 
 
@@ -331,6 +424,9 @@ def test_what_cannot_be_counted_is_refused() -> None:
 def test_number_types_and_device_in_words() -> None:
     pair = tiny_pair()
     assert dtype_name(pair) == "float32"
-    assert dtype_name(dataclasses.replace(pair, draft=tiny_pair(dtype="bfloat16").draft)) == "float32, draft bfloat16"
+    assert (
+        dtype_name(dataclasses.replace(pair, draft=tiny_pair(dtype="bfloat16").draft))
+        == "float32, draft bfloat16"
+    )
     assert describe(torch.device("cpu")).startswith("cpu (1 thread, ")
     assert dict(versions())["torch"].startswith("2.")

@@ -202,7 +202,8 @@ def test_a_prompt_over_the_limit_is_refused_with_the_number_and_the_reason(short
 
 def test_prompt_and_output_count_together(short: Pair) -> None:
     reason = r"12 tokens and 21 new ones are 33; the models hold 32 of both together: .*LongRoPE"
-    long, fits = Policy(max_new_tokens=21), Policy(max_new_tokens=20, ignore_eos=True)
+    long = Policy(max_new_tokens=21)
+    fits = Policy(max_new_tokens=20, ignore_eos=True)
     with pytest.raises(BadPrompt, match=reason):
         speculate(short, "0" * 12, long, Tree.chain(3))
     with pytest.raises(BadPrompt, match=reason):

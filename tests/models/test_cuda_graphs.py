@@ -41,7 +41,7 @@ class Recorder:
         def replay() -> torch.Tensor:
             starts = [layer.start for layer in layers]
             for layer in layers:
-                layer.start = -10**9
+                layer.start = -(10**9)
             try:
                 return work()
             finally:
@@ -80,20 +80,27 @@ def test_a_recorded_forward_gives_the_same_logits(kind: str) -> None:
     plain, model = (TreeModel(tiny_model(kind), kind) for _ in range(2))
     recorded(model)
     for prefix in (1, 5, 60):
-        for one, other in zip(logits(plain.open(200), prefix), logits(model.open(200), prefix), strict=True):
+        for one, other in zip(
+            logits(plain.open(200), prefix), logits(model.open(200), prefix), strict=True
+        ):
             assert torch.allclose(one, other, atol=1e-4)
 
 
-def test_one_recording_serves_every_prefix_within_its_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_recording_serves_every_prefix_within_its_reach(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """And columns left over from longer calls stay closed."""
     monkeypatch.setattr(cuda_graphs, "STEP", 64)
     plain, model = (TreeModel(tiny_model("llama"), "llama") for _ in range(2))
     recorder = recorded(model)
-    context, other = model.open(400), plain.open(400)
+    context = model.open(400)
+    other = plain.open(400)
     rows, others = (Rows(TREE, range(len(TREE)), one) for one in (context, other))
     for step in range(50):
         tokens = [(7 * step + i) % 250 for i in range(len(TREE))]
-        assert torch.allclose(context.forward(tokens, rows), other.forward(tokens, others), atol=1e-4)
+        assert torch.allclose(
+            context.forward(tokens, rows), other.forward(tokens, others), atol=1e-4
+        )
         kept = [0, 1, 3] if step % 3 else [0]
         context.keep(kept)
         other.keep(kept)
@@ -130,7 +137,8 @@ def test_a_fixed_tree_is_recorded_before_the_first_step() -> None:
     decoder = Decoder(pair, PROMPTS[0], GREEDY, TREE)
     decoder.prefill()
     before = [recorder.count for recorder in recorders]
-    assert before == [1, 3]  # target: the tree; draft: its one inner level of two, and one and two tokens
+    # target: the tree; draft: its one inner level of two, and one and two tokens
+    assert before == [1, 3]
     decoder.step()
     decoder.step()
     assert [recorder.count for recorder in recorders] == before
@@ -149,11 +157,14 @@ def test_a_size_that_nobody_announced_is_recorded_when_it_comes_for_the_third_ti
     assert counts == [0, 0, 1, 1]
 
 
-def test_the_size_that_was_not_used_for_the_longest_time_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_that_was_not_used_for_the_longest_time_goes_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Guards against the recording that goes although the run that is about to begin has just asked for it."""
     monkeypatch.setattr(cuda_graphs, "MOST_SIZES", 2)
     model = TreeModel(tiny_model(), "llama")
-    recorder, context = recorded(model), model.open(100)
+    recorder = recorded(model)
+    context = model.open(100)
     counts = []
     for sizes in ([4, 5], [4], [6], [4], [5]):
         context.rehearse(sizes)
@@ -161,13 +172,17 @@ def test_the_size_that_was_not_used_for_the_longest_time_goes_first(monkeypatch:
     assert counts == [2, 2, 3, 3, 4]
 
 
-def test_where_there_are_many_sizes_one_has_to_come_often_to_be_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_there_are_many_sizes_one_has_to_come_often_to_be_recorded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """And then it is: lower reaches, which a growing text has no use for any more, are not kept for ever."""
     monkeypatch.setattr(cuda_graphs, "MOST_SIZES", 2)
     model = TreeModel(tiny_model(), "llama")
-    recorder, context = recorded(model), model.open(100)
+    recorder = recorded(model)
+    context = model.open(100)
     context.rehearse([4, 5])
-    rows, counts = Rows(Tree.chain(9), range(9), context), []
+    rows = Rows(Tree.chain(9), range(9), context)
+    counts = []
     for _ in range(cuda_graphs.EAGER_WHEN_FULL + 3):
         context.forward([1] * 9, rows)
         context.keep([])
@@ -191,7 +206,9 @@ def test_a_moment_without_memory_does_not_end_recording(caplog: pytest.LogCaptur
     context = model.open(100)
     context.rehearse([4])
     assert (recorder.count, model.run.failed) == (0, None)
-    assert [one.getMessage() for one in caplog.records] == ["there was no memory to record a pass of 4 rows, which runs as it is"]
+    assert [one.getMessage() for one in caplog.records] == [
+        "there was no memory to record a pass of 4 rows, which runs as it is"
+    ]
     context.rehearse([4])
     assert recorder.count == 1
 
@@ -202,7 +219,8 @@ def test_a_run_is_not_refused_for_slots_that_it_was_given(monkeypatch: pytest.Mo
     for model in (pair.target, pair.draft):
         recorded(model)
     first = Decoder(pair, PROMPTS[0], GREEDY, TREE)
-    needs, missing = first.needs, first.missing
+    needs = first.needs
+    missing = first.missing
     assert missing == needs
     next(run(first))
     assert first.needs == needs
@@ -210,7 +228,9 @@ def test_a_run_is_not_refused_for_slots_that_it_was_given(monkeypatch: pytest.Mo
     left = first.missing
     del first
     asked: list[object] = []
-    monkeypatch.setattr("sequoia.decoding.engine.require_each", lambda needed, *_: asked.append(needed))
+    monkeypatch.setattr(
+        "sequoia.decoding.engine.require_each", lambda needed, *_: asked.append(needed)
+    )
     Decoder(pair, PROMPTS[0], GREEDY, TREE)
     assert asked == [left]
 
@@ -227,7 +247,8 @@ def test_the_slots_of_a_run_that_is_over_go_to_the_next_one_with_their_recording
     first = model.open(100)
     first.rehearse([6])
     first.extend(range(20))
-    slots, keys = first.slots, first.slots.slot_layers[0].keys
+    slots = first.slots
+    keys = first.slots.slot_layers[0].keys
     assert recorder.count == 1
     del first
     second = model.open(300)  # as many slots, rounded up
@@ -255,14 +276,15 @@ def test_slots_are_let_go_of_where_no_run_takes_them(other: int | None) -> None:
 def test_a_rehearsal_stands_where_the_model_has_positions() -> None:
     """A tree near the end of the longest text has more rows than there are positions left; a card would not survive it."""
     model = TreeModel(tiny_model("gpt2"), "gpt2")
-    recorder, rows = recorded(model), model.limit + 8
+    recorder = recorded(model)
+    rows = model.limit + 8
     model.open(model.limit + rows).rehearse([rows])
     assert recorder.count == 1
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 33), (4, 40), (16, 57)])
 def test_a_mask_for_a_card_begins_where_sixteen_bytes_do(rows: int, columns: int) -> None:
-    mask = torch.randn(rows, columns + 20)[None, None, :, 3:3 + columns]
+    mask = torch.randn(rows, columns + 20)[None, None, :, 3 : 3 + columns]
     aligned = tree_forward._aligned(mask)
     assert torch.equal(aligned, mask)
     assert all(aligned[0, 0, row].data_ptr() % 16 == 0 for row in range(rows))
@@ -285,7 +307,10 @@ def test_where_recording_fails_the_plain_forward_goes_on(caplog: pytest.LogCaptu
         for one, other in zip(logits(plain.open(100), 5), logits(model.open(100), 5), strict=True):
             assert torch.equal(one, other)
     assert len(caplog.records) == 1
-    assert model.forward_name == "transformers (no CUDA graphs: operation not permitted when stream is capturing)"
+    assert (
+        model.forward_name
+        == "transformers (no CUDA graphs: operation not permitted when stream is capturing)"
+    )
 
 
 def test_a_recorded_model_passes_the_self_test() -> None:

@@ -34,7 +34,9 @@ def test_bfloat16_is_as_near_to_float32_as_transformers() -> None:
 
 
 @pytest.mark.parametrize("temperature", [0.05, 0.6, 5])
-def test_a_cooled_model_divides_its_logits_and_leaves_the_other_as_it_was(temperature: float) -> None:
+def test_a_cooled_model_divides_its_logits_and_leaves_the_other_as_it_was(
+    temperature: float,
+) -> None:
     model = TreeModel(tiny_model("llama"), "llama").quicken()
     usual = tree_logits(model)
     cooled = model.cooled(temperature)
@@ -44,7 +46,9 @@ def test_a_cooled_model_divides_its_logits_and_leaves_the_other_as_it_was(temper
 
 
 def test_a_model_cooled_twice_says_what_its_logits_are_divided_by() -> None:
-    assert TreeModel(tiny_model("llama"), "llama").quicken().cooled(0.5).cooled(0.8).temperature == pytest.approx(0.4)
+    assert TreeModel(tiny_model("llama"), "llama").quicken().cooled(0.5).cooled(
+        0.8
+    ).temperature == pytest.approx(0.4)
 
 
 def test_positions_made_for_a_cooled_model_are_there_for_the_next() -> None:
@@ -98,14 +102,18 @@ def test_positions_past_the_first_table() -> None:
 
 def test_a_lean_forward_that_fails_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     """A model of the family that is built otherwise keeps its own forward instead of being refused."""
+
     def broken(*_: object) -> torch.Tensor:
         raise RuntimeError("other shapes")
+
     monkeypatch.setattr("sequoia.models.fast_llama._rotate", broken)
     assert TreeModel(tiny_model("llama"), "llama").quicken().forward_name == "transformers"
 
 
 @pytest.mark.parametrize("wide_dtype", [torch.float32, torch.bfloat16])
-def test_a_draft_with_rounded_weights_is_still_the_same_model(wide_dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_draft_with_rounded_weights_is_still_the_same_model(
+    wide_dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Guards scales, biases and both sides of INT8_ROWS, on a CPU with and without bfloat16: rounded weights give nearly the same
     laws, and not the very same."""
     monkeypatch.setattr("sequoia.models.fast_llama.lean_dtype", lambda _: wide_dtype)
@@ -113,9 +121,14 @@ def test_a_draft_with_rounded_weights_is_still_the_same_model(wide_dtype: torch.
         usual = TreeModel(tiny_model(kind).bfloat16(), "usual").quicken()
         rounded = TreeModel(tiny_model(kind).bfloat16(), "rounded").quicken(int8=True)
         assert (usual.numbers, rounded.numbers) == ("bfloat16", "int8")
-        wide = torch.softmax(tree_logits(rounded).float(), -1), torch.softmax(tree_logits(usual).float(), -1)
+        wide = (
+            torch.softmax(tree_logits(rounded).float(), -1),
+            torch.softmax(tree_logits(usual).float(), -1),
+        )
         tokens = [7, 8, 9]
-        few = [torch.softmax(model.open(16).extend(tokens).float(), -1) for model in (rounded, usual)]
+        few = [
+            torch.softmax(model.open(16).extend(tokens).float(), -1) for model in (rounded, usual)
+        ]
         assert not torch.equal(*few)
         assert (few[0] - few[1]).abs().sum() < 0.1
         assert (wide[0] - wide[1]).abs().sum(-1).mean() < 0.1
@@ -129,8 +142,18 @@ def test_only_bfloat16_drafts_are_rounded() -> None:
 def test_a_target_is_never_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Even where rounded weights would be the fastest by far."""
     monkeypatch.setattr(fastest_number_type, "fastest", lambda models, width: models[-1])
-    assert fastest_number_type.best_dtype(tiny_model("llama"), tiny_model("llama").to, "target", 16).numbers == "bfloat16"
-    assert fastest_number_type.best_dtype(tiny_model("llama"), tiny_model("llama").to, "draft", 2, draft=True).numbers == "int8"
+    assert (
+        fastest_number_type.best_dtype(
+            tiny_model("llama"), tiny_model("llama").to, "target", 16
+        ).numbers
+        == "bfloat16"
+    )
+    assert (
+        fastest_number_type.best_dtype(
+            tiny_model("llama"), tiny_model("llama").to, "draft", 2, draft=True
+        ).numbers
+        == "int8"
+    )
 
 
 def test_a_context_shorter_than_the_trial_is_no_obstacle() -> None:

@@ -37,14 +37,17 @@ print("all shapes are right")
 
 
 def test_every_shape_gives_what_the_plain_layer_gives() -> None:
-    child = subprocess.run([sys.executable, "-c", IN_A_CHILD], capture_output=True, text=True, check=False)
+    child = subprocess.run(
+        [sys.executable, "-c", IN_A_CHILD], capture_output=True, text=True, check=False
+    )
     assert child.returncode == 0, f"the child ended with {child.returncode}: {child.stderr[-500:]}"
     assert child.stdout == "all shapes are right\n"
 
 
 @pytest.mark.parametrize(("inputs", "given"), [(8, 16), (16, 16), (68, 80), (344, 352), (352, 352)])
-def test_the_kernel_only_sees_lengths_that_it_reads_in_whole_steps(inputs: int, given: int,
-                                                                   monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_kernel_only_sees_lengths_that_it_reads_in_whole_steps(
+    inputs: int, given: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also on processors whose kernel would have read other lengths correctly."""
     seen: list[tuple[int, int]] = []
 
@@ -53,5 +56,7 @@ def test_the_kernel_only_sees_lengths_that_it_reads_in_whole_steps(inputs: int, 
         return x.new_zeros(len(x), len(scales))
 
     monkeypatch.setattr(torch, "_weight_int8pack_mm", kernel)
-    packed_int8([nn.Linear(inputs, 4, bias=False).bfloat16()])(torch.zeros(INT8_ROWS, inputs).bfloat16())
+    packed_int8([nn.Linear(inputs, 4, bias=False).bfloat16()])(
+        torch.zeros(INT8_ROWS, inputs).bfloat16()
+    )
     assert seen == [(given, given)]

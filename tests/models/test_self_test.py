@@ -116,7 +116,8 @@ def test_slow_passes_are_not_made_longer_than_there_is_time(
 
 def from_the_first_prefix(model: TreeModel) -> TreeModel:
     """`model` with a forward that keeps the prefix's length from its first pass of each size."""
-    forward, seen = model.run, dict[tuple[int, bool], int]()
+    forward = model.run
+    seen = dict[tuple[int, bool], int]()
 
     def baked(ids: Any, positions: Any, mask: Any, slots: Any, last_only: bool) -> torch.Tensor:
         length = seen.setdefault((ids.shape[1], last_only), slots.length)
@@ -133,10 +134,8 @@ def test_a_forward_that_keeps_the_length_of_its_first_prefix_is_found() -> None:
 
 def test_such_a_forward_passes_behind_the_one_prefix_it_has_seen() -> None:
     """Which is why another is tried."""
-    usual, baked = (
-        TreeModel(tiny_model(), "usual"),
-        from_the_first_prefix(TreeModel(tiny_model(), "baked")),
-    )
+    usual = TreeModel(tiny_model(), "usual")
+    baked = from_the_first_prefix(TreeModel(tiny_model(), "baked"))
     for one, other in zip(branched(usual, [1, 2, 3]), branched(baked, [1, 2, 3]), strict=True):
         assert torch.allclose(one, other, atol=1e-4)
 

@@ -18,7 +18,15 @@ from sequoia.models.streamed_text import Pieces, TextStream, TokenBytes, ending
 TEXTS = 80  # random ones of each kind of tokenizer
 RANGES = [(0x20, 0x7E), (0xA0, 0x7FF), (0x800, 0xD7FF), (0xE000, 0xFFFF), (0x10000, 0x10FFFF)]
 SMILE = "🙂".encode()
-BROKEN = [b"\x80", b"\xe4\xbd", SMILE[:3], b"\x80\x80", b"\xe4\xe4\xbd", b"\xff\xfe", SMILE[:3] * 30]
+BROKEN = [
+    b"\x80",
+    b"\xe4\xbd",
+    SMILE[:3],
+    b"\x80\x80",
+    b"\xe4\xe4\xbd",
+    b"\xff\xfe",
+    SMILE[:3] * 30,
+]
 tokenizer_of = cache(lambda kind: KINDS[kind]())
 
 
@@ -28,18 +36,20 @@ def some_text(chance: random.Random) -> str:
 
 
 def _part(chance: random.Random) -> str:
-    return chance.choice([
-        " " * chance.randint(1, 4),
-        "".join(_anywhere(chance) for _ in range(chance.randint(1, 6))),
-        "e\u0301o\u0302\u0323 हिन्दी",
-        "👩\u200d💻🏽❤\ufe0f",
-        "你好世界" * chance.randint(1, 10),
-        "the don't it's n ' t a . b , c ? ' x",
-        "\ufffd",
-        chance.choice(["\n", "\t", "\r\n", "\x00", "\u2028"]),
-        chance.choice(["<|call|>", "<s>", "<｜two▁words x｜>", "[SEP]"]),
-        "".join(chance.choice("the an in er") for _ in range(8)),
-    ])
+    return chance.choice(
+        [
+            " " * chance.randint(1, 4),
+            "".join(_anywhere(chance) for _ in range(chance.randint(1, 6))),
+            "e\u0301o\u0302\u0323 हिन्दी",
+            "👩\u200d💻🏽❤\ufe0f",
+            "你好世界" * chance.randint(1, 10),
+            "the don't it's n ' t a . b , c ? ' x",
+            "\ufffd",
+            chance.choice(["\n", "\t", "\r\n", "\x00", "\u2028"]),
+            chance.choice(["<|call|>", "<s>", "<｜two▁words x｜>", "[SEP]"]),
+            "".join(chance.choice("the an in er") for _ in range(8)),
+        ]
+    )
 
 
 def _anywhere(chance: random.Random) -> str:
@@ -49,7 +59,8 @@ def _anywhere(chance: random.Random) -> str:
 
 def given_out(tokenizer: Any, ids: Sequence[int], cut: int = 0) -> Iterator[str]:
     """The text after each token behind the first `cut`, and at last with what was pending."""
-    stream, text = TextStream(tokenizer, ids[:cut]), ""
+    stream = TextStream(tokenizer, ids[:cut])
+    text = ""
     for token in ids[cut:]:
         text += stream.add(token)
         yield text
@@ -58,7 +69,8 @@ def given_out(tokenizer: Any, ids: Sequence[int], cut: int = 0) -> Iterator[str]
 
 def cuts(tokenizer: Any, ids: Sequence[int], chance: random.Random) -> list[tuple[int, str]]:
     """Places where a prompt of whole characters may end, each with its text."""
-    whole, found = tokenizer.decode(ids), []
+    whole = tokenizer.decode(ids)
+    found = []
     for cut in {0, chance.randint(0, len(ids)), chance.randint(0, len(ids))}:
         text = tokenizer.decode(ids[:cut])
         if whole.startswith(text) and not text.endswith("\ufffd"):
@@ -69,7 +81,9 @@ def cuts(tokenizer: Any, ids: Sequence[int], chance: random.Random) -> list[tupl
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_text_of_any_string_is_what_decode_makes_of_all_its_ids(kind: str) -> None:
     """Also where it follows a prompt."""
-    tokenizer, chance, compared = tokenizer_of(kind), random.Random(f"text {kind}"), 0
+    tokenizer = tokenizer_of(kind)
+    chance = random.Random(f"text {kind}")
+    compared = 0
     for _ in range(TEXTS):
         ids = tokenizer(some_text(chance), add_special_tokens=False)["input_ids"]
         whole = tokenizer.decode(ids)
@@ -82,7 +96,9 @@ def test_the_text_of_any_string_is_what_decode_makes_of_all_its_ids(kind: str) -
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if "cleaned" not in kind or "not" in kind])
 def test_a_character_comes_out_with_the_token_that_completes_it(kind: str) -> None:
     """After every token, the text is that of the ids so far, unless they end inside a character."""
-    tokenizer, chance, compared = tokenizer_of(kind), random.Random(f"soon {kind}"), 0
+    tokenizer = tokenizer_of(kind)
+    chance = random.Random(f"soon {kind}")
+    compared = 0
     for _ in range(TEXTS):
         text = some_text(chance).replace("\ufffd", "")
         ids = tokenizer(text, add_special_tokens=False)["input_ids"]
@@ -106,7 +122,8 @@ def test_the_replacement_character_itself_is_not_held_back(kind: str) -> None:
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in FALLBACK])
 def test_the_text_of_any_ids_is_what_decode_makes_of_them(kind: str) -> None:
     """Bytes that make no character, and ids without a token, included."""
-    tokenizer, chance = tokenizer_of(kind), random.Random(f"ids {kind}")
+    tokenizer = tokenizer_of(kind)
+    chance = random.Random(f"ids {kind}")
     for _ in range(TEXTS):
         ids = [chance.randrange(len(tokenizer) + 3) for _ in range(chance.randint(1, 60))]
         assert [*given_out(tokenizer, ids)][-1] == tokenizer.decode(ids)
@@ -114,7 +131,8 @@ def test_the_text_of_any_ids_is_what_decode_makes_of_them(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if "cleaned" in kind])
 def test_spaces_that_are_taken_out_again_are_not_given_out(kind: str) -> None:
-    tokenizer, chance = tokenizer_of(kind), random.Random(f"clean {kind}")
+    tokenizer = tokenizer_of(kind)
+    chance = random.Random(f"clean {kind}")
     ids = tokenizer.convert_tokens_to_ids(["'", "n", "##'", "t", "n't", "'s", "##t", "."])
     for _ in range(2 * TEXTS):
         some = [chance.choice(ids) for _ in range(chance.randint(1, 60))]
@@ -156,7 +174,8 @@ def ids_of(tokenizer: Any, data: bytes) -> list[int]:
 @pytest.mark.parametrize("kind", FALLBACK)
 @pytest.mark.parametrize("count", [3, 9, 65, 1000])
 def test_a_run_of_byte_tokens_of_any_length_is_its_characters(kind: str, count: int) -> None:
-    tokenizer, text = tokenizer_of(kind), "界🙂é"[:count] * (count // 3)
+    tokenizer = tokenizer_of(kind)
+    text = "界🙂é"[:count] * (count // 3)
     word = tokenizer.convert_tokens_to_ids("▁a")
     ids = [word, *ids_of(tokenizer, text.encode()), word]
     assert tokenizer.decode(ids) == tokenizer.decode([word]) + text + " a"
@@ -181,7 +200,15 @@ def test_whole_characters_beside_broken_bytes_stay(kind: str) -> None:
     tokenizer = tokenizer_of(kind)
     ids = ids_of(tokenizer, "界".encode() + b"\x80" + "é".encode() + b"\xe4")
     assert [*given_out(tokenizer, ids)] == [
-        "", "", "界", "界\ufffd", "界\ufffd", "界\ufffdé", "界\ufffdé", "界\ufffdé\ufffd"]
+        "",
+        "",
+        "界",
+        "界\ufffd",
+        "界\ufffd",
+        "界\ufffdé",
+        "界\ufffdé",
+        "界\ufffdé\ufffd",
+    ]
     assert tokenizer.decode(ids) == "\ufffd" * 7
 
 
@@ -197,7 +224,8 @@ def test_an_id_without_a_token_changes_nothing(kind: str) -> None:
 @pytest.mark.parametrize("kind", FALLBACK)
 def test_a_space_that_decode_leaves_out_at_the_start_is_left_out(kind: str) -> None:
     tokenizer = tokenizer_of(kind)
-    space, word = ids_of(tokenizer, b" "), tokenizer.convert_tokens_to_ids("▁a")
+    space = ids_of(tokenizer, b" ")
+    word = tokenizer.convert_tokens_to_ids("▁a")
     for ids in (space, [*space, *space], [*space, word]):
         assert [*given_out(tokenizer, ids)][-1] == tokenizer.decode(ids)
 
@@ -214,7 +242,8 @@ class Counting:
     """A tokenizer that counts the ids it is asked to decode."""
 
     def __init__(self, tokenizer: Any) -> None:
-        self._tokenizer, self.decoded = tokenizer, 0
+        self._tokenizer = tokenizer
+        self.decoded = 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._tokenizer, name)
@@ -233,7 +262,8 @@ def test_ten_thousand_tokens_cost_ten_thousand_times_one(kind: str) -> None:
     broken = [token for token in every if 0x80 <= (found.of(token) or b"a")[0] < 0xC0]
     words = tokenizer.convert_tokens_to_ids(["'", "n", "x"])
     for some in (broken, words):
-        chance, tokenizer.decoded = random.Random(kind), 0
+        chance = random.Random(kind)
+        tokenizer.decoded = 0
         stream = TextStream(tokenizer)
         for _ in range(10_000 if some else 0):
             stream.add(chance.choice(some))
@@ -245,17 +275,28 @@ def test_ten_thousand_tokens_cost_ten_thousand_times_one(kind: str) -> None:
 
 def test_a_piece_shows_bytes_that_are_no_character() -> None:
     """A replacement character would not tell one token of half a character from another."""
-    level, fallback = tiny_tokenizer(), tokenizer_of("byte fallback, Llama")
+    level = tiny_tokenizer()
+    fallback = tokenizer_of("byte fallback, Llama")
     smile = level("🙂")["input_ids"]
     assert [*map(Pieces(level).of, smile)] == ["<0xF0>", "<0x9F>", "<0x99>", "<0x82>"]
     assert [*map(Pieces(fallback).of, ids_of(fallback, b"\xe4A\n"))] == ["<0xE4>", "A", "\n"]
 
 
-@pytest.mark.parametrize(("kind", "name", "text"), [
-    ("byte fallback, Llama", "▁a", " a"), ("byte fallback, Llama", "th", "th"),
-    ("byte fallback, Llama", "</s>", "</s>"), ("metaspace", "▁a", " a"),
-    ("word pieces", "the", " the"), ("word pieces", "##ing", "ing"), ("word pieces", ".", "."),
-    ("word pieces, cleaned twice", "n", " n"), ("byte-level", "Ġ", " "), ("byte-level", "th", "th")])
+@pytest.mark.parametrize(
+    ("kind", "name", "text"),
+    [
+        ("byte fallback, Llama", "▁a", " a"),
+        ("byte fallback, Llama", "th", "th"),
+        ("byte fallback, Llama", "</s>", "</s>"),
+        ("metaspace", "▁a", " a"),
+        ("word pieces", "the", " the"),
+        ("word pieces", "##ing", "ing"),
+        ("word pieces", ".", "."),
+        ("word pieces, cleaned twice", "n", " n"),
+        ("byte-level", "Ġ", " "),
+        ("byte-level", "th", "th"),
+    ],
+)
 def test_a_piece_is_a_tokens_text_inside_a_text(kind: str, name: str, text: str) -> None:
     """Many tokenizers write a first token without its space."""
     tokenizer = tokenizer_of(kind)

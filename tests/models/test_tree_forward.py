@@ -24,7 +24,8 @@ from sequoia.models.tree_mask import GrowingRows, Rows, TreeMask
 
 def write(slots: Slots, values: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
     """Rows that hold `values` (keys) and their negatives (values) in every layer; what the last layer's attention would see."""
-    rows = torch.tensor(values, dtype=torch.float32)[None, None, :, None].expand(1, 2, -1, 3)  # (1, heads, rows, head_dim)
+    # (1, heads, rows, head_dim)
+    rows = torch.tensor(values, dtype=torch.float32)[None, None, :, None].expand(1, 2, -1, 3)
     slots.reserve(len(values))
     for layer in range(len(slots.layers)):
         seen = slots.update(rows + 100 * layer, -rows - 100 * layer, layer)
@@ -32,7 +33,7 @@ def write(slots: Slots, values: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def held(slots: Slots, layer: int = 0) -> list[int]:
-    return slots.layers[layer].keys[0, 0, :slots.length, 0].int().tolist()
+    return slots.layers[layer].keys[0, 0, : slots.length, 0].int().tolist()
 
 
 def test_update_gives_back_all_rows_so_far_and_writes_after_them() -> None:
@@ -46,7 +47,9 @@ def test_update_gives_back_all_rows_so_far_and_writes_after_them() -> None:
     assert torch.equal(values, -keys)
 
 
-@pytest.mark.parametrize("kept", [[], [0], [0, 1, 2, 3, 4], [4], [0, 2, 3], [1, 4], [0, 1, 4], [2, 3, 4]])
+@pytest.mark.parametrize(
+    "kept", [[], [0], [0, 1, 2, 3, 4], [4], [0, 2, 3], [1, 4], [0, 1, 4], [2, 3, 4]]
+)
 def test_kept_rows_close_up_behind_the_prefix(kept: list[int]) -> None:
     """Copies that overlap their own source included: rows 2, 3, 4 go to 0, 1, 2."""
     slots = Slots(2, 16)
@@ -56,8 +59,13 @@ def test_kept_rows_close_up_behind_the_prefix(kept: list[int]) -> None:
     slots.keep(kept)
     assert (slots.length, slots.written) == (2 + len(kept), 0)
     for layer in range(2):
-        assert held(slots, layer) == [row + 100 * layer for row in (1, 2, *(10 + row for row in kept))]
-        assert torch.equal(slots.layers[layer].values[:, :, :slots.length], -slots.layers[layer].keys[:, :, :slots.length])
+        assert held(slots, layer) == [
+            row + 100 * layer for row in (1, 2, *(10 + row for row in kept))
+        ]
+        assert torch.equal(
+            slots.layers[layer].values[:, :, : slots.length],
+            -slots.layers[layer].keys[:, :, : slots.length],
+        )
     write(slots, [20])
     slots.keep([0])
     assert held(slots) == [1, 2, *(10 + row for row in kept), 20]
@@ -65,14 +73,20 @@ def test_kept_rows_close_up_behind_the_prefix(kept: list[int]) -> None:
 
 def test_random_writes_and_keeps_equal_a_list() -> None:
     """Several writes before a keep too, as a draft makes them level by level."""
-    rng, slots, model = np.random.default_rng(0), Slots(1, 400), []
+    rng = np.random.default_rng(0)
+    slots = Slots(1, 400)
+    model = []
     for _ in range(40):
         written: list[int] = []
         for _ in range(rng.integers(1, 4)):
             values = rng.integers(1000, size=rng.integers(1, 6)).tolist()
             write(slots, values)
             written += values
-        kept = sorted(rng.choice(len(written), size=rng.integers(0, min(len(written), 6) + 1), replace=False).tolist())
+        kept = sorted(
+            rng.choice(
+                len(written), size=rng.integers(0, min(len(written), 6) + 1), replace=False
+            ).tolist()
+        )
         slots.keep(kept)
         model += [written[row] for row in kept]
         assert held(slots) == model
@@ -93,16 +107,26 @@ def test_slots_say_how_long_they_are() -> None:
 
 def test_mask_views_equal_a_mask_made_by_hand() -> None:
     """Every prefix length, and every range of rows, of random trees."""
-    rng, capacity = np.random.default_rng(1), 6
+    rng = np.random.default_rng(1)
+    capacity = 6
     for _ in range(20):
-        tree = Tree.from_parents([-1, *(int(rng.integers(node)) for node in range(1, rng.integers(2, 8)))])
+        tree = Tree.from_parents(
+            [-1, *(int(rng.integers(node)) for node in range(1, rng.integers(2, 8)))]
+        )
         n = len(tree)
-        mask = TreeMask(torch.from_numpy(tree.ancestor_mask), capacity, torch.float32, torch.device("cpu"))
+        mask = TreeMask(
+            torch.from_numpy(tree.ancestor_mask), capacity, torch.float32, torch.device("cpu")
+        )
         for prefix in range(capacity + 1):
             for first in range(n):
                 for last in range(first + 1, n + 1):
-                    wanted = [[column < prefix or column - prefix in tree.path(row) for column in range(prefix + last)]
-                              for row in range(first, last)]
+                    wanted = [
+                        [
+                            column < prefix or column - prefix in tree.path(row)
+                            for column in range(prefix + last)
+                        ]
+                        for row in range(first, last)
+                    ]
                     view = mask.view(prefix, first, last)
                     assert view.shape == (1, 1, last - first, prefix + last)
                     assert (view[0, 0] == 0).tolist() == wanted
@@ -115,22 +139,31 @@ def test_rows_of_some_nodes_see_each_other_by_ancestry() -> None:
     rows = Rows(tree, [1, 2, 3, 6], context, below=1)
     assert rows.depths.tolist() == [0, 0, 1, 1]
     assert (rows.mask.view(2, 0, 4)[0, 0, :, 2:] == 0).tolist() == [
-        [True, False, False, False], [False, True, False, False], [True, False, True, False], [False, True, False, True]]
+        [True, False, False, False],
+        [False, True, False, False],
+        [True, False, True, False],
+        [False, True, False, True],
+    ]
 
 
 def test_growing_rows_are_the_rows_of_the_grown_tree() -> None:
     """Random trees one after the other in one store, some nodes left out: what was there before must not be seen."""
-    rng, context = np.random.default_rng(2), TreeModel(tiny_model(), "tiny").open(6)
+    rng = np.random.default_rng(2)
+    context = TreeModel(tiny_model(), "tiny").open(6)
     growing = GrowingRows(context, 9)
     for _ in range(20):
-        tree = Tree.from_parents([-1, *(int(rng.integers(node)) for node in range(1, rng.integers(3, 10)))])
+        tree = Tree.from_parents(
+            [-1, *(int(rng.integers(node)) for node in range(1, rng.integers(3, 10)))]
+        )
         nodes = [node for level in tree.inner[1:] for node in level]
         growing.clear()
         for level in tree.inner[1:]:
-            growing.add([nodes.index(parent) if (parent := tree.parents[node]) else None for node in level])
+            growing.add(
+                [nodes.index(parent) if (parent := tree.parents[node]) else None for node in level]
+            )
         fixed = Rows(tree, nodes, context, below=1)
         assert len(growing) == len(nodes)
-        assert growing.depths[:len(nodes)].tolist() == fixed.depths.tolist()
+        assert growing.depths[: len(nodes)].tolist() == fixed.depths.tolist()
         assert growing.mask.view(5, 0, len(nodes)).equal(fixed.mask.view(5, 0, len(nodes)))
 
 
@@ -151,7 +184,8 @@ def test_text_that_does_not_fit_is_refused_and_nothing_changes() -> None:
 def test_reading_in_parts_equals_reading_at_once(kind: str) -> None:
     model = TreeModel(tiny_model(kind).double(), "tiny")
     tokens = [7, 3, 99, 3, 250, 12, 0]
-    whole, parts = model.open(16), model.open(16)
+    whole = model.open(16)
+    parts = model.open(16)
     wanted = whole.extend(tokens)
     for part in (tokens[:1], tokens[1:3], tokens[3:6]):
         parts.extend(part)
@@ -162,9 +196,14 @@ def test_reading_in_parts_equals_reading_at_once(kind: str) -> None:
 def test_a_long_text_is_read_in_parts(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The mask of 40,000 rows at once would take 6 GB."""
     monkeypatch.setattr("sequoia.models.tree_forward.READ_AT_ONCE", 3)
-    model, rows = TreeModel(tiny_model().double(), "tiny"), []
-    forward, tokens, context = model.run, [5 * i % 288 for i in range(n)], model.open(16)
-    monkeypatch.setattr(model, "run", lambda ids, *rest: rows.append(ids.shape[1]) or forward(ids, *rest))
+    model = TreeModel(tiny_model().double(), "tiny")
+    rows = []
+    forward = model.run
+    tokens = [5 * i % 288 for i in range(n)]
+    context = model.open(16)
+    monkeypatch.setattr(
+        model, "run", lambda ids, *rest: rows.append(ids.shape[1]) or forward(ids, *rest)
+    )
     got = context.extend(tokens)
     assert rows == [3] * ((n - 1) // 3) + [(n - 1) % 3 + 1]
     assert context.length == n
@@ -174,12 +213,19 @@ def test_a_long_text_is_read_in_parts(n: int, monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_vocabulary_padded_on_one_side_is_cut_to_the_common_part() -> None:
     """Logits, drafts and bonus tokens stay below the smaller vocabulary; the rows that pad it are never emitted."""
-    target, draft = tiny_model(vocab=320), tiny_model(vocab=288)
+    target = tiny_model(vocab=320)
+    draft = tiny_model(vocab=288)
     with torch.no_grad():
         target.lm_head.weight[288:] *= 20  # a padded row that would win if it could
     pair = pair_of(target, draft, tiny_tokenizer(288))
     assert pair.target.vocab == pair.draft.vocab == 288
-    steps = list(run(Decoder(pair, "abc", Policy(max_new_tokens=32, ignore_eos=True), Tree.from_branching([4, 2]))))
+    steps = list(
+        run(
+            Decoder(
+                pair, "abc", Policy(max_new_tokens=32, ignore_eos=True), Tree.from_branching([4, 2])
+            )
+        )
+    )
     assert max(max(*step.tokens, *step.emitted) for step in steps) < 288
     with torch.inference_mode():
         assert int(pair.target.hf(torch.tensor([pair.encode("abc")])).logits[0, -1].argmax()) >= 288
@@ -200,7 +246,12 @@ def broken(**changes: object) -> TreeModel:
     forward = hf.forward
 
     def changed(**given: object) -> object:
-        return forward(**{name: changes[name](value) if name in changes else value for name, value in given.items()})
+        return forward(
+            **{
+                name: changes[name](value) if name in changes else value
+                for name, value in given.items()
+            }
+        )
 
     hf.forward = changed
     return TreeModel(hf, "broken")
@@ -211,13 +262,17 @@ def row_by_row(positions: torch.Tensor) -> torch.Tensor:
     return positions[:, :1] + torch.arange(positions.shape[1])
 
 
-@pytest.mark.parametrize("changes", [
-    {"attention_mask": torch.zeros_like},
-    {"attention_mask": lambda mask: None},
-    {"attention_mask": lambda mask: causal(mask)},
-    {"position_ids": row_by_row},
-    {"position_ids": torch.zeros_like},
-], ids=["sees all", "no mask", "plainly causal", "positions by row", "no positions"])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"attention_mask": torch.zeros_like},
+        {"attention_mask": lambda mask: None},
+        {"attention_mask": lambda mask: causal(mask)},
+        {"position_ids": row_by_row},
+        {"position_ids": torch.zeros_like},
+    ],
+    ids=["sees all", "no mask", "plainly causal", "positions by row", "no positions"],
+)
 def test_the_self_test_refuses_a_model_that_changes_what_it_is_given(changes: dict) -> None:
     with pytest.raises(BadModel, match="cannot run a tree"):
         self_test(broken(**changes))
@@ -232,7 +287,8 @@ def causal(mask: torch.Tensor) -> torch.Tensor:
 @pytest.mark.parametrize("call", range(1, 6))
 def test_the_self_test_refuses_a_model_whose_logits_are_nan(call: int) -> None:
     """In any of its passes whose logits count: NaN compares false with everything, and the greatest of a list can lose it."""
-    hf, calls = tiny_model(), itertools.count()
+    hf = tiny_model()
+    calls = itertools.count()
     forward = hf.forward
 
     def failing(**given: object) -> object:
@@ -248,7 +304,13 @@ def test_the_self_test_refuses_a_model_whose_logits_are_nan(call: int) -> None:
 
 def test_the_self_test_refuses_a_model_that_sees_ahead() -> None:
     """BERT and its like load as causal models; only the mask we give keeps them from reading the text to come."""
-    config = BertConfig(vocab_size=288, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64)
+    config = BertConfig(
+        vocab_size=288,
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=64,
+    )
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(0)
         model = BertLMHeadModel(config)
@@ -259,7 +321,10 @@ def test_the_self_test_refuses_a_model_that_sees_ahead() -> None:
 
 
 def test_the_message_of_the_self_test_names_the_model_the_value_and_the_bound() -> None:
-    with pytest.raises(BadModel, match=r"broken cannot run a tree: .* by [\d.e+-]+ of their spread; allowed is 0.001"):
+    with pytest.raises(
+        BadModel,
+        match=r"broken cannot run a tree: .* by [\d.e+-]+ of their spread; allowed is 0.001",
+    ):
         self_test(broken(position_ids=row_by_row))
 
 
@@ -281,7 +346,8 @@ def test_a_model_says_how_much_it_holds(kind: str) -> None:
 
 def test_contexts_of_one_model_share_nothing_but_the_weights() -> None:
     model = TreeModel(tiny_model(), "tiny")
-    one, other = model.open(8), model.open(8)
+    one = model.open(8)
+    other = model.open(8)
     one.extend([1, 2, 3])
     assert (one.length, other.length) == (3, 0)
     assert float((other.extend([1, 2, 3]) - model.open(8).extend([1, 2, 3])).abs().max()) == 0

@@ -14,28 +14,49 @@ from sequoia.algorithm.tree import Tree
 from sequoia.errors import BadProfile, BadTrace
 from sequoia.planning.explain_plan import chosen, compare, knee, phases, runner_up, why, why_chain
 from sequoia.planning.hardware_profile import HardwareProfile
-from sequoia.planning.plan_for_machine import SpeedupGrid, best_plan, predict, speedup_grid, step_seconds
+from sequoia.planning.plan_for_machine import (
+    SpeedupGrid,
+    best_plan,
+    predict,
+    speedup_grid,
+    step_seconds,
+)
 
 PROFILE = HardwareProfile(
-    device="one card", dtype="float16", target="large", draft="small", prefix_length=128, source="simulated", date="2025-01-31",
+    device="one card",
+    dtype="float16",
+    target="large",
+    draft="small",
+    prefix_length=128,
+    source="simulated",
+    date="2025-01-31",
     target_seconds=((1, 0.02, 0.001), (8, 0.021, 0.001), (64, 0.03, 0.002), (128, 0.06, 0.002)),
-    draft_seconds=((1, 0.0015, 0.0), (32, 0.0016, 0.0)), overhead_seconds=((1, 0.001, 0.0), (101, 0.002, 0.0)))
+    draft_seconds=((1, 0.0015, 0.0), (32, 0.0016, 0.0)),
+    overhead_seconds=((1, 0.001, 0.0), (101, 0.002, 0.0)),
+)
 RATES = Acceptance((0.6, 0.15, 0.08, 0.04, 0.02))
-SIZES, LEVELS = tuple(range(1, 65)), tuple(range(1, 13))
+SIZES = tuple(range(1, 65))
+LEVELS = tuple(range(1, 13))
 GRID = speedup_grid(RATES, PROFILE, SIZES, LEVELS)
 
 
 def test_the_knee_is_the_first_size_at_twice_the_time() -> None:
     n = knee(PROFILE)
-    assert PROFILE.verify_seconds(n) >= 2 * PROFILE.verify_seconds(1) > PROFILE.verify_seconds(n - 1)
+    assert (
+        PROFILE.verify_seconds(n) >= 2 * PROFILE.verify_seconds(1) > PROFILE.verify_seconds(n - 1)
+    )
     assert knee(replace(PROFILE, target_seconds=((1, 0.02, 0), (64, 0.0399, 0)))) is None
     assert knee(replace(PROFILE, target_seconds=((1, 0.02, 0),))) is None
     assert knee(replace(PROFILE, target_seconds=((1, 0.02, 0), (2, 0.04, 0)))) == 2
 
 
-@pytest.mark.parametrize("tree", [Tree.chain(1), Tree.chain(7), Tree.kary(3, 4), Tree.sequences(5, 4)])
+@pytest.mark.parametrize(
+    "tree", [Tree.chain(1), Tree.chain(7), Tree.kary(3, 4), Tree.sequences(5, 4)]
+)
 def test_phases_sum_to_the_planned_step(tree: Tree) -> None:
-    assert sum(phases(tree, PROFILE).values()) == pytest.approx(step_seconds(tree, PROFILE), rel=1e-12)
+    assert sum(phases(tree, PROFILE).values()) == pytest.approx(
+        step_seconds(tree, PROFILE), rel=1e-12
+    )
 
 
 def test_the_chosen_cell_is_the_best_plan() -> None:
@@ -49,7 +70,12 @@ def test_among_equals_the_smallest_cell_is_chosen() -> None:
     """A cap that does not bind gives the same tree again; the lowest such cap is the tree's own number of levels."""
     grid = speedup_grid(Acceptance((0.0,)), PROFILE, (1, 2, 4), (1, 2, 3))
     assert chosen(grid) == (0, 0)
-    free = replace(PROFILE, target_seconds=((1, 0.02, 0),), draft_seconds=((1, 1e-12, 0),), overhead_seconds=0.0)
+    free = replace(
+        PROFILE,
+        target_seconds=((1, 0.02, 0),),
+        draft_seconds=((1, 1e-12, 0),),
+        overhead_seconds=0.0,
+    )
     assert chosen(speedup_grid(Acceptance((0.0,)), free, (1, 2, 4), (1, 2, 3))) == (0, 0)
     with pytest.raises(BadProfile, match="0 sizes"):
         chosen(SpeedupGrid((1, 2), (), ((), ())))
@@ -57,21 +83,35 @@ def test_among_equals_the_smallest_cell_is_chosen() -> None:
 
 def test_the_sentence_tells_the_figures_of_the_plans() -> None:
     row, column = chosen(GRID)
-    best, deeper = GRID.plans[row][column], GRID.plans[row + 1][column]
+    best = GRID.plans[row][column]
+    deeper = GRID.plans[row + 1][column]
     words = why(GRID, PROFILE)
-    assert words.startswith(f"{len(best.tree)} nodes on {best.tree.levels} levels win: {best.expected_tokens:.2f} tokens in "
-                            f"{best.predicted_seconds * 1e3:.1f} ms are {best.predicted_speedup:.2f}× plain decoding. ")
+    assert words.startswith(
+        f"{len(best.tree)} nodes on {best.tree.levels} levels win: {best.expected_tokens:.2f} tokens in "
+        f"{best.predicted_seconds * 1e3:.1f} ms are {best.predicted_speedup:.2f}× plain decoding. "
+    )
     assert deeper.tree != best.tree
-    more = re.search(r"One level more(?:, the runner-up,)? would add ([\d.]+) tokens but "
-                     r"([\d.]+) ms of drafting \(([\d.]+)×", words)
+    more = re.search(
+        r"One level more(?:, the runner-up,)? would add ([\d.]+) tokens but "
+        r"([\d.]+) ms of drafting \(([\d.]+)×",
+        words,
+    )
     assert [float(part) for part in more.groups()] == pytest.approx(
-        [deeper.expected_tokens - best.expected_tokens, (deeper.predicted_seconds - best.predicted_seconds) * 1e3,
-         deeper.predicted_speedup], abs=0.051)
+        [
+            deeper.expected_tokens - best.expected_tokens,
+            (deeper.predicted_seconds - best.predicted_seconds) * 1e3,
+            deeper.predicted_speedup,
+        ],
+        abs=0.051,
+    )
     second = runner_up(GRID)
     if second.tree == deeper.tree:
         assert "One level more, the runner-up, would" in words
     else:
-        assert f"The runner-up, {len(second.tree)} nodes on {second.tree.levels} levels, would " in words
+        assert (
+            f"The runner-up, {len(second.tree)} nodes on {second.tree.levels} levels, would "
+            in words
+        )
     assert f"({second.predicted_speedup:.2f}×" in words
 
 
@@ -79,23 +119,40 @@ def test_the_runner_up_is_the_fastest_other_tree() -> None:
     best = GRID.plans[chosen(GRID)[0]][chosen(GRID)[1]]
     second = runner_up(GRID)
     assert second.tree != best.tree
-    assert all(plan.predicted_speedup <= second.predicted_speedup for row in GRID.plans for plan in row
-               if plan and plan.tree != best.tree)
+    assert all(
+        plan.predicted_speedup <= second.predicted_speedup
+        for row in GRID.plans
+        for plan in row
+        if plan and plan.tree != best.tree
+    )
     assert runner_up(speedup_grid(RATES, PROFILE, (1,), (1,))) is None
 
 
 def test_every_direction_of_a_trade_has_its_words() -> None:
     """Random machines and vectors: gains are never sold as losses, and no rival is called faster."""
-    rng, seen = random.Random(3), set()
+    rng = random.Random(3)
+    seen = set()
     for _ in range(80):
         base = rng.uniform(0.001, 1)
-        profile = replace(PROFILE, target_seconds=((1, base, 0), (32, base * rng.uniform(1, 4), 0)), overhead_seconds=0.0,
-                          draft_seconds=((1, base * rng.uniform(0.001, 0.9), 0),))
+        profile = replace(
+            PROFILE,
+            target_seconds=((1, base, 0), (32, base * rng.uniform(1, 4), 0)),
+            overhead_seconds=0.0,
+            draft_seconds=((1, base * rng.uniform(0.001, 0.9), 0),),
+        )
         raw = sorted((rng.random() for _ in range(4)), reverse=True)
-        grid = speedup_grid(Acceptance(tuple(r / sum(raw) * rng.random() for r in raw)).smoothed(), profile, (1, 2, 4, 8, 16, 32),
-                            range(1, 8))
+        grid = speedup_grid(
+            Acceptance(tuple(r / sum(raw) * rng.random() for r in raw)).smoothed(),
+            profile,
+            (1, 2, 4, 8, 16, 32),
+            range(1, 8),
+        )
         words = why(grid, profile)
-        seen |= {part for part in ("would add", "would save", "would cost", "Plain decoding wins") if part in words}
+        seen |= {
+            part
+            for part in ("would add", "would save", "would cost", "Plain decoding wins")
+            if part in words
+        }
         assert "-" not in words.replace("runner-up", "").replace("e-0", "")
         assert words.endswith(".")
     assert seen >= {"would add", "would save", "Plain decoding wins"}
@@ -109,7 +166,10 @@ PLAN = predict(TREE, RATES, PROFILE)
 
 def stats(tokens: int, steps: int = 10, **change: float) -> DecodeStats:
     """A run as predicted, where `change` does not scale a phase."""
-    seconds = {phase: value * steps * change.get(phase, 1.0) for phase, value in phases(TREE, PROFILE).items()}
+    seconds = {
+        phase: value * steps * change.get(phase, 1.0)
+        for phase, value in phases(TREE, PROFILE).items()
+    }
     return DecodeStats(steps=steps, tokens=tokens, seconds=seconds)
 
 
@@ -117,10 +177,18 @@ def test_each_part_alone_makes_what_planning_predicts_with_its_measured_value() 
     """The speed-up worked out anew from the parts, one replaced at a time; all replaced, it is the measured one."""
     rng = random.Random(5)
     for _ in range(50):
-        run = stats(rng.randint(5, 60), draft=rng.uniform(0.3, 3), verify=rng.uniform(0.3, 3), overhead=rng.uniform(0.3, 3))
+        run = stats(
+            rng.randint(5, 60),
+            draft=rng.uniform(0.3, 3),
+            verify=rng.uniform(0.3, 3),
+            overhead=rng.uniform(0.3, 3),
+        )
         plain = rng.choice([None, rng.uniform(0.01, 0.1)])
         found = compare(run, PLAN, PROFILE, plain)
-        before, after = ({part.name: getattr(part, which) for part in found.parts} for which in ("predicted", "measured"))
+        before, after = (
+            {part.name: getattr(part, which) for part in found.parts}
+            for which in ("predicted", "measured")
+        )
         assert found.predicted == PLAN.predicted_speedup == pytest.approx(speedup(before))
         for part in found.parts:
             assert part.alone == pytest.approx(speedup({**before, part.name: part.measured}))
@@ -128,13 +196,18 @@ def test_each_part_alone_makes_what_planning_predicts_with_its_measured_value() 
 
 
 def speedup(values: dict[str, float]) -> float:
-    return values["tokens"] * values["plain"] / (values["draft"] + values["verify"] + values["overhead"])
+    return (
+        values["tokens"]
+        * values["plain"]
+        / (values["draft"] + values["verify"] + values["overhead"])
+    )
 
 
 def test_why_the_fastest_tree_is_a_chain() -> None:
     acceptance = Acceptance((0.8, 0.06))
     assert why_chain(Tree.chain(4), acceptance) == (
-        "A chain: its last node is predicted to add 0.51 tokens a step, a second guess at its root only 0.06.")
+        "A chain: its last node is predicted to add 0.51 tokens a step, a second guess at its root only 0.06."
+    )
     for tree in (Tree.chain(1), Tree((-1, 0, 0)), Tree.sequences(2, 3)):
         assert why_chain(tree, acceptance) == ""
 
@@ -145,10 +218,16 @@ def test_a_slow_phase_is_blamed_alone(phase: str) -> None:
     comparison = compare(run, PLAN, PROFILE)
     found = {part.name: part for part in comparison.parts}
     assert found[phase].measured == pytest.approx(2 * found[phase].predicted)
-    assert re.fullmatch(rf"[\d.]+ [mµ]s more, which alone makes {found[phase].alone:.2f}× instead of {comparison.predicted:.2f}×",
-                        comparison.effect(found[phase]))
+    assert re.fullmatch(
+        rf"[\d.]+ [mµ]s more, which alone makes {found[phase].alone:.2f}× instead of {comparison.predicted:.2f}×",
+        comparison.effect(found[phase]),
+    )
     assert found[phase].alone < comparison.predicted
-    assert all(comparison.effect(part) == "as predicted" for name, part in found.items() if name not in (phase, "tokens"))
+    assert all(
+        comparison.effect(part) == "as predicted"
+        for name, part in found.items()
+        if name not in (phase, "tokens")
+    )
 
 
 def test_effects_say_more_and_less_and_fewer() -> None:
@@ -157,8 +236,10 @@ def test_effects_say_more_and_less_and_fewer() -> None:
     said = {part.name: comparison.effect(part) for part in comparison.parts}
     assert re.match(r"[\d.]+ tokens fewer, which alone makes ", said["tokens"])
     assert re.match(r"[\d.]+ [mµ]s less, which alone makes ", said["draft"])
-    assert said["plain"].endswith(f"ms more, which alone makes {2 * PLAN.predicted_speedup:.2f}× instead of "
-                                  f"{PLAN.predicted_speedup:.2f}×")
+    assert said["plain"].endswith(
+        f"ms more, which alone makes {2 * PLAN.predicted_speedup:.2f}× instead of "
+        f"{PLAN.predicted_speedup:.2f}×"
+    )
 
 
 def test_the_sentence_begins_with_the_weightiest_part() -> None:

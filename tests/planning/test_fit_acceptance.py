@@ -23,7 +23,9 @@ def test_the_fitted_vector_makes_the_measured_tokens(rates: Acceptance, tokens: 
 
 
 def test_what_it_makes_already_leaves_a_vector_as_it_is() -> None:
-    assert fitted(RATES, TREE, expected_tokens(TREE, RATES)).rates == pytest.approx(RATES.rates, abs=1e-9)
+    assert fitted(RATES, TREE, expected_tokens(TREE, RATES)).rates == pytest.approx(
+        RATES.rates, abs=1e-9
+    )
 
 
 def test_tokens_that_no_vector_makes_are_approached() -> None:

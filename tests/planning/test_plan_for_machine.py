@@ -19,28 +19,50 @@ from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan, predict, speedup_grid, step_seconds
 
 GOOD: dict[str, Any] = {
-    "device": "one card", "dtype": "float16", "target": "large", "draft": "small", "versions": {"torch": "2.0", "python": "3.11"},
-    "prefix_length": 128, "target_seconds": [(1, 0.02, 0.001), (8, 0.021, 0.001), (64, 0.03, 0.002), (256, 0.06, 0.002)],
-    "draft_seconds": [(1, 0.0005, 0.0), (32, 0.0006, 0.0)], "overhead_seconds": [(1, 0.001, 0.0), (101, 0.002, 0.0)],
-    "source": "simulated", "date": "2025-01-31"}
+    "device": "one card",
+    "dtype": "float16",
+    "target": "large",
+    "draft": "small",
+    "versions": {"torch": "2.0", "python": "3.11"},
+    "prefix_length": 128,
+    "target_seconds": [(1, 0.02, 0.001), (8, 0.021, 0.001), (64, 0.03, 0.002), (256, 0.06, 0.002)],
+    "draft_seconds": [(1, 0.0005, 0.0), (32, 0.0006, 0.0)],
+    "overhead_seconds": [(1, 0.001, 0.0), (101, 0.002, 0.0)],
+    "source": "simulated",
+    "date": "2025-01-31",
+}
 PROFILE = HardwareProfile(**GOOD)
 RATES = Acceptance((0.6, 0.15, 0.08, 0.04, 0.02))
 
 
 def random_profile(rng: random.Random) -> HardwareProfile:
     """Noisy times that may dip, a draft pass of 1 to 50 % of a token, and some overhead."""
-    base, share = rng.uniform(0.001, 0.1), rng.uniform(0.01, 0.5)
-    target = [(n, base * (1 + n * rng.uniform(0, 0.05)) * rng.uniform(0.9, 1.1), 0.0) for n in (1, 2, 4, 8, 16, 32)]
-    draft = [(n, base * share * (1 + n * rng.uniform(0, 0.2)) * rng.uniform(0.9, 1.1), 0.0) for n in (1, 3, 9)]
-    return replace(PROFILE, target_seconds=target, draft_seconds=draft, overhead_seconds=base * rng.uniform(0, 0.3),
-                   level_overhead=base * rng.uniform(0, 0.1))
+    base = rng.uniform(0.001, 0.1)
+    share = rng.uniform(0.01, 0.5)
+    target = [
+        (n, base * (1 + n * rng.uniform(0, 0.05)) * rng.uniform(0.9, 1.1), 0.0)
+        for n in (1, 2, 4, 8, 16, 32)
+    ]
+    draft = [
+        (n, base * share * (1 + n * rng.uniform(0, 0.2)) * rng.uniform(0.9, 1.1), 0.0)
+        for n in (1, 3, 9)
+    ]
+    return replace(
+        PROFILE,
+        target_seconds=target,
+        draft_seconds=draft,
+        overhead_seconds=base * rng.uniform(0, 0.3),
+        level_overhead=base * rng.uniform(0, 0.1),
+    )
 
 
 # -- profiles --------------------------------------------------------------------------------------------------
 
 
 def test_times_lie_on_straight_lines_between_and_beyond_the_points() -> None:
-    assert [PROFILE.verify_seconds(n) for n in (1, 8, 64, 256)] == pytest.approx([0.02, 0.021, 0.03, 0.06])
+    assert [PROFILE.verify_seconds(n) for n in (1, 8, 64, 256)] == pytest.approx(
+        [0.02, 0.021, 0.03, 0.06]
+    )
     assert PROFILE.verify_seconds(36) == pytest.approx(0.0255)
     assert PROFILE.verify_seconds(448) == pytest.approx(0.09)
     assert PROFILE.draft_seconds_at(63) == pytest.approx(0.0007)
@@ -60,7 +82,9 @@ def test_noise_that_dips_is_pooled_so_that_time_never_falls() -> None:
     points = ((1, 0.02, 0.0), (8, 0.04, 0.0), (16, 0.02, 0.0), (32, 0.05, 0.0), (64, 0.03, 0.0))
     profile = replace(PROFILE, target_seconds=points)
     assert profile.target_seconds == points
-    assert [profile.verify_seconds(n) for n in (1, 8, 16, 32, 64)] == pytest.approx([0.02, 0.03, 0.03, 0.04, 0.04])
+    assert [profile.verify_seconds(n) for n in (1, 8, 16, 32, 64)] == pytest.approx(
+        [0.02, 0.03, 0.03, 0.04, 0.04]
+    )
     rng = random.Random(1)
     for _ in range(30):
         noisy = random_profile(rng)
@@ -82,32 +106,84 @@ BAD: dict[str, tuple[str, Any, str]] = {
     "prefix": ("prefix_length", -1, "prefix_length: -1 is not a whole number from 0"),
     "true prefix": ("prefix_length", True, "prefix_length: True"),
     "no points": ("target_seconds", [], "target_seconds has no points; allowed are 1 to 256"),
-    "many points": ("draft_seconds", [(n, 1.0, 0.0) for n in range(1, 258)], "draft_seconds has more than the 256 entries"),
+    "many points": (
+        "draft_seconds",
+        [(n, 1.0, 0.0) for n in range(1, 258)],
+        "draft_seconds has more than the 256 entries",
+    ),
     "text": ("draft_seconds", "fast", "draft_seconds must be a list, not 'fast'"),
     "number": ("target_seconds", 0.5, "target_seconds must be a list, not 0.5"),
     "no overhead": ("overhead_seconds", None, "overhead_seconds must be a list, not None"),
     "point": ("target_seconds", [5], "target_seconds[0] must be a list, not 5"),
-    "short point": ("target_seconds", [(1, 0.5)], "target_seconds[0] has 2 parts; it must have 3: size, seconds, spread"),
-    "long point": ("target_seconds", [(1, 0.5, 0.0, 0.0)], "target_seconds[0] has more than the 3 entries"),
-    "order": ("target_seconds", [(1, 0.5, 0.0), (4, 0.5, 0.0), (2, 0.5, 0.0)], "target_seconds[2] has size 2; it must be above"),
-    "twice": ("draft_seconds", [(1, 0.5, 0.0), (1, 0.5, 0.0)], "draft_seconds[1] has size 1; it must be above the 1"),
-    "size 0": ("draft_seconds", [(0, 0.5, 0.0)], "size of draft_seconds[0]: 0 is not a whole number from 1 to 65536"),
-    "no plain token": ("target_seconds", [(2, 0.5, 0.0)], "target_seconds starts at 2 nodes; it must start at 1"),
-    "no time": ("target_seconds", [(1, 0.0, 0.0)], "seconds of target_seconds[0]: 0.0 is not a number from"),
-    "negative for a level": ("level_overhead", -0.1, "level_overhead: -0.1 is not a number from 0 to 1e+06"),
-    "negative": ("overhead_seconds", -0.1, "seconds of overhead_seconds[0]: -0.1 is not a number from 0 to 1e+06"),
+    "short point": (
+        "target_seconds",
+        [(1, 0.5)],
+        "target_seconds[0] has 2 parts; it must have 3: size, seconds, spread",
+    ),
+    "long point": (
+        "target_seconds",
+        [(1, 0.5, 0.0, 0.0)],
+        "target_seconds[0] has more than the 3 entries",
+    ),
+    "order": (
+        "target_seconds",
+        [(1, 0.5, 0.0), (4, 0.5, 0.0), (2, 0.5, 0.0)],
+        "target_seconds[2] has size 2; it must be above",
+    ),
+    "twice": (
+        "draft_seconds",
+        [(1, 0.5, 0.0), (1, 0.5, 0.0)],
+        "draft_seconds[1] has size 1; it must be above the 1",
+    ),
+    "size 0": (
+        "draft_seconds",
+        [(0, 0.5, 0.0)],
+        "size of draft_seconds[0]: 0 is not a whole number from 1 to 65536",
+    ),
+    "no plain token": (
+        "target_seconds",
+        [(2, 0.5, 0.0)],
+        "target_seconds starts at 2 nodes; it must start at 1",
+    ),
+    "no time": (
+        "target_seconds",
+        [(1, 0.0, 0.0)],
+        "seconds of target_seconds[0]: 0.0 is not a number from",
+    ),
+    "negative for a level": (
+        "level_overhead",
+        -0.1,
+        "level_overhead: -0.1 is not a number from 0 to 1e+06",
+    ),
+    "negative": (
+        "overhead_seconds",
+        -0.1,
+        "seconds of overhead_seconds[0]: -0.1 is not a number from 0 to 1e+06",
+    ),
     "nan": ("draft_seconds", [(1, math.nan, 0.0)], "seconds of draft_seconds[0]: nan"),
     "inf": ("draft_seconds", [(1, math.inf, 0.0)], "seconds of draft_seconds[0]: inf"),
-    "huge": ("draft_seconds", [(1, 10**5000, 0.0)], "seconds of draft_seconds[0]: an integer of 16610 bits"),
+    "huge": (
+        "draft_seconds",
+        [(1, 10**5000, 0.0)],
+        "seconds of draft_seconds[0]: an integer of 16610 bits",
+    ),
     "spread": ("draft_seconds", [(1, 0.5, -1.0)], "spread of draft_seconds[0]: -1.0"),
-    "source": ("source", "guessed", "source: 'guessed' is not one of measured, recorded, paper, simulated"),
+    "source": (
+        "source",
+        "guessed",
+        "source: 'guessed' is not one of measured, recorded, paper, simulated",
+    ),
     "source list": ("source", ["paper"], "source: a list"),
     "date": ("date", "yesterday", "date: 'yesterday' is not an ISO date"),
     "no date": ("date", None, "date: None"),
     "versions": ("versions", "2.0", "versions must be a list, not '2.0'"),
     "version pair": ("versions", [("torch",)], "an entry of versions has 1 parts; it must have 2"),
     "version number": ("versions", {"torch": 2.0}, "value in versions: 2.0 is not a text"),
-    "many versions": ("versions", {str(n): "1" for n in range(33)}, "versions has more than the 32 entries"),
+    "many versions": (
+        "versions",
+        {str(n): "1" for n in range(33)},
+        "versions has more than the 32 entries",
+    ),
 }
 
 
@@ -122,7 +198,9 @@ def test_bad_profiles_are_refused_by_field_value_and_bound(what: str) -> None:
 @pytest.mark.parametrize("size", [0, -1, 65_537, True, 2.0, None])
 def test_times_of_no_size_are_refused(size: Any) -> None:
     for time in (PROFILE.verify_seconds, PROFILE.draft_seconds_at, PROFILE.overhead):
-        with pytest.raises(BadProfile, match=r"nodes of a pass: .* is not a whole number from 1 to 65536"):
+        with pytest.raises(
+            BadProfile, match=r"nodes of a pass: .* is not a whole number from 1 to 65536"
+        ):
             time(size)
 
 
@@ -146,15 +224,24 @@ HEAD = file_with()[:-1]  # without the last brace: a later key of the same name 
 HOSTILE: dict[str, tuple[Any, str]] = {
     "empty": ("", "not a JSON file"),
     "deep": ("[" * 200_000, "not a JSON file"),
-    "nested": (HEAD + ', "target_seconds": ' + "[" * 400 + "]" * 400 + "}", "target_seconds[0] has 1 parts"),
+    "nested": (
+        HEAD + ', "target_seconds": ' + "[" * 400 + "]" * 400 + "}",
+        "target_seconds[0] has 1 parts",
+    ),
     "nested source": (HEAD + ', "source": ' + "[" * 400 + "]" * 400 + "}", "source: a list"),
     "nan": (HEAD + ', "overhead_seconds": NaN}', "NaN is not allowed"),
     "infinite": (HEAD + ', "overhead_seconds": 1e999}', "seconds of overhead_seconds[0]: inf"),
     "huge": (HEAD + ', "overhead_seconds": ' + "9" * 4000 + "}", "an integer of"),
     "huge size": (HEAD + ', "draft_seconds": [[' + "9" * 4000 + ", 1, 0]]}", "an integer of"),
     "true": (HEAD + ', "overhead_seconds": true}', "seconds of overhead_seconds[0]: True"),
-    "points as object": (HEAD + ', "target_seconds": {"1": 1}}', "target_seconds must be a list, not a dict"),
-    "missing": ('{"format": "sequoia-profile", "version": 1, "device": "a"}', "has no dtype, target, draft"),
+    "points as object": (
+        HEAD + ', "target_seconds": {"1": 1}}',
+        "target_seconds must be a list, not a dict",
+    ),
+    "missing": (
+        '{"format": "sequoia-profile", "version": 1, "device": "a"}',
+        "has no dtype, target, draft",
+    ),
     "format": (file_with(format="sequoia-tree"), "needs format 'sequoia-profile' and version 1"),
     "version": (file_with(version=1.0), "version 1"),
     "no object": ("3", "needs format"),
@@ -181,7 +268,9 @@ def test_unknown_keys_of_a_file_are_ignored() -> None:
 def test_step_seconds_adds_what_a_step_runs() -> None:
     """One target pass, a draft pass for each level with children by its width, the overhead; the leaves are not drafted from."""
     tree = Tree.sequences(32, 2)  # 65 nodes, passes of 1 and 32
-    assert step_seconds(tree, PROFILE) == pytest.approx(0.03 + 0.03 / 192 + 0.0005 + 0.0006 + 0.001 + 0.00064)
+    assert step_seconds(tree, PROFILE) == pytest.approx(
+        0.03 + 0.03 / 192 + 0.0005 + 0.0006 + 0.001 + 0.00064
+    )
     assert step_seconds(Tree.chain(1), PROFILE) == PROFILE.plain_seconds
     levels = replace(PROFILE, level_overhead=0.01)
     assert step_seconds(tree, levels) == pytest.approx(step_seconds(tree, PROFILE) + 2 * 0.01)
@@ -190,9 +279,14 @@ def test_step_seconds_adds_what_a_step_runs() -> None:
 
 def test_prediction_of_any_tree() -> None:
     plan = predict(Tree.chain(4), RATES, PROFILE)
-    assert (plan.tree, plan.expected_tokens) == (Tree.chain(4), pytest.approx(1 + 0.6 + 0.36 + 0.216))
+    assert (plan.tree, plan.expected_tokens) == (
+        Tree.chain(4),
+        pytest.approx(1 + 0.6 + 0.36 + 0.216),
+    )
     assert plan.predicted_seconds == step_seconds(plan.tree, PROFILE)
-    assert plan.predicted_speedup == pytest.approx(plan.expected_tokens * 0.021 / plan.predicted_seconds)
+    assert plan.predicted_speedup == pytest.approx(
+        plan.expected_tokens * 0.021 / plan.predicted_seconds
+    )
     assert predict(Tree.chain(1), RATES, PROFILE).predicted_speedup == 1
 
 
@@ -202,10 +296,14 @@ def test_best_plan_is_the_best_of_all_sizes_and_level_caps() -> None:
     rng = random.Random(3)
     for _ in range(12):
         profile = random_profile(rng)
-        acceptance = Acceptance(tuple(sorted((rng.random() * 0.19 for _ in range(5)), reverse=True)))
+        acceptance = Acceptance(
+            tuple(sorted((rng.random() * 0.19 for _ in range(5)), reverse=True))
+        )
         if rng.random() < 0.5:
             acceptance = Acceptance((rng.uniform(0.3, 0.8), *acceptance.rates[1:2]))
-        trees = [Tree.chain(1)] + [best_tree(acceptance, n, levels) for levels in range(2, 8) for n in range(1, 25)]
+        trees = [Tree.chain(1)] + [
+            best_tree(acceptance, n, levels) for levels in range(2, 8) for n in range(1, 25)
+        ]
         best = max(predict(tree, acceptance, profile).predicted_speedup for tree in trees)
         plan = best_plan(acceptance, profile, 24, 7)
         assert plan == predict(plan.tree, acceptance, profile)
@@ -216,12 +314,18 @@ def test_best_plan_attains_the_table_at_its_own_size_and_levels() -> None:
     plan = best_plan(RATES, PROFILE)
     table = dp_table(RATES, len(plan.tree), plan.tree.levels)
     assert len(plan.tree) > 8
-    assert plan.expected_tokens == pytest.approx(table.best(len(plan.tree), plan.tree.levels)[0], abs=1e-12)
+    assert plan.expected_tokens == pytest.approx(
+        table.best(len(plan.tree), plan.tree.levels)[0], abs=1e-12
+    )
 
 
 def test_where_speculation_does_not_pay_the_plan_is_plain_decoding() -> None:
     slow_draft = replace(PROFILE, draft_seconds=[(1, 0.05, 0.0)])
-    for acceptance, profile in ((RATES, slow_draft), (Acceptance((0.0,)), PROFILE), (Acceptance((1e-6, 0.0)), PROFILE)):
+    for acceptance, profile in (
+        (RATES, slow_draft),
+        (Acceptance((0.0,)), PROFILE),
+        (Acceptance((1e-6, 0.0)), PROFILE),
+    ):
         plan = best_plan(acceptance, profile)
         assert (plan.tree, plan.predicted_speedup) == (Tree.chain(1), 1.0)
 
@@ -238,7 +342,11 @@ def test_bounds_are_kept() -> None:
     perfect = Acceptance((1.0,))
     assert best_plan(perfect, PROFILE, 200, 9).tree == Tree.chain(9)
     assert best_plan(perfect, PROFILE, 5, 9).tree == Tree.chain(5)
-    assert best_plan(perfect, PROFILE, 200, 1).tree == best_plan(perfect, PROFILE, 1, 9).tree == Tree.chain(1)
+    assert (
+        best_plan(perfect, PROFILE, 200, 1).tree
+        == best_plan(perfect, PROFILE, 1, 9).tree
+        == Tree.chain(1)
+    )
 
 
 def test_equal_speed_goes_to_the_smaller_tree() -> None:
@@ -246,7 +354,8 @@ def test_equal_speed_goes_to_the_smaller_tree() -> None:
     free = replace(PROFILE, target_seconds=[(1, 0.02, 0.0)], overhead_seconds=0.0)
     assert best_plan(Acceptance((0.5,)), free, 64, 3).tree == Tree.chain(3)
     nearly = replace(free, target_seconds=[(1, 1e6, 0.0)], draft_seconds=[(1, 1e-12, 0.0)])
-    assert best_plan(Acceptance((1e-13,)), nearly).tree == Tree.chain(1)  # a gain within rounding is none
+    # a gain within rounding is none
+    assert best_plan(Acceptance((1e-13,)), nearly).tree == Tree.chain(1)
 
 
 def test_noisy_vectors_are_smoothed_before_planning() -> None:
@@ -256,12 +365,15 @@ def test_noisy_vectors_are_smoothed_before_planning() -> None:
     assert plan.expected_tokens == expected_tokens(plan.tree, noisy.smoothed())
 
 
-@pytest.mark.parametrize(("bounds", "named"), [
-    ((0, 4), "max_nodes: 0 is not a whole number from 1 to 1024"),
-    ((1025, 4), "max_nodes: 1025 is not"),
-    ((8, 0), "max_levels: 0 is not a whole number from 1 to 1024"),
-    ((8, 2.5), "max_levels: 2.5"),
-])
+@pytest.mark.parametrize(
+    ("bounds", "named"),
+    [
+        ((0, 4), "max_nodes: 0 is not a whole number from 1 to 1024"),
+        ((1025, 4), "max_nodes: 1025 is not"),
+        ((8, 0), "max_levels: 0 is not a whole number from 1 to 1024"),
+        ((8, 2.5), "max_levels: 2.5"),
+    ],
+)
 def test_bad_bounds_are_refused(bounds: Any, named: str) -> None:
     with pytest.raises(BadTree) as caught:
         best_plan(RATES, PROFILE, *bounds)
@@ -283,7 +395,10 @@ def test_grid_holds_the_best_tree_of_each_cell() -> None:
     assert speedup_grid(RATES, PROFILE, [], [3]).speedups.shape == (1, 0)
 
 
-@pytest.mark.parametrize(("sizes", "levels", "named"), [([0], [2], "size: 0 is not"), ([4], [1025], "levels: 1025 is not")])
+@pytest.mark.parametrize(
+    ("sizes", "levels", "named"),
+    [([0], [2], "size: 0 is not"), ([4], [1025], "levels: 1025 is not")],
+)
 def test_bad_grids_are_refused(sizes: list[int], levels: list[int], named: str) -> None:
     with pytest.raises(BadTree, match=named):
         speedup_grid(RATES, PROFILE, sizes, levels)
@@ -292,11 +407,18 @@ def test_bad_grids_are_refused(sizes: list[int], levels: list[int], named: str) 
 @pytest.mark.parametrize("slack", [0.02, 0.05, 0.2])
 def test_slack_buys_tokens_and_costs_no_more_than_it_says(slack: float) -> None:
     """Held against every best tree of every size and level cap."""
-    acceptance, machine = Acceptance.power_law(1.5, 0.4, 16), PROFILE
+    acceptance = Acceptance.power_law(1.5, 0.4, 16)
+    machine = PROFILE
     fastest = best_plan(acceptance, machine, 64, 8)
     roomy = best_plan(acceptance, machine, 64, 8, slack)
-    plans = [predict(best_tree(acceptance, n, levels), acceptance, machine) for levels in range(2, 9) for n in range(2, 65)]
-    within = [plan for plan in plans if plan.predicted_speedup >= fastest.predicted_speedup * (1 - slack)]
+    plans = [
+        predict(best_tree(acceptance, n, levels), acceptance, machine)
+        for levels in range(2, 9)
+        for n in range(2, 65)
+    ]
+    within = [
+        plan for plan in plans if plan.predicted_speedup >= fastest.predicted_speedup * (1 - slack)
+    ]
     assert roomy.predicted_speedup >= fastest.predicted_speedup * (1 - slack)
     assert roomy.expected_tokens == pytest.approx(max(plan.expected_tokens for plan in within))
     assert roomy.expected_tokens >= fastest.expected_tokens
@@ -304,8 +426,17 @@ def test_slack_buys_tokens_and_costs_no_more_than_it_says(slack: float) -> None:
 
 def test_slack_never_goes_below_plain_decoding() -> None:
     """A machine on which drafting hardly pays: within the slack of the fastest there are trees slower than none."""
-    slow = [replace(PROFILE, draft_seconds=((1, seconds, 0.0),)) for seconds in np.linspace(1e-4, 0.05, 200)]
-    plans = [(best_plan(Acceptance((0.7, 0.1)), one, 64, 8), best_plan(Acceptance((0.7, 0.1)), one, 64, 8, 0.1)) for one in slow]
+    slow = [
+        replace(PROFILE, draft_seconds=((1, seconds, 0.0),))
+        for seconds in np.linspace(1e-4, 0.05, 200)
+    ]
+    plans = [
+        (
+            best_plan(Acceptance((0.7, 0.1)), one, 64, 8),
+            best_plan(Acceptance((0.7, 0.1)), one, 64, 8, 0.1),
+        )
+        for one in slow
+    ]
     assert any(1 < fastest.predicted_speedup < 1.05 for fastest, _ in plans)
     assert all(roomy.predicted_speedup >= 1 - 1e-12 for _, roomy in plans)
 

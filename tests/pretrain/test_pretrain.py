@@ -23,14 +23,34 @@ from sequoia.pretrain.__main__ import STOPPED, main
 from sequoia.pretrain.feed import BLOCK, Blocks, Mixture, Samples
 from sequoia.pretrain.model import distillation, next_token, overlap
 from sequoia.pretrain.recipe import WARMUP_STEPS, Recipe, Schedule, Size
-from sequoia.pretrain.tokenizer import END, MAX_VOCAB, encode, fingerprint, load_tokenizer, train_tokenizer
+from sequoia.pretrain.tokenizer import (
+    END,
+    MAX_VOCAB,
+    encode,
+    fingerprint,
+    load_tokenizer,
+    train_tokenizer,
+)
 from sequoia.pretrain.train import fit, fresh, held_windows, previous, restore, save
 
 RECIPE = Recipe(Size(32, 2, 2, 64), peak=0.02, batch=4, context=16)
 STEP = RECIPE.batch * RECIPE.context  # tokens
 TEXT = np.tile(np.arange(40, dtype=np.uint16), 50)
-FLAGS = ["--target-size", "32,2,2,64", "--draft-size", "32,1,2,64", "--batch", "4", "--context", "16", "--vocab", "300",
-         "--device", "cpu", "--quiet"]
+FLAGS = [
+    "--target-size",
+    "32,2,2,64",
+    "--draft-size",
+    "32,1,2,64",
+    "--batch",
+    "4",
+    "--context",
+    "16",
+    "--vocab",
+    "300",
+    "--device",
+    "cpu",
+    "--quiet",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -124,7 +144,10 @@ def test_encode_puts_the_end_of_text_before_each_text() -> None:
 def test_the_rate_rises_then_stays_however_long_the_run() -> None:
     """Guards a rate that depends on how long the run is to be: prolonging it would change its past."""
     for end in (10**6, 10**9):
-        shares = [Schedule(end).share(step, 64 * step) for step in (1, WARMUP_STEPS // 2, WARMUP_STEPS, 10_000)]
+        shares = [
+            Schedule(end).share(step, 64 * step)
+            for step in (1, WARMUP_STEPS // 2, WARMUP_STEPS, 10_000)
+        ]
         assert shares == [1 / WARMUP_STEPS, 0.5, 1.0, 1.0]
 
 
@@ -162,9 +185,12 @@ def test_parts_of_a_step_give_the_gradient_of_the_whole(monkeypatch: pytest.Monk
 
 def test_a_compiled_network_trains_the_same_weights() -> None:
     """Guards a loop that asks a compiled network for its truth value (it has none) or updates weights it does not hold."""
-    state, plain = fresh(RECIPE, 64, 0), fresh(RECIPE, 64, 0)
+    state = fresh(RECIPE, 64, 0)
+    plain = fresh(RECIPE, 64, 0)
     network = torch.compile(state.model, backend="eager")
-    compiled = list(fit(state, next_token, Blocks(TEXT, 0), RECIPE, FlatSchedule(8 * STEP), network))
+    compiled = list(
+        fit(state, next_token, Blocks(TEXT, 0), RECIPE, FlatSchedule(8 * STEP), network)
+    )
     assert compiled == pytest.approx(losses(8, plain), rel=1e-3)
     assert compiled[7] < 0.98 * compiled[0]
 
@@ -186,8 +212,11 @@ def test_resume_is_bit_for_bit(tmp_path: Path) -> None:
         assert torch.equal(ours, theirs)
 
 
-def test_a_failed_write_leaves_the_old_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, state = tmp_path / "run.ckpt", fresh(RECIPE, 64, 0)
+def test_a_failed_write_leaves_the_old_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "run.ckpt"
+    state = fresh(RECIPE, 64, 0)
     save(state, path, {})
     before = path.read_bytes()
 
@@ -254,7 +283,8 @@ def test_each_pass_has_its_own_order_and_cut() -> None:
     second = feed.take(9 * BLOCK, 9, BLOCK)[:, 0]
     assert first.sort().values[0] != second.sort().values[0]
     assert first.argsort().tolist() != second.argsort().tolist()
-    assert torch.equal(Blocks(text, 0).take(9 * BLOCK, 9, BLOCK)[:, 0], second)  # without the first pass before it
+    # without the first pass before it
+    assert torch.equal(Blocks(text, 0).take(9 * BLOCK, 9, BLOCK)[:, 0], second)
 
 
 def test_shorter_rows_are_parts_of_the_blocks_of_long_ones() -> None:
@@ -278,13 +308,17 @@ def test_a_mixture_takes_a_quarter_from_the_samples_and_skips_nothing() -> None:
     assert torch.equal(steps[steps[:, 0] < 60_000], plain)
 
 
-def test_samples_go_on_as_if_written_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_samples_go_on_as_if_written_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Guards batches that depend on the ones before, and a half-written one that shifts all later rows."""
     monkeypatch.setattr(sample, "ROWS", 8)
     model = fresh(RECIPE, 64, 0).model.eval()
     feed = Blocks(np.tile(np.arange(64, dtype=np.uint16), 40), 0)
-    width, batch = 70, 70 * sample.ROWS
-    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    width = 70
+    batch = 70 * sample.ROWS
+    whole = tmp_path / "whole"
+    parts = tmp_path / "parts"
     assert list(sample.extend(whole, model, feed, width, 2 * batch, 0)) == [batch, 2 * batch]
     next(sample.extend(parts, model, feed, width, 2 * batch, 0))
     with parts.open("ab") as file:
@@ -294,14 +328,18 @@ def test_samples_go_on_as_if_written_at_once(tmp_path: Path, monkeypatch: pytest
     rows = sample.read(whole, width)
     assert rows is not None
     assert rows.shape == (2 * sample.ROWS, width)
-    prompts = Blocks(np.tile(np.arange(64, dtype=np.uint16), 40), 0).take(0, sample.ROWS, BLOCK)[:, :sample.PROMPT]
-    assert np.array_equal(rows[:sample.ROWS, :sample.PROMPT], prompts.numpy())
+    prompts = Blocks(np.tile(np.arange(64, dtype=np.uint16), 40), 0).take(0, sample.ROWS, BLOCK)[
+        :, : sample.PROMPT
+    ]
+    assert np.array_equal(rows[: sample.ROWS, : sample.PROMPT], prompts.numpy())
 
 
 # -- command line ------------------------------------------------------------------------------------------------
 
 
-def test_a_pair_is_trained_saved_and_resumed(tmp_path: Path, text_file: Path, capsys: pytest.CaptureFixture) -> None:
+def test_a_pair_is_trained_saved_and_resumed(
+    tmp_path: Path, text_file: Path, capsys: pytest.CaptureFixture
+) -> None:
     """The whole command: both models load with the Auto classes in bfloat16, share one tokenizer, and left logs."""
     out = tmp_path / "run"
     command = ["all", "--text", str(text_file), "--out", str(out), *FLAGS]
@@ -323,7 +361,9 @@ def test_a_pair_is_trained_saved_and_resumed(tmp_path: Path, text_file: Path, ca
     capsys.readouterr()
 
 
-def test_a_decay_starts_from_the_constant_run_and_leaves_it_alone(tmp_path: Path, text_file: Path) -> None:
+def test_a_decay_starts_from_the_constant_run_and_leaves_it_alone(
+    tmp_path: Path, text_file: Path
+) -> None:
     """Guards a decay that starts with fresh optimisers, ends above zero, or overwrites what a longer run needs."""
     out = tmp_path / "run"
     assert main(["text", "--text", str(text_file), "--out", str(out), *FLAGS]) == 0
@@ -337,7 +377,9 @@ def test_a_decay_starts_from_the_constant_run_and_leaves_it_alone(tmp_path: Path
     assert "VAL" in lines_of(out, "target")[-1]
 
 
-def test_an_earlier_run_is_not_overwritten(tmp_path: Path, text_file: Path, capsys: pytest.CaptureFixture) -> None:
+def test_an_earlier_run_is_not_overwritten(
+    tmp_path: Path, text_file: Path, capsys: pytest.CaptureFixture
+) -> None:
     """Hours of training are behind a checkpoint; a command without --resume must not start over it."""
     out = tmp_path / "run"
     assert main(["text", "--text", str(text_file), "--out", str(out), *FLAGS]) == 0
@@ -347,9 +389,17 @@ def test_an_earlier_run_is_not_overwritten(tmp_path: Path, text_file: Path, caps
     assert "go on from it with --resume" in capsys.readouterr().err
 
 
-def test_a_run_starts_from_given_weights(tmp_path: Path, text_file: Path, capsys: pytest.CaptureFixture) -> None:
-    out, other = tmp_path / "run", tmp_path / "other"
-    assert main(["all", "--text", str(text_file), "--out", str(out), "--tokens", str(60 * STEP), *FLAGS]) == 0
+def test_a_run_starts_from_given_weights(
+    tmp_path: Path, text_file: Path, capsys: pytest.CaptureFixture
+) -> None:
+    out = tmp_path / "run"
+    other = tmp_path / "other"
+    assert (
+        main(
+            ["all", "--text", str(text_file), "--out", str(out), "--tokens", str(60 * STEP), *FLAGS]
+        )
+        == 0
+    )
     text = ["--text", str(text_file), "--tokenizer", str(out / "target")]
     assert main(["text", *text, "--out", str(other), *FLAGS]) == 0
     command = ["target", "--out", str(other), "--tokens", str(20 * STEP), *FLAGS]
@@ -370,7 +420,9 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-def test_a_killed_run_goes_on_with_the_same_losses(tmp_path: Path, text_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_run_goes_on_with_the_same_losses(
+    tmp_path: Path, text_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A real SIGKILL at no chosen moment: the run that takes up its checkpoint has the losses of one never killed."""
     monkeypatch.setattr(stage, "LOG_EVERY", 1)
     for name in ("whole", "killed"):
@@ -431,9 +483,12 @@ def lines_of(out: Path, name: str) -> list[str]:
     return (out / f"{name}-training.log").read_text().splitlines()
 
 
-def test_ctrl_c_writes_a_checkpoint_that_goes_on(tmp_path: Path, text_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_writes_a_checkpoint_that_goes_on(
+    tmp_path: Path, text_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A real SIGINT in the middle of step 7 ends the run after that step, and --resume starts at step 8."""
-    out, seen = tmp_path / "run", []
+    out = tmp_path / "run"
+    seen = []
 
     def interrupting(network: object, windows: torch.Tensor) -> torch.Tensor:
         seen.append(None)
@@ -474,25 +529,37 @@ def test_signals_are_left_alone_outside_the_main_thread() -> None:
 # -- refusals ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("flags", "value", "bound"), [
-    (["--target-size", "32,2"], "'32,2'", "four whole numbers"),
-    (["--target-size", "33,2,2,64"], "33", "multiple of 4"),
-    (["--target-size", "32,0,2,64"], "0", "1 to 128"),
-    (["--batch", "0"], "0", "1 to 65536"),
-    (["--context", "2049"], "2049", "8 to 2048"),
-    (["--context", "24"], "24", "512 tokens or an equal part"),
-    (["--vocab", "256"], "256", "257 to 65536"),
-    (["--vocab", "65537"], "65537", f"257 to {MAX_VOCAB}"),
-    (["--tokens", "0"], "0", "1 to"),
-    (["--target-peak", "inf"], "inf", "at most 1"),
-    (["--device", "tpu"], "'tpu'", "auto, cpu, cuda"),
-    (["--threads", "0"], "0", "1 to 1024"),
-    (["--tokenizer", "no/such/folder"], "no/such/folder", "no tokenizer"),
-    (["--text", "no/such/file"], "no/such/file", "UTF-8 text file"),
-], ids=lambda value: value if isinstance(value, str) else " ".join(value))
-def test_refusals_name_value_and_bound(flags: list[str], value: str, bound: str, tmp_path: Path, text_file: Path,
-                                       capsys: pytest.CaptureFixture) -> None:
-    assert main(["all", "--text", str(text_file), "--out", str(tmp_path / "run"), *FLAGS, *flags]) == 2
+@pytest.mark.parametrize(
+    ("flags", "value", "bound"),
+    [
+        (["--target-size", "32,2"], "'32,2'", "four whole numbers"),
+        (["--target-size", "33,2,2,64"], "33", "multiple of 4"),
+        (["--target-size", "32,0,2,64"], "0", "1 to 128"),
+        (["--batch", "0"], "0", "1 to 65536"),
+        (["--context", "2049"], "2049", "8 to 2048"),
+        (["--context", "24"], "24", "512 tokens or an equal part"),
+        (["--vocab", "256"], "256", "257 to 65536"),
+        (["--vocab", "65537"], "65537", f"257 to {MAX_VOCAB}"),
+        (["--tokens", "0"], "0", "1 to"),
+        (["--target-peak", "inf"], "inf", "at most 1"),
+        (["--device", "tpu"], "'tpu'", "auto, cpu, cuda"),
+        (["--threads", "0"], "0", "1 to 1024"),
+        (["--tokenizer", "no/such/folder"], "no/such/folder", "no tokenizer"),
+        (["--text", "no/such/file"], "no/such/file", "UTF-8 text file"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
+)
+def test_refusals_name_value_and_bound(
+    flags: list[str],
+    value: str,
+    bound: str,
+    tmp_path: Path,
+    text_file: Path,
+    capsys: pytest.CaptureFixture,
+) -> None:
+    assert (
+        main(["all", "--text", str(text_file), "--out", str(tmp_path / "run"), *FLAGS, *flags]) == 2
+    )
     message = capsys.readouterr().err
     assert message.startswith("error: ")
     assert value in message
@@ -500,14 +567,17 @@ def test_refusals_name_value_and_bound(flags: list[str], value: str, bound: str,
     assert len(message.splitlines()) == 1
 
 
-def test_a_draft_without_a_target_is_refused(tmp_path: Path, text_file: Path, capsys: pytest.CaptureFixture) -> None:
+def test_a_draft_without_a_target_is_refused(
+    tmp_path: Path, text_file: Path, capsys: pytest.CaptureFixture
+) -> None:
     assert main(["text", "--text", str(text_file), "--out", str(tmp_path), *FLAGS]) == 0
     assert main(["draft", "--out", str(tmp_path), *FLAGS]) == 2
     assert str(tmp_path / "target") in capsys.readouterr().err
 
 
 def test_checkpoints_of_another_run_or_no_checkpoint_are_refused(tmp_path: Path) -> None:
-    path, state = tmp_path / "run.ckpt", fresh(RECIPE, 64, 0)
+    path = tmp_path / "run.ckpt"
+    state = fresh(RECIPE, 64, 0)
     save(state, path, {"seed": 1})
     with pytest.raises(BadTraining, match="seed 1, this run has 2"):
         restore(state, path, {"seed": 2})
@@ -523,6 +593,10 @@ def test_small_texts_and_blown_up_losses_are_refused() -> None:
     with pytest.raises(BadTraining, match="held-out text of 1 tokens; at least 2"):
         held_windows(np.zeros(1, np.uint16), 16)
     with pytest.raises(SequoiaError, match="loss of step 1 is nan"):
-        losses(2, fresh(RECIPE, 64, 0), lambda network, windows: next_token(network, windows) * torch.nan)
+        losses(
+            2,
+            fresh(RECIPE, 64, 0),
+            lambda network, windows: next_token(network, windows) * torch.nan,
+        )
     with pytest.raises(BadTraining, match="too short for rows of 512"):
         Blocks(np.zeros(1000, np.uint16), 0)

@@ -194,7 +194,9 @@ def test_pod_becomes_paragraphs() -> None:
 
 def test_pages_with_little_english_are_dropped(tmp_path: Path) -> None:
     sentence = "This is one of the sentences of the page, and it is as long as you can expect. "
-    good, poor, packed = tmp_path / "good.html", tmp_path / "poor.html", tmp_path / "old.txt.gz"
+    good = tmp_path / "good.html"
+    poor = tmp_path / "poor.html"
+    packed = tmp_path / "old.txt.gz"
     good.write_text("<p>" + "</p><p>".join([sentence] * 6) + "</p>")
     poor.write_text("<h1>One Heading of Many</h1>" * 40 + f"<p>{sentence}</p>")
     packed.write_bytes(gzip.compress("\n\n".join([sentence * 2] * 3).encode()))
@@ -326,8 +328,7 @@ def test_kept_out_sources_are_never_trained_on_even_as_copies(
     assert module(1) not in {text.text for text in trained}
     assert len(trained) + len(held) == 60
     assert all(
-        (content_hash(text.text) < 0.02 * 2**64) == (text.side == "held")
-        for text in trained + held
+        (content_hash(text.text) < 0.02 * 2**64) == (text.side == "held") for text in trained + held
     )
     count = next(count for count in prepared.counts if count.name == "aaa")
     assert (count.files, count.kept, count.held, count.chars) == (

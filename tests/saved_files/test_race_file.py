@@ -19,27 +19,67 @@ from sequoia.saved_files.race_file import LaneLog, RaceLog, checked
 
 RESULT: dict[str, Any] = {
     "waterfall": {"bars": [{"name": "tokens", "value": 2.0, "loss": 0.0, "words": "two"}]},
-    "doctor": {"speedup": 1.5, "loss": "draft", "words": "well", "remedies": [
-        {"words": "smaller", "predicted": 1.7, "label": "predicted", "parents": [-1, 0, 1]},
-        {"words": "other", "predicted": 1.6, "label": "predicted, what if", "parents": None}]},
-    "lossless": {"kind": "law", "words": "fits", "at": None, "p": 0.4, "count": {
-        "draws": 40, "wanted": 400, "going": False, "at": 3, "lane": 0, "bits": 1.5, "rule": "first", "context": "a b",
-        "statistic": 2.5, "freedom": 1, "sight": 0.1, "cells": [
-            {"text": " c", "more": False, "share": 0.75, "seen": 29}, {"text": None, "more": False, "share": 0.25, "seen": 11}]}}}
+    "doctor": {
+        "speedup": 1.5,
+        "loss": "draft",
+        "words": "well",
+        "remedies": [
+            {"words": "smaller", "predicted": 1.7, "label": "predicted", "parents": [-1, 0, 1]},
+            {"words": "other", "predicted": 1.6, "label": "predicted, what if", "parents": None},
+        ],
+    },
+    "lossless": {
+        "kind": "law",
+        "words": "fits",
+        "at": None,
+        "p": 0.4,
+        "count": {
+            "draws": 40,
+            "wanted": 400,
+            "going": False,
+            "at": 3,
+            "lane": 0,
+            "bits": 1.5,
+            "rule": "first",
+            "context": "a b",
+            "statistic": 2.5,
+            "freedom": 1,
+            "sight": 0.1,
+            "cells": [
+                {"text": " c", "more": False, "share": 0.75, "seen": 29},
+                {"text": None, "more": False, "share": 0.25, "seen": 11},
+            ],
+        },
+    },
+}
 EMPTY: dict[str, Any] = {"waterfall": None, "doctor": None, "lossless": None}
-LANES = (Lane("plain", Tree.chain(1)), Lane("tree", Tree.kary(2, 3)), Lane("copies", Tree.sequences(2, 2), "specinfer"))
+LANES = (
+    Lane("plain", Tree.chain(1)),
+    Lane("tree", Tree.kary(2, 3)),
+    Lane("copies", Tree.sequences(2, 2), "specinfer"),
+)
 
 
 @pytest.fixture(scope="module")
 def log() -> RaceLog:
     pair = tiny_pair()
-    race = Race(pair, PROMPTS[1], Policy(temperature=0.7, max_new_tokens=10, seed=2, ignore_eos=True), LANES)
+    race = Race(
+        pair, PROMPTS[1], Policy(temperature=0.7, max_new_tokens=10, seed=2, ignore_eos=True), LANES
+    )
     recorders = [Recorder(pair, race.prompt, {"verifier": lane.verifier}) for lane in LANES]
     for lane, trace in race:
         recorders[lane].add(trace)
-    lanes = tuple(LaneLog(lane.name, "how", lane.verifier, lane.is_plain, len(lane.tree), False, recorder.run())
-                  for lane, recorder in zip(LANES, recorders, strict=True))
-    return RaceLog({"label": "measured", "prompt": PROMPTS[1], "policy": {"seed": 2}}, lanes, (None, RESULT, EMPTY))
+    lanes = tuple(
+        LaneLog(
+            lane.name, "how", lane.verifier, lane.is_plain, len(lane.tree), False, recorder.run()
+        )
+        for lane, recorder in zip(LANES, recorders, strict=True)
+    )
+    return RaceLog(
+        {"label": "measured", "prompt": PROMPTS[1], "policy": {"seed": 2}},
+        lanes,
+        (None, RESULT, EMPTY),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -55,13 +95,23 @@ def test_what_is_saved_is_what_is_opened(log: RaceLog, file: str) -> None:
     for one, other in zip(again.lanes, log.lanes, strict=True):
         assert one.told == other.told
         assert one.run.texts == other.run.texts
-        assert [step.emitted for step in one.run.steps] == [step.emitted for step in other.run.steps]
+        assert [step.emitted for step in one.run.steps] == [
+            step.emitted for step in other.run.steps
+        ]
 
 
 def test_a_race_whose_check_was_not_counted_is_one_too(file: str) -> None:
     """Files of before first tokens were kept."""
-    again = RaceLog.from_json(spoiled(file, lambda data: data["results"][1]["lossless"].pop("count")))
-    assert again.results[1]["lossless"] == {"kind": "law", "words": "fits", "at": None, "p": 0.4, "count": None}
+    again = RaceLog.from_json(
+        spoiled(file, lambda data: data["results"][1]["lossless"].pop("count"))
+    )
+    assert again.results[1]["lossless"] == {
+        "kind": "law",
+        "words": "fits",
+        "at": None,
+        "p": 0.4,
+        "count": None,
+    }
 
 
 def test_a_race_without_results_is_one_too(log: RaceLog) -> None:
@@ -70,12 +120,19 @@ def test_a_race_without_results_is_one_too(log: RaceLog) -> None:
 
 def test_moves_come_in_the_order_in_which_they_were_made(log: RaceLog) -> None:
     """Every step once, and each by the lane furthest behind at its time."""
-    moves, clocks = list(log.moves()), [0.0] * 3
-    assert sorted(moves) == [(lane, step) for lane, one in enumerate(log.lanes) for step in range(len(one.run.steps))]
+    moves = list(log.moves())
+    clocks = [0.0] * 3
+    assert sorted(moves) == [
+        (lane, step) for lane, one in enumerate(log.lanes) for step in range(len(one.run.steps))
+    ]
     done = [0] * 3
     for lane, step in moves:
         assert step == done[lane]
-        assert all(clocks[lane] <= clock for other, clock in enumerate(clocks) if done[other] < len(log.lanes[other].run.steps))
+        assert all(
+            clocks[lane] <= clock
+            for other, clock in enumerate(clocks)
+            if done[other] < len(log.lanes[other].run.steps)
+        )
         clocks[lane] += log.lanes[lane].run.steps[step].total_seconds
         done[lane] += 1
 
@@ -101,42 +158,110 @@ def count(**changes: Any) -> Callable[[dict[str, Any]], None]:
 
 def remedy(**fields: Any) -> Callable[[dict[str, Any]], None]:
     """A change of one field of a remedy that is fine otherwise."""
-    return result("doctor", remedies=[{"words": "a", "predicted": 1, "label": "predicted", "parents": None, **fields}])
+    return result(
+        "doctor",
+        remedies=[{"words": "a", "predicted": 1, "label": "predicted", "parents": None, **fields}],
+    )
 
 
 def test_the_remedy_that_is_spoiled_is_fine_otherwise(file: str) -> None:
-    assert RaceLog.from_json(spoiled(file, remedy())).results[1]["doctor"]["remedies"][0]["label"] == "predicted"
+    assert (
+        RaceLog.from_json(spoiled(file, remedy())).results[1]["doctor"]["remedies"][0]["label"]
+        == "predicted"
+    )
 
 
-@pytest.mark.parametrize("change", [
-    lambda data: data.update(format="sequoia-run"), lambda data: data.update(version=2), lambda data: data.update(lanes=[]),
-    lambda data: data.update(lanes=data["lanes"] * 2), lambda data: data.update(lanes={}), lambda data: data.update(lanes=[3]),
-    lambda data: data.update(meta=[]), lambda data: data.update(meta={"a": [[[[[[[[1]]]]]]]]}), lambda data: data.pop("meta"),
-    lambda data: data.update(meta={"a": "\ud800"}), lambda data: data.update(results=[None]),
-    lambda data: data.update(results={}),
-    lambda data: data.update(results=[None, {}, None]), lambda data: data.update(results=[None, 7, None]),
-    lambda data: data["lanes"][0].pop("run"), lane("run", None), lane("run", {"format": "sequoia-run", "version": 1}),
-    lane("name", "x" * 300), lane("name", 7), lane("name", "\udfff"), lane("how", None), lane("plain", 1), lane("changes", "no"),
-    lane("most", 0), lane("most", 10**9), lane("most", True), lane("most", 2, 1), lane("plain", True, 1), lane("verifier", []),
-    result("waterfall", bars=[{}]), result("waterfall", bars=[1] * 99), result("waterfall", bars=None),
-    result("doctor", speedup="fast"), result("doctor", speedup=1e300), result("doctor", words="x" * 5000),
-    remedy(parents=[-1, 5]), remedy(parents="abc"), remedy(label="certain"), remedy(label=["predicted"]), remedy(label=None),
-    result("doctor", remedies=[{}] * 99),
-    result("lossless", kind="perfect"), result("lossless", kind=["law"]), result("lossless", p=2), result("lossless", at=-1),
-    result("lossless", at=1.5), result("lossless", words="\ud800"), result("lossless", count={}), result("lossless", count=3),
-    count(draws=-1), count(draws=10**9), count(going=1), count(lane=4), count(bits=-1), count(rule=None),
-    count(context="x" * 200),
-    count(statistic="low"), count(sight=2), count(cells=[{}]), count(cells=[1] * 99), count(freedom=True),
-    count(cells=[{"text": "x", "more": False, "share": 2, "seen": 1}]),
-])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda data: data.update(format="sequoia-run"),
+        lambda data: data.update(version=2),
+        lambda data: data.update(lanes=[]),
+        lambda data: data.update(lanes=data["lanes"] * 2),
+        lambda data: data.update(lanes={}),
+        lambda data: data.update(lanes=[3]),
+        lambda data: data.update(meta=[]),
+        lambda data: data.update(meta={"a": [[[[[[[[1]]]]]]]]}),
+        lambda data: data.pop("meta"),
+        lambda data: data.update(meta={"a": "\ud800"}),
+        lambda data: data.update(results=[None]),
+        lambda data: data.update(results={}),
+        lambda data: data.update(results=[None, {}, None]),
+        lambda data: data.update(results=[None, 7, None]),
+        lambda data: data["lanes"][0].pop("run"),
+        lane("run", None),
+        lane("run", {"format": "sequoia-run", "version": 1}),
+        lane("name", "x" * 300),
+        lane("name", 7),
+        lane("name", "\udfff"),
+        lane("how", None),
+        lane("plain", 1),
+        lane("changes", "no"),
+        lane("most", 0),
+        lane("most", 10**9),
+        lane("most", True),
+        lane("most", 2, 1),
+        lane("plain", True, 1),
+        lane("verifier", []),
+        result("waterfall", bars=[{}]),
+        result("waterfall", bars=[1] * 99),
+        result("waterfall", bars=None),
+        result("doctor", speedup="fast"),
+        result("doctor", speedup=1e300),
+        result("doctor", words="x" * 5000),
+        remedy(parents=[-1, 5]),
+        remedy(parents="abc"),
+        remedy(label="certain"),
+        remedy(label=["predicted"]),
+        remedy(label=None),
+        result("doctor", remedies=[{}] * 99),
+        result("lossless", kind="perfect"),
+        result("lossless", kind=["law"]),
+        result("lossless", p=2),
+        result("lossless", at=-1),
+        result("lossless", at=1.5),
+        result("lossless", words="\ud800"),
+        result("lossless", count={}),
+        result("lossless", count=3),
+        count(draws=-1),
+        count(draws=10**9),
+        count(going=1),
+        count(lane=4),
+        count(bits=-1),
+        count(rule=None),
+        count(context="x" * 200),
+        count(statistic="low"),
+        count(sight=2),
+        count(cells=[{}]),
+        count(cells=[1] * 99),
+        count(freedom=True),
+        count(cells=[{"text": "x", "more": False, "share": 2, "seen": 1}]),
+    ],
+)
 def test_a_spoiled_race_is_refused(file: str, change: Callable[[dict[str, Any]], Any]) -> None:
     with pytest.raises(BadTrace) as caught:
         RaceLog.from_json(spoiled(file, change))
     assert 10 < len(str(caught.value)) < 500
 
 
-@pytest.mark.parametrize("text", ["", "null", "[]", "{", "[" * 100_000, '{"format": "sequoia-race", "version": 1}', b"x", None, 3,
-                                  '{"format": "sequoia-race", "version": 1, "lanes": ' + "[" * 900 + "]" * 900 + ', "meta": {}}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "null",
+        "[]",
+        "{",
+        "[" * 100_000,
+        '{"format": "sequoia-race", "version": 1}',
+        b"x",
+        None,
+        3,
+        '{"format": "sequoia-race", "version": 1, "lanes": '
+        + "[" * 900
+        + "]" * 900
+        + ', "meta": {}}',
+    ],
+)
 def test_what_is_no_race_file_is_refused(text: Any) -> None:
     with pytest.raises(BadTrace):
         RaceLog.from_json(text)
@@ -151,7 +276,8 @@ def test_infinities_do_not_come_in(file: str) -> None:
 
 def test_chance_damage_raises_nothing_else(file: str) -> None:
     """Values anywhere in the file replaced by others of any kind: each is opened or refused as BadTrace."""
-    chance, refused = random.Random(5), 0
+    chance = random.Random(5)
+    refused = 0
     for _ in range(150):
         data = json.loads(file)
         damage(data, chance)
@@ -168,7 +294,9 @@ def damage(data: Any, chance: random.Random) -> None:
         keys = list(data) if isinstance(data, dict) else range(len(data))
         key = chance.choice(list(keys))
         if not isinstance(data[key], dict | list) or not data[key] or chance.random() < 0.15:
-            data[key] = chance.choice([None, -1, 10**30, 0.5, "x", [], {}, True, [[]], {"a": 1}, float("1e300")])
+            data[key] = chance.choice(
+                [None, -1, 10**30, 0.5, "x", [], {}, True, [[]], {"a": 1}, float("1e300")]
+            )
             return
         data = data[key]
 

@@ -13,14 +13,24 @@ import pytest
 from sequoia import Acceptance, Tree, best_tree
 from sequoia.algorithm.best_tree import expected_tokens
 from sequoia.errors import BadTree
-from sequoia.saved_files.tree_files import from_node_link, from_paths, to_branching, to_csv, to_node_link, to_paths
+from sequoia.saved_files.tree_files import (
+    from_node_link,
+    from_paths,
+    to_branching,
+    to_csv,
+    to_node_link,
+    to_paths,
+)
 
 RATES = Acceptance((0.5, 0.2, 0.1))
 
 
 def trees() -> list[Tree]:
     rng = random.Random(7)
-    grown = [Tree.from_parents([-1, *(rng.randrange(i) for i in range(1, n))]) for n in (1, 2, 5, 17, 60, 200)]
+    grown = [
+        Tree.from_parents([-1, *(rng.randrange(i) for i in range(1, n))])
+        for n in (1, 2, 5, 17, 60, 200)
+    ]
     return [*grown, best_tree(RATES, 64), Tree.chain(1024), Tree.from_branching([1023])]
 
 
@@ -34,7 +44,9 @@ def test_networkx_reads_the_node_link_form_by_itself() -> None:
     tree = best_tree(RATES, 40)
     graph = nx.node_link_graph(json.loads(json.dumps(to_node_link(tree))), edges="edges")
     assert nx.is_arborescence(graph)
-    assert sorted(graph.edges) == sorted((parent, node) for node, parent in enumerate(tree.parents) if node)
+    assert sorted(graph.edges) == sorted(
+        (parent, node) for node, parent in enumerate(tree.parents) if node
+    )
     assert nx.shortest_path_length(graph, 0) == dict(enumerate(tree.depths))
 
 
@@ -62,26 +74,52 @@ def test_a_tree_of_another_form_has_no_branching() -> None:
 def test_the_table_adds_up_to_the_expected_tokens() -> None:
     tree = best_tree(RATES, 50)
     rows = list(csv.DictReader(io.StringIO(to_csv(tree, RATES))))
-    assert sum(float(row["chance_to_be_accepted"]) for row in rows) == pytest.approx(expected_tokens(tree, RATES), abs=1e-12)
+    assert sum(float(row["chance_to_be_accepted"]) for row in rows) == pytest.approx(
+        expected_tokens(tree, RATES), abs=1e-12
+    )
     assert [int(row["parent"]) for row in rows] == list(tree.parents)
 
 
-@pytest.mark.parametrize(("data", "words"), [
-    ([], "nodes and edges"), ({"nodes": [], "edges": []}, "0 nodes"), ({"nodes": [3], "edges": []}, "cannot read"),
-    ({"nodes": [{"id": 0}, {"id": 1}], "edges": []}, "not one rooted tree"),
-    ({"nodes": [{"id": 0}, {"id": 1}], "edges": [{"source": 0, "target": 1}, {"source": 1, "target": 0}]}, "not one rooted tree"),
-    ({"nodes": [{"id": 0}] * 1025, "edges": []}, "1025 nodes"), ({"nodes": [{"id": []}], "edges": [3]}, "cannot read"),
-    ({"nodes": [{"id": 0}], "edges": [{"source": 0, "target": i} for i in range(1, 1100)]}, "more than 1024"),
-])
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ([], "nodes and edges"),
+        ({"nodes": [], "edges": []}, "0 nodes"),
+        ({"nodes": [3], "edges": []}, "cannot read"),
+        ({"nodes": [{"id": 0}, {"id": 1}], "edges": []}, "not one rooted tree"),
+        (
+            {
+                "nodes": [{"id": 0}, {"id": 1}],
+                "edges": [{"source": 0, "target": 1}, {"source": 1, "target": 0}],
+            },
+            "not one rooted tree",
+        ),
+        ({"nodes": [{"id": 0}] * 1025, "edges": []}, "1025 nodes"),
+        ({"nodes": [{"id": []}], "edges": [3]}, "cannot read"),
+        (
+            {"nodes": [{"id": 0}], "edges": [{"source": 0, "target": i} for i in range(1, 1100)]},
+            "more than 1024",
+        ),
+    ],
+)
 def test_what_is_no_tree_is_refused_with_the_reason(data: object, words: str) -> None:
     with pytest.raises(BadTree, match=words):
         from_node_link(data)
 
 
-@pytest.mark.parametrize(("paths", "words"), [
-    ("01", "list of lists"), ([[0, 0]], "no parent"), ([[1]], "no sibling"), ([[True]], "not a path"), ([[-1]], "not a path"),
-    ([[]], "not a path"), ([0], "not a path"), ([[i] for i in range(1024)], "1024 paths"),
-])
+@pytest.mark.parametrize(
+    ("paths", "words"),
+    [
+        ("01", "list of lists"),
+        ([[0, 0]], "no parent"),
+        ([[1]], "no sibling"),
+        ([[True]], "not a path"),
+        ([[-1]], "not a path"),
+        ([[]], "not a path"),
+        ([0], "not a path"),
+        ([[i] for i in range(1024)], "1024 paths"),
+    ],
+)
 def test_paths_with_gaps_are_refused_with_the_reason(paths: object, words: str) -> None:
     with pytest.raises(BadTree, match=words):
         from_paths(paths)

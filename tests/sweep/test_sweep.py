@@ -231,7 +231,8 @@ def test_a_trial_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> 
     assert outcomes("llama", 1, endless) == {"base": Outcome("crashed", "no result within 0.5 s")}
 
 
-RUNS, REFUSED = Outcome("runs"), Outcome("refused", "has none")
+RUNS = Outcome("runs")
+REFUSED = Outcome("refused", "has none")
 
 
 @pytest.mark.parametrize(

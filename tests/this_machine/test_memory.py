@@ -31,8 +31,11 @@ def allocated(decoder: Decoder) -> int:
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_the_slots_take_what_was_predicted(kind: str, dtype: str) -> None:
     decoder = Decoder(tiny_pair(kind, dtype), PROMPTS[0], POLICY, TREE)
-    rest = sum(context.model.mask_dtype.itemsize * 15 * (context.capacity + 15) + 4 * 15 * context.model.vocab
-               for context in decoder.contexts)  # masks and logits
+    rest = sum(
+        context.model.mask_dtype.itemsize * 15 * (context.capacity + 15)
+        + 4 * 15 * context.model.vocab
+        for context in decoder.contexts
+    )  # masks and logits
     decoder.prefill()
     decoder.step()
     assert decoder.bytes - rest == allocated(decoder)
@@ -43,15 +46,24 @@ def test_plain_decoding_needs_nothing_of_the_draft() -> None:
     assert decoder.contexts[1].bytes(1) == 0
 
 
-def test_too_little_memory_is_said_before_anything_is_allocated(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_memory_is_said_before_anything_is_allocated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     pair = tiny_pair()
     needed = Decoder(pair, PROMPTS[0], POLICY, TREE).bytes
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: types.SimpleNamespace(available=needed - 1))
-    with pytest.raises(OutOfMemory, match=r"the run needs about [\d.]+ MB on cpu; free are [\d.]+ MB; ask for fewer tokens"):
+    monkeypatch.setattr(
+        psutil, "virtual_memory", lambda: types.SimpleNamespace(available=needed - 1)
+    )
+    with pytest.raises(
+        OutOfMemory,
+        match=r"the run needs about [\d.]+ MB on cpu; free are [\d.]+ MB; ask for fewer tokens",
+    ):
         Decoder(pair, PROMPTS[0], POLICY, TREE)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: types.SimpleNamespace(available=needed))
     Decoder(pair, PROMPTS[0], POLICY, TREE)
-    with pytest.raises(OutOfMemory, match=r"the 2 lanes need about [\d.]+ MB on cpu; .*fewer lanes"):
+    with pytest.raises(
+        OutOfMemory, match=r"the 2 lanes need about [\d.]+ MB on cpu; .*fewer lanes"
+    ):
         Race(pair, PROMPTS[0], POLICY, [Lane("one", TREE), Lane("two", TREE)])
 
 

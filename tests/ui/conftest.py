@@ -42,7 +42,9 @@ def room(pair: Pair) -> EngineRoom:
 def make(room: EngineRoom) -> Callable[..., LiveRun]:
     """Makes a live run: fields of its order by name, and limits=, room=, shelf= where the usual ones will not do."""
 
-    def made(limits: Limits = LOCAL, room: EngineRoom = room, shelf: Shelf | None = None, **fields: Any) -> LiveRun:
+    def made(
+        limits: Limits = LOCAL, room: EngineRoom = room, shelf: Shelf | None = None, **fields: Any
+    ) -> LiveRun:
         return LiveRun(order(**fields), room, limits, shelf or Shelf(8, 10**6))
 
     return made

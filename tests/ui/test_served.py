@@ -28,11 +28,22 @@ def blocks(room: EngineRoom) -> gr.Blocks:
 
 def endpoints(blocks: gr.Blocks) -> list[dict[str, object]]:
     """Everything the server runs when it is asked to, by name."""
-    found = [{"name": fn.api_name if isinstance(fn.api_name, str) else fn.name, "visibility": fn.api_visibility,
-              "queue": fn.queue, "concurrency": fn.concurrency_id if fn.concurrency_id == "engine" else None,
-              "on": sorted({event for _, event in fn.targets}), "server": fn.fn is not None} for fn in blocks.fns.values()]
-    functions = [{"name": fn.__name__, "visibility": "server function"}
-                 for block in blocks.blocks.values() for fn in getattr(block, "server_fns", None) or []]
+    found = [
+        {
+            "name": fn.api_name if isinstance(fn.api_name, str) else fn.name,
+            "visibility": fn.api_visibility,
+            "queue": fn.queue,
+            "concurrency": fn.concurrency_id if fn.concurrency_id == "engine" else None,
+            "on": sorted({event for _, event in fn.targets}),
+            "server": fn.fn is not None,
+        }
+        for fn in blocks.fns.values()
+    ]
+    functions = [
+        {"name": fn.__name__, "visibility": "server function"}
+        for block in blocks.blocks.values()
+        for fn in getattr(block, "server_fns", None) or []
+    ]
     return sorted([*found, *functions], key=lambda one: json.dumps(one, sort_keys=True))
 
 
@@ -47,21 +58,29 @@ def test_no_endpoint_is_offered_to_programs(blocks: gr.Blocks) -> None:
 
 
 def test_all_model_work_shares_one_line(blocks: gr.Blocks) -> None:
-    found = sorted(str(one["name"]) for one in endpoints(blocks) if one.get("concurrency") == "engine")
+    found = sorted(
+        str(one["name"]) for one in endpoints(blocks) if one.get("concurrency") == "engine"
+    )
     assert found == ["change", "count", "measure", "run", "run_1", "run_2", "step"]
 
 
 @pytest.mark.parametrize("limits", [LOCAL, PUBLIC])
 def test_the_server_is_closed_up(limits: object) -> None:
     options = page.launch_options(limits)
-    assert (options["show_error"], options["run_history"], options["footer_links"]) == (False, False, [])
+    assert (options["show_error"], options["run_history"], options["footer_links"]) == (
+        False,
+        False,
+        [],
+    )
     assert options["max_file_size"] == limits.upload
     assert options["state_session_capacity"] <= 128
 
 
 def test_templates_take_no_values(blocks: gr.Blocks) -> None:
     """Guards against a template that a model's token could be evaluated in."""
-    templates = [block.html_template for block in blocks.blocks.values() if isinstance(block, gr.HTML)]
+    templates = [
+        block.html_template for block in blocks.blocks.values() if isinstance(block, gr.HTML)
+    ]
     assert len(templates) == 6
     for template in templates:
         assert not any(mark in template for mark in ("${", "{{", "@children"))
@@ -75,11 +94,15 @@ def test_the_head_holds_every_script_and_ends_none_early() -> None:
     assert "https://" not in text
 
 
-@pytest.mark.parametrize(("text", "markup"), [
-    ("<b>&\"'", "&lt;b&gt;&amp;&quot;&#x27;"), ("a\u202eb\x00", "a\\u202eb\\u0000"),
-    ("${x}{{y}}`", "&#36;&#123;x&#125;&#123;&#123;y&#125;&#125;&#96;"),
-    ("a\nb", "a<br>b"),
-])
+@pytest.mark.parametrize(
+    ("text", "markup"),
+    [
+        ("<b>&\"'", "&lt;b&gt;&amp;&quot;&#x27;"),
+        ("a\u202eb\x00", "a\\u202eb\\u0000"),
+        ("${x}{{y}}`", "&#36;&#123;x&#125;&#123;&#123;y&#125;&#125;&#96;"),
+        ("a\nb", "a<br>b"),
+    ],
+)
 def test_toasts_show_exactly_the_text(text: str, markup: str) -> None:
     assert show.toast(text) == markup
 
@@ -115,17 +138,45 @@ def test_dependencies_point_one_way() -> None:
     assert len(files) > 10
     for path in files:
         assert not imports(path) & {"ui", "gradio", "plotly", "app"}, path.name
-    pure = ["messages", "order", "trees", "session", "line", "engine_room", "worker", "runner", "live", "recordings", "presets",
-            "show", "race_order", "race_messages", "racing", "judging"]
+    pure = [
+        "messages",
+        "order",
+        "trees",
+        "session",
+        "line",
+        "engine_room",
+        "worker",
+        "runner",
+        "live",
+        "recordings",
+        "presets",
+        "show",
+        "race_order",
+        "race_messages",
+        "racing",
+        "judging",
+    ]
     for name in pure:
         assert "gradio" not in imports(ROOT / "ui" / f"{name}.py"), name
 
 
-@pytest.mark.parametrize("arguments", [["--draft", "x"], ["--public", "--target", "a", "--draft", "b"], ["--port", "0"],
-                                       ["--port", "70000"], ["--offload", "-1"], ["--offload", "--device", "spread"],
-                                       ["--pair", "nope"], ["--pair", "qwen3-8b", "--public"],
-                                       ["--pair", "bundled", "--target", "a", "--draft", "b"]])
-def test_flags_that_contradict_are_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--draft", "x"],
+        ["--public", "--target", "a", "--draft", "b"],
+        ["--port", "0"],
+        ["--port", "70000"],
+        ["--offload", "-1"],
+        ["--offload", "--device", "spread"],
+        ["--pair", "nope"],
+        ["--pair", "qwen3-8b", "--public"],
+        ["--pair", "bundled", "--target", "a", "--draft", "b"],
+    ],
+)
+def test_flags_that_contradict_are_refused(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     made = app.parser()
     with pytest.raises(SystemExit) as caught:
         app.checked(made.parse_args(arguments), made)

@@ -14,8 +14,16 @@ from ui.decode.request import Order
 from ui.shared.tree_menu import Wish
 
 
-def order(prompt: str = "def add(a, b):\n    return", tokens: int = 24, wish: Wish | None = None, compare: bool = False,
-          temperature: float = 1.0, seed: int = 1, verifier: str = "sequoia", chat: bool = False) -> Order:
+def order(
+    prompt: str = "def add(a, b):\n    return",
+    tokens: int = 24,
+    wish: Wish | None = None,
+    compare: bool = False,
+    temperature: float = 1.0,
+    seed: int = 1,
+    verifier: str = "sequoia",
+    chat: bool = False,
+) -> Order:
     policy = Policy(temperature=temperature, max_new_tokens=tokens, seed=seed, ignore_eos=True)
     return Order(prompt, policy, wish or Wish("kary", (2, 4)), verifier, compare, chat)
 
@@ -42,7 +50,8 @@ class Gate:
     """Makes classes, of decoders or races, that make a step only when it is let through."""
 
     def __init__(self) -> None:
-        self.begun, self.passes = threading.Semaphore(0), threading.Semaphore(0)
+        self.begun = threading.Semaphore(0)
+        self.passes = threading.Semaphore(0)
 
     def before(self, kind: type[Any]) -> type[Any]:
         gate = self

@@ -16,10 +16,35 @@ from ui.shared.theme import FOLDER
 from ui.shared.web_folder import WEB as CANVAS
 
 # Each adds to the one name `Sequoia`; a file stands after those it uses while it loads.
-SCRIPTS = ("glyphs.js", "dom.js", "pictures.js", "board.js", "terms.js", "fields.js", "layout.js", "frame.js", "words.js",
-           "repeats.js", "view.js", "store.js", "about.js", "totals.js", "textview.js", "nodes.js", "minimap.js",
-           "treepicture.js", "treetools.js", "pan.js", "treehands.js", "treeview.js", "inspector.js", "scrubber.js",
-           "bars.js", "keys.js", "stage.js")
+SCRIPTS = (
+    "glyphs.js",
+    "dom.js",
+    "pictures.js",
+    "board.js",
+    "terms.js",
+    "fields.js",
+    "layout.js",
+    "frame.js",
+    "words.js",
+    "repeats.js",
+    "view.js",
+    "store.js",
+    "about.js",
+    "totals.js",
+    "textview.js",
+    "nodes.js",
+    "minimap.js",
+    "treepicture.js",
+    "treetools.js",
+    "pan.js",
+    "treehands.js",
+    "treeview.js",
+    "inspector.js",
+    "scrubber.js",
+    "bars.js",
+    "keys.js",
+    "stage.js",
+)
 
 
 def head() -> str:
@@ -27,7 +52,12 @@ def head() -> str:
     selector rewritten, which changes what wins."""
     sheets = [*sorted(CANVAS.glob("*.css")), FOLDER / "page.css"]
     sources = [*(CANVAS / name for name in SCRIPTS), FOLDER / "page.js"]
-    return "\n".join([*(markup.style(_text(sheet)) for sheet in sheets), *(markup.script(_text(source)) for source in sources)])
+    return "\n".join(
+        [
+            *(markup.style(_text(sheet)) for sheet in sheets),
+            *(markup.script(_text(source)) for source in sources),
+        ]
+    )
 
 
 def _text(path: Path) -> str:
@@ -40,10 +70,15 @@ def stage(steps_since: Callable[[Any], str]) -> gr.HTML:
     def get_steps(asked: Any) -> str:  # Gradio marks the function, which a method would not allow
         return steps_since(asked)
 
-    return gr.HTML(html_template='<div class="sq-stage"></div>', apply_default_css=False, elem_id="pg-view",
-                   elem_classes="pg-view", server_functions=[get_steps],
-                   js_on_load="const asks = {come: () => trigger('come'), take: (meta) => trigger('take', meta)};"
-                              "SequoiaPage.stage(element, props, watch, (name, data) => asks[name](data), server);")
+    return gr.HTML(
+        html_template='<div class="sq-stage"></div>',
+        apply_default_css=False,
+        elem_id="pg-view",
+        elem_classes="pg-view",
+        server_functions=[get_steps],
+        js_on_load="const asks = {come: () => trigger('come'), take: (meta) => trigger('take', meta)};"
+        "SequoiaPage.stage(element, props, watch, (name, data) => asks[name](data), server);",
+    )
 
 
 def header(told: Callable[[], str] | None = None) -> gr.HTML:
@@ -53,7 +88,11 @@ def header(told: Callable[[], str] | None = None) -> gr.HTML:
     def get_status(_asked: Any) -> str:  # Gradio calls it with one value
         return told() if told else ""
 
-    return gr.HTML(html_template=_text(FOLDER / "header.html"), apply_default_css=False, elem_id="pg-top",
-                   server_functions=[get_status] if told else [],
-                   js_on_load="SequoiaPage.header(element, props, watch, () => trigger('select'), "
-                              f"{'server.get_status' if told else 'null'});")
+    return gr.HTML(
+        html_template=_text(FOLDER / "header.html"),
+        apply_default_css=False,
+        elem_id="pg-top",
+        server_functions=[get_status] if told else [],
+        js_on_load="SequoiaPage.header(element, props, watch, () => trigger('select'), "
+        f"{'server.get_status' if told else 'null'});",
+    )

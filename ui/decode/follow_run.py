@@ -17,11 +17,14 @@ from ui.serving.worker import Ended, Said
 class LiveRun(Runner):
     """A run that is watched and recorded. `messages` is read once for every `start`."""
 
-    def __init__(self, order: Order, room: EngineRoom, limits: Limits, shelf: Shelf[Recording]) -> None:
+    def __init__(
+        self, order: Order, room: EngineRoom, limits: Limits, shelf: Shelf[Recording]
+    ) -> None:
         super().__init__(order, room, limits)
         self.recording: Recording | None = None
         self.error: str | None = None
-        self._shelf, self._notice = shelf, None
+        self._shelf = shelf
+        self._notice = None
 
     def messages(self) -> Iterator[str]:
         """Messages until the thread has ended. Steps come in batches, so that no browser is sent more than it can paint."""
@@ -41,7 +44,8 @@ class LiveRun(Runner):
             elif isinstance(event, Said):
                 self._notice = event.text
             elif isinstance(event, Ended):
-                self._notice, self.error = event.notice, event.error
+                self._notice = event.notice
+                self.error = event.error
                 meta = event.meta or meta
         if self.recording is None:
             return messages.aside(error=self.error, notice=self._notice)
@@ -49,7 +53,14 @@ class LiveRun(Runner):
             self.recording.meta = dict(meta)
         added = [self.recording.add(event) for event in events if isinstance(event, StepTrace)]
         end = events[-1].end if isinstance(events[-1], Ended) else None
-        return self._feed.batch(added, meta=meta, end=end, tail=self.recording.pending, error=self.error, notice=self._notice)
+        return self._feed.batch(
+            added,
+            meta=meta,
+            end=end,
+            tail=self.recording.pending,
+            error=self.error,
+            notice=self._notice,
+        )
 
     def _record(self, began: Began) -> None:
         self._notice = None

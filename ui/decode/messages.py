@@ -17,7 +17,9 @@ from sequoia.algorithm.step_trace import Run
 
 VERSION = 1
 MAX_TEXT = 20_000
-MAX_TOKENS, MAX_TOKEN = 1100, 200  # of a prompt's tokens, and characters of one
+# of a prompt's tokens, and characters of one
+MAX_TOKENS = 1100
+MAX_TOKEN = 200
 _TEXTS = ("label", "title", "target", "draft", "device", "dtype", "verifier", "prompt", "date")
 
 
@@ -25,20 +27,41 @@ class Feed:
     """The messages of one run. Counts the steps it has sent."""
 
     def __init__(self, run: str) -> None:
-        self.run, self.sent = run, 0
+        self.run = run
+        self.sent = 0
 
-    def batch(self, added: Iterable[Mapping[str, Any]], *, meta: Mapping[str, Any] | None = None, end: str | None = None,
-              tail: str = "", error: str | None = None, notice: str | None = None) -> str:
+    def batch(
+        self,
+        added: Iterable[Mapping[str, Any]],
+        *,
+        meta: Mapping[str, Any] | None = None,
+        end: str | None = None,
+        tail: str = "",
+        error: str | None = None,
+        notice: str | None = None,
+    ) -> str:
         """One message with the steps of `added`, each as `Recorder.add` gives it; with an `end`, the last one for now."""
         added = list(added)
         trees = [tree for one in added for tree in one["new_trees"]]
         pieces = {token: piece for one in added for token, piece in one["new_pieces"].items()}
         steps = [one["step"] for one in added]
-        start, self.sent = self.sent, self.sent + len(steps)
-        return _text({"v": VERSION, "run": self.run, "from": start, **({"meta": meta} if meta is not None else {}),
-                      **({"trees": trees} if trees else {}), **({"pieces": pieces} if pieces else {}),
-                      "steps": steps, "done": end is not None, **({"end": end, "tail": tail} if end else {}),
-                      "error": error, "notice": notice})
+        start = self.sent
+        self.sent = self.sent + len(steps)
+        return _text(
+            {
+                "v": VERSION,
+                "run": self.run,
+                "from": start,
+                **({"meta": meta} if meta is not None else {}),
+                **({"trees": trees} if trees else {}),
+                **({"pieces": pieces} if pieces else {}),
+                "steps": steps,
+                "done": end is not None,
+                **({"end": end, "tail": tail} if end else {}),
+                "error": error,
+                "notice": notice,
+            }
+        )
 
 
 def aside(*, error: str | None = None, notice: str | None = None) -> str:
@@ -58,22 +81,40 @@ def since(run: Run, name: str, first: int) -> str:
 
 def _slice(run: Run, name: str, first: int) -> dict[str, Any]:
     data = json.loads(run.to_json())
-    return {"v": VERSION, "run": name, "from": first, "meta": data["meta"], "trees": data["trees"], "pieces": data["pieces"],
-            "steps": data["steps"][first:]}
+    return {
+        "v": VERSION,
+        "run": name,
+        "from": first,
+        "meta": data["meta"],
+        "trees": data["trees"],
+        "pieces": data["pieces"],
+        "steps": data["steps"][first:],
+    }
 
 
 def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
     """What a file says of its run, cut to the fields the page knows, each of its own type; it is never called measured."""
-    clean: dict[str, Any] = {name: meta[name][:MAX_TEXT] for name in _TEXTS if isinstance(meta.get(name), str)}
+    clean: dict[str, Any] = {
+        name: meta[name][:MAX_TEXT] for name in _TEXTS if isinstance(meta.get(name), str)
+    }
     clean["label"] = "recorded"
     if meta.get("chat") is True:
         clean |= {"chat": True, "prompt_tokens": _tokens(meta.get("prompt_tokens"))}
     if isinstance(policy := meta.get("policy"), Mapping):
-        clean["policy"] = {name: policy[name] for name in ("temperature", "top_p", "max_new_tokens", "seed")
-                           if _is_number(policy.get(name))}
+        clean["policy"] = {
+            name: policy[name]
+            for name in ("temperature", "top_p", "max_new_tokens", "seed")
+            if _is_number(policy.get(name))
+        }
     if isinstance(tree := meta.get("tree"), Mapping):
-        clean["tree"] = {name: tree[name] for name in ("nodes", "levels") if _is_number(tree.get(name))}
-        clean["tree"] |= {name: relabelled(tree[name][:200]) for name in ("how", "why") if isinstance(tree.get(name), str)}
+        clean["tree"] = {
+            name: tree[name] for name in ("nodes", "levels") if _is_number(tree.get(name))
+        }
+        clean["tree"] |= {
+            name: relabelled(tree[name][:200])
+            for name in ("how", "why")
+            if isinstance(tree.get(name), str)
+        }
         clean["tree"] |= {"wish": tree["wish"]} if _is_wish(tree.get("wish")) else {}
     if _is_number(seconds := meta.get("plain_seconds", 0)) and 0 < seconds < 1e6:
         clean |= {"plain_seconds": seconds, "plain_label": "recorded"}
@@ -81,17 +122,31 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
             clean["plain_spread"] = spread
         if meta.get("plain_lane") is True:
             clean["plain_lane"] = True
-    if isinstance(rates := meta.get("acceptance"), list) and len(rates) <= 1024 and all(map(_is_number, rates)):
+    if (
+        isinstance(rates := meta.get("acceptance"), list)
+        and len(rates) <= 1024
+        and all(map(_is_number, rates))
+    ):
         clean["acceptance"] = rates
     if isinstance(versions := meta.get("versions"), Mapping):
-        clean["versions"] = {str(name)[:40]: text[:40] for name, text in list(versions.items())[:32] if isinstance(text, str)}
+        clean["versions"] = {
+            str(name)[:40]: text[:40]
+            for name, text in list(versions.items())[:32]
+            if isinstance(text, str)
+        }
     return clean
 
 
 def _tokens(told: Any) -> list[list[Any]]:
     """The prompt's tokens as a file gives them: [text, whether special] each; none where it is anything else."""
     rows = told if isinstance(told, list) and len(told) <= MAX_TOKENS else []
-    good = all(isinstance(row, list) and len(row) == 2 and isinstance(row[0], str) and isinstance(row[1], bool) for row in rows)
+    good = all(
+        isinstance(row, list)
+        and len(row) == 2
+        and isinstance(row[0], str)
+        and isinstance(row[1], bool)
+        for row in rows
+    )
     return [[text[:MAX_TOKEN], special] for text, special in rows] if good else []
 
 
@@ -112,12 +167,23 @@ def _is_spread(value: Any, middle: float) -> bool:
 
 def _is_wish(value: Any) -> bool:
     """A kind of tree and its numbers or its text; Order checks what they are."""
-    return (isinstance(value, list) and 1 <= len(value) <= 3 and isinstance(value[0], str)
-            and all(_is_number(part) or (isinstance(part, str) and len(part) <= MAX_TEXT) for part in value))
+    return (
+        isinstance(value, list)
+        and 1 <= len(value) <= 3
+        and isinstance(value[0], str)
+        and all(
+            _is_number(part) or (isinstance(part, str) and len(part) <= MAX_TEXT) for part in value
+        )
+    )
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 2**63 and math.isfinite(value)
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and abs(value) < 2**63
+        and math.isfinite(value)
+    )
 
 
 def _text(message: Mapping[str, Any]) -> str:

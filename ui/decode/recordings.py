@@ -30,7 +30,11 @@ def new_name() -> str:
 def file_name(what: str, meta: Mapping[str, Any]) -> str:
     """What the file of a run or a race is called when it is saved: sequoia-run-2026-11-22-1250.json, the date if it has one."""
     date = meta.get("date")
-    told = re.fullmatch(r"(\d{4}-\d\d-\d\d) (\d\d):(\d\d)", date, re.ASCII) if isinstance(date, str) else None
+    told = (
+        re.fullmatch(r"(\d{4}-\d\d-\d\d) (\d\d):(\d\d)", date, re.ASCII)
+        if isinstance(date, str)
+        else None
+    )
     return f"sequoia-{what}-{told[1]}-{told[2]}{told[3]}.json" if told else f"sequoia-{what}.json"
 
 
@@ -38,8 +42,11 @@ class Recording:
     """A run while it is made. Written by one thread, read by any."""
 
     def __init__(self, recorder: Recorder, meta: Mapping[str, Any]) -> None:
-        self.name, self.weight = new_name(), 0
-        self._recorder, self.meta, self._lock = recorder, dict(meta), threading.Lock()
+        self.name = new_name()
+        self.weight = 0
+        self._recorder = recorder
+        self.meta = dict(meta)
+        self._lock = threading.Lock()
 
     def add(self, trace: StepTrace) -> dict[str, Any]:
         with self._lock:
@@ -61,7 +68,9 @@ class Finished:
     """A run that is over, measured elsewhere on the page."""
 
     def __init__(self, run: Run) -> None:
-        self.name, self.weight, self._run = new_name(), sum(len(step.tree) for step in run.steps), run
+        self.name = new_name()
+        self.weight = sum(len(step.tree) for step in run.steps)
+        self._run = run
 
     def run(self) -> Run:
         return self._run
@@ -83,13 +92,17 @@ class Shelf(Generic[K]):
     """The newest recordings, at most `runs` of them and `weight` nodes in all; the one just put there always stays."""
 
     def __init__(self, runs: int, weight: int) -> None:
-        self._runs, self._weight, self._lock = runs, weight, threading.Lock()
+        self._runs = runs
+        self._weight = weight
+        self._lock = threading.Lock()
         self._kept: OrderedDict[str, K] = OrderedDict()
 
     def put(self, recording: K) -> None:
         with self._lock:
             self._kept[recording.name] = recording
-            while len(self._kept) > 1 and (len(self._kept) > self._runs or self._total() > self._weight):
+            while len(self._kept) > 1 and (
+                len(self._kept) > self._runs or self._total() > self._weight
+            ):
                 self._kept.popitem(last=False)
 
     def get(self, name: Any) -> K | None:
@@ -121,7 +134,9 @@ def text_of(path: Any, most: int, kind: str) -> str:
     try:
         size = Path(path).stat().st_size
         if size > min(most, MAX_CHARS):
-            raise BadTrace(f"the file has {size / 1e6:.1f} MB; a {kind} file may have {min(most, MAX_CHARS) / 1e6:.0f}")
+            raise BadTrace(
+                f"the file has {size / 1e6:.1f} MB; a {kind} file may have {min(most, MAX_CHARS) / 1e6:.0f}"
+            )
         return Path(path).read_bytes().decode("utf-8")
     except UnicodeDecodeError:
         raise BadTrace(f"not a {kind} file: it is not text in UTF-8") from None
@@ -139,12 +154,17 @@ def played(run: Run, notice: str | None = None) -> Shown:
 
 def shown_as(run: Run, name: str, notice: str | None = None) -> Shown:
     """`run` under a `name` of the page's."""
-    return Shown(messages.whole(run, name, notice=notice), run.to_json(), file_name("run", run.meta))
+    return Shown(
+        messages.whole(run, name, notice=notice), run.to_json(), file_name("run", run.meta)
+    )
 
 
 def shipped() -> dict[str, Path]:
     """The recorded runs that come with the program, by name, the one to open on first."""
-    return {path.stem: path for path in sorted(RUNS.glob("*.json"), key=lambda path: (path.stem != WELCOME, path.stem))}
+    return {
+        path.stem: path
+        for path in sorted(RUNS.glob("*.json"), key=lambda path: (path.stem != WELCOME, path.stem))
+    }
 
 
 def welcome() -> Shown | None:

@@ -14,7 +14,8 @@ from ui.serving.sessions import Limits
 from ui.shared.labels import RUN, worded
 from ui.shared.tree_menu import TEXTS, Wish
 
-_USUAL = {"temperature": 1.0, "top_p": 1.0, "max_new_tokens": 128, "seed": 0}  # where a run does not say
+# where a run does not say
+_USUAL = {"temperature": 1.0, "top_p": 1.0, "max_new_tokens": 128, "seed": 0}
 
 
 @dataclass(frozen=True)
@@ -30,29 +31,57 @@ class Order:
     chat: bool = False
 
     @classmethod
-    def parse(cls, form: Mapping[str, Any], limits: Limits, labels: Mapping[str, str] = RUN) -> Order:
+    def parse(
+        cls, form: Mapping[str, Any], limits: Limits, labels: Mapping[str, str] = RUN
+    ) -> Order:
         """The order in `form`. Raises a SequoiaError that names the field by its label, the value and the bound."""
-        prompt, policy = _prompt(form["prompt"], limits), _policy(form, limits, labels)
+        prompt = _prompt(form["prompt"], limits)
+        policy = _policy(form, limits, labels)
         verifier_named(form["verifier"])
-        return cls(prompt, policy, _wish(form, limits), form["verifier"], form["compare"] is True, form.get("chat") is True)
+        return cls(
+            prompt,
+            policy,
+            _wish(form, limits),
+            form["verifier"],
+            form["compare"] is True,
+            form.get("chat") is True,
+        )
 
 
 def settings_of(meta: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
     """The values of a form that asks for the run with this `meta`, whoever wrote it. The tree is left out where the run does not
     say how to ask for it. Raises a SequoiaError for what could not be run here."""
-    policy, tree = (meta[name] if isinstance(meta.get(name), Mapping) else {} for name in ("policy", "tree"))
+    policy, tree = (
+        meta[name] if isinstance(meta.get(name), Mapping) else {} for name in ("policy", "tree")
+    )
     wish = tree["wish"] if isinstance(tree.get("wish"), list) else []
     kind, *numbers = wish or ["plain"]
     first, second = [*numbers, None, None][:2]
-    form = {"prompt": meta.get("prompt"), "chat": meta.get("chat") is True, "verifier": meta.get("verifier", "sequoia"),
-            **{name: policy.get(name, value) for name, value in _USUAL.items()}}
-    Order.parse({**form, "tree": kind, "first": first, "second": second, "branching": first, "compare": False}, limits)
+    form = {
+        "prompt": meta.get("prompt"),
+        "chat": meta.get("chat") is True,
+        "verifier": meta.get("verifier", "sequoia"),
+        **{name: policy.get(name, value) for name, value in _USUAL.items()},
+    }
+    Order.parse(
+        {
+            **form,
+            "tree": kind,
+            "first": first,
+            "second": second,
+            "branching": first,
+            "compare": False,
+        },
+        limits,
+    )
     return {**form, **({"tree": kind, "numbers": numbers} if wish else {})}
 
 
 def _prompt(text: Any, limits: Limits) -> str:
     if not isinstance(text, str) or not text.strip():
-        raise BadPrompt("the prompt is empty; type some text for the models to continue, or choose an example")
+        raise BadPrompt(
+            "the prompt is empty; type some text for the models to continue, or choose an example"
+        )
     if len(text) > limits.prompt_chars:
         raise BadPrompt(f"the prompt has {len(text)} characters; allowed are {limits.prompt_chars}")
     return text
@@ -61,8 +90,14 @@ def _prompt(text: Any, limits: Limits) -> str:
 def _policy(form: Mapping[str, Any], limits: Limits, labels: Mapping[str, str]) -> Policy:
     try:
         tokens = whole(_int(form["max_new_tokens"]), "max_new_tokens", 1, limits.tokens, BadPolicy)
-        return Policy.parse({"temperature": form["temperature"], "top_p": form["top_p"], "max_new_tokens": tokens,
-                             "seed": _int(form["seed"])})
+        return Policy.parse(
+            {
+                "temperature": form["temperature"],
+                "top_p": form["top_p"],
+                "max_new_tokens": tokens,
+                "seed": _int(form["seed"]),
+            }
+        )
     except SequoiaError as problem:
         raise worded(problem, labels) from None
 

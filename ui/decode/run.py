@@ -22,7 +22,8 @@ from ui.serving.sessions import Limits
 from ui.serving.worker import Ended, Said, Worker, overdue
 from ui.shared.speedup_meta import beside_plain, step_of
 
-PLAIN_TOKENS, PLAIN_SECONDS = 48, 3.0
+PLAIN_TOKENS = 48
+PLAIN_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,9 @@ class Runner(Worker):
     def _serve(self, steps: int | None) -> Ended:
         with self._turn(self.order.chat) as pair:
             if self._decoder and self._decoder.pair.target is not pair.target:
-                raise OtherPair("other models were loaded meanwhile, so this run cannot go on; press Run for a new one")
+                raise OtherPair(
+                    "other models were loaded meanwhile, so this run cannot go on; press Run for a new one"
+                )
             self._decoder = decoder = self._decoder or self._begin(pair)
             late = self._decode(decoder, steps)
             stopped = self._halt.is_set()
@@ -75,15 +78,23 @@ class Runner(Worker):
 
     def _said(self, late: str | None, end: str, timed: bool) -> str | None:
         """What the visitor is told at the end: why it was, how to go on, and that a speed-up that was asked for is missing."""
-        start = late or ("stopped before its end; Resume and Step go on with it" if end == "stopped" else None)
+        start = late or (
+            "stopped before its end; Resume and Step go on with it" if end == "stopped" else None
+        )
         wanted = self.order.compare and self.order.wish.kind != "plain" and end != "paused"
-        why = "Stop came before plain decoding was" if self._halt.is_set() and not start else "plain decoding was not"
+        why = (
+            "Stop came before plain decoding was"
+            if self._halt.is_set() and not start
+            else "plain decoding was not"
+        )
         missing = f"{why} timed, so there is no speed-up to show" if wanted and not timed else None
         return "; ".join(filter(None, (start, missing))) or None
 
     def _begin(self, pair: Pair) -> Decoder:
         pair.require_room(pair.encode(self.order.prompt), self.order.policy.max_new_tokens)
-        tree, how = self.order.wish.tree(pair, self.order.policy, self.order.verifier, self.order.prompt)
+        tree, how = self.order.wish.tree(
+            pair, self.order.policy, self.order.verifier, self.order.prompt
+        )
         decoder = Decoder(pair, self.order.prompt, self.order.policy, tree, self.order.verifier)
         self._meta = meta_of(pair, self.order, tree, how)
         self.mail.put(Began(pair, decoder.prompt, self._meta))
@@ -117,7 +128,9 @@ class Runner(Worker):
 def plain_steps(pair: Pair, order: Order, gone: Callable[[], bool]) -> list[Step]:
     """The steps of a short plain run; none where it was stopped."""
     policy = replace(order.policy, max_new_tokens=min(PLAIN_TOKENS, order.policy.max_new_tokens))
-    decoder, steps, end = Decoder(pair, order.prompt, policy, Tree.chain(1)), list[Step](), time.monotonic() + PLAIN_SECONDS
+    decoder = Decoder(pair, order.prompt, policy, Tree.chain(1))
+    steps = list[Step]()
+    end = time.monotonic() + PLAIN_SECONDS
     decoder.prefill()
     while decoder.finish is None and not gone() and time.monotonic() < end:
         steps.append(step_of(decoder.step()))
@@ -127,15 +140,33 @@ def plain_steps(pair: Pair, order: Order, gone: Callable[[], bool]) -> list[Step
 def meta_of(pair: Pair, order: Order, tree: Tree | Shaper, how: str) -> dict[str, Any]:
     """What the page and the run file say of a run."""
     policy = order.policy
-    meta = {"label": "measured", "target": named(pair, "target"), "draft": named(pair, "draft"),
-            "device": place_of(pair.target), "dtype": dtype_name(pair), "verifier": order.verifier, "prompt": order.prompt,
-            "policy": {"temperature": policy.temperature, "top_p": policy.top_p, "max_new_tokens": policy.max_new_tokens,
-                       "seed": policy.seed, "ignore_eos": policy.ignore_eos},
-            "tree": {**({"nodes": len(tree), "levels": tree.levels} if isinstance(tree, Tree) else {}), "how": how,
-                     "wish": [order.wish.kind, *order.wish.numbers]},
-            **({"chat": True, "prompt_tokens": prompt_pieces(pair, order.prompt)} if pair.chats else {}),
-            "plain_seconds": None, "versions": dict(versions()),
-            "date": f"{datetime.now().astimezone():%Y-%m-%d %H:%M}"}
+    meta = {
+        "label": "measured",
+        "target": named(pair, "target"),
+        "draft": named(pair, "draft"),
+        "device": place_of(pair.target),
+        "dtype": dtype_name(pair),
+        "verifier": order.verifier,
+        "prompt": order.prompt,
+        "policy": {
+            "temperature": policy.temperature,
+            "top_p": policy.top_p,
+            "max_new_tokens": policy.max_new_tokens,
+            "seed": policy.seed,
+            "ignore_eos": policy.ignore_eos,
+        },
+        "tree": {
+            **({"nodes": len(tree), "levels": tree.levels} if isinstance(tree, Tree) else {}),
+            "how": how,
+            "wish": [order.wish.kind, *order.wish.numbers],
+        },
+        **(
+            {"chat": True, "prompt_tokens": prompt_pieces(pair, order.prompt)} if pair.chats else {}
+        ),
+        "plain_seconds": None,
+        "versions": dict(versions()),
+        "date": f"{datetime.now().astimezone():%Y-%m-%d %H:%M}",
+    }
     with suppress(SequoiaError):
         if order.wish.kind in ("planned", "best", "replanned", "dynamic"):
             acceptance = acceptance_of(pair, policy, order.verifier, [order.prompt])[0]

@@ -31,11 +31,15 @@ class LiveView:
     """The view's components and what happens when they are used. One object serves all visitors."""
 
     def __init__(self, room: EngineRoom, limits: Limits, header: gr.HTML) -> None:
-        self._room, self._limits, self._header = room, limits, header
+        self._room = room
+        self._limits = limits
+        self._header = header
         self.sessions: Sessions[LiveRun] = Sessions(limits)
-        self.shelf: Shelf[Any] = Shelf(limits.runs, limits.weight)  # recordings, and runs that other views have measured
+        # recordings, and runs that other views have measured
+        self.shelf: Shelf[Any] = Shelf(limits.runs, limits.weight)
         self._welcome = recordings.welcome()
-        self.chats: list[gr.Checkbox] = []  # of all forms: whether prompts are chat messages, shown where the models can
+        # of all forms: whether prompts are chat messages, shown where the models can
+        self.chats: list[gr.Checkbox] = []
         room.leaving.append(self.sessions.release_all)
 
     def build(self) -> None:
@@ -51,21 +55,62 @@ class LiveView:
         """Connect components and handlers. No endpoint is offered to programs, and all model work has one id."""
         form = self.form
         quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-        engine = {**quiet, "concurrency_id": "engine", "concurrency_limit": self._limits.waiting, "trigger_mode": "once"}
-        run, step = [form.run.click, form.prompt.submit], [form.step.click]
-        gr.on([*run, *step], form.going, None, form.buttons, queue=False, js="() => SequoiaPage.begins()", **quiet)
-        for start, made in ((run, self.run), (step, self.step)):  # every output costs milliseconds a message: they have one
-            over = gr.on(start, made, form.form, self.stage, **engine).then(self.rested, None, form.buttons, queue=False, **quiet)
-            over.then(None, form.run, form.run, js=anew("SequoiaPage.other()"), **quiet)  # changed while the run was on
+        engine = {
+            **quiet,
+            "concurrency_id": "engine",
+            "concurrency_limit": self._limits.waiting,
+            "trigger_mode": "once",
+        }
+        run = [form.run.click, form.prompt.submit]
+        step = [form.step.click]
+        gr.on(
+            [*run, *step],
+            form.going,
+            None,
+            form.buttons,
+            queue=False,
+            js="() => SequoiaPage.begins()",
+            **quiet,
+        )
+        for start, made in (
+            (run, self.run),
+            (step, self.step),
+        ):  # every output costs milliseconds a message: they have one
+            over = gr.on(start, made, form.form, self.stage, **engine).then(
+                self.rested, None, form.buttons, queue=False, **quiet
+            )
+            # changed while the run was on
+            over.then(None, form.run, form.run, js=anew("SequoiaPage.other()"), **quiet)
         form.stop.click(self.stop, form.stop, [self.stage, *form.course], queue=False, **quiet)
-        gr.on([part.change for part in form.form], None, form.run, form.run, js=anew("SequoiaPage.changed()"), **quiet)
+        gr.on(
+            [part.change for part in form.form],
+            None,
+            form.run,
+            form.run,
+            js=anew("SequoiaPage.changed()"),
+            **quiet,
+        )
         on_choice(form.tree, form.shaped, [], form.tree_fields, queue=False, **quiet)
-        self.stage.take(self.fill, None, [self.stage, form.prompt, form.chat, *form.tree_fields, *form.settings], **quiet)
+        self.stage.take(
+            self.fill,
+            None,
+            [self.stage, form.prompt, form.chat, *form.tree_fields, *form.settings],
+            **quiet,
+        )
         form.open.upload(self.open, form.open, [self.stage, form.save, *form.course], **quiet)
         form.example.click(self.example, None, [self.stage, form.save, *form.course], **quiet)
-        for comes in (blocks.load, self.stage.come):  # the view asks where the page's own event came too early for it
+        for comes in (
+            blocks.load,
+            self.stage.come,
+        ):  # the view asks where the page's own event came too early for it
             comes(self.load, None, [self.stage, form.save], **quiet)
-        blocks.load(self.watch, None, [self._header, self.stage, form.run, *self.chats], concurrency_limit=None, **quiet)
+        blocks.load(
+            self.watch,
+            None,
+            [self._header, self.stage, form.run, *self.chats],
+            concurrency_limit=None,
+            **quiet,
+        )
         self._header.select(self.renew, None, [*form.course, *self.chats], queue=False, **quiet)
         blocks.unload(self.leave)
 
@@ -87,13 +132,19 @@ class LiveView:
             self.sessions.stop(visitor(request))
             return {self.form.stop: gr.skip()}  # Gradio takes no empty update
         words = "The paused run was given up; its steps so far stay on screen. The next Run or Step begins a new one."
-        return {self.stage: messages.aside(notice=words), **self.form.anew(), **self._given_up(request)}
+        return {
+            self.stage: messages.aside(notice=words),
+            **self.form.anew(),
+            **self._given_up(request),
+        }
 
     def leave(self, request: gr.Request) -> None:
         """The page was closed: the engine is free after the present step."""
         self.sessions.leave(visitor(request))
 
-    def _carry_out(self, data: Mapping[Any, Any], request: gr.Request, steps: int | None) -> Iterator[str]:
+    def _carry_out(
+        self, data: Mapping[Any, Any], request: gr.Request, steps: int | None
+    ) -> Iterator[str]:
         try:
             run = self._chosen(Order.parse(self.form.values(data), self._limits), visitor(request))
             self.sessions.go(visitor(request), run, steps)
@@ -121,7 +172,11 @@ class LiveView:
 
     def _chosen(self, order: Order, who: str) -> LiveRun:
         last = self.sessions.get(who)
-        return last if last and last.holding and last.order == order else LiveRun(order, self._room, self._limits, self.shelf)
+        return (
+            last
+            if last and last.holding and last.order == order
+            else LiveRun(order, self._room, self._limits, self.shelf)
+        )
 
     def _saved(self, run: LiveRun) -> Updates:
         """The file on offer: that of what is on the stage. A run that never began left the one before it there."""
@@ -178,7 +233,8 @@ class LiveView:
             found = settings_of(told, self._limits)
         except SequoiaError as problem:
             return {self.stage: refused(problem, "Not taken over")}
-        kind, numbers = found.pop("tree", None), found.pop("numbers", None)
+        kind = found.pop("tree", None)
+        numbers = found.pop("numbers", None)
         values = {getattr(self.form, name): gr.update(value=value) for name, value in found.items()}
         return {**values, **(self.form.put(kind, numbers) if kind else {})}
 
@@ -188,7 +244,9 @@ class LiveView:
         going = self.sessions.get(visitor(request))
         if going and going.busy:
             raise Busy("a run is going on in the live view; stop it first")
-        if not run.steps or run.meta.get("label") != "measured":  # what comes from a file never says so, see race_messages.Opened
+        if (
+            not run.steps or run.meta.get("label") != "measured"
+        ):  # what comes from a file never says so, see race_messages.Opened
             return self._put(recordings.played(run), request)
         kept = recordings.Finished(run)
         self.shelf.put(kept)
@@ -205,25 +263,35 @@ class LiveView:
         name, first = asked if isinstance(asked, list) and len(asked) == 2 else (None, None)
         recording = self.shelf.get(name)
         if recording is None or type(first) is not int or first < 0:
-            return messages.aside(error="The run is no longer kept; its missing steps cannot be had.")
+            return messages.aside(
+                error="The run is no longer kept; its missing steps cannot be had."
+            )
         return messages.since(recording.run(), recording.name, first)
 
     # -- the models ------------------------------------------------------------------------------------------------------------
 
     async def watch(self) -> AsyncIterator[Updates]:
         """Where loading stands, until there is nothing more to wait for."""
-        told, settled = None, False
+        told = None
+        settled = False
         while not settled:
             status = self._room.status  # read once: it may be another one a moment later
             settled = status.settled
             if status != told:
                 told = status
-                yield {self._header: self._room.told(), self.form.run: gr.update(value=RUN if settled else LOADING),
-                       **(self._chatting() if settled else {})}
+                yield {
+                    self._header: self._room.told(),
+                    self.form.run: gr.update(value=RUN if settled else LOADING),
+                    **(self._chatting() if settled else {}),
+                }
             if not settled:
                 await asyncio.sleep(0.2)
         if told and told.stage == "failed":
-            yield {self.stage: messages.aside(error=f"The models could not be loaded: {told.words}. Recorded runs still play.")}
+            yield {
+                self.stage: messages.aside(
+                    error=f"The models could not be loaded: {told.words}. Recorded runs still play."
+                )
+            }
 
     def renew(self, request: gr.Request) -> Updates:
         """Other models are there: a paused run cannot go on, and whether prompts can be chat messages is another matter."""
@@ -241,7 +309,9 @@ class LiveView:
 
 def anew(when: str) -> str:
     """JavaScript for the button Run: it does not resume `when` the form, as the browser tells, is no longer the paused run's."""
-    return f"label => ({when} && label === {markup.literal(RESUME)} ? {markup.literal(RUN)} : label)"
+    return (
+        f"label => ({when} && label === {markup.literal(RESUME)} ? {markup.literal(RUN)} : label)"
+    )
 
 
 def visitor(request: gr.Request) -> str:
@@ -262,7 +332,8 @@ def warn(text: str, title: str) -> None:
 
 def download(text: str, name: str) -> dict[str, Any]:
     """The update of a download button for a file of this text, kept where Gradio clears up."""
-    path = Path(get_upload_folder()) / "runs" / recordings.new_name() / name  # Gradio reads it later: nobody else's may lie there
+    # Gradio reads it later: nobody else's may lie there
+    path = Path(get_upload_folder()) / "runs" / recordings.new_name() / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return gr.update(value=str(path), interactive=True)

@@ -25,15 +25,24 @@ _WORDS = {"draft": "draft", "verify": "verify", "overhead": "overhead"}
 
 def verify_curve(profiles: Sequence[Named]) -> Figure:
     """t(n): milliseconds of a target pass over n nodes with its spread, and the knee, named for the first profile."""
-    traces, notes = [], []
+    traces = []
+    notes = []
     for i, (name, profile) in enumerate(profiles):
         colour = _SECOND if i else COLOURS["verify"]
-        traces.append(_curve(_short(name), profile.target_seconds, colour, dash="dot" if i else "solid"))
-        traces += _taken_flat(_short(name), profile.target_seconds, _most(profiles, "target_seconds"), colour)
+        traces.append(
+            _curve(_short(name), profile.target_seconds, colour, dash="dot" if i else "solid")
+        )
+        traces += _taken_flat(
+            _short(name), profile.target_seconds, _most(profiles, "target_seconds"), colour
+        )
         if (bend := knee(profile)) is not None:
             traces.append(_knee(name, bend, profile.verify_seconds(bend), colour))
             if i == 0:
-                notes.append(_note(bend, profile.verify_seconds(bend) * 1e3, f"twice one node's time at {bend}"))
+                notes.append(
+                    _note(
+                        bend, profile.verify_seconds(bend) * 1e3, f"twice one node's time at {bend}"
+                    )
+                )
     axes = _axes("nodes in the pass", "ms", _sizes(profiles, "target_seconds"), notes)
     return {"data": traces, "layout": {**axes, "showlegend": len(profiles) > 1}}
 
@@ -43,8 +52,10 @@ def small_curves(profiles: Sequence[Named]) -> Figure:
     traces = []
     for i, (name, profile) in enumerate(profiles):
         dash = "dot" if i else "solid"
-        for phase, points, word, symbol in (("draft", profile.draft_seconds, "draft pass", "circle"),
-                                            ("overhead", profile.overhead_seconds, "overhead", "square")):
+        for phase, points, word, symbol in (
+            ("draft", profile.draft_seconds, "draft pass", "circle"),
+            ("overhead", profile.overhead_seconds, "overhead", "square"),
+        ):
             name_of = f"{word}, {_short(name)}" if len(profiles) > 1 else word
             colour = _SECOND if i else COLOURS[phase]
             traces.append(_curve(name_of, points, colour, dash, symbol))
@@ -57,35 +68,88 @@ def small_curves(profiles: Sequence[Named]) -> Figure:
 def heat_map(grid: SpeedupGrid) -> Figure:
     """Speed-up by size and level cap, hover values, and the chosen cell marked."""
     row, column = chosen(grid)
-    cells = [[(plan.expected_tokens, plan.predicted_seconds * 1e3, plan.tree.levels) if plan else (None, None, None)
-              for plan in plans] for plans in grid.plans]
-    values = [[None if math.isnan(value) else value for value in line] for line in grid.speedups.tolist()]
-    sizes, levels = [str(n) for n in grid.sizes], [str(cap) for cap in grid.levels]
-    heat = {"type": "heatmap", "x": sizes, "y": levels, "z": values, "customdata": cells, "hoverongaps": False,
-            "xgap": 1, "ygap": 1, "colorscale": [[0, "var(--hw-low)"], [0.5, "var(--hw-middle)"], [1, "var(--hw-high)"]],
-            "colorbar": {"thickness": 10, "outlinewidth": 0, "ticksuffix": "×", "len": 1, "nticks": 6},
-            "hovertemplate": "<b>%{z:.3f}×</b> plain decoding<br>%{x} nodes, at most %{y} levels (uses %{customdata[2]})<br>"
-                             "%{customdata[0]:.3f} tokens in %{customdata[1]:.2f} ms<extra></extra>"}
-    mark = {"type": "scatter", "x": [sizes[column]], "y": [levels[row]], "mode": "markers", "hoverinfo": "skip",
-            "showlegend": False,
-            "marker": {"symbol": "square-open", "size": 15, "color": "var(--sq-text)", "line": {"width": 2.5}}}
-    label = {**_note(column, row, f"{grid.speedups[row, column]:.2f}×"), "ay": 26 if row > len(levels) / 2 else -26}
-    return {"data": [heat, mark],
-            "layout": {"xaxis": {"title": {"text": "nodes in the tree"}, "type": "category"}, "annotations": [label],
-                       "yaxis": {"title": {"text": "levels at most"}, "type": "category"}}}
+    cells = [
+        [
+            (plan.expected_tokens, plan.predicted_seconds * 1e3, plan.tree.levels)
+            if plan
+            else (None, None, None)
+            for plan in plans
+        ]
+        for plans in grid.plans
+    ]
+    values = [
+        [None if math.isnan(value) else value for value in line] for line in grid.speedups.tolist()
+    ]
+    sizes = [str(n) for n in grid.sizes]
+    levels = [str(cap) for cap in grid.levels]
+    heat = {
+        "type": "heatmap",
+        "x": sizes,
+        "y": levels,
+        "z": values,
+        "customdata": cells,
+        "hoverongaps": False,
+        "xgap": 1,
+        "ygap": 1,
+        "colorscale": [[0, "var(--hw-low)"], [0.5, "var(--hw-middle)"], [1, "var(--hw-high)"]],
+        "colorbar": {"thickness": 10, "outlinewidth": 0, "ticksuffix": "×", "len": 1, "nticks": 6},
+        "hovertemplate": "<b>%{z:.3f}×</b> plain decoding<br>%{x} nodes, at most %{y} levels (uses %{customdata[2]})<br>"
+        "%{customdata[0]:.3f} tokens in %{customdata[1]:.2f} ms<extra></extra>",
+    }
+    mark = {
+        "type": "scatter",
+        "x": [sizes[column]],
+        "y": [levels[row]],
+        "mode": "markers",
+        "hoverinfo": "skip",
+        "showlegend": False,
+        "marker": {
+            "symbol": "square-open",
+            "size": 15,
+            "color": "var(--sq-text)",
+            "line": {"width": 2.5},
+        },
+    }
+    label = {
+        **_note(column, row, f"{grid.speedups[row, column]:.2f}×"),
+        "ay": 26 if row > len(levels) / 2 else -26,
+    }
+    return {
+        "data": [heat, mark],
+        "layout": {
+            "xaxis": {"title": {"text": "nodes in the tree"}, "type": "category"},
+            "annotations": [label],
+            "yaxis": {"title": {"text": "levels at most"}, "type": "category"},
+        },
+    }
 
 
 def phase_bars(comparison: Comparison) -> Figure:
     """Milliseconds of a step by phase: predicted over measured, as stacked bars."""
     parts = {part.name: part for part in comparison.parts}
     names = ["measured", "predicted"]
-    return {"data": [
-        {"type": "bar", "orientation": "h", "name": _WORDS[phase], "y": names, "marker": {"color": COLOURS[phase]}, "width": 0.6,
-         "x": [parts[phase].measured * 1e3, parts[phase].predicted * 1e3],
-         "hovertemplate": "%{x:.2f} ms %{fullData.name}<extra>%{y}</extra>"}
-        for phase in PHASES],
-        "layout": {"barmode": "stack", "xaxis": {"title": {"text": "ms a step"}, "rangemode": "tozero"},
-                   "yaxis": {"showgrid": False}, "showlegend": True, "legend": {"traceorder": "normal"}}}
+    return {
+        "data": [
+            {
+                "type": "bar",
+                "orientation": "h",
+                "name": _WORDS[phase],
+                "y": names,
+                "marker": {"color": COLOURS[phase]},
+                "width": 0.6,
+                "x": [parts[phase].measured * 1e3, parts[phase].predicted * 1e3],
+                "hovertemplate": "%{x:.2f} ms %{fullData.name}<extra>%{y}</extra>",
+            }
+            for phase in PHASES
+        ],
+        "layout": {
+            "barmode": "stack",
+            "xaxis": {"title": {"text": "ms a step"}, "rangemode": "tozero"},
+            "yaxis": {"showgrid": False},
+            "showlegend": True,
+            "legend": {"traceorder": "normal"},
+        },
+    }
 
 
 # -- parts of figures ----------------------------------------------------------------------------------------------------------
@@ -93,48 +157,100 @@ def phase_bars(comparison: Comparison) -> Figure:
 
 def _short(name: str) -> str:
     """A name that leaves a legend room for others; the whole one stands above the figure."""
-    return name if len(name) <= MAX_LEGEND else name[:MAX_LEGEND - 1].rstrip(" ,") + "…"
+    return name if len(name) <= MAX_LEGEND else name[: MAX_LEGEND - 1].rstrip(" ,") + "…"
 
 
-def _curve(name: str, points: Sequence[Point], colour: str, dash: str, symbol: str = "circle") -> Figure:
+def _curve(
+    name: str, points: Sequence[Point], colour: str, dash: str, symbol: str = "circle"
+) -> Figure:
     sizes, seconds, spreads = zip(*points, strict=True)
-    bars = {"type": "data", "symmetric": False, "array": [spread * 1e3 for spread in spreads],
-            "arrayminus": [min(spread, one) * 1e3 for one, spread in zip(seconds, spreads, strict=True)],  # no time is below 0
-            "thickness": 1.2, "width": 3, "color": colour}
-    return {"type": "scatter", "mode": "lines+markers", "name": name, "x": list(sizes), "y": [one * 1e3 for one in seconds],
-            "line": {"color": colour, "width": 2, "dash": dash}, "marker": {"size": 6, "color": colour, "symbol": symbol},
-            "error_y": bars, "customdata": bars["array"],
-            "hovertemplate": "%{x} nodes: <b>%{y:.3f} ms</b> ± %{customdata:.3f}<extra>%{fullData.name}</extra>"}
+    bars = {
+        "type": "data",
+        "symmetric": False,
+        "array": [spread * 1e3 for spread in spreads],
+        "arrayminus": [
+            min(spread, one) * 1e3 for one, spread in zip(seconds, spreads, strict=True)
+        ],  # no time is below 0
+        "thickness": 1.2,
+        "width": 3,
+        "color": colour,
+    }
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": name,
+        "x": list(sizes),
+        "y": [one * 1e3 for one in seconds],
+        "line": {"color": colour, "width": 2, "dash": dash},
+        "marker": {"size": 6, "color": colour, "symbol": symbol},
+        "error_y": bars,
+        "customdata": bars["array"],
+        "hovertemplate": "%{x} nodes: <b>%{y:.3f} ms</b> ± %{customdata:.3f}<extra>%{fullData.name}</extra>",
+    }
 
 
 def _taken_flat(name: str, points: Sequence[Point], most: int, colour: str) -> list[Figure]:
     """Where a profile has one point only, the line that planning takes for the rest."""
     if len(points) > 1 or most <= points[0][0]:
         return []
-    return [{"type": "scatter", "mode": "lines", "x": [points[0][0], most], "y": [points[0][1] * 1e3] * 2, "showlegend": False,
-             "name": f"{name}: no other size is known, taken as flat", "line": {"color": colour, "width": 1, "dash": "longdash"},
-             "hovertemplate": "%{y:.3f} ms<extra>%{fullData.name}</extra>"}]
+    return [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "x": [points[0][0], most],
+            "y": [points[0][1] * 1e3] * 2,
+            "showlegend": False,
+            "name": f"{name}: no other size is known, taken as flat",
+            "line": {"color": colour, "width": 1, "dash": "longdash"},
+            "hovertemplate": "%{y:.3f} ms<extra>%{fullData.name}</extra>",
+        }
+    ]
 
 
 def _knee(name: str, size: int, seconds: float, colour: str) -> Figure:
-    return {"type": "scatter", "mode": "markers", "x": [size], "y": [seconds * 1e3], "showlegend": False, "name": f"knee, {name}",
-            "marker": {"symbol": "diamond-open", "size": 14, "color": colour, "line": {"width": 2}},
-            "hovertemplate": "%{x} nodes take twice as long as one<extra>%{fullData.name}</extra>"}
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [size],
+        "y": [seconds * 1e3],
+        "showlegend": False,
+        "name": f"knee, {name}",
+        "marker": {"symbol": "diamond-open", "size": 14, "color": colour, "line": {"width": 2}},
+        "hovertemplate": "%{x} nodes take twice as long as one<extra>%{fullData.name}</extra>",
+    }
 
 
 def _note(x: Any, y: Any, text: str) -> Figure:
     """An annotation with an arrow. On a logarithmic axis Plotly wants the logarithm; the browser's side does that."""
-    return {"x": x, "y": y, "text": text, "showarrow": True, "arrowhead": 0, "arrowwidth": 1, "ax": 0, "ay": -26}
+    return {
+        "x": x,
+        "y": y,
+        "text": text,
+        "showarrow": True,
+        "arrowhead": 0,
+        "arrowwidth": 1,
+        "ax": 0,
+        "ay": -26,
+    }
 
 
 def _axes(x: str, y: str, ticks: Sequence[int], notes: Sequence[Figure] = ()) -> Figure:
     """Sizes double along the x axis."""
     placed = [{**note, "x": math.log10(note["x"])} for note in notes]
-    low, high = math.log10(min(ticks)), math.log10(max(ticks))
+    low = math.log10(min(ticks))
+    high = math.log10(max(ticks))
     room = 0.06 * max(high - low, 0.5)
-    return {"xaxis": {"title": {"text": x}, "type": "log", "tickvals": list(ticks), "ticktext": [str(n) for n in ticks],
-                      "range": [low - room, high + room]},
-            "yaxis": {"title": {"text": y}, "rangemode": "tozero"}, "annotations": placed}
+    return {
+        "xaxis": {
+            "title": {"text": x},
+            "type": "log",
+            "tickvals": list(ticks),
+            "ticktext": [str(n) for n in ticks],
+            "range": [low - room, high + room],
+        },
+        "yaxis": {"title": {"text": y}, "rangemode": "tozero"},
+        "annotations": placed,
+    }
 
 
 def _sizes(profiles: Sequence[Named], name: str) -> list[int]:

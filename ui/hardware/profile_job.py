@@ -13,7 +13,8 @@ from ui.serving.fair_queue import Left, place_words
 from ui.serving.model_host import EngineRoom
 from ui.serving.task import Task
 
-SECONDS, ROUNDS = 28.0, 90
+SECONDS = 28.0
+ROUNDS = 90
 
 
 @dataclass(frozen=True)
@@ -29,17 +30,21 @@ class Report:
 class Measurement(Task[Report]):
     """Measures once."""
 
-    what, kept = "measurement", "the profile that was there is kept"
+    what = "measurement"
+    kept = "the profile that was there is kept"
 
     def __init__(self, room: EngineRoom, seconds: float = SECONDS) -> None:
         super().__init__()
-        self._room, self._seconds = room, seconds
+        self._room = room
+        self._seconds = seconds
         self.done = False  # a new profile was measured
 
     def do(self) -> Report:
         self.mail.put(Report(0, "waiting for the models"))
         with self._room.turn(self.halted, self._tell_place) as pair:
-            profile = measure_profile(pair, seconds=self._seconds, rounds=ROUNDS, progress=self._progress)
+            profile = measure_profile(
+                pair, seconds=self._seconds, rounds=ROUNDS, progress=self._progress
+            )
             pair.measured.profile = profile
         self.done = True
         return Report(1, "", True)
@@ -50,7 +55,11 @@ class Measurement(Task[Report]):
     def _progress(self, share: float) -> None:
         if self.halted():
             raise Left
-        words = "timing passes of both models in turns" if share < PASSES else "timing the engine's own overhead"
+        words = (
+            "timing passes of both models in turns"
+            if share < PASSES
+            else "timing the engine's own overhead"
+        )
         self.mail.put(Report(share, words))
 
     def _tell_place(self, before: int) -> None:

@@ -25,7 +25,9 @@ from ui.shared.web_folder import WEB
 
 CANVAS = WEB / "hardware"
 SCRIPTS = ("charts.js", "atlas.js", "hardware.js")
-HERE, NONE, USUAL = "here", "none", "T0.6"
+HERE = "here"
+NONE = "none"
+USUAL = "T0.6"
 Updates = dict[Any, Any]
 
 
@@ -49,7 +51,9 @@ class HardwareTab:
     """The view's components and what happens when they are used. One object serves all visitors."""
 
     def __init__(self, room: EngineRoom, limits: Limits, live: LiveView) -> None:
-        self._room, self._limits, self._live = room, limits, live
+        self._room = room
+        self._limits = limits
+        self._live = live
         self.sessions: Sessions[Measurement] = Sessions(limits)
 
     def build(self) -> None:
@@ -64,34 +68,66 @@ class HardwareTab:
         plain: dict[str, Any] = {"value": None, "filterable": False}
         self.store = gr.BrowserState([], storage_key="sequoia-profiles", secret="sequoia-profiles")
         with gr.Row(elem_classes="pg-go"):
-            self.measure_it = gr.Button("Measure this machine", variant="primary", elem_id="hw-measure", scale=3, min_width=60)
-            self.stop_it = gr.Button("Stop", elem_id="hw-stop", scale=1, min_width=50, interactive=False)
+            self.measure_it = gr.Button(
+                "Measure this machine",
+                variant="primary",
+                elem_id="hw-measure",
+                scale=3,
+                min_width=60,
+            )
+            self.stop_it = gr.Button(
+                "Stop", elem_id="hw-stop", scale=1, min_width=50, interactive=False
+            )
         with gr.Group(elem_classes="pg-group"):
             shipped = _named(saved_profiles.shipped())
-            self.profile = gr.Dropdown(shipped, label="Hardware profile", elem_id="hw-profile", **plain)
-            self.against = gr.Dropdown([("nothing", NONE), *shipped], label="Compare with", elem_id="hw-against", **plain)
+            self.profile = gr.Dropdown(
+                shipped, label="Hardware profile", elem_id="hw-profile", **plain
+            )
+            self.against = gr.Dropdown(
+                [("nothing", NONE), *shipped], label="Compare with", elem_id="hw-against", **plain
+            )
         with gr.Group(elem_classes="pg-group"):
-            self.rates = gr.Dropdown(_rate_choices(view.rates_of(None)), label="Acceptance", elem_id="hw-rates", **plain)
-            self.nodes = gr.Number(label="Nodes at most", value=128, step=32, min_width=60, elem_id="hw-nodes")
+            self.rates = gr.Dropdown(
+                _rate_choices(view.rates_of(None)), label="Acceptance", elem_id="hw-rates", **plain
+            )
+            self.nodes = gr.Number(
+                label="Nodes at most", value=128, step=32, min_width=60, elem_id="hw-nodes"
+            )
         with gr.Group(elem_classes="pg-group"):
-            self.name = gr.Textbox(label="Keep this profile as", max_lines=1, elem_id="hw-name", placeholder="a name")
+            self.name = gr.Textbox(
+                label="Keep this profile as", max_lines=1, elem_id="hw-name", placeholder="a name"
+            )
             with gr.Row(elem_classes="pg-files"):
                 self.save = gr.Button("Keep", size="sm", min_width=50, elem_id="hw-save")
                 self.remove = gr.Button("Remove", size="sm", min_width=50, elem_id="hw-remove")
-                self.open = gr.UploadButton("Import", size="sm", min_width=50, file_types=[".json"], elem_id="hw-open")
+                self.open = gr.UploadButton(
+                    "Import", size="sm", min_width=50, file_types=[".json"], elem_id="hw-open"
+                )
 
     def wire(self, blocks: gr.Blocks) -> None:
         """Connect components and handlers. No endpoint is offered to programs; measuring is model work."""
         quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-        engine: dict[str, Any] = {**quiet, "concurrency_id": "engine", "concurrency_limit": self._limits.waiting,
-                                  "trigger_mode": "once"}
+        engine: dict[str, Any] = {
+            **quiet,
+            "concurrency_id": "engine",
+            "concurrency_limit": self._limits.waiting,
+            "trigger_mode": "once",
+        }
         form = {self.profile, self.against, self.rates, self.nodes, self.store}
         menus = [self.board, self.profile, self.against, self.rates]
         self.measure_it.click(self.measure, form, [*menus, self.measure_it, self.stop_it], **engine)
         self.stop_it.click(self.stop_measuring, None, None, queue=False, **quiet)
         self.board.select(self.come, form, menus, concurrency_limit=None, **quiet)
-        asks = [self.profile.input, self.against.input, self.rates.input, self.nodes.submit, self.nodes.blur]
-        gr.on(asks, self.look, form, [self.board, self.against], trigger_mode="always_last", **quiet)
+        asks = [
+            self.profile.input,
+            self.against.input,
+            self.rates.input,
+            self.nodes.submit,
+            self.nodes.blur,
+        ]
+        gr.on(
+            asks, self.look, form, [self.board, self.against], trigger_mode="always_last", **quiet
+        )
         self.save.click(self.keep, {self.name, *form}, [*menus, self.store], **quiet)
         self.remove.click(self.drop, form, [*menus, self.store], **quiet)
         self.open.upload(self.take, {self.open, *form}, [*menus, self.store], **quiet)
@@ -114,28 +150,55 @@ class HardwareTab:
         return {part: updates[part] for part in (self.board, self.against) if part in updates}
 
     def _asked(self, data: Mapping[Any, Any]) -> Asked:
-        return Asked(data[self.profile], data[self.against], data[self.rates], data[self.nodes], data[self.store])
+        return Asked(
+            data[self.profile],
+            data[self.against],
+            data[self.rates],
+            data[self.nodes],
+            data[self.store],
+        )
 
     def _shown(self, asked: Asked, request: gr.Request) -> Updates:
         """Updates of the board and the menus; where a value is refused, everything on screen stays."""
-        entries, vectors = self._entries(asked.store), view.rates_of(pair_now(self._room))
+        entries = self._entries(asked.store)
+        vectors = view.rates_of(pair_now(self._room))
         profile = _known(asked.profile, entries, next(iter(entries), None))
         same = _same(entries, profile)
         against = _known(asked.against, entries, NONE)
-        notice = f"{entries[against].name} has the very times on show: there is nothing to compare" if against in same else None
+        notice = (
+            f"{entries[against].name} has the very times on show: there is nothing to compare"
+            if against in same
+            else None
+        )
         against = NONE if notice else against
-        rates = _known(asked.rates, vectors, USUAL if USUAL in vectors else next(iter(vectors)))  # the pair's own come first
+        # the pair's own come first
+        rates = _known(asked.rates, vectors, USUAL if USUAL in vectors else next(iter(vectors)))
         try:
             entry = entries.get(profile)
-            text = self._message(entry, entries.get(against), rates, vectors, asked.nodes, request, notice)
+            text = self._message(
+                entry, entries.get(against), rates, vectors, asked.nodes, request, notice
+            )
         except SequoiaError as problem:
             return {self.board: aside(error=str(problem))}
-        return {self.board: text, self.profile: gr.update(choices=_named(entries), value=profile),
-                self.against: gr.update(choices=[("nothing", NONE), *_named(entries, same)], value=against),
-                self.rates: gr.update(choices=_rate_choices(vectors), value=rates)}
+        return {
+            self.board: text,
+            self.profile: gr.update(choices=_named(entries), value=profile),
+            self.against: gr.update(
+                choices=[("nothing", NONE), *_named(entries, same)], value=against
+            ),
+            self.rates: gr.update(choices=_rate_choices(vectors), value=rates),
+        }
 
-    def _message(self, entry: Entry | None, against: Entry | None, rates: str, vectors: dict[str, Rates], nodes: Any,
-                 request: gr.Request, notice: str | None) -> str:
+    def _message(
+        self,
+        entry: Entry | None,
+        against: Entry | None,
+        rates: str,
+        vectors: dict[str, Rates],
+        nodes: Any,
+        request: gr.Request,
+        notice: str | None,
+    ) -> str:
         if entry is None:
             raise BadProfile("no profile is at hand; measure this machine or import one")
         nodes = int(nodes) if isinstance(nodes, float) and nodes.is_integer() else nodes
@@ -143,18 +206,31 @@ class HardwareTab:
             whole(nodes, "nodes", 1, self._limits.nodes, BadTree)
         except BadTree as problem:
             raise worded(problem, {"nodes": "Nodes at most"}) from None
-        recording, pair = self._live.shelf.get(request.query_params.get("run")), pair_now(self._room)
+        recording = self._live.shelf.get(request.query_params.get("run"))
+        pair = pair_now(self._room)
         run = recording.run() if recording else None
         if run and pair and not made_with(run.meta, pair):
             run = None  # other models than those whose times and acceptance stand beside it
-        return view.message(entry, vectors[rates], nodes, against, run,
-                                     machine(pair) if pair else None, vectors, notice)
+        return view.message(
+            entry,
+            vectors[rates],
+            nodes,
+            against,
+            run,
+            machine(pair) if pair else None,
+            vectors,
+            notice,
+        )
 
     def _entries(self, store: Any) -> dict[str, Entry]:
         """All profiles by key, this machine's first."""
         pair = pair_now(self._room)
         here = {HERE: Entry("this machine", machine(pair))} if pair else {}
-        return {**here, **{f"kept:{name}": entry for name, entry in saved_profiles.kept(store).items()}, **saved_profiles.shipped()}
+        return {
+            **here,
+            **{f"kept:{name}": entry for name, entry in saved_profiles.kept(store).items()},
+            **saved_profiles.shipped(),
+        }
 
     # -- measuring -------------------------------------------------------------------------------------------------------------
 
@@ -166,13 +242,22 @@ class HardwareTab:
         except SequoiaError as problem:
             yield self._refused(problem, "Not measured")
             return
-        yield {self.measure_it: gr.update(interactive=False), self.stop_it: gr.update(interactive=True)}
+        yield {
+            self.measure_it: gr.update(interactive=False),
+            self.stop_it: gr.update(interactive=True),
+        }
         try:
             yield from (self._told(report) for report in task.news())
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
-        rest = {self.measure_it: gr.update(interactive=True), self.stop_it: gr.update(interactive=False)}
-        yield {**rest, **(self._shown(replace(self._asked(data), profile=HERE), request) if task.done else {})}
+        rest = {
+            self.measure_it: gr.update(interactive=True),
+            self.stop_it: gr.update(interactive=False),
+        }
+        yield {
+            **rest,
+            **(self._shown(replace(self._asked(data), profile=HERE), request) if task.done else {}),
+        }
 
     def _told(self, report: Report) -> Updates:
         if report.error:
@@ -194,10 +279,16 @@ class HardwareTab:
         """Keep the present profile in the browser under a name."""
         asked = self._asked(data)
         try:
-            entry = self._entries(asked.store).get(asked.profile) if isinstance(asked.profile, str) else None
+            entry = (
+                self._entries(asked.store).get(asked.profile)
+                if isinstance(asked.profile, str)
+                else None
+            )
             if entry is None:
                 raise BadProfile(f"profile: {shown(asked.profile)} is not in the list")
-            return self._stored(replace(entry, name=saved_profiles.named(data[self.name])), asked, request)
+            return self._stored(
+                replace(entry, name=saved_profiles.named(data[self.name])), asked, request
+            )
         except SequoiaError as problem:
             return self._refused(problem, "Not kept")
 
@@ -211,14 +302,22 @@ class HardwareTab:
     def drop(self, data: Mapping[Any, Any], request: gr.Request) -> Updates:
         """Remove the present profile from the browser; others cannot be removed."""
         asked = self._asked(data)
-        if not isinstance(asked.profile, str) or asked.profile.removeprefix("kept:") not in saved_profiles.kept(asked.store):
-            return self._refused(BadProfile("only a profile that you keep under a name can be removed"), "Not removed")
+        if not isinstance(asked.profile, str) or asked.profile.removeprefix(
+            "kept:"
+        ) not in saved_profiles.kept(asked.store):
+            return self._refused(
+                BadProfile("only a profile that you keep under a name can be removed"),
+                "Not removed",
+            )
         left = saved_profiles.without(asked.store, asked.profile.removeprefix("kept:"))
         return {**self._shown(replace(asked, profile=HERE, store=left), request), self.store: left}
 
     def _stored(self, entry: Entry, asked: Asked, request: gr.Request) -> Updates:
         store = saved_profiles.keep(asked.store, entry)
-        return {**self._shown(replace(asked, profile=f"kept:{entry.name}", store=store), request), self.store: store}
+        return {
+            **self._shown(replace(asked, profile=f"kept:{entry.name}", store=store), request),
+            self.store: store,
+        }
 
     def _refused(self, problem: SequoiaError, title: str) -> Updates:
         warn(str(problem), title)
@@ -228,9 +327,13 @@ class HardwareTab:
 def _board() -> gr.HTML:
     """What the browser draws. Its value is a message of view.py; it says `select` whenever it comes into sight."""
     script = markup.literal(plotly_script.served())
-    return gr.HTML(html_template='<div class="sq-stage hw-stage"></div>', apply_default_css=False, elem_id="hw-view",
-                   elem_classes="pg-view",
-                   js_on_load=f"SequoiaHardware.mount(element, props, watch, () => trigger('select'), {script});")
+    return gr.HTML(
+        html_template='<div class="sq-stage hw-stage"></div>',
+        apply_default_css=False,
+        elem_id="hw-view",
+        elem_classes="pg-view",
+        js_on_load=f"SequoiaHardware.mount(element, props, watch, () => trigger('select'), {script});",
+    )
 
 
 def _known(key: Any, among: Mapping[str, Any], otherwise: Any) -> Any:
@@ -238,8 +341,10 @@ def _known(key: Any, among: Mapping[str, Any], otherwise: Any) -> Any:
 
 
 def _named(entries: Mapping[str, Entry], same: Set[str] = frozenset()) -> list[tuple[str, str]]:
-    return [(f"{entry.name} · {'the one on show' if key in same else entry.profile.source}", key)
-            for key, entry in entries.items()]
+    return [
+        (f"{entry.name} · {'the one on show' if key in same else entry.profile.source}", key)
+        for key, entry in entries.items()
+    ]
 
 
 def _same(entries: Mapping[str, Entry], key: Any) -> set[str]:
@@ -250,7 +355,12 @@ def _same(entries: Mapping[str, Entry], key: Any) -> set[str]:
 
 def _times(entry: Entry) -> tuple[Any, ...]:
     profile = entry.profile
-    return profile.target_seconds, profile.draft_seconds, profile.overhead_seconds, profile.level_overhead
+    return (
+        profile.target_seconds,
+        profile.draft_seconds,
+        profile.overhead_seconds,
+        profile.level_overhead,
+    )
 
 
 def _rate_choices(vectors: dict[str, Rates]) -> list[tuple[str, str]]:

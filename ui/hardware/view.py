@@ -11,19 +11,31 @@ from typing import Any
 from sequoia import Acceptance, DecodeStats, HardwareProfile, Pair, Run, SequoiaError, best_plan
 from sequoia.measuring.acceptance_by_level import Atlas, positional
 from sequoia.measuring.defaults import SLACK
-from sequoia.planning.explain_plan import Comparison, compare, fastest, knee, phases, size_words, time_words, why
+from sequoia.planning.explain_plan import (
+    Comparison,
+    compare,
+    fastest,
+    knee,
+    phases,
+    size_words,
+    time_words,
+    why,
+)
 from sequoia.planning.plan_for_machine import Plan, levels_for, predict, speedup_grid
 from ui.decode import recordings
 from ui.hardware import figures
 from ui.shared.saved_profiles import Entry
 
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
-MAX_RANKS, MAX_DEPTHS = 10, 14  # of the atlas as it is shown
+# of the atlas as it is shown
+MAX_RANKS = 10
+MAX_DEPTHS = 14
 # Paper, appendix E: Llama3-70B-Instruct with 8B-Instruct on CNN.
 PAPER = Acceptance((
-    0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043, 0.0035, 0.0026, 0.0025, 0.0021, 0.0016, 0.0014, 0.0010,
-    0.0010, 0.0010, 0.0007, 0.0007, 0.0006, 0.0007, 0.0006, 0.0004, 0.0004, 0.0005, 0.0006, 0.0004, 0.0003, 0.0002, 0.0004,
-    0.0001))
+    0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043, 0.0035, 0.0026, 0.0025, 0.0021,
+    0.0016, 0.0014, 0.0010, 0.0010, 0.0010, 0.0007, 0.0007, 0.0006, 0.0007, 0.0006, 0.0004, 0.0004,
+    0.0005, 0.0006, 0.0004, 0.0003, 0.0002, 0.0004, 0.0001,
+))  # fmt: skip
 PAPER_MODELS = ("Llama3-70B-Instruct", "Llama3-8B-Instruct")
 
 
@@ -47,18 +59,31 @@ def rates_of(pair: Pair | None) -> dict[str, Rates]:
     for known in pair.known:
         kind = known.kind and f" {known.kind}"
         key = f"T{known.temperature:g}{'' if known.kind == pair.known[0].kind else kind}"
-        name = f"{pair.name} pair,{kind} T {known.temperature:g}, fitted"  # the lab shows what was counted
+        # the lab shows what was counted
+        name = f"{pair.name} pair,{kind} T {known.temperature:g}, fitted"
         found[key] = Rates(name, "recorded", known.acceptance, known.temperature)
     for how, findings in (("", pair.measured), (", as a chat", pair.measured.chats)):
-        for (temperature, top_p, verifier), acceptance in dict(findings.acceptances if findings else {}).items():
+        for (temperature, top_p, verifier), acceptance in dict(
+            findings.acceptances if findings else {}
+        ).items():
             rule = how if verifier == "sequoia" else f"{how}, {verifier}"
             name = f"this pair, T {temperature:g}, top-p {top_p:g}{rule}"
-            found[f"T{temperature:g}/{top_p:g}{rule}"] = Rates(name, "measured", acceptance, temperature)
+            found[f"T{temperature:g}/{top_p:g}{rule}"] = Rates(
+                name, "measured", acceptance, temperature
+            )
     return {**found, **rates_of(None)}
 
 
-def message(entry: Entry, rates: Rates, nodes: int, against: Entry | None, run: Run | None = None,
-            here: HardwareProfile | None = None, known: Mapping[str, Rates] | None = None, notice: str | None = None) -> str:
+def message(
+    entry: Entry,
+    rates: Rates,
+    nodes: int,
+    against: Entry | None,
+    run: Run | None = None,
+    here: HardwareProfile | None = None,
+    known: Mapping[str, Rates] | None = None,
+    notice: str | None = None,
+) -> str:
     """All that the view shows. `here`: this machine's profile, which a run of this machine is held against; `known`: vectors to
     predict that run with; `notice`: words above it all. Raises a SequoiaError for sizes out of bounds."""
     profile = entry.profile
@@ -68,18 +93,37 @@ def message(entry: Entry, rates: Rates, nodes: int, against: Entry | None, run: 
     grid = speedup_grid(rates.acceptance, profile, sizes, range(1, levels_for(nodes) + 1))
     plan = fastest(grid)
     shown = [(entry.name, profile), *([(against.name, against.profile)] if against else [])]
-    return _text({"notice": notice, "view": {
-        "profile": _facts(entry), "against": against.name if against else None, "file": entry.file(),
-        "rates": {"name": rates.name, "label": rates.label}, "plan": _numbers(plan, profile), "knee": _knee(profile),
-        "supposed": _supposed(profile, here, rates), "why": why(grid, profile) + _capped(plan, nodes),
-        "default": _default(default, plan, profile is here),
-        "tree": list(plan.tree.parents),
-        "figures": {"heat": figures.heat_map(grid), "verify": figures.verify_curve(shown), "small": figures.small_curves(shown)},
-        "levels": _levels(profile), "there": _there(against, rates, nodes),
-        "run": _run(run, here, known or {"given": rates}), "atlas": _atlases(run)}})
+    return _text(
+        {
+            "notice": notice,
+            "view": {
+                "profile": _facts(entry),
+                "against": against.name if against else None,
+                "file": entry.file(),
+                "rates": {"name": rates.name, "label": rates.label},
+                "plan": _numbers(plan, profile),
+                "knee": _knee(profile),
+                "supposed": _supposed(profile, here, rates),
+                "why": why(grid, profile) + _capped(plan, nodes),
+                "default": _default(default, plan, profile is here),
+                "tree": list(plan.tree.parents),
+                "figures": {
+                    "heat": figures.heat_map(grid),
+                    "verify": figures.verify_curve(shown),
+                    "small": figures.small_curves(shown),
+                },
+                "levels": _levels(profile),
+                "there": _there(against, rates, nodes),
+                "run": _run(run, here, known or {"given": rates}),
+                "atlas": _atlases(run),
+            },
+        }
+    )
 
 
-def aside(*, error: str | None = None, notice: str | None = None, share: float | None = None) -> str:
+def aside(
+    *, error: str | None = None, notice: str | None = None, share: float | None = None
+) -> str:
     """Words beside what is on screen, which stays; `share`: how far a measurement is."""
     return _text({"error": error, "notice": notice, "share": share})
 
@@ -89,15 +133,30 @@ def aside(*, error: str | None = None, notice: str | None = None, share: float |
 
 def _facts(entry: Entry) -> dict[str, Any]:
     profile = entry.profile
-    return {"name": entry.name, "label": profile.source, "note": entry.note, "device": profile.device, "dtype": profile.dtype,
-            "target": profile.target, "draft": profile.draft, "prefix": profile.prefix_length, "date": profile.date,
-            "versions": dict(profile.versions)}
+    return {
+        "name": entry.name,
+        "label": profile.source,
+        "note": entry.note,
+        "device": profile.device,
+        "dtype": profile.dtype,
+        "target": profile.target,
+        "draft": profile.draft,
+        "prefix": profile.prefix_length,
+        "date": profile.date,
+        "versions": dict(profile.versions),
+    }
 
 
 def _numbers(plan: Plan, profile: HardwareProfile) -> dict[str, Any]:
-    return {"nodes": len(plan.tree), "levels": plan.tree.levels, "tokens": plan.expected_tokens,
-            "seconds": plan.predicted_seconds, "speedup": plan.predicted_speedup,
-            "plain": profile.plain_seconds, "phases": phases(plan.tree, profile)}
+    return {
+        "nodes": len(plan.tree),
+        "levels": plan.tree.levels,
+        "tokens": plan.expected_tokens,
+        "seconds": plan.predicted_seconds,
+        "speedup": plan.predicted_speedup,
+        "plain": profile.plain_seconds,
+        "phases": phases(plan.tree, profile),
+    }
 
 
 def _knee(profile: HardwareProfile) -> dict[str, Any]:
@@ -109,14 +168,17 @@ def _there(against: Entry | None, rates: Rates, nodes: int) -> str | None:
     if against is None:
         return None
     plan = best_plan(rates.acceptance, against.profile, nodes)
-    return (f"With the times of {against.name} ({against.profile.source}) and the same acceptance: {size_words(plan.tree)}, "
-            f"{plan.expected_tokens:.2f} tokens in {time_words(plan.predicted_seconds)}, {plan.predicted_speedup:.2f}× plain "
-            "decoding, predicted.")
+    return (
+        f"With the times of {against.name} ({against.profile.source}) and the same acceptance: {size_words(plan.tree)}, "
+        f"{plan.expected_tokens:.2f} tokens in {time_words(plan.predicted_seconds)}, {plan.predicted_speedup:.2f}× plain "
+        "decoding, predicted."
+    )
 
 
 def _supposed(profile: HardwareProfile, here: HardwareProfile | None, rates: Rates) -> str | None:
     """That times and acceptance are of different models, where they may be: nothing runs as predicted then."""
-    times, counted = (profile.target, profile.draft), rates.models or (here and (here.target, here.draft))
+    times = (profile.target, profile.draft)
+    counted = rates.models or (here and (here.target, here.draft))
     if counted == times or (counted is None and profile.source != "paper"):
         return None
     return f"What if: these are the times of {profile.target} with {profile.draft}, and the acceptance of {rates.name}. "
@@ -126,8 +188,10 @@ def _levels(profile: HardwareProfile) -> str | None:
     """What the curve of the overhead by nodes leaves out."""
     if not profile.level_overhead:
         return None
-    return (f"Besides, each level that is drafted adds {time_words(profile.level_overhead)} of overhead: drawing, and a longer "
-            "walk.")
+    return (
+        f"Besides, each level that is drafted adds {time_words(profile.level_overhead)} of overhead: drawing, and a longer "
+        "walk."
+    )
 
 
 def _capped(plan: Plan, nodes: int) -> str:
@@ -139,29 +203,51 @@ def _capped(plan: Plan, nodes: int) -> str:
 
 def _default(default: Plan, plan: Plan, here: bool) -> str:
     """What the live view's own choice makes of the same figures."""
-    rule = (f"Of all trees within {SLACK * 100:g} % of the fastest, “Sequoia, planned for this machine” "
-            f"{'takes' if here else 'would take'} the one with the most tokens")
+    rule = (
+        f"Of all trees within {SLACK * 100:g} % of the fastest, “Sequoia, planned for this machine” "
+        f"{'takes' if here else 'would take'} the one with the most tokens"
+    )
     if default.tree == plan.tree:
         return f"{rule}: here, the same tree."
-    return (f"{rule}: here {len(default.tree)} nodes on {default.tree.levels} levels, {default.expected_tokens:.2f} tokens, "
-            f"{default.predicted_speedup:.2f}×.")
+    return (
+        f"{rule}: here {len(default.tree)} nodes on {default.tree.levels} levels, {default.expected_tokens:.2f} tokens, "
+        f"{default.predicted_speedup:.2f}×."
+    )
 
 
-def _run(run: Run | None, here: HardwareProfile | None, known: Mapping[str, Rates]) -> dict[str, Any] | None:
+def _run(
+    run: Run | None, here: HardwareProfile | None, known: Mapping[str, Rates]
+) -> dict[str, Any] | None:
     """The run held against what this machine's profile predicts of its tree; None without either."""
     if run is None or here is None or not run.steps:
         return None
     rates = _planned_with(known, run) or _nearest(known, _temperature(run))
-    plan = predict(max((step.tree for step in run.steps), key=len), rates.acceptance.smoothed(), here)
+    plan = predict(
+        max((step.tree for step in run.steps), key=len), rates.acceptance.smoothed(), here
+    )
     seconds = run.meta.get("plain_seconds")
     try:
-        found = compare(DecodeStats.fold(run.steps), plan, here, seconds if isinstance(seconds, float) and seconds > 0 else None)
+        found = compare(
+            DecodeStats.fold(run.steps),
+            plan,
+            here,
+            seconds if isinstance(seconds, float) and seconds > 0 else None,
+        )
     except SequoiaError:
         return None
-    return {"sentence": found.sentence, "figure": figures.phase_bars(found), "predicted": found.predicted,
-            "measured": found.measured, "parts": _parts(found), "steps": len(run.steps),
-            "nodes": len(plan.tree), "levels": plan.tree.levels,
-            "rates": rates.name, "rates_label": rates.label, "plain_measured": found.plain_measured}
+    return {
+        "sentence": found.sentence,
+        "figure": figures.phase_bars(found),
+        "predicted": found.predicted,
+        "measured": found.measured,
+        "parts": _parts(found),
+        "steps": len(run.steps),
+        "nodes": len(plan.tree),
+        "levels": plan.tree.levels,
+        "rates": rates.name,
+        "rates_label": rates.label,
+        "plain_measured": found.plain_measured,
+    }
 
 
 def _parts(found: Comparison) -> list[list[Any]]:
@@ -170,12 +256,23 @@ def _parts(found: Comparison) -> list[list[Any]]:
 
 def _planned_with(known: Mapping[str, Rates], run: Run) -> Rates | None:
     """The vector that the run's tree was planned with, where it is among those known."""
-    return next((rates for rates in known.values() if list(rates.acceptance.rates) == run.meta.get("acceptance")), None)
+    return next(
+        (
+            rates
+            for rates in known.values()
+            if list(rates.acceptance.rates) == run.meta.get("acceptance")
+        ),
+        None,
+    )
 
 
 def _nearest(known: Mapping[str, Rates], temperature: float) -> Rates:
     """The vector counted at the nearest temperature; any other where none was."""
-    counted = [(abs(rates.temperature - temperature), rates) for rates in known.values() if rates.temperature is not None]
+    counted = [
+        (abs(rates.temperature - temperature), rates)
+        for rates in known.values()
+        if rates.temperature is not None
+    ]
     return min(counted, key=lambda one: one[0])[1] if counted else next(iter(known.values()))
 
 
@@ -189,8 +286,12 @@ def _atlases(run: Run | None) -> list[dict[str, Any]]:
     mine = []
     if run is not None and run.steps:
         mine = [atlas_table("latest run", "measured", _temperature(run), 1, Atlas.fold(run.steps))]
-    return mine + [atlas_table("recorded runs" if runs > 1 else "recorded run", "recorded", temperature, runs, atlas)
-                   for temperature, (runs, atlas) in recorded().items()]
+    return mine + [
+        atlas_table(
+            "recorded runs" if runs > 1 else "recorded run", "recorded", temperature, runs, atlas
+        )
+        for temperature, (runs, atlas) in recorded().items()
+    ]
 
 
 @cache
@@ -207,15 +308,31 @@ def recorded() -> dict[float, tuple[int, Atlas]]:
     return dict(sorted(found.items()))
 
 
-def atlas_table(name: str, label: str, temperature: float, runs: int, atlas: Atlas) -> dict[str, Any]:
+def atlas_table(
+    name: str, label: str, temperature: float, runs: int, atlas: Atlas
+) -> dict[str, Any]:
     """An atlas as the browser draws it (canvas/hardware/atlas.js)."""
-    cells = [[depth, rank, cell.visits, cell.accepted, *cell.interval] for (depth, rank), cell in sorted(atlas.cells.items())
-             if depth < MAX_DEPTHS and rank < MAX_RANKS]
+    cells = [
+        [depth, rank, cell.visits, cell.accepted, *cell.interval]
+        for (depth, rank), cell in sorted(atlas.cells.items())
+        if depth < MAX_DEPTHS and rank < MAX_RANKS
+    ]
     verdict = positional(atlas)
     doubtful = None if verdict.holds is None else [verdict.depth, verdict.rank]
-    return {"name": name, "label": label, "temperature": temperature, "runs": runs, "depths": min(atlas.depths, MAX_DEPTHS),
-            "ranks": min(atlas.ranks, MAX_RANKS), "of": [atlas.depths, atlas.ranks], "cells": cells, "all": _by_rank(atlas),
-            "holds": verdict.holds, "doubtful": doubtful, "sentence": verdict.sentence}
+    return {
+        "name": name,
+        "label": label,
+        "temperature": temperature,
+        "runs": runs,
+        "depths": min(atlas.depths, MAX_DEPTHS),
+        "ranks": min(atlas.ranks, MAX_RANKS),
+        "of": [atlas.depths, atlas.ranks],
+        "cells": cells,
+        "all": _by_rank(atlas),
+        "holds": verdict.holds,
+        "doubtful": doubtful,
+        "sentence": verdict.sentence,
+    }
 
 
 def _by_rank(atlas: Atlas) -> Sequence[list[Any]]:

@@ -18,7 +18,9 @@ from ui.serving.task import Task
 Way = Callable[[Pair, Sequence[str], Policy, Progress], Counted]
 RANKS = 16
 TOLD = 0.1  # seconds between two tallies
-WIDTH, LEVELS = 3, 5  # below the first children of the root, where levels are counted
+# below the first children of the root, where levels are counted
+WIDTH = 3
+LEVELS = 5
 
 
 def _on_policy(pair: Pair, prompts: Sequence[str], policy: Policy, progress: Progress) -> Counted:
@@ -31,8 +33,9 @@ def _by_level(pair: Pair, prompts: Sequence[str], policy: Policy, progress: Prog
 
 
 def _forced(own: bool) -> Way:
-    return lambda pair, prompts, policy, progress: force_acceptance(pair, prompts, policy, ranks=_ranks(pair), own=own,
-                                                                    progress=progress)
+    return lambda pair, prompts, policy, progress: force_acceptance(
+        pair, prompts, policy, ranks=_ranks(pair), own=own, progress=progress
+    )
 
 
 def _ranks(pair: Pair) -> int:
@@ -41,7 +44,8 @@ def _ranks(pair: Pair) -> int:
 
 # Ways to measure, by the name the page asks for: what the page calls them, and the counting itself.
 WAYS: dict[str, tuple[str, Way]] = {
-    "decode": ("on-policy, at the root", _on_policy), "levels": ("on-policy, by level", _by_level),
+    "decode": ("on-policy, at the root", _on_policy),
+    "levels": ("on-policy, by level", _by_level),
     "own": ("teacher-forced, target's own text", _forced(True)),
     "text": ("teacher-forced, the text as it stands", _forced(False)),
 }
@@ -62,19 +66,33 @@ class Tally:
 class Counting(Task[Tally]):
     """Counts once, over `policy.max_new_tokens` tokens of each prompt, for at most about `seconds`."""
 
-    what, kept = "count", "the vector that was there is kept"
+    what = "count"
+    kept = "the vector that was there is kept"
 
-    def __init__(self, room: EngineRoom, prompts: Sequence[str], policy: Policy, seconds: float, way: str = "decode") -> None:
+    def __init__(
+        self,
+        room: EngineRoom,
+        prompts: Sequence[str],
+        policy: Policy,
+        seconds: float,
+        way: str = "decode",
+    ) -> None:
         super().__init__()
-        self._room, self._prompts, self._policy, self._seconds = room, tuple(prompts), policy, seconds
+        self._room = room
+        self._prompts = tuple(prompts)
+        self._policy = policy
+        self._seconds = seconds
         self._way = WAYS[way][1]
 
     def do(self) -> Tally:
         self.mail.put(Tally(0, "waiting for the models"))
         with self._room.turn(self.halted, self._tell_place) as pair:
-            self._end, self._told = time.monotonic() + self._seconds, 0.0
+            self._end = time.monotonic() + self._seconds
+            self._told = 0.0
             self.mail.put(Tally(0, f"measuring on {_prompts(len(self._prompts))}"))
-            return Tally(1, "", True, counted=self._way(pair, self._prompts, self._policy, self._progress))
+            return Tally(
+                1, "", True, counted=self._way(pair, self._prompts, self._policy, self._progress)
+            )
 
     def ended(self, words: str = "", error: str | None = None) -> Tally:
         return Tally(0, words, True, error)
@@ -82,12 +100,15 @@ class Counting(Task[Tally]):
     def _progress(self, share: float) -> None:
         if self.halted():
             raise Left
-        now, prompts = time.monotonic(), len(self._prompts)
+        now = time.monotonic()
+        prompts = len(self._prompts)
         if share < 1 and now > self._end:
             raise OutOfTime(f"{self._seconds:g} s were up, the longest a count may take here")
         if now - self._told >= TOLD:
             self._told = now
-            self.mail.put(Tally(share, f"{int(share * prompts + 1e-9)} of {_prompts(prompts)} done"))
+            self.mail.put(
+                Tally(share, f"{int(share * prompts + 1e-9)} of {_prompts(prompts)} done")
+            )
 
     def _tell_place(self, before: int) -> None:
         self.mail.put(Tally(0, place_words(before)))

@@ -29,13 +29,42 @@ from ui.shared.saved_profiles import Entry
 from ui.shared.web_folder import WEB
 
 CANVAS = WEB / "lab"
-SCRIPTS = ("glossary.js", "planner.js", "dp_table.js", "dp_shade.js", "dp_grid.js", "dp_explain.js",
-           "dp_tree.js", "dp_walk.js", "dp_panel.js", "dp.js", "dp_lab.js", "published.js", "shapes.js", "hand.js", "state.js",
-           "exporting.js", "vectors.js",
-           "refusal.js", "counts.js", "counting.js", "editor.js", "labhands.js", "labpanel.js", "labtree.js", "whatif.js",
-           "numbers.js", "table.js", "curves.js", "check.js", "lab.js")
-CODE, TYPED = "code", "typed"  # all presets that are code; a text of the visitor's own
-COUNT_TOKENS, MOST_TYPED = 128, 4000  # new tokens a prompt; characters
+SCRIPTS = (
+    "glossary.js",
+    "planner.js",
+    "dp_table.js",
+    "dp_shade.js",
+    "dp_grid.js",
+    "dp_explain.js",
+    "dp_tree.js",
+    "dp_walk.js",
+    "dp_panel.js",
+    "dp.js",
+    "dp_lab.js",
+    "published.js",
+    "shapes.js",
+    "hand.js",
+    "state.js",
+    "exporting.js",
+    "vectors.js",
+    "refusal.js",
+    "counts.js",
+    "counting.js",
+    "editor.js",
+    "labhands.js",
+    "labpanel.js",
+    "labtree.js",
+    "whatif.js",
+    "numbers.js",
+    "table.js",
+    "curves.js",
+    "check.js",
+    "lab.js",
+)
+CODE = "code"  # all presets that are code
+TYPED = "typed"  # a text of the visitor's own
+COUNT_TOKENS = 128  # new tokens a prompt
+MOST_TYPED = 4000  # characters
 Updates = dict[Any, Any]
 
 
@@ -57,31 +86,52 @@ class Asked:
 class LabTab:
     """The view's component and what happens when it is used. One object serves all visitors."""
 
-    def __init__(self, room: EngineRoom, limits: Limits, live: LiveView, hardware: HardwareTab) -> None:
-        self._room, self._limits, self._live, self._hardware = room, limits, live, hardware
+    def __init__(
+        self, room: EngineRoom, limits: Limits, live: LiveView, hardware: HardwareTab
+    ) -> None:
+        self._room = room
+        self._limits = limits
+        self._live = live
+        self._hardware = hardware
         self.sessions: Sessions[Counting] = Sessions(limits)
 
     def build(self) -> None:
         """Lay the view out in the present container."""
         plotly = markup.literal(plotly_script.served())
-        asks = ", ".join(f"{name}: (data) => trigger('{name}', data)" for name in ("select", "decode", "count", "halt"))
-        self.board = gr.HTML(html_template='<div class="sq-stage sq-lab"></div>', apply_default_css=False, elem_id="lab-view",
-                             js_on_load=f"Sequoia.lab.start(element, props, watch, {{{asks}}}, "
-                                        f"{plotly});")
+        asks = ", ".join(
+            f"{name}: (data) => trigger('{name}', data)"
+            for name in ("select", "decode", "count", "halt")
+        )
+        self.board = gr.HTML(
+            html_template='<div class="sq-stage sq-lab"></div>',
+            apply_default_css=False,
+            elem_id="lab-view",
+            js_on_load=f"Sequoia.lab.start(element, props, watch, {{{asks}}}, {plotly});",
+        )
 
     def wire(self, blocks: gr.Blocks) -> None:
         """Connect component and handlers. No endpoint is offered to programs; counting and running are model work."""
         form = self._live.form
         quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-        engine = {**quiet, "concurrency_id": "engine", "concurrency_limit": self._limits.waiting, "trigger_mode": "once"}
-        self.board.select(self.come, self._hardware.store, self.board, concurrency_limit=None, **quiet)
+        engine = {
+            **quiet,
+            "concurrency_id": "engine",
+            "concurrency_limit": self._limits.waiting,
+            "trigger_mode": "once",
+        }
+        self.board.select(
+            self.come, self._hardware.store, self.board, concurrency_limit=None, **quiet
+        )
         self.board.count(self.count, None, self.board, **engine)
         self.board.halt(self.halt, None, None, queue=False, **quiet)
         chosen = self.board.decode(self.decode, None, form.tree_fields, **quiet)
-        left = chosen.success(None, None, None, js="() => Sequoia.lab.leave()", api_visibility="private")
+        left = chosen.success(
+            None, None, None, js="() => Sequoia.lab.leave()", api_visibility="private"
+        )
         left.success(form.going, None, form.buttons, queue=False, **quiet)
         left.success(self._live.run, form.form, self._live.stage, **engine).then(
-            self._live.rested, None, form.buttons, queue=False, **quiet)
+            self._live.rested, None, form.buttons, queue=False, **quiet
+        )
         blocks.unload(self.part)
 
     # -- what is known of the pair ---------------------------------------------------------------------------------------------
@@ -97,16 +147,38 @@ class LabTab:
     def _known(self, store: Any) -> dict[str, Any]:
         pair = pair_now(self._room)
         survey = json.loads((BUNDLED_PAIR / "acceptance.json").read_text(encoding="utf-8"))
-        named = [{"key": CODE, "label": "all code prompts"}, *({"key": one.name, "label": one.name} for one in presets()),
-                 {"key": TYPED, "label": "your own text"}]
-        own = [] if pair is None or pair.known else [rates for rates in rates_of(pair).values() if rates.label == "measured"]
-        return {"own": [{"name": one.name, "rates": list(one.acceptance.rates), "temperature": one.temperature} for one in own],
-                "pair": self._room.version, "survey": survey, "most": self._limits.nodes, "prompts": named,
-                "measurable": pair is not None,
-                "ways": [{"key": key, "label": label} for key, (label, _) in WAYS.items()],
-                "profile": json.loads(machine(pair).to_json()) if pair else None,
-                "profiles": [_told_profile(f"kept:{name}", entry) for name, entry in saved_profiles.kept(store).items()]
-                            + [_told_profile(name, entry) for name, entry in saved_profiles.shipped().items()]}
+        named = [
+            {"key": CODE, "label": "all code prompts"},
+            *({"key": one.name, "label": one.name} for one in presets()),
+            {"key": TYPED, "label": "your own text"},
+        ]
+        own = (
+            []
+            if pair is None or pair.known
+            else [rates for rates in rates_of(pair).values() if rates.label == "measured"]
+        )
+        return {
+            "own": [
+                {
+                    "name": one.name,
+                    "rates": list(one.acceptance.rates),
+                    "temperature": one.temperature,
+                }
+                for one in own
+            ],
+            "pair": self._room.version,
+            "survey": survey,
+            "most": self._limits.nodes,
+            "prompts": named,
+            "measurable": pair is not None,
+            "ways": [{"key": key, "label": label} for key, (label, _) in WAYS.items()],
+            "profile": json.loads(machine(pair).to_json()) if pair else None,
+            "profiles": [
+                _told_profile(f"kept:{name}", entry)
+                for name, entry in saved_profiles.kept(store).items()
+            ]
+            + [_told_profile(name, entry) for name, entry in saved_profiles.shipped().items()],
+        }
 
     # -- counting --------------------------------------------------------------------------------------------------------------
 
@@ -114,7 +186,9 @@ class LabTab:
         """Count acceptance of the pair with the very sampler that decodes, at the temperature and top-p of `event`."""
         try:
             asked = self._asked(event._data)
-            task = Counting(self._room, asked.prompts, asked.policy, self._limits.seconds, asked.way)
+            task = Counting(
+                self._room, asked.prompts, asked.policy, self._limits.seconds, asked.way
+            )
             self.sessions.go(visitor(request), task)
         except SequoiaError as problem:
             yield _text({"count": {"error": str(problem)}})
@@ -131,8 +205,12 @@ class LabTab:
         if not isinstance(way, str) or way not in WAYS:
             raise BadPolicy(f"way: {shown(way)} is not one of {', '.join(WAYS)}")
         name, prompts = self._prompts(data.get("prompts"), data.get("text"))
-        policy = Policy(temperature=_number(data.get("temperature"), "temperature"), top_p=_number(data.get("top_p"), "top_p"),
-                        max_new_tokens=min(COUNT_TOKENS, self._limits.tokens), ignore_eos=True)
+        policy = Policy(
+            temperature=_number(data.get("temperature"), "temperature"),
+            top_p=_number(data.get("top_p"), "top_p"),
+            max_new_tokens=min(COUNT_TOKENS, self._limits.tokens),
+            ignore_eos=True,
+        )
         return Asked(name, prompts, policy, way)
 
     def _prompts(self, name: Any, text: Any) -> tuple[str, list[str]]:
@@ -182,7 +260,12 @@ def _number(value: Any, name: str) -> float:
 
 
 def _told_profile(key: str, entry: Entry) -> dict[str, Any]:
-    return {"key": key, "name": entry.name, "note": entry.note, "profile": json.loads(entry.profile.to_json())}
+    return {
+        "key": key,
+        "name": entry.name,
+        "note": entry.note,
+        "profile": json.loads(entry.profile.to_json()),
+    }
 
 
 def _told(tally: Tally, asked: Asked) -> dict[str, Any]:
@@ -190,17 +273,29 @@ def _told(tally: Tally, asked: Asked) -> dict[str, Any]:
         return {"error": tally.error}
     if tally.counted is None:
         return {"share": tally.share, "words": tally.words, "over": tally.over}
-    found, policy = tally.counted, asked.policy
+    found = tally.counted
+    policy = asked.policy
     try:
         rates = list(found.acceptance.rates)
     except SequoiaError as problem:
         return {"error": str(problem)}
-    way, unit = WAYS[asked.way][0], "positions" if asked.way in ("own", "text") else "roots"
+    way = WAYS[asked.way][0]
+    unit = "positions" if asked.way in ("own", "text") else "roots"
     words = f"{way}, {asked.name}, T = {policy.temperature:g}, top-p {policy.top_p:g}, {found.visited} {unit}"
     table = atlas_table(f"{way} · {asked.name}", "measured", policy.temperature, 1, found.atlas)
-    return {"result": {"rates": rates, "accepted": list(found.accepted), "visited": found.visited, "words": words,
-                       "temperature": policy.temperature, "top_p": policy.top_p, "repetition": found.repetition, "unit": unit,
-                       "atlas": table}}
+    return {
+        "result": {
+            "rates": rates,
+            "accepted": list(found.accepted),
+            "visited": found.visited,
+            "words": words,
+            "temperature": policy.temperature,
+            "top_p": policy.top_p,
+            "repetition": found.repetition,
+            "unit": unit,
+            "atlas": table,
+        }
+    }
 
 
 def _text(message: Mapping[str, Any]) -> str:

@@ -36,17 +36,21 @@ class Report:
 class Loading(Task[Report]):
     """Loads once. It stops a download within a moment, and the reading of weights after the model being read."""
 
-    what, kept = "loading of other models", KEPT
+    what = "loading of other models"
+    kept = KEPT
 
     def __init__(self, room: EngineRoom, wanted: Wanted, online: bool | None = None) -> None:
         super().__init__()
-        self._room, self._wanted, self._online = room, wanted, online
+        self._room = room
+        self._wanted = wanted
+        self._online = online
         self._last = Report(f"looking for {wanted.title}")
 
     def do(self) -> Report:
         self._tell(self._last.words)
         fetch_pair(**self._wanted.options, online=self._online, tell=self._tell, stop=self.halted)
-        self._last = replace(self._last, progress=None, checks=())  # all of them are made again as it is loaded
+        # all of them are made again as it is loaded
+        self._last = replace(self._last, progress=None, checks=())
         self._tell("waiting for what is running to end")
         self._room.change(self._load, self.halted, self._tell_place)
         return replace(self.ended(), done=True)
@@ -59,7 +63,12 @@ class Loading(Task[Report]):
 
     def _load(self) -> Pair:
         """Also called when this pair has to be loaded again, long after this task; then nobody can stop it."""
-        return load_pair(**self._wanted.options, online=False, tell=self._tell, stop=lambda: self.busy and self.halted())
+        return load_pair(
+            **self._wanted.options,
+            online=False,
+            tell=self._tell,
+            stop=lambda: self.busy and self.halted(),
+        )
 
     def _tell(self, news: Told) -> None:
         if isinstance(news, Passed):

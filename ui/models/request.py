@@ -31,9 +31,13 @@ class Wanted:
         """The wish in `form`. Raises a SequoiaError that names the value and the bound, and for everyone where the page serves
         strangers."""
         if not limits.models:
-            raise BadModel("this page is open to strangers and serves the bundled pair only; start it without --public to load "
-                           "other models")
-        name, device, dtype = form["pair"], form["device"], form["dtype"]
+            raise BadModel(
+                "this page is open to strangers and serves the bundled pair only; start it without --public to load "
+                "other models"
+            )
+        name = form["pair"]
+        device = form["device"]
+        dtype = form["dtype"]
         if not isinstance(name, str):
             raise BadModel(f"pair: {shown(name)} is not the name of a pair")
         checked_device(device)
@@ -48,8 +52,14 @@ class Wanted:
     @property
     def options(self) -> dict[str, Any]:
         """As arguments of `load_pair` and `fetch_pair`."""
-        return {"name": self.name, "target": self.target, "draft": self.draft, "device": self.device, "dtype": self.dtype,
-                "offload": self.offload}
+        return {
+            "name": self.name,
+            "target": self.target,
+            "draft": self.draft,
+            "device": self.device,
+            "dtype": self.dtype,
+            "offload": self.offload,
+        }
 
     @property
     def title(self) -> str:
@@ -59,5 +69,7 @@ class Wanted:
 def _model(text: Any, role: str) -> str:
     text = text.strip() if isinstance(text, str) else text
     if not text:
-        raise BadModel(f"no {role} is named; give a folder or a Hugging Face id of the form owner/name")
+        raise BadModel(
+            f"no {role} is named; give a folder or a Hugging Face id of the form owner/name"
+        )
     return checked_name(text)

@@ -42,7 +42,8 @@ class ModelsTab:
     """The view's components and what happens when they are used. One object serves all visitors."""
 
     def __init__(self, room: EngineRoom, limits: Limits, online: bool | None = None) -> None:
-        self._room, self._limits = room, limits
+        self._room = room
+        self._limits = limits
         self._online = not constants.HF_HUB_OFFLINE if online is None else online
         self.sessions: Sessions[Loading] = Sessions(limits)
 
@@ -52,39 +53,93 @@ class ModelsTab:
             with gr.Column(elem_id="md-side", elem_classes="pg-side", scale=0, min_width=276):
                 self._form()
             with gr.Column(elem_id="md-main", elem_classes="pg-main", min_width=480):
-                self.board = gr.HTML(html_template='<div class="sq-stage md-stage"></div>', apply_default_css=False,
-                                     elem_id="md-view", elem_classes="pg-view",
-                                     js_on_load="const asks = {select: () => trigger('select'), choose: (data) => "
-                                                "trigger('choose', data)};"
-                                                "SequoiaModels.mount(element, props, watch, (name, data) => asks[name](data));")
+                self.board = gr.HTML(
+                    html_template='<div class="sq-stage md-stage"></div>',
+                    apply_default_css=False,
+                    elem_id="md-view",
+                    elem_classes="pg-view",
+                    js_on_load="const asks = {select: () => trigger('select'), choose: (data) => "
+                    "trigger('choose', data)};"
+                    "SequoiaModels.mount(element, props, watch, (name, data) => asks[name](data));",
+                )
 
     def _form(self) -> None:
         with gr.Row(elem_classes="pg-go"):
-            self.load_it = gr.Button("Load", variant="primary", elem_id="md-load", scale=3, min_width=60)
-            self.stop_it = gr.Button("Stop", elem_id="md-stop", scale=1, min_width=50, interactive=False)
+            self.load_it = gr.Button(
+                "Load", variant="primary", elem_id="md-load", scale=3, min_width=60
+            )
+            self.stop_it = gr.Button(
+                "Stop", elem_id="md-stop", scale=1, min_width=50, interactive=False
+            )
         with gr.Group(elem_classes="pg-group"):
-            self.pair = gr.Dropdown([(one, one) for one in view.NAMES] + [("two models of your own", OWN)],
-                                    value=BUNDLED_NAME, label="Pair", elem_id="md-pair", filterable=False)
-            self.target = gr.Textbox(label="Target", max_lines=1, elem_id="md-target", visible=False,
-                                     placeholder="owner/name or a folder")
-            self.draft = gr.Textbox(label="Draft, with the same tokenizer", max_lines=1, elem_id="md-draft", visible=False,
-                                    placeholder="owner/name or a folder")
+            self.pair = gr.Dropdown(
+                [(one, one) for one in view.NAMES] + [("two models of your own", OWN)],
+                value=BUNDLED_NAME,
+                label="Pair",
+                elem_id="md-pair",
+                filterable=False,
+            )
+            self.target = gr.Textbox(
+                label="Target",
+                max_lines=1,
+                elem_id="md-target",
+                visible=False,
+                placeholder="owner/name or a folder",
+            )
+            self.draft = gr.Textbox(
+                label="Draft, with the same tokenizer",
+                max_lines=1,
+                elem_id="md-draft",
+                visible=False,
+                placeholder="owner/name or a folder",
+            )
         with gr.Group(elem_classes="pg-group"):
-            self.device = gr.Dropdown(_devices(), value="auto", label="Device", elem_id="md-device", filterable=False)
-            self.dtype = gr.Dropdown(["auto", *DTYPES], value="auto", label="Number type", elem_id="md-dtype", filterable=False)
-            self.offload = gr.Checkbox(label="Stream the target from memory", value=False, elem_id="md-offload", container=False,
-                                       visible=torch.cuda.is_available())
+            self.device = gr.Dropdown(
+                _devices(), value="auto", label="Device", elem_id="md-device", filterable=False
+            )
+            self.dtype = gr.Dropdown(
+                ["auto", *DTYPES],
+                value="auto",
+                label="Number type",
+                elem_id="md-dtype",
+                filterable=False,
+            )
+            self.offload = gr.Checkbox(
+                label="Stream the target from memory",
+                value=False,
+                elem_id="md-offload",
+                container=False,
+                visible=torch.cuda.is_available(),
+            )
 
     def wire(self, blocks: gr.Blocks) -> None:
         """Connect components and handlers. No endpoint is offered to programs; loading is model work."""
         quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-        engine = {**quiet, "concurrency_id": "engine", "concurrency_limit": self._limits.waiting, "trigger_mode": "once"}
+        engine = {
+            **quiet,
+            "concurrency_id": "engine",
+            "concurrency_limit": self._limits.waiting,
+            "trigger_mode": "once",
+        }
         form = {getattr(self, name) for name in FORM}
         self.load_it.click(self.change, form, [self.board, self.load_it, self.stop_it], **engine)
         self.stop_it.click(self.stop, None, None, queue=False, **quiet)
-        on_choice(self.pair, self.fields, [], [self.target, self.draft, self.offload], queue=False, **quiet)
+        on_choice(
+            self.pair,
+            self.fields,
+            [],
+            [self.target, self.draft, self.offload],
+            queue=False,
+            **quiet,
+        )
         self.board.select(self.come, None, self.board, concurrency_limit=None, **quiet)
-        self.board.choose(self.choose, None, [self.pair, self.target, self.draft, self.offload], queue=False, **quiet)
+        self.board.choose(
+            self.choose,
+            None,
+            [self.pair, self.target, self.draft, self.offload],
+            queue=False,
+            **quiet,
+        )
         blocks.unload(self.part)
 
     # -- looking ---------------------------------------------------------------------------------------------------------------
@@ -130,7 +185,10 @@ class ModelsTab:
             warn(str(problem), "Not loaded")
             yield {self.board: view.aside(f"Not loaded: {problem}")}
             return
-        yield {self.load_it: gr.update(interactive=False), self.stop_it: gr.update(interactive=True)}
+        yield {
+            self.load_it: gr.update(interactive=False),
+            self.stop_it: gr.update(interactive=True),
+        }
         try:
             for report in task.news():
                 yield {self.board: view.told(report)}
@@ -138,8 +196,11 @@ class ModelsTab:
                     warn(report.error, "Not loaded")
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
-        yield {self.board: view.whole(self._pair(), self._online), self.load_it: gr.update(interactive=True),
-               self.stop_it: gr.update(interactive=False)}
+        yield {
+            self.board: view.whole(self._pair(), self._online),
+            self.load_it: gr.update(interactive=True),
+            self.stop_it: gr.update(interactive=False),
+        }
 
     def stop(self, request: gr.Request) -> None:
         """A download ends now and can be gone on with; reading weights ends after the model being read."""

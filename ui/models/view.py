@@ -23,25 +23,45 @@ from ui.models.model_types import types_message
 from ui.serving.model_host import named
 
 VERSION = 1
-_LEAST_CARD = 16e9  # bytes a graphics card needs for a streamed target: its draft, slots and two layers
+# bytes a graphics card needs for a streamed target: its draft, slots and two layers
+_LEAST_CARD = 16e9
 
 
 def whole(pair: Pair | None, online: bool) -> str:
     """All that stands on the board while nothing is being loaded. online: whether the hub may be asked."""
-    device, free = checked_device("auto"), disk_free()
+    device = checked_device("auto")
+    free = disk_free()
     rows = [_row(one, device, free) for one in presets()]
-    return _text({"v": VERSION, "pairs": rows, "loaded": loaded(pair) if pair else None,
-                  "machine": _machine(device, free, online), "types": types_message()})
+    return _text(
+        {
+            "v": VERSION,
+            "pairs": rows,
+            "loaded": loaded(pair) if pair else None,
+            "machine": _machine(device, free, online),
+            "types": types_message(),
+        }
+    )
 
 
 def told(report: Report) -> str:
     """How far a load is; the table stays as it is."""
     progress = report.progress
     share = progress.done / progress.total if progress and progress.total else None
-    return _text({"v": VERSION, "load": {
-        "words": report.words, "over": report.over, "error": report.error, "done": report.done, "share": share,
-        "amount": _amount(report), "model": progress.model if progress else None,
-        "checks": [[check.what, check.words] for check in report.checks]}})
+    return _text(
+        {
+            "v": VERSION,
+            "load": {
+                "words": report.words,
+                "over": report.over,
+                "error": report.error,
+                "done": report.done,
+                "share": share,
+                "amount": _amount(report),
+                "model": progress.model if progress else None,
+                "checks": [[check.what, check.words] for check in report.checks],
+            },
+        }
+    )
 
 
 def aside(error: str) -> str:
@@ -51,8 +71,14 @@ def aside(error: str) -> str:
 
 def loaded(pair: Pair) -> dict[str, Any]:
     """The pair in use."""
-    return {"name": pair.name, **{role: _in_use(pair, role) for role in ("target", "draft")}, "vocab": pair.target.vocab,
-            "limit": pair.limit, "why": pair.limit_reason, "chat": pair.template is not None}
+    return {
+        "name": pair.name,
+        **{role: _in_use(pair, role) for role in ("target", "draft")},
+        "vocab": pair.target.vocab,
+        "limit": pair.limit,
+        "why": pair.limit_reason,
+        "chat": pair.template is not None,
+    }
 
 
 # -- parts ---------------------------------------------------------------------------------------------------------------------
@@ -60,26 +86,50 @@ def loaded(pair: Pair) -> dict[str, Any]:
 
 def _in_use(pair: Pair, role: str) -> dict[str, str]:
     model = getattr(pair, role)
-    return {"name": named(pair, role), "numbers": model.numbers, "forward": model.forward_name, "device": str(model.device),
-            "placement": model.placement}
+    return {
+        "name": named(pair, role),
+        "numbers": model.numbers,
+        "forward": model.forward_name,
+        "device": str(model.device),
+        "placement": model.placement,
+    }
 
 
 def _machine(device: torch.device, disk: int, online: bool) -> dict[str, Any]:
-    return {"device": describe(device), "memory": size(_total(device)), "free": size(free_bytes(device)),
-            "disk": size(disk), "online": online}
+    return {
+        "device": describe(device),
+        "memory": size(_total(device)),
+        "free": size(free_bytes(device)),
+        "disk": size(disk),
+        "online": online,
+    }
 
 
 def _row(one: Preset, device: torch.device, disk: int) -> dict[str, Any]:
     models = {role: _model(getattr(one, role)) for role in ("target", "draft")}
     missing = sum(model.bytes for model in one.models if not is_here(model.id))
-    return {"name": one.name, "tier": one.tier, **models, "needs": one.needs, "note": one.note,
-            "bytes": size(sum(model.bytes for model in one.models)), "licences": _licences(one),
-            "gated": [model.id for model in one.models if model.gated], "chat": one.target.chat,
-            "memory": _memory(one, device), "disk": _disk(one, missing, disk)}
+    return {
+        "name": one.name,
+        "tier": one.tier,
+        **models,
+        "needs": one.needs,
+        "note": one.note,
+        "bytes": size(sum(model.bytes for model in one.models)),
+        "licences": _licences(one),
+        "gated": [model.id for model in one.models if model.gated],
+        "chat": one.target.chat,
+        "memory": _memory(one, device),
+        "disk": _disk(one, missing, disk),
+    }
 
 
 def _model(model: Model) -> dict[str, Any]:
-    return {"id": model.id, "parameters": _count(model.parameters), "bytes": size(model.bytes), "source": model.source}
+    return {
+        "id": model.id,
+        "parameters": _count(model.parameters),
+        "bytes": size(model.bytes),
+        "source": model.source,
+    }
 
 
 def _licences(one: Preset) -> str:
@@ -91,20 +141,28 @@ def _memory(one: Preset, device: torch.device) -> dict[str, str]:
     if one.offload:
         return _streamed(one, device)
     needed = ROOM * sum(model.parameters for model in one.models) * lean_dtype(device).itemsize
-    free, total = free_bytes(device), _total(device)
+    free = free_bytes(device)
+    total = _total(device)
     if needed > total:
         return {"fits": "no", "words": f"too large: {size(needed)} of {size(total)}"}
     if needed > free:
-        return {"fits": "tight", "words": f"{size(needed)}; {size(free)} of {size(total)} are free now"}
+        return {
+            "fits": "tight",
+            "words": f"{size(needed)}; {size(free)} of {size(total)} are free now",
+        }
     return {"fits": "yes", "words": f"fits: {size(needed)} of {size(free)} free"}
 
 
 def _streamed(one: Preset, device: torch.device) -> dict[str, str]:
-    host, needed = torch.device("cpu"), ROOM * one.target.bytes
+    host = torch.device("cpu")
+    needed = ROOM * one.target.bytes
     if device.type != "cuda" or _total(device) < _LEAST_CARD:
         return {"fits": "no", "words": f"needs a GPU with {size(_LEAST_CARD)}"}
     if needed > _total(host):
-        return {"fits": "no", "words": f"too large: {size(needed)} of {size(_total(host))} host memory"}
+        return {
+            "fits": "no",
+            "words": f"too large: {size(needed)} of {size(_total(host))} host memory",
+        }
     fits = "yes" if needed <= free_bytes(host) else "tight"
     return {"fits": fits, "words": f"{size(needed)} of {size(free_bytes(host))} free host memory"}
 
@@ -121,7 +179,9 @@ def _disk(one: Preset, missing: int, free: int) -> dict[str, str]:
 
 def _parts(model: str) -> int:
     """Bytes that an earlier download has left of a model."""
-    return sum(path.stat().st_size for path in (hub_folder(model) / "blobs").glob("*") if path.is_file())
+    return sum(
+        path.stat().st_size for path in (hub_folder(model) / "blobs").glob("*") if path.is_file()
+    )
 
 
 def _total(device: torch.device) -> int:
@@ -132,7 +192,11 @@ def _total(device: torch.device) -> int:
 
 def _amount(report: Report) -> str | None:
     found = report.progress
-    return f"{size(found.done)} of {size(found.total)} · {size(found.rate)} a second" if found else None
+    return (
+        f"{size(found.done)} of {size(found.total)} · {size(found.rate)} a second"
+        if found
+        else None
+    )
 
 
 def _count(parameters: int) -> str:

@@ -10,12 +10,22 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from sequoia import Shaper, Tree
-from sequoia.exactness.same_distribution import LEAST_BITS, MOST_PLACES, FirstTokens, Place, first_tokens, place_in
+from sequoia.exactness.same_distribution import (
+    LEAST_BITS,
+    MOST_PLACES,
+    FirstTokens,
+    Place,
+    first_tokens,
+    place_in,
+)
 from sequoia.models.streamed_text import ending
 from sequoia.saved_files.race_file import MAX_CELLS, MAX_CONTEXT, Result
 from ui.race.report import Case, said
 
-DRAWS, BATCH, SECONDS = 400, 5, 20.0  # of each lane; of a lane before the next one's turn; of all lanes together
+# of each lane; of a lane before the next one's turn; of all lanes together
+DRAWS = 400
+BATCH = 5
+SECONDS = 20.0
 _KINDS = {"fits": "law", "poor": "poor", "differs": "bug", "too few": "none"}
 _CONTEXT_TOKENS = 12
 _APART = 1_000_000  # between the seeds of two lanes; the draws of any two seeds differ
@@ -25,12 +35,23 @@ Round = Mapping[int, Result]
 class Meter:
     """The check of one race. `tree_of(i)`: the tree of lane i, or what makes each draw's own Shaper."""
 
-    def __init__(self, case: Case, tree_of: Callable[[int], Tree | Callable[[], Shaper]], seconds: float,
-                 gone: Callable[[], bool]) -> None:
-        self._case, self._tree_of, self._gone = case, tree_of, gone
-        self._seconds, self._end = seconds, time.monotonic() + seconds
-        self._lane = case.base or 0  # whose text the place is in: the target's own where a lane decodes plainly
-        self._place = place_in(case.pair, case.prompt, case.tallies[self._lane].tokens, case.policy, self._over)
+    def __init__(
+        self,
+        case: Case,
+        tree_of: Callable[[int], Tree | Callable[[], Shaper]],
+        seconds: float,
+        gone: Callable[[], bool],
+    ) -> None:
+        self._case = case
+        self._tree_of = tree_of
+        self._gone = gone
+        self._seconds = seconds
+        self._end = time.monotonic() + seconds
+        # whose text the place is in: the target's own where a lane decodes plainly
+        self._lane = case.base or 0
+        self._place = place_in(
+            case.pair, case.prompt, case.tallies[self._lane].tokens, case.policy, self._over
+        )
 
     def _over(self) -> bool:
         """Whether the time is up or the visitor gone."""
@@ -66,36 +87,75 @@ class Meter:
     def _draws(self, i: int) -> Iterator[FirstTokens]:
         case = self._case
         policy = case.policy.further((i + 1) * _APART)  # no two lanes share their draws
-        return first_tokens(case.pair, case.prompt, policy, self._tree_of(i), case.lanes[i].verifier, DRAWS, 1, self._place)
+        return first_tokens(
+            case.pair,
+            case.prompt,
+            policy,
+            self._tree_of(i),
+            case.lanes[i].verifier,
+            DRAWS,
+            1,
+            self._place,
+        )
 
     def _told(self, found: FirstTokens, going: bool) -> Result:
-        words = " ".join(filter(None, (found.sentence, "" if going or found.draws >= DRAWS else self._short())))
+        words = " ".join(
+            filter(None, (found.sentence, "" if going or found.draws >= DRAWS else self._short()))
+        )
         return said(_KINDS[found.verdict], words, p=found.p_value, count=self._count(found, going))
 
     def _short(self) -> str:
         """Why there are fewer draws than were wanted."""
-        return "The check was stopped." if self._gone() else f"There was no time for all {DRAWS}: it has {self._seconds:g} s."
+        return (
+            "The check was stopped."
+            if self._gone()
+            else f"There was no time for all {DRAWS}: it has {self._seconds:g} s."
+        )
 
     def _blind(self) -> Result:
-        place, why = self._place, "spread so thin over its tokens that draws do not meet"
+        place = self._place
+        why = "spread so thin over its tokens that draws do not meet"
         if place.bits < LEAST_BITS:
-            where = f"all of the first {place.looked} places" if place.looked > 1 else "the one place there is"
+            where = (
+                f"all of the first {place.looked} places"
+                if place.looked > 1
+                else "the one place there is"
+            )
             why = f"nearly certain of one token at {where}, so that any draws agree with it"
-        words = (f"First tokens would carry no information here: the target's law is {why} ({place.bits:.2g} bits of entropy at "
-                 "most). Try another temperature or prompt.")
+        words = (
+            f"First tokens would carry no information here: the target's law is {why} ({place.bits:.2g} bits of entropy at "
+            "most). Try another temperature or prompt."
+        )
         return said("blind", words, count=self._count(FirstTokens(place.law), going=False))
 
     def _count(self, found: FirstTokens, going: bool) -> dict[str, Any]:
         """Everything the page shows of the counts; see `sequoia.saved_files.race_file.counted`."""
-        place, pair = self._place, self._case.pair
+        place = self._place
+        pair = self._case.pair
         ids = [*pair.encode(self._case.prompt), *place.common]
         square = found.statistic
-        return {"draws": found.draws, "wanted": DRAWS, "going": going, "at": len(place.common), "lane": self._lane,
-                "bits": place.bits, "rule": _rule(place), "context": ending(pair.tokenizer, ids, _CONTEXT_TOKENS)[-MAX_CONTEXT:],
-                "statistic": None if square is None else min(square, 1e12), "freedom": found.freedom,
-                "sight": None if found.sight is None else min(found.sight, 1.0),
-                "cells": [{"text": None if cell.token is None else pair.piece(cell.token), "more": cell.more,
-                           "share": cell.share, "seen": cell.seen} for cell in found.cells[:MAX_CELLS]]}
+        return {
+            "draws": found.draws,
+            "wanted": DRAWS,
+            "going": going,
+            "at": len(place.common),
+            "lane": self._lane,
+            "bits": place.bits,
+            "rule": _rule(place),
+            "context": ending(pair.tokenizer, ids, _CONTEXT_TOKENS)[-MAX_CONTEXT:],
+            "statistic": None if square is None else min(square, 1e12),
+            "freedom": found.freedom,
+            "sight": None if found.sight is None else min(found.sight, 1.0),
+            "cells": [
+                {
+                    "text": None if cell.token is None else pair.piece(cell.token),
+                    "more": cell.more,
+                    "share": cell.share,
+                    "seen": cell.seen,
+                }
+                for cell in found.cells[:MAX_CELLS]
+            ],
+        }
 
 
 def _rule(place: Place) -> str:
@@ -103,5 +163,7 @@ def _rule(place: Place) -> str:
     least = f"{LEAST_BITS:g} bit of entropy, as a fair coin has"
     if place.bits >= LEAST_BITS:
         return f"the first of the text where the target's law has at least {least}: {place.bits:.1f} bits"
-    return (f"none of the first {place.looked} has {least} (at most {MOST_PLACES} are looked at), so the one with most: "
-            f"{place.bits:.2g} bits")
+    return (
+        f"none of the first {place.looked} has {least} (at most {MOST_PLACES} are looked at), so the one with most: "
+        f"{place.bits:.2g} bits"
+    )

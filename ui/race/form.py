@@ -57,14 +57,25 @@ class RaceControls:
     @property
     def form(self) -> set[Any]:
         """The components whose values make an order."""
-        return {self.prompt, self.chat, self.check, *(getattr(self, name) for name in POLICY),
-                *(part for lane in self.lanes for part in (lane.kind, lane.verifier, lane.numbers))}
+        return {
+            self.prompt,
+            self.chat,
+            self.check,
+            *(getattr(self, name) for name in POLICY),
+            *(part for lane in self.lanes for part in (lane.kind, lane.verifier, lane.numbers)),
+        }
 
     def values(self, data: Mapping[Any, Any]) -> dict[str, Any]:
         """What the form holds, as RaceOrder takes it."""
-        return {"prompt": data[self.prompt], "chat": data[self.chat], "check": data[self.check],
-                **{name: data[getattr(self, name)] for name in POLICY},
-                "lanes": [(data[lane.kind], data[lane.numbers], data[lane.verifier]) for lane in self.lanes]}
+        return {
+            "prompt": data[self.prompt],
+            "chat": data[self.chat],
+            "check": data[self.check],
+            **{name: data[getattr(self, name)] for name in POLICY},
+            "lanes": [
+                (data[lane.kind], data[lane.numbers], data[lane.verifier]) for lane in self.lanes
+            ],
+        }
 
     @property
     def buttons(self) -> list[Any]:
@@ -73,7 +84,10 @@ class RaceControls:
 
     def resting(self, rests: bool = True) -> dict[Any, Any]:
         """Updates for when a race is over; with False, for when it begins: the file on offer is of an earlier one by then."""
-        return {button: gr.update(interactive=(button is not self.stop) == rests) for button in self.buttons}
+        return {
+            button: gr.update(interactive=(button is not self.stop) == rests)
+            for button in self.buttons
+        }
 
 
 def race_controls(limits: Limits) -> RaceControls:
@@ -83,7 +97,9 @@ def race_controls(limits: Limits) -> RaceControls:
     parts["chat"] = chat_box("rc")
     with gr.Row(elem_classes="pg-go"):
         parts["run"] = gr.Button(RUN, variant="primary", elem_id="rc-run", scale=3, min_width=60)
-        parts["stop"] = gr.Button("Stop", elem_id="rc-stop", scale=1, min_width=50, interactive=False)
+        parts["stop"] = gr.Button(
+            "Stop", elem_id="rc-stop", scale=1, min_width=50, interactive=False
+        )
     parts["lanes"] = tuple(_lane(place) for place in range(1, MOST_LANES + 1))
     _policy(parts, limits)
     return RaceControls(**parts, **files("rc", "race"))
@@ -95,13 +111,34 @@ def _lane(place: int) -> LaneControls:
     choices = [*((shape.name, kind) for kind, shape in SHAPES.items()), ("no lane", NO_LANE)]
     with gr.Group(elem_classes="pg-group rc-lane"):
         with gr.Row():
-            menu = gr.Dropdown(choices, value=kind, label=f"Lane {place}", filterable=False, scale=3, min_width=60,
-                               elem_id=f"rc-kind-{place}")
-            verifiers = gr.Dropdown([(labels.VERIFIER[name], name) for name in VERIFIERS], value="sequoia",
-                                    label="Verifier", filterable=False, scale=2, min_width=60, elem_id=f"rc-verifier-{place}",
-                                    visible=verifier["visible"])
-        text = gr.Textbox(numbers.get("value", ""), label=numbers.get("label"), max_lines=1, min_width=60,
-                          elem_id=f"rc-numbers-{place}", elem_classes="rc-numbers", visible=numbers["visible"])
+            menu = gr.Dropdown(
+                choices,
+                value=kind,
+                label=f"Lane {place}",
+                filterable=False,
+                scale=3,
+                min_width=60,
+                elem_id=f"rc-kind-{place}",
+            )
+            verifiers = gr.Dropdown(
+                [(labels.VERIFIER[name], name) for name in VERIFIERS],
+                value="sequoia",
+                label="Verifier",
+                filterable=False,
+                scale=2,
+                min_width=60,
+                elem_id=f"rc-verifier-{place}",
+                visible=verifier["visible"],
+            )
+        text = gr.Textbox(
+            numbers.get("value", ""),
+            label=numbers.get("label"),
+            max_lines=1,
+            min_width=60,
+            elem_id=f"rc-numbers-{place}",
+            elem_classes="rc-numbers",
+            visible=numbers["visible"],
+        )
     return LaneControls(menu, verifiers, text)
 
 
@@ -110,12 +147,24 @@ def _policy(parts: dict[str, Any], limits: Limits) -> None:
     with gr.Group(elem_classes="pg-group"):
         with gr.Row():
             for name, (value, step, place) in {
-                "temperature": (TEMPERATURE, 0.1, "temperature"), "top_p": (1.0, 0.05, "top-p"),
-                "max_new_tokens": (min(_TOKENS, limits.tokens), 16, "tokens"), "seed": (0, 1, "seed"),
+                "temperature": (TEMPERATURE, 0.1, "temperature"),
+                "top_p": (1.0, 0.05, "top-p"),
+                "max_new_tokens": (min(_TOKENS, limits.tokens), 16, "tokens"),
+                "seed": (0, 1, "seed"),
             }.items():
-                parts[name] = gr.Number(label=labels.RACE[name], value=value, step=step, min_width=50, elem_id=f"rc-{place}")
-        parts["check"] = gr.Checkbox(label="Check the law afterwards (T > 0)", value=True, elem_id="rc-check",
-                                     container=False)
+                parts[name] = gr.Number(
+                    label=labels.RACE[name],
+                    value=value,
+                    step=step,
+                    min_width=50,
+                    elem_id=f"rc-{place}",
+                )
+        parts["check"] = gr.Checkbox(
+            label="Check the law afterwards (T > 0)",
+            value=True,
+            elem_id="rc-check",
+            container=False,
+        )
 
 
 def details_of(kind: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -124,4 +173,6 @@ def details_of(kind: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     verifier = gr.update(visible=shape is not None and kind != "plain")
     if shape is None or not shape.fields:
         return gr.update(visible=False), verifier
-    return gr.update(visible=True, label=", ".join(shape.fields), value=", ".join(map(str, shape.start))), verifier
+    return gr.update(
+        visible=True, label=", ".join(shape.fields), value=", ".join(map(str, shape.start))
+    ), verifier

@@ -36,9 +36,12 @@ class Kept:
     """A race that can be looked at: its moves in their order. Written by one thread, read by any."""
 
     def __init__(self, meta: Mapping[str, Any], lanes: Sequence[LaneLog]) -> None:
-        self.name, self.weight, self.meta = new_name(), 0, dict(meta)
+        self.name = new_name()
+        self.weight = 0
+        self.meta = dict(meta)
         self.results: tuple[Result | None, ...] | None = None
-        self._lanes, self._lock = tuple(lanes), threading.Lock()
+        self._lanes = tuple(lanes)
+        self._lock = threading.Lock()
         self._moves: list[Move] = []
         self._trees: dict[Tree, int] = {}
 
@@ -53,7 +56,15 @@ class Kept:
 
     def whole(self, notice: str | None = None) -> str:
         """All of it as one message."""
-        return text({**self._from(0), "done": True, "stopped": self._stopped, "error": None, "notice": notice})
+        return text(
+            {
+                **self._from(0),
+                "done": True,
+                "stopped": self._stopped,
+                "error": None,
+                "notice": notice,
+            }
+        )
 
     def since(self, first: int) -> str:
         """Its moves from `first` on, with all trees: the answer to a reader that has missed some."""
@@ -67,17 +78,31 @@ class Kept:
 
     def _from(self, first: int) -> dict[str, Any]:
         with self._lock:
-            return {"v": VERSION, "race": self.name, "from": first, "meta": self.meta, "lanes": self.lanes,
-                    "trees": [tree.parents for tree in self._trees], "moves": self._moves[first:],
-                    **({"results": self.results} if self.results else {})}
+            return {
+                "v": VERSION,
+                "race": self.name,
+                "from": first,
+                "meta": self.meta,
+                "lanes": self.lanes,
+                "trees": [tree.parents for tree in self._trees],
+                "moves": self._moves[first:],
+                **({"results": self.results} if self.results else {}),
+            }
 
     def _keep(self, lane: int, trace: StepTrace, words: Sequence[str]) -> None:
         number = self._trees.setdefault(trace.tree, len(self._trees))
         self.weight += len(trace.tree)
-        self._moves.append({"lane": lane, "tree": number, "text": list(words),
-                            "drafted": min(len(trace.verdict.path) - 1, len(trace.emitted)), "path": trace.verdict.path,
-                            "seconds": {phase: round(seconds, 7) for phase, seconds in trace.seconds.items()},
-                            "finish": trace.finish})
+        self._moves.append(
+            {
+                "lane": lane,
+                "tree": number,
+                "text": list(words),
+                "drafted": min(len(trace.verdict.path) - 1, len(trace.emitted)),
+                "path": trace.verdict.path,
+                "seconds": {phase: round(seconds, 7) for phase, seconds in trace.seconds.items()},
+                "finish": trace.finish,
+            }
+        )
 
 
 class Opened(Kept):
@@ -87,8 +112,17 @@ class Opened(Kept):
         if not any(lane.run.steps for lane in log.lanes):
             raise BadTrace("the race file holds no steps, so there is nothing to play")
         meta = recorded(log.meta)
-        super().__init__(meta, [replace(lane, how=relabelled(lane.how), run=replace(lane.run, meta=recorded(lane.run.meta)))
-                                for lane in log.lanes])
+        super().__init__(
+            meta,
+            [
+                replace(
+                    lane,
+                    how=relabelled(lane.how),
+                    run=replace(lane.run, meta=recorded(lane.run.meta)),
+                )
+                for lane in log.lanes
+            ],
+        )
         self.results = relabelled(log.results)
         for lane, step in log.moves():
             run = log.lanes[lane].run
@@ -98,42 +132,70 @@ class Opened(Kept):
 class Recording(Kept):
     """A race while it is made. `recorders`: one a lane."""
 
-    def __init__(self, meta: Mapping[str, Any], lanes: Sequence[LaneLog], recorders: Sequence[Recorder]) -> None:
+    def __init__(
+        self, meta: Mapping[str, Any], lanes: Sequence[LaneLog], recorders: Sequence[Recorder]
+    ) -> None:
         super().__init__(meta, lanes)
         self._recorders = tuple(recorders)
 
     def add(self, made: Iterable[tuple[int, StepTrace]]) -> Added:
         """Keep what was `made`, (lane, step) each."""
         with self._lock:
-            first, trees = len(self._moves), len(self._trees)
+            first = len(self._moves)
+            trees = len(self._trees)
             for lane, trace in made:
                 self._keep(lane, trace, self._recorders[lane].add(trace)["step"]["text"])
-            return Added(first, self._moves[first:], [tree.parents for tree in [*self._trees][trees:]])
+            return Added(
+                first, self._moves[first:], [tree.parents for tree in [*self._trees][trees:]]
+            )
 
     def log(self) -> RaceLog:
         with self._lock:
             runs = [recorder.run() for recorder in self._recorders]
-            lanes = tuple(replace(lane, run=self._beside_plain(lane, run, runs)) for lane, run in
-                          zip(self._lanes, runs, strict=True))
+            lanes = tuple(
+                replace(lane, run=self._beside_plain(lane, run, runs))
+                for lane, run in zip(self._lanes, runs, strict=True)
+            )
             return RaceLog(self.meta, lanes, self.results)
 
     def _beside_plain(self, lane: LaneLog, run: Run, runs: Sequence[Run]) -> Run:
         """`run` with what the live view shows of the plain lane beside it."""
-        plain = next((runs[i] for i, one in enumerate(self._lanes) if one.plain and runs[i].steps), None)
+        plain = next(
+            (runs[i] for i, one in enumerate(self._lanes) if one.plain and runs[i].steps), None
+        )
         if lane.plain or plain is None:
             return run
         beside = beside_plain([*map(step_of, run.steps)], [*map(step_of, plain.steps)])
         return replace(run, meta={**run.meta, **beside, "plain_lane": True})
 
 
-def batch(race: Kept, added: Added, *, first: bool, done: bool, stopped: bool = False, error: str | None = None,
-          notice: str | None = None, results: Sequence[Result | None] | None = None) -> str:
+def batch(
+    race: Kept,
+    added: Added,
+    *,
+    first: bool,
+    done: bool,
+    stopped: bool = False,
+    error: str | None = None,
+    notice: str | None = None,
+    results: Sequence[Result | None] | None = None,
+) -> str:
     """One message with what was `added`; the `first` one says what races."""
-    return text({"v": VERSION, "race": race.name, "from": added.first,
-                 **({"meta": race.meta, "lanes": race.lanes} if first else {}),
-                 **({"trees": added.trees} if added.trees else {}), "moves": added.moves, "done": done,
-                 **({"stopped": stopped} if done else {}), "error": error, "notice": notice,
-                 **({"results": results} if results else {})})
+    return text(
+        {
+            "v": VERSION,
+            "race": race.name,
+            "from": added.first,
+            **({"meta": race.meta, "lanes": race.lanes} if first else {}),
+            **({"trees": added.trees} if added.trees else {}),
+            "moves": added.moves,
+            "done": done,
+            **({"stopped": stopped} if done else {}),
+            "error": error,
+            "notice": notice,
+            **({"results": results} if results else {}),
+        }
+    )
 
 
 def aside(*, error: str | None = None, notice: str | None = None) -> str:

@@ -11,7 +11,17 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from sequoia import DecodeStats, Lane, Pair, Policy, SequoiaError, Tree, acceptance_of, machine, plain
+from sequoia import (
+    DecodeStats,
+    Lane,
+    Pair,
+    Policy,
+    SequoiaError,
+    Tree,
+    acceptance_of,
+    machine,
+    plain,
+)
 from sequoia.diagnosis.speedup_interval import Step, spread
 from sequoia.diagnosis.what_to_try import diagnose, typical_tree
 from sequoia.diagnosis.where_time_went import waterfall
@@ -23,7 +33,8 @@ class Tally:
     """What a lane did: its totals, its tokens and the sizes of its trees."""
 
     def __init__(self) -> None:
-        self.stats, self.tokens = DecodeStats(), list[int]()
+        self.stats = DecodeStats()
+        self.tokens = list[int]()
         self.sizes: list[tuple[int, int]] = []  # (nodes, levels) of each step
         self.steps: list[Step] = []  # tokens and seconds of each
 
@@ -51,17 +62,27 @@ class Case:
     def timed(self, most: int) -> list[dict[str, Any] | None]:
         """A result a lane with its waterfall and doctor against the plain lane, which has none. most: nodes a remedy may have."""
         base = self.base
-        return [None if lane.is_plain else self._timed(lane, tally, None if base is None else self.tallies[base], most)
-                for lane, tally in zip(self.lanes, self.tallies, strict=True)]
+        return [
+            None
+            if lane.is_plain
+            else self._timed(lane, tally, None if base is None else self.tallies[base], most)
+            for lane, tally in zip(self.lanes, self.tallies, strict=True)
+        ]
 
     def _timed(self, lane: Lane, tally: Tally, base: Tally | None, most: int) -> dict[str, Any]:
         result: dict[str, Any] = {"waterfall": None, "doctor": None, "lossless": None}
         if base is None:
             return result
-        with suppress(SequoiaError):  # a lane without a step, or a clock that stood still, has no losses
+        with suppress(
+            SequoiaError
+        ):  # a lane without a step, or a clock that stood still, has no losses
             bars = waterfall(tally.stats, base.stats).bars
-            result["waterfall"] = {"bars": [{"name": bar.name, "value": bar.value, "loss": bar.loss, "words": bar.sentence}
-                                            for bar in bars]}
+            result["waterfall"] = {
+                "bars": [
+                    {"name": bar.name, "value": bar.value, "loss": bar.loss, "words": bar.sentence}
+                    for bar in bars
+                ]
+            }
             result["doctor"] = self._doctor(lane, tally, base, most)
         return result
 
@@ -71,11 +92,31 @@ class Case:
         if not isinstance(tree, Tree):
             nodes, levels = (statistics.fmean(sizes) for sizes in zip(*tally.sizes, strict=True))
             tree = typical_tree(nodes, levels, acceptance)
-        found = diagnose(tally.stats, tree, base.stats, acceptance, machine(self.pair), (), spread(tally.steps, base.steps))
-        return {"speedup": found.speedup, "loss": found.largest_loss, "words": found.sentence,
-                "remedies": [{"words": one.words, "predicted": one.predicted, "label": one.label,
-                              "parents": list(one.tree.parents) if one.tree and len(one.tree) <= most else None}
-                             for one in found.remedies]}
+        found = diagnose(
+            tally.stats,
+            tree,
+            base.stats,
+            acceptance,
+            machine(self.pair),
+            (),
+            spread(tally.steps, base.steps),
+        )
+        return {
+            "speedup": found.speedup,
+            "loss": found.largest_loss,
+            "words": found.sentence,
+            "remedies": [
+                {
+                    "words": one.words,
+                    "predicted": one.predicted,
+                    "label": one.label,
+                    "parents": list(one.tree.parents)
+                    if one.tree and len(one.tree) <= most
+                    else None,
+                }
+                for one in found.remedies
+            ],
+        }
 
     def texts(self, reference: Sequence[int] | None) -> Iterator[tuple[int, Result]]:
         """(lane, what its text says of lossless decoding) at temperature 0, against the plain tokens `reference`."""
@@ -93,7 +134,8 @@ class Case:
         if self.base is not None:
             yield self.tallies[self.base].tokens
             return
-        tokens, most = list[int](), max(len(tally.tokens) for tally in self.tallies)
+        tokens = list[int]()
+        most = max(len(tally.tokens) for tally in self.tallies)
         for step in plain(self.pair, self.prompt, self.policy):
             tokens += step.emitted
             yield tokens
@@ -101,5 +143,11 @@ class Case:
                 return
 
 
-def said(kind: str, words: str, at: int | None = None, p: float | None = None, count: Result | None = None) -> Result:
+def said(
+    kind: str,
+    words: str,
+    at: int | None = None,
+    p: float | None = None,
+    count: Result | None = None,
+) -> Result:
     return {"kind": kind, "words": words, "at": at, "p": p, "count": count}

@@ -16,7 +16,8 @@ from ui.serving.sessions import Limits
 from ui.shared.labels import RACE, VERIFIER
 from ui.shared.tree_menu import SHAPES, TEXTS, Wish
 
-NO_LANE, LEAST_LANES = "none", 2
+NO_LANE = "none"
+LEAST_LANES = 2
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,28 @@ class RaceOrder:
     def parse(cls, form: Mapping[str, Any], limits: Limits) -> RaceOrder:
         """The order in `form`: that of a run's names, and lanes: (kind, numbers as text, verifier) each. Raises a SequoiaError
         that names the value and the bound."""
-        fixed = {"tree": "plain", "first": None, "second": None, "verifier": "sequoia", "compare": False}
+        fixed = {
+            "tree": "plain",
+            "first": None,
+            "second": None,
+            "verifier": "sequoia",
+            "compare": False,
+        }
         run = Order.parse({**form, **fixed}, limits, RACE)
-        asked = [(place, lane) for place, lane in enumerate(form["lanes"], start=1) if lane[0] != NO_LANE]
+        asked = [
+            (place, lane) for place, lane in enumerate(form["lanes"], start=1) if lane[0] != NO_LANE
+        ]
         if not LEAST_LANES <= len(asked) <= MOST_LANES:
-            raise BadPolicy(f"a race of {len(asked)} lane{'s' * (len(asked) != 1)}; allowed are {LEAST_LANES} to {MOST_LANES}")
-        return cls(run.prompt, run.policy, _named([_lane(place, lane, limits) for place, lane in asked]), form["check"] is True,
-                   run.chat)
+            raise BadPolicy(
+                f"a race of {len(asked)} lane{'s' * (len(asked) != 1)}; allowed are {LEAST_LANES} to {MOST_LANES}"
+            )
+        return cls(
+            run.prompt,
+            run.policy,
+            _named([_lane(place, lane, limits) for place, lane in asked]),
+            form["check"] is True,
+            run.chat,
+        )
 
 
 def _lane(place: int, lane: tuple[Any, Any, Any], limits: Limits) -> tuple[Wish, str]:
@@ -64,21 +80,36 @@ def _lane(place: int, lane: tuple[Any, Any, Any], limits: Limits) -> tuple[Wish,
 def _numbers(kind: Any, text: Any) -> tuple[Any, ...]:
     """The numbers of a shape, typed as one text such as "64, 8"; shapes that read a text themselves get it whole."""
     if not isinstance(kind, str) or kind not in SHAPES:
-        raise BadTree(f"tree: {shown(kind)} is not the name of a shape; known are {', '.join(SHAPES)}")
+        raise BadTree(
+            f"tree: {shown(kind)} is not the name of a shape; known are {', '.join(SHAPES)}"
+        )
     fields = SHAPES[kind].fields
     if not fields or kind in TEXTS:
-        return (text,)[:len(fields)]
+        return (text,)[: len(fields)]
     parts = text.replace(",", " ").split() if isinstance(text, str) and len(text) <= 100 else []
-    if len(parts) != len(fields) or not all(part.isascii() and part.isdigit() and len(part) < 7 for part in parts):
+    if len(parts) != len(fields) or not all(
+        part.isascii() and part.isdigit() and len(part) < 7 for part in parts
+    ):
         wanted = "a whole number such as" if len(fields) == 1 else "whole numbers such as"
-        raise BadTree(f"{', '.join(fields)}: {shown(text) if text else 'nothing is typed'}; wanted: {wanted} "
-                      f"{', '.join(map(str, SHAPES[kind].start))}")
+        raise BadTree(
+            f"{', '.join(fields)}: {shown(text) if text else 'nothing is typed'}; wanted: {wanted} "
+            f"{', '.join(map(str, SHAPES[kind].start))}"
+        )
     return tuple(map(int, parts))
 
 
 def _named(lanes: Sequence[tuple[Wish, str]]) -> tuple[LaneWish, ...]:
     """The lanes with names that tell them apart."""
-    names = [SHAPES[wish.kind].name + f", {VERIFIER[verifier]}" * (verifier != "sequoia" and wish.kind != "plain")
-             for wish, verifier in lanes]
-    numbered = [f"{name} {names[:i + 1].count(name)}" if names.count(name) > 1 else name for i, name in enumerate(names)]
-    return tuple(LaneWish(name, wish, verifier) for name, (wish, verifier) in zip(numbered, lanes, strict=True))
+    names = [
+        SHAPES[wish.kind].name
+        + f", {VERIFIER[verifier]}" * (verifier != "sequoia" and wish.kind != "plain")
+        for wish, verifier in lanes
+    ]
+    numbered = [
+        f"{name} {names[: i + 1].count(name)}" if names.count(name) > 1 else name
+        for i, name in enumerate(names)
+    ]
+    return tuple(
+        LaneWish(name, wish, verifier)
+        for name, (wish, verifier) in zip(numbered, lanes, strict=True)
+    )

@@ -64,11 +64,15 @@ class RaceRun(Worker):
 
     work = "race"
 
-    def __init__(self, order: RaceOrder, room: EngineRoom, limits: Limits, shelf: Shelf[Kept]) -> None:
+    def __init__(
+        self, order: RaceOrder, room: EngineRoom, limits: Limits, shelf: Shelf[Kept]
+    ) -> None:
         super().__init__(room, limits)
-        self.order, self.error = order, None
+        self.order = order
+        self.error = None
         self.recording: Recording | None = None
-        self._shelf, self._notice = shelf, None
+        self._shelf = shelf
+        self._notice = None
         self._over: Over | None = None
         self._told = False  # whether the page knows what races
         self._left = False
@@ -108,16 +112,27 @@ class RaceRun(Worker):
             elif isinstance(event, Judged):
                 results = event.results
             elif isinstance(event, Ended):
-                self._notice, self.error = event.notice, event.error
+                self._notice = event.notice
+                self.error = event.error
         if self.recording is None:
             return messages.aside(error=self.error, notice=self._notice)
-        added = self.recording.add((event.lane, event.trace) for event in events if isinstance(event, Moved))
+        added = self.recording.add(
+            (event.lane, event.trace) for event in events if isinstance(event, Moved)
+        )
         if results:
             self.recording.results = results
-        first, self._told = not self._told, True
-        return messages.batch(self.recording, added, first=first, done=self._over is not None or self.error is not None,
-                                   stopped=self._over is not None and self._over.stopped, error=self.error, notice=self._notice,
-                                   results=results)
+        first = not self._told
+        self._told = True
+        return messages.batch(
+            self.recording,
+            added,
+            first=first,
+            done=self._over is not None or self.error is not None,
+            stopped=self._over is not None and self._over.stopped,
+            error=self.error,
+            notice=self._notice,
+            results=results,
+        )
 
     def _record(self, began: Began) -> None:
         self._notice = None
@@ -133,21 +148,34 @@ class RaceRun(Worker):
             self._end = time.monotonic() + self._limits.seconds
             tallies, late = self._move(race)
             self.mail.put(Over(bool(race.running)))
-            lanes, race = race.lanes, None  # the caches are free before anything is checked
+            # the caches are free before anything is checked
+            lanes = race.lanes
+            race = None
             if not self._left:
                 self._judge(Case(pair, self.order.prompt, self.order.policy, lanes, tallies))
-        return Ended("time" if late else "stopped" if self._halt.is_set() else "length", notice=late)
+        return Ended(
+            "time" if late else "stopped" if self._halt.is_set() else "length", notice=late
+        )
 
     def _begin(self, pair: Pair) -> Race:
         """The race, with every lane's tree; for some of them something is measured first."""
         order = self.order
-        found = [lane.wish.tree(pair, order.policy, lane.verifier, order.prompt) for lane in order.lanes]
-        lanes = [Lane(asked.name, tree, asked.verifier) for asked, (tree, _) in zip(order.lanes, found, strict=True)]
+        found = [
+            lane.wish.tree(pair, order.policy, lane.verifier, order.prompt) for lane in order.lanes
+        ]
+        lanes = [
+            Lane(asked.name, tree, asked.verifier)
+            for asked, (tree, _) in zip(order.lanes, found, strict=True)
+        ]
         race = Race(pair, order.prompt, order.policy, lanes)
-        metas = [meta_of(pair, Order(order.prompt, order.policy, asked.wish, asked.verifier), tree, how)
-                 for asked, (tree, how) in zip(order.lanes, found, strict=True)]
-        logs = tuple(_log_of(lane, ", ".join(filter(None, (how, asked.wish.rule))), meta)
-                     for lane, asked, (_, how), meta in zip(lanes, order.lanes, found, metas, strict=True))
+        metas = [
+            meta_of(pair, Order(order.prompt, order.policy, asked.wish, asked.verifier), tree, how)
+            for asked, (tree, how) in zip(order.lanes, found, strict=True)
+        ]
+        logs = tuple(
+            _log_of(lane, ", ".join(filter(None, (how, asked.wish.rule))), meta)
+            for lane, asked, (_, how), meta in zip(lanes, order.lanes, found, metas, strict=True)
+        )
         shared = {name: value for name, value in metas[0].items() if name not in _OF_A_LANE}
         self.mail.put(Began(pair, race.prompt, shared, logs))
         return race
@@ -176,9 +204,16 @@ class RaceRun(Worker):
         self.mail.put(Said("finding out where the time went"))
         results = case.timed(self._limits.nodes)
         self.mail.put(Judged(tuple(results)))
-        self.mail.put(Said("comparing the texts with plain decoding" if case.policy.temperature == 0 else None))
+        self.mail.put(
+            Said(
+                "comparing the texts with plain decoding" if case.policy.temperature == 0 else None
+            )
+        )
         for found in self._texts(case) if case.policy.temperature == 0 else self._laws(case):
-            results = [{**(result or {}), "lossless": found[i]} if i in found else result for i, result in enumerate(results)]
+            results = [
+                {**(result or {}), "lossless": found[i]} if i in found else result
+                for i, result in enumerate(results)
+            ]
             self.mail.put(Judged(tuple(results)))
 
     def _texts(self, case: Case) -> Iterator[Round]:
@@ -193,26 +228,37 @@ class RaceRun(Worker):
         """Running verdicts on the first tokens of all lanes."""
         if not self.order.check or self._halt.is_set() or self._late:
             late = ": the time of this race was up" * (self.order.check and self._late)
-            words = (f"At temperature {case.policy.temperature:g} two right texts differ by chance, and first tokens were not "
-                     f"held against the target's law{late}.")
+            words = (
+                f"At temperature {case.policy.temperature:g} two right texts differ by chance, and first tokens were not "
+                f"held against the target's law{late}."
+            )
             yield {i: said("none", words) for i, lane in enumerate(case.lanes) if not lane.is_plain}
             return
         self.mail.put(Said("choosing the place where first tokens are drawn"))
         seconds = min(distribution_check.SECONDS, self._end - time.monotonic())
         meter = Meter(case, lambda i: self._tree(case, i), seconds, self._halt.is_set)
-        self.mail.put(Said(f"drawing first tokens, {distribution_check.DRAWS} a lane, to hold them against the target's law; Stop ends it"))
+        self.mail.put(
+            Said(
+                f"drawing first tokens, {distribution_check.DRAWS} a lane, to hold them against the target's law; Stop ends it"
+            )
+        )
         yield from meter.rounds()
 
     def _tree(self, case: Case, i: int) -> Tree | Callable[[], Shaper]:
         """The tree of lane i; where trees change, what makes a Shaper for each draw: what one draw taught it must not reach the
         next."""
-        tree, lane = case.lanes[i].tree, self.order.lanes[i]
+        tree = case.lanes[i].tree
+        lane = self.order.lanes[i]
         if isinstance(tree, Tree):
             return tree
-        return lambda: cast(Shaper, lane.wish.tree(case.pair, case.policy, lane.verifier, case.prompt)[0])
+        return lambda: cast(
+            Shaper, lane.wish.tree(case.pair, case.policy, lane.verifier, case.prompt)[0]
+        )
 
 
 def _log_of(lane: Lane, how: str, meta: Mapping[str, Any]) -> LaneLog:
     """The lane before its first step."""
     fixed, most = (True, len(lane.tree)) if isinstance(lane.tree, Tree) else (False, lane.tree.most)
-    return LaneLog(lane.name, how, lane.verifier, lane.is_plain, most, not fixed, Run(meta, {}, (), ()))
+    return LaneLog(
+        lane.name, how, lane.verifier, lane.is_plain, most, not fixed, Run(meta, {}, (), ())
+    )

@@ -29,8 +29,18 @@ from ui.shared.tree_menu import entry_of
 from ui.shared.web_folder import WEB
 
 CANVAS = WEB / "race"
-SCRIPTS = ("folds.js", "store.js", "header.js", "scrubber.js", "lanetext.js", "lane.js", "charts.js", "law.js", "why.js",
-           "race.js")
+SCRIPTS = (
+    "folds.js",
+    "store.js",
+    "header.js",
+    "scrubber.js",
+    "lanetext.js",
+    "lane.js",
+    "charts.js",
+    "law.js",
+    "why.js",
+    "race.js",
+)
 RACES = ASSETS / "races"
 WELCOME = "welcome"
 Updates = dict[Any, Any]
@@ -58,7 +68,9 @@ class RaceTab:
     """The view's components and what happens when they are used. One object serves all visitors."""
 
     def __init__(self, room: EngineRoom, limits: Limits, live: LiveView) -> None:
-        self._room, self._limits, self._live = room, limits, live
+        self._room = room
+        self._limits = limits
+        self._live = live
         self.sessions: Sessions[RaceRun] = Sessions(limits)
         self.shelf: Shelf[Kept] = Shelf(limits.runs, limits.weight)
         self._welcome = welcome()
@@ -75,38 +87,73 @@ class RaceTab:
     def _board(self) -> gr.HTML:
         """What the browser draws. Its value is a message of race_messages.py."""
 
-        def get_moves(asked: Any) -> str:  # Gradio marks the function, which a method would not allow
+        def get_moves(
+            asked: Any,
+        ) -> str:  # Gradio marks the function, which a method would not allow
             return self.get_moves(asked)
 
         plotly = markup.literal(plotly_script.served())
-        return gr.HTML(html_template='<div class="sq-stage"></div>', apply_default_css=False, elem_id="rc-view",
-                       elem_classes="pg-view", server_functions=[get_moves],
-                       js_on_load="const asks = {apply: (data) => trigger('apply', data), open: (data) => trigger('open', data), "
-                                  "come: () => trigger('come')};"
-                                  "const ask = (name, data) => asks[name]?.(data);"
-                                  f"SequoiaPage.race(element, props, watch, ask, server, {plotly});")
+        return gr.HTML(
+            html_template='<div class="sq-stage"></div>',
+            apply_default_css=False,
+            elem_id="rc-view",
+            elem_classes="pg-view",
+            server_functions=[get_moves],
+            js_on_load="const asks = {apply: (data) => trigger('apply', data), open: (data) => trigger('open', data), "
+            "come: () => trigger('come')};"
+            "const ask = (name, data) => asks[name]?.(data);"
+            f"SequoiaPage.race(element, props, watch, ask, server, {plotly});",
+        )
 
     def wire(self, blocks: gr.Blocks) -> None:
         """Connect components and handlers. No endpoint is offered to programs; racing is model work."""
-        form, live = self.form, self._live
+        form = self.form
+        live = self._live
         quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-        engine = {**quiet, "concurrency_id": "engine", "concurrency_limit": self._limits.waiting, "trigger_mode": "once"}
+        engine = {
+            **quiet,
+            "concurrency_id": "engine",
+            "concurrency_limit": self._limits.waiting,
+            "trigger_mode": "once",
+        }
         starts = [form.run.click, form.prompt.submit]
         gr.on(starts, self.going, None, form.buttons, queue=False, **quiet)
-        gr.on(starts, self.run, form.form, self.board, **engine).then(  # every output costs milliseconds a message: it has one
-            self.rested, None, form.buttons, queue=False, **quiet)
+        gr.on(
+            starts, self.run, form.form, self.board, **engine
+        ).then(  # every output costs milliseconds a message: it has one
+            self.rested, None, form.buttons, queue=False, **quiet
+        )
         form.stop.click(self.stop, None, None, queue=False, **quiet)
         for lane in form.lanes:
-            on_choice(lane.kind, self.details, [live.form.tree, live.form.branching], lane.details, queue=False, **quiet)
+            on_choice(
+                lane.kind,
+                self.details,
+                [live.form.tree, live.form.branching],
+                lane.details,
+                queue=False,
+                **quiet,
+            )
         form.open.upload(self.open, form.open, [self.board, form.save], **quiet)
         form.example.click(self.example, None, [self.board, form.save], **quiet)
         kinds: list[Any] = [lane.kind for lane in form.lanes]
         details = [part for lane in form.lanes for part in lane.details]
         applied = self.board.apply(self.apply, {*kinds}, [self.board, *kinds, *details], **quiet)
-        applied.then(None, None, None, js="() => scrollTo(0, 0)", api_visibility="private")  # to the words that say what was done
-        lane = self.board.open(self.open_lane, None, [live.stage, live.form.save, *live.form.course], **quiet)
-        lane.success(None, None, None, js="() => (Sequoia.lab.leave(), scrollTo(0, 0))", api_visibility="private")
-        for comes in (blocks.load, self.board.come):  # the view asks where the page's own event came too early for it
+        # to the words that say what was done
+        applied.then(None, None, None, js="() => scrollTo(0, 0)", api_visibility="private")
+        lane = self.board.open(
+            self.open_lane, None, [live.stage, live.form.save, *live.form.course], **quiet
+        )
+        lane.success(
+            None,
+            None,
+            None,
+            js="() => (Sequoia.lab.leave(), scrollTo(0, 0))",
+            api_visibility="private",
+        )
+        for comes in (
+            blocks.load,
+            self.board.come,
+        ):  # the view asks where the page's own event came too early for it
             comes(self.load, None, [self.board, form.save], **quiet)
         blocks.unload(self.leave)
 
@@ -116,7 +163,12 @@ class RaceTab:
         """A race to its end, and then what is found out about it."""
         who = visitor(request)
         try:
-            race = RaceRun(RaceOrder.parse(self.form.values(data), self._limits), self._room, self._limits, self.shelf)
+            race = RaceRun(
+                RaceOrder.parse(self.form.values(data), self._limits),
+                self._room,
+                self._limits,
+                self.shelf,
+            )
             self.sessions.go(who, race)
         except SequoiaError as problem:
             warn(str(problem), "Not raced")
@@ -161,7 +213,9 @@ class RaceTab:
     def apply(self, data: Mapping[Any, Any], event: gr.EventData) -> Updates:
         """Put a remedy's tree into the form of its lane."""
         asked = event._data if isinstance(event._data, Mapping) else {}
-        slots = [lane for lane in self.form.lanes if data[lane.kind] != NO_LANE] or list(self.form.lanes)
+        slots = [lane for lane in self.form.lanes if data[lane.kind] != NO_LANE] or list(
+            self.form.lanes
+        )
         try:
             place = whole(asked.get("lane"), "lane", 0, len(slots) - 1, BadTree)
             tree = Tree.from_parents(asked.get("parents", ()))
@@ -169,10 +223,17 @@ class RaceTab:
         except SequoiaError as problem:
             warn(str(problem), "Not applied")
             return {self.board: aside(error=f"Not applied: {problem}")}
-        lane, (kind, fields, words) = slots[place], entry_of(tree)
+        lane = slots[place]
+        (kind, fields, words) = entry_of(tree)
         numbers, verifier = details_of(kind)
-        return {lane.kind: kind, lane.verifier: verifier, lane.numbers: {**numbers, "value": fields},
-                self.board: aside(notice=f"Lane {self.form.lanes.index(lane) + 1} is now {words}; press Run to race it.")}
+        return {
+            lane.kind: kind,
+            lane.verifier: verifier,
+            lane.numbers: {**numbers, "value": fields},
+            self.board: aside(
+                notice=f"Lane {self.form.lanes.index(lane) + 1} is now {words}; press Run to race it."
+            ),
+        }
 
     # -- recordings ------------------------------------------------------------------------------------------------------------
 
@@ -207,7 +268,10 @@ class RaceTab:
             lanes = kept.log().lanes if kept else ()
             if not lanes:
                 raise BadTrace("the race is no longer kept")
-            return self._live.show(_titled(lanes[whole(asked.get("lane"), "lane", 0, len(lanes) - 1, BadTrace)]), request)
+            return self._live.show(
+                _titled(lanes[whole(asked.get("lane"), "lane", 0, len(lanes) - 1, BadTrace)]),
+                request,
+            )
         except SequoiaError as problem:
             raise gr.Error(markup.toast(f"Not opened: {problem}"), print_exception=False) from None
 
@@ -220,7 +284,9 @@ class RaceTab:
         return kept.since(first)
 
     def _kept(self, name: Any) -> Kept | None:
-        return self._welcome if self._welcome and name == self._welcome.name else self.shelf.get(name)
+        return (
+            self._welcome if self._welcome and name == self._welcome.name else self.shelf.get(name)
+        )
 
     def _file(self, kept: Kept) -> dict[str, Any]:
         """The update of the button that saves the race."""

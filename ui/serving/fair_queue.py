@@ -25,7 +25,8 @@ class Line:
     """First come, first served; whoever stands first has the engine. At most `most` stand in line."""
 
     def __init__(self, most: int) -> None:
-        self._most, self._changed = most, threading.Condition()
+        self._most = most
+        self._changed = threading.Condition()
         self._standing: deque[object] = deque()
 
     def __len__(self) -> int:

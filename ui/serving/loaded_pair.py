@@ -8,7 +8,8 @@ from sequoia import Pair, SequoiaError
 from ui.serving.fair_queue import Left
 from ui.serving.model_host import EngineRoom
 
-_LOOK, _MOMENT = 0.2, 0.1  # seconds between looks; what the pair is handed out after it is settled
+_LOOK = 0.2  # seconds between looks
+_MOMENT = 0.1  # what the pair is handed out after it is settled
 
 
 def pair_now(room: EngineRoom) -> Pair | None:

@@ -56,7 +56,8 @@ class EngineRoom:
         self.leaving: list[Callable[[], None]] = []
         self.version = 0
         self._log = printer()
-        self._load, self._pair = load, None
+        self._load = load
+        self._pair = None
         self._settled = threading.Event()
         self.status = Status("loading", "loading the models")
 
@@ -122,7 +123,8 @@ class EngineRoom:
     @contextmanager
     def _engine(self, gone: Callable[[], bool], tell: Callable[[int], None]) -> Iterator[None]:
         with self.line.turn(gone, tell):
-            torch.set_num_threads(torch.get_num_threads())  # the count set for the process holds in this thread too
+            # the count set for the process holds in this thread too
+            torch.set_num_threads(torch.get_num_threads())
             yield
 
     def _beside_or_instead(self, load: Load) -> Pair:
@@ -139,8 +141,9 @@ class EngineRoom:
             try:
                 self._pair = self._prepared(self._load)
             except Exception as second:
-                raise NotLoaded(f"{problem}; and the former models, given up to make room, could not be loaded again: {second}"
-                                ) from problem
+                raise NotLoaded(
+                    f"{problem}; and the former models, given up to make room, could not be loaded again: {second}"
+                ) from problem
             self.version += 1
             raise
 
@@ -186,7 +189,9 @@ def words_for(pair: Pair) -> str:
     """The pair in one line."""
     sizes = " + ".join(_millions(model.hf.num_parameters()) for model in (pair.target, pair.draft))
     name = " + ".join(part.rsplit("/", 1)[-1] for part in pair.name.split(" + "))
-    return " · ".join(filter(None, (f"{name} pair", sizes, pair.target.device.type, pair.target.placement)))
+    return " · ".join(
+        filter(None, (f"{name} pair", sizes, pair.target.device.type, pair.target.placement))
+    )
 
 
 def named(pair: Pair, role: str) -> str:

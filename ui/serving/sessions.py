@@ -42,8 +42,19 @@ class Limits:
 
 
 LOCAL = Limits()
-PUBLIC = Limits(tokens=512, nodes=256, prompt_chars=8_000, seconds=60.0, waiting=12, sessions=64, held=2, runs=32,
-                weight=1_000_000, upload=8 * 1024 * 1024, models=False)
+PUBLIC = Limits(
+    tokens=512,
+    nodes=256,
+    prompt_chars=8_000,
+    seconds=60.0,
+    waiting=12,
+    sessions=64,
+    held=2,
+    runs=32,
+    weight=1_000_000,
+    upload=8 * 1024 * 1024,
+    models=False,
+)
 
 
 class Held(Protocol):
@@ -65,7 +76,8 @@ class Sessions(Generic[R]):
     """The run of each visitor, most recently used last. All methods are safe to call from any thread."""
 
     def __init__(self, limits: Limits) -> None:
-        self._limits, self._lock = limits, threading.Lock()
+        self._limits = limits
+        self._lock = threading.Lock()
         self._runs: OrderedDict[str, R] = OrderedDict()
 
     def get(self, who: str) -> R | None:
@@ -117,5 +129,5 @@ class Sessions(Generic[R]):
     def _free_caches(self) -> None:
         """Of the paused runs, only the newest few keep their caches."""
         paused = [run for run in self._runs.values() if run.holding and not run.busy]
-        for run in paused[:max(len(paused) - self._limits.held, 0)]:
+        for run in paused[: max(len(paused) - self._limits.held, 0)]:
             run.release()

@@ -38,7 +38,8 @@ class Task(ABC, Generic[N]):
 
     def __init__(self) -> None:
         self.mail: SimpleQueue[N] = SimpleQueue()
-        self._halt, self._busy = threading.Event(), False
+        self._halt = threading.Event()
+        self._busy = False
 
     @abstractmethod
     def do(self) -> N:

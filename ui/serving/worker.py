@@ -51,8 +51,11 @@ class Worker(ABC):
 
     def __init__(self, room: EngineRoom, limits: Limits) -> None:
         self.mail = SimpleQueue[Any]()
-        self._room, self._limits = room, limits
-        self._halt, self._busy, self._released = threading.Event(), False, False
+        self._room = room
+        self._limits = limits
+        self._halt = threading.Event()
+        self._busy = False
+        self._released = False
 
     @abstractmethod
     def _serve(self, steps: int | None) -> Ended:
@@ -106,7 +109,10 @@ class Worker(ABC):
     # -- in the thread ---------------------------------------------------------------------------------------------------------
 
     def _work(self, steps: int | None) -> None:
-        ended = Ended("broken", f"the {self.work} broke off by an unexpected error; the server's log has the details")
+        ended = Ended(
+            "broken",
+            f"the {self.work} broke off by an unexpected error; the server's log has the details",
+        )
         try:
             ended = self._serve(steps)
         except Left:
@@ -115,8 +121,11 @@ class Worker(ABC):
             ended = Ended("broken", str(problem))
         except Exception as problem:
             if is_out_of_memory(problem):
-                ended = Ended("broken", f"out of memory; ask for fewer tokens or a smaller tree. The next {self.work} is not "
-                                        "affected")
+                ended = Ended(
+                    "broken",
+                    f"out of memory; ask for fewer tokens or a smaller tree. The next {self.work} is not "
+                    "affected",
+                )
             else:
                 _log.exception("a %s failed", self.work)
         finally:
@@ -145,4 +154,6 @@ def overdue(work: str, limits: Limits) -> str:
 
 def is_out_of_memory(problem: Exception) -> bool:
     """True for each way in which Python and torch say that no memory is left; on a CPU torch has no class for it."""
-    return isinstance(problem, torch.OutOfMemoryError | MemoryError) or "can't allocate memory" in str(problem)
+    return isinstance(
+        problem, torch.OutOfMemoryError | MemoryError
+    ) or "can't allocate memory" in str(problem)

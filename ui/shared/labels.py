@@ -6,7 +6,12 @@ from collections.abc import Mapping
 
 from sequoia import SequoiaError
 
-RUN = {"temperature": "Temperature", "top_p": "Top-p", "max_new_tokens": "Tokens at most", "seed": "Seed"}
+RUN = {
+    "temperature": "Temperature",
+    "top_p": "Top-p",
+    "max_new_tokens": "Tokens at most",
+    "seed": "Seed",
+}
 RACE = {**RUN, "temperature": "Temp.", "max_new_tokens": "Tokens"}  # a narrower form
 VERIFIER = {"sequoia": "Sequoia", "specinfer": "SpecInfer", "topk": "top-k match"}
 _NOTHING = "None is not "  # what is said of a field that holds nothing

@@ -13,21 +13,29 @@ from pathlib import Path
 from typing import Any
 
 MAX_MESSAGE = 400
-_UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}  # control, format (bidi), surrogates, unassigned, line separators
+# control, format (bidi), surrogates, unassigned, line separators
+_UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 def visible(text: str) -> str:
     """`text` with characters that hide or reorder others written as their number."""
-    return "".join(f"\\u{ord(c):04x}" if unicodedata.category(c) in _UNSEEN and c != "\n" else c for c in text)
+    return "".join(
+        f"\\u{ord(c):04x}" if unicodedata.category(c) in _UNSEEN and c != "\n" else c for c in text
+    )
 
 
 def toast(text: Any) -> str:
     """Markup for a pop-up message that shows exactly `text`, shortened. Braces and dollars are written so that no template
     language sees them."""
     text = str(text)
-    short = text if len(text) <= MAX_MESSAGE else text[:MAX_MESSAGE - 1] + "…"
+    short = text if len(text) <= MAX_MESSAGE else text[: MAX_MESSAGE - 1] + "…"
     escaped = html.escape(visible(short), quote=True).replace("\n", "<br>")
-    return escaped.replace("{", "&#123;").replace("}", "&#125;").replace("$", "&#36;").replace("`", "&#96;")
+    return (
+        escaped.replace("{", "&#123;")
+        .replace("}", "&#125;")
+        .replace("$", "&#36;")
+        .replace("`", "&#96;")
+    )
 
 
 def script(source: str) -> str:
@@ -43,9 +51,16 @@ def style(source: str) -> str:
 def head(folder: Path, scripts: Iterable[str]) -> str:
     """A view's part of the page's head: all style sheets of `folder`, and its scripts of those names in that order."""
     sheets = [style(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.css"))]
-    return "\n".join([*sheets, *(script((folder / name).read_text(encoding="utf-8")) for name in scripts)])
+    return "\n".join(
+        [*sheets, *(script((folder / name).read_text(encoding="utf-8")) for name in scripts)]
+    )
 
 
 def literal(value: Any) -> str:
     """`value` as a JavaScript literal that can stand anywhere in a script."""
-    return json.dumps(value).replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return (
+        json.dumps(value)
+        .replace("<", "\\u003c")
+        .replace("\u2028", "\\u2028")
+        .replace("\u2029", "\\u2029")
+    )

@@ -15,9 +15,12 @@ import gradio as gr
 from ui.shared import markup
 
 
-def on_choice(menu: gr.Dropdown, do: Callable[..., Any], inputs: Sequence[Any], outputs: Any, **options: Any) -> None:
+def on_choice(
+    menu: gr.Dropdown, do: Callable[..., Any], inputs: Sequence[Any], outputs: Any, **options: Any
+) -> None:
     """Call `do` with the option and the values of `inputs`, once, when another option of `menu` is chosen than it had. The menu
     needs an `elem_id`; `options` are those of gradio's events."""
+
     @functools.wraps(do)
     def chosen(option: Any, *rest: Any) -> Any:
         return gr.skip() if option is None else do(option, *rest)
@@ -25,5 +28,11 @@ def on_choice(menu: gr.Dropdown, do: Callable[..., Any], inputs: Sequence[Any], 
     name = markup.literal(menu.elem_id)
     found = f"SequoiaPage.chosen({name}, option)"
     given = f"(option, ...rest) => [{found}, ...rest]" if inputs else f"option => {found}"
-    menu.focus(None, menu, None, js=f"option => SequoiaPage.opened({name}, option)", api_visibility="private")
+    menu.focus(
+        None,
+        menu,
+        None,
+        js=f"option => SequoiaPage.opened({name}, option)",
+        api_visibility="private",
+    )
     menu.input(chosen, [menu, *inputs], outputs, js=given, **options)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from sequoia.assets_folder import ASSETS
 
-TEMPERATURE = 0.6  # that forms begin with; at 0 the bundled pair soon repeats itself, which flatters speculation
+# that forms begin with; at 0 the bundled pair soon repeats itself, which flatters speculation
+TEMPERATURE = 0.6
 FILE = ASSETS / "prompts.json"
 
 
@@ -22,4 +23,6 @@ class Preset:
 
 def presets() -> tuple[Preset, ...]:
     """All presets in the order of the file; the first is the one the page begins with."""
-    return tuple(Preset(**entry) for entry in json.loads(FILE.read_text(encoding="utf-8"))["prompts"])
+    return tuple(
+        Preset(**entry) for entry in json.loads(FILE.read_text(encoding="utf-8"))["prompts"]
+    )

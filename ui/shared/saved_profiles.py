@@ -20,7 +20,9 @@ from sequoia.validate_input import shown
 from ui.shared.markup import visible
 
 FOLDER = ASSETS / "hardware_profiles"
-MAX_KEPT, MAX_NAME, MAX_NOTE = 12, 60, 400
+MAX_KEPT = 12
+MAX_NAME = 60
+MAX_NOTE = 400
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,9 @@ class Entry:
 
     def file(self) -> str:
         """The profile as JSON, with its name and note; `read` and `HardwareProfile.from_json` take it."""
-        return json.dumps({**json.loads(self.profile.to_json()), "name": self.name, "note": self.note})
+        return json.dumps(
+            {**json.loads(self.profile.to_json()), "name": self.name, "note": self.note}
+        )
 
 
 def read(text: str, name: str) -> Entry:
@@ -42,9 +46,13 @@ def read(text: str, name: str) -> Entry:
     if profile.source == "measured":
         profile = replace(profile, source="recorded")
     data = json.loads(text)
-    given, note = data.get("name"), data.get("note", "")
-    return Entry(named(given if isinstance(given, str) and given.strip() else name), profile,
-                 visible(note)[:MAX_NOTE] if isinstance(note, str) else "")
+    given = data.get("name")
+    note = data.get("note", "")
+    return Entry(
+        named(given if isinstance(given, str) and given.strip() else name),
+        profile,
+        visible(note)[:MAX_NOTE] if isinstance(note, str) else "",
+    )
 
 
 def opened(path: Any) -> Entry:
@@ -73,7 +81,10 @@ def named(name: Any) -> str:
 @cache
 def shipped() -> Mapping[str, Entry]:
     """The profiles that come with the program, by file name."""
-    return {path.stem: read(path.read_text(encoding="utf-8"), path.stem) for path in sorted(FOLDER.glob("*.json"))}
+    return {
+        path.stem: read(path.read_text(encoding="utf-8"), path.stem)
+        for path in sorted(FOLDER.glob("*.json"))
+    }
 
 
 def kept(store: Any) -> dict[str, Entry]:
@@ -92,7 +103,9 @@ def keep(store: Any, entry: Entry) -> list[str]:
     """The browser's store with `entry` added, or put in the place of the one of its name. Raises BadProfile where it is full."""
     entries = kept(store)
     if entry.name not in entries and len(entries) >= MAX_KEPT:
-        raise BadProfile(f"{len(entries)} profiles are kept; at most {MAX_KEPT} can be, so remove one first")
+        raise BadProfile(
+            f"{len(entries)} profiles are kept; at most {MAX_KEPT} can be, so remove one first"
+        )
     return _stored([*(old for old in entries.values() if old.name != entry.name), entry])
 
 

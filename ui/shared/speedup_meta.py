@@ -20,5 +20,7 @@ def beside_plain(run: Sequence[Step], plain: Sequence[Step]) -> dict[str, Any]:
     seconds = sum(time for _, time in plain) / sum(tokens for tokens, _ in plain)
     meta = {"plain_seconds": seconds, "plain_label": "measured"}
     if found := spread(run, plain):
-        meta["plain_spread"] = [seconds * bound / found.speedup for bound in (found.least, found.most)]
+        meta["plain_spread"] = [
+            seconds * bound / found.speedup for bound in (found.least, found.most)
+        ]
     return meta

@@ -6,7 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sequoia import Acceptance, Dynamic, Pair, Policy, Replanned, Shaper, Tree, acceptance_of, best_tree, default_plan, machine
+from sequoia import (
+    Acceptance,
+    Dynamic,
+    Pair,
+    Policy,
+    Replanned,
+    Shaper,
+    Tree,
+    acceptance_of,
+    best_tree,
+    default_plan,
+    machine,
+)
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.errors import BadTree
 from sequoia.measuring.defaults import SLACK
@@ -34,9 +46,15 @@ class Shape:
 
 
 # What the messages of Tree begin with, and the label of the field that is meant.
-_LABELS = {"nodes of the chain": "Nodes", "sequences": "Sequences", "length of the sequences": "Tokens in each",
-           "children a node": "Children a node", "levels": "Levels", "branching": "Children, level by level",
-           "parents": "Parent of each node"}
+_LABELS = {
+    "nodes of the chain": "Nodes",
+    "sequences": "Sequences",
+    "length of the sequences": "Tokens in each",
+    "children a node": "Children a node",
+    "levels": "Levels",
+    "branching": "Children, level by level",
+    "parents": "Parent of each node",
+}
 
 
 def _whole(value: Any, label: str, least: int, most: int) -> None:
@@ -51,13 +69,17 @@ def _branching(text: Any) -> Tree:
         raise BadTree(f"branching: {shown(text)}; wanted are whole numbers such as 4, 2, 2")
     parts = text.replace(",", " ").split()
     if not parts or not all(part.isascii() and part.isdigit() and len(part) < 5 for part in parts):
-        raise BadTree(f"branching: {shown(text)}; wanted is a whole number a level, such as 4, 2, 2, each from 1 to {MAX_NODES}")
+        raise BadTree(
+            f"branching: {shown(text)}; wanted is a whole number a level, such as 4, 2, 2, each from 1 to {MAX_NODES}"
+        )
     return Tree.from_branching([int(part) for part in parts])
 
 
 def _listed(text: Any) -> Tree:
     if not isinstance(text, str) or len(text) > 8 * MAX_NODES:
-        raise BadTree(f"parents: {shown(text)}; wanted is the parent of each node, such as -1 0 0 1")
+        raise BadTree(
+            f"parents: {shown(text)}; wanted is the parent of each node, such as -1 0 0 1"
+        )
     parts = text.replace(",", " ").replace("−", "-").split()
     if not all(part.removeprefix("-").isdecimal() and part.isascii() for part in parts):
         raise BadTree(f"parents: {shown(text)}; wanted is a whole number a node, such as -1 0 0 1")
@@ -65,27 +87,89 @@ def _listed(text: Any) -> Tree:
 
 
 SHAPES = {
-    "planned": Shape("Sequoia", ", planned for this machine", "planned for this machine",
-                     about="Of the trees predicted within 1 % of the fastest here, the one with the most tokens a step; "
-                           "on a small machine often a mere chain."),
-    "best": Shape("Sequoia, sized", " as given", "best of its size", ("Nodes", "Levels at most"), (64, 8),
-                  about="The tree of that size with the most tokens a step, by dynamic programming."),
-    "chain": Shape("Chain", "", "chain", ("Nodes",), (6,), Tree.chain,
-                   about="One guess after the other: speculative decoding without a tree."),
-    "sequences": Shape("k sequences", "", "{} sequences of {}", ("Sequences", "Tokens in each"), (4, 5), Tree.sequences,
-                       about="Several chains beside each other, all from the root."),
-    "kary": Shape("k-ary", " tree", "{}-ary", ("Children a node", "Levels"), (2, 5), Tree.kary,
-                  about="As many children at every node, level after level."),
-    "branching": Shape("SpecInfer tree", ": children by level", "branching {}", ("Children, level by level",), ("4, 2, 2, 1",),
-                       _branching, about="So many children at every node of the first level, the second, and so on."),
-    "lab": Shape("Lab tree", ", or any other", "given node by node", ("Parent of each node",), ("-1 0 0 1",), _listed,
-                 about="Drawn in the lab, or typed: the number of each node’s parent, -1 for the root, which is node 0."),
-    "replanned": Shape("Replanned", " while decoding", "replanned while decoding", ("Nodes at most", "Levels at most"), (64, 12),
-                       about="Planned anew every few steps, from what was accepted in this run so far."),
-    "dynamic": Shape("Dynamic", ", grown with the draft", "dynamic, grown with the draft", ("Nodes at most", "Levels at most"),
-                     (64, 12), about="Grown anew in every step, where the draft itself is sure."),
-    "plain": Shape("Plain", " decoding, one node", "plain decoding", make=lambda: Tree.chain(1),
-                   about="One token a step and no draft: what all others are held against."),
+    "planned": Shape(
+        "Sequoia",
+        ", planned for this machine",
+        "planned for this machine",
+        about="Of the trees predicted within 1 % of the fastest here, the one with the most tokens a step; "
+        "on a small machine often a mere chain.",
+    ),
+    "best": Shape(
+        "Sequoia, sized",
+        " as given",
+        "best of its size",
+        ("Nodes", "Levels at most"),
+        (64, 8),
+        about="The tree of that size with the most tokens a step, by dynamic programming.",
+    ),
+    "chain": Shape(
+        "Chain",
+        "",
+        "chain",
+        ("Nodes",),
+        (6,),
+        Tree.chain,
+        about="One guess after the other: speculative decoding without a tree.",
+    ),
+    "sequences": Shape(
+        "k sequences",
+        "",
+        "{} sequences of {}",
+        ("Sequences", "Tokens in each"),
+        (4, 5),
+        Tree.sequences,
+        about="Several chains beside each other, all from the root.",
+    ),
+    "kary": Shape(
+        "k-ary",
+        " tree",
+        "{}-ary",
+        ("Children a node", "Levels"),
+        (2, 5),
+        Tree.kary,
+        about="As many children at every node, level after level.",
+    ),
+    "branching": Shape(
+        "SpecInfer tree",
+        ": children by level",
+        "branching {}",
+        ("Children, level by level",),
+        ("4, 2, 2, 1",),
+        _branching,
+        about="So many children at every node of the first level, the second, and so on.",
+    ),
+    "lab": Shape(
+        "Lab tree",
+        ", or any other",
+        "given node by node",
+        ("Parent of each node",),
+        ("-1 0 0 1",),
+        _listed,
+        about="Drawn in the lab, or typed: the number of each node’s parent, -1 for the root, which is node 0.",
+    ),
+    "replanned": Shape(
+        "Replanned",
+        " while decoding",
+        "replanned while decoding",
+        ("Nodes at most", "Levels at most"),
+        (64, 12),
+        about="Planned anew every few steps, from what was accepted in this run so far.",
+    ),
+    "dynamic": Shape(
+        "Dynamic",
+        ", grown with the draft",
+        "dynamic, grown with the draft",
+        ("Nodes at most", "Levels at most"),
+        (64, 12),
+        about="Grown anew in every step, where the draft itself is sure.",
+    ),
+    "plain": Shape(
+        "Plain",
+        " decoding, one node",
+        "plain decoding",
+        make=lambda: Tree.chain(1),
+        about="One token a step and no draft: what all others are held against.",
+    ),
 }
 
 
@@ -114,7 +198,7 @@ class Wish:
         if self.kind not in SHAPES:
             raise BadTree(f"unknown tree {shown(self.kind)}; known are {', '.join(SHAPES)}")
         shape = SHAPES[self.kind]
-        object.__setattr__(self, "numbers", tuple(self.numbers[:len(shape.fields)]))
+        object.__setattr__(self, "numbers", tuple(self.numbers[: len(shape.fields)]))
         if self.kind in ("best", "replanned", "dynamic"):
             nodes, levels = self.numbers
             _whole(nodes, shape.fields[0], 1, self.most)
@@ -128,7 +212,9 @@ class Wish:
         except BadTree as problem:
             raise worded(problem, _LABELS) from None
 
-    def tree(self, pair: Pair, policy: Policy, verifier: str, prompt: str) -> tuple[Tree | Shaper, str]:
+    def tree(
+        self, pair: Pair, policy: Policy, verifier: str, prompt: str
+    ) -> tuple[Tree | Shaper, str]:
         """The tree for continuing `prompt`, or what gives each step its own, and in words how it came about. For all but named
         shapes something may be measured first."""
         shape = SHAPES[self.kind]
@@ -138,7 +224,9 @@ class Wish:
             return tree, f"{self._words()}, from {source} acceptance"
         if self.kind in ("best", "replanned", "dynamic"):
             acceptance, source = acceptance_of(pair, policy, verifier, [prompt])
-            return self._fitted(pair, acceptance.smoothed(), policy), f"{self._words()}, from {source} acceptance"
+            return self._fitted(
+                pair, acceptance.smoothed(), policy
+            ), f"{self._words()}, from {source} acceptance"
         return shape.make(*self.numbers), self._words()  # pyright: ignore[reportOptionalCall]
 
     def _fitted(self, pair: Pair, acceptance: Acceptance, policy: Policy) -> Tree | Shaper:
@@ -152,7 +240,11 @@ class Wish:
     @property
     def rule(self) -> str:
         """Which of several trees it is, where its name does not say it."""
-        return f"most tokens a step within {SLACK * 100:g} % of the fastest" if self.kind == "planned" else ""
+        return (
+            f"most tokens a step within {SLACK * 100:g} % of the fastest"
+            if self.kind == "planned"
+            else ""
+        )
 
     def _words(self) -> str:
         return SHAPES[self.kind].how.format(*self.numbers)

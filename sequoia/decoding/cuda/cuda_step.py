@@ -25,14 +25,21 @@ from sequoia.models.tree_mask import Rows, all_rows
 from sequoia.this_machine.step_timer import Clock, Spans, finish
 
 _log = logging.getLogger(__name__)
-_DRAWS = {"sequoia": "successive", "specinfer": "repeated"}  # by verifier: how Seeded draws children on a device
+# by verifier: how Seeded draws children on a device
+_DRAWS = {"sequoia": "successive", "specinfer": "repeated"}
 
-Round = tuple[Drafted, Verdict, tuple[float | None, ...]]  # and what p gave each node's token, None where p was not asked
+# and what p gave each node's token, None where p was not asked
+Round = tuple[Drafted, Verdict, tuple[float | None, ...]]
 
 
 def fits(target: torch.device, draft: torch.device, verifier: str) -> bool:
     """Whether steps can stay on the device: both models on one graphics card, Triton there, and a verifier that walks."""
-    return target.type == "cuda" and target == draft and verifier in _DRAWS and importlib.util.find_spec("triton") is not None
+    return (
+        target.type == "cuda"
+        and target == draft
+        and verifier in _DRAWS
+        and importlib.util.find_spec("triton") is not None
+    )
 
 
 @cache
@@ -42,15 +49,21 @@ def kernel_runs(device: torch.device, vocab: int, verifier: str) -> bool:
     from sequoia.decoding.cuda.verify_kernel import TRIAL, launch
 
     try:
-        none, p = torch.zeros(1, dtype=torch.long, device=device), torch.full((1, vocab), 1 / vocab, dtype=torch.float64,
-                                                                              device=device)
+        none = torch.zeros(1, dtype=torch.long, device=device)
+        p = torch.full((1, vocab), 1 / vocab, dtype=torch.float64, device=device)
         trials = torch.empty(0, TRIAL, dtype=torch.float64, device=device)
         launch(p, p[:0].float(), none, none, none, none, p[0, :1], trials, _replacing(verifier))
         finish(device)
-    except Exception as problem:  # no compiler, no headers, a card too old: whatever it is, there is another way
+    except (
+        Exception
+    ) as problem:  # no compiler, no headers, a card too old: whatever it is, there is another way
         if isinstance(problem, torch.OutOfMemoryError):
             raise  # says nothing of the kernel
-        _log.warning("the walk cannot run on %s, and the host does it: %s", device, " ".join(str(problem).split())[:200])
+        _log.warning(
+            "the walk cannot run on %s, and the host does it: %s",
+            device,
+            " ".join(str(problem).split())[:200],
+        )
         return False
     return True
 
@@ -68,8 +81,12 @@ def law_bytes(nodes: int, vocab: int) -> int:
 class DeviceRound:
     """The steps of one run. Call it with a step's tree."""
 
-    def __init__(self, target: Context, drafter: Drafter, policy: Policy, verifier: str, chance: Seeded) -> None:
-        self._target, self._drafter, self._chance = target, drafter, chance
+    def __init__(
+        self, target: Context, drafter: Drafter, policy: Policy, verifier: str, chance: Seeded
+    ) -> None:
+        self._target = target
+        self._drafter = drafter
+        self._chance = chance
         self._warp = target_warp(policy)
         self._draw = getattr(chance, _DRAWS[verifier])
         self._replacing = _replacing(verifier)
@@ -91,9 +108,13 @@ class DeviceRound:
             logits = self._target.forward(tokens, self._rows(tree))
         return self._walk(layout, drafted, tokens, q, self._warp(logits))
 
-    def _fill(self, layout: _Layout, drafted: Drafted, passes: Spans) -> tuple[torch.Tensor, torch.Tensor]:
+    def _fill(
+        self, layout: _Layout, drafted: Drafted, passes: Spans
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """Tokens (nodes,) of the tree, and the laws (inner nodes, vocab) their children were drawn from. passes: the draft's."""
-        tokens = torch.full((len(layout.tree),), drafted.tokens[0], device=self._target.model.device)
+        tokens = torch.full(
+            (len(layout.tree),), drafted.tokens[0], device=self._target.model.device
+        )
         if len(layout.tree) == 1:
             return tokens, torch.empty(0, self._target.model.vocab, device=tokens.device)
         laid_out = self._drafter.laid_out(layout.tree)
@@ -104,7 +125,7 @@ class DeviceRound:
                 logits = self._logits(level, tokens, laid_out.rows)
             laws.append(self._drafter.warp(logits))
             drawn = self._draw(laws[-1], level.most)  # (nodes, most)
-            tokens[level.begin:level.end] = drawn[level.parent, level.rank]
+            tokens[level.begin : level.end] = drawn[level.parent, level.rank]
         drafted.has_read = True
         return tokens, torch.cat(laws)
 
@@ -115,12 +136,22 @@ class DeviceRound:
             return context.extend(self._drafter.unread)[None]
         return context.forward(tokens[level.nodes], rows)
 
-    def _walk(self, layout: _Layout, drafted: Drafted, tokens: torch.Tensor, q: torch.Tensor, p: torch.Tensor) -> Round:
-        from sequoia.decoding.cuda.verify_kernel import TRIAL, launch  # Triton is there on CUDA only
+    def _walk(
+        self,
+        layout: _Layout,
+        drafted: Drafted,
+        tokens: torch.Tensor,
+        q: torch.Tensor,
+        p: torch.Tensor,
+    ) -> Round:
+        # Triton is there on CUDA only
+        from sequoia.decoding.cuda.verify_kernel import TRIAL, launch
 
         noise = self._chance.noise((layout.trials + 1,), p.device)
         trials = torch.zeros(layout.trials, TRIAL, dtype=torch.float64, device=p.device)
-        end = launch(p, q, layout.row, tokens, layout.first, layout.count, noise, trials, self._replacing)
+        end = launch(
+            p, q, layout.row, tokens, layout.first, layout.count, noise, trials, self._replacing
+        )
         below = tokens[1:]
         weights = q[layout.row[layout.parent], below].double(), p[layout.parent, below]
         unfit = torch.stack([law.sum(-1).isnan().any() for law in (q, p)])
@@ -130,17 +161,23 @@ class DeviceRound:
     @staticmethod
     def _heard(layout: _Layout, drafted: Drafted, told: Sequence[float]) -> Round:
         """The step as the host knows it, from the figures in the order in which `_walk` put them."""
-        n, (done, last, bonus, bad_draft, bad_target) = len(layout.tree), map(int, told[:5])
+        n = len(layout.tree)
+        (done, last, bonus, bad_draft, bad_target) = map(int, told[:5])
         if bad_draft or bad_target:
             raise overflowed("draft" if bad_draft else "target")
         figures = iter(told[5:])
         drafted.tokens = [int(next(figures)) for _ in range(n)]
         drafted.probs = [next(figures) for _ in range(n - 1)]
         asked = [None, *(next(figures) for _ in range(n - 1))]
-        trials = tuple(_trial([next(figures) for _ in range(6)], drafted.tokens) for _ in range(done))
+        trials = tuple(
+            _trial([next(figures) for _ in range(6)], drafted.tokens) for _ in range(done)
+        )
         path = layout.tree.path(last)
         visited = {*path}
-        known = tuple(weight if layout.tree.parents[node] in visited else None for node, weight in enumerate(asked))
+        known = tuple(
+            weight if layout.tree.parents[node] in visited else None
+            for node, weight in enumerate(asked)
+        )
         return drafted, Verdict(path, bonus, trials), known
 
 
@@ -154,11 +191,15 @@ class _Level:
 
     def __init__(self, tree: Tree, nodes: Sequence[int], device: torch.device) -> None:
         children = [child for node in nodes for child in tree.children[node]]
-        self.begin, self.end = children[0], children[-1] + 1  # breadth first: all children of a level in a row
+        # breadth first: all children of a level in a row
+        self.begin = children[0]
+        self.end = children[-1] + 1
         self.most = max(len(tree.children[node]) for node in nodes)
         place = {node: row for row, node in enumerate(nodes)}
         self.nodes = torch.tensor(nodes, device=device)
-        self.parent = torch.tensor([place[tree.parents[child]] for child in children], device=device)
+        self.parent = torch.tensor(
+            [place[tree.parents[child]] for child in children], device=device
+        )
         self.rank = torch.tensor([tree.ranks[child] for child in children], device=device)
 
 
@@ -169,9 +210,13 @@ class _Layout:
         self.tree = tree
         self.levels = [_Level(tree, nodes, device) for nodes in tree.inner]
         self.trials = _most_trials(tree)
-        place = {node: row for row, node in enumerate(node for level in tree.inner for node in level)}
+        place = {
+            node: row for row, node in enumerate(node for level in tree.inner for node in level)
+        }
         self.row = torch.tensor([place.get(node, 0) for node in range(len(tree))], device=device)
-        self.first = torch.tensor([children[0] if children else 0 for children in tree.children], device=device)
+        self.first = torch.tensor(
+            [children[0] if children else 0 for children in tree.children], device=device
+        )
         self.count = torch.tensor([len(children) for children in tree.children], device=device)
         self.parent = torch.tensor(tree.parents[1:], dtype=torch.long, device=device)
 

@@ -17,12 +17,23 @@ import triton.language as tl
 from sequoia.this_machine.step_timer import current
 
 _BLOCK = 4096  # tokens of the vocabulary that are looked at together
-_WARP = 256  # of them a warp; fewer would be looked at by several warps alike, of which one may be ahead of the others
+# of them a warp; fewer would be looked at by several warps alike, of which one may
+# be ahead of the others
+_WARP = 256
 TRIAL = 6  # figures a trial leaves behind: node, p, q, u, accepted, mass
 
 
-def launch(p: torch.Tensor, q: torch.Tensor, row: torch.Tensor, tokens: torch.Tensor, first: torch.Tensor, count: torch.Tensor,
-           noise: torch.Tensor, trials: torch.Tensor, replacing: bool) -> torch.Tensor:
+def launch(
+    p: torch.Tensor,
+    q: torch.Tensor,
+    row: torch.Tensor,
+    tokens: torch.Tensor,
+    first: torch.Tensor,
+    count: torch.Tensor,
+    noise: torch.Tensor,
+    trials: torch.Tensor,
+    replacing: bool,
+) -> torch.Tensor:
     """Walk a tree. p: (nodes, vocab) float64 laws; q: (inner nodes, vocab) float32 laws; row: (nodes,) each node's row of q;
     tokens, first, count: (nodes,) drafted token, first child and number of children of each node; noise: (trials + 1,) float64
     in [0, 1), the last for the bonus; trials: (most trials, 6) float64, filled in. replacing: children were drawn independently.
@@ -34,8 +45,24 @@ def launch(p: torch.Tensor, q: torch.Tensor, row: torch.Tensor, tokens: torch.Te
     end = torch.empty(3, dtype=torch.float64, device=p.device)
     block = min(_BLOCK, triton.next_power_of_2(vocab))
     with current(p.device):
-        _walk[(1,)](p, q, row, tokens, first, count, noise, trials, work, work[1], end, vocab, len(noise) - 1, replacing,
-                    block=block, num_warps=warps(block))
+        _walk[(1,)](
+            p,
+            q,
+            row,
+            tokens,
+            first,
+            count,
+            noise,
+            trials,
+            work,
+            work[1],
+            end,
+            vocab,
+            len(noise) - 1,
+            replacing,
+            block=block,
+            num_warps=warps(block),
+        )
     return end
 
 
@@ -45,23 +72,42 @@ def warps(block: int) -> int:
 
 
 @triton.jit(do_not_specialize=["most"])  # it differs from tree to tree
-def _walk(p, q, row, tokens, first, count, noise, trials, residual, draft,
-          end, vocab, most, replacing: tl.constexpr, block: tl.constexpr):
+def _walk(
+    p,
+    q,
+    row,
+    tokens,
+    first,
+    count,
+    noise,
+    trials,
+    residual,
+    draft,
+    end,
+    vocab,
+    most,
+    replacing: tl.constexpr,
+    block: tl.constexpr,
+):
     node = tl.load(first) * 0
     done = node
     _copy(p, residual, node, vocab, block)
     going = tl.load(count + node) > 0
     while going:
         _copy(q, draft, tl.load(row + node), vocab, block)
-        left = _sum(draft, vocab, block)  # of D before it was scaled: 0 where q has nothing more to draw
+        # of D before it was scaled: 0 where q has nothing more to draw
+        left = _sum(draft, vocab, block)
         _scale(draft, left, vocab, block)
-        child, last = tl.load(first + node), tl.load(first + node) + tl.load(count + node)
+        child = tl.load(first + node)
+        last = tl.load(first + node) + tl.load(count + node)
         accepted = child < 0
         while (child < last) & (accepted == 0):
             token = tl.load(tokens + child)
             if left == 0:
                 _fill(draft, tokens, tl.load(first + node), child, vocab, block)
-            r, d, u = tl.load(residual + token), tl.load(draft + token), tl.load(noise + done)
+            r = tl.load(residual + token)
+            d = tl.load(draft + token)
+            u = tl.load(noise + done)
             accepted = u * d < r
             mass = r * 0 - 1
             if accepted == 0:
@@ -92,7 +138,11 @@ def _copy(laws, into, node, vocab, block: tl.constexpr):
     start = laws + node.to(tl.int64) * vocab
     for at in range(0, vocab, block):
         place = at + tl.arange(0, block)
-        tl.store(into + place, tl.load(start + place, mask=place < vocab).to(tl.float64), mask=place < vocab)
+        tl.store(
+            into + place,
+            tl.load(start + place, mask=place < vocab).to(tl.float64),
+            mask=place < vocab,
+        )
     tl.debug_barrier()
 
 
@@ -111,7 +161,9 @@ def _scale(row, total, vocab, block: tl.constexpr):
     divisor = tl.where(total > 0, total, 1.0)
     for at in range(0, vocab, block):
         place = at + tl.arange(0, block)
-        tl.store(row + place, tl.load(row + place, mask=place < vocab) / divisor, mask=place < vocab)
+        tl.store(
+            row + place, tl.load(row + place, mask=place < vocab) / divisor, mask=place < vocab
+        )
     tl.debug_barrier()
 
 
@@ -126,7 +178,11 @@ def _reject(residual, draft, token, left, vocab, replacing: tl.constexpr, block:
     if mass > 0:
         for at in range(0, vocab, block):
             place = at + tl.arange(0, block)
-            tl.store(residual + place, _rest(residual, draft, at, vocab, block) / mass, mask=place < vocab)
+            tl.store(
+                residual + place,
+                _rest(residual, draft, at, vocab, block) / mass,
+                mask=place < vocab,
+            )
     tl.debug_barrier()
     if replacing == 0:
         tl.store(draft + token, mass * 0)
@@ -140,7 +196,8 @@ def _reject(residual, draft, token, left, vocab, replacing: tl.constexpr, block:
 def _rest(residual, draft, at, vocab, block: tl.constexpr):
     """max(R - D, 0) of the tokens from `at` on."""
     place = at + tl.arange(0, block)
-    r, d = tl.load(residual + place, mask=place < vocab, other=0.0), tl.load(draft + place, mask=place < vocab, other=0.0)
+    r = tl.load(residual + place, mask=place < vocab, other=0.0)
+    d = tl.load(draft + place, mask=place < vocab, other=0.0)
     return tl.maximum(r - d, 0.0)
 
 
@@ -150,7 +207,8 @@ def _fill(draft, tokens, first, child, vocab, block: tl.constexpr):
     tried = child - first
     for at in range(0, vocab, block):
         place = at + tl.arange(0, block)
-        alike = (tl.zeros((block,), tl.float64) + 1.0) / (vocab - tried)  # a bare 1.0 would be divided in float32
+        # a bare 1.0 would be divided in float32
+        alike = (tl.zeros((block,), tl.float64) + 1.0) / (vocab - tried)
         tl.store(draft + place, alike, mask=place < vocab)
     tl.debug_barrier()
     for sibling in range(first, child):

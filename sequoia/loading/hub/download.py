@@ -21,10 +21,16 @@ from sequoia.loading.hub.model_files import cached, hub_folder, is_hub_id, small
 from sequoia.this_machine.worker_process import Child, Gone
 
 ROOM_LEFT = 1_000_000_000  # bytes of the disk that are never filled
-_LOOK_SECONDS, _RATE_SECONDS = 0.1, 4.0
+_LOOK_SECONDS = 0.1
+_RATE_SECONDS = 4.0
 _SCRIPT = Path(__file__).with_name("download_worker.py")
-_ENVIRONMENT = {"HF_HUB_OFFLINE": "0", "TRANSFORMERS_OFFLINE": "0", "HF_HUB_DISABLE_TELEMETRY": "1",
-                "HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_HUB_DISABLE_XET": "1"}  # xet keeps nothing of a broken transfer
+_ENVIRONMENT = {
+    "HF_HUB_OFFLINE": "0",
+    "TRANSFORMERS_OFFLINE": "0",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    "HF_HUB_DISABLE_XET": "1",
+}  # xet keeps nothing of a broken transfer
 
 
 @dataclass(frozen=True)
@@ -69,9 +75,14 @@ class Downloads:
     the reason and what can be done.
     """
 
-    def __init__(self, tell: Callable[[Progress], None] = lambda _: None, stop: Callable[[], bool] = lambda: False,
-                 online: bool | None = None) -> None:
-        self._tell, self._stop = tell, stop
+    def __init__(
+        self,
+        tell: Callable[[Progress], None] = lambda _: None,
+        stop: Callable[[], bool] = lambda: False,
+        online: bool | None = None,
+    ) -> None:
+        self._tell = tell
+        self._stop = stop
         self._online = not constants.HF_HUB_OFFLINE if online is None else online
         self._child: Child | None = None
 
@@ -92,26 +103,44 @@ class Downloads:
         """What the hub holds of `model`, of commit `revision` or the newest. Raises NotDownloaded,
         and BadModel where its weights are no safetensors."""
         if not is_hub_id(model):
-            raise BadModel(f"no folder {model[:200]!r}, and it is no Hugging Face id of the form owner/name")
+            raise BadModel(
+                f"no folder {model[:200]!r}, and it is no Hugging Face id of the form owner/name"
+            )
         if not self._online:
-            raise NotDownloaded(f"{model} is not on this machine, and HF_HUB_OFFLINE is set, so nothing is asked of the hub; "
-                                "unset it, or name a local folder")
+            raise NotDownloaded(
+                f"{model} is not on this machine, and HF_HUB_OFFLINE is set, so nothing is asked of the hub; "
+                "unset it, or name a local folder"
+            )
         found = next(self._ask(model, {"do": "list", "model": model, "revision": revision}))
         files = {str(name): int(count) for name, count in found["files"].items()}
         weights = weight_files(files)
         if not weights:
-            others = ", ".join(sorted(name for name in files if name.endswith((".bin", ".safetensors", ".gguf", ".pth")))[:3])
-            raise BadModel(f"{model} has no .safetensors file of the usual name{f', only {others}' if others else ''}; other "
-                           "weight formats can run code and are not loaded")
+            others = ", ".join(
+                sorted(
+                    name
+                    for name in files
+                    if name.endswith((".bin", ".safetensors", ".gguf", ".pth"))
+                )[:3]
+            )
+            raise BadModel(
+                f"{model} has no .safetensors file of the usual name{f', only {others}' if others else ''}; other "
+                "weight formats can run code and are not loaded"
+            )
         used = {name: files[name] for name in [*small_files(files), *weights]}
         return Listing(model, str(found["commit"]), used, newest=not revision)
 
     def fetch(self, listing: Listing, weights: bool) -> Path:
         """The model's folder once its small files, or with `weights` all, are there."""
         names = list(listing.files) if weights else small_files(listing.files)
-        total, rate = sum(listing.files[name] for name in names), Rate()
-        command = {"do": "get", "model": listing.model, "commit": listing.commit, "files": names,
-                   "newest": listing.newest}
+        total = sum(listing.files[name] for name in names)
+        rate = Rate()
+        command = {
+            "do": "get",
+            "model": listing.model,
+            "commit": listing.commit,
+            "files": names,
+            "newest": listing.newest,
+        }
         for news in self._ask(listing.model, command):
             if "folder" in news:
                 return Path(news["folder"])
@@ -123,7 +152,9 @@ class Downloads:
 
     def _ask(self, model: str, command: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """News of one command, until the caller has heard enough. Raises what went wrong."""
-        self._child = self._child or Child(_SCRIPT, {**_ENVIRONMENT, "HF_HUB_CACHE": constants.HF_HUB_CACHE})
+        self._child = self._child or Child(
+            _SCRIPT, {**_ENVIRONMENT, "HF_HUB_CACHE": constants.HF_HUB_CACHE}
+        )
         self._child.tell(command)
         done = 0
         while True:
@@ -137,7 +168,9 @@ class Downloads:
     def _next(self, child: Child) -> dict[str, Any]:
         while True:
             if self._stop():
-                raise Stopped("stopped; what was downloaded is kept, and the next try goes on from there")
+                raise Stopped(
+                    "stopped; what was downloaded is kept, and the next try goes on from there"
+                )
             try:
                 if news := child.hear(_LOOK_SECONDS):
                     return news
@@ -170,14 +203,18 @@ def require_room(needed: int) -> None:
     place = Path(constants.HF_HUB_CACHE).expanduser()
     free = disk_free()
     if needed + ROOM_LEFT > free:
-        raise NotDownloaded(f"{size(needed)} are to be downloaded to {place}, where {size(free)} are free, of which "
-                            f"{size(ROOM_LEFT)} stay free; make room, or set HF_HOME to a folder on a larger disk")
+        raise NotDownloaded(
+            f"{size(needed)} are to be downloaded to {place}, where {size(free)} are free, of which "
+            f"{size(ROOM_LEFT)} stay free; make room, or set HF_HOME to a folder on a larger disk"
+        )
 
 
 def disk_free() -> int:
     """Free bytes on the disk of the hub's cache."""
     place = Path(constants.HF_HUB_CACHE).expanduser().absolute()
-    return shutil.disk_usage(next(folder for folder in (place, *place.parents) if folder.exists())).free
+    return shutil.disk_usage(
+        next(folder for folder in (place, *place.parents) if folder.exists())
+    ).free
 
 
 def reason(model: str, kind: str, words: str, done: int) -> str:
@@ -186,15 +223,15 @@ def reason(model: str, kind: str, words: str, done: int) -> str:
     kept = f" {size(done)} are there and are kept: the next try goes on from them." if done else ""
     known = {
         "gated": f"{model} is gated: its owner wants a licence accepted first. Open {page}, log in and accept it; then log in on "
-                 "this machine too (`hf auth login`, or set HF_TOKEN) and load it again.",
+        "this machine too (`hf auth login`, or set HF_TOKEN) and load it again.",
         "closed": f"{model} is gated, and the account logged in on this machine may not read it yet. Open {page}, accept the "
-                  "licence and wait until access is granted; then load it again.",
+        "licence and wait until access is granted; then load it again.",
         "missing": f"the hub has no model {model!r}, or it is private and nobody is logged in on this machine (`hf auth login`). "
-                   "Names are written owner/name; look for it at https://huggingface.co/models.",
+        "Names are written owner/name; look for it at https://huggingface.co/models.",
         "revision": f"the hub no longer has the commit of {model} that the list of pairs names ({words}). "
-                    "Name the two models themselves to use their newest one.",
+        "Name the two models themselves to use their newest one.",
         "network": f"the Hugging Face hub cannot be reached for {model} ({words}). Check the connection and the proxy, or name "
-                   f"a local folder.{kept}",
+        f"a local folder.{kept}",
         "hub": f"the Hugging Face hub refused {model} ({words}).{kept}",
         "disk": f"the disk is full, so {model} was not downloaded to its end.{kept}",
         "busy": f"another download of {model} is going on; wait for it or stop it.",

@@ -36,8 +36,11 @@ from huggingface_hub.errors import (
 from huggingface_hub.file_download import HfFileMetadata, http_get, repo_folder_name
 from huggingface_hub.utils import WeakFileLock, build_hf_headers
 
-AT_ONCE, TELL_SECONDS, LOCK_SECONDS = 4, 0.2, 2.0
-constants.DOWNLOAD_CHUNK_SIZE = 1 << 20  # what is lost of a file when the process is ended, and how finely progress is told
+AT_ONCE = 4
+TELL_SECONDS = 0.2
+LOCK_SECONDS = 2.0
+# what is lost of a file when the process is ended, and how finely progress is told
+constants.DOWNLOAD_CHUNK_SIZE = 1 << 20
 
 
 class Damaged(Exception):
@@ -48,7 +51,8 @@ class Count:
     """Bytes that are there, of all files of a command together."""
 
     def __init__(self) -> None:
-        self._lock, self.total = threading.Lock(), 0
+        self._lock = threading.Lock()
+        self.total = 0
 
     def add(self, count: int) -> None:
         with self._lock:
@@ -77,7 +81,9 @@ class Count:
 def listed(model: str, revision: str) -> Iterator[dict[str, Any]]:
     """The commit `revision` of `model`, or its newest one, and its files outside folders, with their sizes."""
     info = HfApi().model_info(model, revision=revision or None, files_metadata=True)
-    files = {file.rfilename: file.size or 0 for file in info.siblings or () if "/" not in file.rfilename}
+    files = {
+        file.rfilename: file.size or 0 for file in info.siblings or () if "/" not in file.rfilename
+    }
     yield {"commit": info.sha, "files": dict(list(files.items())[:2000])}
 
 
@@ -117,7 +123,8 @@ def get(model: str, commit: str, name: str, count: Count) -> None:
             count.add(whole.stat().st_size)
         else:
             fill(url, about, whole, count)
-    hf_hub_download(model, name, revision=commit)  # finds the content in its place and gives it its name
+    # finds the content in its place and gives it its name
+    hf_hub_download(model, name, revision=commit)
 
 
 def fill(url: str, about: HfFileMetadata, whole: Path, count: Count) -> None:
@@ -127,13 +134,21 @@ def fill(url: str, about: HfFileMetadata, whole: Path, count: Count) -> None:
         if about.size is not None and file.tell() > about.size:
             file.truncate(0)
         start = file.seek(0, os.SEEK_END)
-        http_get(url, file, resume_size=start, headers=build_hf_headers(), expected_size=about.size,
-                 tqdm_class=count.bar())  # pyright: ignore[reportArgumentType]
+        http_get(
+            url,
+            file,
+            resume_size=start,
+            headers=build_hf_headers(),
+            expected_size=about.size,
+            tqdm_class=count.bar(),
+        )  # pyright: ignore[reportArgumentType]
         if start == about.size:
             count.add(start)  # it was whole already, and nothing was transferred
     if start and len(whole.name) == 64 and digest(part) != whole.name:
         part.unlink()
-        raise Damaged(f"what was kept of {url.rsplit('/', 1)[-1]} from an earlier try was damaged and is removed")
+        raise Damaged(
+            f"what was kept of {url.rsplit('/', 1)[-1]} from an earlier try was damaged and is removed"
+        )
     part.replace(whole)
 
 
@@ -172,7 +187,12 @@ def serve() -> None:
             for one in make(**asked):
                 _tell(one)
     except BaseException as problem:
-        _tell({"error": kind_of(problem), "words": " ".join(str(problem).split())[:300] or type(problem).__name__})
+        _tell(
+            {
+                "error": kind_of(problem),
+                "words": " ".join(str(problem).split())[:300] or type(problem).__name__,
+            }
+        )
         os._exit(1)  # other transfers of the command are in midstream; what they have is kept
 
 

@@ -12,9 +12,23 @@ from pathlib import Path
 
 from huggingface_hub import constants
 
-_SMALL = frozenset({"config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "tokenizer.model",
-                    "special_tokens_map.json", "added_tokens.json", "vocab.json", "vocab.txt", "merges.txt",
-                    "chat_template.jinja", "chat_template.json", "model.safetensors.index.json"})
+_SMALL = frozenset(
+    {
+        "config.json",
+        "generation_config.json",
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "tokenizer.model",
+        "special_tokens_map.json",
+        "added_tokens.json",
+        "vocab.json",
+        "vocab.txt",
+        "merges.txt",
+        "chat_template.jinja",
+        "chat_template.json",
+        "model.safetensors.index.json",
+    }
+)
 COMMIT = re.compile(r"[0-9a-f]{40}")
 _SHARD = re.compile(r"model-\d{5}-of-(\d{5})\.safetensors")
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
@@ -59,5 +73,7 @@ def cached(ref: str, revision: str = "") -> Path | None:
     main = base / "refs" / "main"
     known = [revision, main.read_text(encoding="utf-8").strip() if main.is_file() else ""]
     first = [base / "snapshots" / commit for commit in known if COMMIT.fullmatch(commit)]
-    others = sorted((base / "snapshots").glob("*"), key=lambda path: path.stat().st_mtime, reverse=True)
+    others = sorted(
+        (base / "snapshots").glob("*"), key=lambda path: path.stat().st_mtime, reverse=True
+    )
     return next((folder for folder in [*first, *others] if is_whole(folder)), None)

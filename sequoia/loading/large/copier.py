@@ -49,7 +49,7 @@ class HostCopier:
     buffer = host
 
     def begin(self, host: torch.Tensor, buffer: torch.Tensor) -> None:
-        buffer[:len(host)].copy_(host)
+        buffer[: len(host)].copy_(host)
 
     def wait(self, ticket: None) -> None:
         pass
@@ -62,12 +62,13 @@ class CudaCopier:
     """From pinned host memory to one CUDA device, on a stream beside the one that computes."""
 
     def __init__(self, device: torch.device) -> None:
-        self._device, self._stream = device, torch.cuda.Stream(device)
+        self._device = device
+        self._stream = torch.cuda.Stream(device)
 
     def host(self, count: int) -> torch.Tensor:
         memory = torch.empty(count + PAGE, dtype=torch.uint8)
         start = -memory.data_ptr() % PAGE
-        pages = memory[start:start + count]  # whole pages of its own: none is pinned twice
+        pages = memory[start : start + count]  # whole pages of its own: none is pinned twice
         _pin(pages, self._stream)
         return pages
 
@@ -76,11 +77,15 @@ class CudaCopier:
 
     def begin(self, host: torch.Tensor, buffer: torch.Tensor) -> Any:
         if torch.cuda.is_current_stream_capturing():
-            raise RuntimeError("weights that are streamed from host memory cannot be part of a CUDA graph")
-        self._stream.wait_stream(torch.cuda.current_stream(self._device))  # what still reads the buffer comes first
+            raise RuntimeError(
+                "weights that are streamed from host memory cannot be part of a CUDA graph"
+            )
+        # what still reads the buffer comes first
+        self._stream.wait_stream(torch.cuda.current_stream(self._device))
         with torch.cuda.stream(self._stream):
-            buffer[:len(host)].copy_(host, non_blocking=True)
-            buffer.record_stream(self._stream)  # dropped in the middle of a copy, it is not handed out again before its end
+            buffer[: len(host)].copy_(host, non_blocking=True)
+            # dropped in the middle of a copy, it is not handed out again before its end
+            buffer.record_stream(self._stream)
             return self._stream.record_event()
 
     def wait(self, ticket: torch.cuda.Event) -> None:
@@ -101,8 +106,10 @@ def _pin(pages: torch.Tensor, stream: torch.cuda.Stream) -> None:
     code = int(runtime.cudaHostRegister(pages.data_ptr(), len(pages), 0))
     if code:
         free = free_bytes(torch.device("cpu"))
-        raise OutOfMemory(f"cannot pin {size(len(pages))} more of host memory (CUDA error {code}); free are {size(free)}. "
-                          "Keep more layers resident, or choose a smaller target")
+        raise OutOfMemory(
+            f"cannot pin {size(len(pages))} more of host memory (CUDA error {code}); free are {size(free)}. "
+            "Keep more layers resident, or choose a smaller target"
+        )
     weakref.finalize(pages, _unpin, runtime, pages.data_ptr(), stream).atexit = False
 
 

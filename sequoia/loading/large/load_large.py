@@ -33,21 +33,37 @@ class StreamedModel(TreeModel):
         self.run = self.stream.alone(self.run)
 
 
-def plan_large(target: Source, draft: Source, sizes: Sequence[int], device: str, where: torch.device,
-               dtypes: tuple[torch.dtype, ...], wanted: Any) -> Spread | Offload | None:
+def plan_large(
+    target: Source,
+    draft: Source,
+    sizes: Sequence[int],
+    device: str,
+    where: torch.device,
+    dtypes: tuple[torch.dtype, ...],
+    wanted: Any,
+) -> Spread | Offload | None:
     """How to place a pair whose weights take `sizes` bytes, or None where all of it simply goes to `where`.
 
     device: as asked for, of which "spread" and, with several cards of which the first is too small, "auto" spread the target.
     wanted: False, or True to offload with as many resident layers as fit, or their number. Raises BadModel or OutOfMemory.
     """
-    dtype, cards = dtypes[0] if dtypes else lean_dtype(where), torch.cuda.device_count()
+    dtype = dtypes[0] if dtypes else lean_dtype(where)
+    cards = torch.cuda.device_count()
     _refuse_nonsense(device, wanted, cards)
     if wanted is not False:
         home = torch.device("cuda", where.index or 0) if where.type == "cuda" else where
         free = {one: free_bytes(one) for one in (HOST, home)}
-        return offload(*_weighed(target, draft, sizes[1], dtype), home, free, None if wanted is True else wanted,
-                       converted=dtype != (getattr(target.config.get_text_config(), "dtype", None) or torch.float32))
-    if device == "spread" or (device == "auto" and cards > 1 and sum(sizes) * ROOM > free_bytes(where)):
+        return offload(
+            *_weighed(target, draft, sizes[1], dtype),
+            home,
+            free,
+            None if wanted is True else wanted,
+            converted=dtype
+            != (getattr(target.config.get_text_config(), "dtype", None) or torch.float32),
+        )
+    if device == "spread" or (
+        device == "auto" and cards > 1 and sum(sizes) * ROOM > free_bytes(where)
+    ):
         free = {one: free_bytes(one) for one in (torch.device("cuda", i) for i in range(cards))}
         return spread(*_weighed(target, draft, sizes[1], dtype), free, device == "spread")
     return None
@@ -57,7 +73,9 @@ def _refuse_nonsense(device: str, wanted: Any, cards: int) -> None:
     if not isinstance(wanted, int):
         raise BadModel(f"offload {shown(wanted)} is not True, False or a number of resident layers")
     if device == "spread" and wanted is not False:
-        raise BadModel("a target is either spread over several devices or offloaded from one; leave out one of the two")
+        raise BadModel(
+            "a target is either spread over several devices or offloaded from one; leave out one of the two"
+        )
     if device == "spread" and cards < 2:
         raise BadModel(f"device 'spread' needs at least 2 CUDA devices; this machine has {cards}")
 
@@ -75,7 +93,12 @@ def offloaded_by_accelerate(model: StreamedModel) -> TreeModel:
     """`model` over `accelerate`'s own cpu_offload, which brings every layer to the device anew and none ahead. Its streaming is
     taken off for good, so that there is one copy of the weights."""
     model.stream.remove()
-    other = TreeModel(cpu_offload(model.hf, model.device), model.name, model.device, placement="offloaded by accelerate")
+    other = TreeModel(
+        cpu_offload(model.hf, model.device),
+        model.name,
+        model.device,
+        placement="offloaded by accelerate",
+    )
     other.vocab = model.vocab
     return other
 
@@ -95,9 +118,13 @@ class _Carrier:
         self._device = device
         self._last: dict[str, tuple[Any, Any]] = {}  # name to what came, and its copy
 
-    def __call__(self, _: Any, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        return args, {name: self._there(name, value) if isinstance(value, torch.Tensor | tuple) else value
-                      for name, value in named.items()}
+    def __call__(
+        self, _: Any, args: tuple[Any, ...], named: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return args, {
+            name: self._there(name, value) if isinstance(value, torch.Tensor | tuple) else value
+            for name, value in named.items()
+        }
 
     def _there(self, name: str, value: Any) -> Any:
         if self._last.get(name, (None,))[0] is not value:
@@ -105,7 +132,9 @@ class _Carrier:
         return self._last[name][1]
 
 
-def _weighed(target: Source, draft: Source, draft_bytes: int, dtype: torch.dtype) -> tuple[Parts, Beside]:
+def _weighed(
+    target: Source, draft: Source, draft_bytes: int, dtype: torch.dtype
+) -> tuple[Parts, Beside]:
     """The target's parts, and what goes with them."""
     slots, rest = usual_run_bytes(target.config.get_text_config(), dtype.itemsize)
     config = draft.config.get_text_config()

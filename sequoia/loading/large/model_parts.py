@@ -52,12 +52,16 @@ def parts_of(config: Any, dtype: torch.dtype) -> Parts:
     with torch.device("meta"):
         hf = AutoModelForCausalLM.from_config(config, dtype=dtype)
     names, _ = decoder_layers(hf)
-    pieces, seen = dict(_pieces(hf, names[0].rpartition(".")[0])), set[int]()
+    pieces = dict(_pieces(hf, names[0].rpartition(".")[0]))
+    seen = set[int]()
     sizes = {name: _bytes(module, seen) for name, module in pieces.items()}
     last = [*pieces].index(names[-1])
     tied = hf.get_output_embeddings().weight is hf.get_input_embeddings().weight
-    behind = tuple(name for name in [*pieces][last + 1:] if sizes[name])  # what has no weights goes with the first part
-    return Parts(tuple(name for name in pieces if name not in (*names, *behind)), names, behind, sizes, tied)
+    # what has no weights goes with the first part
+    behind = tuple(name for name in [*pieces][last + 1 :] if sizes[name])
+    return Parts(
+        tuple(name for name in pieces if name not in (*names, *behind)), names, behind, sizes, tied
+    )
 
 
 def decoder_layers(hf: Any) -> tuple[tuple[str, ...], tuple[nn.Module, ...]]:
@@ -65,8 +69,10 @@ def decoder_layers(hf: Any) -> tuple[tuple[str, ...], tuple[nn.Module, ...]]:
     found = layer_list(hf)
     if found is None:
         count = hf.config.get_text_config().num_hidden_layers
-        raise BadModel(f"{type(hf).__name__} has no list of its {count} layers; only such models can be taken apart layer "
-                       "by layer")
+        raise BadModel(
+            f"{type(hf).__name__} has no list of its {count} layers; only such models can be taken apart layer "
+            "by layer"
+        )
     name, modules = found
     return tuple(f"{name}.{i}" for i in range(len(modules))), tuple(modules)
 

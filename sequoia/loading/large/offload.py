@@ -29,8 +29,11 @@ class LayerStream:
     the model is whole: its parameters are in host memory or on the device, so that it can be saved, or taken back by `remove`.
     """
 
-    def __init__(self, hf: Any, resident: int, device: torch.device, copier: Copier | None = None) -> None:
-        self.hf, self.device = hf, device
+    def __init__(
+        self, hf: Any, resident: int, device: torch.device, copier: Copier | None = None
+    ) -> None:
+        self.hf = hf
+        self.device = device
         self._copier = copier or copier_for(device)
         _, modules = decoder_layers(hf)
         streamed = streamed_layers(len(modules), resident)
@@ -39,18 +42,24 @@ class LayerStream:
         size = max((len(layer.host) for layer in self._layers), default=0)
         self._slots = [_Slot(self._copier.buffer(size)) for _ in self._layers[:2]]
         self._views = [[layer.views(slot.buffer) for slot in self._slots] for layer in self._layers]
-        self._hooks = [handle for i, module in enumerate(streamed) for handle in self._hook(i, modules[module])]
+        self._hooks = [
+            handle for i, module in enumerate(streamed) for handle in self._hook(i, modules[module])
+        ]
         self._lock = threading.Lock()
 
     def _hook(self, i: int, module: nn.Module) -> tuple[Any, Any]:
-        return (module.register_forward_pre_hook(partial(self._before, i)),
-                module.register_forward_hook(partial(self._after, i)))
+        return (
+            module.register_forward_pre_hook(partial(self._before, i)),
+            module.register_forward_hook(partial(self._after, i)),
+        )
 
     def alone(self, forward: Any) -> Any:
         """`forward`, but one call at a time."""
+
         def locked(*given: Any) -> torch.Tensor:
             with self._lock:
                 return forward(*given)
+
         return locked
 
     def remove(self) -> None:
@@ -62,7 +71,8 @@ class LayerStream:
             layer.rest()
         _move(self.hf, torch.device("cpu"))
         for held in (self._layers, self._slots, self._views):
-            held.clear()  # nothing is left of the buffers, and what was pinned is ordinary memory again
+            # nothing is left of the buffers, and what was pinned is ordinary memory again
+            held.clear()
 
     # -- in a pass -------------------------------------------------------------------------------------------------------------
 
@@ -105,7 +115,8 @@ class _Slot:
     """A buffer on the device: the layer it holds or is about to hold, and the ticket of that copy."""
 
     def __init__(self, buffer: torch.Tensor) -> None:
-        self.buffer, self.ticket = buffer, None
+        self.buffer = buffer
+        self.ticket = None
         self.holds: int | None = None
 
 
@@ -114,7 +125,8 @@ class _Layer:
 
     def __init__(self, module: nn.Module, copier: Copier) -> None:
         self.weights = list(module.parameters())
-        self._starts, end = [], 0
+        self._starts = []
+        end = 0
         for weight in self.weights:
             self._starts.append(end)
             end += -(-weight.numel() * weight.element_size() // _ALIGNED) * _ALIGNED
@@ -127,8 +139,12 @@ class _Layer:
 
     def views(self, flat: torch.Tensor) -> list[torch.Tensor]:
         """The weights as they lie in `flat`, which has at least the bytes of `host`."""
-        return [flat[start:start + weight.numel() * weight.element_size()].view(weight.dtype).view(weight.shape)
-                for start, weight in zip(self._starts, self.weights, strict=True)]
+        return [
+            flat[start : start + weight.numel() * weight.element_size()]
+            .view(weight.dtype)
+            .view(weight.shape)
+            for start, weight in zip(self._starts, self.weights, strict=True)
+        ]
 
     def point(self, places: Sequence[torch.Tensor]) -> None:
         """Let the parameters be `places`."""

@@ -17,7 +17,9 @@ from sequoia.loading.large.offload import streamed_layers
 from sequoia.this_machine.memory import size
 from sequoia.validate_input import whole
 
-SHARE = 0.9  # of the free memory that is planned with; the rest is for what comes and goes within single operations
+# of the free memory that is planned with; the rest is for what comes and goes within single
+# operations
+SHARE = 0.9
 HOST = torch.device("cpu")
 _STEPS = 64  # in which a balance is looked for
 
@@ -66,7 +68,9 @@ class Offload:
         return f"{self.layers - self.resident} of {self.layers} layers streamed from host memory"
 
 
-def spread(parts: Parts, beside: Beside, free: Mapping[torch.device, int], all_of_them: bool = False) -> Spread:
+def spread(
+    parts: Parts, beside: Beside, free: Mapping[torch.device, int], all_of_them: bool = False
+) -> Spread:
     """The target over as few of the devices in `free` (bytes by device) as hold it, or over all of them, each filled to about
     the same share. Raises OutOfMemory with every figure where all together do not hold it."""
     devices = sorted(free, key=lambda device: -free[device])
@@ -77,14 +81,19 @@ def spread(parts: Parts, beside: Beside, free: Mapping[torch.device, int], all_o
             if found := _filled(parts, beside, used, caps):
                 return found
     needed = parts.total + beside.together + beside.slots * len(parts.layers)
-    raise OutOfMemory(f"the two models and a run need about {size(needed)}, layer by layer on {len(devices)} devices; free are "
-                      f"{', '.join(f'{size(free[device])} on {device}' for device in devices)}, of which {SHARE:.0%} are used; "
-                      "offload=True (--offload) leaves most of the target in host memory")
+    raise OutOfMemory(
+        f"the two models and a run need about {size(needed)}, layer by layer on {len(devices)} devices; free are "
+        f"{', '.join(f'{size(free[device])} on {device}' for device in devices)}, of which {SHARE:.0%} are used; "
+        "offload=True (--offload) leaves most of the target in host memory"
+    )
 
 
-def _filled(parts: Parts, beside: Beside, devices: Sequence[torch.device], caps: Sequence[float]) -> Spread | None:
+def _filled(
+    parts: Parts, beside: Beside, devices: Sequence[torch.device], caps: Sequence[float]
+) -> Spread | None:
     """Layers in order, each on the first device that has room for it under `caps`; None where one has room nowhere."""
-    first, last = devices[0], devices[-1]
+    first = devices[0]
+    last = devices[-1]
     where = dict.fromkeys(parts.ahead, first) | dict.fromkeys(parts.behind, last)
     output = first if parts.tied or not parts.behind else last
     needs = Counter(dict.fromkeys(devices, 0))
@@ -103,29 +112,55 @@ def _filled(parts: Parts, beside: Beside, devices: Sequence[torch.device], caps:
     if any(needs[device] > cap for device, cap in zip(devices, caps, strict=True)):
         return None
     layer_devices = tuple(where[name] for name in parts.layers)
-    named = {name: device.type if device.index is None else device.index for name, device in where.items()}
+    named = {
+        name: device.type if device.index is None else device.index
+        for name, device in where.items()
+    }
     return Spread(named, layer_devices, output, needs)
 
 
-def offload(parts: Parts, beside: Beside, device: torch.device, free: Mapping[torch.device, int], wanted: int | None,
-            converted: bool = False) -> Offload:
+def offload(
+    parts: Parts,
+    beside: Beside,
+    device: torch.device,
+    free: Mapping[torch.device, int],
+    wanted: int | None,
+    converted: bool = False,
+) -> Offload:
     """How many layers stay on `device`: `wanted`, or as many as fit. free: bytes on `device` and on the host. converted: the
     files hold another number type, so that reading makes a copy of all weights; else they are mapped, which takes no memory.
 
     Raises BadModel for a number outside 0 to the layers there are, OutOfMemory with the figures where it does not fit.
     """
     layers = len(parts.layers)
-    plans = [Offload(device, n, layers, _device_bytes(parts, beside, n), _host_bytes(parts, n)) for n in range(layers + 1)]
-    most = max((plan.resident for plan in plans if plan.device_bytes <= free[device] * SHARE), default=0)
+    plans = [
+        Offload(device, n, layers, _device_bytes(parts, beside, n), _host_bytes(parts, n))
+        for n in range(layers + 1)
+    ]
+    most = max(
+        (plan.resident for plan in plans if plan.device_bytes <= free[device] * SHARE), default=0
+    )
     resident = whole(most if wanted is None else wanted, "resident layers", 0, layers, BadModel)
     plan = plans[resident]
     on_device = f"{resident} resident layers, two buffers for the others, the rest of the target, the draft and a run need"
-    in_host = max(plan.host_bytes, parts.total + parts.largest if converted else 0)  # one layer stands twice while it is packed
+    # one layer stands twice while it is packed
+    in_host = max(plan.host_bytes, parts.total + parts.largest if converted else 0)
     if device == HOST:  # one memory for both
         _refuse(plan.device_bytes + in_host, free, HOST, on_device)
     else:
-        _refuse(plan.device_bytes, free, device, on_device, f"; at most {most} layers fit" if most else "")
-        _refuse(in_host, free, HOST, f"{layers - resident} layers to be streamed from pinned host memory need")
+        _refuse(
+            plan.device_bytes,
+            free,
+            device,
+            on_device,
+            f"; at most {most} layers fit" if most else "",
+        )
+        _refuse(
+            in_host,
+            free,
+            HOST,
+            f"{layers - resident} layers to be streamed from pinned host memory need",
+        )
     return plan
 
 
@@ -141,7 +176,15 @@ def _host_bytes(parts: Parts, resident: int) -> int:
     return sum(parts.sizes[parts.layers[i]] for i in streamed_layers(len(parts.layers), resident))
 
 
-def _refuse(needed: float, free: Mapping[torch.device, int], device: torch.device, what: str, advice: str = "") -> None:
+def _refuse(
+    needed: float,
+    free: Mapping[torch.device, int],
+    device: torch.device,
+    what: str,
+    advice: str = "",
+) -> None:
     if needed > free[device] * SHARE:
-        raise OutOfMemory(f"{what} about {size(needed)} on {device}; free are {size(free[device])}, of which {SHARE:.0%} are used"
-                          f"{advice}")
+        raise OutOfMemory(
+            f"{what} about {size(needed)} on {device}; free are {size(free[device])}, of which {SHARE:.0%} are used"
+            f"{advice}"
+        )

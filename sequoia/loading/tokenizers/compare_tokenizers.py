@@ -82,7 +82,8 @@ def differences(ours: str, other: str) -> list[str]:
     how they pad or cut off."""
     if ours == other:
         return []
-    mine, its = _parts(ours), _parts(other)
+    mine = _parts(ours)
+    its = _parts(other)
     return [words for name, words in _PARTS.items() if mine.get(name) != its.get(name)]
 
 

@@ -14,7 +14,10 @@ from sequoia.models.chat.chat_template import MOST_CHARS
 from sequoia.this_machine.worker_process import Child, Gone
 
 MOST_PIECES = 2**21
-_START_SECONDS, _OPEN_SECONDS, _TRIAL_SECONDS, _LOOK_SECONDS = 60.0, 60.0, 10.0, 0.5
+_START_SECONDS = 60.0
+_OPEN_SECONDS = 60.0
+_TRIAL_SECONDS = 10.0
+_LOOK_SECONDS = 0.5
 _MORE_BYTES = 3 * 1024**3  # of memory; a tokenizer of 260,000 pieces takes a tenth of it
 _SCRIPT = Path(__file__).with_name("trial_worker.py")
 _ENVIRONMENT = {"TOKENIZERS_PARALLELISM": "false"}

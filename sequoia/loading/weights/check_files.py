@@ -19,7 +19,8 @@ from sequoia.json_file import read_object
 from sequoia.loading.weights.safetensors_header import Stored, read_header
 from sequoia.validate_input import shown
 
-ONE_FILE, INDEX = "model.safetensors", "model.safetensors.index.json"
+ONE_FILE = "model.safetensors"
+INDEX = "model.safetensors.index.json"
 MOST_INDEX_BYTES = 32_000_000
 # Of tables that a model computes from its config, such as masks of its whole context.
 MOST_TABLE_BYTES = 4_000_000_000
@@ -63,10 +64,8 @@ def check_described(config: Any, tensors: dict[str, Stored], title: str) -> None
     weights are read."""
     with torch.device("meta"):
         hf = AutoModelForCausalLM.from_config(config)
-    stored, wanted = (
-        sum(tensor.numbers for tensor in tensors.values()),
-        sum(weight.numel() for weight in hf.parameters()),
-    )
+    stored = sum(tensor.numbers for tensor in tensors.values())
+    wanted = sum(weight.numel() for weight in hf.parameters())
     if wanted > 2 * stored + _SPARE:
         raise BadModel(
             f"{title}: its config describes {wanted:,} parameters, but its files hold {stored:,}"

@@ -18,7 +18,8 @@ from sequoia.loading.pair_checks import Source
 from sequoia.loading.weights.rotary_frequencies import check_frequencies
 from sequoia.loading.weights.unused_tensors import Unused, counted, listed, unused_tensors
 
-_NOT_CONVERTED = "automatic conversion of the weights"  # part of an error that refers to a log for the rest
+# part of an error that refers to a log for the rest
+_NOT_CONVERTED = "automatic conversion of the weights"
 
 
 @dataclass(frozen=True)
@@ -37,9 +38,16 @@ def read_weights(source: Source, dtype: torch.dtype, **placement: Any) -> Weight
     """
     try:
         loaded: Any = AutoModelForCausalLM.from_pretrained(
-            source.folder, dtype=dtype, use_safetensors=True, attn_implementation=source.attention,
-            trust_remote_code=False, local_files_only=True, output_loading_info=True,
-            ignore_mismatched_sizes=True, **placement)
+            source.folder,
+            dtype=dtype,
+            use_safetensors=True,
+            attn_implementation=source.attention,
+            trust_remote_code=False,
+            local_files_only=True,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,
+            **placement,
+        )
     except RuntimeError as error:
         raise _explained(error, source.title) from error
     hf, info = loaded
@@ -54,21 +62,27 @@ def _explained(error: RuntimeError, title: str) -> Exception:
     """`error`, or in its place one that says what `transformers` only logs."""
     if _NOT_CONVERTED not in str(error):
         return error
-    return BadModel(f"{title}: tensors in its files cannot be joined into those the model needs; "
-                    "one of several, such as an expert's, is missing or has another shape")
+    return BadModel(
+        f"{title}: tensors in its files cannot be joined into those the model needs; "
+        "one of several, such as an expert's, is missing or has another shape"
+    )
 
 
 def _refuse_other_shapes(title: str, info: Mapping[str, Any]) -> None:
     if others := sorted(info["mismatched_keys"]):
         name, stored, needed = others[0]
-        raise BadModel(f"{title}: the shapes of {counted(others)} in its files are not those that its config gives, "
-                       f"for instance {name}: {_shape(stored)} instead of {_shape(needed)}")
+        raise BadModel(
+            f"{title}: the shapes of {counted(others)} in its files are not those that its config gives, "
+            f"for instance {name}: {_shape(stored)} instead of {_shape(needed)}"
+        )
 
 
 def _refuse_missing(title: str, info: Mapping[str, Any]) -> None:
     """Names that are tied to a tensor of the files are not among the missing ones."""
     if missing := info["missing_keys"]:
-        raise BadModel(f"{title}: its files lack {counted(missing)} that the model needs: {listed(missing)}")
+        raise BadModel(
+            f"{title}: its files lack {counted(missing)} that the model needs: {listed(missing)}"
+        )
 
 
 def _shape(shape: torch.Size) -> str:

@@ -26,8 +26,10 @@ def check_frequencies(hf: nn.Module, title: str) -> None:
         fresh = frequencies(type(module)(module.config))
         for key, loaded in frequencies(module).items():
             if not _same(loaded, fresh[key]):
-                raise BadModel(f"{title}: the rotary frequencies {name}.{key} are {_words(loaded)}, "
-                               "not the float32 numbers that its config gives")
+                raise BadModel(
+                    f"{title}: the rotary frequencies {name}.{key} are {_words(loaded)}, "
+                    "not the float32 numbers that its config gives"
+                )
 
 
 def rotary_modules(hf: nn.Module) -> Iterator[tuple[str, Any]]:
@@ -39,7 +41,11 @@ def rotary_modules(hf: nn.Module) -> Iterator[tuple[str, Any]]:
 
 def frequencies(module: nn.Module) -> dict[str, torch.Tensor]:
     """The rotary frequencies that `module` itself holds, by name, each (rotated dimensions / 2,)."""
-    return {name: buffer for name, buffer in module.named_buffers(recurse=False) if name.endswith("inv_freq")}
+    return {
+        name: buffer
+        for name, buffer in module.named_buffers(recurse=False)
+        if name.endswith("inv_freq")
+    }
 
 
 def _same(loaded: torch.Tensor, fresh: torch.Tensor) -> bool:

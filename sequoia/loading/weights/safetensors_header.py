@@ -18,7 +18,9 @@ from sequoia.json_file import object_of
 from sequoia.validate_input import shown
 
 LONGEST = 16_000_000  # bytes of a header; the largest published ones have a tenth of it
-MOST_TENSORS, MOST_AXES, LARGEST = 100_000, 8, 2**40
+MOST_TENSORS = 100_000
+MOST_AXES = 8
+LARGEST = 2**40
 WEIGHTS = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2}  # bytes of a number
 OTHERS = {
     "I64": 8,
@@ -49,7 +51,8 @@ def read_header(path: Path, title: str) -> dict[str, Stored]:
     what = f"{title}: {path.name[:80]}"
     try:
         with path.open("rb") as file:
-            start, length = file.read(64), path.stat().st_size
+            start = file.read(64)
+            length = path.stat().st_size
             size = _header_size(start, length, what)
             file.seek(8)
             found = object_of(file.read(size), f"{what}, its header,", BadModel)
@@ -106,7 +109,9 @@ def _entry(name: str, entry: Any, what: str) -> Stored:
     where = f"{what}: tensor {shown(name)}"
     if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
         raise BadModel(f"{where} is described by other fields than dtype, shape and data_offsets")
-    kind, shape, places = entry["dtype"], entry["shape"], entry["data_offsets"]
+    kind = entry["dtype"]
+    shape = entry["shape"]
+    places = entry["data_offsets"]
     width = (WEIGHTS | OTHERS).get(kind) if isinstance(kind, str) else None
     if width is None or (name.endswith(".weight") and kind not in WEIGHTS):
         raise BadModel(

@@ -15,7 +15,9 @@ from typing import Any
 from sequoia.errors import BadModel
 from sequoia.loading.large.model_parts import layer_list
 
-_LISTED, _MAX_NAME = 3, 80  # names in a message, and characters of one
+# names in a message, and characters of one
+_LISTED = 3
+_MAX_NAME = 80
 _PARTS = 8  # that are named
 # Masks and tables that earlier versions of transformers saved; they are computed when a model is built.
 _COMPUTED = re.compile(r"(\.|^)(masked_bias|causal_mask|inv_freq|(attn|attention)\.bias)$")
@@ -30,7 +32,9 @@ class Unused:
     @property
     def words(self) -> str:
         """Which tensors are not used; "" where all are."""
-        named = [f"{count:,} of {part[:_MAX_NAME]}" for part, count in [*self.parts.items()][:_PARTS]]
+        named = [
+            f"{count:,} of {part[:_MAX_NAME]}" for part, count in [*self.parts.items()][:_PARTS]
+        ]
         others = sum([*self.parts.values()][_PARTS:])
         return ", ".join([*named, *([f"{others:,} of others"] if others else [])])
 
@@ -45,8 +49,10 @@ def unused_tensors(hf: Any, title: str, unexpected: Iterable[str]) -> Unused:
         return Unused({})
     text = _text_parts(hf)
     if inside := [name for name in names if text.holds(name)]:
-        raise BadModel(f"{title}: its files hold {counted(inside)} that a model with its config does not have: "
-                       f"{listed(inside)}")
+        raise BadModel(
+            f"{title}: its files hold {counted(inside)} that a model with its config does not have: "
+            f"{listed(inside)}"
+        )
     return Unused(dict(Counter(_part(name, hf) for name in names)))
 
 
@@ -70,20 +76,25 @@ class _TextParts:
     def holds(self, name: str) -> bool:
         """Whether the tensor `name` would lie in one of them."""
         if self.layers and name.startswith(f"{self.layers}."):
-            number = re.match(r"[0-9]{1,9}(?=\.)", name[len(self.layers) + 1:])
+            number = re.match(r"[0-9]{1,9}(?=\.)", name[len(self.layers) + 1 :])
             return number is None or int(number[0]) not in self.heads
         return name.startswith(self.others)
 
 
 def _text_parts(hf: Any) -> _TextParts:
-    found, config = layer_list(hf), hf.config.get_text_config()
+    found = layer_list(hf)
+    config = hf.config.get_text_config()
     layers = found[0] if found else ""
     heads = getattr(config, "num_nextn_predict_layers", None) or 0
     body = layers.rpartition(".")[0]
-    beside = [f"{body}.{child}".removeprefix(".") for child, _ in hf.get_submodule(body).named_children()]
+    beside = [
+        f"{body}.{child}".removeprefix(".") for child, _ in hf.get_submodule(body).named_children()
+    ]
     ends = [_top(name, layers) for name, module in hf.named_modules() if _is_end(module, hf)]
     others = tuple(f"{part}." for part in (*beside, *ends) if part != layers)
-    return _TextParts(layers, range(config.num_hidden_layers, config.num_hidden_layers + heads), others)
+    return _TextParts(
+        layers, range(config.num_hidden_layers, config.num_hidden_layers + heads), others
+    )
 
 
 def _is_end(module: Any, hf: Any) -> bool:
@@ -100,7 +111,8 @@ def _top(name: str, layers: str) -> str:
 
 def _part(name: str, hf: Any) -> str:
     """As much of `name` as it takes to name something that `hf` does not have."""
-    module, known = hf, []
+    module = hf
+    known = []
     for part in name.split("."):
         known.append(part)
         module = getattr(module, part, None)

@@ -13,7 +13,10 @@ from sequoia.errors import BadPrompt
 from sequoia.this_machine.worker_process import Child, Gone
 
 MOST_CHARS = 40_000  # of a rendered message
-_START_SECONDS, _RENDER_SECONDS, _LOOK_SECONDS, _KEPT = 60.0, 4.0, 0.5, 32
+_START_SECONDS = 60.0
+_RENDER_SECONDS = 4.0
+_LOOK_SECONDS = 0.5
+_KEPT = 32
 _MORE_BYTES = 512 * 1024 * 1024  # of memory, than the process has when it is ready
 _SCRIPT = Path(__file__).with_name("render_template.py")
 _ENVIRONMENT = {"HF_HUB_OFFLINE": "1", "USE_TORCH": "0"}
@@ -28,7 +31,8 @@ class ChatTemplate:
 
     def __init__(self, template: str, variables: Mapping[str, Any]) -> None:
         self._fixed = {"template": template, "variables": dict(variables), "most": MOST_CHARS}
-        self._lock, self._kept = threading.Lock(), OrderedDict[str, str]()
+        self._lock = threading.Lock()
+        self._kept = OrderedDict[str, str]()
         self._child: Child | None = None
 
     def __call__(self, message: str) -> str:
@@ -46,7 +50,9 @@ class ChatTemplate:
             self._child = None
             answer = {"error": str(problem)}
         if answer is None:
-            raise BadPrompt(f"the model's chat template took more than {_RENDER_SECONDS:g} s for this prompt and was stopped")
+            raise BadPrompt(
+                f"the model's chat template took more than {_RENDER_SECONDS:g} s for this prompt and was stopped"
+            )
         if "error" in answer:
             raise BadPrompt(f"the model's chat template fails on this prompt: {answer['error']}")
         if not answer["text"].strip():
@@ -81,5 +87,9 @@ def chat_template(tokenizer: Any) -> ChatTemplate | None:
     template = found.get("default") if isinstance(found, dict) else found
     if not isinstance(template, str) or not template.strip():
         return None
-    special = {name: value for name, value in tokenizer.special_tokens_map.items() if isinstance(value, str | list)}
+    special = {
+        name: value
+        for name, value in tokenizer.special_tokens_map.items()
+        if isinstance(value, str | list)
+    }
     return ChatTemplate(template, special)

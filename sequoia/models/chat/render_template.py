@@ -16,7 +16,9 @@ from transformers.utils.chat_template_utils import render_jinja_template
 def rendered(template: str, message: str, variables: dict[str, Any], most: int) -> str:
     """The text of a chat of one message, up to where the answer begins. Raises whatever the template makes it raise."""
     chat = [{"role": "user", "content": message}]
-    text = render_jinja_template([chat], chat_template=template, add_generation_prompt=True, **variables)[0][0]
+    text = render_jinja_template(
+        [chat], chat_template=template, add_generation_prompt=True, **variables
+    )[0][0]
     if len(text) > most:
         raise ValueError(f"it makes {len(text)} characters of it; allowed are {most}")
     return text

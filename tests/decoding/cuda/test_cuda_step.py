@@ -34,7 +34,13 @@ from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import own_logits
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
-TREES = [Tree.chain(1), Tree.chain(5), Tree((-1, 0, 0, 0, 1, 1, 2, 4, 4)), Tree.sequences(3, 2), Tree.kary(2, 4)]
+TREES = [
+    Tree.chain(1),
+    Tree.chain(5),
+    Tree((-1, 0, 0, 0, 1, 1, 2, 4, 4)),
+    Tree.sequences(3, 2),
+    Tree.kary(2, 4),
+]
 GREEDY = Policy(max_new_tokens=40, ignore_eos=True)
 WARM = Policy(temperature=0.8, top_p=0.9, max_new_tokens=40, ignore_eos=True, seed=2)
 
@@ -46,7 +52,8 @@ class Scripted:
     """Answers of a walk from given numbers in [0, 1), the last for the bonus."""
 
     def __init__(self, noise: np.ndarray) -> None:
-        self._noise, self._bonus = iter(noise[:-1].tolist()), float(noise[-1])
+        self._noise = iter(noise[:-1].tolist())
+        self._bonus = float(noise[-1])
 
     def accept(self, d: float, r: float) -> tuple[bool, float]:
         u = next(self._noise)
@@ -68,22 +75,38 @@ def laws(rng: np.random.Generator, rows: int, vocab: int) -> np.ndarray:
 def drafted(rng: np.random.Generator, tree: Tree, vocab: int, replacing: bool) -> list[int]:
     tokens = [0] * len(tree)
     for children in tree.children:
-        for child, token in zip(children, rng.choice(vocab, size=len(children), replace=replacing), strict=True):
+        for child, token in zip(
+            children, rng.choice(vocab, size=len(children), replace=replacing), strict=True
+        ):
             tokens[child] = int(token)
     return tokens
 
 
-def kernel(tree: Tree, tokens: list[int], p: np.ndarray, q: np.ndarray, noise: np.ndarray, replacing: bool
-           ) -> tuple[list[list[float]], int, int]:
+def kernel(
+    tree: Tree, tokens: list[int], p: np.ndarray, q: np.ndarray, noise: np.ndarray, replacing: bool
+) -> tuple[list[list[float]], int, int]:
     """Trials, end and bonus of the kernel; q has a row for each node here."""
+
     def long(values: list[int]) -> torch.Tensor:
         return torch.tensor(values, device=DEVICE)
 
     trials = torch.full((len(noise) - 1, TRIAL), -7.0, dtype=torch.float64, device=DEVICE)
-    first, count = [children[0] if children else 0 for children in tree.children], [*map(len, tree.children)]
-    done, node, bonus = map(int, launch(
-        torch.tensor(p, device=DEVICE), torch.tensor(q, device=DEVICE), long([*range(len(tree))]), long(tokens), long(first),
-        long(count), torch.tensor(noise, device=DEVICE), trials, replacing).tolist())
+    first = [children[0] if children else 0 for children in tree.children]
+    count = [*map(len, tree.children)]
+    done, node, bonus = map(
+        int,
+        launch(
+            torch.tensor(p, device=DEVICE),
+            torch.tensor(q, device=DEVICE),
+            long([*range(len(tree))]),
+            long(tokens),
+            long(first),
+            long(count),
+            torch.tensor(noise, device=DEVICE),
+            trials,
+            replacing,
+        ).tolist(),
+    )
     assert (trials[done:] == -7).all()
     return trials[:done].tolist(), node, bonus
 
@@ -103,9 +126,17 @@ def compare(seed: int, replacing: bool, vocabulary: int | None = None) -> None:
     for tree in TREES:
         vocab = vocabulary or int(rng.integers(4, 30))
         p, q = laws(rng, len(tree), vocab), laws(rng, len(tree), vocab).astype(np.float32)
-        tokens, noise = drafted(rng, tree, vocab, replacing), rng.random(20)
+        tokens = drafted(rng, tree, vocab, replacing)
+        noise = rng.random(20)
         reject = with_replacement if replacing else without_replacement
-        wanted = walk(tree, tokens, lambda node, p=p: p[node], lambda node, q=q: q[node], Scripted(noise), reject)
+        wanted = walk(
+            tree,
+            tokens,
+            lambda node, p=p: p[node],
+            lambda node, q=q: q[node],
+            Scripted(noise),
+            reject,
+        )
         same(kernel(tree, tokens, p, q, noise, replacing), wanted)
 
 
@@ -118,14 +149,18 @@ def test_the_kernel_walks_as_the_reference_does(seed: int, replacing: bool) -> N
 @pytest.mark.gpu
 @pytest.mark.parametrize("replacing", [False, True], ids=["distinct", "independent"])
 @pytest.mark.parametrize("vocab", [None, 200, 4096, 4097, 151_936])
-def test_the_kernel_walks_as_the_reference_does_on_a_graphics_card(vocab: int | None, replacing: bool) -> None:
+def test_the_kernel_walks_as_the_reference_does_on_a_graphics_card(
+    vocab: int | None, replacing: bool
+) -> None:
     for seed in range(5):
         compare(seed, replacing, vocab)
 
 
 @pytest.mark.parametrize("replacing", [False, True], ids=["distinct", "independent"])
 @pytest.mark.parametrize("vocab", [8, 512, 4096])
-def test_the_kernel_compiles_for_a_graphics_card(vocab: int, replacing: bool, tmp_path: Path) -> None:
+def test_the_kernel_compiles_for_a_graphics_card(
+    vocab: int, replacing: bool, tmp_path: Path
+) -> None:
     """In a process of its own, without the interpreter. No card is needed for it, and none runs it."""
     code = f"""
 import triton
@@ -140,15 +175,23 @@ print(len(made.asm["ptx"]))
 """
     environment = {**os.environ, "TRITON_CACHE_DIR": str(tmp_path)}
     environment.pop("TRITON_INTERPRET", None)
-    done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=Path(__file__).parents[3], capture_output=True,
-                          text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment,
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     assert int(done.stdout) > 1000
 
 
 def test_a_draft_without_mass_left_draws_every_other_token_alike() -> None:
-    p, q = np.array([[0.0, 0.0, 0.5, 0.5]] * 4), np.array([[1.0, 0, 0, 0]] * 4, dtype=np.float32)
-    tree, noise = Tree.from_branching([3]), np.array([0.5, 0.9, 0.9, 0.3])
+    p = np.array([[0.0, 0.0, 0.5, 0.5]] * 4)
+    q = np.array([[1.0, 0, 0, 0]] * 4, dtype=np.float32)
+    tree = Tree.from_branching([3])
+    noise = np.array([0.5, 0.9, 0.9, 0.3])
     wanted = walk(tree, [0, 0, 1, 2], lambda node: p[node], lambda node: q[node], Scripted(noise))
     assert [trial.q for trial in wanted.trials] == [1, pytest.approx(1 / 3), pytest.approx(1 / 2)]
     same(kernel(tree, [0, 0, 1, 2], p, q, noise, False), wanted)
@@ -172,7 +215,9 @@ def test_a_vocabulary_of_several_blocks_is_walked_through(monkeypatch: pytest.Mo
 @pytest.fixture
 def on_device(monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps stay on the device although it is the CPU."""
-    monkeypatch.setattr(engine, "fits", lambda _target, _draft, verifier: verifier in ("sequoia", "specinfer"))
+    monkeypatch.setattr(
+        engine, "fits", lambda _target, _draft, verifier: verifier in ("sequoia", "specinfer")
+    )
 
 
 def placed() -> Pair:
@@ -193,7 +238,9 @@ def steps(pair: Pair, policy: Policy, tree: Tree, verifier: str = "sequoia") -> 
 @pytest.mark.usefixtures("on_device")
 @pytest.mark.parametrize("verifier", ["sequoia", "specinfer"])
 @pytest.mark.parametrize("tree", TREES)
-def test_greedy_text_is_plain_text(tree: Tree, verifier: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_greedy_text_is_plain_text(
+    tree: Tree, verifier: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pair = placed()
     found = [token for step in steps(pair, GREEDY, tree, verifier) for token in step.emitted]
     monkeypatch.undo()
@@ -203,14 +250,18 @@ def test_greedy_text_is_plain_text(tree: Tree, verifier: str, monkeypatch: pytes
 @pytest.mark.usefixtures("on_device")
 def test_a_step_says_what_the_host_would_have_said() -> None:
     """Every node's q and p are those of the bare models for its text; siblings are distinct; trials fit the path."""
-    pair, prefix = placed(), list(tiny_pair().encode(PROMPTS[0]))
+    pair = placed()
+    prefix = list(tiny_pair().encode(PROMPTS[0]))
     policy = Policy(temperature=0.8, max_new_tokens=16, ignore_eos=True)
     for step in steps(pair, policy, TREES[2]):
         tree = step.tree
         assert step.prefix_len == len(prefix) - 1
         for node in range(1, len(tree)):
             text = [*prefix[:-1], *(step.tokens[v] for v in tree.path(tree.parents[node]))]
-            q, p = ((own_logits(model, text) / 0.8).softmax(-1)[step.tokens[node]] for model in (pair.draft, pair.target))
+            q, p = (
+                (own_logits(model, text) / 0.8).softmax(-1)[step.tokens[node]]
+                for model in (pair.draft, pair.target)
+            )
             assert step.draft_p[node] == pytest.approx(float(q), rel=1e-3)
             if tree.parents[node] in step.verdict.path:
                 assert step.target_p[node] == pytest.approx(float(p), rel=1e-3)
@@ -218,8 +269,16 @@ def test_a_step_says_what_the_host_would_have_said() -> None:
                 assert step.target_p[node] is None
         for children in tree.children:
             assert len({step.tokens[child] for child in children}) == len(children)
-        assert tuple(trial.node for trial in step.verdict.trials if trial.accepted) == step.verdict.path[1:]
-        assert step.emitted == (*(step.tokens[node] for node in step.verdict.path[1:]), step.verdict.bonus)[:len(step.emitted)]
+        assert (
+            tuple(trial.node for trial in step.verdict.trials if trial.accepted)
+            == step.verdict.path[1:]
+        )
+        assert (
+            step.emitted
+            == (*(step.tokens[node] for node in step.verdict.path[1:]), step.verdict.bonus)[
+                : len(step.emitted)
+            ]
+        )
         assert set(step.seconds) == {"draft", "verify", "overhead"}
         assert step.seconds["draft"] > 0
         prefix += step.emitted
@@ -236,7 +295,9 @@ def test_the_first_token_follows_the_target(verifier: str) -> None:
     seen = []
     for seed in range(300):
         policy = Policy(temperature=0.7, max_new_tokens=2, ignore_eos=True, seed=seed)
-        token = next(run(Decoder(pair, PROMPTS[0], policy, Tree.from_branching([2]), verifier))).emitted[0]
+        token = next(
+            run(Decoder(pair, PROMPTS[0], policy, Tree.from_branching([2]), verifier))
+        ).emitted[0]
         seen.append(token if token in best else "other")
     assert fit(seen, wanted) > 1e-6
 
@@ -257,26 +318,38 @@ def test_numbers_that_overflowed_are_refused(which: str) -> None:
 @pytest.mark.usefixtures("on_device")
 def test_drawing_children_is_no_time_of_the_drafts_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Guards predictions: a profile's draft times are of passes alone, and what a step spends beside them is its overhead."""
-    clock, pair = [0.0], placed()
+    clock = [0.0]
+    pair = placed()
     monkeypatch.setattr("sequoia.this_machine.step_timer.time.perf_counter", lambda: clock[0])
     decoder = Decoder(pair, PROMPTS[0], WARM, TREES[2])
 
     def slow(name: str, seconds: float) -> None:
         work = getattr(decoder._on_device, name)
-        monkeypatch.setattr(decoder._on_device, name, lambda *given: (clock.__setitem__(0, clock[0] + seconds), work(*given))[1])
+        monkeypatch.setattr(
+            decoder._on_device,
+            name,
+            lambda *given: (clock.__setitem__(0, clock[0] + seconds), work(*given))[1],
+        )
 
     slow("_logits", 1.0)
     slow("_draw", 100.0)
     decoder.prefill()
     levels = len(TREES[2].inner)
-    assert decoder.step().seconds == {"draft": levels * 1.0, "verify": 0.0, "overhead": levels * 100.0}
+    assert decoder.step().seconds == {
+        "draft": levels * 1.0,
+        "verify": 0.0,
+        "overhead": levels * 100.0,
+    }
 
 
 @pytest.mark.usefixtures("on_device")
-def test_where_the_kernel_cannot_be_built_the_host_walks(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-                                                         ) -> None:
+def test_where_the_kernel_cannot_be_built_the_host_walks(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     def broken(*_: object) -> torch.Tensor:
-        raise RuntimeError("Failed to find C compiler.\n  Please specify via CC environment variable")
+        raise RuntimeError(
+            "Failed to find C compiler.\n  Please specify via CC environment variable"
+        )
 
     pair = placed()
     cuda_step.kernel_runs.cache_clear()
@@ -286,11 +359,14 @@ def test_where_the_kernel_cannot_be_built_the_host_walks(monkeypatch: pytest.Mon
     assert all(decoder._on_device is None for decoder in decoders)
     assert [record.getMessage() for record in caplog.records] == [
         f"the walk cannot run on {pair.target.device}, and the host does it: Failed to find C compiler. Please specify via CC "
-        "environment variable"]
+        "environment variable"
+    ]
 
 
-@pytest.mark.parametrize(("target", "draft", "verifier"), [("cpu", "cpu", "sequoia"), ("cuda:0", "cuda:1", "sequoia"),
-                                                          ("cuda:0", "cuda:0", "topk")])
+@pytest.mark.parametrize(
+    ("target", "draft", "verifier"),
+    [("cpu", "cpu", "sequoia"), ("cuda:0", "cuda:1", "sequoia"), ("cuda:0", "cuda:0", "topk")],
+)
 def test_other_runs_stay_on_the_host(target: str, draft: str, verifier: str) -> None:
     assert not fits(torch.device(target), torch.device(draft), verifier)
     assert fits(torch.device("cuda:0"), torch.device("cuda:0"), "sequoia")
@@ -301,4 +377,6 @@ def test_a_run_on_a_graphics_card_stays_there_and_emits_plain_text() -> None:
     pair = placed()
     for tree in TREES:
         found = [token for step in steps(pair, GREEDY, tree) for token in step.emitted]
-        assert found == [token for step in plain(pair, PROMPTS[0], GREEDY) for token in step.emitted]
+        assert found == [
+            token for step in plain(pair, PROMPTS[0], GREEDY) for token in step.emitted
+        ]

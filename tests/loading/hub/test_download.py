@@ -25,7 +25,15 @@ from sequoia.errors import BadModel, NotDownloaded, OutOfMemory, Stopped
 from sequoia.loading import pair_catalog
 from sequoia.loading.find_pair import Told, printer
 from sequoia.loading.hub import download
-from sequoia.loading.hub.download import Downloads, Progress, Rate, disk_free, reason, require_room, size
+from sequoia.loading.hub.download import (
+    Downloads,
+    Progress,
+    Rate,
+    disk_free,
+    reason,
+    require_room,
+    size,
+)
 from sequoia.loading.hub.model_files import cached, is_hub_id, is_whole, small_files, weight_files
 from sequoia.loading.load import fetch_pair
 from sequoia.loading.pair_checks import Passed
@@ -47,7 +55,9 @@ def big(tmp_path: Path, model: Path) -> Path:
     """The model with weights that take a while to transfer."""
     folder = tmp_path / "big"
     shutil.copytree(model, folder)
-    (folder / "model.safetensors").write_bytes(bytes(i * i % 251 for i in range(1000)) * (BIG // 1000))
+    (folder / "model.safetensors").write_bytes(
+        bytes(i * i % 251 for i in range(1000)) * (BIG // 1000)
+    )
     return folder
 
 
@@ -73,13 +83,27 @@ def fetched(name: str = "owner/model", **options: object) -> Path:
 # -- what is transferred -------------------------------------------------------------------------------------------------------
 
 
-def test_a_pair_is_downloaded_checked_and_loaded_with_its_progress_told(hub: FakeHub, model: Path) -> None:
+def test_a_pair_is_downloaded_checked_and_loaded_with_its_progress_told(
+    hub: FakeHub, model: Path
+) -> None:
     told: list[Told] = []
-    pair = load_pair(target="owner/model", draft="owner/model", device="cpu", dtype="float32", online=True, tell=told.append)
+    pair = load_pair(
+        target="owner/model",
+        draft="owner/model",
+        device="cpu",
+        dtype="float32",
+        online=True,
+        tell=told.append,
+    )
     assert pair.name == "owner/model + owner/model"
     progress = [news for news in told if isinstance(news, Progress)]
-    assert progress[-1].done == progress[-1].total == sum(path.stat().st_size for path in model.iterdir()
-                                                          if path.suffix not in (".bin", ".md"))
+    assert (
+        progress[-1].done
+        == progress[-1].total
+        == sum(
+            path.stat().st_size for path in model.iterdir() if path.suffix not in (".bin", ".md")
+        )
+    )
     checks = [news.what for news in told if isinstance(news, Passed)]
     assert checks == ["tokenizer", "target", "draft", "vocabulary", "chat template"]
 
@@ -102,29 +126,47 @@ def test_small_files_come_before_any_weights(hub: FakeHub) -> None:
     assert is_whole(folder)
 
 
-def test_what_is_there_is_not_asked_for_again_and_other_programs_find_it(hub: FakeHub, model: Path) -> None:
+def test_what_is_there_is_not_asked_for_again_and_other_programs_find_it(
+    hub: FakeHub, model: Path
+) -> None:
     folder = fetched()
     hub.asked.clear()
     assert fetched() == folder == cached("owner/model")
     assert not hub.asked
-    assert Path(snapshot_download("owner/model", local_files_only=True)).resolve() == folder.resolve()
+    assert (
+        Path(snapshot_download("owner/model", local_files_only=True)).resolve() == folder.resolve()
+    )
     assert (folder / "model.safetensors").read_bytes() == (model / "model.safetensors").read_bytes()
 
 
-def test_a_pair_can_be_fetched_first_and_loaded_without_a_network_later(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pair_can_be_fetched_first_and_loaded_without_a_network_later(
+    hub: FakeHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
     named = {"target": "owner/model", "draft": "owner/model", "device": "cpu", "dtype": "float32"}
     with monkeypatch.context() as patch:
-        patch.setattr(AutoModelForCausalLM, "from_pretrained", lambda *_, **__: pytest.fail("weights were read"))
+        patch.setattr(
+            AutoModelForCausalLM,
+            "from_pretrained",
+            lambda *_, **__: pytest.fail("weights were read"),
+        )
         fetch_pair(**named, online=True)
     hub.asked.clear()
     assert load_pair(**named, online=False).name == "owner/model + owner/model"
     assert not hub.asked
 
 
-def test_a_pair_that_this_machine_can_never_hold_is_not_fetched(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(total=100_000, available=0))
-    with pytest.raises(OutOfMemory, match=r"the two models need about .* MB; this machine has 0\.1 MB in all"):
-        fetch_pair(target="owner/model", draft="owner/model", device="cpu", dtype="float32", online=True)
+def test_a_pair_that_this_machine_can_never_hold_is_not_fetched(
+    hub: FakeHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        psutil, "virtual_memory", lambda: SimpleNamespace(total=100_000, available=0)
+    )
+    with pytest.raises(
+        OutOfMemory, match=r"the two models need about .* MB; this machine has 0\.1 MB in all"
+    ):
+        fetch_pair(
+            target="owner/model", draft="owner/model", device="cpu", dtype="float32", online=True
+        )
     assert not [path for path in hub.files_asked if "safetensors" in path]
 
 
@@ -149,7 +191,7 @@ def load_own(told: list[Told], online: bool = True) -> None:
 
 
 def test_the_commit_that_the_list_names_is_fetched_and_is_not_taken_for_the_newest(
-    pinned: FakeHub
+    pinned: FakeHub,
 ) -> None:
     told: list[Told] = []
     load_own(told)
@@ -169,8 +211,14 @@ def test_another_commit_that_is_there_is_used_with_a_note(pinned: FakeHub) -> No
     load_own(told)
     assert not pinned.asked
     notes = [news.words for news in told if isinstance(news, Passed) and news.what == "revision"]
-    assert notes == ["owner/model: commit cccccccccccc is on this machine and is used; the list of pairs "
-                     "names dddddddddddd, read from the hub on 2026-11-20"] * 2
+    assert (
+        notes
+        == [
+            "owner/model: commit cccccccccccc is on this machine and is used; the list of pairs "
+            "names dddddddddddd, read from the hub on 2026-11-20"
+        ]
+        * 2
+    )
 
 
 def test_of_several_commits_that_are_there_the_named_one_is_used(pinned: FakeHub) -> None:
@@ -190,19 +238,27 @@ def test_a_commit_that_the_hub_no_longer_has_is_said(pinned: FakeHub) -> None:
         load_own([])
 
 
-def test_a_download_that_arrived_damaged_is_refused_as_it_is_fetched(hub: FakeHub, big: Path) -> None:
+def test_a_download_that_arrived_damaged_is_refused_as_it_is_fetched(
+    hub: FakeHub, big: Path
+) -> None:
     hub.models["owner/model"] = big
     with pytest.raises(BadModel, match=r"owner/model: model\.safetensors is no safetensors file"):
-        fetch_pair(target="owner/model", draft="owner/model", device="cpu", dtype="float32", online=True)
+        fetch_pair(
+            target="owner/model", draft="owner/model", device="cpu", dtype="float32", online=True
+        )
 
 
 # -- stop and go on ------------------------------------------------------------------------------------------------------------
 
 
-def begun(hub: FakeHub, big: Path, told: list[Progress]) -> tuple[threading.Event, threading.Thread, list[BaseException]]:
+def begun(
+    hub: FakeHub, big: Path, told: list[Progress]
+) -> tuple[threading.Event, threading.Thread, list[BaseException]]:
     """A slow transfer of which something has arrived."""
-    hub.models["owner/model"], hub.slow = big, 0.05
-    stop, problems = threading.Event(), list[BaseException]()
+    hub.models["owner/model"] = big
+    hub.slow = 0.05
+    stop = threading.Event()
+    problems = list[BaseException]()
 
     def run() -> None:
         try:
@@ -228,18 +284,26 @@ def test_a_stopped_transfer_goes_on_where_it_was(hub: FakeHub, big: Path) -> Non
     assert "what was downloaded is kept" in str(problems[0])
     assert 0 < told[-1].done < told[-1].total
     assert told[-1].rate > 0
-    kept = sum(path.stat().st_size for path in (Path(download.hub_folder("owner/model")) / "blobs").glob("*.part"))
+    kept = sum(
+        path.stat().st_size
+        for path in (Path(download.hub_folder("owner/model")) / "blobs").glob("*.part")
+    )
     assert kept > 0
     hub.slow = 0
     hub.asked.clear()
-    assert (fetched() / "model.safetensors").read_bytes() == (big / "model.safetensors").read_bytes()
+    assert (fetched() / "model.safetensors").read_bytes() == (
+        big / "model.safetensors"
+    ).read_bytes()
     assert [path for path in hub.asked if f"bytes={kept}-" in path]
 
 
 def test_a_transfer_that_breaks_off_goes_on_by_itself(hub: FakeHub, big: Path) -> None:
     """The connection ends twice in the middle of the file; the client asks for the rest each time."""
-    hub.models["owner/model"], hub.cut = big, 1_200_000
-    assert (fetched() / "model.safetensors").read_bytes() == (big / "model.safetensors").read_bytes()
+    hub.models["owner/model"] = big
+    hub.cut = 1_200_000
+    assert (fetched() / "model.safetensors").read_bytes() == (
+        big / "model.safetensors"
+    ).read_bytes()
     assert len([path for path in hub.asked if "safetensors bytes=" in path]) >= 2
 
 
@@ -248,7 +312,9 @@ def test_what_was_kept_of_another_content_is_thrown_away(hub: FakeHub, model: Pa
     with Downloads(online=True) as downloads:
         listing = downloads.locate("owner/model")
         downloads.fetch(listing, weights=False)
-    part = download.hub_folder("owner/model") / "blobs" / f"{hashlib.sha256(whole).hexdigest()}.part"
+    part = (
+        download.hub_folder("owner/model") / "blobs" / f"{hashlib.sha256(whole).hexdigest()}.part"
+    )
     part.write_bytes(b"?" * 100)
     with pytest.raises(NotDownloaded, match=r"damaged and is removed; load it again"):
         fetched()
@@ -256,7 +322,9 @@ def test_what_was_kept_of_another_content_is_thrown_away(hub: FakeHub, model: Pa
 
 
 @pytest.mark.parametrize("more", [0, 7])
-def test_a_part_that_is_whole_or_too_long_is_no_dead_end(hub: FakeHub, model: Path, more: int) -> None:
+def test_a_part_that_is_whole_or_too_long_is_no_dead_end(
+    hub: FakeHub, model: Path, more: int
+) -> None:
     whole = (model / "model.safetensors").read_bytes()
     blobs = download.hub_folder("owner/model") / "blobs"
     blobs.mkdir(parents=True)
@@ -268,13 +336,19 @@ def test_a_part_that_is_whole_or_too_long_is_no_dead_end(hub: FakeHub, model: Pa
 
 
 def test_no_such_model(hub: FakeHub) -> None:
-    with pytest.raises(NotDownloaded, match=r"no model 'owner/nothing', or it is private.*owner/name"):
+    with pytest.raises(
+        NotDownloaded, match=r"no model 'owner/nothing', or it is private.*owner/name"
+    ):
         fetched("owner/nothing")
 
 
-@pytest.mark.parametrize(("status", "says"), [
-    (401, r"Open https://huggingface\.co/owner/model, log in and accept it.*hf auth login"),
-    (403, r"may not read it yet.*wait until access is granted")])
+@pytest.mark.parametrize(
+    ("status", "says"),
+    [
+        (401, r"Open https://huggingface\.co/owner/model, log in and accept it.*hf auth login"),
+        (403, r"may not read it yet.*wait until access is granted"),
+    ],
+)
 def test_a_gated_model_says_what_to_do(hub: FakeHub, status: int, says: str) -> None:
     hub.gated["owner/model"] = status
     with pytest.raises(NotDownloaded, match=rf"owner/model is gated.*{says}"):
@@ -285,7 +359,10 @@ def test_no_network(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{free.getsockname()[1]}")
-    with pytest.raises(NotDownloaded, match=r"hub cannot be reached for owner/model \(.*\)\. Check the connection and the proxy"):
+    with pytest.raises(
+        NotDownloaded,
+        match=r"hub cannot be reached for owner/model \(.*\)\. Check the connection and the proxy",
+    ):
         fetched()
 
 
@@ -300,19 +377,29 @@ def test_no_safetensors(hub: FakeHub, tmp_path: Path, model: Path) -> None:
     shutil.copytree(model, folder)
     (folder / "model.safetensors").unlink()
     hub.models["owner/model"] = folder
-    with pytest.raises(BadModel, match=r"no \.safetensors file of the usual name, only pytorch_model\.bin; other weight formats"):
+    with pytest.raises(
+        BadModel,
+        match=r"no \.safetensors file of the usual name, only pytorch_model\.bin; other weight formats",
+    ):
         fetched()
     assert not hub.files_asked
 
 
-def test_too_little_disk_is_said_with_both_figures_before_the_first_byte(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_disk_is_said_with_both_figures_before_the_first_byte(
+    hub: FakeHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1_000_050_000))
-    with pytest.raises(NotDownloaded, match=r"\d+ kB are to be downloaded to .*cache, where 1 GB are free, of which 1 GB stay"):
+    with pytest.raises(
+        NotDownloaded,
+        match=r"\d+ kB are to be downloaded to .*cache, where 1 GB are free, of which 1 GB stay",
+    ):
         load_pair(target="owner/model", draft="owner/model", device="cpu", online=True)
     assert not hub.files_asked
 
 
-def test_a_config_that_cannot_run_a_tree_is_refused_before_the_weights(hub: FakeHub, tmp_path: Path, model: Path) -> None:
+def test_a_config_that_cannot_run_a_tree_is_refused_before_the_weights(
+    hub: FakeHub, tmp_path: Path, model: Path
+) -> None:
     folder = tmp_path / "mamba"
     shutil.copytree(model, folder)
     (folder / "config.json").write_text('{"model_type": "mamba"}')
@@ -322,11 +409,15 @@ def test_a_config_that_cannot_run_a_tree_is_refused_before_the_weights(hub: Fake
     assert not [path for path in hub.files_asked if "safetensors" in path]
 
 
-def test_a_process_that_breaks_is_told_with_its_last_words(hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_breaks_is_told_with_its_last_words(
+    hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     script = tmp_path / "broken.py"
     script.write_text("raise RuntimeError('broken at once')")
     monkeypatch.setattr(download, "_SCRIPT", script)
-    with pytest.raises(NotDownloaded, match=r"owner/model could not be downloaded \(.*broken at once"):
+    with pytest.raises(
+        NotDownloaded, match=r"owner/model could not be downloaded \(.*broken at once"
+    ):
         fetched()
 
 
@@ -341,20 +432,42 @@ def test_what_was_transferred_before_it_broke_off_is_said_to_be_kept(kind: str) 
 
 def test_weights_are_one_file_or_all_shards() -> None:
     shards = [f"model-0000{i}-of-00003.safetensors" for i in (1, 2, 3)]
-    assert weight_files(["model.safetensors", *shards, "other.safetensors"]) == ["model.safetensors"]
+    assert weight_files(["model.safetensors", *shards, "other.safetensors"]) == [
+        "model.safetensors"
+    ]
     assert weight_files(shards) == shards
-    assert weight_files(shards[:2]) == weight_files(["adapter_model.safetensors"]) == weight_files([]) == []
-    assert small_files(["config.json", "evil.py", "model.safetensors", "merges.txt"]) == ["config.json", "merges.txt"]
+    assert (
+        weight_files(shards[:2])
+        == weight_files(["adapter_model.safetensors"])
+        == weight_files([])
+        == []
+    )
+    assert small_files(["config.json", "evil.py", "model.safetensors", "merges.txt"]) == [
+        "config.json",
+        "merges.txt",
+    ]
 
 
-@pytest.mark.parametrize(("ref", "is_one"), [("gpt2", True), ("Qwen/Qwen3-8B", True), ("a/b/c", False), ("../x", False),
-                                             ("a--b/c", False), ("a/..b", False), ("", False), ("a/b\n", False)])
+@pytest.mark.parametrize(
+    ("ref", "is_one"),
+    [
+        ("gpt2", True),
+        ("Qwen/Qwen3-8B", True),
+        ("a/b/c", False),
+        ("../x", False),
+        ("a--b/c", False),
+        ("a/..b", False),
+        ("", False),
+        ("a/b\n", False),
+    ],
+)
 def test_ids_of_the_hub(ref: str, is_one: bool) -> None:
     assert is_hub_id(ref) is is_one
 
 
-def test_the_commit_that_was_main_is_preferred_among_those_there(tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
-                                                                  ) -> None:
+def test_the_commit_that_was_main_is_preferred_among_those_there(
+    tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     snapshots = tmp_path / "models--owner--model" / "snapshots"
     for commit in ("a" * 40, "b" * 40):
@@ -382,11 +495,19 @@ def test_room_is_that_of_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_sizes_are_readable() -> None:
-    words = {0: "0 bytes", 999: "999 bytes", 1500: "1.5 kB", 2.7e8: "270 MB", 16_381_470_720: "16.4 GB"}
+    words = {
+        0: "0 bytes",
+        999: "999 bytes",
+        1500: "1.5 kB",
+        2.7e8: "270 MB",
+        16_381_470_720: "16.4 GB",
+    }
     assert {count: size(count) for count in words} == words
 
 
-def test_a_download_without_a_page_is_told_a_line_at_a_time(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_download_without_a_page_is_told_a_line_at_a_time(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     tell = printer()
     for done in range(0, 1001):
         tell(Progress("owner/model", done, 1000, 1e6))

@@ -49,7 +49,9 @@ CARDS = torch.device("cuda", 0), torch.device("cuda", 1)
 
 
 @pytest.fixture(scope="module", params=FAMILIES)
-def folders(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def folders(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
     return written(request.param, tmp_path_factory.mktemp(request.param))
 
 
@@ -61,7 +63,10 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def written(kind: str, folder: Path) -> dict[str, str]:
     """Folders of a target and a draft."""
     target = tiny_model(kind, layers=LAYERS)
-    return {"target": save(target, folder / "target"), "draft": save(noisy(target, 0.05), folder / "draft")}
+    return {
+        "target": save(target, folder / "target"),
+        "draft": save(noisy(target, 0.05), folder / "draft"),
+    }
 
 
 def source(folder: str) -> Source:
@@ -74,11 +79,15 @@ def load(folders: dict[str, str], **options: Any) -> Pair:
 
 def texts(pair: Pair) -> list[list[int]]:
     """Token ids by plain decoding and by a tree."""
-    return [[token for step in steps for token in step.emitted]
-            for steps in (plain(pair, PROMPTS[0], GREEDY), speculate(pair, PROMPTS[0], GREEDY, TREE))]
+    return [
+        [token for step in steps for token in step.emitted]
+        for steps in (plain(pair, PROMPTS[0], GREEDY), speculate(pair, PROMPTS[0], GREEDY, TREE))
+    ]
 
 
-def spread_pair(folders: dict[str, str], places: list[str], monkeypatch: pytest.MonkeyPatch) -> Pair:
+def spread_pair(
+    folders: dict[str, str], places: list[str], monkeypatch: pytest.MonkeyPatch
+) -> Pair:
     """The pair as `load_pair` loads it on a machine with two cards."""
     as_if_two_cards(places, monkeypatch)
     return load(folders, device="spread")
@@ -87,42 +96,68 @@ def spread_pair(folders: dict[str, str], places: list[str], monkeypatch: pytest.
 # -- spread ----------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("places", [["disk", "disk", "cpu", "disk"], ["disk"] * LAYERS], ids=["three layers", "all"])
-def test_a_target_spread_over_cpu_and_disk_decodes_the_same_cpu(places: list[str], folders: dict[str, str],
-                                                                monkeypatch: pytest.MonkeyPatch) -> None:
-    whole, parted = load(folders), spread_pair(folders, places, monkeypatch)
-    elsewhere = {name for name, weight in parted.target.hf.named_parameters() if weight.device == META}
-    assert all(any(f".{i}." in name for name in elsewhere) == (place == "disk") for i, place in enumerate(places))
+@pytest.mark.parametrize(
+    "places", [["disk", "disk", "cpu", "disk"], ["disk"] * LAYERS], ids=["three layers", "all"]
+)
+def test_a_target_spread_over_cpu_and_disk_decodes_the_same_cpu(
+    places: list[str], folders: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = load(folders)
+    parted = spread_pair(folders, places, monkeypatch)
+    elsewhere = {
+        name for name, weight in parted.target.hf.named_parameters() if weight.device == META
+    }
+    assert all(
+        any(f".{i}." in name for name in elsewhere) == (place == "disk")
+        for i, place in enumerate(places)
+    )
     assert (parted.target.forward_name, parted.target.device) == ("transformers", HOST)
-    torch.testing.assert_close(tree_logits(parted.target), tree_logits(whole.target), atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(
+        tree_logits(parted.target), tree_logits(whole.target), atol=1e-4, rtol=1e-4
+    )
     found = texts(parted)
     assert found == texts(whole)
     assert found[0] == found[1]
 
 
-def test_slots_live_where_their_layers_are_and_move_there_cpu_and_meta(llama: dict[str, str]) -> None:
+def test_slots_live_where_their_layers_are_and_move_there_cpu_and_meta(
+    llama: dict[str, str],
+) -> None:
     """With half of the layers on a device that keeps no numbers: what is allocated where, and that nothing mixes devices."""
     parts = parts_of(source(llama["target"]).config, torch.float32)
-    where = {name: "meta" if name in (*parts.layers[2:], *parts.behind) else "cpu" for name in parts.sizes}
-    hf: Any = AutoModelForCausalLM.from_pretrained(llama["target"], dtype=torch.float32, attn_implementation="sdpa")
+    where = {
+        name: "meta" if name in (*parts.layers[2:], *parts.behind) else "cpu"
+        for name in parts.sizes
+    }
+    hf: Any = AutoModelForCausalLM.from_pretrained(
+        llama["target"], dtype=torch.float32, attn_implementation="sdpa"
+    )
     dispatch_model(hf, where, main_device="cpu", skip_keys=hf._skip_keys_device_placement)
-    hf._hf_hook.io_same_device = False  # logits stay where the head is: nothing can come back from there
+    # logits stay where the head is: nothing can come back from there
+    hf._hf_hook.io_same_device = False
     devices = (HOST, HOST, META, META)
     context = TreeModel(hf, "halves", HOST, devices, "spread over cpu and meta").open(32)
     context.forward([1, 2, 3], Rows(Tree((-1, 0, 0)), range(3), context))
     context.keep([0, 2])
-    assert [(layer.keys.device, layer.values.device) for layer in context.slots.slot_layers] == [(one, one) for one in devices]
+    assert [(layer.keys.device, layer.values.device) for layer in context.slots.slot_layers] == [
+        (one, one) for one in devices
+    ]
     assert context.length == 2
 
 
-def test_masks_and_positions_come_to_each_device_once_a_pass_cpu_and_meta(llama: dict[str, str], monkeypatch: pytest.MonkeyPatch
-                                                                          ) -> None:
+def test_masks_and_positions_come_to_each_device_once_a_pass_cpu_and_meta(
+    llama: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Not once a layer; and anew in the next pass, whose mask is another."""
     hf = AutoModelForCausalLM.from_pretrained(llama["target"], dtype=torch.float32)
     seen: list[dict[str, Any]] = []
     sent: list[torch.device] = []
     usual = load_large.send_to_device
-    monkeypatch.setattr(load_large, "send_to_device", lambda value, device: sent.append(device) or usual(value, device))
+    monkeypatch.setattr(
+        load_large,
+        "send_to_device",
+        lambda value, device: sent.append(device) or usual(value, device),
+    )
     devices = (HOST, META, META, META)
     load_large.carry_once(hf, devices)
     for layer in hf.model.layers:
@@ -132,8 +167,11 @@ def test_masks_and_positions_come_to_each_device_once_a_pass_cpu_and_meta(llama:
         context.extend([1, 2])
         assert [named["attention_mask"].device for named in seen[-4:]] == list(devices)
         assert [named["position_embeddings"][0].device for named in seen[-4:]] == list(devices)
-        assert seen[-1]["attention_mask"] is seen[-2]["attention_mask"] is seen[-3]["attention_mask"]
-        assert Counter(sent) == {HOST: 3 * turn, META: 3 * turn}  # the mask, positions, and their rotations
+        assert (
+            seen[-1]["attention_mask"] is seen[-2]["attention_mask"] is seen[-3]["attention_mask"]
+        )
+        # the mask, positions, and their rotations
+        assert Counter(sent) == {HOST: 3 * turn, META: 3 * turn}
     assert seen[-1]["attention_mask"].shape != seen[-5]["attention_mask"].shape
     assert seen[-1]["past_key_values"] is seen[0]["past_key_values"]
 
@@ -148,19 +186,29 @@ def test_a_run_is_predicted_on_every_device_cpu_and_meta(llama: dict[str, str]) 
     assert needs[META] == 3 * (2 * 2 * 8 * 100 * 4)
 
 
-def test_a_device_that_is_full_is_named_before_a_run_cpu_and_meta(llama: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_device_that_is_full_is_named_before_a_run_cpu_and_meta(
+    llama: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     pair = load(llama)
-    parted = dataclasses.replace(pair, target=TreeModel(pair.target.hf, "parted", HOST, (META, HOST, HOST, HOST), "spread"))
-    monkeypatch.setattr("sequoia.this_machine.memory.free_bytes", lambda device: 1000 if device == META else 10**12)
+    parted = dataclasses.replace(
+        pair, target=TreeModel(pair.target.hf, "parted", HOST, (META, HOST, HOST, HOST), "spread")
+    )
+    monkeypatch.setattr(
+        "sequoia.this_machine.memory.free_bytes", lambda device: 1000 if device == META else 10**12
+    )
     with pytest.raises(OutOfMemory, match=r"the run needs about .* on meta; free are 0\.0 MB"):
         Decoder(parted, PROMPTS[0], GREEDY, TREE)
 
 
 @pytest.mark.parametrize("cards", [0, 1])
-def test_spreading_needs_two_cards(cards: int, llama: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spreading_needs_two_cards(
+    cards: int, llama: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: cards)
     monkeypatch.setattr(hub, "checked_device", lambda _: HOST)
-    with pytest.raises(BadModel, match=rf"device 'spread' needs at least 2 CUDA devices; this machine has {cards}"):
+    with pytest.raises(
+        BadModel, match=rf"device 'spread' needs at least 2 CUDA devices; this machine has {cards}"
+    ):
         load(llama, device="spread")
 
 
@@ -169,29 +217,40 @@ def two_cards(monkeypatch: pytest.MonkeyPatch) -> dict[torch.device, int]:
     """A machine with two cards, as far as planning can tell; bytes free on each."""
     free = {CARDS[0]: 0, CARDS[1]: 0, HOST: 10**12}
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    monkeypatch.setattr(load_large, "free_bytes", lambda device: free[CARDS[0] if device == torch.device("cuda") else device])
+    monkeypatch.setattr(
+        load_large,
+        "free_bytes",
+        lambda device: free[CARDS[0] if device == torch.device("cuda") else device],
+    )
     return free
 
 
 def planned(folders: dict[str, str], device: str = "auto", offload: Any = False) -> Any:
-    target, draft = source(folders["target"]), source(folders["draft"])
+    target = source(folders["target"])
+    draft = source(folders["draft"])
     sizes = [target.weight_bytes, draft.weight_bytes]
     return plan_large(target, draft, sizes, device, torch.device("cuda"), (torch.float32,), offload)
 
 
-def test_what_fits_one_card_is_not_divided(llama: dict[str, str], two_cards: dict[torch.device, int]) -> None:
+def test_what_fits_one_card_is_not_divided(
+    llama: dict[str, str], two_cards: dict[torch.device, int]
+) -> None:
     two_cards[CARDS[0]] = 10**9
     assert planned(llama) is None
     assert planned(llama, "cuda") is None
 
 
-def test_what_fits_only_another_card_goes_there_in_one_piece(llama: dict[str, str], two_cards: dict[torch.device, int]) -> None:
+def test_what_fits_only_another_card_goes_there_in_one_piece(
+    llama: dict[str, str], two_cards: dict[torch.device, int]
+) -> None:
     two_cards[CARDS[1]] = 10**9
     plan = planned(llama)
     assert (plan.output, set(plan.where.values()), plan.words) == (CARDS[1], {1}, "")
 
 
-def test_what_fits_no_card_alone_is_spread(llama: dict[str, str], two_cards: dict[torch.device, int]) -> None:
+def test_what_fits_no_card_alone_is_spread(
+    llama: dict[str, str], two_cards: dict[torch.device, int]
+) -> None:
     """A run and the draft take 24.3 MB where the logits come out, each layer with its slots 0.23 MB, embedding and head 0.04."""
     first, second = CARDS
     two_cards[first], two_cards[second] = 450_000, round(25.2e6 / SHARE)
@@ -207,11 +266,17 @@ def test_what_fits_no_card_alone_is_spread(llama: dict[str, str], two_cards: dic
 
 @pytest.mark.parametrize("resident", [0, 1, LAYERS])
 def test_an_offloaded_target_decodes_the_same_cpu(resident: int, folders: dict[str, str]) -> None:
-    whole, parted = load(folders), load(folders, offload=resident)
+    whole = load(folders)
+    parted = load(folders, offload=resident)
     assert isinstance(parted.target, StreamedModel)
-    assert parted.target.placement == f"{LAYERS - resident} of {LAYERS} layers streamed from host memory"
+    assert (
+        parted.target.placement
+        == f"{LAYERS - resident} of {LAYERS} layers streamed from host memory"
+    )
     assert len(parted.target.stream._layers) == LAYERS - resident
-    torch.testing.assert_close(tree_logits(parted.target), tree_logits(whole.target), atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(
+        tree_logits(parted.target), tree_logits(whole.target), atol=1e-4, rtol=1e-4
+    )
     found = texts(parted)
     assert found == texts(whole)
     assert found[0] == found[1]
@@ -222,7 +287,8 @@ def test_as_many_layers_stay_as_fit_cpu(llama: dict[str, str]) -> None:
 
 
 def test_measured_times_say_how_the_target_was_placed_cpu(llama: dict[str, str]) -> None:
-    whole, parted = load(llama), load(llama, offload=1)
+    whole = load(llama)
+    parted = load(llama, offload=1)
     assert place_of(whole.target) == describe(HOST)
     profile = measure_profile(parted, sizes=(1,), widths=(1,), rounds=1)
     assert profile.device == f"{describe(HOST)}, 3 of 4 layers streamed from host memory"
@@ -241,7 +307,10 @@ def test_nothing_of_an_offloaded_pair_stays_behind_cpu(llama: dict[str, str]) ->
     """Hooks and model hold each other; when the pair goes, its weights go, and with them the pinned memory."""
     pair = load(llama, offload=1)
     assert isinstance(pair.target, StreamedModel)
-    held = [weakref.ref(pair.target.hf), *(weakref.ref(layer.host) for layer in pair.target.stream._layers)]
+    held = [
+        weakref.ref(pair.target.hf),
+        *(weakref.ref(layer.host) for layer in pair.target.stream._layers),
+    ]
     texts(pair)
     del pair
     gc.collect()
@@ -249,14 +318,20 @@ def test_nothing_of_an_offloaded_pair_stays_behind_cpu(llama: dict[str, str]) ->
 
 
 @pytest.mark.parametrize("offload", [-1, LAYERS + 1, 10**9, pytest.param(10**5000, id="huge")])
-def test_a_number_of_resident_layers_out_of_bounds_is_refused(offload: int, llama: dict[str, str]) -> None:
-    with pytest.raises(BadModel, match=rf"resident layers: .* is not a whole number from 0 to {LAYERS}"):
+def test_a_number_of_resident_layers_out_of_bounds_is_refused(
+    offload: int, llama: dict[str, str]
+) -> None:
+    with pytest.raises(
+        BadModel, match=rf"resident layers: .* is not a whole number from 0 to {LAYERS}"
+    ):
         load(llama, offload=offload)
 
 
 @pytest.mark.parametrize("offload", ["2", 2.0, None, [1]])
 def test_what_is_no_number_of_layers_is_refused(offload: Any, llama: dict[str, str]) -> None:
-    with pytest.raises(BadModel, match=r"offload .* is not True, False or a number of resident layers"):
+    with pytest.raises(
+        BadModel, match=r"offload .* is not True, False or a number of resident layers"
+    ):
         load(llama, offload=offload)
 
 
@@ -265,17 +340,28 @@ def test_offloading_and_spreading_exclude_each_other(llama: dict[str, str]) -> N
         load(llama, device="spread", offload=True)
 
 
-def test_too_little_memory_is_said_before_the_weights(llama: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", lambda *_, **__: pytest.fail("weights were read"))
+def test_too_little_memory_is_said_before_the_weights(
+    llama: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        AutoModelForCausalLM, "from_pretrained", lambda *_, **__: pytest.fail("weights were read")
+    )
     monkeypatch.setattr(psutil, "virtual_memory", lambda: types.SimpleNamespace(available=200_000))
-    with pytest.raises(OutOfMemory, match=r"0 resident layers, .* need about [\d.]+ MB on cpu; free are 0\.2 MB"):
+    with pytest.raises(
+        OutOfMemory, match=r"0 resident layers, .* need about [\d.]+ MB on cpu; free are 0\.2 MB"
+    ):
         load(llama, offload=0)
 
 
-def test_the_host_memory_that_is_pinned_is_checked_too(llama: dict[str, str], two_cards: dict[torch.device, int]) -> None:
+def test_the_host_memory_that_is_pinned_is_checked_too(
+    llama: dict[str, str], two_cards: dict[torch.device, int]
+) -> None:
     """For a card that does not exist: 32 GB free there, and next to nothing in the host."""
-    two_cards[CARDS[0]], two_cards[HOST] = 32 * 10**9, 10**5
-    with pytest.raises(OutOfMemory, match=r"3 layers to be streamed from pinned host memory need about .* on cpu"):
+    two_cards[CARDS[0]] = 32 * 10**9
+    two_cards[HOST] = 10**5
+    with pytest.raises(
+        OutOfMemory, match=r"3 layers to be streamed from pinned host memory need about .* on cpu"
+    ):
         planned(llama, "cuda", 1)
     two_cards[HOST] = 10**9
     assert planned(llama, "cuda", 1).output == CARDS[0]
@@ -284,17 +370,23 @@ def test_the_host_memory_that_is_pinned_is_checked_too(llama: dict[str, str], tw
 @pytest.mark.gpu
 @pytest.mark.parametrize("resident", [0, 1, LAYERS])
 def test_an_offloaded_target_decodes_the_same_gpu(resident: int, folders: dict[str, str]) -> None:
-    whole, parted = load(folders, device="cuda"), load(folders, device="cuda", offload=resident)
+    whole = load(folders, device="cuda")
+    parted = load(folders, device="cuda", offload=resident)
     assert parted.target.device.type == parted.draft.device.type == "cuda"
-    torch.testing.assert_close(tree_logits(parted.target), tree_logits(whole.target), atol=1e-3, rtol=1e-3)
+    torch.testing.assert_close(
+        tree_logits(parted.target), tree_logits(whole.target), atol=1e-3, rtol=1e-3
+    )
     assert texts(parted)[0] == texts(parted)[1]
 
 
 @pytest.mark.gpu
 @pytest.mark.skipif(torch.cuda.device_count() < 2, reason="needs two CUDA devices")
 def test_a_target_spread_over_two_cards_decodes_the_same_gpu(folders: dict[str, str]) -> None:
-    whole, parted = load(folders, device="cuda"), load(folders, device="spread")
+    whole = load(folders, device="cuda")
+    parted = load(folders, device="spread")
     assert len({*parted.target.layer_devices}) == 2
     assert parted.draft.device == parted.target.device
-    torch.testing.assert_close(tree_logits(parted.target).cpu(), tree_logits(whole.target).cpu(), atol=1e-3, rtol=1e-3)
+    torch.testing.assert_close(
+        tree_logits(parted.target).cpu(), tree_logits(whole.target).cpu(), atol=1e-3, rtol=1e-3
+    )
     assert texts(parted)[0] == texts(parted)[1]

@@ -83,10 +83,17 @@ def test_every_number_type_can_be_streamed_cpu(dtype: torch.dtype) -> None:
 
 def test_layers_of_different_shapes_share_the_buffers_cpu() -> None:
     """As with a model some of whose layers are mixtures of experts."""
-    hf, generator = tiny_model(layers=4), torch.Generator().manual_seed(0)
+    hf = tiny_model(layers=4)
+    generator = torch.Generator().manual_seed(0)
     for layer in list(hf.model.layers)[1::2]:
-        for name, size in (("gate_proj", (128, 32)), ("up_proj", (128, 32)), ("down_proj", (32, 128))):
-            getattr(layer.mlp, name).weight = torch.nn.Parameter(torch.randn(size, generator=generator) / 8)
+        for name, size in (
+            ("gate_proj", (128, 32)),
+            ("up_proj", (128, 32)),
+            ("down_proj", (32, 128)),
+        ):
+            getattr(layer.mlp, name).weight = torch.nn.Parameter(
+                torch.randn(size, generator=generator) / 8
+            )
     expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
     assert torch.equal(tree_logits(streamed(hf)[0]), expected)
 
@@ -94,14 +101,28 @@ def test_layers_of_different_shapes_share_the_buffers_cpu() -> None:
 # -- what is copied, and when --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("layers", "resident", "wanted"), [
-    (4, 0, (0, 1, 2, 3)), (4, 4, ()), (4, 2, (0, 2)), (6, 2, (0, 1, 3, 4)), (5, 1, (0, 1, 2, 3)), (5, 4, (0,)), (3, 2, (0,))])
-def test_resident_layers_lie_evenly_between_streamed_ones(layers: int, resident: int, wanted: tuple[int, ...]) -> None:
+@pytest.mark.parametrize(
+    ("layers", "resident", "wanted"),
+    [
+        (4, 0, (0, 1, 2, 3)),
+        (4, 4, ()),
+        (4, 2, (0, 2)),
+        (6, 2, (0, 1, 3, 4)),
+        (5, 1, (0, 1, 2, 3)),
+        (5, 4, (0,)),
+        (3, 2, (0,)),
+    ],
+)
+def test_resident_layers_lie_evenly_between_streamed_ones(
+    layers: int, resident: int, wanted: tuple[int, ...]
+) -> None:
     assert streamed_layers(layers, resident) == wanted
 
 
 @pytest.mark.parametrize(("layers", "resident"), [(3, 0), (4, 0), (5, 0), (5, 1), (7, 2)])
-def test_each_streamed_layer_is_copied_once_a_pass_and_two_are_ready_for_the_next_cpu(layers: int, resident: int) -> None:
+def test_each_streamed_layer_is_copied_once_a_pass_and_two_are_ready_for_the_next_cpu(
+    layers: int, resident: int
+) -> None:
     model, stream, copier = streamed(tiny_model(layers=layers), resident)
     order = [layer.host for layer in stream._layers]
     context = model.open(64)
@@ -109,7 +130,8 @@ def test_each_streamed_layer_is_copied_once_a_pass_and_two_are_ready_for_the_nex
         context.extend([1, 2])
     assert len(order) == layers - resident
     assert [next(i for i, one in enumerate(order) if one is host) for host in copier.begun] == [
-        i % len(order) for i in range(3 * len(order) + 2)]
+        i % len(order) for i in range(3 * len(order) + 2)
+    ]
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -163,7 +185,9 @@ class Broken(Exception):
 @pytest.mark.parametrize("where", range(5))
 @pytest.mark.parametrize("part", ["input_layernorm", "mlp"])
 @pytest.mark.parametrize("resident", [0, 2])
-def test_a_pass_that_breaks_off_leaves_nothing_behind_cpu(where: int, part: str, resident: int) -> None:
+def test_a_pass_that_breaks_off_leaves_nothing_behind_cpu(
+    where: int, part: str, resident: int
+) -> None:
     """In any layer, streamed or resident, before or after its attention; the pass before it had filled the buffers."""
     hf = tiny_model(layers=5)
     expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
@@ -182,12 +206,15 @@ def test_a_pass_that_breaks_off_leaves_nothing_behind_cpu(where: int, part: str,
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_a_copy_that_cannot_begin_leaves_nothing_behind_cpu(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_that_cannot_begin_leaves_nothing_behind_cpu(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hf = tiny_model(layers=4)
     expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
     model, _, copier = streamed(hf)
     assert torch.equal(tree_logits(model), expected)
-    usual, calls = copier.begin, iter(range(100))
+    usual = copier.begin
+    calls = iter(range(100))
 
     def failing(host: torch.Tensor, buffer: torch.Tensor) -> int:
         if next(calls) == number:
@@ -205,7 +232,8 @@ def test_runs_that_take_turns_do_not_disturb_each_other_cpu() -> None:
     hf = tiny_model(layers=3)
     whole = TreeModel(copy.deepcopy(hf), "whole")
     model, _, _ = streamed(hf)
-    ours, theirs = [model.open(32), model.open(32)], [whole.open(32), whole.open(32)]
+    ours = [model.open(32), model.open(32)]
+    theirs = [whole.open(32), whole.open(32)]
     for turn in range(6):
         tokens = [turn + 1, turn + 2]
         assert torch.equal(ours[turn % 2].extend(tokens), theirs[turn % 2].extend(tokens))
@@ -238,7 +266,8 @@ def test_a_stream_that_is_removed_gives_the_model_back_cpu() -> None:
     copier.begun.clear()
     pinned = [weakref.ref(layer.host) for layer in stream._layers]
     stream.remove()
-    assert not any(memory() is not None for memory in pinned)  # memory is unpinned when this object goes, whoever uses its bytes
+    # memory is unpinned when this object goes, whoever uses its bytes
+    assert not any(memory() is not None for memory in pinned)
     assert torch.equal(tree_logits(model), expected)
     assert count
     assert not copier.begun
@@ -251,7 +280,8 @@ def test_a_stream_that_is_removed_gives_the_model_back_cpu() -> None:
 
 def test_a_cpu_copies_at_once() -> None:
     copier = copier_for(CPU)
-    host, buffer = copier.host(PAGE), copier.buffer(2 * PAGE)
+    host = copier.host(PAGE)
+    buffer = copier.buffer(2 * PAGE)
     host.fill_(7)
     buffer.fill_(9)
     copier.wait(copier.begin(host, buffer))
@@ -260,11 +290,14 @@ def test_a_cpu_copies_at_once() -> None:
 
 
 @pytest.mark.gpu
-def test_a_copy_to_a_gpu_runs_beside_the_computing_stream_and_ends_before_what_waits_for_it_gpu() -> None:
+def test_a_copy_to_a_gpu_runs_beside_the_computing_stream_and_ends_before_what_waits_for_it_gpu() -> (
+    None
+):
     device = torch.device("cuda", 0)
     copier = copier_for(device)
     assert isinstance(copier, CudaCopier)
-    host, buffer = copier.host(64 * PAGE), copier.buffer(64 * PAGE)
+    host = copier.host(64 * PAGE)
+    buffer = copier.buffer(64 * PAGE)
     for value in range(20):
         copier.finish()
         host.fill_(value)
@@ -302,6 +335,10 @@ def test_a_stream_that_is_removed_unpins_its_memory_gpu() -> None:
 def test_a_streamed_pass_cannot_be_captured_gpu() -> None:
     device = torch.device("cuda", 0)
     copier = CudaCopier(device)
-    host, buffer = copier.host(PAGE), copier.buffer(PAGE)
-    with pytest.raises(RuntimeError, match="cannot be part of a CUDA graph"), torch.cuda.graph(torch.cuda.CUDAGraph()):
+    host = copier.host(PAGE)
+    buffer = copier.buffer(PAGE)
+    with (
+        pytest.raises(RuntimeError, match="cannot be part of a CUDA graph"),
+        torch.cuda.graph(torch.cuda.CUDAGraph()),
+    ):
         copier.begin(host, buffer)

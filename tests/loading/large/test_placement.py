@@ -15,7 +15,12 @@ from sequoia.models.memory_needs import mask_and_logit_bytes, slot_bytes, usual_
 CARDS = [torch.device("cuda", i) for i in range(4)]
 LAYERS = tuple(f"model.layers.{i}" for i in range(10))
 MB = 10**6
-SIZES = {"model.embed": 50 * MB, **dict.fromkeys(LAYERS, 100 * MB), "model.norm": 0, "head": 50 * MB}
+SIZES = {
+    "model.embed": 50 * MB,
+    **dict.fromkeys(LAYERS, 100 * MB),
+    "model.norm": 0,
+    "head": 50 * MB,
+}
 PARTS = Parts(("model.embed",), LAYERS, ("model.norm", "head"), SIZES, tied=False)
 TIED = Parts(("model.embed", "head"), LAYERS, ("model.norm",), {**SIZES, "head": 0}, tied=True)
 BESIDE = Beside(slots=10 * MB, together=60 * MB)
@@ -37,7 +42,8 @@ def test_every_weight_belongs_to_one_part(kind: str) -> None:
     parts = parts_of(hf.config, torch.bfloat16)
     assert parts.total == 2 * sum(weight.numel() for weight in hf.parameters())
     assert parts.tied == (kind in ("qwen2", "gpt2"))
-    modules, (names, layers) = dict(hf.named_modules()), decoder_layers(hf)
+    modules = dict(hf.named_modules())
+    (names, layers) = decoder_layers(hf)
     assert parts.layers == names
     assert [modules[name] for name in names] == list(layers)
     assert {*parts.ahead, *parts.layers, *parts.behind} == set(parts.sizes) <= set(modules)
@@ -47,7 +53,9 @@ def test_every_weight_belongs_to_one_part(kind: str) -> None:
 
 def test_a_model_whose_layers_lie_deeper_is_taken_apart_too() -> None:
     """OPT has a decoder inside its model, and its last norm before the layers."""
-    config = OPTConfig(vocab_size=40, hidden_size=16, ffn_dim=16, num_attention_heads=2, num_hidden_layers=2)
+    config = OPTConfig(
+        vocab_size=40, hidden_size=16, ffn_dim=16, num_attention_heads=2, num_hidden_layers=2
+    )
     parts = parts_of(config, torch.float32)
     assert parts.layers == ("model.decoder.layers.0", "model.decoder.layers.1")
     assert "model.decoder.final_layer_norm" in parts.ahead
@@ -64,7 +72,10 @@ def test_a_run_is_reckoned_from_the_config() -> None:
     config = tiny_model().config  # 2 key-value heads of 8 numbers, 512 positions, 288 tokens
     assert slot_bytes(config, 100, 2) == 2 * 2 * 8 * 100 * 2
     assert mask_and_logit_bytes(100, 10, 288, 2) == 2 * 10 * 110 + 4 * 10 * 288
-    assert usual_run_bytes(config, 4) == (slot_bytes(config, 512 + 1024, 4), mask_and_logit_bytes(512 + 1024, 1024, 288, 4))
+    assert usual_run_bytes(config, 4) == (
+        slot_bytes(config, 512 + 1024, 4),
+        mask_and_logit_bytes(512 + 1024, 1024, 288, 4),
+    )
 
 
 # -- spread --------------------------------------------------------------------------------------------------------------------
@@ -74,13 +85,19 @@ def test_one_card_that_holds_all_is_enough() -> None:
     """The one with the most room, whatever its number."""
     plan = spread(PARTS, BESIDE, free(1300, 2000))
     assert set(plan.where.values()) == {1}
-    assert (plan.output, plan.layer_devices, dict(plan.needs)) == (CARDS[1], (CARDS[1],) * 10, {CARDS[1]: ALL * MB})
+    assert (plan.output, plan.layer_devices, dict(plan.needs)) == (
+        CARDS[1],
+        (CARDS[1],) * 10,
+        {CARDS[1]: ALL * MB},
+    )
     assert plan.words == ""
 
 
 @pytest.mark.parametrize("parts", [PARTS, TIED], ids=["untied", "tied"])
-@pytest.mark.parametrize(("room", "cards"), [
-    ((700, 700), 2), ((700, 700, 700), 2), ((600, 400, 400), 3), ((400, 400, 400, 400), 4)])
+@pytest.mark.parametrize(
+    ("room", "cards"),
+    [((700, 700), 2), ((700, 700, 700), 2), ((600, 400, 400), 3), ((400, 400, 400, 400), 4)],
+)
 def test_as_few_cards_as_hold_it_are_used(parts: Parts, room: tuple[int, ...], cards: int) -> None:
     plan = spread(parts, BESIDE, free(*room))
     assert len(plan.needs) == cards
@@ -126,14 +143,19 @@ def test_a_draft_too_large_for_the_last_card_is_no_fit() -> None:
 
 
 def test_too_large_for_all_cards_is_said_with_every_figure() -> None:
-    with pytest.raises(OutOfMemory, match=r"need about 1\.3 GB, layer by layer on 2 devices; free are .*:0, .*:1, .*--offload"):
+    with pytest.raises(
+        OutOfMemory,
+        match=r"need about 1\.3 GB, layer by layer on 2 devices; free are .*:0, .*:1, .*--offload",
+    ):
         spread(PARTS, BESIDE, free(600, 600))
 
 
 # -- offload -------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("room", "resident"), [(ALL, 10), (ALL - 1, 7), (ALL - 100, 7), (ALL - 101, 6), (ALL - 800, 0)])
+@pytest.mark.parametrize(
+    ("room", "resident"), [(ALL, 10), (ALL - 1, 7), (ALL - 100, 7), (ALL - 101, 6), (ALL - 800, 0)]
+)
 def test_as_many_layers_stay_as_fit_beside_two_buffers(room: int, resident: int) -> None:
     """Eight or nine of ten would take as much as all ten, as two buffers are as large as two layers."""
     plan = offload(PARTS, BESIDE, CARDS[0], {**free(room), HOST: 10**12}, None)
@@ -156,22 +178,42 @@ def test_a_number_of_layers_out_of_bounds_is_refused(wanted: int) -> None:
 
 
 def test_more_layers_than_fit_are_refused_with_how_many_would() -> None:
-    with pytest.raises(OutOfMemory, match=r"9 resident layers, .* need about .* on cuda:0; free are .*; at most 6 layers fit"):
+    with pytest.raises(
+        OutOfMemory,
+        match=r"9 resident layers, .* need about .* on cuda:0; free are .*; at most 6 layers fit",
+    ):
         offload(PARTS, BESIDE, CARDS[0], {**free(ALL - 101), HOST: 10**12}, 9)
 
 
 def test_a_card_too_small_for_what_must_be_on_it_is_refused() -> None:
-    with pytest.raises(OutOfMemory, match=r"0 resident layers, two buffers .* on cuda:0; free are .* used$"):
+    with pytest.raises(
+        OutOfMemory, match=r"0 resident layers, two buffers .* on cuda:0; free are .* used$"
+    ):
         offload(PARTS, BESIDE, CARDS[0], {**free(ALL - 801), HOST: 10**12}, None)
 
 
 def test_too_little_host_memory_is_refused() -> None:
     """What is pinned must fit. Where reading makes a copy, all of the target, and one layer stands twice while it is packed."""
-    for resident, converted, needed in ((0, False, 1000), (4, False, 600), (0, True, 1200), (4, True, 1200)):
+    for resident, converted, needed in (
+        (0, False, 1000),
+        (4, False, 600),
+        (0, True, 1200),
+        (4, True, 1200),
+    ):
         room = {**free(ALL), HOST: round(needed * MB / SHARE) + 1}
         offload(PARTS, BESIDE, CARDS[0], room, resident, converted)
-        with pytest.raises(OutOfMemory, match=rf"{10 - resident} layers to be streamed from pinned host memory need .* on cpu"):
-            offload(PARTS, BESIDE, CARDS[0], {**room, HOST: round((needed - 1) * MB / SHARE)}, resident, converted)
+        with pytest.raises(
+            OutOfMemory,
+            match=rf"{10 - resident} layers to be streamed from pinned host memory need .* on cpu",
+        ):
+            offload(
+                PARTS,
+                BESIDE,
+                CARDS[0],
+                {**room, HOST: round((needed - 1) * MB / SHARE)},
+                resident,
+                converted,
+            )
 
 
 def test_where_the_cpu_computes_there_is_one_memory_for_both() -> None:

@@ -24,7 +24,9 @@ from sequoia.loading.tokenizers.compare_tokenizers import differences, matching_
 from sequoia.models import pair
 from sequoia.models.chat import chat_template
 
-SAME = "normalizer, pre-tokenizer, model, merges or scores, post-processor, decoder and added tokens"
+SAME = (
+    "normalizer, pre-tokenizer, model, merges or scores, post-processor, decoder and added tokens"
+)
 
 
 @pytest.fixture(scope="module")
@@ -68,8 +70,7 @@ def test_other_merges_are_allowed_where_texts_are_split_alike_and_they_are_named
     words = matching_tokenizer(source(good), fewer).words
     assert (
         "; merges or scores differ, so some texts may be split differently from those the draft was trained "
-        "on"
-        in words
+        "on" in words
     )
     assert "and so are" not in words
 
@@ -286,7 +287,9 @@ def test_an_end_of_text_that_is_no_number_is_refused_before_the_weights(
 ) -> None:
     folder = Path(shutil.copytree(good, tmp_path / "model"))
     (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": ends}))
-    monkeypatch.setattr("sequoia.loading.load.load_model", lambda *_: pytest.fail("weights were read"))
+    monkeypatch.setattr(
+        "sequoia.loading.load.load_model", lambda *_: pytest.fail("weights were read")
+    )
     with pytest.raises(
         BadModel, match=f"eos_token_id in its generation_config.json is {says}, which is not"
     ):

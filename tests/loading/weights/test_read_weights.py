@@ -21,38 +21,68 @@ from sequoia.loading.pair_checks import Passed, check_source
 from sequoia.loading.weights.read_weights import Weights, read_weights
 
 Tensors = dict[str, torch.Tensor]
-ONE, PROJECTION = torch.ones(1), "model.layers.1.mlp.up_proj.weight"
+ONE = torch.ones(1)
+PROJECTION = "model.layers.1.mlp.up_proj.weight"
 ALL_OF_THEM = 4 * 9 + 3  # tensors of a llama of four layers
-PATHS = {"target": {}, "draft": {}, "auto": {"dtype": "auto"}, "offload": {"offload": 1}, "spread": {"device": "spread"}}
+PATHS = {
+    "target": {},
+    "draft": {},
+    "auto": {"dtype": "auto"},
+    "offload": {"offload": 1},
+    "spread": {"device": "spread"},
+}
 
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """A folder of each kind of model that the tests below take tensors from, or add some to."""
     base = tmp_path_factory.mktemp("whole")
-    kinds = {kind: tiny_model(kind, layers=LAYERS) for kind in ("llama", "qwen2", "gpt2", "gpt_neox")}
-    kinds["mixtral"] = AutoModelForCausalLM.from_config(MixtralConfig(
-        vocab_size=288, hidden_size=WIDTH, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
-        intermediate_size=2 * WIDTH, num_local_experts=4, sliding_window=None))
-    kinds["bert"] = BertLMHeadModel(BertConfig(
-        vocab_size=288, hidden_size=WIDTH, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64, is_decoder=True))
+    kinds = {
+        kind: tiny_model(kind, layers=LAYERS) for kind in ("llama", "qwen2", "gpt2", "gpt_neox")
+    }
+    kinds["mixtral"] = AutoModelForCausalLM.from_config(
+        MixtralConfig(
+            vocab_size=288,
+            hidden_size=WIDTH,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            num_key_value_heads=2,
+            intermediate_size=2 * WIDTH,
+            num_local_experts=4,
+            sliding_window=None,
+        )
+    )
+    kinds["bert"] = BertLMHeadModel(
+        BertConfig(
+            vocab_size=288,
+            hidden_size=WIDTH,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            intermediate_size=64,
+            is_decoder=True,
+        )
+    )
     return {kind: save(model, base / kind) for kind, model in kinds.items()}
 
 
 @pytest.fixture
 def edited(folders: dict[str, str], tmp_path: Path) -> Callable[..., str]:
     """edited(kind, edit): a folder called "m" whose tensors are what `edit` makes of those of `kind`."""
+
     def make(kind: str, edit: Callable[[Tensors], Tensors]) -> str:
         folder = tmp_path / "m"
         shutil.copytree(folders[kind], folder)
         file = folder / "model.safetensors"
         save_file(edit(load_file(file)), file, metadata={"format": "pt"})
         return str(folder)
+
     return make
 
 
 def without(*parts: str) -> Callable[[Tensors], Tensors]:
-    return lambda tensors: {name: one for name, one in tensors.items() if not any(part in name for part in parts)}
+    return lambda tensors: {
+        name: one for name, one in tensors.items() if not any(part in name for part in parts)
+    }
 
 
 def with_more(*names: str) -> Callable[[Tensors], Tensors]:
@@ -76,37 +106,65 @@ def load(path: str, odd: str, good: str, monkeypatch: pytest.MonkeyPatch) -> lis
 # -- on every path, for target and draft -----------------------------------------------------------------------------------------
 
 FAULTS = {
-    "one missing": (without(PROJECTION), rf"m: its files lack 1 tensor that the model needs: {PROJECTION}"),
-    "all missing": (lambda _: {"other": torch.ones(3)},
-                    rf"m: its files lack {ALL_OF_THEM} tensors .*: lm_head\.weight, .*, \.\.\."),
-    "another shape": (lambda tensors: tensors | {"model.norm.weight": torch.ones(3)},
-                      rf"m: the shapes of 1 tensor in its files are not those .* model\.norm\.weight: 3 instead of {WIDTH}"),
-    "one too many": (with_more("model.layers.1.mlp.up_proj.bias"),
-                     r"its files hold 1 tensor that a model with its config does not have: model\.layers\.1\.mlp\.up_proj\.bias"),
+    "one missing": (
+        without(PROJECTION),
+        rf"m: its files lack 1 tensor that the model needs: {PROJECTION}",
+    ),
+    "all missing": (
+        lambda _: {"other": torch.ones(3)},
+        rf"m: its files lack {ALL_OF_THEM} tensors .*: lm_head\.weight, .*, \.\.\.",
+    ),
+    "another shape": (
+        lambda tensors: tensors | {"model.norm.weight": torch.ones(3)},
+        rf"m: the shapes of 1 tensor in its files are not those .* model\.norm\.weight: 3 instead of {WIDTH}",
+    ),
+    "one too many": (
+        with_more("model.layers.1.mlp.up_proj.bias"),
+        r"its files hold 1 tensor that a model with its config does not have: model\.layers\.1\.mlp\.up_proj\.bias",
+    ),
 }
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("path", PATHS)
-def test_every_way_of_loading_refuses(path: str, fault: str, folders: dict[str, str], edited: Callable[..., str],
-                                      monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_way_of_loading_refuses(
+    path: str,
+    fault: str,
+    folders: dict[str, str],
+    edited: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     edit, reason = FAULTS[fault]
     with pytest.raises(BadModel, match=reason):
         load(path, edited("llama", edit), folders["llama"], monkeypatch)
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_every_way_of_loading_names_what_is_not_used(path: str, folders: dict[str, str], edited: Callable[..., str],
-                                                     monkeypatch: pytest.MonkeyPatch) -> None:
-    odd = edited("llama", with_more("vision_tower.patch.weight", "vision_tower.patch.bias", "model.mtp.0.norm.weight"))
+def test_every_way_of_loading_names_what_is_not_used(
+    path: str, folders: dict[str, str], edited: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = edited(
+        "llama",
+        with_more(
+            "vision_tower.patch.weight", "vision_tower.patch.bias", "model.mtp.0.norm.weight"
+        ),
+    )
     told = load(path, odd, folders["llama"], monkeypatch)
-    words = [news.words for news in told if isinstance(news, Passed) and news.what == "unused tensors"]
+    words = [
+        news.words for news in told if isinstance(news, Passed) and news.what == "unused tensors"
+    ]
     assert words == ["m: not used are 1 of model.mtp, 2 of vision_tower"]
 
 
 def test_nothing_is_said_where_all_tensors_are_used(folders: dict[str, str]) -> None:
     told: list[Told] = []
-    load_pair(target=folders["qwen2"], draft=folders["qwen2"], device="cpu", dtype="float32", tell=told.append)
+    load_pair(
+        target=folders["qwen2"],
+        draft=folders["qwen2"],
+        device="cpu",
+        dtype="float32",
+        tell=told.append,
+    )
     assert "unused tensors" not in [news.what for news in told if isinstance(news, Passed)]
 
 
@@ -116,27 +174,88 @@ W1 = "layers.0.block_sparse_moe.experts.2.w1"
 EXPERT = "layers.0.block_sparse_moe.experts.2."
 REFUSED: dict[str, tuple[str, Callable[[Tensors], Tensors], str]] = {
     "head": ("llama", without("lm_head"), r"lack 1 tensor that the model needs: lm_head\.weight"),
-    "norm": ("llama", without("model.norm"), r"lack 1 tensor that the model needs: model\.norm\.weight"),
-    "layer": ("llama", without("layers.3."), r"lack 9 tensors that the model needs: model\.layers\.3\..*, \.\.\."),
+    "norm": (
+        "llama",
+        without("model.norm"),
+        r"lack 1 tensor that the model needs: model\.norm\.weight",
+    ),
+    "layer": (
+        "llama",
+        without("layers.3."),
+        r"lack 9 tensors that the model needs: model\.layers\.3\..*, \.\.\.",
+    ),
     "only others": ("llama", lambda _: {"x.y": ONE}, rf"lack {ALL_OF_THEM} tensors"),
-    "both tied": ("qwen2", without("embed_tokens"), r"lack 2 tensors .*: lm_head\.weight, model\.embed_tokens\.weight"),
-    "part of an expert": ("mixtral", without(W1), r"cannot be joined into those the model needs; one of several"),
-    "an expert": ("mixtral", without(EXPERT), r"shapes of 2 tensors in its files are not .*: 3 x 32 x 64 instead of 4 x 32 x 64"),
-    "vocabulary": ("llama", lambda tensors: tensors | {"lm_head.weight": torch.ones(9, WIDTH)}, r"9 x 32 instead of 288 x 32"),
-    "number": ("llama", lambda tensors: tensors | {"model.norm.weight": torch.tensor(1.0)}, r"a single number instead of 32"),
-    "one layer more": ("llama", with_more("model.layers.4.mlp.up_proj.weight"), r"does not have: model\.layers\.4\.mlp\.up_proj"),
-    "a deeper model": ("llama", with_more(*(f"model.layers.{i}.w" for i in range(4, 9))),
-                       r"hold 5 tensors .*layers\.6\.w, \.\.\.$"),
-    "biases": ("qwen2", with_more("model.layers.0.self_attn.o_proj.bias"), r"does not have: .*o_proj\.bias"),
+    "both tied": (
+        "qwen2",
+        without("embed_tokens"),
+        r"lack 2 tensors .*: lm_head\.weight, model\.embed_tokens\.weight",
+    ),
+    "part of an expert": (
+        "mixtral",
+        without(W1),
+        r"cannot be joined into those the model needs; one of several",
+    ),
+    "an expert": (
+        "mixtral",
+        without(EXPERT),
+        r"shapes of 2 tensors in its files are not .*: 3 x 32 x 64 instead of 4 x 32 x 64",
+    ),
+    "vocabulary": (
+        "llama",
+        lambda tensors: tensors | {"lm_head.weight": torch.ones(9, WIDTH)},
+        r"9 x 32 instead of 288 x 32",
+    ),
+    "number": (
+        "llama",
+        lambda tensors: tensors | {"model.norm.weight": torch.tensor(1.0)},
+        r"a single number instead of 32",
+    ),
+    "one layer more": (
+        "llama",
+        with_more("model.layers.4.mlp.up_proj.weight"),
+        r"does not have: model\.layers\.4\.mlp\.up_proj",
+    ),
+    "a deeper model": (
+        "llama",
+        with_more(*(f"model.layers.{i}.w" for i in range(4, 9))),
+        r"hold 5 tensors .*layers\.6\.w, \.\.\.$",
+    ),
+    "biases": (
+        "qwen2",
+        with_more("model.layers.0.self_attn.o_proj.bias"),
+        r"does not have: .*o_proj\.bias",
+    ),
     "bias of a norm": ("llama", with_more("model.norm.bias"), r"does not have: model\.norm\.bias"),
     "bias of the head": ("llama", with_more("lm_head.bias"), r"does not have: lm_head\.bias"),
-    "embedding": ("llama", with_more("model.embed_tokens.scale"), r"does not have: model\.embed_tokens\.scale"),
+    "embedding": (
+        "llama",
+        with_more("model.embed_tokens.scale"),
+        r"does not have: model\.embed_tokens\.scale",
+    ),
     "a long name": ("llama", with_more(f"lm_head.{'x' * 500}"), r"does not have: lm_head\.x{72}$"),
-    "a layer without a number": ("llama", with_more("model.layers.extra.4.w"), r"does not have: model\.layers\.extra\.4\.w"),
-    "names of the body": ("llama", lambda tensors: {name.removeprefix("model."): one for name, one in tensors.items()}
-                          | {"layers.1.extra": ONE}, r"does not have: model\.layers\.1\.extra"),
-    "other places, head": ("bert", with_more("cls.predictions.extra"), r"does not have: cls\.predictions\.extra"),
-    "other places, embedding": ("bert", with_more("bert.embeddings.extra"), r"does not have: bert\.embeddings\.extra"),
+    "a layer without a number": (
+        "llama",
+        with_more("model.layers.extra.4.w"),
+        r"does not have: model\.layers\.extra\.4\.w",
+    ),
+    "names of the body": (
+        "llama",
+        lambda tensors: (
+            {name.removeprefix("model."): one for name, one in tensors.items()}
+            | {"layers.1.extra": ONE}
+        ),
+        r"does not have: model\.layers\.1\.extra",
+    ),
+    "other places, head": (
+        "bert",
+        with_more("cls.predictions.extra"),
+        r"does not have: cls\.predictions\.extra",
+    ),
+    "other places, embedding": (
+        "bert",
+        with_more("bert.embeddings.extra"),
+        r"does not have: bert\.embeddings\.extra",
+    ),
 }
 
 
@@ -161,40 +280,75 @@ def copied(tensors: Tensors) -> Tensors:
     return {name: one.clone() for name, one in tensors.items()}
 
 
-@pytest.mark.parametrize("edit", [dict, renamed, lambda tensors: tensors | copied(renamed(tensors))],
-                         ids=["embedding", "head", "both"])
-def test_a_tied_matrix_may_be_stored_under_either_name(edit: Callable[[Tensors], Tensors], folders: dict[str, str],
-                                                       edited: Callable[..., str]) -> None:
-    found, whole = read(edited("qwen2", edit)), read(folders["qwen2"])
+@pytest.mark.parametrize(
+    "edit",
+    [dict, renamed, lambda tensors: tensors | copied(renamed(tensors))],
+    ids=["embedding", "head", "both"],
+)
+def test_a_tied_matrix_may_be_stored_under_either_name(
+    edit: Callable[[Tensors], Tensors], folders: dict[str, str], edited: Callable[..., str]
+) -> None:
+    found = read(edited("qwen2", edit))
+    whole = read(folders["qwen2"])
     assert found.unused.words == ""
     assert found.hf.lm_head.weight is found.hf.model.embed_tokens.weight
     assert torch.equal(found.hf.lm_head.weight, whole.hf.lm_head.weight)
 
 
-@pytest.mark.parametrize(("kind", "names"), [
-    ("gpt2", ["transformer.h.0.attn.bias", "transformer.h.0.attn.masked_bias"]),
-    ("gpt_neox", ["gpt_neox.layers.0.attention.bias", "gpt_neox.layers.0.attention.masked_bias",
-                  "gpt_neox.layers.0.attention.rotary_emb.inv_freq"]),
-    ("llama", ["model.layers.0.self_attn.rotary_emb.inv_freq", "model.rotary_emb.original_inv_freq"])])
-def test_what_is_computed_anew_may_be_stored(kind: str, names: list[str], edited: Callable[..., str]) -> None:
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("gpt2", ["transformer.h.0.attn.bias", "transformer.h.0.attn.masked_bias"]),
+        (
+            "gpt_neox",
+            [
+                "gpt_neox.layers.0.attention.bias",
+                "gpt_neox.layers.0.attention.masked_bias",
+                "gpt_neox.layers.0.attention.rotary_emb.inv_freq",
+            ],
+        ),
+        (
+            "llama",
+            ["model.layers.0.self_attn.rotary_emb.inv_freq", "model.rotary_emb.original_inv_freq"],
+        ),
+    ],
+)
+def test_what_is_computed_anew_may_be_stored(
+    kind: str, names: list[str], edited: Callable[..., str]
+) -> None:
     """As earlier versions of `transformers` did; the stored numbers are not used."""
     found = read(edited(kind, with_more(*names)))
     assert found.unused.words == ""
 
 
-@pytest.mark.parametrize(("names", "words"), [
-    (["vision_tower.layers.0.up.weight", "multi_modal_projector.weight"], "1 of multi_modal_projector, 1 of vision_tower"),
-    (["mtp.fc.weight", "mtp.layers.0.norm.weight"], "2 of mtp"),
-    (["model.visual.blocks.0.weight"], "1 of model.visual"),
-    ([f"{part}.{i}" for part in "abcdefghijk" for i in "12"], ", ".join(f"2 of {part}" for part in "abcdefgh") + ", 6 of others"),
-    ([500 * "x"], f"1 of {80 * 'x'}")])
-def test_what_text_does_not_go_through_is_named(names: list[str], words: str, edited: Callable[..., str]) -> None:
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (
+            ["vision_tower.layers.0.up.weight", "multi_modal_projector.weight"],
+            "1 of multi_modal_projector, 1 of vision_tower",
+        ),
+        (["mtp.fc.weight", "mtp.layers.0.norm.weight"], "2 of mtp"),
+        (["model.visual.blocks.0.weight"], "1 of model.visual"),
+        (
+            [f"{part}.{i}" for part in "abcdefghijk" for i in "12"],
+            ", ".join(f"2 of {part}" for part in "abcdefgh") + ", 6 of others",
+        ),
+        ([500 * "x"], f"1 of {80 * 'x'}"),
+    ],
+)
+def test_what_text_does_not_go_through_is_named(
+    names: list[str], words: str, edited: Callable[..., str]
+) -> None:
     assert read(edited("llama", with_more(*names))).unused.words == words
 
 
-@pytest.mark.parametrize(("heads", "layer", "used"), [(1, 4, True), (2, 5, True), (1, 5, False), (0, 4, False)])
-def test_layers_that_the_config_counts_as_prediction_heads_are_named(heads: int, layer: int, used: bool,
-                                                                     edited: Callable[..., str]) -> None:
+@pytest.mark.parametrize(
+    ("heads", "layer", "used"), [(1, 4, True), (2, 5, True), (1, 5, False), (0, 4, False)]
+)
+def test_layers_that_the_config_counts_as_prediction_heads_are_named(
+    heads: int, layer: int, used: bool, edited: Callable[..., str]
+) -> None:
     """They follow the layers in their list; one past them is a layer that the config leaves out."""
     folder = edited("llama", with_more(f"model.layers.{layer}.eh_proj.weight"))
     source = check_source(folder, Path(folder))
@@ -203,11 +357,15 @@ def test_layers_that_the_config_counts_as_prediction_heads_are_named(heads: int,
     if used:
         assert read(folder).unused.words == f"1 of model.layers.{layer}"
     else:
-        with pytest.raises(BadModel, match=rf"does not have: model\.layers\.{layer}\.eh_proj\.weight"):
+        with pytest.raises(
+            BadModel, match=rf"does not have: model\.layers\.{layer}\.eh_proj\.weight"
+        ):
             read(folder)
 
 
-def test_other_errors_pass_through(folders: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_errors_pass_through(
+    folders: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(*_: Any, **__: Any) -> None:
         raise RuntimeError("something else")
 

@@ -25,27 +25,65 @@ from sequoia.models import fastest_number_type
 from sequoia.models.fast_llama import lean_forward
 from sequoia.models.tree_forward import TreeModel, own_logits
 
-CONTEXT, FAR = 2048, 2000
+CONTEXT = 2048
+FAR = 2000
 WAYS = ("auto", "bfloat16", "offload", "spread")
 TEXT = [1 + i * i % 251 for i in range(FAR + 1)]
-SIZES = {"vocab_size": 288, "eos_token_id": 0, "bos_token_id": 1, "pad_token_id": None, "hidden_size": WIDTH,
-         "num_hidden_layers": LAYERS, "num_attention_heads": 4, "intermediate_size": 2 * WIDTH,
-         "max_position_embeddings": CONTEXT}
+SIZES = {
+    "vocab_size": 288,
+    "eos_token_id": 0,
+    "bos_token_id": 1,
+    "pad_token_id": None,
+    "hidden_size": WIDTH,
+    "num_hidden_layers": LAYERS,
+    "num_attention_heads": 4,
+    "intermediate_size": 2 * WIDTH,
+    "max_position_embeddings": CONTEXT,
+}
 SHARED = {**SIZES, "num_key_value_heads": 2}
-LLAMA3 = {"rope_type": "llama3", "rope_theta": 10000.0, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
-          "original_max_position_embeddings": 256}
-TWO_KINDS = {"full_attention": {"rope_type": "default", "rope_theta": 1e6},
-             "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}}
+LLAMA3 = {
+    "rope_type": "llama3",
+    "rope_theta": 10000.0,
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 256,
+}
+TWO_KINDS = {
+    "full_attention": {"rope_type": "default", "rope_theta": 1e6},
+    "sliding_attention": {"rope_type": "default", "rope_theta": 1e4},
+}
 FAMILIES = {  # class of the config, and its figures
     "llama": ("LlamaConfig", SHARED),
     "llama3": ("LlamaConfig", {**SHARED, "rope_parameters": LLAMA3}),
     "qwen2": ("Qwen2Config", SHARED),
-    "phi3": ("Phi3Config", {**SHARED, "sliding_window": None, "head_dim": 8, "partial_rotary_factor": 0.5}),
+    "phi3": (
+        "Phi3Config",
+        {**SHARED, "sliding_window": None, "head_dim": 8, "partial_rotary_factor": 0.5},
+    ),
     "gpt_neox": ("GPTNeoXConfig", {**SIZES, "rotary_pct": 0.5}),
-    "gemma3": ("Gemma3TextConfig", {**SHARED, "head_dim": 8, "layer_types": ["full_attention"] * LAYERS,
-                                    "rope_parameters": TWO_KINDS}),
-    "gptj": ("GPTJConfig", {"vocab_size": 288, "eos_token_id": 0, "bos_token_id": 1, "n_embd": WIDTH, "n_layer": LAYERS,
-                            "n_head": 4, "n_positions": CONTEXT, "rotary_dim": 8}),
+    "gemma3": (
+        "Gemma3TextConfig",
+        {
+            **SHARED,
+            "head_dim": 8,
+            "layer_types": ["full_attention"] * LAYERS,
+            "rope_parameters": TWO_KINDS,
+        },
+    ),
+    "gptj": (
+        "GPTJConfig",
+        {
+            "vocab_size": 288,
+            "eos_token_id": 0,
+            "bos_token_id": 1,
+            "n_embd": WIDTH,
+            "n_layer": LAYERS,
+            "n_head": 4,
+            "n_positions": CONTEXT,
+            "rotary_dim": 8,
+        },
+    ),
 }
 
 
@@ -62,40 +100,60 @@ def written(name: str, folder: Path) -> str:
 
 def alone(folder: str, kind: torch.dtype, attention: str) -> Any:
     """The model as `transformers` alone loads it."""
-    return AutoModelForCausalLM.from_pretrained(folder, dtype=kind, attn_implementation=attention).eval()
+    return AutoModelForCausalLM.from_pretrained(
+        folder, dtype=kind, attn_implementation=attention
+    ).eval()
 
 
 @torch.inference_mode()
 def logits(hf: Any) -> torch.Tensor:
     """(vocab,) after TEXT, from the model's own forward without any cache."""
-    return hf(input_ids=torch.tensor([TEXT]), use_cache=False, logits_to_keep=1).logits[0, -1].double()
+    return (
+        hf(input_ids=torch.tensor([TEXT]), use_cache=False, logits_to_keep=1).logits[0, -1].double()
+    )
 
 
-def differences(mine: Iterable[tuple[str, torch.Tensor]], its: Iterable[tuple[str, torch.Tensor]]) -> list[str]:
+def differences(
+    mine: Iterable[tuple[str, torch.Tensor]], its: Iterable[tuple[str, torch.Tensor]]
+) -> list[str]:
     """Names of tensors that only one of the two has, or that are not the same in type and value."""
-    mine, its = dict(mine), dict(its)
+    mine = dict(mine)
+    its = dict(its)
     both = mine.keys() & its.keys()
-    other = [name for name in both if mine[name].dtype != its[name].dtype or not torch.equal(mine[name], its[name])]
+    other = [
+        name
+        for name in both
+        if mine[name].dtype != its[name].dtype or not torch.equal(mine[name], its[name])
+    ]
     return sorted([*(mine.keys() ^ its.keys()), *other])
 
 
 def loaded(how: str, folder: str, monkeypatch: pytest.MonkeyPatch) -> TreeModel:
     """The target in bfloat16, loaded in one of the ways there are."""
-    options = {"auto": {"dtype": "auto"}, "bfloat16": {}, "offload": {"offload": 1}, "spread": {"device": "spread"}}[how]
+    options = {
+        "auto": {"dtype": "auto"},
+        "bfloat16": {},
+        "offload": {"offload": 1},
+        "spread": {"device": "spread"},
+    }[how]
     with monkeypatch.context() as patch:
         patch.setattr(fastest_number_type, "fastest", lambda models, width: models[1])
         if how == "spread":
             as_if_two_cards(["cpu"] * LAYERS, patch)
-        return load_pair(target=folder, draft=folder, **{"device": "cpu", "dtype": "bfloat16", **options}).target
+        return load_pair(
+            target=folder, draft=folder, **{"device": "cpu", "dtype": "bfloat16", **options}
+        ).target
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_every_way_of_loading_gives_what_transformers_alone_gives(name: str, tmp_path: Path,
-                                                                  monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_way_of_loading_gives_what_transformers_alone_gives(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The same numbers in the same types, the same logits to the last bit, and as good ones through our cache and forward."""
     folder = written(name, tmp_path / name)
     reference = alone(folder, torch.bfloat16, "eager" if name == "gptj" else "sdpa")
-    expected, exact = logits(reference), logits(copy.deepcopy(reference).float())
+    expected = logits(reference)
+    exact = logits(copy.deepcopy(reference).float())
     for how in WAYS:
         model = loaded(how, folder, monkeypatch)
         assert model.numbers == "bfloat16"
@@ -138,11 +196,18 @@ def test_the_check_passes_what_transformers_makes(name: str, tmp_path: Path) -> 
 @pytest.mark.parametrize("name", ["llama", "llama3", "phi3", "gpt_neox", "gemma3"])
 def test_rounded_or_other_frequencies_are_refused(name: str, tmp_path: Path) -> None:
     hf = alone(written(name, tmp_path / name), torch.float32, "eager")
-    with pytest.raises(BadModel, match=r"m: the rotary frequencies .*inv_freq are of type bfloat16, not the float32 numbers"):
+    with pytest.raises(
+        BadModel,
+        match=r"m: the rotary frequencies .*inv_freq are of type bfloat16, not the float32 numbers",
+    ):
         check_frequencies(copy.deepcopy(hf).bfloat16(), "m")
-    with pytest.raises(BadModel, match=r"are other numbers, not the float32 numbers that its config gives"):
+    with pytest.raises(
+        BadModel, match=r"are other numbers, not the float32 numbers that its config gives"
+    ):
         check_frequencies(copy.deepcopy(hf).bfloat16().float(), "m")
-    for key, buffer in [(key, buffer) for _, module in rotary_modules(hf) for key, buffer in module.named_buffers()]:
+    for key, buffer in [
+        (key, buffer) for _, module in rotary_modules(hf) for key, buffer in module.named_buffers()
+    ]:
         kept = buffer.clone()
         buffer[-1] *= 1.001
         with pytest.raises(BadModel, match=rf"\.{key} are other numbers"):
@@ -152,7 +217,9 @@ def test_rounded_or_other_frequencies_are_refused(name: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("how", WAYS)
-def test_every_way_of_loading_checks_them(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_way_of_loading_checks_them(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = written("llama", tmp_path / "m")
     usual = AutoModelForCausalLM.from_pretrained
 
@@ -161,5 +228,8 @@ def test_every_way_of_loading_checks_them(how: str, tmp_path: Path, monkeypatch:
         return hf.bfloat16(), info
 
     monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", rounding)
-    with pytest.raises(BadModel, match=r"m: the rotary frequencies model\.rotary_emb\.inv_freq are of type bfloat16"):
+    with pytest.raises(
+        BadModel,
+        match=r"m: the rotary frequencies model\.rotary_emb\.inv_freq are of type bfloat16",
+    ):
         loaded(how, folder, monkeypatch)

@@ -58,7 +58,8 @@ def test_a_whole_file_is_read_as_the_library_reads_it(file: Path) -> None:
 
 def test_what_is_accepted_of_damaged_headers_the_library_reads_alike(file: Path) -> None:
     """400 headers with a few characters changed, from a fixed seed. Both outcomes come often."""
-    data, draw = file.read_bytes(), random.Random(0)
+    data = file.read_bytes()
+    draw = random.Random(0)
     length = struct.unpack("<Q", data[:8])[0]
     accepted = refused = 0
     for _ in range(400):

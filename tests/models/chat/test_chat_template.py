@@ -19,18 +19,23 @@ from sequoia.models.chat import render_template
 from sequoia.models.chat.chat_template import ChatTemplate, chat_template
 from sequoia.models.pair_cache import Findings
 
-CHATML = ("{%- for message in messages %}{{ '<|begin|>' + message['role'] + '\\n' + message['content'] + '<|endoftext|>\\n' }}"
-          "{%- endfor %}{%- if add_generation_prompt %}{{ '<|begin|>assistant\\n' }}{%- endif %}")
+CHATML = (
+    "{%- for message in messages %}{{ '<|begin|>' + message['role'] + '\\n' + message['content'] + '<|endoftext|>\\n' }}"
+    "{%- endfor %}{%- if add_generation_prompt %}{{ '<|begin|>assistant\\n' }}{%- endif %}"
+)
 GOOD = {
     "chatml": CHATML,
     "system": "{% set system = 'You help.' %}{{ bos_token }}{{ system }}\n{% for m in messages %}[{{ m.role }}] "
-              "{{ m.content | trim }}\n{% endfor %}[assistant]",
+    "{{ m.content | trim }}\n{% endfor %}[assistant]",
     "namespace": "{% set ns = namespace(n=0) %}{% for m in messages %}{% set ns.n = ns.n + 1 %}{{ ns.n }}: {{ m.content }}"
-                 "{{ eos_token }}{% endfor %}",
+    "{{ eos_token }}{% endfor %}",
     "tools": "{% if tools %}T{% endif %}{{ messages[0].content | tojson }}{% generation %}x{% endgeneration %}",
 }
 FAILING = {
-    "long": ("{% for i in range(50000) %}{{ messages[0].content }}{% endfor %}", "makes 250000 characters of it; allowed"),
+    "long": (
+        "{% for i in range(50000) %}{{ messages[0].content }}{% endfor %}",
+        "makes 250000 characters of it; allowed",
+    ),
     "escape": ("{{ ''.__class__.__mro__[1].__subclasses__() }}", "unsafe"),
     "import": ("{% import 'os' as os %}{{ os.getcwd() }}", "no loader"),
     "raises": ("{{ raise_exception('only tools') }}", "only tools"),
@@ -65,8 +70,10 @@ def pair() -> Pair:
 @pytest.mark.parametrize("name", GOOD)
 def test_a_template_makes_what_transformers_makes_of_it(name: str) -> None:
     ours = tokenizer(GOOD[name])
-    for text in ("Hello", "{{ 7 * 7 }} ${x} <b>", "ü 你好 🙂\n\t\"quoted\" \\"):
-        wanted = ours.apply_chat_template([{"role": "user", "content": text}], add_generation_prompt=True, tokenize=False)
+    for text in ("Hello", "{{ 7 * 7 }} ${x} <b>", 'ü 你好 🙂\n\t"quoted" \\'):
+        wanted = ours.apply_chat_template(
+            [{"role": "user", "content": text}], add_generation_prompt=True, tokenize=False
+        )
         assert answered(ours, text) == {"text": wanted}
 
 
@@ -86,15 +93,19 @@ def test_a_message_is_encoded_with_the_special_tokens_that_its_template_writes(p
 
 
 def test_a_chat_is_decoded_losslessly(pair: Pair) -> None:
-    chats, policy = pair.as_chat(), Policy(max_new_tokens=16, ignore_eos=True)
+    chats = pair.as_chat()
+    policy = Policy(max_new_tokens=16, ignore_eos=True)
     steps = [step.emitted for step in speculate(chats, "hello", policy, Tree.kary(2, 3))]
     assert sum(steps, ()) == sum((step.emitted for step in plain(chats, "hello", policy)), ())
     assert sum(steps, ()) != sum((step.emitted for step in plain(pair, "hello", policy)), ())
 
 
 def test_what_is_measured_of_chats_is_kept_apart_but_for_the_machine(pair: Pair) -> None:
-    law, text, chat = (0.0, 1.0, "sequoia"), Acceptance((0.8,)), Acceptance((0.4,))
-    pair.measured.profile, pair.measured.acceptances[law] = measure_profile(pair, sizes=(1,), widths=(1,), rounds=1), text
+    law = (0.0, 1.0, "sequoia")
+    text = Acceptance((0.8,))
+    chat = Acceptance((0.4,))
+    pair.measured.profile = measure_profile(pair, sizes=(1,), widths=(1,), rounds=1)
+    pair.measured.acceptances[law] = text
     chats = pair.as_chat()
     assert chats.measured == Findings(profile=pair.measured.profile)
     chats.measured.acceptances[law] = chat
@@ -139,15 +150,21 @@ def test_a_template_that_fails_says_why(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ENDLESS)
-def test_a_template_that_takes_time_without_end_is_stopped(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_template_that_takes_time_without_end_is_stopped(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(chat, "_RENDER_SECONDS", 1.0)
     with pytest.raises(BadPrompt, match="chat template took more than 1 s"):
         ChatTemplate(ENDLESS[name], {})("hello")
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory of a process is limited on Linux only")
+@pytest.mark.skipif(
+    not Path("/proc/self/statm").exists(), reason="memory of a process is limited on Linux only"
+)
 @pytest.mark.parametrize("name", HUGE)
-def test_a_template_that_takes_memory_without_end_is_refused_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_template_that_takes_memory_without_end_is_refused_it(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(chat, "_RENDER_SECONDS", 60.0)
     with pytest.raises(BadPrompt, match="it takes too much memory"):
         ChatTemplate(HUGE[name], {})("hello")
@@ -158,20 +175,28 @@ def test_an_empty_text_is_no_prompt() -> None:
         ChatTemplate("{# nothing #}", {})("hello")
 
 
-def test_after_a_template_was_stopped_the_next_prompt_is_rendered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_template_was_stopped_the_next_prompt_is_rendered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(chat, "_RENDER_SECONDS", 1.0)
-    template = ChatTemplate("{% if messages[0].content == 'loop' %}{% for i in range(99999) %}{% for j in range(99999) %}"
-                            "{% endfor %}{% endfor %}{% endif %}{{ messages[0].content }}", {})
+    template = ChatTemplate(
+        "{% if messages[0].content == 'loop' %}{% for i in range(99999) %}{% for j in range(99999) %}"
+        "{% endfor %}{% endfor %}{% endif %}{{ messages[0].content }}",
+        {},
+    )
     with pytest.raises(BadPrompt, match="took more than 1 s"):
         template("loop")
     assert template("go on") == "go on"
 
 
 def test_a_pair_whose_template_fails_loads_without_it(tmp_path: Path) -> None:
-    folder, told = save(tiny_model(), tmp_path / "model", tokenizer("{{ raise_exception('no') }}")), list[Told]()
+    folder = save(tiny_model(), tmp_path / "model", tokenizer("{{ raise_exception('no') }}"))
+    told = list[Told]()
     found = load_pair(target=folder, draft=folder, device="cpu", dtype="float32", tell=told.append)
     assert found.template is None
-    assert "does not work" in next(news.words for news in told if isinstance(news, Passed) and news.what == "chat template")
+    assert "does not work" in next(
+        news.words for news in told if isinstance(news, Passed) and news.what == "chat template"
+    )
     with pytest.raises(BadPrompt, match="no chat template"):
         found.as_chat().encode("hello")
 

@@ -47,7 +47,8 @@ def test_batches_add_up_to_the_recorded_run(make: Callable[..., LiveRun]) -> Non
 
 
 def test_a_resumed_run_goes_on_without_a_gap(make: Callable[..., LiveRun]) -> None:
-    live, texts = make(tokens=30), []
+    live = make(tokens=30)
+    texts = []
     for steps in (1, 2, None):
         live.start(steps)
         texts += live.messages()
@@ -70,7 +71,9 @@ def test_an_aside_names_no_run_so_that_the_screen_stays() -> None:
     assert message["error"] == "no"
 
 
-def test_since_gives_the_missing_steps_with_everything_they_refer_to(make: Callable[..., LiveRun]) -> None:
+def test_since_gives_the_missing_steps_with_everything_they_refer_to(
+    make: Callable[..., LiveRun],
+) -> None:
     live = make(tokens=24)
     live.start(None)
     whole = held(list(live.messages()))
@@ -82,11 +85,23 @@ def test_since_gives_the_missing_steps_with_everything_they_refer_to(make: Calla
 
 
 HOSTILE = [
-    {"label": "measured"}, {"target": 7, "draft": ["x"]}, {"prompt": "x" * 10**6}, {"policy": "x", "tree": 3},
-    {"policy": {"temperature": "<b>", "seed": 10**400, "top_p": True}}, {"plain_seconds": -1, "plain_label": "measured"},
-    {"plain_seconds": math.inf}, {"acceptance": [1, "x"]}, {"acceptance": list(range(5000))}, {"versions": {"a": {"b": []}}},
-    {"tree": {"nodes": [1], "how": {}}}, {"tree": {"wish": "best"}}, {"tree": {"wish": []}}, {"tree": {"wish": [["best"]]}},
-    {"tree": {"wish": ["best", math.nan]}}, {"tree": {"wish": ["lab", "0 " * 10**5]}}, {"unknown": {"a": [1] * 100}},
+    {"label": "measured"},
+    {"target": 7, "draft": ["x"]},
+    {"prompt": "x" * 10**6},
+    {"policy": "x", "tree": 3},
+    {"policy": {"temperature": "<b>", "seed": 10**400, "top_p": True}},
+    {"plain_seconds": -1, "plain_label": "measured"},
+    {"plain_seconds": math.inf},
+    {"acceptance": [1, "x"]},
+    {"acceptance": list(range(5000))},
+    {"versions": {"a": {"b": []}}},
+    {"tree": {"nodes": [1], "how": {}}},
+    {"tree": {"wish": "best"}},
+    {"tree": {"wish": []}},
+    {"tree": {"wish": [["best"]]}},
+    {"tree": {"wish": ["best", math.nan]}},
+    {"tree": {"wish": ["lab", "0 " * 10**5]}},
+    {"unknown": {"a": [1] * 100}},
     {"plain_spread": [0.001, 0.002]},
 ]
 
@@ -102,13 +117,32 @@ def test_what_a_file_says_of_itself_is_cut_to_known_fields_and_types(meta: dict[
 
 
 def test_a_recorded_speed_is_called_recorded() -> None:
-    clean = messages.recorded({"label": "measured", "plain_seconds": 0.004, "plain_label": "measured"})
-    assert (clean["label"], clean["plain_label"], clean["plain_seconds"]) == ("recorded", "recorded", 0.004)
+    clean = messages.recorded(
+        {"label": "measured", "plain_seconds": 0.004, "plain_label": "measured"}
+    )
+    assert (clean["label"], clean["plain_label"], clean["plain_seconds"]) == (
+        "recorded",
+        "recorded",
+        0.004,
+    )
 
 
-@pytest.mark.parametrize(("spread", "kept"), [
-    ([0.003, 0.005], True), ([0.004, 0.004], True), (None, False), ("x", False), ([0.003], False), ([0.005, 0.006], False),
-    ([0.003, "x"], False), ([-1, 0.005], False), ([0.003, math.inf], False), ({"a": 1}, False), ([True, 0.005], False)])
+@pytest.mark.parametrize(
+    ("spread", "kept"),
+    [
+        ([0.003, 0.005], True),
+        ([0.004, 0.004], True),
+        (None, False),
+        ("x", False),
+        ([0.003], False),
+        ([0.005, 0.006], False),
+        ([0.003, "x"], False),
+        ([-1, 0.005], False),
+        ([0.003, math.inf], False),
+        ({"a": 1}, False),
+        ([True, 0.005], False),
+    ],
+)
 def test_a_spread_is_kept_where_it_holds_the_plain_seconds(spread: Any, kept: bool) -> None:
     """Files of earlier versions have none."""
     clean = messages.recorded({"plain_seconds": 0.004, "plain_spread": spread})

@@ -31,7 +31,8 @@ def opened(text: str | bytes, tmp_path: Path, most: int = 10**7) -> recordings.S
 
 
 def test_a_saved_run_opens_as_the_same_steps_and_as_recorded(file: str, tmp_path: Path) -> None:
-    message, saved = json.loads(opened(file, tmp_path).message), json.loads(file)
+    message = json.loads(opened(file, tmp_path).message)
+    saved = json.loads(file)
     assert message["steps"] == saved["steps"]
     assert message["trees"] == saved["trees"]
     assert message["pieces"] == saved["pieces"]
@@ -51,21 +52,40 @@ def spoil(file: str, **changes: Any) -> str:
     return json.dumps({**json.loads(file), **changes})
 
 
-@pytest.mark.parametrize("spoiled", [
-    lambda file: file[:-20], lambda _: "", lambda _: "[]", lambda _: "null", lambda _: "[" * 100_000, lambda _: b"\x80\x04pickle",
-    lambda _: b"\xff\xfe\x00", lambda file: spoil(file, format="sequoia-tree"), lambda file: spoil(file, version=2),
-    lambda file: spoil(file, steps=[]), lambda file: spoil(file, steps={}), lambda file: spoil(file, trees=[[-1, 5]]),
-    lambda file: spoil(file, pieces={}), lambda file: spoil(file, meta=[]), lambda file: spoil(file, trees=[]),
-    lambda file: file.replace('"i":0', '"i":NaN'), lambda file: file.replace('"bonus":', '"bonus":1e400,"x":'),
-])
-def test_a_spoiled_file_is_refused_with_a_reason(file: str, tmp_path: Path, spoiled: Callable[[str], Any]) -> None:
+@pytest.mark.parametrize(
+    "spoiled",
+    [
+        lambda file: file[:-20],
+        lambda _: "",
+        lambda _: "[]",
+        lambda _: "null",
+        lambda _: "[" * 100_000,
+        lambda _: b"\x80\x04pickle",
+        lambda _: b"\xff\xfe\x00",
+        lambda file: spoil(file, format="sequoia-tree"),
+        lambda file: spoil(file, version=2),
+        lambda file: spoil(file, steps=[]),
+        lambda file: spoil(file, steps={}),
+        lambda file: spoil(file, trees=[[-1, 5]]),
+        lambda file: spoil(file, pieces={}),
+        lambda file: spoil(file, meta=[]),
+        lambda file: spoil(file, trees=[]),
+        lambda file: file.replace('"i":0', '"i":NaN'),
+        lambda file: file.replace('"bonus":', '"bonus":1e400,"x":'),
+    ],
+)
+def test_a_spoiled_file_is_refused_with_a_reason(
+    file: str, tmp_path: Path, spoiled: Callable[[str], Any]
+) -> None:
     with pytest.raises(BadTrace) as caught:
         opened(spoiled(file), tmp_path)
     assert 10 < len(str(caught.value)) < 400
     assert str(tmp_path) not in str(caught.value)
 
 
-def test_size_is_looked_at_before_the_file_is_read(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_size_is_looked_at_before_the_file_is_read(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "run.json"
     path.write_text(file)
     monkeypatch.setattr(Path, "read_bytes", lambda _: pytest.fail("was read"))
@@ -73,7 +93,9 @@ def test_size_is_looked_at_before_the_file_is_read(file: str, tmp_path: Path, mo
         recordings.opened(str(path), 100)
 
 
-@pytest.mark.parametrize("path", [None, 3, ["x"], {"path": "x"}, "/no/such/file.json", "/", "x\x00y"])
+@pytest.mark.parametrize(
+    "path", [None, 3, ["x"], {"path": "x"}, "/no/such/file.json", "/", "x\x00y"]
+)
 def test_a_path_that_is_none_is_refused(path: Any) -> None:
     with pytest.raises(BadTrace):
         recordings.opened(path, 1000)
@@ -81,14 +103,24 @@ def test_a_path_that_is_none_is_refused(path: Any) -> None:
 
 def test_hostile_words_in_a_file_stay_words(file: str, tmp_path: Path) -> None:
     data = json.loads(file)
-    data["meta"] = {"label": "measured", "target": "<img src=x onerror=alert(1)>", "prompt": "${7*7}", "evil": {"deep": [[[]]]}}
+    data["meta"] = {
+        "label": "measured",
+        "target": "<img src=x onerror=alert(1)>",
+        "prompt": "${7*7}",
+        "evil": {"deep": [[[]]]},
+    }
     meta = json.loads(opened(json.dumps(data), tmp_path).message)["meta"]
-    assert meta == {"label": "recorded", "target": "<img src=x onerror=alert(1)>", "prompt": "${7*7}"}
+    assert meta == {
+        "label": "recorded",
+        "target": "<img src=x onerror=alert(1)>",
+        "prompt": "${7*7}",
+    }
 
 
 class Weighty(Recording):
     def __init__(self, name: str, weight: int) -> None:
-        self.name, self.weight = name, weight
+        self.name = name
+        self.weight = weight
 
 
 def test_the_shelf_is_bounded_by_count_and_by_weight() -> None:
@@ -114,7 +146,9 @@ def test_the_page_has_a_recorded_run_to_open_on() -> None:
     assert len(message["steps"]) > 5
 
 
-def test_without_a_readable_recording_the_page_opens_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_readable_recording_the_page_opens_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "welcome.json").write_text("{")
     monkeypatch.setattr(recordings, "RUNS", tmp_path)
     assert recordings.welcome() is None

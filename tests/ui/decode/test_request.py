@@ -13,22 +13,53 @@ from ui.serving.sessions import LOCAL, PUBLIC
 from ui.shared import labels
 from ui.shared.tree_menu import SHAPES, Wish
 
-GOOD = {"prompt": "x = 1", "temperature": 0.6, "top_p": 1, "max_new_tokens": 16, "seed": 3, "tree": "planned", "first": 8,
-        "second": 3, "branching": "2, 2", "verifier": "sequoia", "compare": True}
+GOOD = {
+    "prompt": "x = 1",
+    "temperature": 0.6,
+    "top_p": 1,
+    "max_new_tokens": 16,
+    "seed": 3,
+    "tree": "planned",
+    "first": 8,
+    "second": 3,
+    "branching": "2, 2",
+    "verifier": "sequoia",
+    "compare": True,
+}
 
 BAD = [
-    ("prompt", "", "empty"), ("prompt", " \n\t", "empty"), ("prompt", None, "empty"), ("prompt", 7, "empty"),
+    ("prompt", "", "empty"),
+    ("prompt", " \n\t", "empty"),
+    ("prompt", None, "empty"),
+    ("prompt", 7, "empty"),
     ("prompt", "x" * 20_001, "20001 characters"),
-    ("temperature", math.nan, "nan"), ("temperature", math.inf, "inf"), ("temperature", -0.1, "-0.1"),
+    ("temperature", math.nan, "nan"),
+    ("temperature", math.inf, "inf"),
+    ("temperature", -0.1, "-0.1"),
     ("temperature", 5.1, "5.1"),
-    ("temperature", True, "True"), ("temperature", "1", "'1'"), ("temperature", None, "nothing is typed"),
+    ("temperature", True, "True"),
+    ("temperature", "1", "'1'"),
+    ("temperature", None, "nothing is typed"),
     ("temperature", [1], "list"),
-    ("top_p", 0, "0.01 to 1"), ("top_p", 1.01, "1.01"), ("top_p", math.nan, "nan"),
-    ("max_new_tokens", 0, "1 to 4096"), ("max_new_tokens", 4.5, "4.5"), ("max_new_tokens", 10**400, "integer of"),
-    ("max_new_tokens", math.nan, "nan"), ("max_new_tokens", True, "True"), ("max_new_tokens", 4097, "4097"),
-    ("seed", -1, "-1"), ("seed", 2**63, "9223372036854775808"), ("seed", None, "nothing is typed"), ("seed", math.inf, "inf"),
-    ("verifier", "best", "'best'"), ("verifier", None, "unknown verifier"), ("verifier", ["sequoia"], "unknown verifier"),
-    ("tree", "shrub", "'shrub'"), ("tree", None, "None"), ("tree", {"a": 1}, "dict"),
+    ("top_p", 0, "0.01 to 1"),
+    ("top_p", 1.01, "1.01"),
+    ("top_p", math.nan, "nan"),
+    ("max_new_tokens", 0, "1 to 4096"),
+    ("max_new_tokens", 4.5, "4.5"),
+    ("max_new_tokens", 10**400, "integer of"),
+    ("max_new_tokens", math.nan, "nan"),
+    ("max_new_tokens", True, "True"),
+    ("max_new_tokens", 4097, "4097"),
+    ("seed", -1, "-1"),
+    ("seed", 2**63, "9223372036854775808"),
+    ("seed", None, "nothing is typed"),
+    ("seed", math.inf, "inf"),
+    ("verifier", "best", "'best'"),
+    ("verifier", None, "unknown verifier"),
+    ("verifier", ["sequoia"], "unknown verifier"),
+    ("tree", "shrub", "'shrub'"),
+    ("tree", None, "None"),
+    ("tree", {"a": 1}, "dict"),
 ]
 
 
@@ -41,13 +72,24 @@ def test_a_bad_value_is_named(field: str, value: Any, says: str) -> None:
 
 
 BAD_TREES = [
-    ("best", {"first": 1025}, "1025"), ("best", {"first": 0}, "0"), ("best", {"first": 2.5}, "2.5"), ("best", {"second": 1}, "1"),
-    ("best", {"second": None}, "nothing is typed"), ("chain", {"first": 1025}, "1025"), ("chain", {"first": -3}, "-3"),
-    ("sequences", {"first": 500, "second": 500}, "1024"), ("kary", {"first": 4, "second": 10}, "1024"),
-    ("kary", {"first": 10**30}, "1024"), ("kary", {"first": math.nan}, "nan"), ("branching", {"branching": "2, x"}, "2, x"),
-    ("branching", {"branching": ""}, "Children, level by level: "), ("branching", {"branching": None}, "None"),
-    ("branching", {"branching": "9999999999"}, "99999"), ("branching", {"branching": "0"}, "0"),
-    ("branching", {"branching": "32 32 32"}, "1024"), ("branching", {"branching": "1 " * 150}, "Children, level by level: "),
+    ("best", {"first": 1025}, "1025"),
+    ("best", {"first": 0}, "0"),
+    ("best", {"first": 2.5}, "2.5"),
+    ("best", {"second": 1}, "1"),
+    ("best", {"second": None}, "nothing is typed"),
+    ("chain", {"first": 1025}, "1025"),
+    ("chain", {"first": -3}, "-3"),
+    ("sequences", {"first": 500, "second": 500}, "1024"),
+    ("kary", {"first": 4, "second": 10}, "1024"),
+    ("kary", {"first": 10**30}, "1024"),
+    ("kary", {"first": math.nan}, "nan"),
+    ("branching", {"branching": "2, x"}, "2, x"),
+    ("branching", {"branching": ""}, "Children, level by level: "),
+    ("branching", {"branching": None}, "None"),
+    ("branching", {"branching": "9999999999"}, "99999"),
+    ("branching", {"branching": "0"}, "0"),
+    ("branching", {"branching": "32 32 32"}, "1024"),
+    ("branching", {"branching": "1 " * 150}, "Children, level by level: "),
     ("branching", {"branching": "²"}, "Children, level by level: "),
 ]
 
@@ -62,7 +104,23 @@ def test_a_bad_tree_is_named(kind: str, change: dict[str, Any], says: str) -> No
 
 def test_every_field_survives_every_kind_of_junk() -> None:
     """Guards against exceptions of other kinds: 11 fields times 14 values, each an order or a SequoiaError."""
-    junk = [None, True, -1, 1.5, math.nan, -math.inf, 10**400, "", "x" * 10**5, "\x00\ud800", [], [[]], {}, {"a": math.nan}, b"x"]
+    junk = [
+        None,
+        True,
+        -1,
+        1.5,
+        math.nan,
+        -math.inf,
+        10**400,
+        "",
+        "x" * 10**5,
+        "\x00\ud800",
+        [],
+        [[]],
+        {},
+        {"a": math.nan},
+        b"x",
+    ]
     refused = 0
     for kind in SHAPES:
         for field in GOOD:
@@ -99,17 +157,25 @@ def test_messages_name_the_numbers_of_a_shape_by_their_labels(kind: str) -> None
 @pytest.mark.parametrize("kind", SHAPES)
 def test_every_shape_is_accepted_with_the_values_it_begins_with(kind: str) -> None:
     start = SHAPES[kind].start
-    numbers = {"branching": start[0]} if kind in ("branching", "lab") else dict(zip(("first", "second"), start, strict=False))
+    numbers = (
+        {"branching": start[0]}
+        if kind in ("branching", "lab")
+        else dict(zip(("first", "second"), start, strict=False))
+    )
     assert Order.parse({**GOOD, "tree": kind, **numbers}, PUBLIC).wish.kind == kind
 
 
 def test_browsers_write_whole_numbers_as_floats() -> None:
-    order = Order.parse({**GOOD, "max_new_tokens": 16.0, "seed": 3.0, "tree": "chain", "first": 5.0}, LOCAL)
+    order = Order.parse(
+        {**GOOD, "max_new_tokens": 16.0, "seed": 3.0, "tree": "chain", "first": 5.0}, LOCAL
+    )
     assert (order.policy.max_new_tokens, order.policy.seed, order.wish.numbers) == (16, 3, (5,))
 
 
-@pytest.mark.parametrize(("field", "value", "bound"), [("max_new_tokens", 513, "512"), ("first", 257, "256"),
-                                                       ("prompt", "x" * 8001, "8000")])
+@pytest.mark.parametrize(
+    ("field", "value", "bound"),
+    [("max_new_tokens", 513, "512"), ("first", 257, "256"), ("prompt", "x" * 8001, "8000")],
+)
 def test_strangers_meet_their_own_limits(field: str, value: Any, bound: str) -> None:
     form = {**GOOD, "tree": "chain", field: value}
     assert Order.parse(form, LOCAL)
@@ -124,25 +190,52 @@ def test_strangers_meet_their_own_limits(field: str, value: Any, bound: str) -> 
 def test_the_settings_of_a_run_ask_for_it_again(kind: str) -> None:
     wish = Wish(kind, SHAPES[kind].start)
     policy = {"temperature": 0.3, "top_p": 0.9, "max_new_tokens": 20, "seed": 5}
-    meta = {"prompt": "x = 1", "verifier": "specinfer", "policy": policy, "tree": {"wish": [kind, *wish.numbers]}, "chat": True}
+    meta = {
+        "prompt": "x = 1",
+        "verifier": "specinfer",
+        "policy": policy,
+        "tree": {"wish": [kind, *wish.numbers]},
+        "chat": True,
+    }
     found = settings_of(meta, LOCAL)
     first, second = [*found.pop("numbers"), None, None][:2]
-    order = Order.parse({**found, "first": first, "second": second, "branching": first, "compare": True}, LOCAL)
+    order = Order.parse(
+        {**found, "first": first, "second": second, "branching": first, "compare": True}, LOCAL
+    )
     assert order == Order("x = 1", Policy(0.3, 0.9, 20, 5), wish, "specinfer", True, True)
 
 
 def test_of_a_run_that_does_not_say_how_to_ask_for_its_tree_the_rest_is_told() -> None:
     for tree in ({}, {"how": "planned"}, {"wish": "chain"}, {"wish": []}, None):
         found = settings_of({"prompt": "x", "policy": {"seed": 4}, "tree": tree}, LOCAL)
-        assert found == {"prompt": "x", "chat": False, "verifier": "sequoia", "temperature": 1.0, "top_p": 1.0,
-                         "max_new_tokens": 128, "seed": 4}
+        assert found == {
+            "prompt": "x",
+            "chat": False,
+            "verifier": "sequoia",
+            "temperature": 1.0,
+            "top_p": 1.0,
+            "max_new_tokens": 128,
+            "seed": 4,
+        }
 
 
-@pytest.mark.parametrize("change", [
-    {"prompt": None}, {"prompt": "x" * 10**5}, {"verifier": []}, {"policy": {"temperature": math.nan}}, {"policy": {"seed": "1"}},
-    {"policy": {"max_new_tokens": 5000}}, {"tree": {"wish": [3]}}, {"tree": {"wish": [["best"], 1]}},
-    {"tree": {"wish": ["best"]}}, {"tree": {"wish": ["chain", 10**30]}}, {"tree": {"wish": ["lab", "0 0"]}},
-    {"tree": {"wish": ["lab", {}]}}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"prompt": None},
+        {"prompt": "x" * 10**5},
+        {"verifier": []},
+        {"policy": {"temperature": math.nan}},
+        {"policy": {"seed": "1"}},
+        {"policy": {"max_new_tokens": 5000}},
+        {"tree": {"wish": [3]}},
+        {"tree": {"wish": [["best"], 1]}},
+        {"tree": {"wish": ["best"]}},
+        {"tree": {"wish": ["chain", 10**30]}},
+        {"tree": {"wish": ["lab", "0 0"]}},
+        {"tree": {"wish": ["lab", {}]}},
+    ],
+)
 def test_settings_that_could_not_be_run_are_refused(change: dict[str, Any]) -> None:
     with pytest.raises(SequoiaError):
         settings_of({"prompt": "x", **change}, LOCAL)

@@ -41,8 +41,12 @@ def emitted(live: LiveRun) -> list[int]:
     return [token for step in live.recording.run().steps for token in step.emitted]
 
 
-def test_a_planned_chain_says_why(make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ui.shared.tree_menu.default_plan", lambda *_: SimpleNamespace(tree=Tree.chain(3)))
+def test_a_planned_chain_says_why(
+    make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "ui.shared.tree_menu.default_plan", lambda *_: SimpleNamespace(tree=Tree.chain(3))
+    )
     live = make(wish=Wish("planned"), tokens=4)
     live.start(None)
     meta = next(message["meta"] for message in sent(live.messages()) if "meta" in message)
@@ -62,7 +66,9 @@ def test_more_tokens_than_a_limited_model_is_used_for_are_refused(
     assert "10 tokens and 31 new ones are 41; the models hold 40 of both together" in error
 
 
-def test_stop_ends_the_run_within_the_present_step(make: Callable[..., LiveRun], gate: Gate) -> None:
+def test_stop_ends_the_run_within_the_present_step(
+    make: Callable[..., LiveRun], gate: Gate
+) -> None:
     """Guards against a Stop that is looked at only at the end of the run: exactly the step under way is finished."""
     live = make(tokens=100)
     live.start(None)
@@ -81,7 +87,9 @@ def test_stop_ends_the_run_within_the_present_step(make: Callable[..., LiveRun],
     assert live.holding
 
 
-def test_a_left_run_frees_the_engine_and_its_caches(make: Callable[..., LiveRun], gate: Gate, room: EngineRoom) -> None:
+def test_a_left_run_frees_the_engine_and_its_caches(
+    make: Callable[..., LiveRun], gate: Gate, room: EngineRoom
+) -> None:
     live = make()
     live.start(None)
     assert gate.begun.acquire(timeout=10)
@@ -105,7 +113,8 @@ def test_a_run_keeps_to_its_time(make: Callable[..., LiveRun]) -> None:
 
 def test_stepping_gives_one_step_each_and_the_same_tokens(make: Callable[..., LiveRun]) -> None:
     """Guards against a pause that loses the state of the caches or of the random draws."""
-    straight, stepped = make(tokens=20), make(tokens=20)
+    straight = make(tokens=20)
+    stepped = make(tokens=20)
     straight.start(None)
     list(straight.messages())
     for n in range(1, 4):
@@ -131,24 +140,33 @@ def test_plain_decoding_is_timed_after_the_run_and_only_then(make: Callable[...,
     assert 0 < least <= metas[-1]["plain_seconds"] <= most
 
 
-def test_the_range_of_the_speed_up_is_that_of_both_runs(make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_range_of_the_speed_up_is_that_of_both_runs(
+    make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Guards a range of the plain run's pace alone: here that never changes, and the run's own does."""
     plain = [(1, 0.25)] * 48
     monkeypatch.setattr(ui.decode.run, "plain_steps", lambda *_: plain)
     live = make(compare=True, tokens=64)
     live.start(None)
-    meta, run = [json.loads(text).get("meta") for text in live.messages()][-1], live.recording.run()
+    meta = [json.loads(text).get("meta") for text in live.messages()][-1]
+    run = live.recording.run()
     steps = [(len(step.emitted), step.total_seconds) for step in run.steps]
     found = spread(steps, plain)
     assert found.least < found.speedup < found.most
-    assert meta["plain_spread"] == pytest.approx([0.25 * found.least / found.speedup, 0.25 * found.most / found.speedup])
+    assert meta["plain_spread"] == pytest.approx(
+        [0.25 * found.least / found.speedup, 0.25 * found.most / found.speedup]
+    )
     assert beside_plain(steps[:2], plain) == {"plain_seconds": 0.25, "plain_label": "measured"}
 
 
-@pytest.mark.parametrize(("fields", "steps", "end"), [
-    ({}, None, "length"), ({}, 2, "paused"), ({"limits": Limits(seconds=0.0)}, None, "time")], ids=["length", "paused", "time"])
-def test_the_last_message_says_why_the_run_ended(make: Callable[..., LiveRun], fields: dict[str, Any], steps: int | None,
-                                                 end: str) -> None:
+@pytest.mark.parametrize(
+    ("fields", "steps", "end"),
+    [({}, None, "length"), ({}, 2, "paused"), ({"limits": Limits(seconds=0.0)}, None, "time")],
+    ids=["length", "paused", "time"],
+)
+def test_the_last_message_says_why_the_run_ended(
+    make: Callable[..., LiveRun], fields: dict[str, Any], steps: int | None, end: str
+) -> None:
     live = make(tokens=40, **fields)
     live.start(steps)
     said = [json.loads(text) for text in live.messages()]
@@ -156,9 +174,12 @@ def test_the_last_message_says_why_the_run_ended(make: Callable[..., LiveRun], f
     assert all("end" not in message for message in said if not message["done"])
 
 
-def test_waiting_between_two_steps_is_no_time_of_theirs(make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_between_two_steps_is_no_time_of_theirs(
+    make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Guards against a first step after a pause that is charged with the pause: here a clock that is moved on by an hour."""
-    waited, clock = [0.0], time.perf_counter
+    waited = [0.0]
+    clock = time.perf_counter
     monkeypatch.setattr(time, "perf_counter", lambda: clock() + waited[0])
     live = make(tokens=40)
     for _ in range(3):
@@ -169,7 +190,9 @@ def test_waiting_between_two_steps_is_no_time_of_theirs(make: Callable[..., Live
 
 
 @pytest.mark.parametrize("case", ["off", "stopped", "plain"])
-def test_there_is_no_speed_up_without_a_plain_run_beside_it(make: Callable[..., LiveRun], case: str) -> None:
+def test_there_is_no_speed_up_without_a_plain_run_beside_it(
+    make: Callable[..., LiveRun], case: str
+) -> None:
     live = make(compare=case != "off", wish=Wish("plain") if case == "plain" else None)
     live.start(2 if case == "stopped" else None)
     metas = [meta for text in live.messages() if (meta := json.loads(text).get("meta"))]
@@ -180,7 +203,9 @@ def test_there_is_no_speed_up_without_a_plain_run_beside_it(make: Callable[..., 
 NOT_TIMED = "plain decoding was not timed, so there is no speed-up to show"
 
 
-def test_a_stopped_run_says_that_its_speed_up_is_missing(make: Callable[..., LiveRun], gate: Gate) -> None:
+def test_a_stopped_run_says_that_its_speed_up_is_missing(
+    make: Callable[..., LiveRun], gate: Gate
+) -> None:
     live = make(tokens=100, compare=True)
     live.start(None)
     assert gate.begun.acquire(timeout=10)
@@ -191,26 +216,43 @@ def test_a_stopped_run_says_that_its_speed_up_is_missing(make: Callable[..., Liv
     assert (last["end"], last["notice"]) == ("stopped", f"{words}; {NOT_TIMED}")
 
 
-@pytest.mark.parametrize(("fields", "steps", "notice"), [
-    ({"compare": True, "limits": Limits(seconds=0.0)}, None, f"stopped after 0 s, the longest a run may take here; {NOT_TIMED}"),
-    ({"compare": True}, 2, None), ({"compare": True}, None, None), ({"compare": False}, None, None),
-    ({"compare": True, "wish": Wish("plain")}, None, None)], ids=["time", "paused", "timed", "not asked for", "plain itself"])
-def test_a_missing_speed_up_is_said_only_where_one_was_asked_for(make: Callable[..., LiveRun], fields: dict[str, Any],
-                                                                 steps: int | None, notice: str | None) -> None:
+@pytest.mark.parametrize(
+    ("fields", "steps", "notice"),
+    [
+        (
+            {"compare": True, "limits": Limits(seconds=0.0)},
+            None,
+            f"stopped after 0 s, the longest a run may take here; {NOT_TIMED}",
+        ),
+        ({"compare": True}, 2, None),
+        ({"compare": True}, None, None),
+        ({"compare": False}, None, None),
+        ({"compare": True, "wish": Wish("plain")}, None, None),
+    ],
+    ids=["time", "paused", "timed", "not asked for", "plain itself"],
+)
+def test_a_missing_speed_up_is_said_only_where_one_was_asked_for(
+    make: Callable[..., LiveRun], fields: dict[str, Any], steps: int | None, notice: str | None
+) -> None:
     live = make(tokens=40, **fields)
     live.start(steps)
     assert json.loads(list(live.messages())[-1])["notice"] == notice
 
 
-def test_timing_that_was_stopped_is_said(make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_timing_that_was_stopped_is_said(
+    make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(ui.decode.run, "plain_steps", lambda *_: [])
     live = make(compare=True)
     live.start(None)
     assert json.loads(list(live.messages())[-1])["notice"] == NOT_TIMED
 
 
-def test_a_second_run_is_told_its_place_and_then_begins(make: Callable[..., LiveRun], gate: Gate) -> None:
-    first, second = make(tokens=2, wish=Wish("plain")), make(tokens=2, wish=Wish("plain"))
+def test_a_second_run_is_told_its_place_and_then_begins(
+    make: Callable[..., LiveRun], gate: Gate
+) -> None:
+    first = make(tokens=2, wish=Wish("plain"))
+    second = make(tokens=2, wish=Wish("plain"))
     first.start(None)
     assert gate.begun.acquire(timeout=10)
     second.start(None)
@@ -258,8 +300,9 @@ def test_models_that_do_not_load_are_reported_to_every_run(make: Callable[..., L
     assert room.status.stage == "failed"
 
 
-def test_an_unexpected_error_shows_no_path_and_the_next_run_is_unaffected(make: Callable[..., LiveRun],
-                                                                          monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_error_shows_no_path_and_the_next_run_is_unaffected(
+    make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("/secret/path.py line 3")
 
@@ -275,10 +318,14 @@ def test_an_unexpected_error_shows_no_path_and_the_next_run_is_unaffected(make: 
     assert sum(len(step["emitted"]) for step in steps_of(list(after.messages()))) == 6
 
 
-@pytest.mark.parametrize("problem", [MemoryError(), torch.OutOfMemoryError(), RuntimeError("CPU: can't allocate memory")],
-                         ids=lambda one: type(one).__name__)
-def test_out_of_memory_is_said_and_the_next_run_is_unaffected(make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch,
-                                                              problem: Exception) -> None:
+@pytest.mark.parametrize(
+    "problem",
+    [MemoryError(), torch.OutOfMemoryError(), RuntimeError("CPU: can't allocate memory")],
+    ids=lambda one: type(one).__name__,
+)
+def test_out_of_memory_is_said_and_the_next_run_is_unaffected(
+    make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch, problem: Exception
+) -> None:
     def full(*_: object) -> None:
         raise problem
 
@@ -299,8 +346,19 @@ def test_a_prompt_beyond_the_context_is_refused_with_its_size(make: Callable[...
     assert "512" in error
 
 
-@pytest.mark.parametrize("wish", [Wish("planned"), Wish("best", (12, 4)), Wish("chain", (5,)), Wish("sequences", (3, 2)),
-                                  Wish("kary", (2, 3)), Wish("branching", ("3, 1",)), Wish("plain")], ids=lambda wish: wish.kind)
+@pytest.mark.parametrize(
+    "wish",
+    [
+        Wish("planned"),
+        Wish("best", (12, 4)),
+        Wish("chain", (5,)),
+        Wish("sequences", (3, 2)),
+        Wish("kary", (2, 3)),
+        Wish("branching", ("3, 1",)),
+        Wish("plain"),
+    ],
+    ids=lambda wish: wish.kind,
+)
 @pytest.mark.parametrize("verifier", ["sequoia", "specinfer", "topk"])
 def test_every_shape_runs_with_every_verifier(room: EngineRoom, wish: Wish, verifier: str) -> None:
     live = LiveRun(order(tokens=8, wish=wish, verifier=verifier), room, LOCAL, Shelf(1, 10**6))
@@ -309,7 +367,10 @@ def test_every_shape_runs_with_every_verifier(room: EngineRoom, wish: Wish, veri
     assert live.error is None
     assert sum(len(step["emitted"]) for step in steps_of(texts)) == 8
     tree = live.recording.meta["tree"]
-    assert len(json.loads(live.recording.run().to_json())["trees"][0]) == tree["nodes"] or tree["nodes"] > 8
+    assert (
+        len(json.loads(live.recording.run().to_json())["trees"][0]) == tree["nodes"]
+        or tree["nodes"] > 8
+    )
 
 
 def test_greedy_output_does_not_depend_on_the_tree(make: Callable[..., LiveRun]) -> None:

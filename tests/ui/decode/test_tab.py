@@ -22,23 +22,41 @@ from ui.serving.sessions import LOCAL
 
 
 def filled(view: LiveView, **changes: Any) -> dict[Any, Any]:
-    values = {"prompt": "def f(x):", "temperature": 1.0, "top_p": 1.0, "max_new_tokens": 12, "seed": 0, "tree": "kary",
-              "first": 2, "second": 3, "branching": "2", "verifier": "sequoia", "compare": False, "chat": True,
-              **changes}
+    values = {
+        "prompt": "def f(x):",
+        "temperature": 1.0,
+        "top_p": 1.0,
+        "max_new_tokens": 12,
+        "seed": 0,
+        "tree": "kary",
+        "first": 2,
+        "second": 3,
+        "branching": "2",
+        "verifier": "sequoia",
+        "compare": False,
+        "chat": True,
+        **changes,
+    }
     return {getattr(view.form, name): values[name] for name in controls.FORM}
 
 
 def test_a_run_streams_ends_and_can_be_saved(view: LiveView) -> None:
     messages = sent(view.run(filled(view), request()))
-    assert sum(len(step["emitted"]) for message in messages for step in message.get("steps", [])) == 12
+    assert (
+        sum(len(step["emitted"]) for message in messages for step in message.get("steps", [])) == 12
+    )
     assert messages[-1]["done"]
     after = view.rested(request())
     assert after[view.form.run]["interactive"] is True
     saved = Path(after[view.form.save]["value"])
-    assert len(Run.from_json(saved.read_text()).steps) == sum(len(message.get("steps", [])) for message in messages)
+    assert len(Run.from_json(saved.read_text()).steps) == sum(
+        len(message.get("steps", [])) for message in messages
+    )
 
 
-def test_a_run_that_was_stopped_before_its_first_step_has_no_file(view: LiveView, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_was_stopped_before_its_first_step_has_no_file(
+    view: LiveView, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Guards against the file of the run before, offered beside a stage that shows the new one."""
     sent(view.run(filled(view), request()))
     assert view.rested(request())[view.form.save]["interactive"] is True
@@ -54,16 +72,21 @@ def test_the_buttons_follow_the_run(view: LiveView, slow: None) -> None:
     assert view.rested(request()) == view.form.going()
     assert view.form.going()[view.form.stop]["interactive"] is True
     assert view.form.going()[view.form.run]["interactive"] is False
-    assert view.form.going()[view.form.save]["interactive"] is False  # it still offers the file of the run before
+    # it still offers the file of the run before
+    assert view.form.going()[view.form.save]["interactive"] is False
     running.close()
     wait(lambda: not view.sessions.get("one").busy, 1)
     assert view.rested(request())[view.form.stop] == gr.update(value="Start over", interactive=True)
     assert view.rested(request("stranger")) == view.form.resting(False)
 
 
-def test_a_bad_value_is_shown_and_nothing_on_screen_is_lost(view: LiveView, said: list[str]) -> None:
+def test_a_bad_value_is_shown_and_nothing_on_screen_is_lost(
+    view: LiveView, said: list[str]
+) -> None:
     messages = sent(view.run(filled(view, temperature=-2), request()))
-    assert messages == [{"v": 1, "error": "Temperature: -2 is not a number from 0 to 5", "notice": None}]
+    assert messages == [
+        {"v": 1, "error": "Temperature: -2 is not a number from 0 to 5", "notice": None}
+    ]
     assert said == ["Not run: Temperature: -2 is not a number from 0 to 5"]
     assert view.sessions.get("one") is None
 
@@ -76,7 +99,9 @@ def test_words_of_a_visitor_are_no_markup_in_a_pop_up(view: LiveView, said: list
     assert "&lt;img" in said[0]
 
 
-def test_a_second_run_of_the_same_visitor_is_refused_while_one_goes_on(view: LiveView, said: list[str]) -> None:
+def test_a_second_run_of_the_same_visitor_is_refused_while_one_goes_on(
+    view: LiveView, said: list[str]
+) -> None:
     first = view.run(filled(view, max_new_tokens=400), request())
     next(first)
     assert "one run at a time" in sent(view.run(filled(view), request()))[0]["error"]
@@ -127,7 +152,8 @@ def test_a_visitor_who_left_is_forgotten(view: LiveView, slow: None) -> None:
 
 def test_step_makes_one_step_and_run_goes_on_from_there(view: LiveView) -> None:
     form = filled(view)
-    names, count = set(), 0
+    names = set()
+    count = 0
     for n in range(1, 3):
         messages = sent(view.step(form, request()))
         names |= {message["run"] for message in messages if "run" in message}
@@ -143,10 +169,17 @@ def test_step_makes_one_step_and_run_goes_on_from_there(view: LiveView) -> None:
 def test_a_paused_run_can_be_started_over(view: LiveView) -> None:
     paused = sent(view.step(filled(view), request()))[-1]["run"]
     resting = view.rested(request())
-    assert (resting[view.form.stop]["value"], resting[view.form.stop]["interactive"]) == ("Start over", True)
-    assert view.stop("Stop", request()) == {view.form.stop: gr.skip()}  # pressed twice: only what the button says counts
+    assert (resting[view.form.stop]["value"], resting[view.form.stop]["interactive"]) == (
+        "Start over",
+        True,
+    )
+    # pressed twice: only what the button says counts
+    assert view.stop("Stop", request()) == {view.form.stop: gr.skip()}
     updates = view.stop("Start over", request())
-    assert (updates[view.form.run]["value"], updates[view.form.stop]["interactive"]) == ("Run", False)
+    assert (updates[view.form.run]["value"], updates[view.form.stop]["interactive"]) == (
+        "Run",
+        False,
+    )
     assert json.loads(updates[view.stage])["notice"].startswith("The paused run was given up")
     begun = sent(view.step(filled(view), request()))
     assert begun[-1]["run"] != paused
@@ -181,11 +214,22 @@ def test_a_run_that_is_stopped_is_not_given_up(view: LiveView, slow: None) -> No
     assert sent(view.step(form, request()))[-1]["run"] == name
 
 
-def test_the_settings_of_a_run_go_into_the_form_and_bad_ones_change_nothing(view: LiveView, said: list[str]) -> None:
+def test_the_settings_of_a_run_go_into_the_form_and_bad_ones_change_nothing(
+    view: LiveView, said: list[str]
+) -> None:
     form = filled(view, tree="chain", first=5, temperature=0.3, seed=7)
     meta = next(message["meta"] for message in sent(view.run(form, request())) if "meta" in message)
     updates = view.fill(SimpleNamespace(_data=meta))
-    for name in ("prompt", "temperature", "top_p", "max_new_tokens", "seed", "verifier", "tree", "first"):
+    for name in (
+        "prompt",
+        "temperature",
+        "top_p",
+        "max_new_tokens",
+        "seed",
+        "verifier",
+        "tree",
+        "first",
+    ):
         field = getattr(view.form, name)
         assert updates[field]["value"] == form[field], name
     for told in (None, [], {**meta, "policy": {"temperature": 99}}):
@@ -205,10 +249,15 @@ def test_a_reload_shows_the_run_in_the_address_and_else_the_recorded_one(view: L
     again = json.loads(view.load(request("two", run=messages[-1]["run"]))[view.stage])
     assert again["run"] == messages[-1]["run"]
     assert len(again["steps"]) == sum(len(message.get("steps", [])) for message in messages)
-    assert json.loads(view.load(request("two", run="nothing"))[view.stage])["meta"]["label"] == "recorded"
+    assert (
+        json.loads(view.load(request("two", run="nothing"))[view.stage])["meta"]["label"]
+        == "recorded"
+    )
 
 
-def test_a_saved_run_is_opened_and_a_spoiled_one_changes_nothing(view: LiveView, said: list[str], tmp_path: Path) -> None:
+def test_a_saved_run_is_opened_and_a_spoiled_one_changes_nothing(
+    view: LiveView, said: list[str], tmp_path: Path
+) -> None:
     sent(view.run(filled(view), request()))
     good = tmp_path / "good.json"
     shutil.copy(view.rested(request())[view.form.save]["value"], good)
@@ -222,15 +271,27 @@ def test_a_saved_run_is_opened_and_a_spoiled_one_changes_nothing(view: LiveView,
     assert len(said) == 1
 
 
-@pytest.mark.parametrize(("date", "name"), [
-    ("2026-11-22 12:50", "sequoia-run-2026-11-22-1250.json"), ("2026-11-22", "sequoia-run.json"), (None, "sequoia-run.json"),
-    ("../../2026-11-22 12:50", "sequoia-run.json"), ("2026-11-22 12:50\n", "sequoia-run.json"), (5, "sequoia-run.json")])
-def test_a_saved_file_is_called_by_its_date_and_by_nothing_else_from_the_run(date: Any, name: str) -> None:
+@pytest.mark.parametrize(
+    ("date", "name"),
+    [
+        ("2026-11-22 12:50", "sequoia-run-2026-11-22-1250.json"),
+        ("2026-11-22", "sequoia-run.json"),
+        (None, "sequoia-run.json"),
+        ("../../2026-11-22 12:50", "sequoia-run.json"),
+        ("2026-11-22 12:50\n", "sequoia-run.json"),
+        (5, "sequoia-run.json"),
+    ],
+)
+def test_a_saved_file_is_called_by_its_date_and_by_nothing_else_from_the_run(
+    date: Any, name: str
+) -> None:
     assert recordings.file_name("run", {"date": date}) == name
 
 
 @pytest.mark.parametrize("shown", ["example", "open"])
-def test_another_run_on_screen_ends_the_paused_one(view: LiveView, tmp_path: Path, shown: str) -> None:
+def test_another_run_on_screen_ends_the_paused_one(
+    view: LiveView, tmp_path: Path, shown: str
+) -> None:
     """Guards against a Resume, and a Step, that goes on with a run which is no longer the one on screen."""
     sent(view.run(filled(view), request()))
     file = tmp_path / "run.json"
@@ -244,7 +305,9 @@ def test_another_run_on_screen_ends_the_paused_one(view: LiveView, tmp_path: Pat
     assert begun[0]["from"] == 0
 
 
-def test_a_file_that_does_not_open_leaves_the_paused_run(view: LiveView, tmp_path: Path, said: list[str]) -> None:
+def test_a_file_that_does_not_open_leaves_the_paused_run(
+    view: LiveView, tmp_path: Path, said: list[str]
+) -> None:
     paused = sent(view.step(filled(view), request()))[-1]["run"]
     (tmp_path / "bad.json").write_text("{")
     assert view.form.run not in view.open(str(tmp_path / "bad.json"), request())
@@ -252,7 +315,9 @@ def test_a_file_that_does_not_open_leaves_the_paused_run(view: LiveView, tmp_pat
     assert len(said) == 1
 
 
-@pytest.mark.parametrize("asked", [None, 3, "x", [], ["x"], ["x", 0], ["x", -1], [None, None], ["x", 1, 2], {"a": 1}])
+@pytest.mark.parametrize(
+    "asked", [None, 3, "x", [], ["x"], ["x", 0], ["x", -1], [None, None], ["x", 1, 2], {"a": 1}]
+)
 def test_missed_steps_of_no_run_are_refused(view: LiveView, asked: Any) -> None:
     assert "no longer kept" in json.loads(view.get_steps(asked))["error"]
 
@@ -273,9 +338,16 @@ def test_fields_of_any_shape(kind: Any) -> None:
         form = controls.controls(LOCAL)
     updates = form.shaped(kind)
     shown = [updates[field]["visible"] for field in (form.first, form.second, form.branching)]
-    wanted = {"best": [True, True, False], "sequences": [True, True, False], "kary": [True, True, False],
-              "replanned": [True, True, False], "dynamic": [True, True, False], "chain": [True, False, False],
-              "branching": [False, False, True], "lab": [False, False, True]}
+    wanted = {
+        "best": [True, True, False],
+        "sequences": [True, True, False],
+        "kary": [True, True, False],
+        "replanned": [True, True, False],
+        "dynamic": [True, True, False],
+        "chain": [True, False, False],
+        "branching": [False, False, True],
+        "lab": [False, False, True],
+    }
     assert shown == wanted.get(kind if isinstance(kind, str) else "", [False] * 3)
     if isinstance(kind, str) and kind in controls.SHAPES:
         assert updates[form.tree]["info"] == controls.SHAPES[kind].about

@@ -18,16 +18,30 @@ from sequoia.planning.plan_for_machine import predict, speedup_grid
 from ui.hardware import figures
 
 PROFILE = HardwareProfile(
-    device="one card", dtype="float16", target="large", draft="small", prefix_length=128, source="simulated", date="2025-01-31",
+    device="one card",
+    dtype="float16",
+    target="large",
+    draft="small",
+    prefix_length=128,
+    source="simulated",
+    date="2025-01-31",
     target_seconds=((1, 0.02, 0.001), (8, 0.021, 0.001), (64, 0.03, 0.002), (128, 0.06, 0.002)),
-    draft_seconds=((1, 0.0015, 0.0001), (32, 0.0016, 0.0)), overhead_seconds=((1, 0.001, 0.0), (101, 0.002, 0.0)))
-OTHER = replace(PROFILE, target_seconds=((1, 0.5, 0.0),), draft_seconds=((1, 0.01, 0.0),), overhead_seconds=0.0)
+    draft_seconds=((1, 0.0015, 0.0001), (32, 0.0016, 0.0)),
+    overhead_seconds=((1, 0.001, 0.0), (101, 0.002, 0.0)),
+)
+OTHER = replace(
+    PROFILE, target_seconds=((1, 0.5, 0.0),), draft_seconds=((1, 0.01, 0.0),), overhead_seconds=0.0
+)
 GRID = speedup_grid(Acceptance((0.6, 0.15, 0.08)), PROFILE, (1, 2, 4, 8, 16, 32), range(1, 9))
 PLAN = predict(Tree.kary(2, 4), Acceptance((0.6, 0.2)), PROFILE)
 STATS = DecodeStats(steps=4, tokens=9, seconds={"draft": 0.03, "verify": 0.1, "overhead": 0.01})
-ALL = {"verify": figures.verify_curve([("here", PROFILE), ("there", OTHER)]), "heat": figures.heat_map(GRID),
-       "small": figures.small_curves([("here", PROFILE), ("there", OTHER)]),
-       "flat": figures.verify_curve([("there", OTHER)]), "bars": figures.phase_bars(compare(STATS, PLAN, PROFILE))}
+ALL = {
+    "verify": figures.verify_curve([("here", PROFILE), ("there", OTHER)]),
+    "heat": figures.heat_map(GRID),
+    "small": figures.small_curves([("here", PROFILE), ("there", OTHER)]),
+    "flat": figures.verify_curve([("there", OTHER)]),
+    "bars": figures.phase_bars(compare(STATS, PLAN, PROFILE)),
+}
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -51,7 +65,8 @@ def test_no_error_bar_goes_below_zero() -> None:
 def test_the_curve_shows_the_points_their_spread_and_the_knee() -> None:
     curve, mark = figures.verify_curve([("here", PROFILE)])["data"]
     assert [*zip(curve["x"], curve["y"], curve["error_y"]["array"], strict=True)] == [
-        (size, seconds * 1e3, spread * 1e3) for size, seconds, spread in PROFILE.target_seconds]
+        (size, seconds * 1e3, spread * 1e3) for size, seconds, spread in PROFILE.target_seconds
+    ]
     assert mark["x"] == [knee(PROFILE)]
     assert mark["y"] == [pytest.approx(PROFILE.verify_seconds(knee(PROFILE)) * 1e3)]
     note = figures.verify_curve([("here", PROFILE)])["layout"]["annotations"][0]
@@ -74,20 +89,30 @@ def test_two_profiles_are_told_apart_by_more_than_colour() -> None:
     lines = [trace for trace in ALL["verify"]["data"] if trace["mode"] == "lines+markers"]
     assert [trace["name"] for trace in lines] == ["here", "there"]
     assert lines[0]["line"]["dash"] != lines[1]["line"]["dash"]
-    assert [trace["name"] for trace in ALL["small"]["data"] if trace["mode"] == "lines+markers"] == [
-        "draft pass, here", "overhead, here", "draft pass, there", "overhead, there"]
+    assert [
+        trace["name"] for trace in ALL["small"]["data"] if trace["mode"] == "lines+markers"
+    ] == ["draft pass, here", "overhead, here", "draft pass, there", "overhead, there"]
 
 
 def test_the_map_shows_the_grid_and_marks_its_best_cell() -> None:
     heat, mark = ALL["heat"]["data"]
     for i, row in enumerate(GRID.plans):
         for j, plan in enumerate(row):
-            assert heat["z"][i][j] == (None if plan is None else pytest.approx(plan.predicted_speedup))
+            assert heat["z"][i][j] == (
+                None if plan is None else pytest.approx(plan.predicted_speedup)
+            )
             if plan:
-                assert heat["customdata"][i][j] == (plan.expected_tokens, plan.predicted_seconds * 1e3, plan.tree.levels)
+                assert heat["customdata"][i][j] == (
+                    plan.expected_tokens,
+                    plan.predicted_seconds * 1e3,
+                    plan.tree.levels,
+                )
     row, column = chosen(GRID)
     assert (mark["x"], mark["y"]) == ([str(GRID.sizes[column])], [str(GRID.levels[row])])
-    assert max(value for line in heat["z"] for value in line if value is not None) == heat["z"][row][column]
+    assert (
+        max(value for line in heat["z"] for value in line if value is not None)
+        == heat["z"][row][column]
+    )
     assert any(value is None for line in heat["z"] for value in line)
 
 
@@ -96,16 +121,24 @@ def test_bars_are_milliseconds_a_step() -> None:
     for bar, phase in zip(ALL["bars"]["data"], PHASES, strict=True):
         assert bar["name"] == phase
         assert dict(zip(bar["y"], bar["x"], strict=True)) == pytest.approx(
-            {"measured": STATS.seconds[phase] / 4 * 1e3, "predicted": predicted[phase] * 1e3})
+            {"measured": STATS.seconds[phase] / 4 * 1e3, "predicted": predicted[phase] * 1e3}
+        )
 
 
 def test_no_colour_is_fixed() -> None:
     """Guards dark mode: every colour comes from the page."""
+
     def colours(value: object) -> list[str]:
         if isinstance(value, dict):
-            own = [item for name, item in value.items() if name == "color" and isinstance(item, str)]
+            own = [
+                item for name, item in value.items() if name == "color" and isinstance(item, str)
+            ]
             return own + [colour for item in value.values() for colour in colours(item)]
-        return [colour for item in value for colour in colours(item)] if isinstance(value, list | tuple) else []
+        return (
+            [colour for item in value for colour in colours(item)]
+            if isinstance(value, list | tuple)
+            else []
+        )
 
     found = [colour for figure in ALL.values() for colour in colours(figure)]
     assert len(found) > 10

@@ -28,8 +28,16 @@ from ui.shared import saved_profiles
 from ui.shared.saved_profiles import Entry
 
 PROFILE = HardwareProfile(
-    device="one card", dtype="float16", target="large", draft="small", prefix_length=128, source="measured", date="2025-01-31",
-    target_seconds=((1, 0.02, 0.001), (64, 0.05, 0.002)), draft_seconds=((1, 0.0015, 0.0),))
+    device="one card",
+    dtype="float16",
+    target="large",
+    draft="small",
+    prefix_length=128,
+    source="measured",
+    date="2025-01-31",
+    target_seconds=((1, 0.02, 0.001), (64, 0.05, 0.002)),
+    draft_seconds=((1, 0.0015, 0.0),),
+)
 
 
 @pytest.fixture
@@ -42,7 +50,15 @@ def tab(room: EngineRoom) -> HardwareTab:
 
 
 def asked(tab: HardwareTab, **values: Any) -> dict[Any, Any]:
-    usual = {"profile": None, "against": None, "rates": None, "nodes": 64.0, "store": [], "name": "mine", "open": None}
+    usual = {
+        "profile": None,
+        "against": None,
+        "rates": None,
+        "nodes": 64.0,
+        "store": [],
+        "name": "mine",
+        "open": None,
+    }
     return {getattr(tab, name): value for name, value in {**usual, **values}.items()}
 
 
@@ -74,10 +90,14 @@ def test_it_opens_on_this_machine_as_measured(tab: HardwareTab, pair: Pair) -> N
 
 
 def test_switching_the_profile_changes_the_tree_at_once(tab: HardwareTab) -> None:
-    paper = view(tab, tab.look(asked(tab, profile="a100-llama2-7b-jf68m", rates="paper"), request()))
+    paper = view(
+        tab, tab.look(asked(tab, profile="a100-llama2-7b-jf68m", rates="paper"), request())
+    )
     slow = replace(PROFILE, target_seconds=((1, 0.02, 0.0), (2, 0.5, 0.0)))
     store = saved_profiles.keep([], Entry("slow", slow))
-    kept = view(tab, tab.look(asked(tab, profile="kept:slow", rates="paper", store=store), request()))
+    kept = view(
+        tab, tab.look(asked(tab, profile="kept:slow", rates="paper", store=store), request())
+    )
     assert paper["plan"]["nodes"] == 64
     assert kept["plan"]["nodes"] == 1
     assert len(paper["tree"]) == 64
@@ -95,15 +115,28 @@ def test_the_paper_is_never_called_measured(tab: HardwareTab) -> None:
 
 def test_paper_profiles_hold_the_papers_figures() -> None:
     """24.2 ms a plain token, 0.5 ms a draft pass; 5.7 s a plain token, and 0.60 s a token at 11.68 tokens a step."""
-    a100, l40 = (saved_profiles.shipped()[name].profile for name in ("a100-llama2-7b-jf68m", "l40-offloading-llama3-70b-8b"))
+    a100, l40 = (
+        saved_profiles.shipped()[name].profile
+        for name in ("a100-llama2-7b-jf68m", "l40-offloading-llama3-70b-8b")
+    )
     assert (a100.plain_seconds, a100.draft_seconds_at(1)) == (0.0242, 0.0005)
     assert l40.plain_seconds == 5.7
     assert (5.7 + 17 * l40.draft_seconds_at(1)) / 11.68 == pytest.approx(0.60, abs=5e-5)
 
 
-@pytest.mark.parametrize(("nodes", "says"), [(0, "0"), (1025, "1025"), (2.5, "2.5"), (math.nan, "nan"),
-                                             (None, "Nodes at most: nothing is typed"),
-                                             ("64", "'64'"), (10**400, "integer"), ([], "list")])
+@pytest.mark.parametrize(
+    ("nodes", "says"),
+    [
+        (0, "0"),
+        (1025, "1025"),
+        (2.5, "2.5"),
+        (math.nan, "nan"),
+        (None, "Nodes at most: nothing is typed"),
+        ("64", "'64'"),
+        (10**400, "integer"),
+        ([], "list"),
+    ],
+)
 def test_a_bad_size_is_named_and_nothing_is_lost(tab: HardwareTab, nodes: Any, says: str) -> None:
     words = error(tab, tab.look(asked(tab, nodes=nodes), request()))
     assert says in words
@@ -112,7 +145,20 @@ def test_a_bad_size_is_named_and_nothing_is_lost(tab: HardwareTab, nodes: Any, s
 
 def test_junk_in_every_field_is_refused_or_ignored(tab: HardwareTab) -> None:
     for name in ("profile", "against", "rates", "store"):
-        for junk in (None, True, -1, math.nan, "", "x" * 10**5, "\x00\ud800", [], [[]], {}, {"a": 1}, ["{}"]):
+        for junk in (
+            None,
+            True,
+            -1,
+            math.nan,
+            "",
+            "x" * 10**5,
+            "\x00\ud800",
+            [],
+            [[]],
+            {},
+            {"a": 1},
+            ["{}"],
+        ):
             assert view(tab, tab.look(asked(tab, **{name: junk}), request()))["tree"][0] == -1
 
 
@@ -120,11 +166,15 @@ def test_a_profile_is_not_compared_with_itself(tab: HardwareTab) -> None:
     key = "a100-llama2-7b-jf68m"
     both = view(tab, tab.look(asked(tab, against=key), request()))
     assert sum(trace["mode"] == "lines+markers" for trace in both["figures"]["small"]["data"]) == 4
-    vectors = {rates.name: rates.acceptance for rates in hardware_view.rates_of(tab._room.pair(lambda: True)).values()}
+    vectors = {
+        rates.name: rates.acceptance
+        for rates in hardware_view.rates_of(tab._room.pair(lambda: True)).values()
+    }
     plan = best_plan(vectors[both["rates"]["name"]], saved_profiles.shipped()[key].profile, 64)
     assert f"{plan.predicted_speedup:.2f}× plain decoding" in both["there"]
     assert both["levels"].startswith("Besides, each level that is drafted adds ")
-    assert view(tab, tab.look(asked(tab, profile=key), request()))["levels"] is None  # a paper's profile knows none
+    # a paper's profile knows none
+    assert view(tab, tab.look(asked(tab, profile=key), request()))["levels"] is None
     itself = tab.look(asked(tab, profile=key, against=key), request())
     assert view(tab, itself)["there"] is None
     assert view(tab, itself)["against"] is None
@@ -134,17 +184,26 @@ def test_a_profile_is_not_compared_with_itself(tab: HardwareTab) -> None:
     assert [other for other, name in names.items() if name.endswith("the one on show")] == [key]
 
 
-@pytest.mark.parametrize(("profile", "rates", "whose"), [
-    (HERE, "T0.6", None), (HERE, "paper", ("target", "draft")), ("a100-llama2-7b-jf68m", "T0.6", ("Llama2-7B", "JF68M")),
-    ("a100-llama2-7b-jf68m", "paper", ("Llama2-7B", "JF68M")), ("l40-offloading-llama3-70b-8b", "paper", None),
-])
+@pytest.mark.parametrize(
+    ("profile", "rates", "whose"),
+    [
+        (HERE, "T0.6", None),
+        (HERE, "paper", ("target", "draft")),
+        ("a100-llama2-7b-jf68m", "T0.6", ("Llama2-7B", "JF68M")),
+        ("a100-llama2-7b-jf68m", "paper", ("Llama2-7B", "JF68M")),
+        ("l40-offloading-llama3-70b-8b", "paper", None),
+    ],
+)
 def test_times_of_some_models_with_the_acceptance_of_others_are_a_supposition(
-        tab: HardwareTab, profile: str, rates: str, whose: tuple[str, str] | None) -> None:
+    tab: HardwareTab, profile: str, rates: str, whose: tuple[str, str] | None
+) -> None:
     shown = view(tab, tab.look(asked(tab, profile=profile, rates=rates), request()))
     if whose is None:
         assert shown["supposed"] is None
     else:
-        assert shown["supposed"].startswith(f"What if: these are the times of {whose[0]} with {whose[1]}, and the acceptance of ")
+        assert shown["supposed"].startswith(
+            f"What if: these are the times of {whose[0]} with {whose[1]}, and the acceptance of "
+        )
         assert shown["rates"]["name"] in shown["supposed"]
 
 
@@ -167,7 +226,10 @@ def test_the_run_in_the_address_is_held_against_its_prediction(tab: HardwareTab,
     made: Run = run.recording.run()
     assert shown["run"]["steps"] == len(made.steps)
     assert shown["run"]["measured"] > 0
-    parts = {name: (predicted, measured, effect) for name, predicted, measured, effect in shown["run"]["parts"]}
+    parts = {
+        name: (predicted, measured, effect)
+        for name, predicted, measured, effect in shown["run"]["parts"]
+    }
     spent = sum(parts[phase][1] for phase in ("draft", "verify", "overhead"))
     assert parts["tokens"][1] * parts["plain"][1] / spent == pytest.approx(shown["run"]["measured"])
     for predicted, measured, effect in parts.values():
@@ -199,12 +261,18 @@ def test_kept_imported_and_removed(tab: HardwareTab, tmp_path: Path) -> None:
     file.write_text(PROFILE.to_json())
     updates = tab.take(asked(tab, open=str(file), store=store), request())
     assert view(tab, updates)["profile"] | {"versions": 0} == view(tab, updates)["profile"] | {
-        "name": "from elsewhere", "label": "recorded", "device": "one card", "versions": 0}
+        "name": "from elsewhere",
+        "label": "recorded",
+        "device": "one card",
+        "versions": 0,
+    }
     assert [*saved_profiles.kept(updates[tab.store])] == ["my box", "from elsewhere"]
     updates = tab.drop(asked(tab, profile="kept:my box", store=updates[tab.store]), request())
     assert [*saved_profiles.kept(updates[tab.store])] == ["from elsewhere"]
     assert updates[tab.profile]["value"] == HERE
-    assert "only a profile that you keep" in error(tab, tab.drop(asked(tab, profile=HERE), request()))
+    assert "only a profile that you keep" in error(
+        tab, tab.drop(asked(tab, profile=HERE), request())
+    )
 
 
 def test_an_exported_profile_is_imported_again() -> None:
@@ -213,13 +281,20 @@ def test_an_exported_profile_is_imported_again() -> None:
     assert HardwareProfile.from_json(entry.file()) == entry.profile
 
 
-BAD = [('{"format": "sequoia-profile"', "not a JSON file"), ("[]", "not a sequoia-profile file"),
-       (PROFILE.to_json().replace("0.05", "-0.05"), "-0.05"), (PROFILE.to_json().replace("0.05", "NaN"), "NaN"),
-       (PROFILE.to_json().replace("[64,", "[1,"), "size 1"), (PROFILE.to_json().replace('"measured"', '"true"'), "'true'")]
+BAD = [
+    ('{"format": "sequoia-profile"', "not a JSON file"),
+    ("[]", "not a sequoia-profile file"),
+    (PROFILE.to_json().replace("0.05", "-0.05"), "-0.05"),
+    (PROFILE.to_json().replace("0.05", "NaN"), "NaN"),
+    (PROFILE.to_json().replace("[64,", "[1,"), "size 1"),
+    (PROFILE.to_json().replace('"measured"', '"true"'), "'true'"),
+]
 
 
 @pytest.mark.parametrize(("text", "says"), BAD, ids=range(len(BAD)))
-def test_a_bad_file_is_refused_with_its_value(tab: HardwareTab, tmp_path: Path, text: str, says: str) -> None:
+def test_a_bad_file_is_refused_with_its_value(
+    tab: HardwareTab, tmp_path: Path, text: str, says: str
+) -> None:
     file = tmp_path / "bad.json"
     file.write_text(text)
     words = error(tab, tab.take(asked(tab, open=str(file)), request()))
@@ -239,14 +314,20 @@ def test_half_characters_in_a_profile_can_be_sent(tab: HardwareTab) -> None:
 def test_files_that_cannot_be_read_are_refused(tab: HardwareTab, tmp_path: Path) -> None:
     (tmp_path / "long").write_text("x" * 300_000)
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
-    for path, says in ((None, "no file"), (str(tmp_path / "none"), "could not be read"), (str(tmp_path / "long"), "300000 bytes"),
-                       (str(tmp_path / "bytes"), "UTF-8")):
+    for path, says in (
+        (None, "no file"),
+        (str(tmp_path / "none"), "could not be read"),
+        (str(tmp_path / "long"), "300000 bytes"),
+        (str(tmp_path / "bytes"), "UTF-8"),
+    ):
         assert says in error(tab, tab.take(asked(tab, open=path), request()))
 
 
 @pytest.mark.parametrize("name", ["", "  ", None, 3, "x" * 61])
 def test_a_bad_name_is_refused(tab: HardwareTab, name: Any) -> None:
-    assert "1 to 60 characters" in error(tab, tab.keep(asked(tab, profile=HERE, name=name), request()))
+    assert "1 to 60 characters" in error(
+        tab, tab.keep(asked(tab, profile=HERE, name=name), request())
+    )
 
 
 def test_the_thirteenth_profile_is_refused_and_the_others_stay() -> None:
@@ -261,7 +342,9 @@ def test_the_thirteenth_profile_is_refused_and_the_others_stay() -> None:
 # -- measuring -----------------------------------------------------------------------------------------------------------------
 
 
-def test_a_measurement_becomes_this_machines_profile(tab: HardwareTab, pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_measurement_becomes_this_machines_profile(
+    tab: HardwareTab, pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(hardware_tab, "Measurement", lambda room: Measurement(room, seconds=0.5))
     before = machine(pair)
     updates = [*tab.measure(asked(tab), request())]
@@ -285,7 +368,9 @@ def test_stopped_it_keeps_the_profile_that_was_there(tab: HardwareTab, pair: Pai
     wait(lambda: len(tab._room.line) == 0)
 
 
-def test_a_failed_measurement_keeps_it_too(tab: HardwareTab, pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_measurement_keeps_it_too(
+    tab: HardwareTab, pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(*_: Any, **__: Any) -> HardwareProfile:
         raise BadProfile("target_seconds: 0 is not a number")
 
@@ -298,7 +383,8 @@ def test_a_failed_measurement_keeps_it_too(tab: HardwareTab, pair: Pair, monkeyp
 
 def test_it_waits_for_its_turn_behind_a_run(room: EngineRoom, pair: Pair) -> None:
     """Guards figures that were disturbed by a run: the measurement holds the same lock as decoding."""
-    task, reports = Measurement(room, seconds=0.2), []
+    task = Measurement(room, seconds=0.2)
+    reports = []
     with room.line.turn(lambda: False, lambda _: None):
         task.start()
         wait(lambda: len(room.line) == 2)

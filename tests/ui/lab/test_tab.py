@@ -57,7 +57,9 @@ def counted(tab: LabTab, who: Any = None, **data: Any) -> list[dict[str, Any]]:
     return [json.loads(text)["count"] for text in tab.count(ask(asked), who or visit())]
 
 
-def test_the_lab_begins_with_the_recorded_vectors_and_this_machines_times(made: Callable[..., LabTab]) -> None:
+def test_the_lab_begins_with_the_recorded_vectors_and_this_machines_times(
+    made: Callable[..., LabTab],
+) -> None:
     async def messages() -> list[dict[str, Any]]:
         return [json.loads(text) async for text in made(PUBLIC).come([])]
 
@@ -65,10 +67,14 @@ def test_the_lab_begins_with_the_recorded_vectors_and_this_machines_times(made: 
     assert first["most"] == PUBLIC.nodes
     assert HardwareProfile.from_json(json.dumps(first["profile"])).source == "measured"
     for one in first["survey"]["measured"]:
-        assert Acceptance(one["rates"]).rates[0] == pytest.approx(one["accepted"][0] / one["visited"], abs=1e-6)
+        assert Acceptance(one["rates"]).rates[0] == pytest.approx(
+            one["accepted"][0] / one["visited"], abs=1e-6
+        )
 
 
-def test_before_the_models_are_there_the_lab_has_no_times_and_gets_them_later(made: Callable[..., LabTab], pair: Any) -> None:
+def test_before_the_models_are_there_the_lab_has_no_times_and_gets_them_later(
+    made: Callable[..., LabTab], pair: Any
+) -> None:
     tab = made()
     late = EngineRoom(lambda: pair, 4)
     tab._room = late
@@ -88,9 +94,15 @@ def test_before_the_models_are_there_the_lab_has_no_times_and_gets_them_later(ma
     assert second["measurable"] is True
 
 
-def test_profiles_kept_in_the_browser_are_offered_before_the_shipped_ones(made: Callable[..., LabTab]) -> None:
+def test_profiles_kept_in_the_browser_are_offered_before_the_shipped_ones(
+    made: Callable[..., LabTab],
+) -> None:
     """Whatever the browser sends: entries that are no profiles are left out, and nothing of a file is called measured."""
-    entry = Entry("mine", replace(next(iter(saved_profiles.shipped().values())).profile, source="measured"), "a note")
+    entry = Entry(
+        "mine",
+        replace(next(iter(saved_profiles.shipped().values())).profile, source="measured"),
+        "a note",
+    )
 
     async def messages(store: Any) -> list[dict[str, Any]]:
         return [json.loads(text) async for text in made().come(store)]
@@ -107,7 +119,9 @@ def test_profiles_kept_in_the_browser_are_offered_before_the_shipped_ones(made: 
 def test_a_count_gives_rates_that_are_its_counts(made: Callable[..., LabTab]) -> None:
     *before, last = counted(made())
     result = last["result"]
-    assert [rate * result["visited"] for rate in result["rates"]] == pytest.approx(result["accepted"])
+    assert [rate * result["visited"] for rate in result["rates"]] == pytest.approx(
+        result["accepted"]
+    )
     assert sum(result["rates"]) <= 1
     assert result["visited"] > 20
     assert before[0]["share"] == 0
@@ -122,10 +136,18 @@ def test_the_temperature_of_a_count_is_the_one_asked_for(made: Callable[..., Lab
     assert cold["accepted"] != warm["accepted"]
 
 
-@pytest.mark.parametrize(("way", "unit", "depths"), [("decode", "roots", 1), ("levels", "roots", 4), ("own", "positions", 1),
-                                                    ("text", "positions", 1)])
-def test_every_way_of_measuring_tells_its_counts_and_its_table(made: Callable[..., LabTab], way: str, unit: str, depths: int
-                                                               ) -> None:
+@pytest.mark.parametrize(
+    ("way", "unit", "depths"),
+    [
+        ("decode", "roots", 1),
+        ("levels", "roots", 4),
+        ("own", "positions", 1),
+        ("text", "positions", 1),
+    ],
+)
+def test_every_way_of_measuring_tells_its_counts_and_its_table(
+    made: Callable[..., LabTab], way: str, unit: str, depths: int
+) -> None:
     result = counted(made(), way=way)[-1]["result"]
     table = result["atlas"]
     assert (result["unit"], table["depths"], table["label"]) == (unit, depths, "measured")
@@ -144,16 +166,31 @@ def test_a_typed_text_is_what_is_measured(made: Callable[..., LabTab], pair: Any
     assert "a typed text" in result["words"]
 
 
-@pytest.mark.parametrize(("data", "words"), [
-    ({"temperature": "hot"}, "temperature: 'hot'"), ({"temperature": "nan"}, "temperature"), ({"temperature": "-1"}, "-1"),
-    ({"top_p": "1.5"}, "1.5"), ({"top_p": None}, "top_p: None"), ({"prompts": "../x"}, "prompts: '../x'"),
-    ({"prompts": []}, "prompts"), ({"way": "guess"}, "way: 'guess' is not one of decode, levels, own, text"),
-    ({"way": []}, "way: a list"), ({"prompts": "typed"}, "your text: None; wanted are 1 to 4000"),
-    ({"prompts": "typed", "text": ""}, "your text: 0 characters"),
-    ({"prompts": "typed", "text": "x" * 4001}, "your text: 4001 characters; wanted are 1 to 4000"),
-    ({"prompts": "typed", "text": " "}, "the prompt is empty"), ({"prompts": "typed", "text": 3}, "your text: 3"),
-])
-def test_a_count_that_cannot_be_is_refused_with_value_and_bound(made: Callable[..., LabTab], data: Any, words: str) -> None:
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"temperature": "hot"}, "temperature: 'hot'"),
+        ({"temperature": "nan"}, "temperature"),
+        ({"temperature": "-1"}, "-1"),
+        ({"top_p": "1.5"}, "1.5"),
+        ({"top_p": None}, "top_p: None"),
+        ({"prompts": "../x"}, "prompts: '../x'"),
+        ({"prompts": []}, "prompts"),
+        ({"way": "guess"}, "way: 'guess' is not one of decode, levels, own, text"),
+        ({"way": []}, "way: a list"),
+        ({"prompts": "typed"}, "your text: None; wanted are 1 to 4000"),
+        ({"prompts": "typed", "text": ""}, "your text: 0 characters"),
+        (
+            {"prompts": "typed", "text": "x" * 4001},
+            "your text: 4001 characters; wanted are 1 to 4000",
+        ),
+        ({"prompts": "typed", "text": " "}, "the prompt is empty"),
+        ({"prompts": "typed", "text": 3}, "your text: 3"),
+    ],
+)
+def test_a_count_that_cannot_be_is_refused_with_value_and_bound(
+    made: Callable[..., LabTab], data: Any, words: str
+) -> None:
     *_, last = counted(made(), **data)
     assert words in last["error"]
 
@@ -163,20 +200,30 @@ def test_no_data_at_all_is_refused_too(made: Callable[..., LabTab]) -> None:
     assert "prompts" in json.loads(only)["count"]["error"]
 
 
-def test_a_stopped_count_ends_without_a_result_and_the_next_one_runs(made: Callable[..., LabTab]) -> None:
+def test_a_stopped_count_ends_without_a_result_and_the_next_one_runs(
+    made: Callable[..., LabTab],
+) -> None:
     tab = made()
     going = tab.count(ask({"temperature": "0.6", "top_p": "1", "prompts": "code"}), visit())
     next(going)
     tab.halt(visit())
     rest = [json.loads(text)["count"] for text in going]
-    assert rest[-1] == {"share": 0, "words": "stopped; the vector that was there is kept", "over": True}
+    assert rest[-1] == {
+        "share": 0,
+        "words": "stopped; the vector that was there is kept",
+        "over": True,
+    }
     assert "result" in counted(tab)[-1]
 
 
 @pytest.mark.parametrize("way", ["decode", "own"])
-def test_a_stop_takes_effect_within_a_prompt(room: EngineRoom, pair: Any, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stop_takes_effect_within_a_prompt(
+    room: EngineRoom, pair: Any, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Guards a stop that waits for the prompt's end: of its 200 steps at most the present one is made."""
-    task, run, passes = Counting(room, ["def f(x):"], Policy(max_new_tokens=200, ignore_eos=True), 60.0, way), pair.target.run, []
+    task = Counting(room, ["def f(x):"], Policy(max_new_tokens=200, ignore_eos=True), 60.0, way)
+    run = pair.target.run
+    passes = []
 
     def noted(*given: Any) -> Any:
         passes.append(task.halted())
@@ -187,7 +234,11 @@ def test_a_stop_takes_effect_within_a_prompt(room: EngineRoom, pair: Any, way: s
     monkeypatch.setattr(pair.target, "run", noted)
     task.start()
     *_, last = task.news()
-    assert (last.words, last.error, last.counted) == ("stopped; the vector that was there is kept", None, None)
+    assert (last.words, last.error, last.counted) == (
+        "stopped; the vector that was there is kept",
+        None,
+        None,
+    )
     assert len(passes) == 20
 
 
@@ -200,26 +251,61 @@ def test_one_count_a_visitor_at_a_time(made: Callable[..., LabTab]) -> None:
 
 
 def test_a_count_over_its_time_is_given_up(room: EngineRoom) -> None:
-    task = Counting(room, ["def f(x):", "def g(x):"], Policy(max_new_tokens=8, ignore_eos=True), 0.0)
+    task = Counting(
+        room, ["def f(x):", "def g(x):"], Policy(max_new_tokens=8, ignore_eos=True), 0.0
+    )
     task.start()
     assert "0 s were up" in [*task.news()][-1].error
     wait(lambda: not task.busy, 5)
 
 
-def test_a_tree_goes_into_the_form_and_makes_an_order_for_that_very_tree(made: Callable[..., LabTab]) -> None:
-    tab, tree = made(), best_tree(Acceptance((0.6, 0.2, 0.1)), 100)
+def test_a_tree_goes_into_the_form_and_makes_an_order_for_that_very_tree(
+    made: Callable[..., LabTab],
+) -> None:
+    tab = made()
+    tree = best_tree(Acceptance((0.6, 0.2, 0.1)), 100)
     updates = tab.decode(ask({"parents": list(tree.parents)}))
     form = tab._live.form
     text = updates[form.branching]["value"]
-    order = Order.parse({"prompt": "x", "temperature": 0.6, "top_p": 1.0, "max_new_tokens": 8, "seed": 0,
-                         "tree": updates[form.tree]["value"], "first": 1, "second": 1, "branching": text, "verifier": "sequoia",
-                         "compare": False}, LOCAL)
-    assert order.wish.tree(None, order.policy, order.verifier, order.prompt) == (tree, "given node by node")
+    order = Order.parse(
+        {
+            "prompt": "x",
+            "temperature": 0.6,
+            "top_p": 1.0,
+            "max_new_tokens": 8,
+            "seed": 0,
+            "tree": updates[form.tree]["value"],
+            "first": 1,
+            "second": 1,
+            "branching": text,
+            "verifier": "sequoia",
+            "compare": False,
+        },
+        LOCAL,
+    )
+    assert order.wish.tree(None, order.policy, order.verifier, order.prompt) == (
+        tree,
+        "given node by node",
+    )
 
 
-@pytest.mark.parametrize("data", [None, {}, {"parents": None}, {"parents": [0]}, {"parents": [-1, 5]}, {"parents": [-1, "0"]},
-                                  {"parents": list(range(-1, 256))}, {"parents": [-1, math.nan]}, {"parents": "-1 0"}])
-def test_what_is_no_tree_or_too_large_a_one_is_not_run(made: Callable[..., LabTab], data: Any) -> None:
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        {},
+        {"parents": None},
+        {"parents": [0]},
+        {"parents": [-1, 5]},
+        {"parents": [-1, "0"]},
+        {"parents": list(range(-1, 256))},
+        {"parents": [-1, math.nan]},
+        {"parents": "-1 0"},
+    ],
+)
+def test_what_is_no_tree_or_too_large_a_one_is_not_run(
+    made: Callable[..., LabTab], data: Any
+) -> None:
     with pytest.raises(gr.Error, match="Not run"):
         made(PUBLIC).decode(ask(data))
 

@@ -45,10 +45,13 @@ CHAT = "{% for m in messages %}<|begin|>{{ m.role }}\n{{ m.content }}<|endoftext
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     """A target with a padded vocabulary and its draft, both with a chat template."""
-    base, tokenizer = tmp_path_factory.mktemp("models"), fakes.tiny_tokenizer()
+    base = tmp_path_factory.mktemp("models")
+    tokenizer = fakes.tiny_tokenizer()
     tokenizer.chat_template = CHAT
-    return (fakes.save(fakes.tiny_model("qwen3", vocab=320), base / "big", tokenizer),
-            fakes.save(fakes.tiny_model("qwen3", seed=1), base / "small", tokenizer))
+    return (
+        fakes.save(fakes.tiny_model("qwen3", vocab=320), base / "big", tokenizer),
+        fakes.save(fakes.tiny_model("qwen3", seed=1), base / "small", tokenizer),
+    )
 
 
 @pytest.fixture
@@ -64,7 +67,15 @@ def built(room: EngineRoom, limits: Any = LOCAL) -> ModelsTab:
 
 
 def filled(tab: ModelsTab, **changes: Any) -> dict[Any, Any]:
-    values = {"pair": "bundled", "target": "", "draft": "", "device": "cpu", "dtype": "float32", "offload": False, **changes}
+    values = {
+        "pair": "bundled",
+        "target": "",
+        "draft": "",
+        "device": "cpu",
+        "dtype": "float32",
+        "offload": False,
+        **changes,
+    }
     return {getattr(tab, name): values[name] for name in FORM}
 
 
@@ -92,7 +103,10 @@ def test_it_shows_every_pair_the_machine_and_what_is_in_use(tab: ModelsTab, pair
     row = next(row for row in shown["pairs"] if row["name"] == "llama-2-7b")
     assert row["gated"] == ["meta-llama/Llama-2-7b-hf"]
     assert "Llama 2 Community License" in row["licences"]
-    assert row["disk"] == {"fits": "yes", "words": "13.7 GB to download"} or row["disk"]["fits"] == "no"
+    assert (
+        row["disk"] == {"fits": "yes", "words": "13.7 GB to download"}
+        or row["disk"]["fits"] == "no"
+    )
 
 
 def test_it_lists_every_model_type_with_its_result_in_words(tab: ModelsTab) -> None:
@@ -109,19 +123,29 @@ def test_it_lists_every_model_type_with_its_result_in_words(tab: ModelsTab) -> N
     )
     assert "not with alibi=True: takes positions from the order" in rows["falcon"]["words"]
     assert rows["xlm"]["words"].startswith("refused: it makes its own attention mask")
-    assert f"{len(rows)} causal model types of transformers {known_types().transformers}" in shown["summary"]
+    assert (
+        f"{len(rows)} causal model types of transformers {known_types().transformers}"
+        in shown["summary"]
+    )
 
 
 def test_a_list_of_another_version_says_so() -> None:
     types = (ModelType("a", "not built", "it lacks a part"), ModelType("b", "runs", tried=1))
-    assert f"transformers {transformers.__version__} is installed" in model_types.summary(KnownTypes("5.0", types))
+    assert f"transformers {transformers.__version__} is installed" in model_types.summary(
+        KnownTypes("5.0", types)
+    )
     assert model_types.words(types[0]) == "transformers cannot build it: it lacks a part"
 
 
-@pytest.mark.parametrize(("total", "free", "fits"), [(500e9, 400e9, "yes"), (500e9, 4e9, "tight"), (10e9, 4e9, "no")])
-def test_whether_memory_suffices_is_said_with_figures(total: float, free: float, fits: str, monkeypatch: pytest.MonkeyPatch
-                                                       ) -> None:
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(total=total, available=free))
+@pytest.mark.parametrize(
+    ("total", "free", "fits"), [(500e9, 400e9, "yes"), (500e9, 4e9, "tight"), (10e9, 4e9, "no")]
+)
+def test_whether_memory_suffices_is_said_with_figures(
+    total: float, free: float, fits: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        psutil, "virtual_memory", lambda: SimpleNamespace(total=total, available=free)
+    )
     found = models_view._memory(preset("qwen3-8b"), torch.device("cpu"))
     assert found["fits"] == fits
     assert " GB" in found["words"]
@@ -133,7 +157,9 @@ def test_a_streamed_pair_needs_a_card_whatever_the_memory() -> None:
 
 
 @pytest.mark.parametrize(("free", "fits"), [(1e12, "yes"), (1e9, "no")])
-def test_room_on_the_disk_counts_what_is_there(free: float, fits: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_room_on_the_disk_counts_what_is_there(
+    free: float, fits: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     parts = tmp_path / "models--Qwen--Qwen3-8B" / "blobs"
     parts.mkdir(parents=True)
@@ -153,7 +179,9 @@ def test_a_pair_of_the_table_goes_into_the_form(tab: ModelsTab, name: str) -> No
     assert updates[tab.offload]["value"] is (name == "qwen3-32b-offload")
 
 
-@pytest.mark.parametrize("data", [None, {}, {"pair": 5}, {"pair": "nope"}, {"pair": ["bundled"]}, [], "bundled"])
+@pytest.mark.parametrize(
+    "data", [None, {}, {"pair": 5}, {"pair": "nope"}, {"pair": ["bundled"]}, [], "bundled"]
+)
 def test_a_choice_of_nothing_changes_nothing(tab: ModelsTab, data: Any) -> None:
     assert tab.choose(SimpleNamespace(_data=data)) == {tab.pair: gr.skip()}
 
@@ -167,14 +195,24 @@ def test_own_models_have_fields(tab: ModelsTab) -> None:
 # -- asking --------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("changes", "says"), [
-    ({"pair": "nope"}, "unknown pair 'nope'; known are bundled"), ({"pair": 5}, "5 is not the name of a pair"),
-    ({"pair": None}, "None is not the name"), ({"pair": OWN}, "no target is named"),
-    ({"pair": OWN, "target": "a/b"}, "no draft is"), ({"pair": OWN, "target": ["a"], "draft": "b"}, "not a list"),
-    ({"pair": OWN, "target": "x" * 501, "draft": "b"}, "Hugging Face id"),
-    ({"device": "tpu"}, "device 'tpu'"), ({"device": None}, "device None"), ({"dtype": "int3"}, "dtype 'int3'"),
-])
-def test_what_cannot_be_wanted_is_refused_in_words(tab: ModelsTab, room: EngineRoom, changes: Any, says: str) -> None:
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"pair": "nope"}, "unknown pair 'nope'; known are bundled"),
+        ({"pair": 5}, "5 is not the name of a pair"),
+        ({"pair": None}, "None is not the name"),
+        ({"pair": OWN}, "no target is named"),
+        ({"pair": OWN, "target": "a/b"}, "no draft is"),
+        ({"pair": OWN, "target": ["a"], "draft": "b"}, "not a list"),
+        ({"pair": OWN, "target": "x" * 501, "draft": "b"}, "Hugging Face id"),
+        ({"device": "tpu"}, "device 'tpu'"),
+        ({"device": None}, "device None"),
+        ({"dtype": "int3"}, "dtype 'int3'"),
+    ],
+)
+def test_what_cannot_be_wanted_is_refused_in_words(
+    tab: ModelsTab, room: EngineRoom, changes: Any, says: str
+) -> None:
     before = room.version
     told = said(tab, tab.change(filled(tab, **changes), request()))
     assert len(told) == 1
@@ -182,32 +220,54 @@ def test_what_cannot_be_wanted_is_refused_in_words(tab: ModelsTab, room: EngineR
     assert room.version == before
 
 
-def test_strangers_load_nothing_even_by_name(room: EngineRoom, folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_strangers_load_nothing_even_by_name(
+    room: EngineRoom, folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The view is not laid out for them; its handler, called by name, refuses all the same."""
     monkeypatch.setattr(Loading, "start", lambda *_: pytest.fail("loading was begun"))
     tab = built(room, PUBLIC)
     for data in (own(tab, folders), filled(tab), filled(tab, pair="smollm2-1.7b")):
         told = said(tab, tab.change(data, request()))
         assert "serves the bundled pair only" in told[0]["error"]
-    tabs = [block.label for block in page.page(room, PUBLIC).blocks.values() if isinstance(block, gr.Tab)]
+    tabs = [
+        block.label
+        for block in page.page(room, PUBLIC).blocks.values()
+        if isinstance(block, gr.Tab)
+    ]
     assert tabs == ["Decode", "Race", "Lab", "Hardware"]
     names = [fn.api_name for fn in page.page(room, PUBLIC).fns.values()]
     assert not {"change", "choose", "renew_1"} & set(names)
 
 
 def test_the_form_is_what_load_pair_takes() -> None:
-    wanted = Wanted.parse({"pair": "qwen3-8b", "target": "ignored", "draft": "", "device": "auto", "dtype": "auto",
-                           "offload": 1}, LOCAL)
-    assert wanted.options == {"name": "qwen3-8b", "target": None, "draft": None, "device": "auto", "dtype": "auto",
-                              "offload": False}
+    wanted = Wanted.parse(
+        {
+            "pair": "qwen3-8b",
+            "target": "ignored",
+            "draft": "",
+            "device": "auto",
+            "dtype": "auto",
+            "offload": 1,
+        },
+        LOCAL,
+    )
+    assert wanted.options == {
+        "name": "qwen3-8b",
+        "target": None,
+        "draft": None,
+        "device": "auto",
+        "dtype": "auto",
+        "offload": False,
+    }
     assert wanted.title == "qwen3-8b"
 
 
 # -- loading -------------------------------------------------------------------------------------------------------------------
 
 
-def test_a_pair_is_loaded_with_its_checks_in_words_and_used_from_then_on(tab: ModelsTab, room: EngineRoom, make: Maker,
-                                                                        folders: tuple[str, str]) -> None:
+def test_a_pair_is_loaded_with_its_checks_in_words_and_used_from_then_on(
+    tab: ModelsTab, room: EngineRoom, make: Maker, folders: tuple[str, str]
+) -> None:
     told = said(tab, tab.change(own(tab, folders), request()))
     assert all("load" in message for message in told[:-1])
     end = told[-2]["load"]
@@ -228,13 +288,17 @@ def test_a_pair_is_loaded_with_its_checks_in_words_and_used_from_then_on(tab: Mo
 
 def test_the_buttons_follow_the_load(tab: ModelsTab, folders: tuple[str, str]) -> None:
     updates = list(tab.change(own(tab, folders), request()))
-    assert updates[0] == {tab.load_it: gr.update(interactive=False), tab.stop_it: gr.update(interactive=True)}
+    assert updates[0] == {
+        tab.load_it: gr.update(interactive=False),
+        tab.stop_it: gr.update(interactive=True),
+    }
     assert updates[-1][tab.load_it] == gr.update(interactive=True)
     assert updates[-1][tab.stop_it] == gr.update(interactive=False)
 
 
-def test_a_pair_that_does_not_fit_together_leaves_the_former_one(tab: ModelsTab, room: EngineRoom, pair: Pair, tmp_path: Path,
-                                                                 folders: tuple[str, str]) -> None:
+def test_a_pair_that_does_not_fit_together_leaves_the_former_one(
+    tab: ModelsTab, room: EngineRoom, pair: Pair, tmp_path: Path, folders: tuple[str, str]
+) -> None:
     other = fakes.save(fakes.tiny_model(), tmp_path / "other", fakes.tiny_tokenizer(pieces=("Ω",)))
     told = said(tab, tab.change(own(tab, (folders[0], other)), request()))
     assert "the tokenizers differ" in told[-2]["load"]["error"]
@@ -242,13 +306,20 @@ def test_a_pair_that_does_not_fit_together_leaves_the_former_one(tab: ModelsTab,
     assert room.pair(lambda: False) is pair
 
 
-def test_a_pair_that_is_not_here_is_not_downloaded_where_that_is_not_allowed(tab: ModelsTab) -> None:
+def test_a_pair_that_is_not_here_is_not_downloaded_where_that_is_not_allowed(
+    tab: ModelsTab,
+) -> None:
     told = said(tab, tab.change(filled(tab, pair="smollm2-1.7b"), request()))
     assert "HF_HUB_OFFLINE is set" in told[-2]["load"]["error"]
 
 
-def test_a_visitor_loads_one_at_a_time_and_can_stop(tab: ModelsTab, room: EngineRoom, pair: Pair, folders: tuple[str, str],
-                                                    monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_visitor_loads_one_at_a_time_and_can_stop(
+    tab: ModelsTab,
+    room: EngineRoom,
+    pair: Pair,
+    folders: tuple[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     begun = threading.Event()
 
     def slow(stop: Callable[[], bool], tell: Callable[..., None], **_: Any) -> None:
@@ -259,7 +330,9 @@ def test_a_visitor_loads_one_at_a_time_and_can_stop(tab: ModelsTab, room: Engine
 
     monkeypatch.setattr(load_job, "fetch_pair", slow)
     told: list[dict[str, Any]] = []
-    thread = threading.Thread(target=lambda: told.extend(said(tab, tab.change(own(tab, folders), request()))))
+    thread = threading.Thread(
+        target=lambda: told.extend(said(tab, tab.change(own(tab, folders), request())))
+    )
     thread.start()
     assert begun.wait(20)
     assert "one run at a time" in said(tab, tab.change(own(tab, folders), request()))[0]["error"]
@@ -272,7 +345,9 @@ def test_a_visitor_loads_one_at_a_time_and_can_stop(tab: ModelsTab, room: Engine
     assert room.pair(lambda: False) is pair
 
 
-def test_a_closed_page_ends_the_load(tab: ModelsTab, folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closed_page_ends_the_load(
+    tab: ModelsTab, folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     stopped = threading.Event()
 
     def slow(stop: Callable[[], bool], **_: Any) -> None:
@@ -290,8 +365,9 @@ def test_a_closed_page_ends_the_load(tab: ModelsTab, folders: tuple[str, str], m
     assert tab.sessions.get("one") is None
 
 
-def test_an_unexpected_error_is_logged_and_told_without_its_text(room: EngineRoom, folders: tuple[str, str],
-                                                                 monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_error_is_logged_and_told_without_its_text(
+    room: EngineRoom, folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(load_job, "fetch_pair", lambda **_: [][1])
     task = Loading(room, Wanted("bundled", *folders, "cpu", "float32", False), False)
     task.start()
@@ -300,7 +376,9 @@ def test_an_unexpected_error_is_logged_and_told_without_its_text(room: EngineRoo
     assert "index" not in str(last.error)
 
 
-def test_a_pair_that_comes_back_later_cannot_be_stopped_by_its_former_task(room: EngineRoom, folders: tuple[str, str]) -> None:
+def test_a_pair_that_comes_back_later_cannot_be_stopped_by_its_former_task(
+    room: EngineRoom, folders: tuple[str, str]
+) -> None:
     """Guards against a page that was closed after its load: the pair must still be loadable, as it may have to make room."""
     task = Loading(room, Wanted("bundled", *folders, "cpu", "float32", False), False)
     task.start()
@@ -312,7 +390,11 @@ def test_a_pair_that_comes_back_later_cannot_be_stopped_by_its_former_task(room:
 
 
 def test_progress_is_told_with_amount_and_rate() -> None:
-    message = json.loads(models_view.told(Report("downloading", Progress("owner/model", 3_200_000_000, 16_400_000_000, 85e6))))
+    message = json.loads(
+        models_view.told(
+            Report("downloading", Progress("owner/model", 3_200_000_000, 16_400_000_000, 85e6))
+        )
+    )
     assert message["load"]["amount"] == "3.2 GB of 16.4 GB · 85 MB a second"
     assert message["load"]["share"] == pytest.approx(0.195, abs=1e-3)
 
@@ -326,20 +408,31 @@ def test_the_views_head_ends_no_script_early() -> None:
 # -- chats ---------------------------------------------------------------------------------------------------------------------
 
 
-def test_the_boxes_for_chats_come_and_go_with_the_models(room: EngineRoom, folders: tuple[str, str]) -> None:
-    tab, views = built(room), page.page(room, LOCAL)
-    boxes = [block for block in views.blocks.values() if isinstance(block, gr.Checkbox) and block.label == "As a chat message"]
+def test_the_boxes_for_chats_come_and_go_with_the_models(
+    room: EngineRoom, folders: tuple[str, str]
+) -> None:
+    tab = built(room)
+    views = page.page(room, LOCAL)
+    boxes = [
+        block
+        for block in views.blocks.values()
+        if isinstance(block, gr.Checkbox) and block.label == "As a chat message"
+    ]
     assert [box.visible for box in boxes] == [False, False]
     renew = next(fn.fn for fn in views.fns.values() if fn.api_name == "renew")
     live = renew.__self__
-    assert {update["visible"] for box, update in renew(request()).items() if box in live.chats} == {False}
+    assert {update["visible"] for box, update in renew(request()).items() if box in live.chats} == {
+        False
+    }
     said(tab, tab.change(own(tab, folders), request()))
     updates = {box: update for box, update in renew(request()).items() if box in live.chats}
     assert len(updates) == 2
     assert all(update["visible"] and update["value"] for update in updates.values())
 
 
-def test_a_chat_is_recorded_so_that_it_can_be_repeated(room: EngineRoom, folders: tuple[str, str], make: Maker) -> None:
+def test_a_chat_is_recorded_so_that_it_can_be_repeated(
+    room: EngineRoom, folders: tuple[str, str], make: Maker
+) -> None:
     tab = built(room)
     said(tab, tab.change(own(tab, folders), request()))
     texts = []
@@ -351,8 +444,15 @@ def test_a_chat_is_recorded_so_that_it_can_be_repeated(room: EngineRoom, folders
     assert texts[0] == texts[1]
     meta = run.recording.meta
     assert (meta["prompt"], meta["chat"]) == ("hello", True)
-    assert "".join(text for text, _ in meta["prompt_tokens"]) == "<|begin|>user\nhello<|endoftext|>\n<|begin|>assistant"
-    assert [text for text, special in meta["prompt_tokens"] if special] == ["<|begin|>", "<|endoftext|>", "<|begin|>"]
+    assert (
+        "".join(text for text, _ in meta["prompt_tokens"])
+        == "<|begin|>user\nhello<|endoftext|>\n<|begin|>assistant"
+    )
+    assert [text for text, special in meta["prompt_tokens"] if special] == [
+        "<|begin|>",
+        "<|endoftext|>",
+        "<|begin|>",
+    ]
 
 
 def test_models_without_a_template_ignore_the_box(make: Maker) -> None:
@@ -366,8 +466,9 @@ def test_models_without_a_template_ignore_the_box(make: Maker) -> None:
 # -- the other views -----------------------------------------------------------------------------------------------------------
 
 
-def test_nothing_of_the_former_models_is_shown_as_the_new_ones(room: EngineRoom, folders: tuple[str, str], make: Maker,
-                                                               monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_of_the_former_models_is_shown_as_the_new_ones(
+    room: EngineRoom, folders: tuple[str, str], make: Maker, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Times and acceptance in the hardware view and the lab are the new pair's; a run of the former is held against neither."""
     live = LiveView(room, LOCAL, None)
     hardware = HardwareTab(room, LOCAL, live)
@@ -387,7 +488,8 @@ def test_nothing_of_the_former_models_is_shown_as_the_new_ones(room: EngineRoom,
     before = lab._known([])
     tab = built(room)
     said(tab, tab.change(own(tab, folders), request()))
-    after, view = lab._known([]), shown()
+    after = lab._known([])
+    view = shown()
     assert view["run"] is None
     assert view["profile"]["target"] == "big"
     assert view["rates"]["label"] == "measured"
@@ -401,6 +503,17 @@ def test_a_recorded_chat_is_read_with_care() -> None:
     tokens = [["<|begin|>", True], ["hello", False]]
     assert messages.recorded({"chat": True, "prompt_tokens": tokens})["prompt_tokens"] == tokens
     assert "prompt_tokens" not in messages.recorded({"chat": "yes", "prompt_tokens": tokens})
-    for junk in (None, "x", [1], [["a"]], [["a", 1]], [[1, True]], [["a", True]] * 1101, {"a": True}):
+    for junk in (
+        None,
+        "x",
+        [1],
+        [["a"]],
+        [["a", 1]],
+        [[1, True]],
+        [["a", True]] * 1101,
+        {"a": True},
+    ):
         assert messages.recorded({"chat": True, "prompt_tokens": junk})["prompt_tokens"] == []
-    assert messages.recorded({"chat": True, "prompt_tokens": [["x" * 10**6, False]]})["prompt_tokens"] == [["x" * 200, False]]
+    assert messages.recorded({"chat": True, "prompt_tokens": [["x" * 10**6, False]]})[
+        "prompt_tokens"
+    ] == [["x" * 200, False]]

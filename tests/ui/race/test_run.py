@@ -29,10 +29,19 @@ from ui.serving.model_host import EngineRoom
 from ui.serving.sessions import LOCAL, Limits
 from ui.serving.worker import Ended
 
-PLAIN, CHAIN, KARY, DYNAMIC = (("plain", "", "sequoia"), ("chain", "4", "sequoia"), ("kary", "2, 3", "specinfer"),
-                               ("dynamic", "12, 4", "sequoia"))
-FORM: dict[str, Any] = {"prompt": "def add(a, b):\n    return", "temperature": 0.0, "top_p": 1.0, "max_new_tokens": 12, "seed": 1,
-                        "check": False, "lanes": [PLAIN, CHAIN, KARY, DYNAMIC]}
+PLAIN = ("plain", "", "sequoia")
+CHAIN = ("chain", "4", "sequoia")
+KARY = ("kary", "2, 3", "specinfer")
+DYNAMIC = ("dynamic", "12, 4", "sequoia")
+FORM: dict[str, Any] = {
+    "prompt": "def add(a, b):\n    return",
+    "temperature": 0.0,
+    "top_p": 1.0,
+    "max_new_tokens": 12,
+    "seed": 1,
+    "check": False,
+    "lanes": [PLAIN, CHAIN, KARY, DYNAMIC],
+}
 TEMPERED = {"temperature": 0.9, "lanes": [PLAIN, CHAIN, DYNAMIC]}
 
 
@@ -44,7 +53,9 @@ def order(**changes: Any) -> RaceOrder:
 def make(room: EngineRoom) -> Callable[..., RaceRun]:
     """Makes a race: fields of its form by name, and limits=, room=, shelf= where the usual ones will not do."""
 
-    def made(limits: Limits = LOCAL, room: EngineRoom = room, shelf: Shelf | None = None, **fields: Any) -> RaceRun:
+    def made(
+        limits: Limits = LOCAL, room: EngineRoom = room, shelf: Shelf | None = None, **fields: Any
+    ) -> RaceRun:
         return RaceRun(order(**fields), room, limits, shelf or Shelf(8, 10**6))
 
     return made
@@ -93,11 +104,18 @@ def test_a_race_streams_and_ends(make: Callable[..., RaceRun]) -> None:
         mine = [move for move in moves if move["lane"] == lane]
         assert sum(len(move["text"]) for move in mine) == 12
         assert [move["finish"] for move in mine] == [None] * (len(mine) - 1) + ["length"]
-    assert (messages[-1]["done"], messages[-1]["stopped"], messages[-1]["error"]) == (True, False, None)
+    assert (messages[-1]["done"], messages[-1]["stopped"], messages[-1]["error"]) == (
+        True,
+        False,
+        None,
+    )
 
 
-def test_no_message_leaves_a_gap_and_every_tree_is_told_before_its_move(make: Callable[..., RaceRun]) -> None:
-    count, trees = 0, []
+def test_no_message_leaves_a_gap_and_every_tree_is_told_before_its_move(
+    make: Callable[..., RaceRun],
+) -> None:
+    count = 0
+    trees = []
     for message in raced(make(max_new_tokens=40)):
         if "moves" not in message:
             continue
@@ -115,7 +133,8 @@ def test_no_message_leaves_a_gap_and_every_tree_is_told_before_its_move(make: Ca
 def test_missed_moves_are_those_that_were_sent(make: Callable[..., RaceRun]) -> None:
     shelf: Shelf = Shelf(8, 10**6)
     messages = raced(make(shelf=shelf))
-    moves, kept = moves_of(messages), shelf.get(messages[-1]["race"])
+    moves = moves_of(messages)
+    kept = shelf.get(messages[-1]["race"])
     answer = json.loads(kept.since(3))
     assert (answer["from"], answer["moves"]) == (3, moves[3:])
     assert answer["trees"] == [tree for message in messages for tree in message.get("trees", [])]
@@ -129,9 +148,12 @@ def test_a_saved_race_is_opened_as_a_recorded_one(make: Callable[..., RaceRun]) 
     again = Opened(RaceLog.from_json(file))
     whole = json.loads(again.whole())
     assert whole["meta"]["label"] == "recorded"
-    assert whole["lanes"] == once(next(message["lanes"] for message in messages if "lanes" in message))
+    assert whole["lanes"] == once(
+        next(message["lanes"] for message in messages if "lanes" in message)
+    )
     assert sorted(json.dumps(move["text"]) for move in whole["moves"]) == sorted(
-        json.dumps(move["text"]) for move in moves_of(messages))
+        json.dumps(move["text"]) for move in moves_of(messages)
+    )
     assert whole["results"] == once(results_of(messages))
     assert (whole["done"], whole["stopped"]) == (True, False)
     for lane in again.log().lanes:
@@ -166,7 +188,11 @@ def test_nothing_of_an_opened_race_is_called_measured(make: Callable[..., RaceRu
     """Guards the sentences that were written while the race was a measured one, and those a file makes up."""
     race = make(lanes=[PLAIN, CHAIN, ("best", "8, 4", "sequoia")])
     raced(race)
-    file = race.recording.log().to_json().replace("tokens a step, measured", "Measured, tokens a step MEASURED")
+    file = (
+        race.recording.log()
+        .to_json()
+        .replace("tokens a step, measured", "Measured, tokens a step MEASURED")
+    )
     assert "measured" in file
     again = Opened(RaceLog.from_json(file))
     for told in (again.whole(), again.since(0), again.log().to_json()):
@@ -177,7 +203,9 @@ def test_nothing_of_an_opened_race_is_called_measured(make: Callable[..., RaceRu
 # -- stopping ------------------------------------------------------------------------------------------------------------------
 
 
-def test_stop_ends_all_lanes_within_the_present_step(make: Callable[..., RaceRun], gate: Gate, room: EngineRoom) -> None:
+def test_stop_ends_all_lanes_within_the_present_step(
+    make: Callable[..., RaceRun], gate: Gate, room: EngineRoom
+) -> None:
     """Exactly the step under way is finished, of one lane; the others make none."""
     race = make(max_new_tokens=200)
     race.start()
@@ -209,8 +237,9 @@ def test_what_is_known_of_a_stopped_race_is_told(make: Callable[..., RaceRun], g
     assert results[1]["lossless"]["kind"] == "exact"
 
 
-def test_a_left_race_frees_the_engine(make: Callable[..., RaceRun], gate: Gate, room: EngineRoom,
-                                      monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_left_race_frees_the_engine(
+    make: Callable[..., RaceRun], gate: Gate, room: EngineRoom, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nothing is found out for a visitor who is gone."""
     monkeypatch.setattr(ui.race.run, "Case", lambda *_: pytest.fail("was judged"))
     race = make()
@@ -253,10 +282,21 @@ def test_models_that_do_not_load_are_reported(make: Callable[..., RaceRun]) -> N
     assert "no such folder 'x'" in raced(make(room=room))[-1]["error"]
 
 
-@pytest.mark.parametrize(("problem", "words"), [
-    (MemoryError(), "out of memory"), (RuntimeError("can't allocate memory"), "out of memory"), (ValueError("x"), "unexpected")])
-def test_an_error_in_a_step_is_said_and_frees_the_engine(make: Callable[..., RaceRun], room: EngineRoom, problem: Exception,
-                                                         words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("problem", "words"),
+    [
+        (MemoryError(), "out of memory"),
+        (RuntimeError("can't allocate memory"), "out of memory"),
+        (ValueError("x"), "unexpected"),
+    ],
+)
+def test_an_error_in_a_step_is_said_and_frees_the_engine(
+    make: Callable[..., RaceRun],
+    room: EngineRoom,
+    problem: Exception,
+    words: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     class Broken(Race):
         def step(self) -> tuple[int, StepTrace]:
             raise problem
@@ -276,11 +316,20 @@ def test_greedy_lanes_are_held_against_the_plain_lane(make: Callable[..., RaceRu
     assert results[0] is None
     for result in results[1:]:
         assert result["lossless"]["kind"] == "exact"
-        assert [bar["name"] for bar in result["waterfall"]["bars"]] == ["tokens", "verify", "draft", "overhead"]
-        assert result["doctor"]["speedup"] == pytest.approx(result["waterfall"]["bars"][-1]["value"])
+        assert [bar["name"] for bar in result["waterfall"]["bars"]] == [
+            "tokens",
+            "verify",
+            "draft",
+            "overhead",
+        ]
+        assert result["doctor"]["speedup"] == pytest.approx(
+            result["waterfall"]["bars"][-1]["value"]
+        )
 
 
-def test_a_lane_that_leaves_the_plain_text_is_named(make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lane_that_leaves_the_plain_text_is_named(
+    make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The text of one lane is changed on its way to the comparison; the words are the meter's own."""
     real = report.check_text
 
@@ -300,25 +349,33 @@ def test_without_a_plain_lane_one_is_run_afterwards(make: Callable[..., RaceRun]
     assert [(result["waterfall"], result["doctor"]) for result in results] == [(None, None)] * 2
 
 
-def test_the_law_is_checked_where_it_is_asked_for(make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_law_is_checked_where_it_is_asked_for(
+    make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(distribution_check, "DRAWS", 60)
     results = results_of(raced(make(**TEMPERED, check=True)))
     assert [result and result["lossless"]["kind"] for result in results] == [None, "law", "law"]
     for result in results[1:]:
-        lossless, count = result["lossless"], result["lossless"]["count"]
+        lossless = result["lossless"]
+        count = result["lossless"]["count"]
         assert "60 draws" in lossless["words"]
         assert (count["draws"], count["wanted"], count["going"]) == (60, 60, False)
         assert sum(cell["seen"] for cell in count["cells"]) == 60
         assert count["freedom"] == len(count["cells"]) - 1
         assert count["statistic"] == pytest.approx(
-            sum((cell["seen"] - 60 * cell["share"]) ** 2 / (60 * cell["share"]) for cell in count["cells"]))
+            sum(
+                (cell["seen"] - 60 * cell["share"]) ** 2 / (60 * cell["share"])
+                for cell in count["cells"]
+            )
+        )
         assert lossless["p"] == pytest.approx(p_value(count["statistic"], count["freedom"]))
     unchecked = results_of(raced(make(**TEMPERED)))
     assert [result and result["lossless"]["kind"] for result in unchecked] == [None, "none", "none"]
 
 
 def test_the_context_of_first_tokens_begins_with_a_whole_character(
-        make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch) -> None:
+    make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It is the last dozen tokens, of which this prompt's are a byte each."""
     monkeypatch.setattr(distribution_check, "DRAWS", 60)
     results = results_of(raced(make(**TEMPERED, check=True, prompt="🙂" * 8 + "a")))
@@ -328,30 +385,44 @@ def test_the_context_of_first_tokens_begins_with_a_whole_character(
 
 
 def p_value(square: float, freedom: int) -> float:
-    return float(torch.special.gammaincc(torch.tensor(freedom / 2, dtype=torch.float64), torch.tensor(square / 2)))
+    return float(
+        torch.special.gammaincc(
+            torch.tensor(freedom / 2, dtype=torch.float64), torch.tensor(square / 2)
+        )
+    )
 
 
-def test_lanes_draw_in_turns_and_every_round_is_told(make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lanes_draw_in_turns_and_every_round_is_told(
+    make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Guards against a check that says nothing until it is over, and against one lane that waits for another's end."""
     monkeypatch.setattr(distribution_check, "DRAWS", 40)
-    race, rounds = make(**TEMPERED, check=True), []
+    race = make(**TEMPERED, check=True)
+    rounds = []
     race.start()
     while not isinstance(event := race.mail.get(timeout=30), Ended):
         if isinstance(event, Judged) and all(result["lossless"] for result in event.results[1:]):
             rounds.append([result["lossless"]["count"] for result in event.results[1:]])
-    assert [[count["draws"] for count in counts] for counts in rounds] == [[n, n] for n in range(5, 41, 5)]
+    assert [[count["draws"] for count in counts] for counts in rounds] == [
+        [n, n] for n in range(5, 41, 5)
+    ]
     assert [counts[0]["going"] for counts in rounds] == [True] * 7 + [False]
 
 
-def test_the_place_is_in_the_plain_lanes_text_and_the_same_for_all_lanes(make: Callable[..., RaceRun],
-                                                                         monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_place_is_in_the_plain_lanes_text_and_the_same_for_all_lanes(
+    make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """By the rule alone: here the fourth token, as the law is made certain before it."""
     monkeypatch.setattr(distribution_check, "DRAWS", 20)
     asked: list[list[int]] = []
 
     def law(pair: Pair, prompt: str, policy: Policy, common: list[int]) -> torch.Tensor:
         asked.append(list(common))
-        return torch.eye(pair.target.vocab, dtype=torch.float64)[0] if len(common) < 3 else real(pair, prompt, policy, common)
+        return (
+            torch.eye(pair.target.vocab, dtype=torch.float64)[0]
+            if len(common) < 3
+            else real(pair, prompt, policy, common)
+        )
 
     real = sequoia.exactness.same_distribution.first_law
     monkeypatch.setattr(sequoia.exactness.same_distribution, "first_law", law)
@@ -365,19 +436,33 @@ def test_the_place_is_in_the_plain_lanes_text_and_the_same_for_all_lanes(make: C
     assert "at least 1 bit" in counts[0]["rule"]
 
 
-def test_equal_lanes_do_not_share_their_draws(make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equal_lanes_do_not_share_their_draws(
+    make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Guards against one chance result that is told once a lane, as if it had come up again and again."""
     monkeypatch.setattr(distribution_check, "DRAWS", 60)
     results = results_of(raced(make(temperature=0.9, lanes=[CHAIN, CHAIN], check=True)))
-    one, other = ([cell["seen"] for cell in result["lossless"]["count"]["cells"]] for result in results)
+    one, other = (
+        [cell["seen"] for cell in result["lossless"]["count"]["cells"]] for result in results
+    )
     assert one != other
 
 
-@pytest.mark.parametrize(("law", "words"), [([0.999, 0.001], "nearly certain of one token at all of the first 12 places"),
-                                            ([1 / 4096] * 4096, "spread so thin")])
-def test_a_law_that_tells_nothing_is_said_and_nothing_is_drawn(make: Callable[..., RaceRun], law: list[float], words: str,
-                                                               monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sequoia.exactness.same_distribution, "first_law", lambda *_: torch.tensor(law, dtype=torch.float64))
+@pytest.mark.parametrize(
+    ("law", "words"),
+    [
+        ([0.999, 0.001], "nearly certain of one token at all of the first 12 places"),
+        ([1 / 4096] * 4096, "spread so thin"),
+    ],
+)
+def test_a_law_that_tells_nothing_is_said_and_nothing_is_drawn(
+    make: Callable[..., RaceRun], law: list[float], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        sequoia.exactness.same_distribution,
+        "first_law",
+        lambda *_: torch.tensor(law, dtype=torch.float64),
+    )
     monkeypatch.setattr(distribution_check, "first_tokens", lambda *_: pytest.fail("was drawn"))
     lossless = results_of(raced(make(**TEMPERED, check=True)))[1]["lossless"]
     assert lossless["kind"] == "blind"
@@ -386,45 +471,62 @@ def test_a_law_that_tells_nothing_is_said_and_nothing_is_drawn(make: Callable[..
     assert lossless["count"]["draws"] == 0
 
 
-def test_every_draw_of_the_check_has_a_shaper_of_its_own(make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_draw_of_the_check_has_a_shaper_of_its_own(
+    make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Guards against a Shaper that has learned from the race, or from the draw before."""
     made: list[Any] = []
 
-    def one(pair: Pair, prompt: str, policy: Policy, tree: Callable[[], Any], *_: Any) -> Iterator[FirstTokens]:
+    def one(
+        pair: Pair, prompt: str, policy: Policy, tree: Callable[[], Any], *_: Any
+    ) -> Iterator[FirstTokens]:
         made.extend([tree(), tree()])
         yield FirstTokens(torch.ones(1, dtype=torch.float64), {0: distribution_check.DRAWS})
 
     monkeypatch.setattr(distribution_check, "first_tokens", one)
-    raced(make(temperature=0.9, lanes=[PLAIN, DYNAMIC, ("replanned", "12, 4", "sequoia")], check=True))
+    raced(
+        make(temperature=0.9, lanes=[PLAIN, DYNAMIC, ("replanned", "12, 4", "sequoia")], check=True)
+    )
     assert [type(shaper) for shaper in made] == [Dynamic, Dynamic, Replanned, Replanned]
     assert len({id(shaper) for shaper in made}) == 4
 
 
-def test_checks_and_moves_share_the_seconds_of_the_limits(make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checks_and_moves_share_the_seconds_of_the_limits(
+    make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A race that has used up its time is not checked; one that has some left is, to its end and no longer."""
     monkeypatch.setattr(ui.race.run, "Meter", lambda *_: pytest.fail("was checked"))
-    lossless = results_of(raced(make(limits=Limits(seconds=0.0), **TEMPERED, check=True)))[1]["lossless"]
+    lossless = results_of(raced(make(limits=Limits(seconds=0.0), **TEMPERED, check=True)))[1][
+        "lossless"
+    ]
     assert lossless["kind"] == "none"
     assert "the time of this race was up" in lossless["words"]
     monkeypatch.undo()
     monkeypatch.setattr(distribution_check, "DRAWS", 100_000)
     monkeypatch.setattr(distribution_check, "SECONDS", 3600.0)
     results = results_of(raced(make(limits=Limits(seconds=1.5), **TEMPERED, check=True)))
-    assert not results[1]["lossless"].get("count", {}).get("going")  # it has ended, whether it began in time or not
+    # it has ended, whether it began in time or not
+    assert not results[1]["lossless"].get("count", {}).get("going")
 
 
-def test_a_check_without_time_draws_nothing_and_says_so(make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_check_without_time_draws_nothing_and_says_so(
+    make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Guards against a batch that is drawn to its end where one draw takes seconds, and against places looked at one by one."""
     monkeypatch.setattr(distribution_check, "SECONDS", 0.0)
     monkeypatch.setattr(sequoia.exactness.same_distribution, "LEAST_BITS", 99.0)
     lossless = results_of(raced(make(**TEMPERED, check=True)))[1]["lossless"]
     assert [lossless["count"][name] for name in ("draws", "at", "going")] == [0, 0, False]
     assert (lossless["kind"], lossless["words"]) == (
-        "none", "The first tokens of 0 draws are too few to be held against the target's law. There was no time for all "
-        "400: it has 0 s.")
+        "none",
+        "The first tokens of 0 draws are too few to be held against the target's law. There was no time for all "
+        "400: it has 0 s.",
+    )
 
 
-def test_stop_ends_the_check_of_the_law(make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stop_ends_the_check_of_the_law(
+    make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(distribution_check, "DRAWS", 100_000)
     monkeypatch.setattr(distribution_check, "SECONDS", 3600.0)
     race = make(**TEMPERED, check=True)
@@ -438,10 +540,20 @@ def test_stop_ends_the_check_of_the_law(make: Callable[..., RaceRun], monkeypatc
     assert results[1]["lossless"]["count"]["going"] is False
 
 
-@pytest.mark.parametrize(("counts", "kind"), [({0: 1}, "none"), ({0: 25, 1: 25}, "law"), ({0: 80, 1: 20}, "bug"),
-                                               ({0: 70, 1: 30}, "poor"), ({0: 400}, "bug"), ({2: 1}, "bug")])
-def test_too_few_first_tokens_say_nothing(make: Callable[..., RaceRun], counts: dict[int, int], kind: str,
-                                          monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("counts", "kind"),
+    [
+        ({0: 1}, "none"),
+        ({0: 25, 1: 25}, "law"),
+        ({0: 80, 1: 20}, "bug"),
+        ({0: 70, 1: 30}, "poor"),
+        ({0: 400}, "bug"),
+        ({2: 1}, "bug"),
+    ],
+)
+def test_too_few_first_tokens_say_nothing(
+    make: Callable[..., RaceRun], counts: dict[int, int], kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Guards against a law called the same before anything was held against it."""
     found = FirstTokens(torch.tensor([0.5, 0.5, 0.0], dtype=torch.float64), counts)
     monkeypatch.setattr(distribution_check, "first_tokens", lambda *_: iter([found]))
@@ -454,32 +566,76 @@ def test_too_few_first_tokens_say_nothing(make: Callable[..., RaceRun], counts: 
 # -- orders --------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("changes", "error", "words"), [
-    ({"prompt": "  "}, BadPrompt, "prompt is empty"), ({"prompt": None}, BadPrompt, "prompt is empty"),
-    ({"prompt": "x" * 30_000}, BadPrompt, "30000 characters; allowed are 20000"),
-    ({"temperature": -1}, BadPolicy, "Temp.: -1 is not a number from 0 to 5"),
-    ({"temperature": "hot"}, BadPolicy, "Temp.: 'hot'"), ({"top_p": 2}, BadPolicy, "Top-p: 2"),
-    ({"max_new_tokens": 10**6}, BadPolicy, "Tokens: 1000000"), ({"seed": None}, BadPolicy, "Seed: nothing is typed"),
-    ({"lanes": [PLAIN]}, BadPolicy, "a race of 1 lane; allowed are 2 to 4"),
-    ({"lanes": [PLAIN] * 5}, BadPolicy, "a race of 5 lanes; allowed are 2 to 4"),
-    ({"lanes": [("none", "", "sequoia")] * 4}, BadPolicy, "a race of 0 lanes"),
-    ({"lanes": [PLAIN, ("oak", "", "sequoia")]}, BadTree, "Lane 2: tree: 'oak' is not the name of a shape"),
-    ({"lanes": [PLAIN, (None, "", "sequoia")]}, BadTree, "Lane 2: tree: None"),
-    ({"lanes": [PLAIN, ([], "", "sequoia")]}, BadTree, "Lane 2: tree: a list"),
-    ({"lanes": [PLAIN, ("chain", "", "sequoia")]}, BadTree, "Lane 2: Nodes: nothing is typed; wanted: a whole number"),
-    ({"lanes": [PLAIN, ("chain", None, "sequoia")]}, BadTree, "Lane 2: Nodes: nothing is typed"),
-    ({"lanes": [PLAIN, ("chain", "9999", "sequoia")]}, BadTree, "Lane 2: .*9999"),
-    ({"lanes": [PLAIN, ("chain", "-4", "sequoia")]}, BadTree, "Lane 2: Nodes: '-4'"),
-    ({"lanes": [PLAIN, ("chain", "4, 5", "sequoia")]}, BadTree, "Lane 2: Nodes: '4, 5'; wanted: a whole number"),
-    ({"lanes": [PLAIN, ("best", "64", "sequoia")]}, BadTree, "Lane 2: Nodes, Levels at most: '64'; wanted: "),
-    ({"lanes": [PLAIN, ("dynamic", "0 4", "sequoia")]}, BadTree, "Lane 2: Nodes at most: 0 .* from 1 to 1024"),
-    ({"lanes": [PLAIN, ("lab", "-1 9", "sequoia")]}, BadTree, "Lane 2: "),
-    ({"lanes": [PLAIN, ("lab", None, "sequoia")]}, BadTree, "Lane 2: Parent of each node: None"),
-    ({"lanes": [PLAIN, ("branching", "4, x", "sequoia")]}, BadTree, "Lane 2: Children, level by level: '4, x'"),
-    ({"lanes": [PLAIN, ("chain", "4", "oracle")]}, BadPolicy, "Lane 2: unknown verifier 'oracle'"),
-    ({"lanes": [PLAIN, ("chain", "4", [])]}, BadPolicy, "Lane 2: unknown verifier"),
-])
-def test_bad_values_are_refused_by_name_and_bound(changes: dict[str, Any], error: type[Exception], words: str) -> None:
+@pytest.mark.parametrize(
+    ("changes", "error", "words"),
+    [
+        ({"prompt": "  "}, BadPrompt, "prompt is empty"),
+        ({"prompt": None}, BadPrompt, "prompt is empty"),
+        ({"prompt": "x" * 30_000}, BadPrompt, "30000 characters; allowed are 20000"),
+        ({"temperature": -1}, BadPolicy, "Temp.: -1 is not a number from 0 to 5"),
+        ({"temperature": "hot"}, BadPolicy, "Temp.: 'hot'"),
+        ({"top_p": 2}, BadPolicy, "Top-p: 2"),
+        ({"max_new_tokens": 10**6}, BadPolicy, "Tokens: 1000000"),
+        ({"seed": None}, BadPolicy, "Seed: nothing is typed"),
+        ({"lanes": [PLAIN]}, BadPolicy, "a race of 1 lane; allowed are 2 to 4"),
+        ({"lanes": [PLAIN] * 5}, BadPolicy, "a race of 5 lanes; allowed are 2 to 4"),
+        ({"lanes": [("none", "", "sequoia")] * 4}, BadPolicy, "a race of 0 lanes"),
+        (
+            {"lanes": [PLAIN, ("oak", "", "sequoia")]},
+            BadTree,
+            "Lane 2: tree: 'oak' is not the name of a shape",
+        ),
+        ({"lanes": [PLAIN, (None, "", "sequoia")]}, BadTree, "Lane 2: tree: None"),
+        ({"lanes": [PLAIN, ([], "", "sequoia")]}, BadTree, "Lane 2: tree: a list"),
+        (
+            {"lanes": [PLAIN, ("chain", "", "sequoia")]},
+            BadTree,
+            "Lane 2: Nodes: nothing is typed; wanted: a whole number",
+        ),
+        (
+            {"lanes": [PLAIN, ("chain", None, "sequoia")]},
+            BadTree,
+            "Lane 2: Nodes: nothing is typed",
+        ),
+        ({"lanes": [PLAIN, ("chain", "9999", "sequoia")]}, BadTree, "Lane 2: .*9999"),
+        ({"lanes": [PLAIN, ("chain", "-4", "sequoia")]}, BadTree, "Lane 2: Nodes: '-4'"),
+        (
+            {"lanes": [PLAIN, ("chain", "4, 5", "sequoia")]},
+            BadTree,
+            "Lane 2: Nodes: '4, 5'; wanted: a whole number",
+        ),
+        (
+            {"lanes": [PLAIN, ("best", "64", "sequoia")]},
+            BadTree,
+            "Lane 2: Nodes, Levels at most: '64'; wanted: ",
+        ),
+        (
+            {"lanes": [PLAIN, ("dynamic", "0 4", "sequoia")]},
+            BadTree,
+            "Lane 2: Nodes at most: 0 .* from 1 to 1024",
+        ),
+        ({"lanes": [PLAIN, ("lab", "-1 9", "sequoia")]}, BadTree, "Lane 2: "),
+        (
+            {"lanes": [PLAIN, ("lab", None, "sequoia")]},
+            BadTree,
+            "Lane 2: Parent of each node: None",
+        ),
+        (
+            {"lanes": [PLAIN, ("branching", "4, x", "sequoia")]},
+            BadTree,
+            "Lane 2: Children, level by level: '4, x'",
+        ),
+        (
+            {"lanes": [PLAIN, ("chain", "4", "oracle")]},
+            BadPolicy,
+            "Lane 2: unknown verifier 'oracle'",
+        ),
+        ({"lanes": [PLAIN, ("chain", "4", [])]}, BadPolicy, "Lane 2: unknown verifier"),
+    ],
+)
+def test_bad_values_are_refused_by_name_and_bound(
+    changes: dict[str, Any], error: type[Exception], words: str
+) -> None:
     with pytest.raises(error, match=words):
         order(**changes)
 
@@ -498,4 +654,9 @@ def test_an_order_holds_what_was_asked() -> None:
     assert [lane.name for lane in found.lanes] == ["Chain 1", "Chain 2"]
     assert len(found.lanes) == LEAST_LANES
     assert found.policy == Policy(max_new_tokens=32, seed=7)
-    assert [lane.name for lane in order().lanes] == ["Plain", "Chain", "k-ary, SpecInfer", "Dynamic"]
+    assert [lane.name for lane in order().lanes] == [
+        "Plain",
+        "Chain",
+        "k-ary, SpecInfer",
+        "Dynamic",
+    ]

@@ -27,7 +27,12 @@ from ui.serving.model_host import EngineRoom
 from ui.serving.sessions import LOCAL
 from ui.shared.prompts import presets
 
-LANES = [("plain", "", "sequoia"), ("chain", "4", "sequoia"), ("none", "", "sequoia"), ("kary", "2, 3", "specinfer")]
+LANES = [
+    ("plain", "", "sequoia"),
+    ("chain", "4", "sequoia"),
+    ("none", "", "sequoia"),
+    ("kary", "2, 3", "specinfer"),
+]
 
 
 @pytest.fixture
@@ -44,8 +49,16 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def filled(tab: RaceTab, lanes: list[Any] | None = None, **changes: Any) -> dict[Any, Any]:
-    values = {"prompt": "def f(x):", "temperature": 0.0, "top_p": 1.0, "max_new_tokens": 10, "seed": 0, "check": False,
-              "chat": True, **changes}
+    values = {
+        "prompt": "def f(x):",
+        "temperature": 0.0,
+        "top_p": 1.0,
+        "max_new_tokens": 10,
+        "seed": 0,
+        "check": False,
+        "chat": True,
+        **changes,
+    }
     data: dict[Any, Any] = {getattr(tab.form, name): value for name, value in values.items()}
     for parts, (kind, numbers, verifier) in zip(tab.form.lanes, lanes or LANES, strict=True):
         data |= {parts.kind: kind, parts.numbers: numbers, parts.verifier: verifier}
@@ -99,7 +112,8 @@ def test_the_buttons_follow_the_race(tab: RaceTab, slow: None) -> None:
     assert tab.rested(request()) == tab.going()
     assert tab.going()[tab.form.stop]["interactive"] is True
     assert tab.going()[tab.form.run]["interactive"] is False
-    assert tab.going()[tab.form.save]["interactive"] is False  # it still offers the file of the race before
+    # it still offers the file of the race before
+    assert tab.going()[tab.form.save]["interactive"] is False
     tab.stop(request())
     assert sent(racing)[-1]["stopped"]
     assert tab.rested(request())[tab.form.run]["interactive"] is True
@@ -119,7 +133,9 @@ def test_a_closed_page_frees_the_engine(tab: RaceTab, room: EngineRoom, slow: No
     assert tab.sessions.get("one") is None
 
 
-def test_a_second_race_of_the_same_visitor_is_refused_while_one_goes_on(tab: RaceTab, slow: None, said: list[str]) -> None:
+def test_a_second_race_of_the_same_visitor_is_refused_while_one_goes_on(
+    tab: RaceTab, slow: None, said: list[str]
+) -> None:
     first = tab.run(filled(tab, max_new_tokens=400), request())
     next(first)
     assert "one run at a time" in sent(tab.run(filled(tab), request()))[0]["error"]
@@ -127,13 +143,21 @@ def test_a_second_race_of_the_same_visitor_is_refused_while_one_goes_on(tab: Rac
     assert sent(first)[-1]["stopped"]
 
 
-@pytest.mark.parametrize(("changes", "words"), [
-    ({"temperature": -2}, "Temp.: -2 is not a number from 0 to 5"),
-    ({"lanes": [LANES[0], *[LANES[2]] * 3]}, "a race of 1 lane; allowed are 2 to 4"),
-    ({"lanes": [LANES[0], ("chain", "<img>", "sequoia"), LANES[2], LANES[2]]}, "Lane 2: Nodes: '<img>'; wanted: a"),
-    ({"prompt": ""}, "the prompt is empty")])
-def test_a_bad_value_is_said_and_nothing_on_screen_is_lost(tab: RaceTab, said: list[str], changes: dict[str, Any],
-                                                           words: str) -> None:
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"temperature": -2}, "Temp.: -2 is not a number from 0 to 5"),
+        ({"lanes": [LANES[0], *[LANES[2]] * 3]}, "a race of 1 lane; allowed are 2 to 4"),
+        (
+            {"lanes": [LANES[0], ("chain", "<img>", "sequoia"), LANES[2], LANES[2]]},
+            "Lane 2: Nodes: '<img>'; wanted: a",
+        ),
+        ({"prompt": ""}, "the prompt is empty"),
+    ],
+)
+def test_a_bad_value_is_said_and_nothing_on_screen_is_lost(
+    tab: RaceTab, said: list[str], changes: dict[str, Any], words: str
+) -> None:
     messages = sent(tab.run(filled(tab, **changes), request()))
     assert len(messages) == 1
     assert words in messages[0]["error"]
@@ -148,8 +172,12 @@ def test_a_bad_value_is_said_and_nothing_on_screen_is_lost(tab: RaceTab, said: l
 
 def test_race_and_run_begin_with_the_same_prompt_and_temperature(tab: RaceTab) -> None:
     """Guards against a race that flatters itself on a text that loops, as the bundled pair's does at temperature 0."""
-    one, other = tab.form, tab._live.form
-    assert (one.prompt.value, one.temperature.value) == (other.prompt.value, other.temperature.value)
+    one = tab.form
+    other = tab._live.form
+    assert (one.prompt.value, one.temperature.value) == (
+        other.prompt.value,
+        other.temperature.value,
+    )
     assert one.prompt.value == presets()[0].text
     assert one.temperature.value == 0.6
     assert one.check.value is True
@@ -157,7 +185,9 @@ def test_race_and_run_begin_with_the_same_prompt_and_temperature(tab: RaceTab) -
 
 def test_the_form_begins_with_a_race_that_may_run(tab: RaceTab, room: EngineRoom) -> None:
     lanes = [(part.kind.value, part.numbers.value, part.verifier.value) for part in tab.form.lanes]
-    assert [lane[0] for lane in lanes] == list(form.START) == ["plain", "chain", "planned", "dynamic"]
+    assert (
+        [lane[0] for lane in lanes] == list(form.START) == ["plain", "chain", "planned", "dynamic"]
+    )
     messages = sent(tab.run(filled(tab, lanes), request()))
     assert messages[-1]["done"]
     assert messages[-1]["error"] is None
@@ -168,7 +198,9 @@ def test_details_of_any_kind(kind: Any) -> None:
     numbers, verifier = form.details_of(kind)
     fields = form.SHAPES[kind].fields if isinstance(kind, str) and kind in form.SHAPES else ()
     assert numbers["visible"] is bool(fields)
-    assert verifier["visible"] is (isinstance(kind, str) and kind in form.SHAPES and kind != "plain")
+    assert verifier["visible"] is (
+        isinstance(kind, str) and kind in form.SHAPES and kind != "plain"
+    )
 
 
 def test_a_lane_takes_the_tree_that_the_lab_gave_to_the_live_view(tab: RaceTab) -> None:
@@ -194,14 +226,33 @@ def test_a_remedy_goes_into_the_form_of_its_lane(tab: RaceTab) -> None:
 
 def test_a_chain_that_was_advised_is_called_a_chain(tab: RaceTab) -> None:
     lane = tab.form.lanes[2]
-    updates = tab.apply({part.kind: "planned" for part in tab.form.lanes}, event({"lane": 2, "parents": [-1, 0, 1, 2, 3]}))
-    assert (updates[lane.kind], updates[lane.numbers]["value"], updates[lane.numbers]["label"]) == ("chain", "5", "Nodes")
+    updates = tab.apply(
+        {part.kind: "planned" for part in tab.form.lanes},
+        event({"lane": 2, "parents": [-1, 0, 1, 2, 3]}),
+    )
+    assert (updates[lane.kind], updates[lane.numbers]["value"], updates[lane.numbers]["label"]) == (
+        "chain",
+        "5",
+        "Nodes",
+    )
     assert "Lane 3 is now a chain of 5 nodes" in told(tab, updates)["notice"]
 
 
-@pytest.mark.parametrize("data", [
-    None, 3, [], {}, {"lane": 9, "parents": [-1]}, {"lane": True, "parents": [-1]}, {"lane": 0, "parents": [-1, 7]},
-    {"lane": 0, "parents": "abc"}, {"lane": 0, "parents": None}, {"lane": 0, "parents": [-1, *range(2000)]}])
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        3,
+        [],
+        {},
+        {"lane": 9, "parents": [-1]},
+        {"lane": True, "parents": [-1]},
+        {"lane": 0, "parents": [-1, 7]},
+        {"lane": 0, "parents": "abc"},
+        {"lane": 0, "parents": None},
+        {"lane": 0, "parents": [-1, *range(2000)]},
+    ],
+)
 def test_a_bad_remedy_changes_nothing(tab: RaceTab, said: list[str], data: Any) -> None:
     updates = tab.apply({part.kind: "chain" for part in tab.form.lanes}, event(data))
     assert [*updates] == [tab.board]
@@ -217,13 +268,19 @@ def test_the_view_opens_on_a_recorded_race(tab: RaceTab) -> None:
     assert message["meta"]["label"] == "recorded"
     assert len(message["lanes"]) == 4
     assert {"device", "date", "versions"} <= set(message["meta"])
-    assert [result["lossless"]["kind"] for result in message["results"] if result and result["lossless"]] == ["law"] * 3
+    assert [
+        result["lossless"]["kind"] for result in message["results"] if result and result["lossless"]
+    ] == ["law"] * 3
     for lane in range(4):
-        assert [move["finish"] for move in message["moves"] if move["lane"] == lane][-1] in ("length", "eos")
+        assert [move["finish"] for move in message["moves"] if move["lane"] == lane][-1] in (
+            "length",
+            "eos",
+        )
 
 
-def test_without_a_recorded_race_the_view_opens_all_the_same(room: EngineRoom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-                                                             ) -> None:
+def test_without_a_recorded_race_the_view_opens_all_the_same(
+    room: EngineRoom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "welcome.json").write_text("{")
     monkeypatch.setattr(race_tab, "RACES", tmp_path)
     with gr.Blocks():
@@ -232,7 +289,9 @@ def test_without_a_recorded_race_the_view_opens_all_the_same(room: EngineRoom, t
     assert "No recorded race" in told(tab, tab.example())["notice"]
 
 
-def test_a_saved_race_is_opened_and_a_spoiled_one_changes_nothing(tab: RaceTab, said: list[str], tmp_path: Path) -> None:
+def test_a_saved_race_is_opened_and_a_spoiled_one_changes_nothing(
+    tab: RaceTab, said: list[str], tmp_path: Path
+) -> None:
     sent(tab.run(filled(tab), request()))
     good = tmp_path / "good.json"
     shutil.copy(tab.rested(request())[tab.form.save]["value"], good)
@@ -245,10 +304,16 @@ def test_a_saved_race_is_opened_and_a_spoiled_one_changes_nothing(tab: RaceTab, 
     assert len(said) == 1
 
 
-def test_a_race_recorded_by_command_is_the_forms_own_and_called_recorded(tab: RaceTab, room: EngineRoom) -> None:
-    log = RaceLog.from_json(record_race("def f(x):", Policy(max_new_tokens=6, seed=3, ignore_eos=True), room))
+def test_a_race_recorded_by_command_is_the_forms_own_and_called_recorded(
+    tab: RaceTab, room: EngineRoom
+) -> None:
+    log = RaceLog.from_json(
+        record_race("def f(x):", Policy(max_new_tokens=6, seed=3, ignore_eos=True), room)
+    )
     assert log.meta["label"] == "recorded"
-    assert [lane.name for lane in log.lanes] == [lane["name"] for lane in told(tab, tab.example())["lanes"]]
+    assert [lane.name for lane in log.lanes] == [
+        lane["name"] for lane in told(tab, tab.example())["lanes"]
+    ]
     assert log.meta["policy"] == {"temperature": 0.0, "top_p": 1.0, "max_new_tokens": 6, "seed": 3}
     assert log.results[0] is None
 
@@ -265,35 +330,56 @@ def test_a_run_file_is_no_race(tab: RaceTab, said: list[str]) -> None:
 
 def test_a_lane_of_the_race_on_screen_opens_in_the_live_view(tab: RaceTab) -> None:
     live = tab._live
-    first = json.loads(tab.open_lane(event({"race": tab._welcome.name, "lane": 1}), request())[live.stage])
+    first = json.loads(
+        tab.open_lane(event({"race": tab._welcome.name, "lane": 1}), request())[live.stage]
+    )
     assert first["meta"]["tree"]["nodes"] == tab._welcome.log().lanes[1].most
     messages = sent(tab.run(filled(tab), request()))
-    second = json.loads(tab.open_lane(event({"race": raced(messages), "lane": 2}), request())[live.stage])
+    second = json.loads(
+        tab.open_lane(event({"race": raced(messages), "lane": 2}), request())[live.stage]
+    )
     assert second["meta"]["verifier"] == "specinfer"
     assert [one["meta"]["label"] for one in (first, second)] == ["recorded", "measured"]
-    assert [one["meta"]["title"] for one in (first, second)] == ["lane Chain of a race", "lane k-ary, SpecInfer of a race"]
+    assert [one["meta"]["title"] for one in (first, second)] == [
+        "lane Chain of a race",
+        "lane k-ary, SpecInfer of a race",
+    ]
     assert second["meta"]["date"] == messages[0 if "meta" in messages[0] else 1]["meta"]["date"]
     assert second["meta"]["plain_label"] == "measured"
     assert [step["text"] for step in second["steps"]] == [
-        move["text"] for message in messages for move in message.get("moves", []) if move["lane"] == 2]
-    again = json.loads(tab.open_lane(event({"race": tab._welcome.name, "lane": 1}), request())[live.stage])
+        move["text"]
+        for message in messages
+        for move in message.get("moves", [])
+        if move["lane"] == 2
+    ]
+    again = json.loads(
+        tab.open_lane(event({"race": tab._welcome.name, "lane": 1}), request())[live.stage]
+    )
     assert again["steps"] == first["steps"]
 
 
-def test_a_measured_lane_comes_back_after_a_reload_and_its_saved_file_is_a_recorded_one(tab: RaceTab) -> None:
+def test_a_measured_lane_comes_back_after_a_reload_and_its_saved_file_is_a_recorded_one(
+    tab: RaceTab,
+) -> None:
     name = raced(sent(tab.run(filled(tab), request())))
     live = tab._live
     shown = tab.open_lane(event({"race": name, "lane": 1}), request())
     message = json.loads(shown[live.stage])
     again = json.loads(live.load(request("two", run=message["run"]))[live.stage])
-    assert (again["run"], again["meta"], again["steps"]) == (message["run"], message["meta"], message["steps"])
+    assert (again["run"], again["meta"], again["steps"]) == (
+        message["run"],
+        message["meta"],
+        message["steps"],
+    )
     missed = json.loads(live.get_steps([message["run"], 2]))
     assert missed["steps"] == message["steps"][2:]
     opened = json.loads(live.open(shown[live.form.save]["value"], request())[live.stage])
     assert opened["meta"]["label"] == "recorded"
 
 
-def test_a_lane_of_an_opened_race_is_recorded_whatever_its_file_says(tab: RaceTab, tmp_path: Path) -> None:
+def test_a_lane_of_an_opened_race_is_recorded_whatever_its_file_says(
+    tab: RaceTab, tmp_path: Path
+) -> None:
     sent(tab.run(filled(tab), request()))
     file = Path(tab.rested(request())[tab.form.save]["value"]).read_text()
     assert '"measured"' in file
@@ -309,7 +395,9 @@ def test_a_lane_that_is_none_is_refused(tab: RaceTab, lane: Any) -> None:
         tab.open_lane(event({"race": tab._welcome.name, "lane": lane}), request())
 
 
-@pytest.mark.parametrize("data", [None, 7, {}, {"lane": 0}, {"race": "gone", "lane": 0}, {"race": ["x"], "lane": 0}])
+@pytest.mark.parametrize(
+    "data", [None, 7, {}, {"lane": 0}, {"race": "gone", "lane": 0}, {"race": ["x"], "lane": 0}]
+)
 def test_a_lane_of_no_race_that_is_kept_is_refused(tab: RaceTab, data: Any) -> None:
     """Guards against another race's lane in place of the one on screen."""
     with pytest.raises(gr.Error, match="Not opened: the race is no longer kept"):
@@ -318,14 +406,17 @@ def test_a_lane_of_no_race_that_is_kept_is_refused(tab: RaceTab, data: Any) -> N
 
 def test_a_lane_does_not_take_the_place_of_a_run_that_goes_on(tab: RaceTab) -> None:
     class Going:
-        busy, holding = True, False
+        busy = True
+        holding = False
 
     tab._live.sessions._runs["one"] = Going()
     with pytest.raises(gr.Error, match="a run is going on"):
         tab.open_lane(event({"race": tab._welcome.name, "lane": 0}), request())
 
 
-@pytest.mark.parametrize("asked", [None, 3, "x", [], ["x"], ["x", 0], [None, 0], [[], 0], ["x", 1, 2], {"a": 1}])
+@pytest.mark.parametrize(
+    "asked", [None, 3, "x", [], ["x"], ["x", 0], [None, 0], [[], 0], ["x", 1, 2], {"a": 1}]
+)
 def test_missed_moves_of_no_race_are_refused(tab: RaceTab, asked: Any) -> None:
     assert "no longer kept" in json.loads(tab.get_moves(asked))["error"]
 
@@ -345,7 +436,11 @@ def test_trees_of_the_recorded_race_are_trees(tab: RaceTab) -> None:
 def test_the_head_holds_every_script_once() -> None:
     found = {path.name for path in race_tab.CANVAS.glob("*.js")} - {"demo.js"}
     assert found == set(race_tab.SCRIPTS)
-    assert race_tab.head().count("<script>") == race_tab.head().count("</script>") == len(race_tab.SCRIPTS)
+    assert (
+        race_tab.head().count("<script>")
+        == race_tab.head().count("</script>")
+        == len(race_tab.SCRIPTS)
+    )
 
 
 def test_a_reload_shows_the_race_in_the_address_while_it_is_kept(tab: RaceTab) -> None:
@@ -356,7 +451,9 @@ def test_a_reload_shows_the_race_in_the_address_while_it_is_kept(tab: RaceTab) -
     again = told(tab, tab.load(request("two", race=name)))
     assert (again["race"], again["meta"]["label"], again["done"]) == (name, "measured", True)
     assert again["moves"] == [move for message in messages for move in message.get("moves", [])]
-    lane = json.loads(tab.open_lane(event({"race": name, "lane": 2}), request("two"))[tab._live.stage])
+    lane = json.loads(
+        tab.open_lane(event({"race": name, "lane": 2}), request("two"))[tab._live.stage]
+    )
     assert lane["meta"]["verifier"] == "specinfer"
     for other in ("", "nobody's", name + "x"):
         assert told(tab, tab.load(request("three", race=other)))["meta"]["label"] == "recorded"

@@ -11,10 +11,15 @@ from ui.serving.fair_queue import Left, Line
 from ui.serving.sessions import Busy
 
 
-def stand(line: Line, name: str, log: list[str], go: threading.Event, gone: threading.Event | None = None) -> threading.Thread:
+def stand(
+    line: Line, name: str, log: list[str], go: threading.Event, gone: threading.Event | None = None
+) -> threading.Thread:
     def body() -> None:
         try:
-            with line.turn(lambda: bool(gone and gone.is_set()), lambda before: log.append(f"{name} behind {before}")):
+            with line.turn(
+                lambda: bool(gone and gone.is_set()),
+                lambda before: log.append(f"{name} behind {before}"),
+            ):
                 log.append(name)
                 go.wait(10)
         except Left:
@@ -29,7 +34,9 @@ def stand(line: Line, name: str, log: list[str], go: threading.Event, gone: thre
 
 def test_visitors_are_served_in_order_and_hear_their_place() -> None:
     """Guards against a semaphore, which lets anyone through: a hundred changes of turn never reorder three visitors."""
-    line, log, go = Line(4), [], threading.Event()
+    line = Line(4)
+    log = []
+    go = threading.Event()
     threads = [stand(line, name, log, go) for name in "abc"]
     wait(lambda: len(log) == 3)
     assert sorted(log) == ["a", "b behind 1", "c behind 2"]
@@ -41,7 +48,9 @@ def test_visitors_are_served_in_order_and_hear_their_place() -> None:
 
 
 def test_never_two_at_once() -> None:
-    line, inside, worst = Line(100), [], []
+    line = Line(100)
+    inside = []
+    worst = []
 
     def body() -> None:
         with line.turn(lambda: False, lambda _: None):
@@ -58,7 +67,10 @@ def test_never_two_at_once() -> None:
 
 
 def test_whoever_leaves_makes_room() -> None:
-    line, log, go, gone = Line(3), [], threading.Event(), threading.Event()
+    line = Line(3)
+    log = []
+    go = threading.Event()
+    gone = threading.Event()
     first = stand(line, "a", log, go)
     second = stand(line, "b", log, go, gone)
     third = stand(line, "c", log, go)
@@ -73,7 +85,8 @@ def test_whoever_leaves_makes_room() -> None:
 
 
 def test_a_full_line_refuses_at_once() -> None:
-    line, go = Line(1), threading.Event()
+    line = Line(1)
+    go = threading.Event()
     thread = stand(line, "a", [], go)
     with pytest.raises(Busy, match="1 runs are in line"), line.turn(lambda: False, lambda _: None):
         pass

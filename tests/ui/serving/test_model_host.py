@@ -44,7 +44,9 @@ def failing(problem: Exception) -> Callable[[], Pair]:
     return load
 
 
-def test_another_pair_is_served_with_its_own_words_profile_and_acceptance(room: EngineRoom, pair: Pair, other: Pair) -> None:
+def test_another_pair_is_served_with_its_own_words_profile_and_acceptance(
+    room: EngineRoom, pair: Pair, other: Pair
+) -> None:
     before = room.version
     assert room.change(lambda: other, never, ignore) is other
     assert room.pair(never) is other
@@ -56,7 +58,9 @@ def test_another_pair_is_served_with_its_own_words_profile_and_acceptance(room: 
 
 
 @pytest.mark.parametrize("problem", [BadModel("no such thing"), RuntimeError("anything"), Left()])
-def test_a_pair_that_fails_leaves_the_former_one(room: EngineRoom, pair: Pair, problem: Exception) -> None:
+def test_a_pair_that_fails_leaves_the_former_one(
+    room: EngineRoom, pair: Pair, problem: Exception
+) -> None:
     before = room.status, room.version
     with pytest.raises(type(problem)):
         room.change(failing(problem), never, ignore)
@@ -64,8 +68,11 @@ def test_a_pair_that_fails_leaves_the_former_one(room: EngineRoom, pair: Pair, p
     assert (room.status, room.version) == before
 
 
-def test_a_pair_that_fails_leaves_paused_runs_alone(room: EngineRoom, make: Callable[..., LiveRun]) -> None:
-    live, sessions = make(), Sessions[LiveRun](LOCAL)
+def test_a_pair_that_fails_leaves_paused_runs_alone(
+    room: EngineRoom, make: Callable[..., LiveRun]
+) -> None:
+    live = make()
+    sessions = Sessions[LiveRun](LOCAL)
     room.leaving.append(sessions.release_all)
     sessions.go("one", live, 1)
     list(live.messages())
@@ -103,7 +110,9 @@ def test_the_former_one_comes_back_where_it_went_in_vain(pair: Pair) -> None:
     assert room.status.stage == "ready"
 
 
-def test_where_neither_can_be_loaded_the_page_says_so_and_another_can_be(pair: Pair, other: Pair) -> None:
+def test_where_neither_can_be_loaded_the_page_says_so_and_another_can_be(
+    pair: Pair, other: Pair
+) -> None:
     answers = iter([pair])
 
     def once() -> Pair:
@@ -138,10 +147,15 @@ def opened(load: Callable[[], Pair]) -> EngineRoom:
 # -- in turn -------------------------------------------------------------------------------------------------------------------
 
 
-def test_loading_waits_for_a_running_decode_and_those_behind_it_get_the_new_pair(room: EngineRoom, other: Pair) -> None:
+def test_loading_waits_for_a_running_decode_and_those_behind_it_get_the_new_pair(
+    room: EngineRoom, other: Pair
+) -> None:
     """Guards against a visitor who takes the pair before the turn, and decodes with one that is no longer there."""
-    places, got = list[int](), list[Pair]()
-    running, go_on, loading = threading.Event(), threading.Event(), threading.Event()
+    places = list[int]()
+    got = list[Pair]()
+    running = threading.Event()
+    go_on = threading.Event()
+    loading = threading.Event()
 
     def run() -> None:
         with room.turn(never, ignore):
@@ -188,7 +202,9 @@ def test_a_count_is_made_with_the_pair_of_its_turn(room: EngineRoom, other: Pair
 # -- nothing of the former one stays -------------------------------------------------------------------------------------------
 
 
-def test_a_paused_run_of_the_former_pair_cannot_go_on(room: EngineRoom, other: Pair, make: Callable[..., LiveRun]) -> None:
+def test_a_paused_run_of_the_former_pair_cannot_go_on(
+    room: EngineRoom, other: Pair, make: Callable[..., LiveRun]
+) -> None:
     live = make()
     live.start(1)
     list(live.messages())
@@ -203,7 +219,8 @@ def test_a_paused_run_of_the_former_pair_cannot_go_on(room: EngineRoom, other: P
 def test_the_former_models_are_freed_whatever_was_recorded_of_them(other: Pair) -> None:
     """Guards against recordings, paused runs or a waiting visitor that keep gigabytes of weights."""
     room = opened(lambda: dataclasses.replace(fakes.tiny_pair(seed=5)))
-    sessions, shelf = Sessions[LiveRun](LOCAL), Shelf(8, 10**6)
+    sessions = Sessions[LiveRun](LOCAL)
+    shelf = Shelf(8, 10**6)
     room.leaving.append(sessions.release_all)
     for who, steps in (("paused", 1), ("over", None)):
         run = LiveRun(order(tokens=8), room, LOCAL, shelf)
@@ -223,5 +240,9 @@ def test_names_leave_the_owner_out_at_the_top(other: Pair) -> None:
 
 def test_where_an_offloaded_target_stands_is_said_at_the_top(other: Pair) -> None:
     assert words_for(other).endswith(" · cpu")
-    placed = TreeModel(other.target.hf, "placed", placement="1 of 2 layers streamed from host memory")
-    assert words_for(dataclasses.replace(other, target=placed)).endswith(" · cpu · " + placed.placement)
+    placed = TreeModel(
+        other.target.hf, "placed", placement="1 of 2 layers streamed from host memory"
+    )
+    assert words_for(dataclasses.replace(other, target=placed)).endswith(
+        " · cpu · " + placed.placement
+    )

@@ -11,10 +11,14 @@ class Stub:
     """A run that is busy until it is told otherwise."""
 
     def __init__(self) -> None:
-        self.busy, self.holding, self.halted, self.started = False, False, False, []
+        self.busy = False
+        self.holding = False
+        self.halted = False
+        self.started = []
 
     def start(self, steps: int | None) -> None:
-        self.busy, self.holding = True, True
+        self.busy = True
+        self.holding = True
         self.started.append(steps)
 
     def halt(self) -> None:
@@ -25,7 +29,9 @@ class Stub:
 
 
 def test_one_run_a_visitor() -> None:
-    sessions, first, second = Sessions(Limits()), Stub(), Stub()
+    sessions = Sessions(Limits())
+    first = Stub()
+    second = Stub()
     sessions.go("a", first)
     with pytest.raises(Busy, match="one run at a time"):
         sessions.go("a", second)
@@ -37,7 +43,8 @@ def test_one_run_a_visitor() -> None:
 
 
 def test_a_paused_run_goes_on() -> None:
-    sessions, run = Sessions(Limits()), Stub()
+    sessions = Sessions(Limits())
+    run = Stub()
     sessions.go("a", run, 1)
     run.busy = False
     sessions.go("a", run, None)
@@ -46,7 +53,9 @@ def test_a_paused_run_goes_on() -> None:
 
 
 def test_stop_is_for_ones_own_run_only() -> None:
-    sessions, mine, other = Sessions(Limits()), Stub(), Stub()
+    sessions = Sessions(Limits())
+    mine = Stub()
+    other = Stub()
     sessions.go("a", mine)
     sessions.go("b", other)
     sessions.stop("a")
@@ -55,7 +64,8 @@ def test_stop_is_for_ones_own_run_only() -> None:
 
 
 def test_a_full_house_forgets_the_idle_and_refuses_when_all_are_busy() -> None:
-    sessions, runs = Sessions(Limits(sessions=2)), [Stub() for _ in range(4)]
+    sessions = Sessions(Limits(sessions=2))
+    runs = [Stub() for _ in range(4)]
     sessions.go("a", runs[0])
     sessions.go("b", runs[1])
     with pytest.raises(Busy, match="all 2 places"):
@@ -67,7 +77,8 @@ def test_a_full_house_forgets_the_idle_and_refuses_when_all_are_busy() -> None:
 
 
 def test_only_the_newest_paused_runs_keep_their_caches() -> None:
-    sessions, runs = Sessions(Limits(held=2)), [Stub() for _ in range(4)]
+    sessions = Sessions(Limits(held=2))
+    runs = [Stub() for _ in range(4)]
     for name, run in zip("abcd", runs, strict=True):
         sessions.go(name, run, 1)
         run.busy = False
@@ -76,7 +87,8 @@ def test_only_the_newest_paused_runs_keep_their_caches() -> None:
 
 
 def test_a_run_that_is_going_on_keeps_its_caches_however_old_it_is() -> None:
-    sessions, old = Sessions(Limits(held=1)), Stub()
+    sessions = Sessions(Limits(held=1))
+    old = Stub()
     sessions.go("a", old)
     for name in "bcd":
         paused = Stub()
@@ -87,7 +99,8 @@ def test_a_run_that_is_going_on_keeps_its_caches_however_old_it_is() -> None:
 
 
 def test_whoever_leaves_is_forgotten_and_their_run_ends() -> None:
-    sessions, run = Sessions(Limits()), Stub()
+    sessions = Sessions(Limits())
+    run = Stub()
     sessions.go("a", run)
     sessions.leave("a")
     sessions.leave("a")
