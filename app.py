@@ -1,4 +1,5 @@
-"""Start the page. `python app.py` needs nothing else: it serves the bundled pair of models on this machine."""
+"""Start the page. `python app.py` needs nothing else: it serves the bundled pair of
+models on this machine."""
 
 from __future__ import annotations
 
@@ -74,8 +75,10 @@ def parser() -> argparse.ArgumentParser:
         const=True,
         default=False,
         metavar="N",
-        help="for a target larger "
-        "than the GPU: stream its layers from host memory, but for N that stay (without N: as many as fit)",
+        help=(
+            "for a target larger than the GPU: stream its layers from host memory, but for N that "
+            "stay (without N: as many as fit)"
+        ),
     )
     server = made.add_argument_group("server")
     server.add_argument(
@@ -120,7 +123,8 @@ def checked(arguments: argparse.Namespace, made: argparse.ArgumentParser) -> arg
         made.error(f"--offload {arguments.offload} is not a number of layers from 0 up")
     if arguments.offload is not False and arguments.device == "spread":
         made.error(
-            "--offload streams from one device, --device spread divides over several; leave out one of the two"
+            "--offload streams from one device, --device spread divides over several; leave "
+            "out one of the two"
         )
     if arguments.port is not None and not 0 < arguments.port < 65536:
         made.error(f"--port {arguments.port} is not from 1 to 65535")
@@ -128,10 +132,11 @@ def checked(arguments: argparse.Namespace, made: argparse.ArgumentParser) -> arg
 
 
 def set_up() -> bool:
-    """What has to be said before Gradio and transformers are imported: no telemetry, and no proxy on the way to ourselves.
+    """What has to be said before Gradio and transformers are imported: no telemetry, and no proxy
+    on the way to ourselves.
 
-    This process asks nothing of the hub; downloads have one of their own. Gives back whether they may be made, which is up to
-    HF_HUB_OFFLINE as it was.
+    This process asks nothing of the hub; downloads have one of their own. Gives back whether they
+    may be made, which is up to HF_HUB_OFFLINE as it was.
     """
     online = os.environ.get("HF_HUB_OFFLINE", "").upper() not in ("1", "ON", "YES", "TRUE")
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"

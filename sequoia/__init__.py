@@ -1,11 +1,13 @@
-"""Tree speculative decoding as in Sequoia (arXiv 2402.12374): a draft model proposes a tree, the target verifies it at once.
+"""Tree speculative decoding as in Sequoia (arXiv 2402.12374): a draft model proposes a tree, the
+target verifies it at once.
 
-Letters, the same everywhere: `p` target distribution, `q` draft distribution, `u` uniform draw, `k` sibling rank,
-`n` nodes of a tree counting the root, `levels` counting the root's, `a` acceptance vector.
+Letters, the same everywhere: `p` target distribution, `q` draft distribution, `u` uniform
+draw, `k` sibling rank, `n` nodes of a tree counting the root, `levels` counting the root's,
+`a` acceptance vector.
 
 Reading order: algorithm (the paper, no models), models, decoding (one step after another), planning
-and measuring (the tree for a machine), loading (how a pair gets here), exactness and diagnosis (what
-came of it). tests/test_imports.py says which room may import which.
+and measuring (the tree for a machine), loading (how a pair gets here), exactness and diagnosis
+(what came of it). tests/test_imports.py says which room may import which.
 """
 
 from sequoia.algorithm.acceptance import Acceptance

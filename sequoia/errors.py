@@ -1,4 +1,5 @@
-"""The errors a person can cause. Every message names the value that was refused and the bound it broke."""
+"""The errors a person can cause. Every message names the value that was refused and
+the bound it broke."""
 
 
 class SequoiaError(Exception):
@@ -42,11 +43,13 @@ class OutOfMemory(SequoiaError):
 
 
 class BadTraining(SequoiaError):
-    """A training run that cannot be made: unusable text, a size out of range, or a checkpoint that does not fit."""
+    """A training run that cannot be made: unusable text, a size out of range, or a checkpoint
+    that does not fit."""
 
 
 class NotDownloaded(SequoiaError):
-    """A model that cannot be had from the hub: no such one, gated, no network, no room on the disk."""
+    """A model that cannot be had from the hub: no such one, gated, no network, no
+    room on the disk."""
 
 
 class Stopped(SequoiaError):

@@ -1,4 +1,5 @@
-"""Checks at the border: numbers and files from outside become plain values, or the caller's own SequoiaError. Knows no format."""
+"""Checks at the border: numbers and files from outside become plain values, or the caller's own
+SequoiaError. Knows no format."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ T = TypeVar("T")
 
 
 def shown(value: Any) -> str:
-    """`value` for an error message: short, and safe for integers of any length and lists of any depth."""
+    """`value` for an error message: short, and safe for integers of any length and
+    lists of any depth."""
     if isinstance(value, str):
         return repr(value[:MAX_SHOWN])
     if value is None or isinstance(value, bool | float):
@@ -35,14 +37,16 @@ def whole(value: Any, what: str, low: int, high: int, error: type[SequoiaError])
 
 
 def number(value: Any, what: str, low: float, high: float, error: type[SequoiaError]) -> float:
-    """`value` as a float between the finite `low` and `high`; True is refused, and NaN is between nothing."""
+    """`value` as a float between the finite `low` and `high`; True is refused, and NaN
+    is between nothing."""
     if isinstance(value, bool) or not isinstance(value, Real) or not low <= value <= high:  # pyright: ignore[reportOperatorIssue]
         raise error(f"{what}: {shown(value)} is not a number from {low:g} to {high:g}")
     return float(value)
 
 
 def read_json(text: Any, kind: str, max_chars: int, error: type[SequoiaError]) -> dict[str, Any]:
-    """The object in a file of format `kind`, version 1. Its size is looked at first; NaN and Infinity are no JSON."""
+    """The object in a file of format `kind`, version 1. Its size is looked at first; NaN and
+    Infinity are no JSON."""
     if not isinstance(text, str):
         raise error(f"a {kind} file is text, not {shown(text)}")
     if len(text) > max_chars:
@@ -73,8 +77,8 @@ def read_file(
     error: type[SequoiaError],
     read: Callable[[dict[str, Any]], T],
 ) -> T:
-    """What `read` makes of the object in the file of a `name`, format "sequoia-{name}". Raises `error`, and nothing else,
-    whatever `read` meets in it."""
+    """What `read` makes of the object in the file of a `name`, format "sequoia-{name}". Raises
+    `error`, and nothing else, whatever `read` meets in it."""
     data = read_json(text, f"sequoia-{name}", max_chars, error)
     try:
         return read(data)
@@ -97,7 +101,8 @@ def read_file(
 def write_file(
     data: Mapping[str, Any], name: str, max_chars: int, error: type[SequoiaError]
 ) -> str:
-    """`data` as the file of a `name`, version 1, which `read_file` takes. Raises `error` where it would be too large."""
+    """`data` as the file of a `name`, version 1, which `read_file` takes. Raises `error` where it
+    would be too large."""
     data = {"format": f"sequoia-{name}", "version": 1, **data}
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     if len(text) > max_chars:

@@ -1,4 +1,5 @@
-"""A machine that seems to have two graphics cards, for loading of targets that are spread over several places."""
+"""A machine that seems to have two graphics cards, for loading of targets that are spread
+over several places."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ LAYERS = 4  # of the targets that are spread
 
 
 def as_if_two_cards(places: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """From now on this machine seems to have two cards, and layer i of a target is put at places[i]."""
+    """From now on this machine seems to have two cards, and layer i of a target is
+    put at places[i]."""
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(load, "checked_device", lambda _: HOST)
     monkeypatch.setattr(load_large, "free_bytes", lambda _: 10**12)

@@ -1,5 +1,5 @@
-"""What holds for all tests: one thread, no network, tests marked `gpu` wait for a machine that has one, and those marked
-`nightly` for `-m nightly`."""
+"""What holds for all tests: one thread, no network, tests marked `gpu` wait for a machine that has
+one, and those marked `nightly` for `-m nightly`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def _one_thread() -> Iterator[None]:
 
 
 def pytest_collection_finish() -> None:
-    """All modules are imported; a look for garbage, which many tests ask for, need not go through them each time."""
+    """All modules are imported; a look for garbage, which many tests ask for, need not go
+    through them each time."""
     gc.freeze()
 
 

@@ -1,7 +1,9 @@
-"""Exact laws of random code: an Enumerator stands in for randomness and visits every outcome once, with its weight.
+"""Exact laws of random code: an Enumerator stands in for randomness and visits every outcome
+once, with its weight.
 
-Also the small table models whose every next-token law is known, and one whole step (draft, then verify) over them.
-Knows nothing of the verification rule: the rule under test comes in as a `Verifier`.
+Also the small table models whose every next-token law is known, and one whole step
+(draft, then verify) over them. Knows nothing of the verification rule: the rule under test
+comes in as a `Verifier`.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ Law = dict[Hashable, Any]
 
 
 class Enumerator:
-    """A Chance that answers by a script of outcome numbers, the first outcome beyond its end, and knows their joint weight.
+    """A Chance that answers by a script of outcome numbers, the first outcome beyond its end, and
+    knows their joint weight.
 
     Weights keep the number type of the laws they come from: Fractions make the result exact.
     """
@@ -38,7 +41,8 @@ class Enumerator:
         self._taken: list[tuple[int, int]] = []  # (outcome number, outcomes there were)
 
     def choose(self, weights: Iterable[Any]) -> int:
-        """Place of the outcome taken in `weights`, which need not sum to 1; an outcome of weight 0 does not exist."""
+        """Place of the outcome taken in `weights`, which need not sum to 1; an outcome of weight
+        0 does not exist."""
         weights = list(weights)
         options = [place for place, weight in enumerate(weights) if weight > 0]
         turn = len(self._taken)
@@ -54,7 +58,7 @@ class Enumerator:
             taken.pop()
         return [number for number, _ in taken[:-1]] + [taken[-1][0] + 1] if taken else None
 
-    # -- the four questions of a Chance ----------------------------------------------------------------------
+    # -- the four questions of a Chance ------------------------------------------------------------
 
     def accept(self, d: Any, r: Any) -> tuple[bool, None]:
         # chance of u * d < r, u uniform on [0, 1)
@@ -90,7 +94,8 @@ class Enumerator:
 def law(
     run: Callable[[Any], Hashable], chance: Callable[[Sequence[int]], Enumerator] = Enumerator
 ) -> Law:
-    """result -> probability of `run(chance)`, by running it once for every combination of outcomes."""
+    """result -> probability of `run(chance)`, by running it once for every
+    combination of outcomes."""
     total: Law = {}
     script: Sequence[int] | None = ()
     while script is not None:
@@ -102,7 +107,8 @@ def law(
 
 
 def completed(part: Law, p: Model, length: int) -> Law:
-    """The law of texts of `length` tokens when each text of `part` is continued by the target's own law."""
+    """The law of texts of `length` tokens when each text of `part` is continued by the
+    target's own law."""
     total: Law = {}
     for text, weight in part.items():
         if len(text) >= length:
@@ -126,11 +132,12 @@ def distance(one: Law, other: Law) -> Any:
     return sum(abs(one.get(text, 0) - other.get(text, 0)) for text in one.keys() | other.keys()) / 2
 
 
-# -- table models --------------------------------------------------------------------------------------------
+# -- table models ----------------------------------------------------------------------------------
 
 
 def table(seed: Hashable, vocab: int) -> Model:
-    """A law of Fractions for every context, about one entry in six zero; the same seed gives the same table."""
+    """A law of Fractions for every context, about one entry in six zero; the same seed
+    gives the same table."""
 
     @cache
     def model(context: Text) -> np.ndarray:
@@ -151,7 +158,8 @@ def same(row: Sequence[Any]) -> Model:
 
 
 def logits(seed: Hashable, vocab: int, spread: float = 1.5) -> Callable[[Text], torch.Tensor]:
-    """Logits (vocab,) for every context, as a language model would give them, with `spread` for their deviation."""
+    """Logits (vocab,) for every context, as a language model would give them, with `spread`
+    for their deviation."""
 
     @cache
     def model(context: Text) -> torch.Tensor:
@@ -180,7 +188,7 @@ def _frozen(row: np.ndarray) -> np.ndarray:
     return row
 
 
-# -- one step ------------------------------------------------------------------------------------------------
+# -- one step --------------------------------------------------------------------------------------
 
 
 def _top(_chance: Any, q: np.ndarray, counts: Sequence[int]) -> list[list[int]]:
@@ -195,7 +203,8 @@ EXACT = {**VERIFIERS, "topk": replace(VERIFIERS["topk"], draw=_top)}
 
 
 def over_torch(name: str) -> Verifier:
-    """The production verifier, its draw fed torch rows as in production, for models that answer in numpy."""
+    """The production verifier, its draw fed torch rows as in production, for models
+    that answer in numpy."""
     verifier = VERIFIERS[name]
     return replace(
         verifier, draw=lambda chance, q, counts: verifier.draw(chance, torch.tensor(q), counts)
@@ -205,7 +214,8 @@ def over_torch(name: str) -> Verifier:
 def drafted(
     tree: Tree, verifier: Verifier, q: Model, prefix: Text, chance: Any
 ) -> tuple[list[int], list[Text]]:
-    """(tokens, contexts) of every node: children drawn from q(context) of their parent, breadth first."""
+    """(tokens, contexts) of every node: children drawn from q(context) of their
+    parent, breadth first."""
     tokens = [-1] * len(tree)
     contexts = [prefix] * len(tree)
     for node, children in enumerate(tree.children):
@@ -238,7 +248,8 @@ def steps(count: int, tree: Tree, verifier: Verifier, p: Model, q: Model, chance
 def error(
     tree: Tree, verifier: Verifier, p: Model, q: Model, count: int = 1, chance: Any = Enumerator
 ) -> Any:
-    """The suite's law check: distance between what `count` steps emit, continued to one length, and the target's law."""
+    """The suite's law check: distance between what `count` steps emit, continued to one length, and
+    the target's law."""
     length = tree.levels + 1 if count == 1 else count * tree.levels
     found = law(partial(steps, count, tree, verifier, p, q), chance)
     return distance(completed(found, p, length), true_law(p, length))

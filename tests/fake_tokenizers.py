@@ -58,7 +58,8 @@ def byte_fallback(strip: bool = True) -> PreTrainedTokenizerFast:
 
 
 def unigram_fallback(clean: bool = False) -> PreTrainedTokenizerFast:
-    """As T5's and others of SentencePiece, with the bytes. clean: `transformers` takes spaces out."""
+    """As T5's and others of SentencePiece, with the bytes. clean: `transformers`
+    takes spaces out."""
     names = dict.fromkeys(("<unk>", "▁", *LETTERS, "▁a", "th", *BYTES))
     core = Tokenizer(models.Unigram([(name, -i / 50) for i, name in enumerate(names)], 0, True))
     core.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first", split=False)

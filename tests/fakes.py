@@ -1,10 +1,12 @@
-"""Tiny pairs of real `transformers` classes for tests: random weights, a real tokenizer, saved and loaded by `load_pair` itself.
+"""Tiny pairs of real `transformers` classes for tests: random weights, a real tokenizer, saved and
+loaded by `load_pair` itself.
 
     tiny_pair(kind, dtype=, seed=, vocab=, noise=, kv_heads=, context=, stop=)   draft = target's weights with noise
     same_pair(...)       the draft is the target
     hopeless_pair(...)   the draft's logits are the target's with the sign turned: its best token is the target's worst
 
-The same arguments give the same weights. A pair is loaded at every call, so no test sees what another has measured.
+The same arguments give the same weights. A pair is loaded at every call, so no test sees what
+another has measured.
 """
 
 from __future__ import annotations
@@ -69,7 +71,8 @@ def tiny_pair(
     layers: int = LAYERS,
     stop: frozenset[int] | None = None,
 ) -> Pair:
-    """A pair whose draft is its target with `noise` on every weight. `stop` replaces the end-of-text ids of the pair."""
+    """A pair whose draft is its target with `noise` on every weight. `stop` replaces the
+    end-of-text ids of the pair."""
     target = tiny_model(kind, seed, vocab, kv_heads, context, layers)
     return pair_of(target, noisy(target, noise, seed), tiny_tokenizer(vocab), dtype, stop)
 
@@ -100,7 +103,7 @@ def hopeless_pair(
     return pair_of(target, negated(target), tiny_tokenizer(vocab), dtype, stop)
 
 
-# -- parts ---------------------------------------------------------------------------------------------------------------------
+# -- parts -----------------------------------------------------------------------------------------
 
 
 def tiny_model(
@@ -111,7 +114,8 @@ def tiny_model(
     context: int = 512,
     layers: int = LAYERS,
 ) -> torch.nn.Module:
-    """A random causal LM of `kind` in float32 whose next-token laws are neither flat nor one-hot."""
+    """A random causal LM of `kind` in float32 whose next-token laws are neither flat nor
+    one-hot."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = _blank(kind, vocab, kv_heads, context, layers)
@@ -149,7 +153,8 @@ def _blank(kind: str, vocab: int, kv_heads: int, context: int, layers: int) -> t
 
 
 def _draw(name: str, weight: torch.Tensor) -> None:
-    """Spreads that keep activations near 1, make positions matter, and give logits a spread of about 2."""
+    """Spreads that keep activations near 1, make positions matter, and give logits a
+    spread of about 2."""
     if weight.dim() == 1:
         weight.add_(torch.randn_like(weight), alpha=0.1)
     elif "embed" in name or "wte" in name or "wpe" in name:
@@ -185,10 +190,11 @@ def negated(model: torch.nn.Module) -> torch.nn.Module:
 
 
 def tiny_tokenizer(vocab: int = VOCAB, pieces: tuple[str, ...] = ()) -> PreTrainedTokenizerFast:
-    """A byte-level tokenizer of `vocab` pieces: two special ones, single bytes, then merges of two letters.
+    """A byte-level tokenizer of `vocab` pieces: two special ones, single bytes, then
+    merges of two letters.
 
-    Under 258 pieces not every byte has one: the bytes of an alphabet come first, and others have no token.
-    `pieces` take the place of the last ones, for tokenizers that differ.
+    Under 258 pieces not every byte has one: the bytes of an alphabet come first, and others have no
+    token. `pieces` take the place of the last ones, for tokenizers that differ.
     """
     alphabet = sorted(
         pre_tokenizers.ByteLevel.alphabet(), key=lambda piece: (not piece.islower(), piece)
@@ -221,7 +227,8 @@ def pair_of(
     dtype: str = "float32",
     stop: frozenset[int] | None = None,
 ) -> Pair:
-    """The two models saved, loaded again and checked by `load_pair`. float64, which it does not offer, is made of its float32."""
+    """The two models saved, loaded again and checked by `load_pair`. float64, which it does not
+    offer, is made of its float32."""
     with tempfile.TemporaryDirectory() as folder:
         target_ref, draft_ref = (
             save(model, Path(folder) / name, tokenizer)
@@ -248,7 +255,8 @@ BUSHY = Tree.from_branching([3, 2, 2])
 
 
 def tree_logits(model: TreeModel) -> torch.Tensor:
-    """(rows, vocab): a prompt's last token, a tree after it, and what follows once a path of the tree is kept: three passes."""
+    """(rows, vocab): a prompt's last token, a tree after it, and what follows once a path of the
+    tree is kept: three passes."""
     context = model.open(64)
     first = context.extend([3, 1, 4, 1, 5, 9, 2, 6])
     tree = context.forward(

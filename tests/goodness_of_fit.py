@@ -11,7 +11,8 @@ from exact import Law
 
 
 def fit(results: Iterable[Any], wanted: Law) -> float:
-    """Chance of a chi-square this large if `results` follow `wanted`; 0 for a result that cannot happen."""
+    """Chance of a chi-square this large if `results` follow `wanted`; 0 for a result
+    that cannot happen."""
     counts = Counter(results)
     if any(not wanted.get(result) for result in counts):
         return 0.0

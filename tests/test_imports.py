@@ -1,4 +1,5 @@
-"""Imports point one way, from the page down to the algorithm. They are read from the source, not run."""
+"""Imports point one way, from the page down to the algorithm. They are read from the source, not
+run."""
 
 from __future__ import annotations
 
@@ -9,8 +10,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-# From the bottom up. A room may import the rooms of the rows before its own; rooms of one row do not
-# import each other. Files that lie in no folder are rooms by themselves.
+# From the bottom up. A room may import the rooms of the rows before its own; rooms of one row do
+# not import each other. Files that lie in no folder are rooms by themselves.
 ENGINE = [
     {"errors", "assets_folder"},
     {"validate_input", "json_file", "library_errors"},

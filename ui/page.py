@@ -31,8 +31,9 @@ class View(Protocol):
 
 
 def page(room: EngineRoom, limits: Limits, online: bool | None = None) -> gr.Blocks:
-    """The page as Blocks with its queue. Further views become tabs beside the live one. online: whether the hub may be asked for
-    models that a visitor wants, None for yes unless HF_HUB_OFFLINE is set."""
+    """The page as Blocks with its queue. Further views become tabs beside the live one. online:
+    whether the hub may be asked for models that a visitor wants, None for yes unless
+    HF_HUB_OFFLINE is set."""
     with gr.Blocks(
         title=TITLE, analytics_enabled=False, fill_width=True, delete_cache=(600, 3600)
     ) as blocks:

@@ -26,7 +26,8 @@ from ui.shared.tree_menu import SHAPES, Wish
 
 
 def record(order: Order, room: EngineRoom) -> str:
-    """Carry out `order` and give back the text of its file. Raises SequoiaError where the run fails."""
+    """Carry out `order` and give back the text of its file. Raises SequoiaError
+    where the run fails."""
     run = LiveRun(order, room, LOCAL, Shelf(1, LOCAL.weight))
     run.start(None)
     for _ in run.messages():
@@ -37,7 +38,8 @@ def record(order: Order, room: EngineRoom) -> str:
 
 
 def record_race(prompt: str, policy: Policy, room: EngineRoom) -> str:
-    """Carry out a race of the usual lanes and give back the text of its file. Raises SequoiaError where it fails."""
+    """Carry out a race of the usual lanes and give back the text of its file. Raises
+    SequoiaError where it fails."""
     lanes = [(kind, ", ".join(map(str, SHAPES[kind].start)), "sequoia") for kind in START]
     asked = {name: getattr(policy, name) for name in POLICY}
     race = RaceRun(

@@ -1,7 +1,9 @@
-"""Acceptance: how often the walk goes to each child. Knows nothing of trees, hardware, or how the rates were measured.
+"""Acceptance: how often the walk goes to each child. Knows nothing of trees, hardware, or how the
+rates were measured.
 
-`rates[k]` is the unconditional chance, at an accepted node, that child number k (0 is drafted first) is the one accepted
-(paper: section 3.1). The events exclude each other, so the rates sum to at most 1.
+`rates[k]` is the unconditional chance, at an accepted node, that child number k
+(0 is drafted first) is the one accepted (paper: section 3.1). The events exclude each other, so the
+rates sum to at most 1.
 """
 
 from __future__ import annotations
@@ -24,8 +26,8 @@ _ROUNDING = 1e-9  # a vector of ratios may sum to a hair more than 1
 
 @dataclass(frozen=True)
 class Acceptance:
-    """An acceptance vector, the first child's rate first. Raises BadAcceptance unless there are 1 to MAX_RATES finite
-    numbers in [0, 1] whose sum is at most 1."""
+    """An acceptance vector, the first child's rate first. Raises BadAcceptance unless there are 1
+    to MAX_RATES finite numbers in [0, 1] whose sum is at most 1."""
 
     rates: tuple[float, ...]
 
@@ -34,11 +36,13 @@ class Acceptance:
 
     @property
     def is_monotone(self) -> bool:
-        """True when no child is accepted more often than the one before it; best-first planning needs that."""
+        """True when no child is accepted more often than the one before it; best-first
+        planning needs that."""
         return all(left >= right for left, right in pairwise(self.rates))
 
     def smoothed(self) -> Acceptance:
-        """The nearest non-increasing vector (least squares); the sum stays. Measured vectors need it before planning."""
+        """The nearest non-increasing vector (least squares); the sum stays. Measured vectors need
+        it before planning."""
         return Acceptance(tuple(min(max(rate, 0.0), 1.0) for rate in non_increasing(self.rates)))
 
     @classmethod
@@ -54,10 +58,11 @@ class Acceptance:
         )
 
     def fit_power_law(self) -> tuple[float, float]:
-        """(first, exponent) of the power law nearest to the positive rates; raises BadAcceptance for fewer than two.
+        """(first, exponent) of the power law nearest to the positive rates; raises
+        BadAcceptance for fewer than two.
 
-        A line through log rate over log rank, by least squares. Points weigh as much as their rate, because the
-        logarithm of a counted rate has a variance inverse to it.
+        A line through log rate over log rank, by least squares. Points weigh as much as their rate,
+        because the logarithm of a counted rate has a variance inverse to it.
         """
         points = [
             (math.log(k), math.log(rate), rate)
@@ -84,7 +89,8 @@ class Acceptance:
 
 
 def non_increasing(values: Sequence[float]) -> list[float]:
-    """The non-increasing sequence nearest to `values` in least squares, by pooling adjacent violators: O(n)."""
+    """The non-increasing sequence nearest to `values` in least squares, by pooling
+    adjacent violators: O(n)."""
     pools: list[tuple[float, int]] = []  # (mean, members)
     for value in values:
         mean = value
@@ -107,6 +113,7 @@ def _checked(rates: Any) -> tuple[float, ...]:
     rates = tuple(number(rate, f"rates[{k}]", 0, 1, BadAcceptance) for k, rate in enumerate(rates))
     if (total := math.fsum(rates)) > 1 + _ROUNDING:
         raise BadAcceptance(
-            f"acceptance rates sum to {total:.10g}; they exclude each other, so the sum is at most 1"
+            f"acceptance rates sum to {total:.10g}; they exclude each other, so "
+            "the sum is at most 1"
         )
     return rates

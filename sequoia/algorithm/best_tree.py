@@ -1,8 +1,10 @@
-"""The best tree for an acceptance vector (paper: section 3.1). Knows nothing of time, hardware or models.
+"""The best tree for an acceptance vector (paper: section 3.1). Knows nothing of
+time, hardware or models.
 
-`nodes` and `levels` count the root. T[n, l, b] is the most expected tokens a tree can have with exactly n nodes, at most
-l levels and b children at the root; G(n, l) is its maximum over b. Children beyond the vector are accepted at rate 0.
-Two ways lead to the optimum: the table is right for every vector, the heap for non-increasing ones only, but much faster.
+`nodes` and `levels` count the root. T[n, l, b] is the most expected tokens a tree can have with
+exactly n nodes, at most l levels and b children at the root; G(n, l) is its maximum over b.
+Children beyond the vector are accepted at rate 0. Two ways lead to the optimum: the table is right
+for every vector, the heap for non-increasing ones only, but much faster.
 """
 
 from __future__ import annotations
@@ -26,12 +28,14 @@ MAX_CELLS = 2**23  # of a table: 64 MiB, a few seconds
 
 
 def expected_tokens(tree: Tree, acceptance: Acceptance) -> float:
-    """F(T): expected tokens of one step, the target's own token included. Each node counts its chance to be accepted."""
+    """F(T): expected tokens of one step, the target's own token included. Each node counts its
+    chance to be accepted."""
     return math.fsum(scores(tree, acceptance))
 
 
 def scores(tree: Tree, acceptance: Acceptance) -> list[float]:
-    """f(v) of each node: the product of the rates on its way down from the root, whose own score is 1."""
+    """f(v) of each node: the product of the rates on its way down from the root,
+    whose own score is 1."""
     rates = acceptance.rates
     result = [1.0]
     for parent, rank in zip(tree.parents[1:], tree.ranks[1:], strict=True):
@@ -40,7 +44,8 @@ def scores(tree: Tree, acceptance: Acceptance) -> list[float]:
 
 
 def best_tree(acceptance: Acceptance, nodes: int, levels: int | None = None) -> Tree:
-    """A tree of exactly `nodes` nodes and at most `levels` levels (None: any) with the most expected tokens.
+    """A tree of exactly `nodes` nodes and at most `levels` levels (None: any) with the
+    most expected tokens.
 
     Raises BadTree for sizes out of range and where no such tree exists.
     """
@@ -50,14 +55,16 @@ def best_tree(acceptance: Acceptance, nodes: int, levels: int | None = None) -> 
     return dp_table(acceptance, nodes, levels if levels < nodes else None).tree(nodes, levels)
 
 
-# -- the heap --------------------------------------------------------------------------------------------------
+# -- the heap --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Growth:
-    """The best trees of every size, one inside the other: the first n nodes make the best tree of n nodes.
+    """The best trees of every size, one inside the other: the first n nodes make the
+    best tree of n nodes.
 
-    parents: of each node, in the order of growth. gains: expected tokens each node adds, never increasing.
+    parents: of each node, in the order of growth. gains: expected tokens each node
+    adds, never increasing.
     """
 
     parents: tuple[int, ...]
@@ -92,10 +99,12 @@ class Growth:
 
 
 def best_first(acceptance: Acceptance, nodes: int, levels: int | None = None) -> Growth:
-    """The `nodes` best nodes of the infinite tree in order of score, for a non-increasing vector: O(n log n).
+    """The `nodes` best nodes of the infinite tree in order of score, for a
+    non-increasing vector: O(n log n).
 
-    No node scores above its parent or its left sibling, so the n best always form a tree, and no tree of n nodes can do
-    better. Raises BadAcceptance for other vectors, BadTree for sizes out of range.
+    No node scores above its parent or its left sibling, so the n best always form a tree,
+    and no tree of n nodes can do better. Raises BadAcceptance for other vectors, BadTree
+    for sizes out of range.
     """
     _refuse_increase(acceptance)
     nodes, levels = _sizes(nodes, levels)
@@ -106,7 +115,8 @@ def best_first(acceptance: Acceptance, nodes: int, levels: int | None = None) ->
 
 
 def _by_score(rates: tuple[float, ...], nodes: int, levels: int) -> Iterator[tuple[int, float]]:
-    """(parent, score) of each node, best first. Among equals the shallow come first: they cost no further draft pass."""
+    """(parent, score) of each node, best first. Among equals the shallow come first: they cost no
+    further draft pass."""
     heap = [(-1.0, 0, 0, -1, 0)]  # (-score, depth, age: makes the order total, parent, rank)
     grown: list[float] = []  # scores
     for node in range(nodes):
@@ -124,20 +134,20 @@ def _refuse_increase(acceptance: Acceptance) -> None:
     for k, (left, right) in enumerate(pairwise(acceptance.rates)):
         if left < right:
             raise BadAcceptance(
-                f"best-first growth needs rates that never increase, but rates[{k + 1}] = {right:g} "
-                f"is above rates[{k}] = {left:g}; smooth the vector or use the table"
+                f"best-first growth needs rates that never increase, but rates[{k + 1}] = "
+                f"{right:g} is above rates[{k}] = {left:g}; smooth the vector or use the table"
             )
 
 
-# -- the table -------------------------------------------------------------------------------------------------
+# -- the table -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Split:
     """What one cell chose: T[n, l, b] = `rest` + `rate` * `below`.
 
-    nodes: m, the size of the last child's subtree. branches: children of that child. rest: T[n-m, l, b-1].
-    rate: the last child's acceptance. below: G(m, l-1).
+    nodes: m, the size of the last child's subtree. branches: children of that child. rest: T[n-m,
+    l, b-1]. rate: the last child's acceptance. below: G(m, l-1).
     """
 
     nodes: int
@@ -149,9 +159,11 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class DPTable:
-    """All T[n, l, b] up to `nodes` and `levels`; `levels` None means the table knows trees without a cap only.
+    """All T[n, l, b] up to `nodes` and `levels`; `levels` None means the table knows
+    trees without a cap only.
 
-    Raises BadTree, naming value and bound, for an index out of range. Cells in which no tree exists hold -inf.
+    Raises BadTree, naming value and bound, for an index out of range. Cells in which no
+    tree exists hold -inf.
     """
 
     acceptance: Acceptance
@@ -167,7 +179,8 @@ class DPTable:
         return float(self._column(levels, branches)[n])
 
     def grid(self, levels: int) -> np.ndarray:
-        """T[n, levels, b] as (branches, nodes), both from 0, for the branches that have a rate; what a picture needs."""
+        """T[n, levels, b] as (branches, nodes), both from 0, for the branches that have a rate;
+        what a picture needs."""
         levels = self._index(self.nodes, levels)[1]
         return self._cells[min(levels, len(self._cells)) - 1].copy()
 
@@ -177,7 +190,8 @@ class DPTable:
         return float(self._best_of(levels)[n]), self._branches(n, levels)
 
     def split(self, n: int, levels: int, branches: int) -> Split:
-        """The choice that T[n, levels, branches] rests on, the smallest last subtree among equals."""
+        """The choice that T[n, levels, branches] rests on, the smallest last subtree among
+        equals."""
         n, levels, branches = self._index(n, levels, branches)
         if branches == 0 or self._column(levels, branches)[n] == -np.inf:
             raise BadTree(
@@ -193,7 +207,8 @@ class DPTable:
         return Split(m, self._branches(m, levels - 1), float(rest[n - m]), rate, float(below[m]))
 
     def tree(self, n: int, levels: int, branches: int | None = None) -> Tree:
-        """A tree that attains T[n, levels, branches], or G(n, levels) without `branches`; BadTree where none exists."""
+        """A tree that attains T[n, levels, branches], or G(n, levels) without `branches`; BadTree
+        where none exists."""
         n, levels, given = self._index(n, levels, 0 if branches is None else branches)
         branches = self._branches(n, levels) if branches is None else given
         if self._column(levels, branches)[n] == -np.inf:
@@ -203,7 +218,8 @@ class DPTable:
         return Tree(tuple(self._parents(n, levels, branches)))
 
     def _parents(self, n: int, levels: int, branches: int) -> Iterator[int]:
-        """Parents in breadth-first order; a queue and not recursion, as a chain may have 1,024 levels."""
+        """Parents in breadth-first order; a queue and not recursion, as a chain may
+        have 1,024 levels."""
         yield -1
         queue = deque([(n, levels, branches)])
         parent = 0
@@ -220,7 +236,8 @@ class DPTable:
 
     def _index(self, n: int, levels: int, branches: int = 0) -> tuple[int, int, int]:
         n = whole(n, "n", 1, self.nodes, BadTree)
-        # Without a cap the one stored level is right wherever the levels cannot bind, which is from n levels on.
+        # Without a cap the one stored level is right wherever the levels cannot bind, which
+        # is from n levels on.
         low, high = (n, MAX_NODES) if self.levels is None else (1, self.levels)
         levels = whole(levels, "levels", low, high, BadTree)
         return n, levels, whole(branches, "branches", 0, max(self.nodes - 1, 0), BadTree)
@@ -234,7 +251,8 @@ class DPTable:
         extra = branches - (len(cells) - 1)
         if extra <= 0:
             return cells[branches]
-        # Children without a rate add nothing, and a node is worth no less below the others: they are single leaves.
+        # Children without a rate add nothing, and a node is worth no less below the others:
+        # they are single leaves.
         return np.concatenate([np.full(extra, -np.inf), cells[-1][:-extra]])
 
     def _branches(self, n: int, levels: int) -> int:
@@ -244,10 +262,11 @@ class DPTable:
 
 
 def dp_table(acceptance: Acceptance, nodes: int, levels: int | None = None) -> DPTable:
-    """The table by the recurrence T[n, l, b] = max over m of T[n-m, l, b-1] + a[b] G(m, l-1), for any vector.
+    """The table by the recurrence T[n, l, b] = max over m of T[n-m, l, b-1] + a[b]
+    G(m, l-1), for any vector.
 
-    levels None: one level whose children are trees of the same level, for trees of any height. Raises BadTree for sizes
-    out of range or a table of more than MAX_CELLS.
+    levels None: one level whose children are trees of the same level, for trees of any height.
+    Raises BadTree for sizes out of range or a table of more than MAX_CELLS.
     """
     nodes, cap = _sizes(nodes, levels)
     rates = _useful(acceptance, nodes)
@@ -258,8 +277,8 @@ def dp_table(acceptance: Acceptance, nodes: int, levels: int | None = None) -> D
     while len(layers) < cap:
         if (len(layers) + 1) * layers[0][0].size > MAX_CELLS:
             raise BadTree(
-                f"a table of {nodes} nodes, {cap} levels and {len(rates)} branches is over the {MAX_CELLS} cells "
-                "allowed; ask for fewer nodes or levels"
+                f"a table of {nodes} nodes, {cap} levels and {len(rates)} branches is over the "
+                f"{MAX_CELLS} cells allowed; ask for fewer nodes or levels"
             )
         layers.append(_level(rates, nodes, layers[-1][1]))
         if np.array_equal(layers[-1][1], layers[-2][1]):
@@ -270,7 +289,8 @@ def dp_table(acceptance: Acceptance, nodes: int, levels: int | None = None) -> D
 def _level(
     rates: np.ndarray, nodes: int, below: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """T (branches, nodes) and G (nodes,) of one level, given G of the level below; None: the level below is this one."""
+    """T (branches, nodes) and G (nodes,) of one level, given G of the level below; None: the level
+    below is this one."""
     cells = np.full((len(rates) + 1, nodes + 1), -np.inf)
     best = np.full(nodes + 1, -np.inf)
     cells[0, 1] = best[1] = 1.0

@@ -1,4 +1,5 @@
-"""From logits to the distributions that decoding is about: temperature, then top-p. The same warp for target and draft."""
+"""From logits to the distributions that decoding is about: temperature, then top-p. The same warp
+for target and draft."""
 
 from __future__ import annotations
 
@@ -21,15 +22,18 @@ Warp = Callable[[torch.Tensor], torch.Tensor]  # from (..., vocab) logits to as 
 
 
 def target_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
-    """p, float64: (..., vocab) logits under `policy`. Temperature 0 gives one-hot rows; nothing else is special about it.
+    """p, float64: (..., vocab) logits under `policy`. Temperature 0 gives one-hot rows; nothing
+    else is special about it.
 
-    Raises BadModel where a row has NaN or infinity for its greatest logit: at temperature 0 nothing later would notice.
+    Raises BadModel where a row has NaN or infinity for its greatest logit: at temperature 0
+    nothing later would notice.
     """
     return checked(target_warp(policy)(logits), "target")
 
 
 def row_warp(policy: Policy) -> Callable[[torch.Tensor], np.ndarray]:
-    """What makes `target_rows` of one row of logits (vocab,), on the host, as a walk asks for them, with fewer operations."""
+    """What makes `target_rows` of one row of logits (vocab,), on the host, as a walk asks for them,
+    with fewer operations."""
     warp = target_warp(policy)
     return lambda logits: (
         _greedy_row(logits) if policy.temperature == 0 and logits.is_cpu else _row(warp(logits))
@@ -37,8 +41,8 @@ def row_warp(policy: Policy) -> Callable[[torch.Tensor], np.ndarray]:
 
 
 def target_warp(policy: Policy) -> Warp:
-    """What makes `target_rows` without a look at their numbers, for which a device would have to be waited for: such rows are
-    NaN."""
+    """What makes `target_rows` without a look at their numbers, for which a device would have to be
+    waited for: such rows are NaN."""
     if policy.temperature == 0:
         return _one_hot
     uncut = _softmax(policy.temperature, torch.float64)
@@ -48,9 +52,10 @@ def target_warp(policy: Policy) -> Warp:
 def draft_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
     """q, float32: (..., vocab) logits under `policy`, what children are drawn from.
 
-    At temperature 0 the order of the draft's most probable tokens is all that counts, so q stays at temperature 1.
-    Where top-p leaves fewer tokens than a node has children, the rest are drawn by the draft's uncut law and not
-    uniformly: a millionth of q is spread over it, which any verifier of q takes into account.
+    At temperature 0 the order of the draft's most probable tokens is all that counts, so q stays at
+    temperature 1. Where top-p leaves fewer tokens than a node has children, the rest are drawn by
+    the draft's uncut law and not uniformly: a millionth of q is spread over it, which any verifier
+    of q takes into account.
     """
     return checked(draft_warp(policy)(logits), "draft")
 
@@ -69,7 +74,8 @@ def _spread(uncut: torch.Tensor, top_p: float) -> torch.Tensor:
 
 
 def nucleus(probs: torch.Tensor, top_p: float) -> torch.Tensor:
-    """(..., vocab) `probs` cut to the smallest set of most probable tokens whose mass reaches `top_p`, renormalised."""
+    """(..., vocab) `probs` cut to the smallest set of most probable tokens whose mass reaches
+    `top_p`, renormalised."""
     if top_p >= 1:
         return probs
     # of equals, the lower id comes first
@@ -81,7 +87,8 @@ def nucleus(probs: torch.Tensor, top_p: float) -> torch.Tensor:
 
 
 def _softmax(temperature: float, dtype: torch.dtype) -> Warp:
-    """What makes laws of logits at a temperature above 0; what there is to decide is decided here, as steps are short."""
+    """What makes laws of logits at a temperature above 0; what there is to decide is decided here,
+    as steps are short."""
     if temperature == 1:
         return partial(torch.softmax, dim=-1, dtype=dtype)
     divisor = partial(_divisor, max(temperature, _COLDEST), dtype)
@@ -90,12 +97,14 @@ def _softmax(temperature: float, dtype: torch.dtype) -> Warp:
 
 @lru_cache(maxsize=16)
 def _divisor(temperature: float, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-    """(1,) `temperature`. What is divided by it comes in `dtype`, in one operation, where a mere number would leave its type."""
+    """(1,) `temperature`. What is divided by it comes in `dtype`, in one operation, where a mere
+    number would leave its type."""
     return torch.tensor([temperature], dtype=dtype, device=device)
 
 
 def _one_hot(logits: torch.Tensor) -> torch.Tensor:
-    """(..., vocab) float64 rows with all mass on the greatest logit; all NaN where that is not finite."""
+    """(..., vocab) float64 rows with all mass on the greatest logit; all NaN where
+    that is not finite."""
     greatest, token = logits.max(-1, keepdim=True)
     nothing = greatest.double() * 0
     return nothing.expand(logits.shape).clone().scatter_(-1, token, nothing + 1)
@@ -122,8 +131,8 @@ def _row(law: torch.Tensor) -> np.ndarray:
 
 
 def checked(laws: torch.Tensor, whose: str) -> torch.Tensor:
-    """`laws` (..., vocab). Raises BadModel where a logit was NaN or the greatest one infinite, which makes NaN of its whole row:
-    one column tells."""
+    """`laws` (..., vocab). Raises BadModel where a logit was NaN or the greatest one infinite,
+    which makes NaN of its whole row: one column tells."""
     if math.isnan(laws[..., 0].sum()):
         raise overflowed(whose)
     return laws
@@ -131,5 +140,6 @@ def checked(laws: torch.Tensor, whose: str) -> torch.Tensor:
 
 def overflowed(whose: str) -> BadModel:
     return BadModel(
-        f"the {whose}'s logits hold NaN or infinity, not finite numbers: its number type has overflowed"
+        f"the {whose}'s logits hold NaN or infinity, not finite numbers: its number "
+        "type has overflowed"
     )

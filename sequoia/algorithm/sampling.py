@@ -1,6 +1,8 @@
-"""Where randomness comes from. Decoding asks a Chance; it never draws by itself, so noise cannot be reused by accident.
+"""Where randomness comes from. Decoding asks a Chance; it never draws by itself, so noise cannot
+be reused by accident.
 
-Tests pass an enumerator that visits every outcome and turns the law of the real `verify` into exact fractions.
+Tests pass an enumerator that visits every outcome and turns the law of the real `verify`
+into exact fractions.
 """
 
 from __future__ import annotations
@@ -30,19 +32,23 @@ _ZERO_TIER = 1e-300
 
 
 class Chance(Protocol):
-    """Four questions with random answers. `q` is always the draft's law (rows, vocab), float32 or better, whose rows add up to 1
-    within rounding; `counts` says how many tokens each row is asked for, none more than vocab."""
+    """Four questions with random answers. `q` is always the draft's law (rows, vocab), float32 or
+    better, whose rows add up to 1 within rounding; `counts` says how many tokens each row is asked
+    for, none more than vocab."""
 
     def accept(self, d: Any, r: Any) -> tuple[bool, float | None]:
-        """Draw u in [0, 1); answer (u * d < r, u). Strict, so a token with r = 0 is never accepted."""
+        """Draw u in [0, 1); answer (u * d < r, u). Strict, so a token with r = 0 is never
+        accepted."""
         ...
 
     def pick(self, weights: Any) -> int:
-        """A token with chance proportional to `weights` (vocab,); a token of weight 0 is never picked."""
+        """A token with chance proportional to `weights` (vocab,); a token of weight
+        0 is never picked."""
         ...
 
     def without_replacement(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
-        """Distinct tokens in draft order, drawn one after the other from q renormalised over what is left."""
+        """Distinct tokens in draft order, drawn one after the other from q renormalised
+        over what is left."""
         ...
 
     def independent(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
@@ -66,9 +72,11 @@ class Seeded:
         heights = weights.cumsum(dtype=np.float64).data
         if not 0 < heights[-1] < math.inf:
             raise BadModel(
-                f"probabilities that add up to {heights[-1]} and not to 1: the model's numbers have overflowed"
+                f"probabilities that add up to {heights[-1]} and not to 1: the model's "
+                "numbers have overflowed"
             )
-        # u <= 1 - 2**-53, so u * total rounds to less than the total and the search ends at a token with weight.
+        # u <= 1 - 2**-53, so u * total rounds to less than the total and the search ends at
+        # a token with weight.
         return bisect_right(heights, self._host.random() * heights[-1])
 
     def without_replacement(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
@@ -77,14 +85,16 @@ class Seeded:
         return _cut(self.successive(q, max(counts)), counts)
 
     def successive(self, q: torch.Tensor, k: int) -> torch.Tensor:
-        """(rows, k) tokens as `without_replacement` draws them, left on their device. A race of exponential clocks with rates q
-        ends in the order of successive draws (Plackett-Luce); tokens with q = 0 come last, in uniform order."""
+        """(rows, k) tokens as `without_replacement` draws them, left on their device. A race of
+        exponential clocks with rates q ends in the order of successive draws (Plackett-Luce);
+        tokens with q = 0 come last, in uniform order."""
         clocks = self.noise(q.shape, q.device).neg_().log1p_().neg_()  # (rows, vocab)
         return (clocks / q.double().clamp_(min=_ZERO_TIER)).topk(k, largest=False).indices
 
     def _distinct(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
-        """The same law with one random number a token. The first is looked for at the most probable token and then along the
-        others, so that most draws of one token end before the law is summed up."""
+        """The same law with one random number a token. The first is looked for at the most
+        probable token and then along the others, so that most draws of one token end before the
+        law is summed up."""
         laws = q.numpy()
         drawn: Drawn = []
         for row, (token, count) in enumerate(zip(laws.argmax(-1).tolist(), counts, strict=True)):
@@ -96,8 +106,8 @@ class Seeded:
         return drawn
 
     def _one_by_one(self, law: torch.Tensor, top: int, u: float, count: int) -> list[int]:
-        """`count` distinct tokens of one law (vocab,) whose most probable one is `top`, the first by `u`: the stretches of those
-        drawn before are left out."""
+        """`count` distinct tokens of one law (vocab,) whose most probable one is `top`, the first
+        by `u`: the stretches of those drawn before are left out."""
         # bisect takes less than numpy's search
         heights = law.cumsum(-1, dtype=torch.float64).numpy().data
         total = left = heights[-1]
@@ -150,7 +160,8 @@ class Seeded:
         )
 
     def noise(self, shape: Sequence[int], device: torch.device) -> torch.Tensor:
-        """Fresh float64 in [0, 1). Coarser noise never draws the rare tokens that verification then counts as drawable."""
+        """Fresh float64 in [0, 1). Coarser noise never draws the rare tokens that verification then
+        counts as drawable."""
         return torch.rand(shape, dtype=torch.float64, device=device, generator=self._device)
 
 
@@ -161,7 +172,8 @@ def _stretch(heights: memoryview, token: int) -> tuple[float, float]:
 
 
 def _past(at: float, gone: Sequence[tuple[float, float]]) -> float:
-    """Where `at` lies once the stretches `gone` (start, length), increasing, are counted as well."""
+    """Where `at` lies once the stretches `gone` (start, length), increasing, are counted as
+    well."""
     for start, length in gone:
         if at < start:
             break
@@ -170,7 +182,8 @@ def _past(at: float, gone: Sequence[tuple[float, float]]) -> float:
 
 
 class Greedy(Seeded):
-    """The limit of all draws as the temperature goes to 0: the k most probable tokens in order, without noise."""
+    """The limit of all draws as the temperature goes to 0: the k most probable tokens in
+    order, without noise."""
 
     def pick(self, weights: np.ndarray) -> int:
         # what is left of a law of one token is that token; who asks has seen that it is one
@@ -199,7 +212,8 @@ def likeliest(q: torch.Tensor, counts: Sequence[int]) -> Drawn:
 
 
 def _greatest(law: np.ndarray, top: int, count: int) -> list[int]:
-    """The `count` most probable tokens of one `law` (vocab,), in order, the first of which is `top`."""
+    """The `count` most probable tokens of one `law` (vocab,), in order, the first of which is
+    `top`."""
     rest = law.copy()
     order = [top]
     while len(order) < count:

@@ -1,6 +1,7 @@
 """Policy: what is asked of one decoding run, checked in one place.
 
-Whatever a person typed becomes a value here or a BadPolicy. Knows nothing of models or of what the settings do.
+Whatever a person typed becomes a value here or a BadPolicy. Knows nothing of models or of
+what the settings do.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ class Policy:
     """One request. Raises BadPolicy naming the field, the value and the bound.
 
     temperature: 0 takes the most probable token, otherwise logits are divided by it.
-    top_p: only the smallest set of most probable tokens with at least this mass is kept (1 keeps all).
-    max_new_tokens: tokens emitted at most. seed: fixes every random draw of the run.
+    top_p: only the smallest set of most probable tokens with at least this mass is kept
+    (1 keeps all). max_new_tokens: tokens emitted at most. seed: fixes every random draw of the run.
     ignore_eos: decode on through the end-of-text token, as benchmarks do.
     """
 

@@ -1,4 +1,5 @@
-"""What one decoding step leaves behind, and a whole run as one JSON file. Every figure a person sees is a fold over these.
+"""What one decoding step leaves behind, and a whole run as one JSON file. Every figure a person
+sees is a fold over these.
 
 Knows no models: a run file holds the text of its tokens, so that it can be watched without any.
 """
@@ -28,12 +29,14 @@ FINISHES = ("eos", "length", "context")
 class StepTrace:
     """One step of decoding.
 
-    index: 0 for the run's first step. prefix_len: tokens before the root, which is the last token known so far.
+    index: 0 for the run's first step. prefix_len: tokens before the root, which is the
+    last token known so far.
     tree, tokens: what was drafted; tokens[node] is a token id, tokens[0] the root's.
-    draft_p, target_p: for each node, the weight that q and p give its token after its parent; None for the root, and
-    target_p is None below nodes the walk never reached. verdict: see verify. emitted: token ids the step added: the accepted
-    path without the root, then the bonus, cut where the run ended. seconds: wall time by phase (draft: draft model;
-    verify: target model; overhead: all the rest). finish: None, or why the run ended here.
+    draft_p, target_p: for each node, the weight that q and p give its token after its parent; None
+    for the root, and target_p is None below nodes the walk never reached. verdict: see verify.
+    emitted: token ids the step added: the accepted path without the root, then the bonus, cut where
+    the run ended. seconds: wall time by phase (draft: draft model; verify: target model; overhead:
+    all the rest). finish: None, or why the run ended here.
     """
 
     index: int
@@ -56,8 +59,9 @@ class StepTrace:
 class DecodeStats:
     """Totals of a run: a fold over its traces and nothing else.
 
-    accepted[k] of tried[k] nodes of sibling rank k were accepted when the walk held them against the target;
-    visited counts the nodes with children at which the walk stood, so accepted[k] / visited is the unconditional rate.
+    accepted[k] of tried[k] nodes of sibling rank k were accepted when the walk held them against
+    the target; visited counts the nodes with children at which the walk stood, so accepted[k] /
+    visited is the unconditional rate.
     """
 
     steps: int = 0
@@ -107,7 +111,8 @@ class DecodeStats:
 
     @property
     def rates(self) -> tuple[float, ...]:
-        """Measured acceptance by rank: the unconditional chance that the walk goes on to child number k (0-based here)."""
+        """Measured acceptance by rank: the unconditional chance that the walk goes on to child
+        number k (0-based here)."""
         return tuple(count / self.visited for count in self.accepted) if self.visited else ()
 
 
@@ -120,15 +125,17 @@ def _counted(counts: Sequence[int], ranks: Iterable[int]) -> tuple[int, ...]:
 
 
 def repetition(tokens: Sequence[int], n: int = 8) -> float:
-    """Share of the n-grams of `tokens` that stood there before, 0 to 1. High values flatter every acceptance figure."""
+    """Share of the n-grams of `tokens` that stood there before, 0 to 1. High values flatter every
+    acceptance figure."""
     grams = [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
     return 1 - len(set(grams)) / len(grams) if grams else 0.0
 
 
 @dataclass(frozen=True)
 class Run:
-    """A recorded run. `meta` says what ran (models, device, policy, prompt ...); `pieces` is the text of each token id alone;
-    `texts[i]` the text each token emitted by step i added ("" while a character is incomplete)."""
+    """A recorded run. `meta` says what ran (models, device, policy, prompt ...); `pieces` is the
+    text of each token id alone; `texts[i]` the text each token emitted by step i added ("" while a
+    character is incomplete)."""
 
     meta: Mapping[str, Any]
     pieces: Mapping[int, str]
@@ -136,7 +143,8 @@ class Run:
     texts: tuple[tuple[str, ...], ...]
 
     def to_json(self) -> str:
-        """One file that the app opens again; see `Packer` for the form of a step. Raises BadTrace where it would be too large."""
+        """One file that the app opens again; see `Packer` for the form of a step. Raises BadTrace
+        where it would be too large."""
         packer = Packer()
         steps = [
             packer.pack(trace, text) for trace, text in zip(self.steps, self.texts, strict=True)
@@ -151,15 +159,18 @@ class Run:
 
     @classmethod
     def from_json(cls, text: str) -> Run:
-        """The run in `text`. Raises BadTrace, and nothing else, for whatever is not a whole and sane run file."""
+        """The run in `text`. Raises BadTrace, and nothing else, for whatever is not a whole
+        and sane run file."""
         return read_file(text, "run", MAX_CHARS, BadTrace, _run)
 
 
 class Packer:
-    """Steps as JSON values, one after the other; a tree is written once and named by its number from then on.
+    """Steps as JSON values, one after the other; a tree is written once and named by its
+    number from then on.
 
-    A step: {i, at: prefix_len, tree: number, tokens, q, p: by node or null, trials: [[node, p, q, u, accepted, mass], ...],
-    path, bonus, emitted, text: by emitted token, seconds: {draft, verify, overhead}, finish}. Probabilities carry six digits.
+    A step: {i, at: prefix_len, tree: number, tokens, q, p: by node or null, trials: [[node, p, q,
+    u, accepted, mass], ...], path, bonus, emitted, text: by emitted token, seconds: {draft, verify,
+    overhead}, finish}. Probabilities carry six digits.
     """
 
     def __init__(self) -> None:
@@ -195,7 +206,7 @@ def _digits(values: Iterable[Any]) -> list[float | None]:
     return [None if value is None else float(f"{float(value):.6g}") for value in values]
 
 
-# -- reading, where nothing is believed ------------------------------------------------------------------------------------
+# -- reading, where nothing is believed ------------------------------------------------------------
 
 
 def _run(data: Mapping[str, Any]) -> Run:
@@ -227,7 +238,8 @@ def _step(step: Mapping[str, Any], index: int, trees: Sequence[Tree]) -> StepTra
     target_p = _weights(step["p"], what)
     if not len(tokens) == len(draft_p) == len(target_p) == len(tree):
         raise BadTrace(
-            f"{what}: {len(tokens)} tokens, {len(draft_p)} q, {len(target_p)} p for a tree of {len(tree)} nodes"
+            f"{what}: {len(tokens)} tokens, {len(draft_p)} q, {len(target_p)} p for a tree of "
+            f"{len(tree)} nodes"
         )
     verdict = _verdict(step, tree, tokens, what)
     follows = (*(tokens[node] for node in verdict.path[1:]), verdict.bonus)

@@ -1,7 +1,8 @@
-"""Token tree topology: which node hangs below which. Knows nothing of tokens, models or probabilities.
+"""Token tree topology: which node hangs below which. Knows nothing of tokens, models or
+probabilities.
 
-Nodes are numbered breadth first, the root is 0, and siblings stand in the order in which they are drafted.
-`n` counts the root; `levels` counts the root's level (the paper's "depth" in its tables).
+Nodes are numbered breadth first, the root is 0, and siblings stand in the order in which they are
+drafted. `n` counts the root; `levels` counts the root's level (the paper's "depth" in its tables).
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ FORMAT = "sequoia-tree"
 class Tree:
     """A rooted ordered tree; `parents[i]` is the parent of node `i`, and `parents[0]` is -1.
 
-    Raises BadTree unless `0 <= parents[i] < i`, the numbering is breadth first (`parents` never decreases),
-    and there are 1 to MAX_NODES nodes.
+    Raises BadTree unless `0 <= parents[i] < i`, the numbering is breadth first (`parents` never
+    decreases), and there are 1 to MAX_NODES nodes.
     """
 
     parents: tuple[int, ...]
@@ -41,7 +42,7 @@ class Tree:
     def __len__(self) -> int:
         return len(self.parents)
 
-    # -- derived, computed once ------------------------------------------------------------------------------
+    # -- derived, computed once --------------------------------------------------------------------
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
@@ -103,7 +104,8 @@ class Tree:
         return tuple(reversed(steps))
 
     def limit(self, levels: int) -> Tree:
-        """This tree cut below its first `levels` levels (at least 1): its first nodes, numbered alike."""
+        """This tree cut below its first `levels` levels (at least 1): its first
+        nodes, numbered alike."""
         levels = max(levels, 1)
         if levels >= self.levels:
             return self
@@ -113,8 +115,8 @@ class Tree:
 
     @cached_property
     def _cuts(self) -> dict[int, Tree]:
-        """By levels, those made so far: the last steps of every run want them. What they derive stays with them, so let that be
-        little: rows are laid out for whole trees."""
+        """By levels, those made so far: the last steps of every run want them. What they derive
+        stays with them, so let that be little: rows are laid out for whole trees."""
         return {}
 
     def is_cut_of(self, other: Tree) -> bool:
@@ -123,11 +125,12 @@ class Tree:
         ends = n == len(other) or (n < len(other) and other.depths[n] > self.depths[-1])
         return ends and self.parents == other.parents[:n]
 
-    # -- named shapes ----------------------------------------------------------------------------------------
+    # -- named shapes ------------------------------------------------------------------------------
 
     @classmethod
     def chain(cls, n: int) -> Tree:
-        """`n` nodes in one line, the root included: ordinary speculative decoding with n - 1 draft tokens."""
+        """`n` nodes in one line, the root included: ordinary speculative decoding with
+        n - 1 draft tokens."""
         return cls(tuple(range(-1, _count(n, "nodes of the chain") - 1)))
 
     @classmethod
@@ -139,7 +142,8 @@ class Tree:
 
     @classmethod
     def kary(cls, k: int, levels: int) -> Tree:
-        """The complete tree of `levels` levels, the root's included, with `k` children at every inner node."""
+        """The complete tree of `levels` levels, the root's included, with `k` children at
+        every inner node."""
         return cls.from_branching([_count(k, "children a node")] * (_count(levels, "levels") - 1))
 
     @classmethod
@@ -161,7 +165,8 @@ class Tree:
 
     @classmethod
     def from_parents(cls, parents: Iterable[int]) -> Tree:
-        """A tree from any numbering in which parents come before their children; siblings keep their order."""
+        """A tree from any numbering in which parents come before their children; siblings
+        keep their order."""
         parents = _in_order(parents)
         children: dict[int, list[int]] = {}
         for node, parent in enumerate(parents[1:], start=1):
@@ -172,7 +177,7 @@ class Tree:
         place = {node: i for i, node in enumerate(order)}
         return cls((-1, *(place[parents[node]] for node in order[1:])))
 
-    # -- import and export -----------------------------------------------------------------------------------
+    # -- import and export -------------------------------------------------------------------------
 
     def to_json(self) -> str:
         return json.dumps({"format": FORMAT, "version": 1, "parents": self.parents})
@@ -199,8 +204,8 @@ def _checked(parents: Iterable[Any]) -> tuple[int, ...]:
     for node in range(2, len(parents)):
         if parents[node] < parents[node - 1]:
             raise BadTree(
-                f"not breadth first: parents[{node}] = {parents[node]} comes after parents[{node - 1}] = "
-                f"{parents[node - 1]}; Tree.from_parents renumbers"
+                f"not breadth first: parents[{node}] = {parents[node]} comes after "
+                f"parents[{node - 1}] = {parents[node - 1]}; Tree.from_parents renumbers"
             )
     return parents
 

@@ -1,8 +1,10 @@
-"""Verification of one drafted tree: a pure function of topology, tokens, the two laws and a Chance (paper: Algorithm 2).
+"""Verification of one drafted tree: a pure function of topology, tokens, the two laws and a Chance
+(paper: Algorithm 2).
 
-`p` and `q` give, for a node, the law of the token after it: p(node), q(node) -> (vocab,) arrays that sum to 1.
-They may hold floats or exact fractions; this file does not care, and the tests use that. It does care that rounding in a
-float32 q does not become an error in the law: inside, q has the number type of p and a sum of 1.
+`p` and `q` give, for a node, the law of the token after it: p(node), q(node) -> (vocab,) arrays
+that sum to 1. They may hold floats or exact fractions; this file does not care, and the tests use
+that. It does care that rounding in a float32 q does not become an error in the law: inside, q has
+the number type of p and a sum of 1.
 """
 
 from __future__ import annotations
@@ -26,9 +28,10 @@ Reject = Callable[[np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray, A
 class Trial:
     """One drafted child held against the target.
 
-    p and q are the two laws' weights of its token *at that moment* (p: the residual R, q: the draft law D without
-    the tokens tried before). Accepted when u * q < p. `mass` is the total of max(R - D, 0) after a rejection:
-    the share of the target's law that the draft had not covered; None after an acceptance.
+    p and q are the two laws' weights of its token *at that moment* (p: the residual R, q: the draft
+    law D without the tokens tried before). Accepted when u * q < p. `mass` is the total of
+    max(R - D, 0) after a rejection: the share of the target's law that the draft had not covered;
+    None after an acceptance.
     """
 
     node: int
@@ -42,7 +45,8 @@ class Trial:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a step decided: accepted nodes from the root on, the one token the target adds, and every trial in order."""
+    """What a step decided: accepted nodes from the root on, the one token the target adds, and
+    every trial in order."""
 
     path: tuple[int, ...]
     bonus: int
@@ -52,7 +56,8 @@ class Verdict:
 def without_replacement(
     residual: np.ndarray, draft: np.ndarray, token: int
 ) -> tuple[np.ndarray, np.ndarray, Any]:
-    """R, D and the uncovered mass after `token` was rejected; D forgets the token, as its siblings were drawn without it."""
+    """R, D and the uncovered mass after `token` was rejected; D forgets the token, as its siblings
+    were drawn without it."""
     residual, mass = _uncovered(residual, draft)
     draft = draft.copy()
     draft[token] = draft[token] * 0  # keeps the number type
@@ -74,9 +79,9 @@ def _uncovered(residual: np.ndarray, draft: np.ndarray) -> tuple[np.ndarray, Any
     rest = residual - draft
     np.maximum(rest, 0, out=rest)
     mass = rest.sum()
-    if (
-        not mass > 0
-    ):  # in exact arithmetic some is uncovered after a rejection; where rounding says none the two laws are equal
+    # in exact arithmetic some is uncovered after a rejection; where rounding says none
+    # the two laws are equal
+    if not mass > 0:
         return residual, mass
     rest /= mass
     return rest, mass
@@ -90,10 +95,12 @@ def walk(
     chance: Chance,
     reject: Reject = without_replacement,
 ) -> Verdict:
-    """Go down from the root: accept a child or, with none accepted, let the target emit from what is left of its law.
+    """Go down from the root: accept a child or, with none accepted, let the target emit from
+    what is left of its law.
 
-    tokens[node] is the drafted token of each node; the children of a node were drawn from q(node) the way `reject`
-    assumes. The emitted tokens then follow the target's law whatever the tree and the draft are.
+    tokens[node] is the drafted token of each node; the children of a node were drawn from
+    q(node) the way `reject` assumes. The emitted tokens then follow the target's law whatever
+    the tree and the draft are.
     """
     node = 0
     path = [0]
@@ -112,9 +119,8 @@ def walk(
             accepted, u = chance.accept(weights[1], weights[0])
             if accepted:
                 break
-            if (
-                draft is None
-            ):  # not before: most first children are accepted, which takes one weight of the law alone
+            # not before: most first children are accepted, which takes one weight of the law alone
+            if draft is None:
                 draft = law.astype(residual.dtype) / total
             residual, draft, mass = reject(residual, draft, token)
             tried.append(token)
@@ -129,14 +135,16 @@ def walk(
 
 
 def _uniform_except(draft: np.ndarray, tried: Sequence[int]) -> np.ndarray:
-    """The law of the next draw when q has nothing left: every token not tried alike (`draft` is all zero, (vocab,))."""
+    """The law of the next draw when q has nothing left: every token not tried alike (`draft` is
+    all zero, (vocab,))."""
     flat = draft + 1
     flat[list(tried)] = draft[list(tried)]
     return flat / flat.sum()
 
 
 def match(tree: Tree, tokens: Sequence[int], p: LawOf, q: LawOf, chance: Chance) -> Verdict:
-    """Let the target draw its token at every node and follow the child that carries it (top-k match)."""
+    """Let the target draw its token at every node and follow the child that carries
+    it (top-k match)."""
     node = 0
     path = [0]
     trials = []
@@ -159,8 +167,8 @@ def match(tree: Tree, tokens: Sequence[int], p: LawOf, q: LawOf, chance: Chance)
 
 @dataclass(frozen=True)
 class Verifier:
-    """A way to draw children and the verification that is lossless for it. `draw(chance, q, counts)` gives each row
-    of q (rows, vocab) so many tokens."""
+    """A way to draw children and the verification that is lossless for it.
+    `draw(chance, q, counts)` gives each row of q (rows, vocab) so many tokens."""
 
     name: str
     draw: Callable[[Chance, torch.Tensor, Sequence[int]], Drawn]

@@ -44,11 +44,12 @@ def survey(
     ranks: int,
     draws: int,
 ) -> dict[str, Any]:
-    """One entry a kind of text and temperature: rates, counts, 95 % intervals of the first rank, repetition, how far draft and
-    target agree on the prompts themselves, and the rates fitted to a tree of several levels, to plan with (see fit.py). kinds:
-    prompts by name, the usual kind first. draws: how often each is continued, from 1 up, with other random numbers each time;
-    but once at temperature 0, where nothing is random. Intervals take all visited nodes for independent, which those of one
-    prompt are not. Raises BadAcceptance."""
+    """One entry a kind of text and temperature: rates, counts, 95 % intervals of the first rank,
+    repetition, how far draft and target agree on the prompts themselves, and the rates fitted to a
+    tree of several levels, to plan with (see fit.py). kinds: prompts by name, the usual kind first.
+    draws: how often each is continued, from 1 up, with other random numbers each time; but once at
+    temperature 0, where nothing is random. Intervals take all visited nodes for independent, which
+    those of one prompt are not. Raises BadAcceptance."""
     draws = whole(draws, "draws", 1, 1000, BadAcceptance)
     measured = []
     for kind, prompts in kinds.items():
@@ -120,8 +121,9 @@ def _entry(
 
 
 def tokens_per_step(pair: Pair, prompts: Sequence[str], tree: Tree, policy: Policy) -> float:
-    """Tokens that a step with `tree` makes, over all steps that begin before a prompt's `policy.max_new_tokens` are there. Each
-    is made whole: without the last one long steps would be missed more often than short ones, and it cut would look short."""
+    """Tokens that a step with `tree` makes, over all steps that begin before a prompt's
+    `policy.max_new_tokens` are there. Each is made whole: without the last one long steps would be
+    missed more often than short ones, and it cut would look short."""
     longer = replace(policy, max_new_tokens=policy.max_new_tokens + tree.levels)
     made = steps = 0
     for i, prompt in enumerate(prompts):
@@ -165,7 +167,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     kinds = {Path(name).stem: name for name in options.prompts}
     if len(kinds) < len(options.prompts):
         parser.error(
-            f"--prompts {' '.join(options.prompts)} has two of one name; files are told apart by their names"
+            f"--prompts {' '.join(options.prompts)} has two of one name; files are told "
+            "apart by their names"
         )
     if options.out:
         options.out.parent.mkdir(parents=True, exist_ok=True)

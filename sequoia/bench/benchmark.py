@@ -59,7 +59,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def benchmark(options: argparse.Namespace) -> dict[str, Any]:
-    """Run every block (prompts x temperature), print its table, and give everything measured back."""
+    """Run every block (prompts x temperature), print its table, and give everything measured
+    back."""
     named = {name: ref for name in ("target", "draft") if (ref := getattr(options, name))}
     pair = load_pair(**named, device=options.device, offload=options.offload)
     others = (
@@ -94,13 +95,15 @@ def benchmark(options: argparse.Namespace) -> dict[str, Any]:
 def _introduce(options: argparse.Namespace, pair: Pair, others: dict[str, Pair]) -> None:
     """What the tables are of, and how to read them."""
     print(
-        f"{pair.name} on {place_of(pair.target)}, {dtype_name(pair)}, {options.tokens} new tokens a prompt, "
-        f"{options.rounds} interleaved rounds; measured, medians with (lowest-highest).\nSpeed-ups are medians of the "
-        "ratios within each round. non-model: share of a step outside both models; repeated: 8-grams seen before."
+        f"{pair.name} on {place_of(pair.target)}, {dtype_name(pair)}, {options.tokens} new tokens "
+        f"a prompt, {options.rounds} interleaved rounds; measured, medians with (lowest-highest).\n"
+        "Speed-ups are medians of the ratios within each round. non-model: share of a step outside "
+        "both models; repeated: 8-grams seen before."
     )
     if len(others) == 1:
         print(
-            f"Plain decoding and transformers in {', '.join(others)} only; others take this device many times longer."
+            f"Plain decoding and transformers in {', '.join(others)} only; others take this device "
+            "many times longer."
         )
     print()
 
@@ -178,14 +181,16 @@ def _sized(blocks: Sequence[Block], pair: Pair, sizes: Sequence[int]) -> None:
 
 
 def _offloaded(blocks: Sequence[Block], pair: Pair) -> None:
-    """Plain decoding and Sequoia over our streaming; then plain decoding over `accelerate`'s, with the one copy of the weights
-    that there is room for."""
+    """Plain decoding and Sequoia over our streaming; then plain decoding over `accelerate`'s, with
+    the one copy of the weights that there is room for."""
     print(
-        "The rows of accelerate are measured after the others, on the same weights, no longer pinned."
+        "The rows of accelerate are measured after the others, on the same "
+        "weights, no longer pinned."
     )
     if pair.target.device.type == "cpu":
         print(
-            "No GPU: our copies go from host memory to host memory, accelerate makes none. These times say nothing of a GPU."
+            "No GPU: our copies go from host memory to host memory, accelerate makes none. These "
+            "times say nothing of a GPU."
         )
     for block in blocks:
         block.time(streamed(pair, block.measure(pair), block.policy, block.prompts))
@@ -195,7 +200,7 @@ def _offloaded(blocks: Sequence[Block], pair: Pair) -> None:
         block.print()
 
 
-# -- in and out ----------------------------------------------------------------------------------------------------------------
+# -- in and out ------------------------------------------------------------------------------------
 
 
 def _positive(text: str) -> int:
@@ -237,8 +242,10 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
         const=True,
         default=False,
         metavar="N",
-        help="stream the target's "
-        "layers from host memory but for N (without N: as many as fit), and compare with accelerate's offloading",
+        help=(
+            "stream the target's layers from host memory but for N (without N: as many as fit), "
+            "and compare with accelerate's offloading"
+        ),
     )
     parser.add_argument(
         "--threads", type=_positive, help="torch threads (default: torch's own choice)"

@@ -1,4 +1,5 @@
-"""Who takes part in the benchmark: our engine with each kind of tree, and what `transformers` offers for the same pair."""
+"""Who takes part in the benchmark: our engine with each kind of tree, and what `transformers`
+offers for the same pair."""
 
 from __future__ import annotations
 
@@ -40,9 +41,10 @@ Decode = Callable[[str, Policy], tuple[list[int], DecodeStats | None]]
 
 @dataclass(frozen=True)
 class Contestant:
-    """A named way to decode. `ready` is called before each prompt, on no clock: a tree that learns begins anew, and a fixed one
-    was planned before, too. `predicted` and `expected_tokens`: the speed-up over plain and the tokens a step that the planner
-    expects, where it planned the tree."""
+    """A named way to decode. `ready` is called before each prompt, on no clock: a tree that
+    learns begins anew, and a fixed one was planned before, too. `predicted` and
+    `expected_tokens`: the speed-up over plain and the tokens a step that the planner expects,
+    where it planned the tree."""
 
     name: str
     group: str
@@ -59,8 +61,8 @@ def ours(
     policy: Policy,
     prompts: Sequence[str],
 ) -> Iterator[Contestant]:
-    """The engine's own decoders; trees are chosen from the measured profile, as the app does. Speed-ups are predicted over plain
-    decoding at `plain_seconds` a token."""
+    """The engine's own decoders; trees are chosen from the measured profile, as the app does.
+    Speed-ups are predicted over plain decoding at `plain_seconds` a token."""
     acceptance = acceptance_of(pair, policy, texts=prompts)[0].smoothed()
     for name, other in others.items():
         yield _always(
@@ -90,9 +92,10 @@ def ours(
 
 
 def fastest_plain(pair: Pair, others: dict[str, Pair], profile: HardwareProfile) -> float:
-    """Seconds of a token of plain decoding in the number type that makes it fastest, be it not the one that trees run fastest in:
-    a pass over one row, and the overhead. How much faster a type is than the pair's own is timed now, side by side, and the
-    pair's own pass is the profile's, so that a machine that changes its pace meanwhile changes no prediction."""
+    """Seconds of a token of plain decoding in the number type that makes it fastest, be it not the
+    one that trees run fastest in: a pass over one row, and the overhead. How much faster a type is
+    than the pair's own is timed now, side by side, and the pair's own pass is the profile's, so
+    that a machine that changes its pace meanwhile changes no prediction."""
     own, *passes = [
         Pass(opened(one.target, 1, profile.prefix_length), 1) for one in (pair, *others.values())
     ]
@@ -147,7 +150,8 @@ def streamed(
 
 
 def accelerated(pair: Pair) -> Contestant:
-    """Plain decoding on the same engine over `accelerate`'s offloading; the pair can stream no more afterwards."""
+    """Plain decoding on the same engine over `accelerate`'s offloading; the pair can stream
+    no more afterwards."""
     assert isinstance(pair.target, StreamedModel)
     held = replace(pair, target=offloaded_by_accelerate(pair.target), measured=Findings())
     return _always(
@@ -158,7 +162,8 @@ def accelerated(pair: Pair) -> Contestant:
 
 
 def _planned(name: str, pair: Pair, plan: Plan, plain_seconds: float) -> Contestant:
-    """The tree of `plan`; its speed-up is predicted over plain decoding at `plain_seconds` a token."""
+    """The tree of `plan`; its speed-up is predicted over plain decoding at
+    `plain_seconds` a token."""
     decode = _traced(lambda prompt, policy: run(Decoder(pair, prompt, policy, plan.tree)))
     predicted = plan.expected_tokens * plain_seconds / plan.predicted_seconds
     full_name = f"{name}, {len(plan.tree)} nodes, {plan.tree.levels} levels"
@@ -225,7 +230,8 @@ def _generate(pair: Pair, assistant_tokens: int | None) -> Decode:
 
 @contextmanager
 def _assistant(pair: Pair, tokens: int | None) -> Iterator[None]:
-    """The draft's generation settings for `tokens` assistant tokens a step; what they were before comes back after."""
+    """The draft's generation settings for `tokens` assistant tokens a step; what they were before
+    comes back after."""
     config = pair.draft.hf.generation_config
     wanted = {
         "num_assistant_tokens": tokens,
@@ -242,8 +248,9 @@ def _assistant(pair: Pair, tokens: int | None) -> Iterator[None]:
 
 
 def other_dtypes(named: dict[str, Any], device: str) -> dict[str, Pair]:
-    """The pair in each number type that plain decoding is tried in, told to decode through the end of text. Left out is a type
-    that takes this device many times longer, as bfloat16 does on many a CPU: it cannot be the faster one."""
+    """The pair in each number type that plain decoding is tried in, told to decode through the end
+    of text. Left out is a type that takes this device many times longer, as bfloat16 does on many a
+    CPU: it cannot be the faster one."""
     pairs = {
         name: load_pair(**named, device=device, dtype=name) for name in ("float32", "bfloat16")
     }
@@ -259,7 +266,7 @@ def other_dtypes(named: dict[str, Any], device: str) -> dict[str, Pair]:
 
 
 def _slowness(targets: list[TreeModel]) -> list[float]:
-    """How many times longer each takes than the fastest, for one row or for as many as assisted generation verifies, whichever
-    flatters it more."""
+    """How many times longer each takes than the fastest, for one row or for as many as assisted
+    generation verifies, whichever flatters it more."""
     found = [least_seconds(targets, width) for width in (1, 9)]
     return [min(times[i] / min(times) for times in found) for i in range(len(targets))]

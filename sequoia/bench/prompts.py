@@ -1,4 +1,5 @@
-"""Lists of prompts that commands measure over: shipped ones by name, or a JSON file of one's own."""
+"""Lists of prompts that commands measure over: shipped ones by name, or a JSON file of one's
+own."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from sequoia.errors import SequoiaError
 
 
 def text_list(name: str, folder: Path) -> list[str]:
-    """The texts of `folder`/`name`.json, else of the JSON file `name`. SequoiaError where it is no list of at least one text."""
+    """The texts of `folder`/`name`.json, else of the JSON file `name`. SequoiaError where it is no
+    list of at least one text."""
     shipped = folder / f"{name}.json"
     path = shipped if shipped.is_file() else Path(name)
     try:

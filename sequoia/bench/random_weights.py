@@ -51,14 +51,16 @@ _COPIES = 20
 
 @dataclass(frozen=True)
 class ModelShape:
-    """A model by its published config: name, transformers' config class, and its figures (from the models' config.json)."""
+    """A model by its published config: name, transformers' config class, and its figures (from the
+    models' config.json)."""
 
     name: str
     config: Any
     figures: dict[str, Any]
 
     def build(self, device: torch.device, dtype: torch.dtype) -> Any:
-        """The model with random weights; OutOfMemory where they do not fit. Layers are made where they stay."""
+        """The model with random weights; OutOfMemory where they do not fit. Layers are
+        made where they stay."""
         config = self.config(**self.figures, dtype=dtype)
         kind: Any = LlamaForCausalLM if self.config is LlamaConfig else Qwen3ForCausalLM
         with torch.device("meta"):
@@ -76,8 +78,8 @@ class ModelShape:
 
 
 def _fill(weight: torch.Tensor) -> None:
-    """Random numbers for a matrix, ones for a norm. On a CPU the same numbers again and again: it draws so slowly that a model
-    of 32 B parameters would take a quarter of an hour."""
+    """Random numbers for a matrix, ones for a norm. On a CPU the same numbers again and again: it
+    draws so slowly that a model of 32 B parameters would take a quarter of an hour."""
     if weight.dim() < 2:
         weight.fill_(1)
     elif weight.device.type != "cpu":
@@ -161,7 +163,8 @@ class Letters:
 
 
 def build(name: str, device: torch.device) -> Pair:
-    """The pair called `name` with random weights on `device`, nothing of its target resident where it is streamed."""
+    """The pair called `name` with random weights on `device`, nothing of its target resident
+    where it is streamed."""
     shape = SHAPES[name]
     dtype = lean_dtype(device)
     draft = TreeModel(shape.draft.build(device, dtype), shape.draft.name).quicken()
@@ -192,7 +195,8 @@ def figures(pair: Pair, profile: HardwareProfile) -> dict[str, float]:
 
 
 def against_accelerate(pair: Pair, rounds: int = 5) -> dict[str, float]:
-    """How many times longer a one-token pass takes by `accelerate`'s offloading; the streaming of `pair` ends with it."""
+    """How many times longer a one-token pass takes by `accelerate`'s offloading; the streaming of
+    `pair` ends with it."""
     assert isinstance(pair.target, StreamedModel)
     own = _median_pass(pair.target, rounds)
     return {
@@ -231,7 +235,8 @@ def _timed(work: Callable[[], Any], device: torch.device) -> float:
 
 
 def outside(pair: Pair, nodes: int = 128) -> dict[str, float]:
-    """The share of a step of `nodes` nodes that neither model takes (a median), and memory beside the weights."""
+    """The share of a step of `nodes` nodes that neither model takes (a median), and memory
+    beside the weights."""
     device = pair.target.device
     for model in (pair.target, pair.draft):
         model.forget()
@@ -288,7 +293,10 @@ def _one(name: str, device: torch.device, options: argparse.Namespace) -> None:
             **json.loads(profile.to_json()),
             "name": f"{profile.device}, {name} shape",
             "figures": found,
-            "note": "Random weights: the times are those of models of this shape, and say nothing of acceptance.",
+            "note": (
+                "Random weights: the times are those of models of this shape, and say "
+                "nothing of acceptance."
+            ),
         }
         (options.out / f"{name}.json").write_text(
             json.dumps(data, indent=1) + "\n", encoding="utf-8"

@@ -1,4 +1,5 @@
-"""Rounds over contestants, and the table made of them. To it a contestant is a name and a way to decode."""
+"""Rounds over contestants, and the table made of them. To it a contestant is a name
+and a way to decode."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ from sequoia.bench.decoders import Contestant
 class Row:
     """What was measured of one contestant: a list entry a round, or one value over all rounds.
 
-    step_ms_per_token: of the engine's steps alone, without the reading of prompts. predicted, expected_tokens: see Contestant.
+    step_ms_per_token: of the engine's steps alone, without the reading of prompts. predicted,
+    expected_tokens: see Contestant.
     """
 
     name: str
@@ -43,8 +45,9 @@ def timed(
     rounds: int,
     title: str,
 ) -> list[Row]:
-    """Rounds over all prompts, after one warm-up on the first. Each prompt is decoded by all contestants in turn before the next,
-    so that a machine that changes its pace for half a minute changes it for all of them. Ratios are still missing."""
+    """Rounds over all prompts, after one warm-up on the first. Each prompt is decoded by all
+    contestants in turn before the next, so that a machine that changes its pace for half a minute
+    changes it for all of them. Ratios are still missing."""
     found: list[list[_Round]] = [[] for _ in contestants]
     for contestant in contestants:
         contestant.ready()(prompts[0], replace(policy, max_new_tokens=16))
@@ -127,15 +130,15 @@ def _row(contestant: Contestant, rounds: Sequence[_Round]) -> Row:
     )
 
 
-# -- as a table ----------------------------------------------------------------------------------------------------------------
+# -- as a table ------------------------------------------------------------------------------------
 
 
 def print_table(rows: Sequence[Row], title: str) -> None:
     """The table on the standard output, and what Sequoia is held against in words."""
     print(title)
     print(
-        f"  {'decoder':<46}{'ms/token':>22}{'speed-up over plain':>24}{'predicted':>11}{'tokens/step':>13}"
-        f"{'non-model':>11}{'repeated':>10}"
+        f"  {'decoder':<46}{'ms/token':>22}{'speed-up over plain':>24}{'predicted':>11}"
+        f"{'tokens/step':>13}{'non-model':>11}{'repeated':>10}"
     )
     for row in rows:
         print(
@@ -161,12 +164,16 @@ def _print_summary(rows: Sequence[Row]) -> None:
         )
         if best:
             print(
-                f"  Sequoia is {_spread(_ratios(best.ms_per_token, own.ms_per_token), 'x')} as fast as {best.name}"
+                f"  Sequoia is {_spread(_ratios(best.ms_per_token, own.ms_per_token), 'x')} as "
+                f"fast as {best.name}"
             )
     print(f"  Sequoia is {_spread(own.ratio, 'x')} as fast as plain decoding on the same engine")
     print(
-        f"  Its steps alone, without the reading of prompts: {_spread(own.step_ratio, 'x')}, with {own.tokens_per_step:.2f} "
-        f"tokens each; predicted is {own.predicted:.2f}x, with {own.expected_tokens:.2f}\n",
+        (
+            f"  Its steps alone, without the reading of prompts: {_spread(own.step_ratio, 'x')}, "
+            f"with {own.tokens_per_step:.2f} tokens each; predicted is {own.predicted:.2f}x, with "
+            f"{own.expected_tokens:.2f}\n"
+        ),
         flush=True,
     )
 

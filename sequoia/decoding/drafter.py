@@ -1,6 +1,8 @@
-"""Drafting: one step's tree is filled with tokens, one draft forward a level, and the draft's cache follows what was accepted.
+"""Drafting: one step's tree is filled with tokens, one draft forward a level, and the draft's cache
+follows what was accepted.
 
-The tree may be given, or grow while it is drafted; how many children a node gets never depends on the tokens drawn for them.
+The tree may be given, or grow while it is drafted; how many children a node gets never depends on
+the tokens drawn for them.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ class Sprout(Protocol):
 
     @property
     def front(self) -> tuple[int, ...]:
-        """Nodes whose law is wanted next, all of one level, increasing; none when the tree is complete. The root at first."""
+        """Nodes whose law is wanted next, all of one level, increasing; none when the tree is
+        complete. The root at first."""
         ...
 
     @property
@@ -44,7 +47,8 @@ class Sprout(Protocol):
         ...
 
     def grow(self, laws: torch.Tensor) -> tuple[int, ...]:
-        """Children for each node of the front, given its law in (front, vocab); moves on to the next level."""
+        """Children for each node of the front, given its law in (front, vocab); moves on
+        to the next level."""
         ...
 
 
@@ -59,7 +63,8 @@ class Drafted:
         self._levels: list[tuple[Sequence[int], Laws, Drawn]] = []
 
     def grow(self, nodes: Sequence[int], laws: torch.Tensor, drawn: Drawn) -> None:
-        """Append the tokens of children of `nodes`, drawn from the rows of `laws` (nodes, vocab)."""
+        """Append the tokens of children of `nodes`, drawn from the rows of `laws`
+        (nodes, vocab)."""
         self._levels.append((nodes, laws.numpy() if laws.is_cpu else laws, drawn))
         for tokens in drawn:
             self.tokens += tokens
@@ -70,8 +75,9 @@ class Drafted:
         return [weight for _, laws, drawn in self._levels for weight in _at(laws, drawn)]
 
     def refuse_nan(self) -> None:
-        """Once the tree is complete: raises BadModel where a law that tokens were drawn from is NaN. All levels at once, as draft
-        passes between them would empty the processor's cache; a draw from NaN is some token of the vocabulary."""
+        """Once the tree is complete: raises BadModel where a law that tokens were drawn from is
+        NaN. All levels at once, as draft passes between them would empty the processor's cache; a
+        draw from NaN is some token of the vocabulary."""
         if math.isnan(sum(self.probs)):
             raise overflowed("draft")
 
@@ -89,8 +95,9 @@ class Drafted:
 
 
 class Drafter:
-    """One run's draft model: what it has read, and what it has not read yet. most: nodes of a tree. warp: what makes laws of the
-    draft's logits, which may have been divided by a temperature already."""
+    """One run's draft model: what it has read, and what it has not read yet. most: nodes of a
+    tree. warp: what makes laws of the draft's logits, which may have been divided by a
+    temperature already."""
 
     def __init__(
         self, context: Context, policy: Policy, verifier: Verifier, chance: Chance, most: int
@@ -105,7 +112,8 @@ class Drafter:
         self.unread: tuple[int, ...] = ()  # the last is the root of the next tree
 
     def read(self, prompt: tuple[int, ...]) -> None:
-        """Read the prompt but for its last token, which is the first root. A run without drafting has no slots to read into."""
+        """Read the prompt but for its last token, which is the first root. A run without drafting
+        has no slots to read into."""
         if self.context.capacity and len(prompt) > 1:
             self.context.extend(prompt[:-1])
         self.unread = prompt[-1:]
@@ -143,7 +151,8 @@ class Drafter:
         return GrowingRows(self.context, self._most)
 
     def keep(self, drafted: Drafted, verdict: Verdict) -> None:
-        """Go down the accepted path; what the draft has not read of it, it reads with the next root."""
+        """Go down the accepted path; what the draft has not read of it, it reads
+        with the next root."""
         if not drafted.has_read:
             self.unread = (*self.unread, verdict.bonus)
             return
@@ -177,7 +186,8 @@ def _at(laws: Laws, drawn: Drawn) -> list[float]:
 
 
 def hold_to(most: int, tree: Tree) -> None:
-    """Raises BadTree where a step's tree has more nodes than its shaper said; room is made for no more."""
+    """Raises BadTree where a step's tree has more nodes than its shaper said; room is
+    made for no more."""
     if len(tree) > most:
         raise BadTree(
             f"a step's tree has {len(tree)} nodes; its shaper had promised {most} at most"

@@ -1,7 +1,9 @@
-"""Decoding: draft a tree, verify it in one target forward, keep what was accepted; one StepTrace a step.
+"""Decoding: draft a tree, verify it in one target forward, keep what was accepted;
+one StepTrace a step.
 
-`step` reads as the paper's algorithm. Plain decoding is the same engine with a tree of one node and no draft.
-Knows nothing of planning: a tree comes in as a value (see auto.py for the one planned for this machine).
+`step` reads as the paper's algorithm. Plain decoding is the same engine with a tree of one node
+and no draft. Knows nothing of planning: a tree comes in as a value (see auto.py for the one
+planned for this machine).
 """
 
 from __future__ import annotations
@@ -42,8 +44,9 @@ def verifier_named(name: str) -> Verifier:
 
 
 class Decoder:
-    """The state of one run: the tokens known so far, and both models' caches. `tree`: one for all steps, or a Shaper that
-    gives each step its own. Raises BadPrompt, BadTree, BadPolicy or OutOfMemory."""
+    """The state of one run: the tokens known so far, and both models' caches. `tree`: one
+    for all steps, or a Shaper that gives each step its own. Raises BadPrompt, BadTree,
+    BadPolicy or OutOfMemory."""
 
     def __init__(
         self,
@@ -86,7 +89,8 @@ class Decoder:
 
     @property
     def bytes(self) -> int:
-        """What the run will keep allocated, beside the weights: all but the short-lived results of single operations."""
+        """What the run will keep allocated, beside the weights: all but the short-lived results of
+        single operations."""
         return self.needs.total()
 
     @property
@@ -217,18 +221,21 @@ class Decoder:
 def _check_branching(shaper: Shaper, pair: Pair) -> None:
     if shaper.widest > pair.draft.vocab:
         raise BadTree(
-            f"a node of the tree has {shaper.widest} children; the models have only {pair.draft.vocab} tokens"
+            f"a node of the tree has {shaper.widest} children; the models have only "
+            f"{pair.draft.vocab} tokens"
         )
 
 
 def run(decoder: Decoder) -> Iterator[StepTrace]:
-    """Steps of `decoder` until its run ends. Closing the iterator ends it at once; nothing else holds the caches."""
+    """Steps of `decoder` until its run ends. Closing the iterator ends it at once; nothing else
+    holds the caches."""
     decoder.prefill()
     while decoder.finish is None:
         yield decoder.step()
 
 
 def plain(pair: Pair, prompt: str, policy: Policy) -> Iterator[StepTrace]:
-    """Autoregressive decoding on the same engine, one token a step: the baseline of every speed-up shown."""
+    """Autoregressive decoding on the same engine, one token a step: the baseline of
+    every speed-up shown."""
     pair.require_room(pair.encode(prompt), policy.max_new_tokens)
     return run(Decoder(pair, prompt, policy, Tree.chain(1)))

@@ -1,8 +1,10 @@
-"""A context-dependent tree: it grows best-first along the draft's path probabilities, as far as each node is worth its time.
+"""A context-dependent tree: it grows best-first along the draft's path probabilities, as far as
+each node is worth its time.
 
-How many children a node gets is decided from its law before any is drawn (pruning drawn children by their own q would bias
-the output). A probability of the draft is not yet a chance of acceptance; what was accepted while decoding turns one into
-the other. A node is worth drafting while it adds more tokens than the best static tree makes in the time that it costs.
+How many children a node gets is decided from its law before any is drawn (pruning drawn children by
+their own q would bias the output). A probability of the draft is not yet a chance of acceptance;
+what was accepted while decoding turns one into the other. A node is worth drafting while it adds
+more tokens than the best static tree makes in the time that it costs.
 """
 
 from __future__ import annotations
@@ -28,11 +30,13 @@ EDGES = np.array([0.003, 0.01, 0.03, 0.07, 0.15, 0.25, 0.4, 0.6, 0.8, 0.9, 0.97]
 
 
 class Calibration:
-    """How often the child of some rank was accepted, by the probability that the draft's law has at that rank. At temperature 0
-    that is the child's own probability; else children are drawn, and it only tells how sure the law is.
+    """How often the child of some rank was accepted, by the probability that the draft's law has at
+    that rank. At temperature 0 that is the child's own probability; else children are drawn, and it
+    only tells how sure the law is.
 
-    Before anything is counted: that probability itself at temperature 0, where the walk follows the most probable token;
-    else the rate of the rank, as at higher temperatures a child is accepted for how alike the laws are.
+    Before anything is counted: that probability itself at temperature 0, where the walk follows the
+    most probable token; else the rate of the rank, as at higher temperatures a child is accepted
+    for how alike the laws are.
     """
 
     def __init__(self, acceptance: Acceptance, greedy: bool) -> None:
@@ -43,7 +47,8 @@ class Calibration:
         self._accepted = np.zeros_like(self._visited)
 
     def rates(self, probs: np.ndarray) -> np.ndarray:
-        """Acceptance expected of each rank, (rows, k) non-increasing along k, for the laws' greatest probabilities (rows, k)."""
+        """Acceptance expected of each rank, (rows, k) non-increasing along k, for the laws'
+        greatest probabilities (rows, k)."""
         ranks = np.arange(probs.shape[1])
         bins = np.searchsorted(EDGES, probs)
         prior = probs if self._greedy else self._rates[None, : probs.shape[1]]
@@ -58,7 +63,8 @@ class Calibration:
         self._accepted *= MEMORY
 
     def add(self, probs: np.ndarray, accepted: int | None) -> None:
-        """Count one node on the walk: its children's (k,) ranked probabilities, and the rank of the accepted one."""
+        """Count one node on the walk: its children's (k,) ranked probabilities, and the rank of
+        the accepted one."""
         ranks = np.arange(len(probs))
         bins = np.searchsorted(EDGES, probs)
         self._visited[ranks, bins] += 1
@@ -67,7 +73,8 @@ class Calibration:
 
 
 class Prices:
-    """What a node and a level cost, in tokens that the best static tree would make in the same time."""
+    """What a node and a level cost, in tokens that the best static tree would make
+    in the same time."""
 
     def __init__(
         self, acceptance: Acceptance, profile: HardwareProfile, most: int, levels: int
@@ -78,7 +85,8 @@ class Prices:
         def seconds(n: int) -> float:
             return profile.verify_seconds(n) + profile.overhead(n)
 
-        # The slope up to twice the size: times come in plateaus, on which one node more is free and ten more are not.
+        # The slope up to twice the size: times come in plateaus, on which one node more is free
+        # and ten more are not.
         self.node = np.array([pace * (seconds(2 * n) - seconds(n)) / n for n in range(1, most + 1)])
         self._level = pace * np.array(
             [0.0, *(profile.level_seconds(width) for width in range(1, most + 1))]
@@ -89,9 +97,11 @@ class Prices:
 
 
 class Dynamic:
-    """A tree of its own for every step, of at most `most` nodes and `levels` levels. One run's: it learns.
+    """A tree of its own for every step, of at most `most` nodes and `levels` levels.
+    One run's: it learns.
 
-    acceptance: what is believed before the first step. profile: times of this machine. temperature: of the run.
+    acceptance: what is believed before the first step. profile: times of this machine.
+    temperature: of the run.
     """
 
     widest = 0
@@ -128,7 +138,8 @@ class Dynamic:
 
 
 class PathSprout:
-    """One step's tree while it grows. probs: for each node read, the greatest probabilities of its law, (k,) decreasing."""
+    """One step's tree while it grows. probs: for each node read, the greatest probabilities of its
+    law, (k,) decreasing."""
 
     def __init__(self, calibration: Calibration, prices: Prices, most: int, levels: int) -> None:
         self._calibration = calibration
@@ -159,7 +170,8 @@ class PathSprout:
         return counts
 
     def _worth(self, scores: np.ndarray) -> tuple[int, ...]:
-        """Children for each row of `scores` (rows, k): the best of all, while they earn their price and there is room."""
+        """Children for each row of `scores` (rows, k): the best of all, while they earn their price
+        and there is room."""
         used = len(self._parents)
         order = np.argsort(-scores, axis=None, kind="stable")
         order = order[: self._most - used]
@@ -168,7 +180,8 @@ class PathSprout:
         return tuple(np.bincount(taken // scores.shape[1], minlength=len(scores)).tolist())
 
     def _next_front(self, nodes: range, rate: float) -> tuple[int, ...]:
-        """The nodes of the new level that are worth reading, if a pass over them is. rate: what a first child may expect."""
+        """The nodes of the new level that are worth reading, if a pass over them is. rate: what a
+        first child may expect."""
         room = self._depth < self._levels - 1 and len(self._parents) < self._most
         front = tuple(
             node

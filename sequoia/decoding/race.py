@@ -1,8 +1,10 @@
-"""A race: several ways to decode one prompt, side by side on one device, each on a clock of its own.
+"""A race: several ways to decode one prompt, side by side on one device, each on a clock of its
+own.
 
-Lanes move in turns, so none takes time from another: a lane's clock is the sum of its own steps, and the lane furthest behind
-on its clock moves next. What is seen is nearly each lane as if it had the machine to itself; what they still share is the
-processor's cache, out of which they push each other's numbers. Reading the prompt is on no clock.
+Lanes move in turns, so none takes time from another: a lane's clock is the sum of its own steps,
+and the lane furthest behind on its clock moves next. What is seen is nearly each lane as if it had
+the machine to itself; what they still share is the processor's cache, out of which they push each
+other's numbers. Reading the prompt is on no clock.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ from sequoia.validate_input import shown
 
 @dataclass(frozen=True)
 class Lane:
-    """One way to decode: a tree, or a Shaper of this lane alone, and a verifier. Plain decoding is a tree of one node."""
+    """One way to decode: a tree, or a Shaper of this lane alone, and a verifier. Plain decoding is
+    a tree of one node."""
 
     name: str
     tree: Tree | Shaper
@@ -37,7 +40,8 @@ class Lane:
 
 
 class Race:
-    """The lanes of one race under way. Raises BadPolicy unless there are 1 to MOST_LANES lanes, and what a Decoder raises.
+    """The lanes of one race under way. Raises BadPolicy unless there are 1 to MOST_LANES lanes, and
+    what a Decoder raises.
 
     `stats[lane]` are the totals of each lane so far; a lane's clock is their `total_seconds`.
     """
@@ -73,14 +77,16 @@ class Race:
             decoder.prefill()
 
     def step(self) -> tuple[int, StepTrace]:
-        """Move the lane furthest behind on its clock; of equals, the first. Returns the lane and its step."""
+        """Move the lane furthest behind on its clock; of equals, the first. Returns the
+        lane and its step."""
         lane = min(self.running, key=lambda lane: self.stats[lane].total_seconds)
         trace = self.decoders[lane].step()
         self.stats[lane] = self.stats[lane].add(trace)
         return lane, trace
 
     def __iter__(self) -> Iterator[tuple[int, StepTrace]]:
-        """Steps of all lanes until each has finished. Nothing moves unless the next one is asked for."""
+        """Steps of all lanes until each has finished. Nothing moves unless the next
+        one is asked for."""
         self.prefill()
         while self.running:
             yield self.step()

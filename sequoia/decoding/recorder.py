@@ -1,4 +1,5 @@
-"""Recorder: turns the traces of a run into what can be stored or sent to a page, token texts included. Runs nothing itself."""
+"""Recorder: turns the traces of a run into what can be stored or sent to a page, token texts
+included. Runs nothing itself."""
 
 from __future__ import annotations
 
@@ -11,10 +12,12 @@ from sequoia.models.streamed_text import TextStream
 
 
 class Recorder:
-    """Collects one run. `meta` is what `Run` says of it. `add` gives the step as `Packer` writes it, ready for a message.
+    """Collects one run. `meta` is what `Run` says of it. `add` gives the step as `Packer` writes
+    it, ready for a message.
 
-    A character that the run's last token leaves incomplete belongs to that token: `add` gives it with the step that ends the
-    run, and `pending` holds it for a run that is broken off, until a further step completes it.
+    A character that the run's last token leaves incomplete belongs to that token: `add` gives it
+    with the step that ends the run, and `pending` holds it for a run that is broken off, until a
+    further step completes it.
     """
 
     def __init__(self, pair: Pair, prompt: tuple[int, ...], meta: Mapping[str, Any]) -> None:
@@ -28,7 +31,8 @@ class Recorder:
         self.pending = ""
 
     def add(self, trace: StepTrace) -> dict[str, Any]:
-        """The step as JSON values; `new_trees` and `new_pieces` say what a reader has not seen before."""
+        """The step as JSON values; `new_trees` and `new_pieces` say what a reader
+        has not seen before."""
         text = tuple(self._stream.add(token) for token in trace.emitted)
         self.pending = self._stream.pending
         if trace.finish:
@@ -62,8 +66,8 @@ def _ended(text: tuple[str, ...], pending: str) -> tuple[str, ...]:
 
 
 def prompt_pieces(pair: Pair, prompt: str, most: int = 1024) -> list[tuple[str, bool]]:
-    """The prompt as the models get it, token by token: the text that each adds, and whether it is a special token, which no text
-    can hold. Of more than `most` the middle is left out."""
+    """The prompt as the models get it, token by token: the text that each adds, and whether it is a
+    special token, which no text can hold. Of more than `most` the middle is left out."""
     ids = pair.encode(prompt)
     special = set(pair.tokenizer.all_special_ids)
     stream = TextStream(pair.tokenizer)

@@ -1,4 +1,5 @@
-"""Replanned: a tree planned anew every few steps, from what was accepted so far and the measured times of this machine."""
+"""Replanned: a tree planned anew every few steps, from what was accepted so far and the measured
+times of this machine."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ MEMORY = 0.99
 
 
 class RankCounts:
-    """Acceptance by rank, counted while decoding, the older the lighter; it starts at a given vector."""
+    """Acceptance by rank, counted while decoding, the older the lighter; it starts
+    at a given vector."""
 
     def __init__(self, acceptance: Acceptance) -> None:
         rates = np.array(acceptance.rates)
@@ -27,8 +29,8 @@ class RankCounts:
         self._tried, self._accepted = (counts.copy() for counts in self._start)
 
     def add(self, tree: Tree, verdict: Verdict) -> None:
-        """Count one step's trials. What is forgotten goes back towards the start, so that ranks which no tree reaches, or a
-        draft that was given up, are tried again."""
+        """Count one step's trials. What is forgotten goes back towards the start, so that ranks
+        which no tree reaches, or a draft that was given up, are tried again."""
         for counts, start in zip((self._tried, self._accepted), self._start, strict=True):
             counts += (1 - MEMORY) * (start - counts)
         for trial in verdict.trials:
@@ -38,7 +40,8 @@ class RankCounts:
 
     @property
     def acceptance(self) -> Acceptance:
-        """Unconditional rates: the chance to accept a child that is tried, times the chance that it comes to be tried."""
+        """Unconditional rates: the chance to accept a child that is tried, times the chance that it
+        comes to be tried."""
         given = np.divide(
             self._accepted, self._tried, out=np.zeros_like(self._tried), where=self._tried > 1e-12
         ).clip(0, 1)
@@ -47,10 +50,11 @@ class RankCounts:
 
 
 class Replanned:
-    """The fastest tree for the rates counted so far, planned anew every `every` steps. One run's: it learns.
+    """The fastest tree for the rates counted so far, planned anew every `every` steps.
+    One run's: it learns.
 
-    acceptance: what is believed before the first step. profile: times of this machine. most, levels: bounds of any tree.
-    slack: as in `best_plan`.
+    acceptance: what is believed before the first step. profile: times of this machine. most,
+    levels: bounds of any tree. slack: as in `best_plan`.
     """
 
     def __init__(

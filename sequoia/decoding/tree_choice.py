@@ -1,4 +1,5 @@
-"""Where each step's tree comes from. A fixed one here; replan.py plans anew, dynamic.py grows one with the draft."""
+"""Where each step's tree comes from. A fixed one here; replan.py plans anew, dynamic.py grows
+one with the draft."""
 
 from __future__ import annotations
 
@@ -10,8 +11,9 @@ from sequoia.decoding.drafter import Sprout
 
 
 class Shaper(Protocol):
-    """Gives every step of one run its tree. What it may know: the steps before, and the draft's laws; never the tokens that
-    are drawn for the very nodes it decides on, for that would bias the output."""
+    """Gives every step of one run its tree. What it may know: the steps before, and the
+    draft's laws; never the tokens that are drawn for the very nodes it decides on, for that
+    would bias the output."""
 
     @property
     def most(self) -> int:
@@ -20,11 +22,13 @@ class Shaper(Protocol):
 
     @property
     def widest(self) -> int:
-        """Children that a node may have at most; 0 where the draft's law decides, which has no more tokens than there are."""
+        """Children that a node may have at most; 0 where the draft's law decides, which has no more
+        tokens than there are."""
         ...
 
     def next(self, levels: int) -> Tree | Sprout:
-        """The next step's tree, of at most `levels` levels: whole, or one that grows while it is drafted."""
+        """The next step's tree, of at most `levels` levels: whole, or one that grows
+        while it is drafted."""
         ...
 
     def learn(self, tree: Tree, verdict: Verdict) -> None:

@@ -1,9 +1,11 @@
-"""How sure the speed-up of one run is: a range for it, from how much the pace changed along the run. Measures nothing.
+"""How sure the speed-up of one run is: a range for it, from how much the pace changed along the
+run. Measures nothing.
 
-A run's pace changes with its text and with whatever else the machine does. Each run is cut into about eight stretches of equally
-many tokens, and the jackknife (the pace with one stretch left out, for each stretch in turn) gives the standard error of the
-logarithm of its pace; both runs' errors add up as squares, and Student's t makes about 95 % of it. About, because neighbouring
-stretches are not quite independent. It is the range of this text's speed-up, not of another prompt's.
+A run's pace changes with its text and with whatever else the machine does. Each run is cut into
+about eight stretches of equally many tokens, and the jackknife (the pace with one stretch left out,
+for each stretch in turn) gives the standard error of the logarithm of its pace; both runs' errors
+add up as squares, and Student's t makes about 95 % of it. About, because neighbouring stretches are
+not quite independent. It is the range of this text's speed-up, not of another prompt's.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from dataclasses import dataclass
 
 STRETCHES = 8
 LEAST_STRETCHES = 3
-# The point that Student's t with one degree of freedom less than there are stretches passes with a chance of 2.5 %.
+# The point that Student's t with one degree of freedom less than there are stretches passes
+# with a chance of 2.5 %.
 _T = {3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365}
 Step = tuple[int, float]  # tokens, seconds
 
@@ -35,8 +38,8 @@ class Spread:
 
 
 def spread(run: Iterable[Step], plain: Iterable[Step]) -> Spread | None:
-    """The speed-up of `run` over `plain`, (tokens, seconds) of each step, with its range; None where either is too short to be
-    cut into LEAST_STRETCHES, or a clock stood still."""
+    """The speed-up of `run` over `plain`, (tokens, seconds) of each step, with its range; None
+    where either is too short to be cut into LEAST_STRETCHES, or a clock stood still."""
     found = [_pace([*_stretches([*steps])]) for steps in (run, plain)]
     if None in found:
         return None
@@ -46,7 +49,8 @@ def spread(run: Iterable[Step], plain: Iterable[Step]) -> Spread | None:
 
 
 def _stretches(steps: list[Step]) -> Iterator[Step]:
-    """Tokens and seconds of each stretch; a stretch ends with the step that reaches its share of the tokens."""
+    """Tokens and seconds of each stretch; a stretch ends with the step that reaches its
+    share of the tokens."""
     total = sum(n for n, _ in steps)
     tokens = 0
     seconds = 0.0

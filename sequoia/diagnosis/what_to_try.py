@@ -1,8 +1,10 @@
-"""The slow-down doctor: what costs a measured run most of its speed-up, and which changes are predicted to help.
+"""The slow-down doctor: what costs a measured run most of its speed-up, and which changes
+are predicted to help.
 
-Measures nothing. Predictions are made by the planner on a machine and a vector *calibrated* to the run (`calibrated`, `fitted`),
-so that what is predicted of the tree in use is what was measured of it, phase by phase. The further a remedy is from that tree,
-the more its prediction leans on the profile.
+Measures nothing. Predictions are made by the planner on a machine and a vector *calibrated* to
+the run (`calibrated`, `fitted`), so that what is predicted of the tree in use is what was
+measured of it, phase by phase. The further a remedy is from that tree, the more its prediction
+leans on the profile.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ from sequoia.planning.hardware_profile import HardwareProfile, Point
 from sequoia.planning.plan_for_machine import Plan, best_plan, predict
 from sequoia.validate_input import number
 
-# A well matched pair, to call acceptance low: Llama3-70B-Instruct with 8B-Instruct on CNN (paper: appendix E), its first rates.
+# A well matched pair, to call acceptance low: Llama3-70B-Instruct with 8B-Instruct on CNN (paper:
+# appendix E), its first rates.
 WELL_MATCHED = Acceptance((0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043))
 _COSTS = 1.005  # a loss must cost more than this ratio to be told
 # of a prediction from a quick profile, about; a remedy must promise more than this share
@@ -35,8 +38,8 @@ _TINY = 1e-12  # seconds, the least a profile takes
 
 @dataclass(frozen=True)
 class Loss:
-    """One thing that costs speed-up: "acceptance", "draft", "verify" or "overhead". `without`: the speed-up of the same run
-    without this loss and with all others, computed from measured times."""
+    """One thing that costs speed-up: "acceptance", "draft", "verify" or "overhead". `without`: the
+    speed-up of the same run without this loss and with all others, computed from measured times."""
 
     name: str
     without: float
@@ -45,10 +48,12 @@ class Loss:
 
 @dataclass(frozen=True)
 class Remedy:
-    """A change, its predicted speed-up over plain decoding, and `gain`, the points above the measured one.
+    """A change, its predicted speed-up over plain decoding, and `gain`, the points
+    above the measured one.
 
-    tree: what a button can apply; None where one click cannot (another draft, target or device). label: "predicted",
-    "predicted, what if" where a model is supposed that is not there, or "measured" (plain decoding).
+    tree: what a button can apply; None where one click cannot (another draft, target or device).
+    label: "predicted", "predicted, what if" where a model is supposed that is not there, or
+    "measured" (plain decoding).
     """
 
     words: str
@@ -68,9 +73,9 @@ class Remedy:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """speedup: measured, over the plain run; `spread`: its range, where it is known. losses: the largest first. remedies: those
-    predicted beyond `noise`, a speed-up that chance alone could show, the greatest first. unclear: those predicted to help, but
-    not beyond it."""
+    """speedup: measured, over the plain run; `spread`: its range, where it is known. losses: the
+    largest first. remedies: those predicted beyond `noise`, a speed-up that chance alone could
+    show, the greatest first. unclear: those predicted to help, but not beyond it."""
 
     speedup: float
     losses: tuple[Loss, ...]
@@ -98,14 +103,20 @@ class Diagnosis:
         first = next((remedy for remedy in self.remedies if remedy.applicable), None)
         if first is None:
             return f"{words} {self._none}"
-        return f"{words} {first.sentence} What is predicted below {self.noise:.2f}× is left out: it could be chance."
+        return (
+            f"{words} {first.sentence} What is predicted below {self.noise:.2f}× is left out: "
+            "it could be chance."
+        )
 
     @property
     def _measured(self) -> str:
         if self.spread is None:
             return f"{self.speedup:.2f}× plain decoding, measured"
         even = ": no clear difference" * (self.spread.verdict == "even")
-        return f"{self.speedup:.2f}× plain decoding ({self.spread.least:.2f}–{self.spread.most:.2f}), measured{even}"
+        return (
+            f"{self.speedup:.2f}× plain decoding "
+            f"({self.spread.least:.2f}–{self.spread.most:.2f}), measured{even}"
+        )
 
     @property
     def _none(self) -> str:
@@ -118,7 +129,10 @@ class Diagnosis:
             if len(self.unclear) > 1
             else ("one change is predicted to help,")
         )
-        return f"No other tree is recommended: {changes} to {best:.2f}×, but up to {self.noise:.2f}× it could be chance."
+        return (
+            f"No other tree is recommended: {changes} to {best:.2f}×, but up to {self.noise:.2f}× "
+            "it could be chance."
+        )
 
 
 def diagnose(
@@ -130,11 +144,13 @@ def diagnose(
     others: Iterable[HardwareProfile] = (),
     spread: Spread | None = None,
 ) -> Diagnosis:
-    """What slows the run `stats` with `tree` against the run `plain`, and what is predicted to help.
+    """What slows the run `stats` with `tree` against the run `plain`, and what is predicted to
+    help.
 
-    For a run whose trees change, pass `typical_tree` of their mean size. others: profiles of other devices; they cannot be
-    calibrated by this run. spread: the range of the run's speed-up; a change predicted within it is not recommended, nor one
-    within a quick profile's own uncertainty. Raises BadTrace where either run has no step, token or time.
+    For a run whose trees change, pass `typical_tree` of their mean size. others: profiles of other
+    devices; they cannot be calibrated by this run. spread: the range of the run's speed-up; a
+    change predicted within it is not recommended, nor one within a quick profile's own uncertainty.
+    Raises BadTrace where either run has no step, token or time.
     """
     ward = _Ward(stats, tree, plain, acceptance, profile)
     losses = (loss for loss in ward.losses() if loss.without > ward.speedup * _COSTS)
@@ -153,8 +169,8 @@ def diagnose(
 
 
 def typical_tree(nodes: float, levels: float, acceptance: Acceptance) -> Tree:
-    """A tree to stand for many: the best one of about `nodes` nodes (a mean) on about `levels` levels; only where all had one
-    node, one of one node. Raises BadTree."""
+    """A tree to stand for many: the best one of about `nodes` nodes (a mean) on about `levels`
+    levels; only where all had one node, one of one node. Raises BadTree."""
     size, cap = (
         max(round(number(value, what, 1, MAX_NODES, BadTree)), 1 + (nodes > 1))
         for what, value in (("nodes", nodes), ("levels", levels))
@@ -162,18 +178,20 @@ def typical_tree(nodes: float, levels: float, acceptance: Acceptance) -> Tree:
     return best_tree(acceptance.smoothed(), size, cap)
 
 
-# -- calibration -----------------------------------------------------------------------------------------------------------------
+# -- calibration -----------------------------------------------------------------------------------
 
 
 def calibrated(
     stats: DecodeStats, tree: Tree, plain: DecodeStats, profile: HardwareProfile
 ) -> HardwareProfile:
-    """`profile` bent so that a step with `tree` takes, phase by phase, what a mean step of `stats` took.
+    """`profile` bent so that a step with `tree` takes, phase by phase, what a mean
+    step of `stats` took.
 
-    Draft passes are scaled alike. Of the overhead, levels keep the share that the profile gives them. Target passes and the rest
-    of the overhead go through the plain run's point at 1 node and the run's at len(tree); in between they keep the profile's
-    shape, and beyond they are scaled as at len(tree). A plain token that was measured slower than a step (noise, mostly) counts
-    as the step there, since no pass gets faster with more nodes.
+    Draft passes are scaled alike. Of the overhead, levels keep the share that the profile gives
+    them. Target passes and the rest of the overhead go through the plain run's point at 1 node and
+    the run's at len(tree); in between they keep the profile's shape, and beyond they are scaled as
+    at len(tree). A plain token that was measured slower than a step (noise, mostly) counts as the
+    step there, since no pass gets faster with more nodes.
     """
     step = per_step(stats, "the run")
     token = per_token(plain)
@@ -199,8 +217,8 @@ def calibrated(
 
 
 def _level_overhead(tree: Tree, profile: HardwareProfile, measured: float, rest: float) -> float:
-    """Seconds of the `measured` overhead for each level that was drafted from: its predicted share, but no part of `rest`, which
-    a plain token has too."""
+    """Seconds of the `measured` overhead for each level that was drafted from: its predicted share,
+    but no part of `rest`, which a plain token has too."""
     drafted = len(tree.widths)
     predicted = phases(tree, profile)["overhead"]
     if not drafted or not predicted:  # the run says nothing of it
@@ -213,7 +231,8 @@ def _sizes(points: Iterable[Point], n: int) -> list[int]:
 
 
 def _pinned(line: Mapping[int, float], one: float, many: float, n: int) -> tuple[Point, ...]:
-    """Points of `line` (size to seconds, with 1 and n among them) bent to pass through (1, one) and (n, many)."""
+    """Points of `line` (size to seconds, with 1 and n among them) bent to pass through
+    (1, one) and (n, many)."""
     one = min(one, many)
     rise = line[n] - line[1]
     points = []
@@ -232,7 +251,7 @@ def _pinned(line: Mapping[int, float], one: float, many: float, n: int) -> tuple
     return tuple(points)
 
 
-# -- losses and remedies ---------------------------------------------------------------------------------------------------------
+# -- losses and remedies ---------------------------------------------------------------------------
 
 
 class _Ward:
@@ -266,13 +285,19 @@ class _Ward:
         yield Loss(
             "acceptance",
             good * self.plain / self.seconds,
-            f"low acceptance, {self.tokens:.2f} tokens a step, measured; this tree would make {good:.2f} with the "
-            f"acceptance of a well matched pair ({WELL_MATCHED.rates[0]:.2f} for the first child, paper).",
+            (
+                f"low acceptance, {self.tokens:.2f} tokens a step, measured; this tree would make "
+                f"{good:.2f} with the acceptance of a well matched pair "
+                f"({WELL_MATCHED.rates[0]:.2f} for the first child, paper)."
+            ),
         )
         yield Loss(
             "draft",
             share / (self.seconds - step["draft"]),
-            f"drafting, {time_words(step['draft'])} of a step's {time_words(self.seconds)}, measured.",
+            (
+                f"drafting, {time_words(step['draft'])} of a step's "
+                f"{time_words(self.seconds)}, measured."
+            ),
         )
         yield Loss(
             "verify",
@@ -282,13 +307,19 @@ class _Ward:
         yield Loss(
             "overhead",
             share / (self.seconds - max(step["overhead"] - rest, 0)),
-            f"overhead, {time_words(step['overhead'])} a step against {time_words(rest)} for a plain token, measured.",
+            (
+                f"overhead, {time_words(step['overhead'])} a step against {time_words(rest)} for a "
+                "plain token, measured."
+            ),
         )
 
     def _verify_words(self) -> str:
         limit = knee(self.profile)
         n = len(self.tree)
-        words = f"verifying, {self.step['verify'] / self.token['verify']:.2f} times a plain token's pass, measured"
+        words = (
+            f"verifying, {self.step['verify'] / self.token['verify']:.2f} times a plain "
+            "token's pass, measured"
+        )
         return words + (
             f"; {n} nodes are beyond the knee at {limit} (predicted)."
             if limit and n >= limit
@@ -296,7 +327,8 @@ class _Ward:
         )
 
     def remedies(self, others: Iterable[HardwareProfile]) -> tuple[Remedy, ...]:
-        """Those predicted to help at all, by speed-up; each tree once, under its plainest name, and never the one in use."""
+        """Those predicted to help at all, by speed-up; each tree once, under its plainest name, and
+        never the one in use."""
         found: dict[object, Remedy] = {}
         for remedy in (*self.trees(), *self.what_ifs(), *self.devices(others)):
             if remedy.predicted > self.speedup and remedy.tree != self.tree:
@@ -361,8 +393,9 @@ class _Ward:
 def smaller(tree: Tree, acceptance: Acceptance) -> list[Tree]:
     """Smaller trees of the shape family of `tree`, without a level less where it branches.
 
-    Where all nodes of a level have as many children: the same with fewer (k sequences stay sequences), and a chain gets
-    shorter. Any other tree loses its least promising nodes: its n best ones for every smaller n.
+    Where all nodes of a level have as many children: the same with fewer
+    (k sequences stay sequences), and a chain gets shorter. Any other tree loses its least promising
+    nodes: its n best ones for every smaller n.
     """
     branching = [
         {len(tree.children[node]) for node in range(len(tree)) if tree.depths[node] == depth}
@@ -379,7 +412,8 @@ def smaller(tree: Tree, acceptance: Acceptance) -> list[Tree]:
 
 
 def _pruned(tree: Tree, acceptance: Acceptance, n: int) -> Tree:
-    """The `n` nodes of `tree` with the best scores; equals keep their order, so parents and elder siblings stay."""
+    """The `n` nodes of `tree` with the best scores; equals keep their order, so parents and
+    elder siblings stay."""
     weights = scores(tree, acceptance.smoothed())
     kept = sorted(sorted(range(len(tree)), key=lambda node: -weights[node])[:n])
     place = {node: i for i, node in enumerate(kept)}

@@ -1,16 +1,18 @@
-"""The speed-up waterfall: from the tokens of a step down to the speed-up that the clock shows, loss by loss. Measures nothing.
+"""The speed-up waterfall: from the tokens of a step down to the speed-up that the clock shows, loss
+by loss. Measures nothing.
 
-Both runs are measured ones. With t tokens a step, step times v (verify), d (draft), o (overhead), and a plain token that takes
-P = pv + po (its own pass, and all the rest of it), the bars stand at
+Both runs are measured ones. With t tokens a step, step times v (verify), d (draft), o (overhead),
+and a plain token that takes P = pv + po (its own pass, and all the rest of it), the bars stand at
 
     tokens     t                                    a step costs no more than a plain token
     verify     t P / (P + (v - pv))                 its pass takes v and not pv
     draft      t P / (P + (v - pv) + d)             and the tree has to be drafted
     overhead   t P / (P + (v - pv) + d + (o - po))  and the rest costs more than the rest of a plain token
 
-The last denominator is the step's time, so the last bar is the measured speed-up and no rest is left. The order matters: a
-second more costs fewer points once the step is slow. It is that of the reasons: the pass would be needed with the best draft
-of all, drafting is the price of the tokens, and overhead is what an engine could do without. A loss below 0 is a gain.
+The last denominator is the step's time, so the last bar is the measured speed-up and no rest is
+left. The order matters: a second more costs fewer points once the step is slow. It is that of the
+reasons: the pass would be needed with the best draft of all, drafting is the price of the tokens,
+and overhead is what an engine could do without. A loss below 0 is a gain.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ _MOST = 1e9
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: `value` is the speed-up after it, `loss` the points it took off the bar before (the first takes none)."""
+    """One bar: `value` is the speed-up after it, `loss` the points it took off the bar before
+    (the first takes none)."""
 
     name: str
     value: float
@@ -65,7 +68,10 @@ class Waterfall:
         losses = ", ".join(
             f"{bar.name} {-bar.loss:+.2f}".replace("-", "−") for bar in self.bars[1:]
         )
-        return f"{self.bars[0].value:.2f} tokens a step end as {self.speedup:.2f}× plain decoding, measured: {losses}."
+        return (
+            f"{self.bars[0].value:.2f} tokens a step end as {self.speedup:.2f}× plain decoding, "
+            f"measured: {losses}."
+        )
 
 
 def waterfall(stats: DecodeStats, plain: DecodeStats) -> Waterfall:
@@ -96,7 +102,8 @@ def waterfall(stats: DecodeStats, plain: DecodeStats) -> Waterfall:
 
 
 def per_step(stats: DecodeStats, what: str) -> dict[str, float]:
-    """Seconds of a mean step by phase. Raises BadTrace for a run without steps, tokens or time of its passes."""
+    """Seconds of a mean step by phase. Raises BadTrace for a run without steps, tokens or
+    time of its passes."""
     steps = whole(stats.steps, f"{what}: steps", 1, 2**53, BadTrace)
     whole(stats.tokens, f"{what}: tokens", 1, 2**53, BadTrace)
     return {
@@ -121,11 +128,15 @@ def per_token(plain: DecodeStats) -> dict[str, float]:
 
 
 def _sentences(tokens: float, step: dict[str, float], token: dict[str, float]) -> Iterator[str]:
-    yield f"{tokens:.2f} tokens a step, measured: the speed-up if a step cost no more than a plain token."
+    yield (
+        f"{tokens:.2f} tokens a step, measured: the speed-up if a step cost no more "
+        "than a plain token."
+    )
     times = step["verify"] / token["verify"]
     yield (
-        f"The target's pass over a tree takes {time_words(step['verify'])}, over one token {time_words(token['verify'])}: "
-        f"{times:.2f} times as long, measured.{_FASTER * (round(times, 2) < 1)}"
+        f"The target's pass over a tree takes {time_words(step['verify'])}, over one token "
+        f"{time_words(token['verify'])}: {times:.2f} times as long, "
+        f"measured.{_FASTER * (round(times, 2) < 1)}"
     )
     share = f"{step['draft'] / sum(step.values()):.0%}".replace("%", " %")
     yield f"Drafting takes {time_words(step['draft'])} a step, {share} of its time, measured."

@@ -1,15 +1,18 @@
-"""The lossless meter above temperature 0: do first tokens of many seeded steps follow the target's law of that token?
+"""The lossless meter above temperature 0: do first tokens of many seeded steps follow the
+target's law of that token?
 
-Two right texts differ by chance, so texts cannot be compared. Instead one place of a text is chosen, the same step is made there
-again and again with other seeds, and the counts of its first token are held against the target's law there. The place is the
-first whose law is uncertain enough to say anything (`place_in`): where the target is nearly sure of its token, every decoder
-that is roughly right agrees with it.
+Two right texts differ by chance, so texts cannot be compared. Instead one place of a text is
+chosen, the same step is made there again and again with other seeds, and the counts of its first
+token are held against the target's law there. The place is the first whose law is uncertain enough
+to say anything (`place_in`): where the target is nearly sure of its token, every decoder that is
+roughly right agrees with it.
 
-All three verifiers are lossless with the draw that belongs to them, top-k match included (the target itself draws each token
-there; what it loses is acceptance), so the meter expects the same of each. It sees one step's first token: noise that later
-steps use again, or a wrong token after a leaf, it cannot see. The law is that of the reference forward, and in half precision
-the engine's logits differ from its by a rounding now and then, which moves a share by a few hundredths of itself: ten times
-less than a few hundred draws can see, but many thousands would.
+All three verifiers are lossless with the draw that belongs to them, top-k match included (the
+target itself draws each token there; what it loses is acceptance), so the meter expects the same of
+each. It sees one step's first token: noise that later steps use again, or a wrong token after a
+leaf, it cannot see. The law is that of the reference forward, and in half precision the engine's
+logits differ from its by a rounding now and then, which moves a share by a few hundredths of
+itself: ten times less than a few hundred draws can see, but many thousands would.
 """
 
 from __future__ import annotations
@@ -43,7 +46,8 @@ MAX_LEVELS = 32  # of a step's tree that a Shaper makes
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """Where first tokens are drawn: after the prompt and the tokens `common`. law: the target's there, (vocab,) float64.
+    """Where first tokens are drawn: after the prompt and the tokens `common`. law: the target's
+    there, (vocab,) float64.
 
     looked: places that were looked at before this one was chosen.
     """
@@ -58,7 +62,8 @@ class Place:
         return float(torch.special.entr(self.law).sum()) / math.log(2)
 
     def tells(self, draws: int) -> bool:
-        """Whether `draws` draws could differ from the law at all: enough of them are expected beside the likeliest token."""
+        """Whether `draws` draws could differ from the law at all: enough of them are expected
+        beside the likeliest token."""
         return len(_cells(self.law, {}, draws)) > 1
 
 
@@ -69,11 +74,12 @@ def place_in(
     policy: Policy,
     gone: Callable[[], bool] = lambda: False,
 ) -> Place:
-    """The first place of `text`, tokens that follow `prompt`, whose law has LEAST_BITS of entropy or more; where none of the
-    first MOST_PLACES has, the one of them with most, of equals the first.
+    """The first place of `text`, tokens that follow `prompt`, whose law has LEAST_BITS of
+    entropy or more; where none of the first MOST_PLACES has, the one of them with most,
+    of equals the first.
 
-    The rule looks at the target's laws alone, so nothing that is counted later can have a say in it. Once `gone`, no further
-    place is looked at. Raises BadPrompt.
+    The rule looks at the target's laws alone, so nothing that is counted later can have a say in
+    it. Once `gone`, no further place is looked at. Raises BadPrompt.
     """
     looked: list[Place] = []
     for at in range(min(max(len(text), 1), MOST_PLACES)):
@@ -85,8 +91,9 @@ def place_in(
 
 @dataclass(frozen=True)
 class Cell:
-    """What chi-square counts as one: a token, or where that is None all rarer ones together; `more` where the rarer ones joined
-    this token. share: their part of the law. seen: how often they were drawn."""
+    """What chi-square counts as one: a token, or where that is None all rarer ones together;
+    `more` where the rarer ones joined this token. share: their part of the law. seen: how
+    often they were drawn."""
 
     token: int | None
     share: float
@@ -98,12 +105,15 @@ class Cell:
 class FirstTokens:
     """Counts of the first tokens drawn, against the target's law of that token.
 
-    law: p, (vocab,) float64 that sums to 1. A token that the law rules out counts as such: p_value is 0 from then on.
+    law: p, (vocab,) float64 that sums to 1. A token that the law rules out counts as such:
+    p_value is 0 from then on.
 
-    The p-value is for looking at, not for deciding again and again. A p-value under a right law wanders, and by the law of the
-    iterated logarithm it falls below any fixed level sooner or later: who stops at the first look below 0.05 calls far more than
-    one right decoder in twenty wrong. So "differs" needs p < ALARM: with k looks at most about k * ALARM of right decoders meet
-    it, 1 in 10,000 for a hundred looks. (Far out, chi-square is a rough guide for cells of few; the order of size holds.)
+    The p-value is for looking at, not for deciding again and again. A p-value under a right law
+    wanders, and by the law of the iterated logarithm it falls below any fixed level sooner or
+    later: who stops at the first look below 0.05 calls far more than one right decoder in twenty
+    wrong. So "differs" needs p < ALARM: with k looks at most about k * ALARM of right decoders meet
+    it, 1 in 10,000 for a hundred looks. (Far out, chi-square is a rough guide for cells of few; the
+    order of size holds.)
     """
 
     law: torch.Tensor
@@ -130,8 +140,8 @@ class FirstTokens:
 
     @property
     def statistic(self) -> float | None:
-        """Chi-square of the counts; None where fewer than two cells leave nothing to differ, infinite for a token that the law
-        rules out."""
+        """Chi-square of the counts; None where fewer than two cells leave nothing to differ,
+        infinite for a token that the law rules out."""
         if any(not self.law[token] > 0 for token in self.counts):
             return math.inf
         return (
@@ -153,8 +163,8 @@ class FirstTokens:
 
     @property
     def sight(self) -> float | None:
-        """How far off the likeliest token's share has to be before as many draws tell it from chance, roughly; None without a
-        statistic."""
+        """How far off the likeliest token's share has to be before as many draws tell it from
+        chance, roughly; None without a statistic."""
         if not self.freedom:
             return None
         share = float(self.law.max())
@@ -162,7 +172,8 @@ class FirstTokens:
 
     @property
     def verdict(self) -> str:
-        """ "fits", "poor", "differs", or "too few" while there is nothing to hold against the law."""
+        """ "fits", "poor", "differs", or "too few" while there is nothing to hold against the
+        law."""
         value = self.p_value
         if value is None:
             return "too few"
@@ -174,21 +185,35 @@ class FirstTokens:
         draws = f"{self.draws} draw{'s' * (self.draws != 1)}"
         if value is None:
             return f"The first tokens of {draws} are too few to be held against the target's law."
-        shown = f"χ² = {self.statistic:.1f}, {self.freedom} degree{'s' * (self.freedom != 1)} of freedom, p = "
+        shown = (
+            f"χ² = {self.statistic:.1f}, {self.freedom} "
+            f"degree{'s' * (self.freedom != 1)} of freedom, p = "
+        )
         if self.verdict == "poor":
             return (
-                f"The first tokens of {draws} fit the target's law poorly: {shown}{value:.1g}, measured. Chance does that "
-                f"now and then, so it counts as different only below {ALARM:g}: draw again with another seed."
+                f"The first tokens of {draws} fit the target's law poorly: {shown}{value:.1g}, "
+                "measured. Chance does that now and then, so it counts as different only below "
+                f"{ALARM:g}: draw again with another seed."
             )
         if self.verdict == "fits":
-            found = f"No difference from the target's law in the first tokens of {draws}: {shown}{value:.2g}, measured."
+            found = (
+                f"No difference from the target's law in the first tokens of {draws}: "
+                f"{shown}{value:.2g}, measured."
+            )
             points = round(min(self.sight or 1, 1) * 100)
-            return f"{found} A share off by less than about {points} points would not count as different."
-        return f"The first tokens of {draws} do not follow the target's law: {shown}{value:.1g}, measured, below {ALARM:g}."
+            return (
+                f"{found} A share off by less than about {points} points would not "
+                "count as different."
+            )
+        return (
+            f"The first tokens of {draws} do not follow the target's law: {shown}{value:.1g}, "
+            f"measured, below {ALARM:g}."
+        )
 
 
 def _cells(law: torch.Tensor, counts: Mapping[int, int], draws: int) -> tuple[Cell, ...]:
-    """Cells for `draws` draws, the rare tokens pooled; a pool still rare joins the least of the others."""
+    """Cells for `draws` draws, the rare tokens pooled; a pool still rare joins the
+    least of the others."""
     common = torch.nonzero(law * draws >= MIN_EXPECTED).flatten().tolist()
     cells = sorted(
         (Cell(token, float(law[token]), counts.get(token, 0)) for token in common),
@@ -219,8 +244,8 @@ def _threshold(freedom: int) -> float:
 
 
 def first_law(pair: Pair, prompt: str, policy: Policy, common: Sequence[int] = ()) -> torch.Tensor:
-    """p of the token after `prompt` and `common` under `policy`, (vocab,) float64, from the reference forward. Raises
-    BadPrompt."""
+    """p of the token after `prompt` and `common` under `policy`, (vocab,) float64, from the
+    reference forward. Raises BadPrompt."""
     return target_rows(reference_logits(pair, prompt, common), policy).cpu()
 
 
@@ -234,21 +259,25 @@ def first_tokens(
     batch: int = 25,
     place: Place | None = None,
 ) -> Iterator[FirstTokens]:
-    """The counts after each `batch` of draws, seeded runs of one step, up to `draws`, at `place` (None: right after the
-    prompt). The policy's seed decides the seeds of all draws; runs with two such seeds share no draw, be they neighbours.
+    """The counts after each `batch` of draws, seeded runs of one step, up to `draws`, at `place`
+    (None: right after the prompt). The policy's seed decides the seeds of all draws; runs with two
+    such seeds share no draw, be they neighbours.
 
-    May be closed at any moment. How many draws decide is fixed beforehand: the last value's verdict counts, see FirstTokens.
-    tree: one for all draws, or what makes each draw's own Shaper. A step drafts the whole of it, whatever `max_new_tokens` says,
-    where the models' context has room for its levels.
-    Under top-p, a target in half precision may now and then place a token just inside in one forward and outside in another;
-    the meter would call that different. Raises at the first value BadPolicy for temperature 0, which has no law to fit, and
-    for counts out of range; BadPrompt, BadTree and BadPolicy as decoding does.
+    May be closed at any moment. How many draws decide is fixed beforehand: the last value's
+    verdict counts, see FirstTokens. tree: one for all draws, or what makes each draw's own Shaper.
+    A step drafts the whole of it, whatever `max_new_tokens` says, where the models' context has
+    room for its levels.
+    Under top-p, a target in half precision may now and then place a token just inside in one
+    forward and outside in another; the meter would call that different. Raises at the first value
+    BadPolicy for temperature 0, which has no law to fit, and for counts out of range; BadPrompt,
+    BadTree and BadPolicy as decoding does.
     """
     draws = whole(draws, "draws", 1, MAX_DRAWS, BadPolicy)
     batch = whole(batch, "draws of a batch", 1, MAX_DRAWS, BadPolicy)
     if policy.temperature == 0:
         raise BadPolicy(
-            "temperature: 0 leaves one possible token and no law to fit; compare its text with plain decoding's"
+            "temperature: 0 leaves one possible token and no law to fit; compare its text "
+            "with plain decoding's"
         )
     place = place or Place((), first_law(pair, prompt, policy))
     levels = tree.levels if isinstance(tree, Tree) else MAX_LEVELS

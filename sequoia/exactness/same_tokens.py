@@ -1,7 +1,8 @@
-"""The lossless meter at temperature 0: whether emitted text is the target's own, token by token. Above 0 see law.py.
+"""The lossless meter at temperature 0: whether emitted text is the target's own, token by
+token. Above 0 see law.py.
 
-Rounding may part a run's tokens from a plain run's at a near tie of the target's logits: a pass over more rows adds the same
-products in another order.
+Rounding may part a run's tokens from a plain run's at a near tie of the target's logits: a pass
+over more rows adds the same products in another order.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import own_logits
 from sequoia.validate_input import whole
 
-# A tie at most. Every sum of a forward is rounded to half an ulp of its number type, and another order of its terms rounds
-# otherwise. Over L layers 2 L such roundings walk at random: a share of about sqrt(2 L) half-ulps of the logits' spread, which is
-# a quarter of the top logit or more; twice that for two logits of two runs. L = 32 makes 2 to 4 ulp, and 16 is four times
-# the larger. A wrong row, mask or position moves logits by their spread: 128 ulp of bfloat16, millions of float32.
+# A tie at most. Every sum of a forward is rounded to half an ulp of its number type, and another
+# order of its terms rounds otherwise. Over L layers 2 L such roundings walk at random: a share
+# of about sqrt(2 L) half-ulps of the logits' spread, which is a quarter of the top logit or
+# more; twice that for two logits of two runs. L = 32 makes 2 to 4 ulp, and 16 is four times the
+# larger. A wrong row, mask or position moves logits by their spread: 128 ulp of bfloat16,
+# millions of float32.
 TIE_ULP = 16
 
 
@@ -28,8 +31,8 @@ TIE_ULP = 16
 class TextMatch:
     """A run's tokens against the plain run's: verdict "exact", "tie" or "bug".
 
-    compared: tokens both runs have. index: the first that differs, None where none does. margin: between the target's two best
-    logits there, in ulp of `dtype`; None with index.
+    compared: tokens both runs have. index: the first that differs, None where none does. margin:
+    between the target's two best logits there, in ulp of `dtype`; None with index.
     """
 
     verdict: str
@@ -44,24 +47,30 @@ class TextMatch:
             return f"All {self.compared} tokens are those of plain decoding, measured: exact."
         name = str(self.dtype).removeprefix("torch.")
         start = (
-            f"Token {self.index + 1} is the first that plain decoding has otherwise; the target's two best logits are "
-            f"{self.margin:.3g} ulp of {name} apart there, measured"
+            f"Token {self.index + 1} is the first that plain decoding has otherwise; the target's "
+            f"two best logits are {self.margin:.3g} ulp of {name} apart there, measured"
         )
         if self.verdict == "tie":
             return f"{start}: a tie (at most {TIE_ULP}), which rounding decides."
         far = self.margin is not None and self.margin > TIE_ULP
-        return f"{start}: {f'more than the {TIE_ULP} of a tie' if far else 'but the two tokens are not those two'}: a bug."
+        return (
+            f"{start}: "
+            f"{f'more than the {TIE_ULP} of a tie' if far else 'but the two tokens are not those two'}: "
+            "a bug."
+        )
 
 
 def compare(run: Sequence[int], plain: Sequence[int]) -> int | None:
-    """Index of the first token that differs; None where the texts are equal as far as both go (a run may have been stopped)."""
+    """Index of the first token that differs; None where the texts are equal as far as both go
+    (a run may have been stopped)."""
     return next(
         (i for i, (one, other) in enumerate(zip(run, plain, strict=False)) if one != other), None
     )
 
 
 def check_text(pair: Pair, prompt: str, run: Sequence[int], plain: Sequence[int]) -> TextMatch:
-    """The tokens `run` emitted at temperature 0 after `prompt`, against those of plain decoding; see `judge`.
+    """The tokens `run` emitted at temperature 0 after `prompt`, against those of plain
+    decoding; see `judge`.
 
     Runs the target once where they differ. Raises BadPrompt for a prompt the pair does not take.
     """
@@ -74,10 +83,12 @@ def check_text(pair: Pair, prompt: str, run: Sequence[int], plain: Sequence[int]
 def judge(
     run: Sequence[int], plain: Sequence[int], logits: torch.Tensor, dtype: torch.dtype
 ) -> TextMatch:
-    """The verdict on two texts, given the target's `logits` (vocab,) for the first token that differs.
+    """The verdict on two texts, given the target's `logits` (vocab,) for the first token that
+    differs.
 
-    A tie: the two tokens have the two best logits, at most TIE_ULP of `dtype`, the model's number type, apart. Raises BadModel
-    for logits that are not finite, or fewer than two, or without these tokens.
+    A tie: the two tokens have the two best logits, at most TIE_ULP of `dtype`, the model's
+    number type, apart. Raises BadModel for logits that are not finite, or fewer than two, or
+    without these tokens.
     """
     at = compare(run, plain)
     compared = min(len(run), len(plain))
@@ -93,7 +104,8 @@ def judge(
 
 
 def margin(logits: torch.Tensor, dtype: torch.dtype) -> float:
-    """Distance of the two best of `logits` (vocab,) in ulp of `dtype`, the spacing of its numbers at the greater of the two."""
+    """Distance of the two best of `logits` (vocab,) in ulp of `dtype`, the spacing of its numbers
+    at the greater of the two."""
     two = logits.double().topk(min(2, logits.numel())).values.tolist()
     if len(two) < 2 or not all(map(math.isfinite, two)):
         raise BadModel(f"a margin needs two finite logits; the best ones here are {two}")
@@ -102,12 +114,14 @@ def margin(logits: torch.Tensor, dtype: torch.dtype) -> float:
 
 
 def ulp(value: float, dtype: torch.dtype) -> float:
-    """Spacing of the numbers of `dtype` at a finite `value`; below the least normal number, the spacing there."""
+    """Spacing of the numbers of `dtype` at a finite `value`; below the least normal number,
+    the spacing there."""
     info = torch.finfo(dtype)
     return info.eps * 2.0 ** math.floor(math.log2(max(abs(value), info.smallest_normal)))
 
 
 def reference_logits(pair: Pair, prompt: str, common: Sequence[int]) -> torch.Tensor:
-    """The target's logits (vocab,), float64, for the token after `prompt` and the tokens `common`, by the forward of
-    `transformers` over the whole text: a batch of one, nothing cached. Raises BadPrompt."""
+    """The target's logits (vocab,), float64, for the token after `prompt` and the tokens
+    `common`, by the forward of `transformers` over the whole text: a batch of one, nothing
+    cached. Raises BadPrompt."""
     return own_logits(pair.target, [*pair.encode(prompt), *common])

@@ -1,6 +1,8 @@
-"""A pair brought to this machine: named, looked up, downloaded where it is not there, its configs and tokenizers held together.
+"""A pair brought to this machine: named, looked up, downloaded where it is not there, its configs
+and tokenizers held together.
 
-Whatever these tell against a pair is told before a byte of its weights moves. Reads no weights (see hub.py).
+Whatever these tell against a pair is told before a byte of its weights moves. Reads no
+weights (see hub.py).
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ Stop = Callable[[], bool]
 
 @dataclass(frozen=True)
 class Gathered:
-    """A pair whose configs are fit and whose tokenizers are the same. fetch: downloads the weights that are not there yet."""
+    """A pair whose configs are fit and whose tokenizers are the same. fetch: downloads the weights
+    that are not there yet."""
 
     target: Source
     draft: Source
@@ -47,15 +50,18 @@ class Ref:
 
 
 def refs(name: str, target: str | None, draft: str | None) -> tuple[Ref, Ref]:
-    """The target and the draft that are asked for. Raises BadModel for an unknown name, and BadPair for half a pair or two."""
+    """The target and the draft that are asked for. Raises BadModel for an unknown name, and BadPair
+    for half a pair or two."""
     if (draft is None) != (target is None):
         raise BadPair(
-            f"a draft and a target come together; given were draft={shown(draft)} and target={shown(target)}"
+            f"a draft and a target come together; given were draft={shown(draft)} and "
+            f"target={shown(target)}"
         )
     if target is not None and draft is not None:
         if name != BUNDLED_NAME:
             raise BadPair(
-                f"a pair is named, or its two models are; given were the name {shown(name)} and target={shown(target)}"
+                f"a pair is named, or its two models are; given were the name {shown(name)} and "
+                f"target={shown(target)}"
             )
         return Ref(target), Ref(draft)
     if name == BUNDLED_NAME:
@@ -69,7 +75,8 @@ def _pinned(model: Model) -> Ref:
 
 
 def streams(name: str, offload: bool | int) -> bool | int:
-    """Whether the target's layers are to be streamed: as asked for, else as the pair called `name` needs it."""
+    """Whether the target's layers are to be streamed: as asked for, else as the pair
+    called `name` needs it."""
     return (
         any(one.name == name and one.offload for one in presets()) if offload is False else offload
     )
@@ -79,8 +86,8 @@ def streams(name: str, offload: bool | int) -> bool | int:
 def gathered(
     wanted: Sequence[Ref], tell: Tell, stop: Stop, online: bool | None
 ) -> Iterator[Gathered]:
-    """The target and the draft that are `wanted`. Raises BadModel, BadPair, NotDownloaded or Stopped; with the
-    context a transfer ends too."""
+    """The target and the draft that are `wanted`. Raises BadModel, BadPair, NotDownloaded or
+    Stopped; with the context a transfer ends too."""
     with Downloads(tell, stop, online) as downloads:
         places = [downloads.locate(checked_name(ref.name), ref.revision) for ref in wanted]
         missing = [place for place in places if isinstance(place, Listing)]
@@ -126,7 +133,8 @@ def _source(name: str, place: Path | Listing, downloads: Downloads) -> Source:
 
 
 def printer() -> Tell:
-    """Tells downloads on the standard error, a line each time another twentieth of a model is there."""
+    """Tells downloads on the standard error, a line each time another twentieth of a model is
+    there."""
     told = dict[str, int]()
 
     def tell(news: Told) -> None:

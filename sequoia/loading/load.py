@@ -1,7 +1,7 @@
 """A pair by name, or of two models given by folder or Hugging Face id: checked, loaded, tried.
 
-Everything that can be refused is refused with its reason: before the weights where the config tells (see checks.py), after them
-by a self-test.
+Everything that can be refused is refused with its reason: before the weights where the config tells
+(see checks.py), after them by a self-test.
 """
 
 from __future__ import annotations
@@ -50,15 +50,17 @@ def load_pair(
     tell: Tell | None = None,
     stop: Stop = lambda: False,
 ) -> Pair:
-    """The pair called `name` (see catalog.py), or the one of two given models (local folders or Hugging Face ids), downloaded
-    where it is not there, checked and ready to decode.
+    """The pair called `name` (see catalog.py), or the one of two given models (local folders or
+    Hugging Face ids), downloaded where it is not there, checked and ready to decode.
 
-    device: "auto" (CUDA where there is one; with several, as few as hold the pair), "spread" (the target over all CUDA devices),
-    "cpu", "cuda", "cuda:1"... dtype: "auto" (the faster one for each model on this machine), "float32", "bfloat16" or "float16".
-    offload: True to stream the target's layers from host memory, but for those that fit the device beside all else, or the
-    number of layers that stay there (see large.py). online: whether the hub may be asked, None for yes unless HF_HUB_OFFLINE is
-    set. tell hears how far it is, and stop is asked whether to go on; by default downloads are told on the standard error.
-    Raises BadModel, BadPair, NotDownloaded, OutOfMemory or Stopped with the reason.
+    device: "auto" (CUDA where there is one; with several, as few as hold the pair), "spread" (the
+    target over all CUDA devices), "cpu", "cuda", "cuda:1"... dtype: "auto" (the faster one for each
+    model on this machine), "float32", "bfloat16" or "float16". offload: True to stream the target's
+    layers from host memory, but for those that fit the device beside all else, or the number of
+    layers that stay there (see large.py). online: whether the hub may be asked, None for yes unless
+    HF_HUB_OFFLINE is set. tell hears how far it is, and stop is asked whether to go on; by default
+    downloads are told on the standard error. Raises BadModel, BadPair, NotDownloaded, OutOfMemory
+    or Stopped with the reason.
     """
     tell = tell or printer()
     wanted = refs(name, target, draft)
@@ -97,8 +99,9 @@ def fetch_pair(
     tell: Tell | None = None,
     stop: Stop = lambda: False,
 ) -> None:
-    """Do all of `load_pair` that needs a network: afterwards it finds everything on this machine. Memory that is in use now may
-    be free by then, so only what this machine can never hold is refused. Raises as `load_pair` does."""
+    """Do all of `load_pair` that needs a network: afterwards it finds everything on this machine.
+    Memory that is in use now may be free by then, so only what this machine can never hold is
+    refused. Raises as `load_pair` does."""
     where = checked_device(device)
     kinds = checked_dtype(dtype)
     with gathered(refs(name, target, draft), tell or printer(), stop, online) as found:
@@ -123,7 +126,8 @@ def _plan(
     dtypes: tuple[torch.dtype, ...],
     offload: bool | int,
 ) -> Spread | Offload | None:
-    """How to divide a target that is too large for `where`; None where both models simply go there, and fit."""
+    """How to divide a target that is too large for `where`; None where both models simply
+    go there, and fit."""
     sizes = [loaded_bytes(source, where, dtypes) for source in sources]
     plan = refused(
         BadModel,
@@ -185,7 +189,10 @@ def _template(tokenizer: Any, tell: Tell) -> ChatTemplate | None:
     tell(
         Passed(
             "chat template",
-            f"tried on one word, of which it makes {len(text)} characters; prompts can be chat messages",
+            (
+                f"tried on one word, of which it makes {len(text)} characters; prompts "
+                "can be chat messages"
+            ),
         )
     )
     return template
@@ -221,8 +228,8 @@ def load_model(
     draft: bool,
     tell: Tell,
 ) -> TreeModel:
-    """Weights from safetensors in the given number type, or the one that runs a usual pass fastest; self-tested. `tell` hears
-    of tensors that are not used."""
+    """Weights from safetensors in the given number type, or the one that runs a usual pass fastest;
+    self-tested. `tell` hears of tensors that are not used."""
     device = where if isinstance(where, torch.device) else where.output
     weights = _weights(source, where, dtypes[0] if dtypes else lean_dtype(device))
     refuse_not_finite(weights.hf, source.title)
@@ -236,7 +243,8 @@ def load_model(
 
 
 def _weights(source: Source, where: torch.device | Spread | Offload, dtype: torch.dtype) -> Weights:
-    """The weights on the device or devices of `where`, or on the CPU where layers are to be streamed from it."""
+    """The weights on the device or devices of `where`, or on the CPU where layers are to be
+    streamed from it."""
     devices = {"device_map": where.where} if isinstance(where, Spread) else {}
     weights = refused(
         BadModel, f"cannot load {source.title!r}", lambda: read_weights(source, dtype, **devices)
@@ -266,7 +274,8 @@ def _tested(
 
 
 def same_vocabulary(target: TreeModel, draft: TreeModel, pieces: int) -> str:
-    """Cut rows that only pad the vocabulary, so that both models speak of the same tokens; what was done, in words."""
+    """Cut rows that only pad the vocabulary, so that both models speak of the same tokens; what
+    was done, in words."""
     rows = target.vocab, draft.vocab
     if min(rows) < pieces:
         raise BadPair(
@@ -279,12 +288,15 @@ def same_vocabulary(target: TreeModel, draft: TreeModel, pieces: int) -> str:
     longer, cut = (
         ("target", rows[0] - rows[1]) if rows[0] > rows[1] else ("draft", rows[1] - rows[0])
     )
-    return f"the {longer} has {cut:,} more rows, which only pad its vocabulary; they are left out, so both speak of {min(rows):,}"
+    return (
+        f"the {longer} has {cut:,} more rows, which only pad its vocabulary; they are left out, so "
+        f"both speak of {min(rows):,}"
+    )
 
 
 def stop_tokens(hf: Any, tokenizer: Any) -> frozenset[int]:
-    """End-of-text ids from the generation config and the tokenizer; a model without any never ends by
-    itself. Raises BadModel where one is no whole number."""
+    """End-of-text ids from the generation config and the tokenizer; a model without any never ends
+    by itself. Raises BadModel where one is no whole number."""
     configured = getattr(hf.generation_config, "eos_token_id", None)
     ids = configured if isinstance(configured, list) else [configured]
     what = "an end-of-text id (eos_token_id) of the target"
@@ -296,7 +308,8 @@ def stop_tokens(hf: Any, tokenizer: Any) -> frozenset[int]:
 
 
 def known_acceptance(path: Path) -> tuple[Known, ...]:
-    """Shipped acceptance vectors, as fitted to trees where they are; none where the file is missing."""
+    """Shipped acceptance vectors, as fitted to trees where they are; none where the file is
+    missing."""
     if not path.is_file():
         return ()
     rows = json.loads(path.read_text(encoding="utf-8"))["measured"]

@@ -20,10 +20,11 @@ BUNDLED_NAME = "bundled"
 
 @dataclass(frozen=True)
 class Model:
-    """What is published of a model. bytes: of its safetensors files. gated: its licence has to be accepted on its page first.
-    chat: its tokenizer has a chat template. source: where `bytes` is from.
-    revision: the commit that is used, as read from the hub on `revision_date`; "" for the newest one,
-    where none was read."""
+    """What is published of a model. bytes: of its safetensors files. gated: its licence
+    has to be accepted on its page first. chat: its tokenizer has a chat template. source:
+    where `bytes` is from.
+    revision: the commit that is used, as read from the hub on `revision_date`; "" for the newest
+    one, where none was read."""
 
     id: str
     parameters: int
@@ -38,8 +39,8 @@ class Model:
 
 @dataclass(frozen=True)
 class Preset:
-    """A pair by name. tier: the machine it is for. needs: what it takes, in words; note: what else is to be known. offload: the
-    target's layers are streamed from memory."""
+    """A pair by name. tier: the machine it is for. needs: what it takes, in words; note: what else
+    is to be known. offload: the target's layers are streamed from memory."""
 
     name: str
     tier: str

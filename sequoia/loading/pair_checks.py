@@ -34,8 +34,9 @@ class Passed:
 
 @dataclass(frozen=True)
 class Source:
-    """A model that passed the checks its config allows; nothing of its weights has been read. name: as it was asked for; folder:
-    where its files are. weight_bytes: of the files, which need not be there yet."""
+    """A model that passed the checks its config allows; nothing of its weights has been read.
+    name: as it was asked for; folder: where its files are. weight_bytes: of the files, which need
+    not be there yet."""
 
     name: str
     folder: Path
@@ -44,7 +45,8 @@ class Source:
 
     @property
     def attention(self) -> str:
-        """The fastest attention its class has that takes a ready-made mask: PyTorch's fused one, else the written-out one."""
+        """The fastest attention its class has that takes a ready-made mask: PyTorch's fused one,
+        else the written-out one."""
         made = AutoModelForCausalLM._model_mapping[type(self.config)]
         return "sdpa" if getattr(made, "_supports_sdpa", False) else "eager"
 
@@ -113,7 +115,8 @@ def refuse_unknown(title: str, config: Mapping[str, Any]) -> None:
 
 
 def checked_device(device: str) -> torch.device:
-    """The device named by `device`, the first of several for "spread"; BadModel where it does not exist."""
+    """The device named by `device`, the first of several for "spread"; BadModel where
+    it does not exist."""
     if device in ("auto", "spread"):
         device = "cuda" if torch.cuda.is_available() else "cpu"
     if not isinstance(device, str) or not re.fullmatch(r"cpu|cuda(:\d{1,2})?", device):
@@ -121,7 +124,8 @@ def checked_device(device: str) -> torch.device:
     found = torch.device(device)
     if found.type == "cuda" and (found.index or 0) >= torch.cuda.device_count():
         raise BadModel(
-            f"device {device!r} is not there: this machine has {torch.cuda.device_count()} CUDA devices"
+            f"device {device!r} is not there: this machine has "
+            f"{torch.cuda.device_count()} CUDA devices"
         )
     # a model on it names its number, too
     return torch.device("cuda", found.index or 0) if found.type == "cuda" else found
@@ -135,7 +139,8 @@ def checked_dtype(dtype: str) -> tuple[torch.dtype, ...]:
 
 
 def local_bytes(folder: Path, title: str = "") -> int:
-    """Bytes of the weights in `folder`. Raises BadModel where it has no whole set of safetensors."""
+    """Bytes of the weights in `folder`. Raises BadModel where it has no whole set of
+    safetensors."""
     return sum(path.stat().st_size for path in weight_paths(folder, title or folder.name))
 
 

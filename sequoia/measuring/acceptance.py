@@ -20,11 +20,11 @@ from sequoia.models.pair import Pair
 
 @dataclass(frozen=True)
 class Counted:
-    """Acceptance counted while decoding: `accepted[k]` of `visited` roots went on to child k. `repetition` of the text made;
-    `atlas`: counts of all nodes, by depth.
+    """Acceptance counted while decoding: `accepted[k]` of `visited` roots went on to child k.
+    `repetition` of the text made; `atlas`: counts of all nodes, by depth.
 
-    Counts that teacher.py expects are no whole numbers. Their intervals are then a little wide: a chance between 0 and 1 varies
-    less than the coin it is for.
+    Counts that teacher.py expects are no whole numbers. Their intervals are then a little wide: a
+    chance between 0 and 1 varies less than the coin it is for.
     """
 
     accepted: tuple[float, ...]
@@ -56,8 +56,9 @@ def count_acceptance(
     tree: Tree | None = None,
     progress: Progress = lambda _: None,
 ) -> Counted:
-    """On-policy counts over `policy.max_new_tokens` tokens of each prompt: a root with `ranks` children at every step, or
-    `tree`, such as one of atlas.py that goes deeper. The rates are the root's, as deeper nodes seldom have as many children."""
+    """On-policy counts over `policy.max_new_tokens` tokens of each prompt: a root with `ranks`
+    children at every step, or `tree`, such as one of atlas.py that goes deeper. The rates are the
+    root's, as deeper nodes seldom have as many children."""
     prompts = list(prompts)
     tree = tree or Tree.from_branching([ranks])
     if not prompts:

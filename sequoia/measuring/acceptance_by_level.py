@@ -1,6 +1,8 @@
-"""The acceptance atlas: how often the walk went to child k of a node, by the node's depth. A fold over traces, no more.
+"""The acceptance atlas: how often the walk went to child k of a node, by the node's depth. A fold
+over traces, no more.
 
-Planning assumes that the rate depends on the rank alone (paper: section 3.1). The atlas shows where that fails.
+Planning assumes that the rate depends on the rank alone (paper: section 3.1). The atlas
+shows where that fails.
 """
 
 from __future__ import annotations
@@ -20,8 +22,8 @@ _LEAST = 5.0  # expected counts below this are too few for the comparison
 
 @dataclass(frozen=True)
 class Cell:
-    """Of `visits` walks that stood at a node of this depth with a child of this rank, `accepted` went on to that child; where
-    that is expected and not counted, it is no whole number."""
+    """Of `visits` walks that stood at a node of this depth with a child of this rank, `accepted`
+    went on to that child; where that is expected and not counted, it is no whole number."""
 
     visits: int
     accepted: float
@@ -46,7 +48,8 @@ class Atlas:
 
     @classmethod
     def fold(cls, traces: Iterable[StepTrace]) -> Atlas:
-        """Counts of all steps. A node without a child of rank k says nothing about rank k and is not counted there."""
+        """Counts of all steps. A node without a child of rank k says nothing about rank k and is
+        not counted there."""
         cells: dict[tuple[int, int], Cell] = {}
         for trace in traces:
             onward = set(trace.verdict.path)
@@ -79,8 +82,9 @@ class Atlas:
 
 
 def counting_tree(ranks: int, width: int, levels: int) -> Tree:
-    """A tree to fill an atlas with: `ranks` children below the root, and `width` below each node that is among the first
-    `width` of its siblings, down to `levels`. All nodes of a level that have children have equally many."""
+    """A tree to fill an atlas with: `ranks` children below the root, and `width` below each node
+    that is among the first `width` of its siblings, down to `levels`. All nodes of a level that
+    have children have equally many."""
     parents = [-1]
     level = [0]
     for children in [ranks, *[width] * (levels - 2)][: levels - 1]:
@@ -92,10 +96,11 @@ def counting_tree(ranks: int, width: int, levels: int) -> Tree:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether the counts speak against rates that depend on the rank alone. `holds` is None where they are too few to tell.
+    """Whether the counts speak against rates that depend on the rank alone. `holds` is None where
+    they are too few to tell.
 
-    compared: cells with counts enough. The rest is of the most doubtful one; chance: how likely a difference like this is
-    anywhere in the table if the assumption holds.
+    compared: cells with counts enough. The rest is of the most doubtful one; chance: how likely a
+    difference like this is anywhere in the table if the assumption holds.
     """
 
     holds: bool | None
@@ -112,17 +117,25 @@ class Verdict:
             return "Too few counts to tell whether acceptance depends on depth; longer runs would."
         parent = f"a node at depth {self.depth}" if self.depth else "the root"
         found = (
-            f"child {self.rank + 1} of {parent} is accepted {self.here.rate:.0%} of {self.here.visits} times, "
-            f"elsewhere {self.elsewhere.rate:.0%} of {self.elsewhere.visits}"
+            f"child {self.rank + 1} of {parent} is accepted {self.here.rate:.0%} of "
+            f"{self.here.visits} times, elsewhere {self.elsewhere.rate:.0%} of "
+            f"{self.elsewhere.visits}"
         ).replace("%", " %")
-        told = f"a chance of {self.chance:.2g}, corrected for {self.compared} comparison{'s' * (self.compared > 1)}"
+        told = (
+            f"a chance of {self.chance:.2g}, corrected for {self.compared} "
+            f"comparison{'s' * (self.compared > 1)}"
+        )
         if self.holds:
-            return f"Nothing speaks against rates that depend on the rank alone: at most, {found} ({told})."
+            return (
+                "Nothing speaks against rates that depend on the rank alone: at most, "
+                f"{found} ({told})."
+            )
         return f"The positional assumption fails here: {found} ({told})."
 
 
 def positional(atlas: Atlas) -> Verdict:
-    """Hold every cell against the other depths of its rank: two-proportion tests, corrected for their number (Bonferroni)."""
+    """Hold every cell against the other depths of its rank: two-proportion tests, corrected for
+    their number (Bonferroni)."""
     found = []
     for (depth, rank), here in sorted(atlas.cells.items()):
         elsewhere = atlas.by_rank(rank, but=depth)
@@ -143,7 +156,8 @@ def _enough(a: Cell, b: Cell) -> bool:
 
 
 def _chance(a: Cell, b: Cell) -> float:
-    """Of a difference at least this large between two counts of one rate (normal approximation, two-sided)."""
+    """Of a difference at least this large between two counts of one rate (normal
+    approximation, two-sided)."""
     pooled = (a + b).rate
     deviation = math.sqrt(pooled * (1 - pooled) * (1 / a.visits + 1 / b.visits))
     return math.erfc(abs(a.rate - b.rate) / deviation / math.sqrt(2))

@@ -1,12 +1,15 @@
-"""Acceptance the cheap way: p against q at every position of a text, teacher-forced. No tree is run.
+"""Acceptance the cheap way: p against q at every position of a text, teacher-forced. No tree is
+run.
 
-At each position one row of siblings is drawn as decoding draws it and goes through the very `verify` that decodes; only the
-coins are not tossed: their chances are kept. So what is drawn at random is the siblings, and a position adds the exact chance of
-every rank given them. The mean over draws is the law of `walk` itself (tests/test_teacher.py adds it up in fractions).
+At each position one row of siblings is drawn as decoding draws it and goes through the very
+`verify` that decodes; only the coins are not tossed: their chances are kept. So what is drawn at
+random is the siblings, and a position adds the exact chance of every rank given them. The mean over
+draws is the law of `walk` itself (tests/test_teacher.py adds it up in fractions).
 
-What it assumes: that every position of the text weighs the same. Counting on-policy with a tree of two levels weighs them a
-little otherwise, as the position behind an accepted child is never a root there. And a text that the target did not write
-itself shows contexts which decoding would hardly meet.
+What it assumes: that every position of the text weighs the same. Counting on-policy with a
+tree of two levels weighs them a little otherwise, as the position behind an accepted child is
+never a root there. And a text that the target did not write itself shows contexts which
+decoding would hardly meet.
 """
 
 from __future__ import annotations
@@ -50,8 +53,9 @@ def force_acceptance(
 ) -> Counted:
     """Expected counts by rank over the positions of texts, for nodes with `ranks` children.
 
-    own: the texts are the target's own continuations of `prompts`, `policy.max_new_tokens` tokens each, by plain decoding under
-    `policy`; otherwise they are `prompts` as they stand, read once. Raises BadPrompt, BadTree or BadModel.
+    own: the texts are the target's own continuations of `prompts`, `policy.max_new_tokens` tokens
+    each, by plain decoding under `policy`; otherwise they are `prompts` as they stand, read once.
+    Raises BadPrompt, BadTree or BadModel.
     """
     prompts = list(prompts)
     if not prompts:
@@ -80,9 +84,11 @@ def force_acceptance(
 def sibling_rates(
     p: np.ndarray, q: np.ndarray, tokens: Sequence[int], tree: Tree | None = None
 ) -> list[Any]:
-    """Chances that child 1, 2, ... is the one accepted at a node with laws p and q, (vocab,) each, whose children carry `tokens`.
+    """Chances that child 1, 2, ... is the one accepted at a node with laws p and q, (vocab,) each,
+    whose children carry `tokens`.
 
-    They exclude each other; floats or fractions, as p is. tree: the root with its children, where it is at hand.
+    They exclude each other; floats or fractions, as p is. tree: the root with its children,
+    where it is at hand.
     """
     tree = tree or Tree.from_branching([len(tokens)])
     verdict = _SEQUOIA.verify(tree, (-1, *tokens), lambda _: p, lambda _: q, _UNSURE)
@@ -96,14 +102,14 @@ def sibling_rates(
 
 
 def agreement(pair: Pair, texts: Iterable[str]) -> float:
-    """The share of its law that the target has in common with the draft at temperature 1, from 0 to 1: the mean of
-    `shared_mass`."""
+    """The share of its law that the target has in common with the draft at temperature 1, from 0 to
+    1: the mean of `shared_mass`."""
     return float(shared_mass(pair, texts).mean())
 
 
 def shared_mass(pair: Pair, texts: Iterable[str]) -> torch.Tensor:
-    """(positions,) sum(min(p, q)) at temperature 1 after every token of `texts`, of each text its last `LATEST` tokens. One pass
-    of each model a text. Raises BadPrompt without any text."""
+    """(positions,) sum(min(p, q)) at temperature 1 after every token of `texts`, of each text its
+    last `LATEST` tokens. One pass of each model a text. Raises BadPrompt without any text."""
     shared = list[torch.Tensor]()
     warm = Policy(temperature=1.0)
     for text in texts:
@@ -120,7 +126,8 @@ def shared_mass(pair: Pair, texts: Iterable[str]) -> torch.Tensor:
 
 
 class _Unsure:
-    """Answers `verify` with a rejection wherever one is possible, so that every sibling with a chance gets its trial."""
+    """Answers `verify` with a rejection wherever one is possible, so that every sibling with a
+    chance gets its trial."""
 
     def accept(self, d: Any, r: Any) -> tuple[bool, None]:
         return bool(r > 0 and r >= d), None  # u * d < r holds for every u in [0, 1)
@@ -159,7 +166,8 @@ def _positions(
 
 
 def _logits(model: TreeModel, text: Sequence[int], first: int) -> Iterator[torch.Tensor]:
-    """(positions, vocab) logits after text[:first], text[:first + 1], ..., at most BLOCK at once."""
+    """(positions, vocab) logits after text[:first], text[:first + 1], ..., at most BLOCK at
+    once."""
     context = model.open(len(text))
     if first > 1:
         context.extend(text[: first - 1])

@@ -1,4 +1,5 @@
-"""The tree for this machine when none is given: what is known or quickly measured of a pair goes to the planner."""
+"""The tree for this machine when none is given: what is known or quickly measured of a pair
+goes to the planner."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ _SAMPLE = 'import os\n\n\ndef main(path):\n    """Read the file and print what i
 
 
 def machine(pair: Pair) -> HardwareProfile:
-    """A quick profile of this machine with `pair`, measured once (about two seconds for a small pair)."""
+    """A quick profile of this machine with `pair`, measured once (about two seconds
+    for a small pair)."""
     if pair.measured.profile is None:
         pair.measured.profile = measure_profile(pair, rounds=7, seconds=_QUICK_SECONDS)
     return pair.measured.profile
@@ -42,10 +44,12 @@ def machine(pair: Pair) -> HardwareProfile:
 def acceptance_of(
     pair: Pair, policy: Policy, verifier: str = "sequoia", texts: Sequence[str] = ()
 ) -> tuple[Acceptance, str]:
-    """The pair's acceptance vector under `policy` and `verifier`, and where it is from: "recorded" where one counted under
-    nearly the same is shipped with the pair, else "measured" now, once (about a second for a small pair).
+    """The pair's acceptance vector under `policy` and `verifier`, and where it is from: "recorded"
+    where one counted under nearly the same is shipped with the pair, else "measured" now, once
+    (about a second for a small pair).
 
-    texts: what is to be continued. Of recorded vectors those of the kind of text that is most like them are taken.
+    texts: what is to be continued. Of recorded vectors those of the kind of text that is most
+    like them are taken.
     """
     if policy.temperature == 0:
         # all verifiers follow the most probable token, and top-p leaves it in
@@ -83,9 +87,10 @@ def _recorded(pair: Pair, policy: Policy, verifier: str, texts: Sequence[str]) -
 
 
 def kind_of(pair: Pair, texts: Sequence[str]) -> str:
-    """The kind of text among those the pair's acceptance was counted over that `texts` are most like: the one on which draft
-    and target agree about as much. The usual kind without any text, or where texts are too short to tell. The last answer is
-    kept: a run asks several times for the same prompt."""
+    """The kind of text among those the pair's acceptance was counted over that `texts` are most
+    like: the one on which draft and target agree about as much. The usual kind without any
+    text, or where texts are too short to tell. The last answer is kept: a run asks several
+    times for the same prompt."""
     kinds = {
         known.kind: known.agreement for known in reversed(pair.known) if known.agreement is not None
     }
@@ -99,8 +104,8 @@ def kind_of(pair: Pair, texts: Sequence[str]) -> str:
 
 
 def _nearest(kinds: Mapping[str, float], usual: str, shared: torch.Tensor) -> str:
-    """The kind whose agreement is nearest to the mean of `shared`, (positions,); one other than the usual must be nearer by the
-    mean's standard error at least."""
+    """The kind whose agreement is nearest to the mean of `shared`, (positions,); one other than the
+    usual must be nearer by the mean's standard error at least."""
     mean = float(shared.mean())
     error = float(shared.std()) / math.sqrt(len(shared)) if len(shared) > 1 else 1.0
     return min(kinds, key=lambda kind: abs(kinds[kind] - mean) + error * (kind != usual))
@@ -113,8 +118,9 @@ def default_plan(
     texts: Sequence[str] = (),
     most: int = MAX_NODES,
 ) -> Plan:
-    """The tree for this pair on this machine and for texts such as `texts`: of the fastest predicted, within a slack, the one
-    with the most tokens a step, of at most `most` nodes and no more than were timed."""
+    """The tree for this pair on this machine and for texts such as `texts`: of the fastest
+    predicted, within a slack, the one with the most tokens a step, of at most `most` nodes and no
+    more than were timed."""
     profile = machine(pair)
     nodes = min(bounds(profile)[0], most)
     return best_plan(acceptance_of(pair, policy, verifier, texts)[0], profile, nodes, slack=SLACK)
@@ -123,9 +129,11 @@ def default_plan(
 def speculate(
     pair: Pair, prompt: str, policy: Policy, tree: Tree | None = None, verifier: str = "sequoia"
 ) -> Iterator[StepTrace]:
-    """Decode `prompt` with a token tree at every step; one StepTrace a step. Without a `tree`, one is planned for this machine.
+    """Decode `prompt` with a token tree at every step; one StepTrace a step. Without a `tree`, one
+    is planned for this machine.
 
-    The settings are checked at the call, before the first step; raises BadPrompt, BadTree or BadPolicy.
+    The settings are checked at the call, before the first step; raises BadPrompt,
+    BadTree or BadPolicy.
     """
     pair.require_room(pair.encode(prompt), policy.max_new_tokens)
     if tree is None:

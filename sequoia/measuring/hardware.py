@@ -1,6 +1,7 @@
 """How long the passes of a pair, and the engine's steps, take on this machine.
 
-It runs the very engine that decodes. Times are medians over interleaved rounds, so that a slow moment hits every size alike.
+It runs the very engine that decodes. Times are medians over interleaved rounds, so that a slow
+moment hits every size alike.
 """
 
 from __future__ import annotations
@@ -54,12 +55,14 @@ def measure_profile(
     seconds: float = 30.0,
     progress: Progress = lambda _: None,
 ) -> HardwareProfile:
-    """Times of target passes over `sizes` nodes, draft passes over `widths`, and the engine's overhead, after `prefix` tokens.
+    """Times of target passes over `sizes` nodes, draft passes over `widths`, and the engine's
+    overhead, after `prefix` tokens.
 
-    Without sizes: up to 128 nodes, and on to 1,024 while twice the nodes take less than half as long again; without widths: up
-    to 32, or to 256 with more nodes than 128. Takes at least one round after a warm-up, and otherwise at most about `seconds`.
-    An exception raised by `progress` ends it; nothing is kept then. Raises BadProfile for a size, width, prefix, number of
-    rounds or seconds that is not positive.
+    Without sizes: up to 128 nodes, and on to 1,024 while twice the nodes take less than half as
+    long again; without widths: up to 32, or to 256 with more nodes than 128. Takes at least one
+    round after a warm-up, and otherwise at most about `seconds`. An exception raised by `progress`
+    ends it; nothing is kept then. Raises BadProfile for a size, width, prefix, number of rounds or
+    seconds that is not positive.
     """
     prefix = min(whole(prefix, "prefix", 1, 2**20, BadProfile), pair.limit // 2)
     rounds = whole(rounds, "rounds", 1, 10**6, BadProfile)
@@ -111,8 +114,9 @@ def _passes(model: TreeModel, sizes: Sequence[int], prefix: int) -> list[Pass]:
 
 
 def _while_flat(model: TreeModel, prefix: int, seconds: float, progress: Progress) -> list[Pass]:
-    """Passes over SIZES nodes, and over twice as many as long as that is nearly free. Where passes are so slow that they fill the
-    time, and 128 nodes take hardly longer than one, nothing is measured in between: there is nothing to be seen."""
+    """Passes over SIZES nodes, and over twice as many as long as that is nearly free. Where passes
+    are so slow that they fill the time, and 128 nodes take hardly longer than one, nothing is
+    measured in between: there is nothing to be seen."""
     context = opened(model, MAX_NODES, prefix)
     one = Pass(context, 1)
     most = Pass(context, SIZES[-1])
@@ -138,9 +142,11 @@ def _fits(context: Context, nodes: int) -> bool:
 def _rounds(
     targets: Sequence[Pass], drafts: Sequence[Pass], rounds: int, seconds: float, progress: Progress
 ) -> None:
-    """Up to `rounds` rounds after one of warm-up, in the order of decoding: some draft passes, a target pass, and again.
+    """Up to `rounds` rounds after one of warm-up, in the order of decoding: some draft passes, a
+    target pass, and again.
 
-    Two models that take turns push each other's weights out of the processor's cache; passes timed by themselves look faster.
+    Two models that take turns push each other's weights out of the processor's cache; passes timed
+    by themselves look faster.
     """
     start = time.perf_counter()
     turns = max(len(targets), len(drafts))
@@ -182,8 +188,9 @@ def _overheads(
 
 
 def _by_level(found: Iterable[tuple[Tree, Point]]) -> tuple[float, tuple[Point, ...]]:
-    """The overhead of a level that is drafted from, and the rest, which is that of the nodes and never falls. Levels beyond
-    CHAIN - 1 come a little dear: the nodes that they need anyway count once more among the nodes."""
+    """The overhead of a level that is drafted from, and the rest, which is that of the nodes and
+    never falls. Levels beyond CHAIN - 1 come a little dear: the nodes that they need anyway count
+    once more among the nodes."""
     found = [*found]
     medians = {len(tree): point[1] for tree, point in found}
     level = max(medians[CHAIN] - medians[1], 0.0) / (CHAIN - 1)
@@ -194,7 +201,8 @@ def _by_level(found: Iterable[tuple[Tree, Point]]) -> tuple[float, tuple[Point, 
 
 
 def _overhead(pair: Pair, tree: Tree, seconds: float, progress: Progress) -> Point:
-    """What steps with `tree` spend outside the models: the engine's own steps on a fixed text, for at most about `seconds`."""
+    """What steps with `tree` spend outside the models: the engine's own steps on a fixed text, for
+    at most about `seconds`."""
     prompt = (_PROMPT * 3)[: max(pair.limit // 4, 1)]  # short enough for the smallest context
     policy = Policy(temperature=0.6, max_new_tokens=_STEPS * tree.levels, ignore_eos=True)
     steps = followed(

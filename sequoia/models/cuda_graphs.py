@@ -1,8 +1,10 @@
-"""A forward recorded once for each size and replayed: on CUDA, launching a model's kernels one by one takes longer than running
-them for the few rows of a tree's level. The model's own forward is what is recorded; only its inputs stand still.
+"""A forward recorded once for each size and replayed: on CUDA, launching a model's kernels one by
+one takes longer than running them for the few rows of a tree's level. The model's own forward is
+what is recorded; only its inputs stand still.
 
-A recording reads ids, positions, mask and the place of its new rows from tensors that never move, and attends to all columns up
-to a rounded-up reach, those not in use closed by the mask. So one recording serves every prefix within its reach.
+A recording reads ids, positions, mask and the place of its new rows from tensors that never move,
+and attends to all columns up to a rounded-up reach, those not in use closed by the mask. So one
+recording serves every prefix within its reach.
 """
 
 from __future__ import annotations
@@ -39,8 +41,9 @@ _WARM_UPS = 3
 
 
 class Graphed:
-    """`forward(ids, positions, mask, slots, last_only)` as models.py asks for it. `failed`: why recording was given up, if it
-    was; the plain forward then goes on. What was recorded over some slots goes when they go."""
+    """`forward(ids, positions, mask, slots, last_only)` as models.py asks for it. `failed`: why
+    recording was given up, if it was; the plain forward then goes on. What was recorded over some
+    slots goes when they go."""
 
     def __init__(self, forward: Forward, record: Record) -> None:
         self.failed: str | None = None
@@ -67,7 +70,8 @@ class Graphed:
         slots: Slots,
         last_only: bool,
     ) -> torch.Tensor:
-        """Logits (rows, vocab), or (1, vocab) with `last_only`, that the next call may overwrite."""
+        """Logits (rows, vocab), or (1, vocab) with `last_only`, that the next call may
+        overwrite."""
         rows = ids.shape[1]
         if self.failed is not None or rows > (
             2 if last_only else MOST_ROWS
@@ -81,8 +85,8 @@ class Graphed:
         )
 
     def lend(self, layers: int, capacity: int) -> Slots:
-        """Slots for a run of `capacity` rows, a few more so that many runs have as many: those of a run that is over, with all
-        that was recorded over them, or new ones."""
+        """Slots for a run of `capacity` rows, a few more so that many runs have as many: those of a
+        run that is over, with all that was recorded over them, or new ones."""
         rounded = -(-capacity // STEP) * STEP
         spare = self._spare
         self._spare = None
@@ -92,7 +96,8 @@ class Graphed:
         return spare
 
     def take_back(self, slots: Slots | None) -> None:
-        """Keep the slots of a run that is over for the next one, and no others; None lets go of them."""
+        """Keep the slots of a run that is over for the next one, and no others; None lets go of
+        them."""
         self._spare = slots
 
     @contextmanager
@@ -127,7 +132,8 @@ class Graphed:
     def _add(
         self, known: dict[_Size, _Recording], slots: Slots, size: _Size, mask: torch.Tensor
     ) -> None:
-        """Record one size more; the one that has not been used for the longest time goes where there are too many."""
+        """Record one size more; the one that has not been used for the longest time goes where
+        there are too many."""
         try:
             known[size] = _Recording(self._forward, self._record, slots, size, mask)
         except torch.OutOfMemoryError:
@@ -185,8 +191,9 @@ class _Recording:
 
 
 class OnCuda:
-    """Records work as CUDA graphs of one device, which share memory for what lies between their inputs and their results: they
-    are replayed one after the other, and a result holds until the next replay of any of them."""
+    """Records work as CUDA graphs of one device, which share memory for what lies between their
+    inputs and their results: they are replayed one after the other, and a result holds until the
+    next replay of any of them."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -215,8 +222,9 @@ class OnCuda:
                 work()
         here.wait_stream(self._side)
         graph = torch.cuda.CUDAGraph()
-        # The first stream: a capture that fails does not come back from its own. That one has the libraries' workspaces already,
-        # and is of this device, as torch's own choice is of the first device that ever recorded. Other threads may go on.
+        # The first stream: a capture that fails does not come back from its own. That one has the
+        # libraries' workspaces already, and is of this device, as torch's own choice is of the
+        # first device that ever recorded. Other threads may go on.
         with (
             torch.cuda.stream(here),
             torch.cuda.graph(graph, self._pool, self._side, capture_error_mode="thread_local"),

@@ -24,7 +24,8 @@ def describe(device: torch.device) -> str:
 
 
 def place_of(model: TreeModel) -> str:
-    """Where `model` computes, in words: its device, and how its weights are placed where they are not simply there."""
+    """Where `model` computes, in words: its device, and how its weights are placed where they are
+    not simply there."""
     return ", ".join(filter(None, (describe(model.device), model.placement)))
 
 

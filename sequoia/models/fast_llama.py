@@ -1,10 +1,12 @@
-"""A lean forward for Llama-like models: the arithmetic of `transformers`' own, with a fraction of its small operations.
+"""A lean forward for Llama-like models: the arithmetic of `transformers`' own, with a fraction of
+its small operations.
 
-Small models on a CPU spend most of a pass outside their matrix products. Here one product makes queries, keys and values,
-another gate and up, weights are laid out once the way oneDNN likes them, attention runs in float32 whatever the weights are
-(torch's own over a bfloat16 cache takes five times as long for one row), rotary positions are one complex product, and nothing is
-looked up twice. The `transformers` forward stays the reference: models.py holds the two against each other at load and uses this
-one only where they agree.
+Small models on a CPU spend most of a pass outside their matrix products. Here one product makes
+queries, keys and values, another gate and up, weights are laid out once the way oneDNN likes them,
+attention runs in float32 whatever the weights are (torch's own over a bfloat16 cache takes five
+times as long for one row), rotary positions are one complex product, and nothing is looked up
+twice. The `transformers` forward stays the reference: models.py holds the two against each other at
+load and uses this one only where they agree.
 """
 
 from __future__ import annotations
@@ -32,10 +34,11 @@ _PACKED_UP_TO = 2**30  # bytes of weights; the packed copy comes on top of them
 
 
 def lean_forward(hf: Any, int8: bool = False) -> LeanLlama | None:
-    """The lean forward of `hf`, or None where it has none: another family, activation or position scheme, or too large.
+    """The lean forward of `hf`, or None where it has none: another family, activation or position
+    scheme, or too large.
 
-    int8: with weights rounded to int8, for a bfloat16 draft. Verification is exact for whatever law drafts, so a draft may be
-    rounded; a target may not.
+    int8: with weights rounded to int8, for a bfloat16 draft. Verification is exact for whatever law
+    drafts, so a draft may be rounded; a target may not.
     """
     if int8 and hf.dtype != torch.bfloat16:
         return None
@@ -54,7 +57,8 @@ def lean_forward(hf: Any, int8: bool = False) -> LeanLlama | None:
 
 
 class LeanLlama:
-    """`forward(ids, positions, mask, slots, last_only)` as models.py asks for it. Batch 1; keys and values go to the slots."""
+    """`forward(ids, positions, mask, slots, last_only)` as models.py asks for it. Batch 1; keys and
+    values go to the slots."""
 
     name = "lean"
     mask_dtype = torch.float32
@@ -74,7 +78,8 @@ class LeanLlama:
         self.coolable = hf.lm_head.bias is None  # which would have to be divided, too
 
     def cooled(self, temperature: float) -> LeanLlama:
-        """This forward with logits divided by `temperature`: the rows before the last product are, which costs nothing."""
+        """This forward with logits divided by `temperature`: the rows before the last product are,
+        which costs nothing."""
         other = copy(self)
         other._norm = self._norm.divided(temperature)
         return other
@@ -87,7 +92,8 @@ class LeanLlama:
         slots: Slots,
         last_only: bool,
     ) -> torch.Tensor:
-        """Logits (rows, vocab), or (1, vocab) with `last_only`. ids, positions: (1, rows); mask: (1, 1, rows, columns)."""
+        """Logits (rows, vocab), or (1, vocab) with `last_only`. ids, positions: (1, rows); mask:
+        (1, 1, rows, columns)."""
         # (rows, hidden); the residual stream stays float32
         x = F.embedding(ids[0], self._embedding).float()
         end = slots.length + slots.written
@@ -104,7 +110,8 @@ class LeanLlama:
 
 
 class _Rotations:
-    """What turns the heads at each position, made for as many positions as were asked for so far; all runs have it in common."""
+    """What turns the heads at each position, made for as many positions as were asked for so far;
+    all runs have it in common."""
 
     def __init__(self, rotary: Any, heads: int, kv_heads: int, dim: int) -> None:
         self._rotary = rotary
@@ -114,7 +121,8 @@ class _Rotations:
         self._table = self._made(_POSITIONS)
 
     def __call__(self, positions: torch.Tensor, reach: int) -> torch.Tensor:
-        """(rows, heads + 2 * kv_heads, head_dim / 2) complex64 for `positions` (rows,), all below `reach`."""
+        """(rows, heads + 2 * kv_heads, head_dim / 2) complex64 for `positions` (rows,),
+        all below `reach`."""
         table = self._table
         if reach > len(
             table
@@ -123,7 +131,8 @@ class _Rotations:
         return table[positions]
 
     def _made(self, positions: int) -> torch.Tensor:
-        """The same for the first `positions`, from the model's own module. Values are left as they are: 1."""
+        """The same for the first `positions`, from the model's own module. Values are
+        left as they are: 1."""
         # (1, positions, head_dim), both halves alike
         cos, sin = self._rotary(torch.zeros(1, 1), torch.arange(positions)[None])
         turned = torch.complex(
@@ -136,8 +145,9 @@ class _Rotations:
 class _Layer:
     """One decoder layer over (rows, hidden) float32, which it changes in place.
 
-    In queries and keys the two numbers that a rotary position turns together stand side by side, not half a head apart: rows of
-    their weights change places, which no product of a query with a key notices.
+    In queries and keys the two numbers that a rotary position turns together stand side by
+    side, not half a head apart: rows of their weights change places, which no product of a
+    query with a key notices.
     """
 
     def __init__(self, layer: Any, config: Any, pack: Callable[..., Linear]) -> None:
@@ -174,7 +184,8 @@ class _Layer:
         keys: torch.Tensor,
         values: torch.Tensor,
     ) -> None:
-        """Adds to x (rows, hidden). into: where new keys and values go, (2, 1, kv_heads, rows, head_dim); keys, values: all."""
+        """Adds to x (rows, hidden). into: where new keys and values go,
+        (2, 1, kv_heads, rows, head_dim); keys, values: all."""
         heads = self._qkv(self._before(x).to(self._dtype)).view(len(x), -1, self._dim).float()
         x += self._out(self._attend(heads, rotation, mask, into, keys, values))
         gate, up = self._gate_up(self._after(x).to(self._dtype)).chunk(2, dim=-1)
@@ -233,8 +244,8 @@ class _Layer:
 
 
 class _Norm:
-    """x * weight / sqrt(mean(x * x) + eps) over the last dimension, in float32: four operations, where torch's own takes a CPU
-    ten and, for a few rows, twice as long."""
+    """x * weight / sqrt(mean(x * x) + eps) over the last dimension, in float32: four operations,
+    where torch's own takes a CPU ten and, for a few rows, twice as long."""
 
     def __init__(self, weight: torch.Tensor, eps: float) -> None:
         size = weight.shape[-1]
@@ -260,8 +271,8 @@ def _rotate(heads: torch.Tensor, rotation: torch.Tensor) -> torch.Tensor:
 
 
 def packed(modules: Sequence[torch.nn.Linear], order: torch.Tensor | None = None) -> Linear:
-    """One product for linear layers that read the same rows: (rows, in) -> (rows, sum of outs), weights laid out for oneDNN.
-    order: in which the outs come."""
+    """One product for linear layers that read the same rows: (rows, in) -> (rows, sum of outs),
+    weights laid out for oneDNN. order: in which the outs come."""
     return _product(*_joint(modules, order))
 
 
@@ -287,11 +298,12 @@ def _product(weight: torch.Tensor, bias: torch.Tensor | None) -> Linear:
 
 
 def packed_int8(modules: Sequence[torch.nn.Linear], order: torch.Tensor | None = None) -> Linear:
-    """`packed` with weights rounded to int8, one scale for each output, wherever at most INT8_ROWS rows come. More rows are
-    multiplied in a type the processor computes with: bfloat16 takes a CPU without it four times as long as float32.
+    """`packed` with weights rounded to int8, one scale for each output, wherever at most INT8_ROWS
+    rows come. More rows are multiplied in a type the processor computes with: bfloat16 takes a CPU
+    without it four times as long as float32.
 
-    The AVX-512 kernel of torch 2.13 reads past the end of rows whose length is no multiple of 16: it returns garbage, or kills
-    the process. Any number of rows and of outputs is safe.
+    The AVX-512 kernel of torch 2.13 reads past the end of rows whose length is no multiple of 16:
+    it returns garbage, or kills the process. Any number of rows and of outputs is safe.
     """
     exact, bias = _joint(modules, order)
     weight = exact.float()

@@ -1,6 +1,8 @@
-"""The key-value cache as preallocated slots: a run writes rows after its prefix, then keeps some of them. Knows no model.
+"""The key-value cache as preallocated slots: a run writes rows after its prefix, then keeps some of
+them. Knows no model.
 
-`transformers` calls `update(k, v, layer_idx)` on it like on any cache. Nothing is allocated after a layer's first call.
+`transformers` calls `update(k, v, layer_idx)` on it like on any cache. Nothing is allocated after
+a layer's first call.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ from transformers.cache_utils import Cache, CacheLayerMixin
 
 
 class SlotLayer(CacheLayerMixin):
-    """Keys and values of one layer, (1, kv_heads, capacity, head_dim) each; rows up to `end` are in use."""
+    """Keys and values of one layer, (1, kv_heads, capacity, head_dim) each; rows up to
+    `end` are in use."""
 
     is_sliding = False
     keys: torch.Tensor
@@ -28,7 +31,8 @@ class SlotLayer(CacheLayerMixin):
         self.where: torch.Tensor | None = None
 
     def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
-        # Zeros, as a recorded forward reads rows not written yet: their weight is 0, which makes nothing of a NaN but a NaN.
+        # Zeros, as a recorded forward reads rows not written yet: their weight is 0, which makes
+        # nothing of a NaN but a NaN.
         self.keys = key_states.new_zeros(
             (*key_states.shape[:2], self.capacity, key_states.shape[3])
         )
@@ -64,7 +68,8 @@ class SlotLayer(CacheLayerMixin):
 
 
 class Slots(Cache):
-    """All layers of one model for one run. `length` rows are the prefix; `written` rows stand after it, not yet kept."""
+    """All layers of one model for one run. `length` rows are the prefix; `written` rows stand after
+    it, not yet kept."""
 
     def __init__(self, layers: int, capacity: int) -> None:
         self.slot_layers = [SlotLayer(capacity) for _ in range(layers)]
@@ -75,8 +80,9 @@ class Slots(Cache):
         self._joint: torch.Tensor | None = None
 
     def joint(self, kv_heads: int, head_dim: int, like: torch.Tensor) -> torch.Tensor:
-        """Keys and values of all layers as one store of the dtype and device of `like`, made at the first call:
-        (layers, 2, 1, kv_heads, capacity, head_dim). For a forward of ours, which then moves all of it at once."""
+        """Keys and values of all layers as one store of the dtype and device of `like`, made at the
+        first call: (layers, 2, 1, kv_heads, capacity, head_dim). For a forward of ours, which then
+        moves all of it at once."""
         if self._joint is None:
             self._joint = like.new_empty(
                 (len(self.slot_layers), 2, 1, kv_heads, self.capacity, head_dim)
@@ -89,7 +95,8 @@ class Slots(Cache):
 
     @property
     def allocated(self) -> bool:
-        """Whether the rows are there already. Layers that take their keys from another layer never have any."""
+        """Whether the rows are there already. Layers that take their keys from another
+        layer never have any."""
         return any(layer.is_initialized for layer in self.slot_layers)
 
     @torch.inference_mode()
@@ -108,8 +115,9 @@ class Slots(Cache):
 
     @contextmanager
     def standing(self, where: torch.Tensor, reach: int) -> Iterator[None]:
-        """Within it updates write to the places in `where` (rows,) and give back `reach` rows, whatever was reserved: nothing but
-        tensors that stay where they are, so that a recording of it holds for every prefix."""
+        """Within it updates write to the places in `where` (rows,) and give back `reach` rows,
+        whatever was reserved: nothing but tensors that stay where they are, so that a recording of
+        it holds for every prefix."""
         before = [layer.end for layer in self.slot_layers]
         for layer in self.slot_layers:
             layer.where = where
@@ -130,7 +138,8 @@ class Slots(Cache):
         self.written += rows
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Make the written rows `rows` (increasing, counted from the prefix's end) part of the prefix; forget the others."""
+        """Make the written rows `rows` (increasing, counted from the prefix's end) part of the
+        prefix; forget the others."""
         # rows before it are in place
         moved = next((i for i, row in enumerate(rows) if row != i), len(rows))
         if moved < len(rows):
@@ -151,7 +160,9 @@ class Slots(Cache):
             ]
         )  # (..., capacity, head_dim) each
         for store in stores:
-            if store.is_cpu:  # numpy takes a third of torch's time for a few rows; all are taken before any is put: they overlap
+            # numpy takes a third of torch's time for a few rows; all are taken before any
+            # is put: they overlap
+            if store.is_cpu:
                 numbers = (
                     store.view(torch.int16) if store.dtype == torch.bfloat16 else store
                 ).numpy()
@@ -162,7 +173,8 @@ class Slots(Cache):
 
 @torch.inference_mode()
 def _move_on_devices(stores: Sequence[torch.Tensor], rows: Sequence[int], to: int) -> None:
-    """The same for stores that are not on the CPU. Where the rows are is told each device once: it has to wait for it."""
+    """The same for stores that are not on the CPU. Where the rows are is told each device once: it
+    has to wait for it."""
     index = {
         device: torch.tensor(rows, device=device) for device in {store.device for store in stores}
     }

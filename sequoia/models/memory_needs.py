@@ -1,4 +1,5 @@
-"""What a run keeps allocated on a model beside its weights: key-value slots, mask and logits, from the model's config alone."""
+"""What a run keeps allocated on a model beside its weights: key-value slots, mask and logits, from
+the model's config alone."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ USUAL_NODES = 1024
 
 
 def slot_bytes(config: Any, capacity: int, number: int) -> int:
-    """Bytes of one layer's keys and values for `capacity` rows, in numbers of `number` bytes; of the largest layer where they
-    differ."""
+    """Bytes of one layer's keys and values for `capacity` rows, in numbers of `number` bytes; of
+    the largest layer where they differ."""
     return 2 * max(map(_row, layer_configs(config))) * capacity * number
 
 

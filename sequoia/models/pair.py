@@ -1,4 +1,5 @@
-"""Pair: a target, its draft and their tokenizer, and the way between text and token ids. Does not load or run anything."""
+"""Pair: a target, its draft and their tokenizer, and the way between text and token ids. Does not
+load or run anything."""
 
 from __future__ import annotations
 
@@ -20,11 +21,11 @@ MAX_PROMPT_CHARS = 20_000
 
 @dataclass(frozen=True)
 class Known:
-    """An acceptance vector shipped with a pair to plan with: counted over texts of one `kind` at one temperature, and fitted to
-    what a tree made of them (see fit.py).
+    """An acceptance vector shipped with a pair to plan with: counted over texts of one `kind` at
+    one temperature, and fitted to what a tree made of them (see fit.py).
 
-    agreement: how much of p and q is common to both, on average over those texts' own tokens (see teacher.agreement); it tells
-    of what kind another text is. None where it was not counted.
+    agreement: how much of p and q is common to both, on average over those texts' own tokens
+    (see teacher.agreement); it tells of what kind another text is. None where it was not counted.
     """
 
     temperature: float
@@ -35,9 +36,10 @@ class Known:
 
 @dataclass(frozen=True)
 class Pair:
-    """What decoding needs. `begin` is put before every prompt and `stop` ends a run; `known` are shipped acceptance vectors,
-    those of the usual kind of text first; `measured` keeps what auto.py finds out about this very pair, so that it measures once.
-    `template` wraps a prompt as a chat message, None where the models have none; with `chats` every prompt is wrapped.
+    """What decoding needs. `begin` is put before every prompt and `stop` ends a run; `known` are
+    shipped acceptance vectors, those of the usual kind of text first; `measured` keeps what auto.py
+    finds out about this very pair, so that it measures once. `template` wraps a prompt as a chat
+    message, None where the models have none; with `chats` every prompt is wrapped.
 
     Raises BadPair where the two vocabularies differ in size.
     """
@@ -56,7 +58,8 @@ class Pair:
     def __post_init__(self) -> None:
         if self.target.vocab != self.draft.vocab:
             raise BadPair(
-                f"the target has {self.target.vocab} tokens and the draft {self.draft.vocab}; they must be the same"
+                f"the target has {self.target.vocab} tokens and the draft {self.draft.vocab}; "
+                "they must be the same"
             )
 
     @property
@@ -71,14 +74,16 @@ class Pair:
         return next(filter(None, reasons), "")
 
     def as_chat(self) -> Pair:
-        """The same pair for which every prompt is a chat message. Acceptance is another one for it, and measured apart."""
+        """The same pair for which every prompt is a chat message. Acceptance is another one for it,
+        and measured apart."""
         return self if self.chats else replace(self, chats=True, measured=self.measured.as_chat())
 
     def encode(self, prompt: str, chat: bool | None = None) -> tuple[int, ...]:
-        """Token ids of `prompt`, or with `chat` of the chat message made of it, up to where the answer begins; None: as the pair
-        does.
+        """Token ids of `prompt`, or with `chat` of the chat message made of it, up to where the
+        answer begins; None: as the pair does.
 
-        Raises BadPrompt where it is empty, no text, too long, leaves no room for an answer or makes the chat template fail.
+        Raises BadPrompt where it is empty, no text, too long, leaves no room for an answer or makes
+        the chat template fail.
         """
         if not isinstance(prompt, str) or not prompt.strip():
             raise BadPrompt("the prompt is empty; type some text for the models to continue")
@@ -88,7 +93,8 @@ class Pair:
             )
         if any("\ud800" <= character <= "\udfff" for character in prompt):
             raise BadPrompt(
-                "the prompt holds half a character (a lone surrogate), which no text can; type it again"
+                "the prompt holds half a character (a lone surrogate), which no text "
+                "can; type it again"
             )
         ids = (
             self._message(prompt) if (self.chats if chat is None else chat) else self._text(prompt)
@@ -100,19 +106,20 @@ class Pair:
         if len(ids) >= self.limit:
             why = f": {self.limit_reason}" if self.limit_reason else ""
             raise BadPrompt(
-                f"the prompt has {len(ids)} tokens; the models hold {self.limit}, at least one of them "
-                f"a new one{why}"
+                f"the prompt has {len(ids)} tokens; the models hold {self.limit}, at least one of "
+                f"them a new one{why}"
             )
         return ids
 
     def require_room(self, prompt: Sequence[int], new: int) -> None:
-        """Raises BadPrompt where `prompt` and `new` tokens are more than a model can be used for,
-        although its config states a longer context. Otherwise a run just ends where the context does."""
+        """Raises BadPrompt where `prompt` and `new` tokens are more than a model can be
+        used for, although its config states a longer context. Otherwise a run just ends
+        where the context does."""
         total = len(prompt) + new
         if total > self.limit and self.limit_reason:
             raise BadPrompt(
-                f"the prompt's {len(prompt)} tokens and {new} new ones are {total}; the models hold "
-                f"{self.limit} of both together: {self.limit_reason}"
+                f"the prompt's {len(prompt)} tokens and {new} new ones are {total}; the models "
+                f"hold {self.limit} of both together: {self.limit_reason}"
             )
 
     def _text(self, prompt: str) -> tuple[int, ...]:
@@ -128,8 +135,8 @@ class Pair:
         return self._ids(self.template(prompt), add_special_tokens=False)
 
     def _ids(self, text: str, **options: Any) -> tuple[int, ...]:
-        """Every text that is made tokens passes here; the tokenizer was tried with texts of that length
-        (matching.py)."""
+        """Every text that is made tokens passes here; the tokenizer was tried with texts of that
+        length (matching.py)."""
         if len(text) > MOST_CHARS:
             raise BadPrompt(
                 f"the prompt is a text of {len(text)} characters with its template; allowed "

@@ -12,8 +12,9 @@ from sequoia.planning.hardware_profile import HardwareProfile
 class Findings:
     """Filled by auto.py, and by whoever times the machine better; all of it may still be missing.
 
-    profile: times of this machine with the pair. acceptances: by temperature, top-p and verifier. kind: of the texts that were
-    asked about last. chats: the same where every prompt is a chat message, which has another acceptance on the same machine.
+    profile: times of this machine with the pair. acceptances: by temperature, top-p and verifier.
+    kind: of the texts that were asked about last. chats: the same where every prompt is a chat
+    message, which has another acceptance on the same machine.
     """
 
     profile: HardwareProfile | None = None

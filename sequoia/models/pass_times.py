@@ -12,7 +12,8 @@ from sequoia.this_machine.step_timer import finish
 
 
 class Pass:
-    """One forward over `size` rows after the prefix of `context`, repeatable; `times` are in seconds."""
+    """One forward over `size` rows after the prefix of `context`, repeatable;
+    `times` are in seconds."""
 
     def __init__(self, context: Context, size: int) -> None:
         self.size = size
@@ -36,7 +37,8 @@ class Pass:
         return found
 
     def run(self, times: int = 1) -> None:
-        """Once, or `times` in a row and their mean is kept: a median over single ones would leave out one that is always slow."""
+        """Once, or `times` in a row and their mean is kept: a median over single ones would leave
+        out one that is always slow."""
         start = time.perf_counter()
         for _ in range(times):
             finish(self._context.forward(self._tokens, self._rows).device)

@@ -1,4 +1,5 @@
-"""What was made of the latest tree, kept: masks are large, and most steps of a run share one tree."""
+"""What was made of the latest tree, kept: masks are large, and most steps of a run share one
+tree."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ T = TypeVar("T")
 
 
 class Latest(Generic[T]):
-    """`make(tree)`, made anew only where what was made last does not serve: serves(tree, the tree it was made of)."""
+    """`make(tree)`, made anew only where what was made last does not serve:
+    serves(tree, the tree it was made of)."""
 
     def __init__(
         self, make: Callable[[Tree], T], serves: Callable[[Tree, Tree], bool] = operator.eq

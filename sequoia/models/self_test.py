@@ -108,8 +108,8 @@ def _checked(
     worst = float(torch.tensor(found).max())  # NaN if any is, which Python's max would lose
     if math.isnan(worst):
         raise BadModel(
-            f"{model.name} cannot run a tree: its logits are NaN or infinite, so its weights or its "
-            f"config are damaged"
+            f"{model.name} cannot run a tree: its logits are NaN or infinite, so its weights or "
+            "its config are damaged"
         )
     if not worst <= allowed:
         raise BadModel(

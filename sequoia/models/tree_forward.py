@@ -1,6 +1,8 @@
-"""A causal language model that can run a tree: write rows after a prefix, score them in one forward, keep the accepted ones.
+"""A causal language model that can run a tree: write rows after a prefix, score them in one
+forward, keep the accepted ones.
 
-The model is Hugging Face's and stays untouched; the cache and the mask are ours. Knows nothing of drafts or verification.
+The model is Hugging Face's and stays untouched; the cache and the mask are ours. Knows nothing of
+drafts or verification.
 """
 
 from __future__ import annotations
@@ -32,15 +34,18 @@ READ_AT_ONCE = 1024
 
 
 class TreeModel:
-    """A full-attention causal LM of `transformers`, shared by any number of runs; each run opens its own Context. Passes are made
-    one after the other: where they are recorded, logits hold until the next one.
+    """A full-attention causal LM of `transformers`, shared by any number of runs; each run
+    opens its own Context. Passes are made one after the other: where they are recorded, logits
+    hold until the next one.
 
-    vocab: logits are cut to so many tokens, for models whose vocabulary is padded. limit: tokens it can hold at most, and
-    limit_reason: why that is less than its config states, "" where it is not (see context_length.py).
-    run: the forward in use, the model's own unless `quicken` found a quicker one; forward_name says which.
-    device: where token ids go in and logits come out. layer_devices: where each layer's slots live. placement: in words how
-    the weights are placed, "" where all of them simply are on `device`. tested: what the self-test found, in words.
-    temperature: what its logits are divided by already.
+    vocab: logits are cut to so many tokens, for models whose vocabulary is padded. limit: tokens it
+    can hold at most, and limit_reason: why that is less than its config states, "" where it is not
+    (see context_length.py).
+    run: the forward in use, the model's own unless `quicken` found a quicker one;
+    forward_name says which.
+    device: where token ids go in and logits come out. layer_devices: where each layer's slots live.
+    placement: in words how the weights are placed, "" where all of them simply are on `device`.
+    tested: what the self-test found, in words. temperature: what its logits are divided by already.
     """
 
     def __init__(
@@ -92,10 +97,11 @@ class TreeModel:
         return Context(self, capacity, first)
 
     def quicken(self, int8: bool = False) -> TreeModel:
-        """Use the lean forward, or on CUDA a recorded one, where the model has one and it gives the same logits as the
-        `transformers` one.
+        """Use the lean forward, or on CUDA a recorded one, where the model has one and it gives the
+        same logits as the `transformers` one.
 
-        int8: the one with rounded weights, for drafts; its logits may differ by more, as verification does not mind.
+        int8: the one with rounded weights, for drafts; its logits may differ by more, as
+        verification does not mind.
         """
         usual = self.run
         bound = INT8_TOLERANCE if int8 else tolerance(self.dtype)
@@ -120,8 +126,8 @@ class TreeModel:
         return all(distance(*two) <= bound for two in pairs)
 
     def cooled(self, temperature: float) -> TreeModel:
-        """This model with its logits divided by `temperature` already where its forward does so for nothing, else itself: what
-        comes out says which. The rest is theirs in common."""
+        """This model with its logits divided by `temperature` already where its forward does so for
+        nothing, else itself: what comes out says which. The rest is theirs in common."""
         if not (isinstance(self.run, LeanLlama) and self.run.coolable and temperature >= _COLDEST):
             return self
         other = copy(self)
@@ -148,7 +154,8 @@ class TreeModel:
             self.run.take_back(None)
 
     def _recorded(self) -> Graphed | None:
-        """The model's own forward as CUDA graphs, which hold where all of the model is on one graphics card."""
+        """The model's own forward as CUDA graphs, which hold where all of the model is on
+        one graphics card."""
         alone = (
             self.device.type == "cuda"
             and {*self.layer_devices} == {self.device}
@@ -158,7 +165,8 @@ class TreeModel:
 
 
 class Context:
-    """One run's state on one model. Rows are written by `extend` and `forward`, and become the prefix by `keep`."""
+    """One run's state on one model. Rows are written by `extend` and `forward`, and become the
+    prefix by `keep`."""
 
     def __init__(self, model: TreeModel, capacity: int, first: int = 0) -> None:
         self.model = model
@@ -183,7 +191,8 @@ class Context:
         return self.model.mask_dtype
 
     def bytes(self, nodes: int) -> int:
-        """What this run will keep allocated here with trees of `nodes` nodes: slots, mask and logits."""
+        """What this run will keep allocated here with trees of `nodes` nodes: slots, mask and
+        logits."""
         return self.needs(nodes).total()
 
     def needs(self, nodes: int) -> Counter[torch.device]:
@@ -210,7 +219,8 @@ class Context:
 
     @torch.inference_mode()
     def extend(self, tokens: Sequence[int]) -> torch.Tensor:
-        """Read `tokens` one after the other after the prefix and keep all; logits after the last, (vocab,)."""
+        """Read `tokens` one after the other after the prefix and keep all; logits after
+        the last, (vocab,)."""
         n = len(tokens)
         if self.length + n > self.capacity:
             raise BadPrompt(
@@ -232,8 +242,8 @@ class Context:
     def forward(
         self, tokens: Sequence[int] | torch.Tensor, rows: Rows | GrowingRows
     ) -> torch.Tensor:
-        """Logits (rows, vocab) after each of the next `len(tokens)` rows of `rows`, which stay written but not kept. Tokens that
-        are on the device already, (rows,), stay there."""
+        """Logits (rows, vocab) after each of the next `len(tokens)` rows of `rows`, which stay
+        written but not kept. Tokens that are on the device already, (rows,), stay there."""
         first = self.slots.written
         last = first + len(tokens)
         return self._run(tokens, rows.depths[first:last], rows.mask.view(self.length, first, last))
@@ -244,8 +254,8 @@ class Context:
 
     @torch.inference_mode()
     def rehearse(self, sizes: Iterable[int], ends: Iterable[int] = ()) -> None:
-        """Record what is recorded of passes over so many rows, with `ends` of those that want the last one's logits alone, so
-        that no step has to wait for it."""
+        """Record what is recorded of passes over so many rows, with `ends` of those that want the
+        last one's logits alone, so that no step has to wait for it."""
         if not isinstance(self.model.run, Graphed) or self.model.run.failed:
             return
         for rows, last_only in [
@@ -281,7 +291,8 @@ def transformers_forward(
     slots: Slots,
     last_only: bool,
 ) -> torch.Tensor:
-    """Logits (rows, vocab), or (1, vocab) with `last_only`, from the model's own forward. ids, positions: (1, rows)."""
+    """Logits (rows, vocab), or (1, vocab) with `last_only`, from the model's own forward. ids,
+    positions: (1, rows)."""
     mask = _aligned(mask) if mask.is_cuda else mask
     return hf(
         input_ids=ids,
@@ -294,8 +305,8 @@ def transformers_forward(
 
 
 def _aligned(mask: torch.Tensor) -> torch.Tensor:
-    """A copy of `mask` (1, 1, rows, columns) whose rows begin where kernels may load 16 bytes at once. A view of ours begins
-    anywhere, and torch looks at the strides alone."""
+    """A copy of `mask` (1, 1, rows, columns) whose rows begin where kernels may load 16 bytes at
+    once. A view of ours begins anywhere, and torch looks at the strides alone."""
     store = mask.new_empty((*mask.shape[:-1], -(-mask.shape[-1] // _ALIGNED) * _ALIGNED))
     return store[..., : mask.shape[-1]].copy_(mask)
 
@@ -303,8 +314,9 @@ def _aligned(mask: torch.Tensor) -> torch.Tensor:
 def branched(
     model: TreeModel, tokens: Sequence[int], before: Sequence[int] = (), first: int = 0
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """(vocab,) logits of the second branch of a tree of three `tokens` after the tokens `before`, or after the same three where
-    none are given, and of the first of them once that branch was kept. first: the position that the text begins at."""
+    """(vocab,) logits of the second branch of a tree of three `tokens` after the tokens `before`,
+    or after the same three where none are given, and of the first of them once that branch was
+    kept. first: the position that the text begins at."""
     before = before or tokens
     context = model.open(len(before) + 13, first)
     context.extend(before)
@@ -315,7 +327,8 @@ def branched(
 
 @torch.inference_mode()
 def own_logits(model: TreeModel, tokens: Sequence[int]) -> torch.Tensor:
-    """(vocab,) float64 logits after `tokens` from the bare model: batch of one, no cache, mask or positions of ours."""
+    """(vocab,) float64 logits after `tokens` from the bare model: batch of one, no cache, mask or
+    positions of ours."""
     ids = torch.tensor([tokens], device=model.device)
     return (
         model.hf(input_ids=ids, use_cache=False, logits_to_keep=1)
@@ -326,8 +339,8 @@ def own_logits(model: TreeModel, tokens: Sequence[int]) -> torch.Tensor:
 
 @torch.inference_mode()
 def own_logits_from(model: TreeModel, tokens: Sequence[int], first: int, keep: int) -> torch.Tensor:
-    """(keep, vocab) float64 logits after the last `keep` of `tokens`, the first of which stands at position `first`, from the
-    bare model: batch of one, no cache or mask of ours."""
+    """(keep, vocab) float64 logits after the last `keep` of `tokens`, the first of which stands at
+    position `first`, from the bare model: batch of one, no cache or mask of ours."""
     ids = torch.tensor([tokens], device=model.device)
     positions = torch.arange(first, first + len(tokens), device=model.device)[None]
     return (
@@ -343,8 +356,8 @@ def tolerance(dtype: torch.dtype) -> float:
 
 
 def _sample_logits(model: TreeModel) -> tuple[torch.Tensor, torch.Tensor]:
-    """(vocab,) logits of a tree's branch after three tokens and after seven: a recording made for one length of text has to
-    serve others."""
+    """(vocab,) logits of a tree's branch after three tokens and after seven: a recording made for
+    one length of text has to serve others."""
     tokens = [token % model.vocab for token in (1, 2, 3)]
     with model.announced():
         return branched(model, tokens)[0], branched(model, tokens, (tokens * 3)[:7])[0]

@@ -1,6 +1,8 @@
-"""Rows of a token tree on a model: where each stands and which others it sees. Knows no model's forward and no tokens.
+"""Rows of a token tree on a model: where each stands and which others it sees. Knows no model's
+forward and no tokens.
 
-A row of a tree is a node that is written after the prefix; not every node need have one (the draft reads no leaves).
+A row of a tree is a node that is written after the prefix; not every node need have one
+(the draft reads no leaves).
 """
 
 from __future__ import annotations
@@ -27,10 +29,12 @@ class Place(Protocol):
 
 
 class TreeMask:
-    """Which rows see which: everything before the tree's rows, and of the rows themselves what `seen` (n, n) says.
+    """Which rows see which: everything before the tree's rows, and of the rows themselves
+    what `seen` (n, n) says.
 
-    The additive mask is laid out once, with `capacity` open columns before the tree's own; the mask for any prefix is a view.
-    own: the tree's columns, (n, n), 0 where the row sees the column and the least number elsewhere.
+    The additive mask is laid out once, with `capacity` open columns before the tree's own; the mask
+    for any prefix is a view. own: the tree's columns, (n, n), 0 where the row sees the column and
+    the least number elsewhere.
     """
 
     def __init__(
@@ -54,9 +58,11 @@ def causal(n: int, place: Place, capacity: int) -> TreeMask:
 
 
 class Rows:
-    """A fixed set of tree rows on one model: their positions and mask, made once and used at every step.
+    """A fixed set of tree rows on one model: their positions and mask, made once and used at every
+    step.
 
-    `below` levels of the tree belong to the prefix already. depths: (rows,) levels below the prefix's end.
+    `below` levels of the tree belong to the prefix already. depths: (rows,) levels
+    below the prefix's end.
     """
 
     def __init__(self, tree: Tree, nodes: Sequence[int], place: Place, below: int = 0) -> None:
@@ -73,8 +79,8 @@ def all_rows(place: Place, tree: Tree) -> Rows:
 
 
 class GrowingRows:
-    """Rows of a tree that grows while it is read: a new row copies what its parent sees. One store of at most `most` rows, used
-    again by every tree; like Rows otherwise."""
+    """Rows of a tree that grows while it is read: a new row copies what its parent sees. One store
+    of at most `most` rows, used again by every tree; like Rows otherwise."""
 
     def __init__(self, place: Place, most: int) -> None:
         # the last row stays as it is: the parent of the first ones
@@ -91,7 +97,8 @@ class GrowingRows:
         self._count = 0
 
     def add(self, parents: Sequence[int | None]) -> None:
-        """A new row below each of `parents`, rows of this tree, or right after the prefix where that is None."""
+        """A new row below each of `parents`, rows of this tree, or right after the prefix
+        where that is None."""
         first = self._count
         last = self._count + len(parents)
         above = torch.tensor(

@@ -1,4 +1,5 @@
-"""Why a tree won, and why a run was faster or slower than predicted: figures and sentences from plans. Measures nothing."""
+"""Why a tree won, and why a run was faster or slower than predicted: figures and sentences from
+plans. Measures nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ _DOING = {"draft": "drafting", "verify": "verifying", "overhead": "overhead"}
 
 
 def knee(profile: HardwareProfile) -> int | None:
-    """The fewest nodes over which a target pass takes twice as long as over one; None where no measured size does."""
+    """The fewest nodes over which a target pass takes twice as long as over one; None where no
+    measured size does."""
     last = profile.target_seconds[-1][0]
     limit = 2 * profile.verify_seconds(1)
     if profile.verify_seconds(last) < limit:
@@ -41,11 +43,12 @@ def phases(tree: Tree, profile: HardwareProfile) -> dict[str, float]:
     }
 
 
-# -- the choice ----------------------------------------------------------------------------------------------------------------
+# -- the choice ------------------------------------------------------------------------------------
 
 
 def chosen(grid: SpeedupGrid) -> tuple[int, int]:
-    """(row, column) of the fastest cell; among equals the one with the fewest nodes, then the fewest levels.
+    """(row, column) of the fastest cell; among equals the one with the fewest nodes,
+    then the fewest levels.
 
     Raises BadProfile where the grid has no tree at all.
     """
@@ -57,7 +60,8 @@ def chosen(grid: SpeedupGrid) -> tuple[int, int]:
     ]
     if not cells:
         raise BadProfile(
-            f"no tree in a grid of {len(grid.levels)} level caps and {len(grid.sizes)} sizes; at least 1 is needed"
+            f"no tree in a grid of {len(grid.levels)} level caps and {len(grid.sizes)} sizes; "
+            "at least 1 is needed"
         )
     best = max(plan.predicted_speedup for plan, _, _ in cells) * (1 - _SAME)
     return next((row, column) for plan, row, column in cells if plan.predicted_speedup >= best)
@@ -69,7 +73,8 @@ def fastest(grid: SpeedupGrid) -> Plan:
 
 
 def why(grid: SpeedupGrid, profile: HardwareProfile) -> str:
-    """Why the fastest cell of `grid` won, what one level more would change, and what the runner-up loses."""
+    """Why the fastest cell of `grid` won, what one level more would change, and what
+    the runner-up loses."""
     row, column = chosen(grid)
     best = _plan(grid, row, column)
     words = _won(best)
@@ -77,7 +82,10 @@ def why(grid: SpeedupGrid, profile: HardwareProfile) -> str:
     deeper = _one_level_more(grid, row, column)
     same = second is not None and deeper is not None and second.tree == deeper.tree
     if deeper:
-        words += f". One level more{', the runner-up,' if same else ''} would {_trade(deeper, best, profile)}"
+        words += (
+            f". One level more{', the runner-up,' if same else ''} would "
+            f"{_trade(deeper, best, profile)}"
+        )
     elif len(best.tree) > 1 and best.tree.levels < max(grid.levels):
         words += ". One level more changes nothing: the best tree of this size has no node there"
     if second and not same:
@@ -101,13 +109,14 @@ def _won(best: Plan) -> str:
             "no tree of these sizes earns its time back"
         )
     return (
-        f"{size_words(best.tree)} win: {best.expected_tokens:.2f} tokens in {time_words(best.predicted_seconds)} are "
-        f"{best.predicted_speedup:.2f}× plain decoding"
+        f"{size_words(best.tree)} win: {best.expected_tokens:.2f} tokens in "
+        f"{time_words(best.predicted_seconds)} are {best.predicted_speedup:.2f}× plain decoding"
     )
 
 
 def _one_level_more(grid: SpeedupGrid, row: int, column: int) -> Plan | None:
-    """The plan of the same size under the next cap above the chosen tree's levels; None where it is the same tree."""
+    """The plan of the same size under the next cap above the chosen tree's levels; None where it
+    is the same tree."""
     best = _plan(grid, row, column)
     cap = best.tree.levels + 1
     plan = grid.plans[grid.levels.index(cap)][column] if cap in grid.levels else None
@@ -115,7 +124,8 @@ def _one_level_more(grid: SpeedupGrid, row: int, column: int) -> Plan | None:
 
 
 def _trade(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
-    """What `rival` gains and pays against `best`: "add 0.21 tokens but 1.4 ms, 1.2 ms of it drafting (2.28×, 1.3 % slower)"."""
+    """What `rival` gains and pays against `best`: "add 0.21 tokens but 1.4 ms, 1.2 ms of it
+    drafting (2.28×, 1.3 % slower)"."""
     tokens = rival.expected_tokens - best.expected_tokens
     seconds = rival.predicted_seconds - best.predicted_seconds
     end = f" ({rival.predicted_speedup:.2f}×, {_slower(rival, best)})"
@@ -148,25 +158,26 @@ def _cost(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
 
 
 def why_chain(tree: Tree, acceptance: Acceptance) -> str:
-    """Why the fastest tree has no branch, where it has none: what its last node adds, held against a second child of the root.
-    Empty for trees that branch and for plain decoding."""
+    """Why the fastest tree has no branch, where it has none: what its last node adds, held against
+    a second child of the root. Empty for trees that branch and for plain decoding."""
     if len(tree) == 1 or tree.levels < len(tree):
         return ""
     *_, last = scores(tree, acceptance)
     second = scores(Tree((-1, 0, 0)), acceptance)[2]
     return (
-        f"A chain: its last node is predicted to add {_few(last)} tokens a step, a second guess at its root only "
-        f"{_few(second)}."
+        f"A chain: its last node is predicted to add {_few(last)} tokens a step, a second guess at "
+        f"its root only {_few(second)}."
     )
 
 
-# -- predicted and measured ----------------------------------------------------------------------------------------------------
+# -- predicted and measured ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Part:
-    """One reason for a difference: "tokens" (a step), "draft", "verify", "overhead" (seconds a step) or "plain" (seconds a
-    token). `alone`: the speed-up with this part as measured and all others as predicted."""
+    """One reason for a difference: "tokens" (a step), "draft", "verify", "overhead"
+    (seconds a step) or "plain" (seconds a token). `alone`: the speed-up with this part as measured
+    and all others as predicted."""
 
     name: str
     predicted: float
@@ -216,20 +227,25 @@ class Comparison:
             return "as predicted"
         if not self.weighs(part):
             return f"{part.difference}, hardly any effect"
-        return f"{part.difference}, which alone makes {part.alone:.2f}× instead of {self.predicted:.2f}×"
+        return (
+            f"{part.difference}, which alone makes {part.alone:.2f}× instead of "
+            f"{self.predicted:.2f}×"
+        )
 
 
 def compare(
     stats: DecodeStats, plan: Plan, profile: HardwareProfile, plain_seconds: float | None = None
 ) -> Comparison:
-    """What `plan` predicted held against what a run with its tree did. Raises BadTrace for a run without steps or time.
+    """What `plan` predicted held against what a run with its tree did. Raises BadTrace for a run
+    without steps or time.
 
-    plain_seconds: a token of plain decoding, where it was timed; otherwise the profile's serves for both.
+    plain_seconds: a token of plain decoding, where it was timed; otherwise the
+    profile's serves for both.
     """
     if not stats.steps or not stats.tokens or not stats.seconds["verify"] > 0:
         raise BadTrace(
-            f"a run of {stats.steps} steps, {stats.tokens} tokens and {stats.seconds['verify']:g} s of verifying; "
-            "at least 1 step, 1 token and some time are needed"
+            f"a run of {stats.steps} steps, {stats.tokens} tokens and {stats.seconds['verify']:g} "
+            "s of verifying; at least 1 step, 1 token and some time are needed"
         )
     before = phases(plan.tree, profile)
     speedup = plan.predicted_speedup
@@ -260,12 +276,18 @@ def compare(
 
 def _part(part: Part) -> str:
     if part.name == "tokens":
-        return f"{part.measured:.2f} tokens a step instead of {part.predicted:.2f} (alone {part.alone:.2f}×)"
+        return (
+            f"{part.measured:.2f} tokens a step instead of {part.predicted:.2f} (alone "
+            f"{part.alone:.2f}×)"
+        )
     what = "a plain token took" if part.name == "plain" else f"{_DOING[part.name]} took"
-    return f"{what} {time_words(part.measured)} instead of {time_words(part.predicted)} (alone {part.alone:.2f}×)"
+    return (
+        f"{what} {time_words(part.measured)} instead of {time_words(part.predicted)} (alone "
+        f"{part.alone:.2f}×)"
+    )
 
 
-# -- words ---------------------------------------------------------------------------------------------------------------------
+# -- words -----------------------------------------------------------------------------------------
 
 
 def size_words(tree: Tree) -> str:

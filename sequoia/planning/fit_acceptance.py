@@ -1,8 +1,9 @@
 """An acceptance vector brought in line with what a tree made.
 
-Rates counted at a root know nothing of the order in which children are accepted: where the text is easy the draft is right for a
-dozen tokens in a row, where it is hard for none, and a step ends at the first hard place or with the tree. So a deep tree mostly
-makes fewer tokens than the same rates would if acceptance did not come in runs: a fifth fewer and more when decoding greedily.
+Rates counted at a root know nothing of the order in which children are accepted: where the text is
+easy the draft is right for a dozen tokens in a row, where it is hard for none, and a step ends at
+the first hard place or with the tree. So a deep tree mostly makes fewer tokens than the same rates
+would if acceptance did not come in runs: a fifth fewer and more when decoding greedily.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from sequoia.algorithm.tree import Tree
 
 
 def fitted(acceptance: Acceptance, tree: Tree, tokens: float) -> Acceptance:
-    """`acceptance` smoothed and bent so that `tree` makes `tokens` tokens a step: scaled down for fewer than it says, for more
-    mixed with a draft that is always right at once. A tree of one node says nothing of it, and no tree makes less than one token
-    or more than it has levels: nearest to that is all rates 0, or the first one 1."""
+    """`acceptance` smoothed and bent so that `tree` makes `tokens` tokens a step: scaled down for
+    fewer than it says, for more mixed with a draft that is always right at once. A tree of one node
+    says nothing of it, and no tree makes less than one token or more than it has levels: nearest to
+    that is all rates 0, or the first one 1."""
     rates = np.array(acceptance.smoothed().rates)
     right = np.eye(1, len(rates))[0]
 

@@ -1,6 +1,8 @@
-"""HardwareProfile: how long passes of two models take on one machine. Does not measure, and does not know trees or acceptance.
+"""HardwareProfile: how long passes of two models take on one machine. Does not measure, and does
+not know trees or acceptance.
 
-A measured point is (size, seconds, spread): the median time of a pass over `size` nodes and the spread of its repeats.
+A measured point is (size, seconds, spread): the median time of a pass over `size` nodes and the
+spread of its repeats.
 """
 
 from __future__ import annotations
@@ -35,11 +37,12 @@ SOURCES = ("measured", "recorded", "paper", "simulated")
 class HardwareProfile:
     """Times of one machine and pair. Raises BadProfile naming the field, the value and the bound.
 
-    target_seconds: one verification pass over that many nodes; it starts at 1 node, which is plain decoding.
-    draft_seconds: one draft pass over that many nodes of a level. overhead_seconds: what a step with that many nodes
-    spends outside both models, one number or points. level_overhead: what each level that is drafted from adds to that. Sizes
-    increase; between them time is read off straight lines that never fall, beyond the last along the last two. source: one of
-    SOURCES. date: ISO 8601. versions: library to version.
+    target_seconds: one verification pass over that many nodes; it starts at 1 node, which is plain
+    decoding. draft_seconds: one draft pass over that many nodes of a level. overhead_seconds: what
+    a step with that many nodes spends outside both models, one number or points. level_overhead:
+    what each level that is drafted from adds to that. Sizes increase; between them time is read off
+    straight lines that never fall, beyond the last along the last two. source: one of SOURCES.
+    date: ISO 8601. versions: library to version.
     """
 
     device: str
@@ -78,7 +81,8 @@ class HardwareProfile:
             object.__setattr__(self, name, value)
         if self.target_seconds[0][0] != 1:
             raise BadProfile(
-                f"target_seconds starts at {self.target_seconds[0][0]} nodes; it must start at 1, plain decoding"
+                f"target_seconds starts at {self.target_seconds[0][0]} nodes; it must start "
+                "at 1, plain decoding"
             )
 
     def verify_seconds(self, n: int) -> float:
@@ -90,11 +94,13 @@ class HardwareProfile:
         return _at(self._draft_line, width)
 
     def overhead(self, n: int, drafted: int = 0) -> float:
-        """What a step with `n` nodes spends outside the two models, where `drafted` levels are drafted from."""
+        """What a step with `n` nodes spends outside the two models, where `drafted` levels
+        are drafted from."""
         return _at(self._overhead_line, n) + drafted * self.level_overhead
 
     def level_seconds(self, width: int) -> float:
-        """What a level costs whose `width` nodes are drafted from: the draft's pass, and the overhead of one level more."""
+        """What a level costs whose `width` nodes are drafted from: the draft's pass, and the
+        overhead of one level more."""
         return self.draft_seconds_at(width) + self.level_overhead
 
     @property
@@ -119,8 +125,8 @@ class HardwareProfile:
 
     @classmethod
     def from_json(cls, text: str) -> HardwareProfile:
-        """The profile in `text`, as written by `to_json`; raises BadProfile for anything else. Files of before `level_overhead`
-        have it among the overhead of their nodes."""
+        """The profile in `text`, as written by `to_json`; raises BadProfile for anything else.
+        Files of before `level_overhead` have it among the overhead of their nodes."""
         data = {"level_overhead": 0.0, **read_json(text, FORMAT, MAX_JSON_CHARS, BadProfile)}
         names = [field.name for field in fields(cls)]
         if missing := [name for name in names if name not in data]:
@@ -131,13 +137,15 @@ class HardwareProfile:
 
 
 def _line(points: tuple[Point, ...]) -> np.ndarray:
-    """(2, points): sizes and seconds. A larger pass cannot be faster, so a dip is noise and is pooled with what came before."""
+    """(2, points): sizes and seconds. A larger pass cannot be faster, so a dip is noise and is
+    pooled with what came before."""
     seconds = non_increasing([-seconds for _, seconds, _ in points])
     return np.array([[size for size, _, _ in points], [-value for value in seconds]], dtype=float)
 
 
 def _at(line: np.ndarray, size: int) -> float:
-    """Seconds at `size`: flat before the first point, straight between points, on along the last two beyond the end."""
+    """Seconds at `size`: flat before the first point, straight between points, on along the last
+    two beyond the end."""
     size = whole(size, "nodes of a pass", 1, MAX_SIZE, BadProfile)
     sizes, seconds = line
     if len(sizes) == 1 or size <= sizes[-1]:
@@ -156,7 +164,8 @@ def _points(points: Any, name: str, least: float) -> tuple[Point, ...]:
     for i in range(1, len(points)):
         if points[i][0] <= points[i - 1][0]:
             raise BadProfile(
-                f"{name}[{i}] has size {points[i][0]}; it must be above the {points[i - 1][0]} before it"
+                f"{name}[{i}] has size {points[i][0]}; it must be above the "
+                f"{points[i - 1][0]} before it"
             )
     return points
 

@@ -1,7 +1,9 @@
-"""The fastest tree for a machine (paper: section 3.3): expected tokens held against seconds. Measures nothing itself.
+"""The fastest tree for a machine (paper: section 3.3): expected tokens held against seconds.
+Measures nothing itself.
 
-One step verifies n nodes in one pass of the target, runs the draft once a level over the nodes that have children there,
-and pays the engine's own overhead. Plain decoding is the step of one node. All times are in seconds.
+One step verifies n nodes in one pass of the target, runs the draft once a level over the nodes that
+have children there, and pays the engine's own overhead. Plain decoding is the step of one node. All
+times are in seconds.
 """
 
 from __future__ import annotations
@@ -38,7 +40,8 @@ _ROUNDING = 1e-12  # a larger tree must win by more than this
 
 @dataclass(frozen=True)
 class Plan:
-    """A tree and what is predicted of it: tokens and seconds of one step, and speed-up over plain decoding."""
+    """A tree and what is predicted of it: tokens and seconds of one step, and speed-up
+    over plain decoding."""
 
     tree: Tree
     expected_tokens: float
@@ -48,7 +51,8 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class SpeedupGrid:
-    """Plans over level caps (rows) and sizes (columns); None and NaN where no tree has that size."""
+    """Plans over level caps (rows) and sizes (columns); None and NaN where no tree has that
+    size."""
 
     levels: tuple[int, ...]
     sizes: tuple[int, ...]
@@ -63,7 +67,8 @@ class SpeedupGrid:
 
 
 def step_seconds(tree: Tree, profile: HardwareProfile) -> float:
-    """Predicted time of one step with `tree`: one target pass, a draft pass per level but the leaves', and the overhead."""
+    """Predicted time of one step with `tree`: one target pass, a draft pass per level but the
+    leaves', and the overhead."""
     return (
         profile.verify_seconds(len(tree))
         + profile.overhead(len(tree))
@@ -79,7 +84,8 @@ def predict(tree: Tree, acceptance: Acceptance, profile: HardwareProfile) -> Pla
 
 
 def bounds(profile: HardwareProfile) -> tuple[int, int]:
-    """Nodes and levels of a planned tree at most: as many nodes as were timed, where that is more than usual."""
+    """Nodes and levels of a planned tree at most: as many nodes as were timed, where that
+    is more than usual."""
     nodes = min(max(USUAL_NODES, profile.target_seconds[-1][0]), MAX_NODES)
     return nodes, levels_for(nodes)
 
@@ -96,13 +102,14 @@ def best_plan(
     max_levels: int | None = None,
     slack: float = 0.0,
 ) -> Plan:
-    """The fastest of the best trees of all sizes and level caps up to the bounds; never below plain decoding. Without bounds,
-    those of `bounds`.
+    """The fastest of the best trees of all sizes and level caps up to the bounds; never below plain
+    decoding. Without bounds, those of `bounds`.
 
-    With `slack`, of all that come within that share of the fastest, the one with the most expected tokens: times are
-    measured to a few per cent, and the larger tree loses less when acceptance turns out otherwise.
-    A vector that increases somewhere is smoothed first, and the plan's prediction is made with the smoothed one.
-    Raises BadTree for bounds outside 1 to MAX_NODES or a slack outside 0 to 1.
+    With `slack`, of all that come within that share of the fastest, the one with the most expected
+    tokens: times are measured to a few per cent, and the larger tree loses less when acceptance
+    turns out otherwise.
+    A vector that increases somewhere is smoothed first, and the plan's prediction is made with the
+    smoothed one. Raises BadTree for bounds outside 1 to MAX_NODES or a slack outside 0 to 1.
     """
     max_nodes = whole(
         bounds(profile)[0] if max_nodes is None else max_nodes, "max_nodes", 1, MAX_NODES, BadTree
@@ -155,7 +162,8 @@ def _roomiest(found: Sequence[tuple[Growth, np.ndarray]], least: float) -> Tree:
 def speedup_grid(
     acceptance: Acceptance, profile: HardwareProfile, sizes: Sequence[int], levels: Sequence[int]
 ) -> SpeedupGrid:
-    """The best tree of each size under each level cap, with its prediction. The vector is smoothed as in `best_plan`."""
+    """The best tree of each size under each level cap, with its prediction. The vector is smoothed
+    as in `best_plan`."""
     sizes = tuple(whole(n, "size", 1, MAX_NODES, BadTree) for n in sizes)
     levels = tuple(whole(cap, "levels", 1, MAX_NODES, BadTree) for cap in levels)
     acceptance = acceptance.smoothed()
@@ -172,7 +180,8 @@ def speedup_grid(
 
 
 class _Clock:
-    """Times of one profile, looked up once, so that every size of a growth can be timed while it grows."""
+    """Times of one profile, looked up once, so that every size of a growth can be
+    timed while it grows."""
 
     def __init__(self, profile: HardwareProfile, nodes: int) -> None:
         self._pass = [profile.verify_seconds(n) + profile.overhead(n) for n in range(1, nodes + 1)]

@@ -1,6 +1,8 @@
-"""Networks, their optimisers and what they are trained towards. Knows nothing of text, files or clocks.
+"""Networks, their optimisers and what they are trained towards. Knows nothing of
+text, files or clocks.
 
-An objective takes a network and token windows and gives one loss; the loop calls it and does not care which it is.
+An objective takes a network and token windows and gives one loss; the loop calls it and does
+not care which it is.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ Objective = Callable[[Forward, torch.Tensor], torch.Tensor]
 
 
 def new_model(size: Size, vocab: int, end: int, seed: int) -> LlamaForCausalLM:
-    """A float32 Llama network with fresh weights that depend on nothing but the arguments; `end` is bos and eos."""
+    """A float32 Llama network with fresh weights that depend on nothing but the arguments;
+    `end` is bos and eos."""
     config = LlamaConfig(
         vocab_size=vocab,
         hidden_size=size.hidden,
@@ -42,8 +45,8 @@ def new_model(size: Size, vocab: int, end: int, seed: int) -> LlamaForCausalLM:
 
 
 def quick(model: PreTrainedModel, compile_: bool) -> Forward:
-    """What computes in the model's place, with the attention that trains fastest on its device. Saved folders do not remember
-    that."""
+    """What computes in the model's place, with the attention that trains fastest on its device.
+    Saved folders do not remember that."""
     if model.device.type == "cpu":
         model.set_attn_implementation(CPU_ATTENTION)
     return torch.compile(model) if compile_ else model
@@ -52,7 +55,8 @@ def quick(model: PreTrainedModel, compile_: bool) -> Forward:
 def optimisers(
     model: PreTrainedModel, peak: float
 ) -> tuple[torch.optim.Optimizer, torch.optim.Optimizer]:
-    """Muon for the matrices inside the layers, AdamW for the embedding and the norms; one learning rate fits both."""
+    """Muon for the matrices inside the layers, AdamW for the embedding and the norms; one
+    learning rate fits both."""
     inner = []
     rest = []
     for name, weight in model.named_parameters():
@@ -64,7 +68,8 @@ def optimisers(
 
 
 def logits(network: Forward, tokens: torch.Tensor) -> torch.Tensor:
-    """(rows * context, vocab) float32: what `network` says at every position of (rows, context) `tokens`.
+    """(rows * context, vocab) float32: what `network` says at every position of
+    (rows, context) `tokens`.
 
     Matrix products run in bfloat16 on either kind of device.
     """
@@ -79,8 +84,8 @@ def next_token(network: Forward, windows: torch.Tensor) -> torch.Tensor:
 
 
 def distillation(teacher: Forward) -> Objective:
-    """Objective of a draft: mean of -sum p log q with p the teacher's distribution at temperature 1,
-    in nats a token.
+    """Objective of a draft: mean of -sum p log q with p the teacher's distribution at
+    temperature 1, in nats a token.
 
     It is least when q = p, where it equals the teacher's entropy.
     """
@@ -98,7 +103,8 @@ def distillation(teacher: Forward) -> Objective:
 def overlap(
     teacher: Forward, network: Forward, windows: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Mean sum min(p, q), the chance that one drafted token is accepted at temperature 1, and mean top-1 agreement."""
+    """Mean sum min(p, q), the chance that one drafted token is accepted at temperature 1, and
+    mean top-1 agreement."""
     tokens = windows[:, :-1]
     target = logits(teacher, tokens)
     draft = logits(network, tokens)

@@ -1,6 +1,8 @@
-"""From text to token ids: a byte-level BPE for code, trained here or read from a folder. Knows nothing of models.
+"""From text to token ids: a byte-level BPE for code, trained here or read from a folder.
+Knows nothing of models.
 
-A newline and the indentation after it make one piece, so a line of code costs one token for where it starts.
+A newline and the indentation after it make one piece, so a line of code costs one token
+for where it starts.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ BATCH = 256  # texts encoded at a time
 
 
 def train_tokenizer(texts: Sequence[str], vocab: int = VOCAB) -> PreTrainedTokenizerFast:
-    """A tokenizer of at most `vocab` pieces (fewer where the text has no more pairs). END is id 0, and bos, eos and pad."""
+    """A tokenizer of at most `vocab` pieces (fewer where the text has no more pairs). END is id 0,
+    and bos, eos and pad."""
     whole("vocabulary", vocab, MIN_VOCAB, MAX_VOCAB)
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
@@ -59,7 +62,8 @@ def load_tokenizer(folder: Path | str) -> PreTrainedTokenizerBase:
     whole("vocabulary of the given tokenizer", len(tokenizer), 2, MAX_VOCAB)
     if tokenizer.eos_token_id is None:
         raise BadTraining(
-            f"the tokenizer in {str(folder)[:200]!r} has no end-of-text token, which has to stand between texts"
+            f"the tokenizer in {str(folder)[:200]!r} has no end-of-text token, which has to "
+            "stand between texts"
         )
     return tokenizer
 
@@ -80,6 +84,7 @@ def _ids(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]) -> Iterator[l
 
 
 def fingerprint(tokenizer: PreTrainedTokenizerBase) -> str:
-    """The same for two tokenizers exactly when they give every piece the same id and the end of text too."""
+    """The same for two tokenizers exactly when they give every piece the same id and
+    the end of text too."""
     pieces = sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])
     return hashlib.sha256(repr((pieces, tokenizer.eos_token_id)).encode()).hexdigest()

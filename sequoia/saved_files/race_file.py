@@ -1,7 +1,9 @@
-"""A whole race as one JSON file: every lane's run, step by step, and what was found out after it. Knows no models.
+"""A whole race as one JSON file: every lane's run, step by step, and what was found out after
+it. Knows no models.
 
-A file: {format: "sequoia-race", version: 1, meta, lanes: [{name, how, verifier, plain, most, changes, run}], results}; `run` is a
-run file (see trace.py), `results` null or one result a lane (see `checked`), each may be null.
+A file: {format: "sequoia-race", version: 1, meta, lanes: [{name, how, verifier, plain, most,
+changes, run}], results}; `run` is a run file (see trace.py), `results` null or one result a lane
+(see `checked`), each may be null.
 """
 
 from __future__ import annotations
@@ -34,8 +36,8 @@ Result = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class LaneLog:
-    """One lane. how: the tree in words. plain: one node at every step. most: nodes a tree may have. changes: whether trees
-    differ from step to step."""
+    """One lane. how: the tree in words. plain: one node at every step. most: nodes a tree may have.
+    changes: whether trees differ from step to step."""
 
     name: str
     how: str
@@ -60,14 +62,16 @@ class LaneLog:
 
 @dataclass(frozen=True)
 class RaceLog:
-    """A race that was run. meta: what all lanes share. results: what was found out after it, one a lane where anything was."""
+    """A race that was run. meta: what all lanes share. results: what was found out after it, one a
+    lane where anything was."""
 
     meta: Mapping[str, Any]
     lanes: tuple[LaneLog, ...]
     results: tuple[Result | None, ...] | None = None
 
     def moves(self) -> Iterator[tuple[int, int]]:
-        """(lane, step) in the order in which they were made: the lane furthest behind on its clock first, of equals the first."""
+        """(lane, step) in the order in which they were made: the lane furthest behind on its clock
+        first, of equals the first."""
         clocks = [0.0] * len(self.lanes)
         made = [0] * len(self.lanes)
         while left := [
@@ -90,11 +94,12 @@ class RaceLog:
 
     @classmethod
     def from_json(cls, text: str) -> RaceLog:
-        """The race in `text`. Raises BadTrace, and nothing else, for whatever is not a whole and sane race file."""
+        """The race in `text`. Raises BadTrace, and nothing else, for whatever is not a whole
+        and sane race file."""
         return read_file(text, "race", MAX_CHARS, BadTrace, _race)
 
 
-# -- reading, where nothing is believed ------------------------------------------------------------------------------------
+# -- reading, where nothing is believed ------------------------------------------------------------
 
 
 def _race(data: Mapping[str, Any]) -> RaceLog:
@@ -147,11 +152,13 @@ def _lane(data: Mapping[str, Any], what: str) -> LaneLog:
 
 
 def checked(result: Any) -> dict[str, Any]:
-    """A lane's result with every field looked at and no other kept. Raises BadTrace, or what a missing field raises.
+    """A lane's result with every field looked at and no other kept. Raises BadTrace, or what a
+    missing field raises.
 
-    {waterfall: {bars: [{name, value, loss, words}]} or null, doctor: {speedup, loss, words, remedies: [{words, predicted,
-    label of LABELS, parents: [...] or null}]} or null, lossless: {kind of KINDS, words, at: token index or null, p: 0 to 1 or
-    null, count: see `counted`, or null} or null}
+    {waterfall: {bars: [{name, value, loss, words}]} or null, doctor: {speedup, loss, words,
+    remedies: [{words, predicted, label of LABELS, parents: [...] or null}]} or null,
+    lossless: {kind of KINDS, words, at: token index or null, p: 0 to 1 or null, count: see
+    `counted`, or null} or null}
     """
     parts = {"waterfall": _waterfall, "doctor": _doctor, "lossless": _lossless}
     return {
@@ -210,9 +217,10 @@ def _lossless(data: Mapping[str, Any]) -> dict[str, Any]:
 def counted(data: Mapping[str, Any]) -> dict[str, Any]:
     """Counts of first tokens with every field looked at.
 
-    {draws, wanted, going: whether more are being drawn, at: tokens of lane `lane` before the place, bits: entropy there, rule:
-    why there, context: the text before it, statistic: chi-square or null, freedom, sight: a shift of share that would be
-    noticed, or null, cells: [{text of a token, null for all rarer ones; more: rarer ones are in it; share, seen}]}
+    {draws, wanted, going: whether more are being drawn, at: tokens of lane `lane` before the place,
+    bits: entropy there, rule: why there, context: the text before it, statistic: chi-square or
+    null, freedom, sight: a shift of share that would be noticed, or null, cells: [{text of a token,
+    null for all rarer ones; more: rarer ones are in it; share, seen}]}
     """
 
     def count(name: str, most: int = MAX_DRAWS) -> int:

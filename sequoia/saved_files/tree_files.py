@@ -1,7 +1,9 @@
-"""Trees in the forms other programs read, and back. Writes no files; the project's own form is Tree.to_json.
+"""Trees in the forms other programs read, and back. Writes no files; the project's own
+form is Tree.to_json.
 
-Node-link: what networkx.node_link_graph reads. Paths: for every node but the root, the ranks on the way to it, the first child
-being 0 (the form Medusa's trees are written in). Branching: children a node, level by level (SpecInfer's form).
+Node-link: what networkx.node_link_graph reads. Paths: for every node but the root, the ranks on the
+way to it, the first child being 0 (the form Medusa's trees are written in). Branching: children a
+node, level by level (SpecInfer's form).
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ def to_node_link(tree: Tree) -> dict[str, Any]:
 
 
 def from_node_link(data: Any) -> Tree:
-    """The tree in node-link data, whatever its nodes are called; siblings in the order of their `rank`, or of their edges.
+    """The tree in node-link data, whatever its nodes are called; siblings in the order of their
+    `rank`, or of their edges.
 
     Raises BadTree for anything that is not one rooted tree of at most MAX_NODES nodes.
     """
@@ -50,8 +53,8 @@ def from_node_link(data: Any) -> Tree:
         ) from None
     if not nx.is_arborescence(graph):
         raise BadTree(
-            f"the graph of {len(graph)} nodes and {graph.number_of_edges()} edges is not one rooted tree with edges "
-            "away from its root"
+            f"the graph of {len(graph)} nodes and {graph.number_of_edges()} edges is not one "
+            "rooted tree with edges away from its root"
         )
     return _numbered(graph)
 
@@ -80,7 +83,8 @@ def to_paths(tree: Tree) -> list[list[int]]:
 
 
 def from_paths(paths: Any) -> Tree:
-    """The tree whose nodes these paths are, in any order. Raises BadTree where a parent or an earlier sibling is missing."""
+    """The tree whose nodes these paths are, in any order. Raises BadTree where a parent or an
+    earlier sibling is missing."""
     found = {_path(path): None for path in _some(paths)}
     number: dict[tuple[int, ...], int] = {(): 0}
     parents = [-1]
@@ -120,7 +124,8 @@ def _path(path: Any) -> tuple[int, ...]:
 
 
 def to_branching(tree: Tree) -> list[int] | None:
-    """Children a node, level by level, or None where nodes of one level have different numbers of children."""
+    """Children a node, level by level, or None where nodes of one level have different
+    numbers of children."""
     levels: list[set[int]] = [set() for _ in range(tree.levels - 1)]
     for depth, children in zip(tree.depths, tree.children, strict=True):
         if depth < tree.levels - 1:
@@ -131,7 +136,8 @@ def to_branching(tree: Tree) -> list[int] | None:
 
 
 def to_csv(tree: Tree, acceptance: Acceptance) -> str:
-    """Every node with its place, counted from 1 but for node and parent, and its chance to be accepted in a step."""
+    """Every node with its place, counted from 1 but for node and parent, and its chance to be
+    accepted in a step."""
     text = io.StringIO()
     rows = csv.writer(text)
     rows.writerow(HEAD)

@@ -90,7 +90,8 @@ def _refused_config(kind: str, config: Any, folder: Path) -> str:
 
 
 def _reason(kind: str, problem: SequoiaError) -> str:
-    """The message without the model's name, which is its type here, and without measured figures."""
+    """The message without the model's name, which is its type here, and without
+    measured figures."""
     words = re.sub(rf"^{re.escape(kind)}( \([\w-]+\))? ", "", str(problem))
     return re.sub(r" by [\d.e+-]+ of their spread; allowed is [\d.e+-]+", "", words)
 

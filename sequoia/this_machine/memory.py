@@ -13,7 +13,8 @@ ROOM = 1.1  # of the weights' bytes: a tenth for everything else
 
 
 def free_bytes(device: torch.device) -> int:
-    """Bytes that can still be had: of the graphics card, what torch holds unused included, else of the machine."""
+    """Bytes that can still be had: of the graphics card, what torch holds unused included,
+    else of the machine."""
     if device.type != "cuda":
         return psutil.virtual_memory().available
     return (
@@ -30,7 +31,8 @@ def require(needed: float, device: torch.device, what: str, advice: str = "") ->
 
 
 def require_possible(needed: float, device: torch.device, together: bool, what: str) -> None:
-    """OutOfMemory where `what` needs more than the device has when nothing else is on it; `together`: than all graphics cards."""
+    """OutOfMemory where `what` needs more than the device has when nothing else is on it;
+    `together`: than all graphics cards."""
     cards = range(torch.cuda.device_count()) if together else [device.index or 0]
     most = (
         sum(torch.cuda.get_device_properties(card).total_memory for card in cards)

@@ -6,7 +6,8 @@ import torch
 
 
 def lean_dtype(device: torch.device) -> torch.dtype:
-    """The narrowest number type this device computes with; others it has to convert, which takes many times longer."""
+    """The narrowest number type this device computes with; others it has to convert, which takes
+    many times longer."""
     return torch.bfloat16 if _has_bf16(device) else torch.float32
 
 

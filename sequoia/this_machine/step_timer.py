@@ -12,13 +12,15 @@ import torch
 
 
 def finish(device: torch.device) -> None:
-    """Wait until `device` has done what it was given here; a CPU always has. Copies under way on streams of their own go on."""
+    """Wait until `device` has done what it was given here; a CPU always has. Copies under way on
+    streams of their own go on."""
     if device.type == "cuda":
         torch.cuda.current_stream(device).synchronize()
 
 
 def current(device: torch.device) -> AbstractContextManager[Any]:
-    """Within it `device` is the one that CUDA means where none is named, as when a kernel is launched or a graph replayed."""
+    """Within it `device` is the one that CUDA means where none is named, as when a kernel is
+    launched or a graph replayed."""
     return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
@@ -29,8 +31,9 @@ def _wait(device: torch.device) -> Callable[[], None] | None:
 
 
 class Clock:
-    """Runs from its making on. What is in neither phase is overhead. On CUDA the end of a phase, and of the step, waits for the
-    device, which would otherwise still be busy with it during the next."""
+    """Runs from its making on. What is in neither phase is overhead. On CUDA the end of a
+    phase, and of the step, waits for the device, which would otherwise still be busy with
+    it during the next."""
 
     def __init__(self, device: torch.device) -> None:
         self._start = time.perf_counter()
@@ -55,8 +58,8 @@ class Clock:
 
 
 class Spans:
-    """Stretches of work on a device whose time is wanted, without a wait after each. On CUDA the device takes their time down;
-    elsewhere work is over when its call returns."""
+    """Stretches of work on a device whose time is wanted, without a wait after each. On CUDA the
+    device takes their time down; elsewhere work is over when its call returns."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device

@@ -1,4 +1,5 @@
-"""A Python script run as a process of its own, spoken to in JSON, one object a line each way. It can be ended at any time."""
+"""A Python script run as a process of its own, spoken to in JSON, one object a line each way. It
+can be ended at any time."""
 
 from __future__ import annotations
 
@@ -55,8 +56,8 @@ class Child:
         return heard
 
     def limit_memory(self, more: int) -> None:
-        """Where the system can: from now on an allocation of `more` bytes than it holds now fails, as
-        if no memory were left."""
+        """Where the system can: from now on an allocation of `more` bytes than it holds now fails,
+        as if no memory were left."""
         pid = self._process.pid
         with suppress(ImportError, AttributeError, OSError, ValueError):
             import resource

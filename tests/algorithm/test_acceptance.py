@@ -54,7 +54,8 @@ def test_rounding_of_the_sum_is_forgiven_but_no_more() -> None:
 
 
 def test_smoothing_agrees_with_the_min_max_formula() -> None:
-    """Isotonic regression in closed form, rate k = min over i <= k of max over j >= k of mean(i..j), for random vectors.
+    """Isotonic regression in closed form, rate k = min over i <= k of max over j >= k of
+    mean(i..j), for random vectors.
 
     Guards a pool that is not merged back far enough or forgets its weight.
     """
@@ -91,7 +92,8 @@ def test_power_law_has_its_shape_and_is_fitted_back() -> None:
 
 
 def test_power_law_fit_weighs_points_by_their_rate() -> None:
-    """A tail that falls off the law hardly moves the fit; with equal weights the exponent would be above 2."""
+    """A tail that falls off the law hardly moves the fit; with equal weights the exponent
+    would be above 2."""
     first, exponent = Acceptance((0.5, 0.25, 0.5 / 3, 1e-7, 1e-7)).fit_power_law()
     assert first == pytest.approx(0.5, rel=0.01)
     assert exponent == pytest.approx(1.0, abs=0.02)
@@ -168,7 +170,8 @@ def test_hostile_files_raise_only_bad_acceptance(text: Any, named: Any) -> None:
 
 
 def test_damaged_files_raise_only_bad_acceptance() -> None:
-    """Any single character of a good file replaced: either still a vector, or BadAcceptance and nothing else."""
+    """Any single character of a good file replaced: either still a vector, or BadAcceptance
+    and nothing else."""
     good = Acceptance((0.5, 0.25, 0.0625)).to_json()
     outcomes = set()
     for place in range(len(good)):

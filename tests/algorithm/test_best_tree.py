@@ -1,4 +1,5 @@
-"""The planner against every tree there is, against its own second algorithm, and against the figures of the paper's appendix."""
+"""The planner against every tree there is, against its own second algorithm, and against the
+figures of the paper's appendix."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ def random_monotone(rng: random.Random, length: int) -> Acceptance:
 
 
 def product_sum(tree: Tree, acceptance: Acceptance) -> float:
-    """F(T) written another way than the planner does: the product along each path, over all nodes."""
+    """F(T) written another way than the planner does: the product along each path, over all
+    nodes."""
     rates = (*acceptance.rates, *[0.0] * len(tree))
     return sum(
         math.prod(rates[tree.ranks[v]] for v in tree.path(node)[1:]) for node in range(len(tree))
@@ -64,8 +66,9 @@ def brute_force(acceptance: Acceptance) -> dict[tuple[int, int, int], float]:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_table_is_brute_force_for_any_vector(seed: int) -> None:
-    """Every cell for n <= 8, all level caps and branch counts, vectors of 1 to 9 rates in any order. Guards an index off by
-    one anywhere in the recurrence, children beyond the vector, and a level cap that leaks."""
+    """Every cell for n <= 8, all level caps and branch counts, vectors of 1 to 9 rates in any
+    order. Guards an index off by one anywhere in the recurrence, children beyond the vector, and a
+    level cap that leaks."""
     rng = random.Random(seed)
     acceptance = random_acceptance(rng, 1 + seed % 9)
     exact = brute_force(acceptance)
@@ -83,7 +86,8 @@ def test_table_is_brute_force_for_any_vector(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_trees_attain_their_cells(seed: int) -> None:
-    """The tree of each feasible cell has its size, levels, branches and value; best_tree has the best value of all trees."""
+    """The tree of each feasible cell has its size, levels, branches and value; best_tree has the
+    best value of all trees."""
     acceptance = random_acceptance(random.Random(100 + seed), 1 + seed % 9)
     exact = brute_force(acceptance)
     for cap in (2, 3, NODES):
@@ -123,7 +127,8 @@ def test_the_table_without_a_cap_is_the_one_with_a_cap_of_all_levels() -> None:
 
 
 def test_split_is_the_recurrence() -> None:
-    """rest + rate * below gives the cell, with each part the value it is said to be, for all cells of two tables."""
+    """rest + rate * below gives the cell, with each part the value it is said to be, for all
+    cells of two tables."""
     for acceptance in (Acceptance((0.3, 0.4, 0.0, 0.2)), Acceptance((0.6,))):
         table = dp_table(acceptance, 9, 4)
         for n in range(2, 10):
@@ -150,7 +155,8 @@ def test_grid_is_the_cells_of_a_level_and_cannot_change_the_table() -> None:
 
 @pytest.mark.parametrize("levels", [2, 4, 18, 40])
 def test_heap_is_the_table_for_non_increasing_vectors(levels: int) -> None:
-    """All n up to 1,024 within 1e-12 of the tree's size, for the appendix vector sorted and a flat one."""
+    """All n up to 1,024 within 1e-12 of the tree's size, for the appendix vector
+    sorted and a flat one."""
     for acceptance in (APP_E.smoothed(), Acceptance((0.2, 0.2, 0.2, 0.15, 0.1))):
         table = dp_table(acceptance, 1024, levels)
         growth = best_first(acceptance, 1024, levels)
@@ -213,7 +219,8 @@ def test_a_confident_draft_gives_a_chain_and_a_flat_one_a_wide_tree() -> None:
 
 
 def test_the_heap_would_be_wrong_for_an_increasing_vector() -> None:
-    """Why best_tree changes to the table: with rates (0, 0.9) the second child matters and the first is only in its way."""
+    """Why best_tree changes to the table: with rates (0, 0.9) the second child matters and the
+    first is only in its way."""
     acceptance = Acceptance((0.0, 0.9))
     tree = best_tree(acceptance, 5)
     assert tree.parents == (-1, 0, 0, 2, 2)
@@ -223,7 +230,8 @@ def test_the_heap_would_be_wrong_for_an_increasing_vector() -> None:
 
 
 def test_plateaus_of_fixed_shapes() -> None:
-    """Closed forms of a chain, independent sequences and the binary tree, as properties of expected_tokens."""
+    """Closed forms of a chain, independent sequences and the binary tree, as properties
+    of expected_tokens."""
     rng = random.Random(8)
     for _ in range(50):
         acceptance = random_monotone(rng, rng.randint(2, 9))
@@ -253,7 +261,8 @@ def test_expected_tokens_ignores_what_lies_past_the_vector() -> None:
 
 
 def test_chains_of_the_largest_size_do_not_exhaust_the_stack() -> None:
-    """1,024 levels; a recursive traceback would fail. The increasing zero makes best_tree take the table."""
+    """1,024 levels; a recursive traceback would fail. The increasing zero makes
+    best_tree take the table."""
     chain = Tree.chain(1024)
     assert best_tree(Acceptance((0.99,)), 1024) == chain
     assert best_tree(Acceptance((0.99, 0.0, 1e-9)), 1024) == chain

@@ -1,4 +1,5 @@
-"""The warp against a plain reference in Python floats: temperature, top-p, one-hot rows, and a draft that has every token."""
+"""The warp against a plain reference in Python floats: temperature, top-p, one-hot rows, and a
+draft that has every token."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ def some_logits(rows: int, vocab: int, dtype: torch.dtype = torch.float32) -> to
 
 
 def reference(logits: list[float], temperature: float, top_p: float) -> list[float]:
-    """softmax(logits / temperature), cut token by token from the top until the mass is reached, renormalised."""
+    """softmax(logits / temperature), cut token by token from the top until the mass is
+    reached, renormalised."""
     powers = [math.exp((logit - max(logits)) / temperature) for logit in logits]
     probs = [power / math.fsum(powers) for power in powers]
     kept: list[int] = []
@@ -37,7 +39,8 @@ def reference(logits: list[float], temperature: float, top_p: float) -> list[flo
 @pytest.mark.parametrize("temperature", [0.3, 1.0, 2.5])
 @pytest.mark.parametrize("top_p", [1.0, 0.9, 0.4, 0.01])
 def test_target_equals_the_reference(dtype: torch.dtype, temperature: float, top_p: float) -> None:
-    """Computed in float64 whatever the logits are; bf16 logits are exact numbers, only coarse ones."""
+    """Computed in float64 whatever the logits are; bf16 logits are exact numbers,
+    only coarse ones."""
     logits = some_logits(5, 30, dtype)
     found = target_rows(logits, Policy(temperature=temperature, top_p=top_p))
     assert found.dtype == torch.float64
@@ -51,7 +54,8 @@ def test_target_equals_the_reference(dtype: torch.dtype, temperature: float, top
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("top_p", [1.0, 0.9, 0.4])
 def test_draft_has_the_same_warp_and_every_token(dtype: torch.dtype, top_p: float) -> None:
-    """Without full support a node with more children than the nucleus would draw the rest of them blindly."""
+    """Without full support a node with more children than the nucleus would draw the
+    rest of them blindly."""
     logits = some_logits(5, 30, dtype)
     found = draft_rows(logits, Policy(temperature=0.7, top_p=top_p))
     wanted = torch.tensor([reference(row, 0.7, top_p) for row in logits.double().tolist()])
@@ -102,7 +106,8 @@ def test_forbidden_tokens_stay_forbidden() -> None:
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 @pytest.mark.parametrize("temperature", [0, 1])
 def test_overflowed_logits_are_refused(bad: float, temperature: float) -> None:
-    """argmax takes NaN for the greatest number, so at temperature 0 a broken model would emit a token like any other."""
+    """argmax takes NaN for the greatest number, so at temperature 0 a broken model would emit a
+    token like any other."""
     with pytest.raises(BadModel, match="NaN or infinity"):
         target_rows(torch.tensor([[0.0, 1.0], [bad, 1.0]]), Policy(temperature=temperature))
     with pytest.raises(BadModel, match="NaN or infinity"):
@@ -139,7 +144,7 @@ def test_one_row_is_that_of_all_rows(policy: Policy, dtype: torch.dtype) -> None
         assert row_warp(policy)(row).tolist() == pytest.approx(law.tolist(), abs=1e-15)
 
 
-# -- top-p alone -------------------------------------------------------------------------------------------------
+# -- top-p alone -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -187,7 +192,8 @@ def test_nucleus_leaves_its_argument_as_it_was() -> None:
 
 
 def test_nucleus_of_a_large_vocabulary_has_no_holes() -> None:
-    """With 50,000 float32 tokens the running mass is rounded at every step; the kept set is still the top of the order."""
+    """With 50,000 float32 tokens the running mass is rounded at every step; the kept set is still
+    the top of the order."""
     probs = torch.softmax(some_logits(1, 50_000), -1)
     found = nucleus(probs, 0.95)
     assert probs[found > 0].min() >= probs[found == 0].max()

@@ -1,4 +1,5 @@
-"""The emitted tokens follow the target's law exactly: every outcome of the real `verify` is visited and weighed.
+"""The emitted tokens follow the target's law exactly: every outcome of the real `verify` is
+visited and weighed.
 
 Nothing here is random: Fractions are compared with `==`, and the float path within 1e-12.
 """
@@ -37,7 +38,7 @@ HALF = Fraction(1, 2)
 EVERY = pytest.mark.parametrize("name", list(EXACT))
 
 
-# -- the enumerator itself, against laws worked out by hand --------------------------------------------------
+# -- the enumerator itself, against laws worked out by hand ----------------------------------------
 
 
 def test_enumerator_weighs_successive_draws() -> None:
@@ -78,7 +79,7 @@ def test_enumerator_visits_every_combination_once() -> None:
     assert found == {(a, b, c): Fraction(1, 8) for a in (0, 1) for b in (0, 1) for c in (0, 1)}
 
 
-# -- exact law -----------------------------------------------------------------------------------------------
+# -- exact law -------------------------------------------------------------------------------------
 
 
 @EVERY
@@ -108,7 +109,8 @@ def test_siblings_over_many_tables_have_the_target_law(name: str, siblings: int)
 @EVERY
 @pytest.mark.parametrize("parents", [(-1,), (-1, 0), (-1, 0, 0), (-1, 0, 1)])
 def test_two_steps_have_the_target_law_jointly(name: str, parents: tuple[int, ...]) -> None:
-    """Noise kept from one step to the next leaves every single step right and only their joint law wrong."""
+    """Noise kept from one step to the next leaves every single step right and only
+    their joint law wrong."""
     for seed in range(3):
         p = table((seed, "p"), 3)
         q = table((seed, "q"), 3)
@@ -140,7 +142,8 @@ def test_a_step_emits_its_accepted_tokens_and_one_more(name: str) -> None:
 def test_one_hot_target_accepts_exactly_the_argmax_child(
     name: str, parents: tuple[int, ...]
 ) -> None:
-    """Temperature 0 is no mode of its own: with p one-hot the same function follows the argmax and nothing else."""
+    """Temperature 0 is no mode of its own: with p one-hot the same function follows the argmax
+    and nothing else."""
     tree = Tree(parents)
 
     def top(context: tuple[int, ...]) -> int:
@@ -167,7 +170,7 @@ def test_one_hot_target_accepts_exactly_the_argmax_child(
     assert set().union(*seen) == {True, False}  # acceptance and refusal both happened
 
 
-# -- the production float path -------------------------------------------------------------------------------
+# -- the production float path ---------------------------------------------------------------------
 
 POLICIES = [
     Policy(temperature=1),
@@ -182,7 +185,8 @@ POLICIES = [
 )
 @pytest.mark.parametrize("name", list(VERIFIERS))
 def test_production_floats_have_the_target_law(name: str, policy: Policy) -> None:
-    """The production warp and draw over torch rows, float32 q against float64 p: rounding stays below 1e-12."""
+    """The production warp and draw over torch rows, float32 q against float64 p: rounding
+    stays below 1e-12."""
     trees = [tree for n in (1, 2, 3, 4) for tree in ordered_trees(n)]
     for tree in trees:
         assert (
@@ -190,7 +194,7 @@ def test_production_floats_have_the_target_law(name: str, policy: Policy) -> Non
         ), tree
 
 
-# -- counter-examples worked out in the design -----------------------------------------------------------------
+# -- counter-examples worked out in the design -----------------------------------------------------
 
 
 def _all_rejected(name: str) -> Fraction:
@@ -231,7 +235,7 @@ def test_match_accepts_less_than_the_draft_that_equals_the_target() -> None:
     assert accepted("sequoia") == accepted("specinfer") == 1
 
 
-# -- edges of the walk -------------------------------------------------------------------------------------------
+# -- edges of the walk -----------------------------------------------------------------------------
 
 
 class Refusing(Enumerator):
@@ -256,7 +260,8 @@ def test_a_zero_residual_leaves_the_law_it_had() -> None:
 
 @pytest.mark.parametrize("reject", [without_replacement, with_replacement])
 def test_a_rejection_does_not_write_into_the_laws_it_was_lent(reject: Callable) -> None:
-    """They are rows of a step's record; arithmetic in place would falsify the picture, and the next walk over it."""
+    """They are rows of a step's record; arithmetic in place would falsify the picture, and the
+    next walk over it."""
     residual = np.array([0.25, 0.75])
     draft = np.array([0.5, 0.5])
     found = reject(residual, draft, 0)
@@ -274,7 +279,8 @@ def test_a_walk_does_not_write_into_the_laws_it_was_lent() -> None:
 
 
 def test_a_draft_with_too_little_support_goes_on_uniformly() -> None:
-    """q holds one token and the node two children: the second is drawn uniformly from the rest and judged by that law."""
+    """q holds one token and the node two children: the second is drawn uniformly from the rest and
+    judged by that law."""
     p = same([Fraction(0), HALF, HALF])
     q = same([Fraction(1), Fraction(0), Fraction(0)])
     tree = Tree.kary(2, 2)
@@ -284,7 +290,8 @@ def test_a_draft_with_too_little_support_goes_on_uniformly() -> None:
 
 
 def test_float32_draft_is_made_to_sum_to_one() -> None:
-    """A q that sums to 1 - 4e-5, as float32 may over a large vocabulary, must not leak into the law."""
+    """A q that sums to 1 - 4e-5, as float32 may over a large vocabulary, must not
+    leak into the law."""
     p = same(np.array([0.2, 0.3, 0.5]))
     q = same(np.array([0.5, 0.3, 0.19996], dtype=np.float32))
     for name in ("sequoia", "specinfer"):

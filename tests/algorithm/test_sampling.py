@@ -1,7 +1,8 @@
-"""Production randomness: its laws by chi-square, its edges by hand, and the whole loop with it over three steps.
+"""Production randomness: its laws by chi-square, its edges by hand, and the whole loop with
+it over three steps.
 
-Eight chi-square tests at 1e-6, one comparison at 1e-6 and two collision tests at 5e-8: with fresh seeds fewer than one run in
-100,000 would raise a false alarm; the seeds are fixed, so none does.
+Eight chi-square tests at 1e-6, one comparison at 1e-6 and two collision tests at 5e-8: with fresh
+seeds fewer than one run in 100,000 would raise a false alarm; the seeds are fixed, so none does.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def test_fit_tells_a_fair_die_from_a_loaded_one() -> None:
     assert fit([6], die) == 0
 
 
-# -- the whole loop ------------------------------------------------------------------------------------------
+# -- the whole loop --------------------------------------------------------------------------------
 
 
 class FrozenNoise(Seeded):
@@ -101,7 +102,8 @@ Q = logits("q", 3, spread=0.5)
 
 @pytest.mark.parametrize("verifier", list(VERIFIERS))
 def test_three_tokens_over_three_steps_follow_the_target(verifier: str) -> None:
-    """Guards the joint law with production randomness: noise shared between draws, steps or generators, and half-precision noise.
+    """Guards the joint law with production randomness: noise shared between draws, steps or
+    generators, and half-precision noise.
 
     False alarm 1e-6 for each verifier.
     """
@@ -110,12 +112,13 @@ def test_three_tokens_over_three_steps_follow_the_target(verifier: str) -> None:
 
 
 def test_noise_frozen_for_a_run_is_seen_by_the_same_check() -> None:
-    """The check above is able to fail: the frozen mutant has to fall. Missing it has a chance far below 1e-6."""
+    """The check above is able to fail: the frozen mutant has to fall. Missing it has a
+    chance far below 1e-6."""
     wanted = true_law(warped(P, Policy(temperature=0.8, top_p=0.95)), 3)
     assert fit((three_tokens(FrozenNoise(seed), "sequoia") for seed in range(600)), wanted) < LIMIT
 
 
-# -- draws ---------------------------------------------------------------------------------------------------
+# -- draws -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("few", [0, 32], ids=["race", "distinct"])
@@ -126,8 +129,8 @@ def test_noise_frozen_for_a_run_is_seen_by_the_same_check() -> None:
 def test_draws_without_replacement_have_the_law_of_successive_draws(
     row: list[float], k: int, outcomes: int, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Plackett-Luce, the zero tier last and uniform. Guards the race, its direction, zeros ranked by id, and repeats that are
-    ignored where they should not be. False alarm 1e-6."""
+    """Plackett-Luce, the zero tier last and uniform. Guards the race, its direction, zeros ranked
+    by id, and repeats that are ignored where they should not be. False alarm 1e-6."""
     monkeypatch.setattr("sequoia.algorithm.sampling._FEW", few)
     wanted = law(lambda chance: tuple(chance.without_replacement(np.array([row]), [k])[0]))
     assert len(wanted) == outcomes
@@ -135,7 +138,8 @@ def test_draws_without_replacement_have_the_law_of_successive_draws(
 
 
 def test_what_is_left_unfinished_is_completed_by_a_race(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once little of the law is left the others are raced for, and that has to have the same law. False alarm 1e-6."""
+    """Once little of the law is left the others are raced for, and that has to have the same law.
+    False alarm 1e-6."""
     monkeypatch.setattr("sequoia.algorithm.sampling._SCRAPS", 0.2)
     row = [0.9, 0.06, 0.03, 0.01]
     wanted = law(lambda chance: tuple(chance.without_replacement(np.array([row]), [3])[0]))
@@ -149,7 +153,8 @@ def test_what_is_left_unfinished_is_completed_by_a_race(monkeypatch: pytest.Monk
 def test_distinct_draws_at_the_ends_of_u_are_distinct_and_have_mass(
     row: list[float], u: float
 ) -> None:
-    """Stretches that are left out must not be entered from either end, and tokens without mass come last."""
+    """Stretches that are left out must not be entered from either end, and tokens
+    without mass come last."""
     chance = Seeded(0)
     chance._drafting = Constant(u)
     drawn = chance.without_replacement(torch.tensor([row]), [4])[0]
@@ -159,7 +164,8 @@ def test_distinct_draws_at_the_ends_of_u_are_distinct_and_have_mass(
 
 
 def test_rows_are_drawn_independently() -> None:
-    """Guards noise broadcast over the rows of one call, which every marginal hides. False alarm 1e-6."""
+    """Guards noise broadcast over the rows of one call, which every marginal hides.
+    False alarm 1e-6."""
     row = torch.tensor([0.5, 0.3, 0.2])
     drawn = [token for (token,) in draws(Seeded(2), "without_replacement", row, 1)]
     wanted = {(a, b): float(row[a] * row[b]) for a in range(3) for b in range(3)}
@@ -176,10 +182,12 @@ def test_independent_draws_repeat_tokens_as_often_as_they_should() -> None:
 
 @pytest.mark.parametrize("source", ["race", "host"])
 def test_noise_is_fine_enough_for_rare_tokens(source: str) -> None:
-    """Guards coarse noise: on float32's grid of 2**-24 a token of q = 1e-9 is never drawn, yet verification assumes it is.
+    """Guards coarse noise: on float32's grid of 2**-24 a token of q = 1e-9 is never drawn, yet
+    verification assumes it is.
 
-    Of two million uniforms about 400 lie below 2e-4; on that grid 3,355 places are left for them and some must coincide
-    (24 pairs expected), on float64's grid none does (a false alarm has a chance of 5e-8).
+    Of two million uniforms about 400 lie below 2e-4; on that grid 3,355 places are left for
+    them and some must coincide (24 pairs expected), on float64's grid none does (a false alarm
+    has a chance of 5e-8).
     """
     chance = Seeded(4)
     seen = (
@@ -194,7 +202,8 @@ def test_noise_is_fine_enough_for_rare_tokens(source: str) -> None:
 
 
 def test_a_token_without_mass_comes_after_every_token_with_any() -> None:
-    """The least positive float32 still goes before a zero. Guards a zero tier that noise can lift."""
+    """The least positive float32 still goes before a zero. Guards a zero tier that noise can
+    lift."""
     q = torch.zeros(5000, 8)
     q[:, 3] = 1.0
     q[:, 6] = 1e-45
@@ -251,7 +260,7 @@ def test_a_draft_is_not_written_into() -> None:
     assert q.tolist() == [[0.5, 0.5, 0.0]]
 
 
-# -- accept and pick -----------------------------------------------------------------------------------------
+# -- accept and pick -------------------------------------------------------------------------------
 
 
 def test_accepts_as_often_as_the_ratio() -> None:
@@ -286,7 +295,8 @@ def test_an_answer_is_plain_python() -> None:
 
 
 def test_picks_by_weight() -> None:
-    """Weights need not sum to 1. Guards an inverse cumulative off by one and weights used twice. False alarm 1e-6."""
+    """Weights need not sum to 1. Guards an inverse cumulative off by one and weights used twice.
+    False alarm 1e-6."""
     chance = Seeded(9)
     weights = np.array([0.0, 1.0, 0.0, 2.0, 3.0, 0.0])
     assert fit((chance.pick(weights) for _ in range(6000)), {1: 1 / 6, 3: 1 / 3, 4: 1 / 2}) > LIMIT
@@ -307,7 +317,7 @@ def test_weights_without_a_sum_are_refused(weights: list[float]) -> None:
         Seeded(0).pick(np.array(weights))
 
 
-# -- seeds and temperature 0 ---------------------------------------------------------------------------------
+# -- seeds and temperature 0 -----------------------------------------------------------------------
 
 
 def answers(chance: Seeded) -> list[Any]:
@@ -333,13 +343,15 @@ def test_a_seed_repeats_and_another_differs() -> None:
 
 
 def test_every_call_is_fresh() -> None:
-    """Noise kept from call to call is the frozen-noise bug. Equal answers by accident: the pick, once in a million."""
+    """Noise kept from call to call is the frozen-noise bug. Equal answers by accident: the pick,
+    once in a million."""
     chance = Seeded(13)
     assert all(one != other for one, other in zip(answers(chance), answers(chance)))
 
 
 def test_runs_do_not_share_a_generator() -> None:
-    """One visitor's draws must not move another's, nor the global generators of torch and Python."""
+    """One visitor's draws must not move another's, nor the global generators of
+    torch and Python."""
     alone = answers(Seeded(14))
     _ = torch.manual_seed(0)
     chance = Seeded(14)
@@ -366,7 +378,8 @@ def test_looking_again_and_again_finds_what_sorting_finds(
 
 
 def test_most_draws_of_one_token_need_no_sums(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The most probable token stands first, so that what is drawn for a low enough u is known without the rest of the law."""
+    """The most probable token stands first, so that what is drawn for a low enough u is known
+    without the rest of the law."""
     q = torch.tensor([[0.05, 0.05, 0.9]])
     chance = Seeded(0)
     chance._drafting = Constant(0.89)

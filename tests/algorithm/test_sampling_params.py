@@ -1,4 +1,5 @@
-"""A setting from outside is a Policy or a BadPolicy whose message names the field, the value and the bound."""
+"""A setting from outside is a Policy or a BadPolicy whose message names the field, the
+value and the bound."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ DEEP: list[Any] = []
 for _ in range(100_000):
     DEEP = [DEEP]  # its text would exceed the recursion limit
 
-# Values are built by name in the test: a runner that prints 10**5000 as a test's id would fail itself.
+# Values are built by name in the test: a runner that prints 10**5000 as a test's id would fail
+# itself.
 NEVER: dict[str, tuple[Any, str]] = {
     "nan": (NAN, "nan"),
     "inf": (INF, "inf"),
@@ -40,7 +42,8 @@ NEVER: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize("name", list(BOUNDS))
 @pytest.mark.parametrize("what", list(NEVER))
 def test_what_no_field_may_be(name: str, what: str) -> None:
-    """10**400 has no float and 10**5000 no decimal text in Python: both once escaped as other errors."""
+    """10**400 has no float and 10**5000 no decimal text in Python: both once escaped as other
+    errors."""
     value, shown = NEVER[what]
     _, low, high = BOUNDS[name]
     with pytest.raises(BadPolicy) as caught:

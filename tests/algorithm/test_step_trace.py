@@ -1,4 +1,5 @@
-"""Traces, their fold, and run files: what a live run says, its replay says, and a hostile file says nothing but BadTrace."""
+"""Traces, their fold, and run files: what a live run says, its replay says, and a hostile file says
+nothing but BadTrace."""
 
 from __future__ import annotations
 
@@ -79,7 +80,7 @@ def step(
     )
 
 
-# -- fold ----------------------------------------------------------------------------------------------------------------------
+# -- fold ------------------------------------------------------------------------------------------
 
 
 def test_the_fold_of_nothing_divides_by_nothing() -> None:
@@ -98,7 +99,8 @@ def test_the_fold_of_nothing_divides_by_nothing() -> None:
 
 
 def test_the_fold_of_three_steps_counted_by_hand() -> None:
-    """Nodes 1, 2, 3 have ranks 0, 1, 2; 4 and 5 have 0 and 1 below 1; 6 has 0 below 2; 7 has 0 below 4."""
+    """Nodes 1, 2, 3 have ranks 0, 1, 2; 4 and 5 have 0 and 1 below 1; 6 has 0 below
+    2; 7 has 0 below 4."""
     stats = DecodeStats.fold(
         [
             step(
@@ -163,7 +165,7 @@ def test_repetition_is_the_share_of_runs_of_tokens_seen_before(
     assert repetition(tokens, n) == pytest.approx(share)
 
 
-# -- text ----------------------------------------------------------------------------------------------------------------------
+# -- text ------------------------------------------------------------------------------------------
 
 
 def emitting(tokens: tuple[int, ...], index: int = 0, finish: str | None = None) -> StepTrace:
@@ -192,7 +194,8 @@ def emitting(tokens: tuple[int, ...], index: int = 0, finish: str | None = None)
 
 @pytest.mark.parametrize("finish", ["length", None])
 def test_a_character_cut_off_at_the_end_is_in_the_record(finish: str | None) -> None:
-    """Guards against a text that ends without a sign of its last tokens, in the messages and in the file."""
+    """Guards against a text that ends without a sign of its last tokens, in the
+    messages and in the file."""
     pair = tiny_pair()
     recorder = Recorder(pair, (), META)
     smile = tuple(pair.tokenizer("a🙂")["input_ids"])
@@ -216,7 +219,8 @@ def test_a_character_cut_off_by_a_pause_is_completed_by_the_next_step() -> None:
 
 @pytest.mark.parametrize("kind", ["byte-level", "byte fallback, Llama", "word pieces"])
 def test_the_text_of_a_run_is_decoded_whole_in_messages_and_file(kind: str) -> None:
-    """Steps end inside characters, the prompt comes before, and the last token completes the last character."""
+    """Steps end inside characters, the prompt comes before, and the last token completes
+    the last character."""
     tokenizer = KINDS[kind]()
     ids = tokenizer("the 你好世界 👩\u200d💻 a🙂", add_special_tokens=False)["input_ids"]
     prompt = tuple(ids[:1])
@@ -236,12 +240,13 @@ def test_the_text_of_a_run_is_decoded_whole_in_messages_and_file(kind: str) -> N
     )
 
 
-# -- run files -----------------------------------------------------------------------------------------------------------------
+# -- run files -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_a_recorded_run_comes_back_from_its_file(verifier: str) -> None:
-    """Live, replay and export agree: what was decided bit for bit, probabilities to six digits, times to a tenth of a µs."""
+    """Live, replay and export agree: what was decided bit for bit, probabilities to six digits,
+    times to a tenth of a µs."""
     traces, kept = recorded(verifier)
     back = Run.from_json(kept.to_json())
     assert (back.meta, dict(back.pieces), back.texts) == (META, dict(kept.pieces), kept.texts)
@@ -337,7 +342,7 @@ def test_a_run_with_more_text_than_a_file_may_have_is_not_written(
         recorded()[1].to_json()
 
 
-# -- hostile files -------------------------------------------------------------------------------------------------------------
+# -- hostile files ---------------------------------------------------------------------------------
 
 
 @cache

@@ -42,12 +42,14 @@ def test_the_root_alone_drafts_nothing() -> None:
 
 
 def test_ordered_trees_are_all_and_distinct() -> None:
-    """Catalan numbers; guards the enumerator that the planner's brute force and the exact law rest on."""
+    """Catalan numbers; guards the enumerator that the planner's brute force and the
+    exact law rest on."""
     assert [len(set(ordered_trees(n))) for n in range(1, 9)] == [1, 1, 2, 5, 14, 42, 132, 429]
 
 
 def test_ancestor_mask_is_what_networkx_says() -> None:
-    """All trees of up to 7 nodes; guards a mask that misses the node itself, an ancestor, or sees a sibling."""
+    """All trees of up to 7 nodes; guards a mask that misses the node itself, an ancestor,
+    or sees a sibling."""
     for tree in all_small():
         graph = tree.to_networkx()
         for node in range(len(tree)):
@@ -103,7 +105,8 @@ def test_limit_keeps_exactly_the_upper_levels() -> None:
 
 
 def test_cuts_of_a_tree_are_what_limit_makes_and_nothing_else() -> None:
-    """What was laid out for a tree is used for its cuts: one that ends within a level, or has another node, must not be one."""
+    """What was laid out for a tree is used for its cuts: one that ends within a level, or has
+    another node, must not be one."""
     for tree in all_small():
         cuts = {tree.limit(levels) for levels in range(1, tree.levels + 1)}
         assert {other for other in all_small() if other.is_cut_of(tree)} == cuts
@@ -134,7 +137,8 @@ def test_the_largest_trees_are_allowed() -> None:
 
 
 def test_from_parents_renumbers_and_keeps_the_order_of_siblings() -> None:
-    """Random trees; labels that carry each node's draft order must survive. Guards siblings sorted by subtree or reversed."""
+    """Random trees; labels that carry each node's draft order must survive. Guards siblings sorted
+    by subtree or reversed."""
     rng = random.Random(3)
     for _ in range(200):
         parents = random_parents(rng.randint(1, 40), rng)

@@ -1,7 +1,9 @@
-"""Twelve wrong decoders, each killed by the very check that the right one passes: a check that cannot fail proves nothing.
+"""Twelve wrong decoders, each killed by the very check that the right one passes: a check that
+cannot fail proves nothing.
 
-A mutant is a small replacement for one piece (draw, accept, reject, bonus, noise). All but two are killed by the exact law of
-one step over the suite's sibling tables; frozen noise needs two steps, and a missing bonus token needs the length.
+A mutant is a small replacement for one piece (draw, accept, reject, bonus, noise). All but two are
+killed by the exact law of one step over the suite's sibling tables; frozen noise needs two steps,
+and a missing bonus token needs the length.
 """
 
 from __future__ import annotations
@@ -53,7 +55,7 @@ def test_the_right_decoder_passes_the_check_that_kills_the_mutants() -> None:
     assert not any(killed(tree=Tree((-1, 0, 0, 1, 1))))
 
 
-# -- acceptance ----------------------------------------------------------------------------------------------
+# -- acceptance ------------------------------------------------------------------------------------
 
 
 class OnePercentMore(Enumerator):
@@ -72,7 +74,7 @@ def test_wrong_acceptance_is_killed(chance: type[Enumerator]) -> None:
     assert any(killed(chance=chance))
 
 
-# -- what a rejection leaves ---------------------------------------------------------------------------------
+# -- what a rejection leaves -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("reject", REJECTIONS, ids=lambda reject: reject.__name__)
@@ -88,7 +90,7 @@ def test_a_chain_cannot_see_the_bookkeeping_between_siblings(reject: Callable[..
     assert not any(killed(replace(RIGHT, verify=partial(walk, reject=reject)), tree=Tree.chain(3)))
 
 
-# -- draw and bonus --------------------------------------------------------------------------------------------
+# -- draw and bonus --------------------------------------------------------------------------------
 
 
 def test_drawing_with_replacement_is_killed() -> None:
@@ -139,11 +141,12 @@ def test_no_bonus_is_lossless_and_killed_by_its_length() -> None:
     assert not lengths_agree(without_bonus, p, q)
 
 
-# -- noise -------------------------------------------------------------------------------------------------------
+# -- noise -----------------------------------------------------------------------------------------
 
 
 class FrozenNoise(Enumerator):
-    """The draft's noise of the first step again at every later one: the same law at the same place, the same tokens."""
+    """The draft's noise of the first step again at every later one: the same law at the same
+    place, the same tokens."""
 
     def __init__(self, script: Sequence[int] = ()) -> None:
         super().__init__(script)
@@ -158,7 +161,8 @@ class FrozenNoise(Enumerator):
 
 @pytest.mark.parametrize("tree", [Tree.chain(2), Tree.kary(2, 2)], ids=["chain", "siblings"])
 def test_frozen_noise_is_right_in_one_step_and_killed_by_two(tree: Tree) -> None:
-    """q is alike in all contexts here, so that the same noise means the same draft; the trees draft once a step."""
+    """q is alike in all contexts here, so that the same noise means the same draft; the trees
+    draft once a step."""
     p = table("frozen p", 3)
     q = same([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)])
     assert error(tree, RIGHT, p, q, chance=FrozenNoise) == 0

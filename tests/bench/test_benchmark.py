@@ -1,4 +1,5 @@
-"""The benchmark's command on a tiny pair: every decoder takes part, ratios are of one round, and bad input is said."""
+"""The benchmark's command on a tiny pair: every decoder takes part, ratios are of one round, and
+bad input is said."""
 
 from __future__ import annotations
 
@@ -174,13 +175,15 @@ def test_only_a_number_type_without_a_chance_is_left_out(
     folders: list[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """One that is fast enough for one row, or for as many as assisted generation verifies, is measured."""
+    """One that is fast enough for one row, or for as many as assisted generation
+    verifies, is measured."""
     monkeypatch.setattr(decoders, "least_seconds", lambda _, width: few if width == 1 else many)
     assert [*decoders.other_dtypes({"target": folders[1], "draft": folders[3]}, "cpu")] == kept
 
 
 def test_predictions_are_over_plain_decoding_as_it_was_timed() -> None:
-    """Tokens of a step, times a plain token's time, over the step's: whatever the profile itself says of a plain token."""
+    """Tokens of a step, times a plain token's time, over the step's: whatever the profile itself
+    says of a plain token."""
     pair = tiny_pair()
     acceptance = Acceptance((0.5, 0.2))
     profile = measure_profile(pair, sizes=(1, 4, 16), widths=(1, 4), rounds=1)
@@ -257,7 +260,8 @@ def test_plain_decoding_is_predicted_in_the_faster_number_type(
 
 
 def test_tokens_a_step_leave_out_the_last_step() -> None:
-    """With a draft that is always right a chain of 4 makes 4 tokens a step, and 2 in the last of 10."""
+    """With a draft that is always right a chain of 4 makes 4 tokens a step, and 2 in the last
+    of 10."""
     assert (
         acceptance_survey.tokens_per_step(
             same_pair(), PROMPTS[:2], Tree.chain(4), Policy(max_new_tokens=10, ignore_eos=True)

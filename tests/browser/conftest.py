@@ -22,7 +22,8 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def tab(browser: Browser) -> Iterator[Page]:
-    """Where test pages are opened one after the other: a page of its own takes longer to make than most tests take."""
+    """Where test pages are opened one after the other: a page of its own takes longer to make
+    than most tests take."""
     context = browser.new_context()
     yield context.new_page()
     context.close()

@@ -1,4 +1,5 @@
-"""The test pages in ui/canvas, opened as files: no server, nothing on the console, no request beyond files."""
+"""The test pages in ui/canvas, opened as files: no server, nothing on the console, no
+request beyond files."""
 
 from __future__ import annotations
 
@@ -10,13 +11,16 @@ from typing import Any
 from playwright.sync_api import Page
 
 CANVAS = Path(__file__).resolve().parents[2] / "ui" / "canvas"
-FRAME = "() => new Promise(f => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(f))))"
+FRAME = (
+    "() => new Promise(f => requestAnimationFrame(() => requestAnimationFrame(() => "
+    "requestAnimationFrame(f))))"
+)
 LOCAL = ("file:", "data:", "blob:")
 
 
 def opened(tab: Page, path: Path, query: str = "", height: int = 800) -> Iterator[Page]:
-    """The page at `path` with `query` in `tab`, 1280 wide. Whatever the console says, and any request beyond files, fails the
-    test."""
+    """The page at `path` with `query` in `tab`, 1280 wide. Whatever the console says, and any
+    request beyond files, fails the test."""
     said: list[str] = []
     hears: dict[Any, Callable[[Any], Any]] = {
         "console": lambda message: said.append(f"{message.type}: {message.text}"),
@@ -49,7 +53,7 @@ def part(name: str) -> str:
     return f'[data-part="{name}"]'
 
 
-# -- runs for the stage ---------------------------------------------------------------------------------------------------------
+# -- runs for the stage ----------------------------------------------------------------------------
 
 
 def give(page: Any, message: dict[str, Any]) -> None:

@@ -1,9 +1,11 @@
-"""Write canned.json: short runs of the real core over toy laws, for the canvas's test page and its browser tests.
+"""Write canned.json: short runs of the real core over toy laws, for the canvas's test page
+and its browser tests.
 
     python tests/browser/make_canned.py
 
-The laws are word-pair counts of the text below, for the target with two words of context and for the draft with one.
-Times are made up from node counts; the files say "recorded" only so that the page treats them as a recording.
+The laws are word-pair counts of the text below, for the target with two words of context and for
+the draft with one. Times are made up from node counts; the files say "recorded" only so that the
+page treats them as a recording.
 """
 
 from __future__ import annotations
@@ -79,7 +81,8 @@ class Words:
 def step(
     words: Words, tree: Tree, prefix: list[int], chance: Seeded, index: int, greedy: bool
 ) -> StepTrace:
-    """One step over the toy laws: draft level by level, walk, and times as a machine might take them."""
+    """One step over the toy laws: draft level by level, walk, and times as a machine might take
+    them."""
     tokens = [prefix[-1]] + [0] * (len(tree) - 1)
     laws = {}
     context = lambda node: (*prefix[:-1][-2:], *(tokens[v] for v in tree.path(node)))[-2:]  # noqa: E731
@@ -186,7 +189,8 @@ def main() -> None:
         emitted = sum(len(s["emitted"]) for s in data["steps"])
         steps = len(data["steps"])
         print(
-            f"{name:>7}: {data['meta']['tree']['nodes']} nodes, {steps} steps, {emitted / steps:.2f} tokens a step"
+            f"{name:>7}: {data['meta']['tree']['nodes']} nodes, {steps} steps, "
+            f"{emitted / steps:.2f} tokens a step"
         )
     print(f"{path.stat().st_size / 1000:.0f} kB")
 

@@ -72,7 +72,8 @@ def race(visit: Page) -> None:
 
 
 def measure(visit: Page, tokens: int, moves: int = 100) -> Iterator[str]:
-    """What there is to say, line by line, of a race of `tokens`, and of a long one that is stopped after `moves`."""
+    """What there is to say, line by line, of a race of `tokens`, and of a long one that is
+    stopped after `moves`."""
     fill(visit, tokens)
     yield from smooth(visit)
     visit.wait_for_selector("#rc-run:not([disabled])", timeout=120_000)
@@ -87,13 +88,19 @@ def smooth(visit: Page) -> Iterator[str]:
     yield f"frames: {len(seen['frames'])}, {told(seen['frames'])}"
     for (kind, verifier, _), times in zip(LANES, seen["lanes"], strict=True):
         name = f"{SHAPES[kind].name}, {VERIFIER[verifier]}"
-        yield f"{name:30s} grew {len(times)} times, {told([after - time for time, after in pairwise(times)])}"
+        yield (
+            f"{name:30s} grew {len(times)} times, "
+            f"{told([after - time for time, after in pairwise(times)])}"
+        )
 
 
 def told(gaps: Sequence[float]) -> str:
     ordered = sorted(gaps) or [0.0]
     most = ordered[int(0.99 * (len(ordered) - 1))]
-    return f"every {statistics.median(ordered):.0f} ms (median); 99 of 100 within {most:.0f} ms, longest {ordered[-1]:.0f} ms"
+    return (
+        f"every {statistics.median(ordered):.0f} ms (median); 99 of 100 within {most:.0f} ms, "
+        f"longest {ordered[-1]:.0f} ms"
+    )
 
 
 def stopped(visit: Page, moves: int) -> str:

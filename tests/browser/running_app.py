@@ -35,7 +35,8 @@ def free_port() -> int:
 
 
 class App:
-    """`python app.py` as anyone starts it, with the port from the environment; `changes` are to the rest of it."""
+    """`python app.py` as anyone starts it, with the port from the environment; `changes` are
+    to the rest of it."""
 
     def __init__(self, *flags: str, **changes: str) -> None:
         self.url = f"http://127.0.0.1:{(port := free_port())}/"

@@ -1,6 +1,8 @@
-"""The live view's canvas in a real Chromium: the page's own script files, fed by canned runs and by hand-made messages.
+"""The live view's canvas in a real Chromium: the page's own script files, fed by canned runs and
+by hand-made messages.
 
-No server and no network: the test page is opened as a file. Every test ends with a look at the console and the requests.
+No server and no network: the test page is opened as a file. Every test ends with a look at the
+console and the requests.
 """
 
 from __future__ import annotations
@@ -91,7 +93,8 @@ PILLS = """() => [...document.querySelectorAll('.sq-n')].filter(g => g.style.dis
 
 
 def collisions(page: Any) -> list[tuple[str, str]]:
-    """Pairs of pills that cover each other by more than half a pixel, and pills narrower than their text."""
+    """Pairs of pills that cover each other by more than half a pixel, and pills
+    narrower than their text."""
     boxes = page.evaluate(PILLS)
     found = [(box["key"], "its text") for box in boxes if box["text"] > box["w"] + 0.5]
     for i, a in enumerate(boxes):
@@ -103,11 +106,12 @@ def collisions(page: Any) -> list[tuple[str, str]]:
     return found
 
 
-# -- what comes in -----------------------------------------------------------------------------------------------------------
+# -- what comes in ---------------------------------------------------------------------------------
 
 
 def test_batches_add_up_and_a_repeat_changes_nothing(page: Any, canned: dict[str, Any]) -> None:
-    """Guards the bus: steps lost or doubled when the last message is sent again, as the page's framework does at the end."""
+    """Guards the bus: steps lost or doubled when the last message is sent again, as the page's
+    framework does at the end."""
     run = canned["64"]
     give(page, first(run, 3))
     assert at(page) == 2
@@ -164,7 +168,8 @@ def test_a_gap_is_filled_from_the_server(page: Any, canned: dict[str, Any]) -> N
 
 
 def test_strange_messages_break_nothing(page: Any, canned: dict[str, Any]) -> None:
-    """Guards the edges: nothing yet, rubbish, an error before the first step, a run that ends without one, then a new run."""
+    """Guards the edges: nothing yet, rubbish, an error before the first step, a run that ends
+    without one, then a new run."""
     assert "Press Run" in text(page, "[data-part=empty]")
     page.evaluate("for (const m of ['', null, undefined, '[1]', '{', 7]) stage.ingest(m)")
     settle(page)
@@ -198,7 +203,8 @@ def test_strange_messages_break_nothing(page: Any, canned: dict[str, Any]) -> No
 def test_a_recorded_run_plays_and_a_measured_one_is_followed(
     page: Any, canned: dict[str, Any]
 ) -> None:
-    """Guards the second in which the page opens: a recording must move by itself, a live run must stand at its newest step."""
+    """Guards the second in which the page opens: a recording must move by itself, a live run must
+    stand at its newest step."""
     begin = "text => { stage.ingest(text); return [stage.store.at, stage.store.playing]; }"
     begun = page.evaluate(begin, json.dumps(canned["16"]))
     assert begun == [0, True]
@@ -245,7 +251,8 @@ def test_what_was_measured_says_when_and_where_once_it_is_over(
 
 
 def test_the_opening_rests_on_a_full_tree(page: Any, canned: dict[str, Any]) -> None:
-    """Guards the first impression: the last step is often cut to a few nodes. Played again by hand, the run ends at its end."""
+    """Guards the first impression: the last step is often cut to a few nodes. Played again by hand,
+    the run ends at its end."""
     run = canned["16"]
     stump = made([-1])["steps"][0]
     last = {
@@ -266,7 +273,8 @@ def test_the_opening_rests_on_a_full_tree(page: Any, canned: dict[str, Any]) -> 
 
 
 def test_a_small_last_step_leads_back_to_a_full_tree(page: Any, canned: dict[str, Any]) -> None:
-    """Guards the view after a run: its last step has often a few nodes only, and nothing said why or how to go back."""
+    """Guards the view after a run: its last step has often a few nodes only, and nothing said why
+    or how to go back."""
     run = canned["16"]
     stump = made([-1])["steps"][0]
     last = {
@@ -294,7 +302,8 @@ def test_a_small_last_step_leads_back_to_a_full_tree(page: Any, canned: dict[str
 
 
 def test_a_tree_cut_a_little_is_not_taken_for_a_full_one(page: Any, canned: dict[str, Any]) -> None:
-    """Near its end a run's trees lose level after level; the way back leads to the last one that has lost none."""
+    """Near its end a run's trees lose level after level; the way back leads to the last one
+    that has lost none."""
     run = canned["16"]
     trees = run["trees"]
     full = run["trees"][run["steps"][0]["tree"]]
@@ -327,7 +336,8 @@ def test_the_words_at_the_end_of_a_run_are_in_sight(page: Any, canned: dict[str,
 
 
 def test_a_burst_loses_no_step_and_paints_few_times(page: Any, canned: dict[str, Any]) -> None:
-    """Guards the throttle: a message a step, all in one frame, must all be kept and must not each be painted."""
+    """Guards the throttle: a message a step, all in one frame, must all be kept and must
+    not each be painted."""
     run = canned["64"]
     give(page, first(run, 1))
     before = page.evaluate("stage.store.paints.length")
@@ -370,7 +380,8 @@ def test_a_slow_run_says_slower(page: Any, canned: dict[str, Any]) -> None:
 def test_the_speed_up_has_its_spread_beside_it_where_there_is_one(
     page: Any, canned: dict[str, Any]
 ) -> None:
-    """Guards a speed-up given as if it had no error; files of earlier versions hold no spread and open all the same."""
+    """Guards a speed-up given as if it had no error; files of earlier versions hold no spread and
+    open all the same."""
     run = canned["64"]
     unit = page.locator("[data-total=speedup] .sq-tile-unit")
     watch(page, run, LAST)
@@ -386,7 +397,8 @@ def test_the_speed_up_has_its_spread_beside_it_where_there_is_one(
     watch(page, {**run, "meta": {**run["meta"], "plain_spread": spread}}, LAST)
     assert (
         page.evaluate(
-            "[...document.querySelectorAll('.sq-tile')].filter(e => e.scrollWidth > e.clientWidth + 1).length"
+            "[...document.querySelectorAll('.sq-tile')].filter(e => e.scrollWidth > "
+            "e.clientWidth + 1).length"
         )
         == 0
     )
@@ -412,7 +424,8 @@ def test_the_range_of_a_races_lane_says_where_it_comes_from(
 def test_a_spread_that_includes_one_is_no_clear_difference(
     page: Any, canned: dict[str, Any]
 ) -> None:
-    """Guards a win or a loss that is claimed by its colour where the range of the speed-up leaves both open."""
+    """Guards a win or a loss that is claimed by its colour where the range of the speed-up
+    leaves both open."""
     run = canned["64"]
     watch(page, run, LAST)
     # makes the speed-up 1
@@ -440,18 +453,19 @@ def test_every_total_says_where_it_comes_from(page: Any, canned: dict[str, Any])
         assert text(page, ".sq-bars .sq-word") == label
 
 
-# -- the tree ----------------------------------------------------------------------------------------------------------------
+# -- the tree --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["16", "128", "chain", "one"])
 def test_every_node_shows_its_state(page: Any, canned: dict[str, Any], name: str) -> None:
-    """Guards the picture itself: states in the page against states worked out from the wire format, at three steps."""
+    """Guards the picture itself: states in the page against states worked out from the wire
+    format, at three steps."""
     run = canned[name]
     for i in (0, 3, len(run["steps"]) - 1):
         watch(page, run, i)
         shown = page.evaluate(
-            "[...document.querySelectorAll('.sq-n[data-node]')].sort((a, b) => a.dataset.node - b.dataset.node)"
-            ".map(g => g.dataset.s)"
+            "[...document.querySelectorAll('.sq-n[data-node]')].sort((a, b) => a.dataset.node - "
+            "b.dataset.node).map(g => g.dataset.s)"
         )
         assert shown == states(run, run["steps"][i])
         last = run["steps"][i]["path"][-1]
@@ -462,7 +476,8 @@ def test_every_node_shows_its_state(page: Any, canned: dict[str, Any], name: str
 
 
 def test_no_pill_touches_another_at_128_nodes(page: Any, canned: dict[str, Any]) -> None:
-    """Guards the layout: pills over pills, and text wider than its pill, at 1280 pixels and on every fourth step."""
+    """Guards the layout: pills over pills, and text wider than its pill, at 1280 pixels and on
+    every fourth step."""
     watch(page, canned["128"])
     assert len(page.evaluate(PILLS)) == 129
     for i in range(0, len(canned["128"]["steps"]), 4):
@@ -491,7 +506,8 @@ def test_long_tokens_are_cut_and_told_in_full(page: Any, canned: dict[str, Any])
     ids=["deep", "chain", "small", "wide"],
 )
 def test_numbers_below_tokens_touch_nothing(page: Any, parents: list[int]) -> None:
-    """Guards p and q in narrow columns: no label reaches the next column's, another token, or the target's own line."""
+    """Guards p and q in narrow columns: no label reaches the next column's, another token, or the
+    target's own line."""
     run = made(parents)
     step = run["steps"][0]
     step["q"], step["p"] = (
@@ -519,11 +535,13 @@ def test_numbers_below_tokens_touch_nothing(page: Any, parents: list[int]) -> No
 
 
 def test_text_at_128_nodes_can_be_read(page: Any, canned: dict[str, Any]) -> None:
-    """Guards against a tree squeezed until its type is too small: at least 9 pixels, and nothing beyond the panel's sides."""
+    """Guards against a tree squeezed until its type is too small: at least 9 pixels, and nothing
+    beyond the panel's sides."""
     watch(page, canned["128"], 4)
     assert (
         page.evaluate(
-            "Math.min(...[...document.querySelectorAll('.sq-n-text')].map(t => +t.getAttribute('font-size')))"
+            "Math.min(...[...document.querySelectorAll('.sq-n-text')].map(t => "
+            "+t.getAttribute('font-size')))"
         )
         >= 9
     )
@@ -535,7 +553,8 @@ def test_text_at_128_nodes_can_be_read(page: Any, canned: dict[str, Any]) -> Non
 
 
 def test_focus_is_the_default_for_a_large_tree(page: Any, canned: dict[str, Any]) -> None:
-    """Guards focus mode: path and trials drawn, the rest folded, folds that open, F that goes to all nodes and back."""
+    """Guards focus mode: path and trials drawn, the rest folded, folds that open, F that goes to
+    all nodes and back."""
     run = canned["512"]
     i = 4
     watch(page, run, i)
@@ -557,7 +576,8 @@ def test_focus_is_the_default_for_a_large_tree(page: Any, canned: dict[str, Any]
 
 
 def test_search_finds_and_unfolds(page: Any, canned: dict[str, Any]) -> None:
-    """Guards search: '/' opens it, keys typed there steer nothing, Enter brings a folded hit into the picture."""
+    """Guards search: '/' opens it, keys typed there steer nothing, Enter brings a folded hit
+    into the picture."""
     run = canned["512"]
     i = 2
     watch(page, run, i)
@@ -636,7 +656,8 @@ LIGHTS = """() => {
 def test_the_shades_of_heat_can_be_told_apart_and_read_on(
     page: Any, canned: dict[str, Any], dark: bool
 ) -> None:
-    """Guards the heat layer in dark mode: neighbouring shades differ in lightness, and tokens on them have enough contrast."""
+    """Guards the heat layer in dark mode: neighbouring shades differ in lightness, and tokens on
+    them have enough contrast."""
     page.evaluate("dark => document.body.classList.toggle('dark', dark)", dark)
     page.evaluate(LIGHTS)
     watch(page, canned["16"], 5)
@@ -659,7 +680,8 @@ def test_the_shades_of_heat_can_be_told_apart_and_read_on(
 
 @pytest.mark.parametrize("shape", ["wide", "chain", "mixed"])
 def test_a_thousand_nodes(page: Any, shape: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Guards size: 1,024 nodes in three shapes are drawn in both modes. Times are printed for those who watch, not judged."""
+    """Guards size: 1,024 nodes in three shapes are drawn in both modes. Times are printed for those
+    who watch, not judged."""
     n = 1024
     tree = {
         "wide": Tree((-1, *[0] * 64, *(1 + i // 15 for i in range(959)))),
@@ -675,18 +697,22 @@ def test_a_thousand_nodes(page: Any, shape: str, capsys: pytest.CaptureFixture[s
         drawn[mode] = len(page.evaluate(PILLS))
         with capsys.disabled():
             print(
-                f"\n  {shape}, {n} nodes, {mode}: first paint {max(page.evaluate('stage.store.paints')):.0f} ms",
+                (
+                    f"\n  {shape}, {n} nodes, {mode}: first paint "
+                    f"{max(page.evaluate('stage.store.paints')):.0f} ms"
+                ),
                 end="",
             )
     assert drawn["all"] == n + 1
     assert drawn["focus"] <= 40
 
 
-# -- text, scrubber, bars, keyboard ------------------------------------------------------------------------------------------
+# -- text, scrubber, bars, keyboard ----------------------------------------------------------------
 
 
 def test_text_carries_its_origin_and_leads_to_its_step(page: Any, canned: dict[str, Any]) -> None:
-    """Guards provenance: which tokens came from the draft, and that a click goes to the step that emitted them."""
+    """Guards provenance: which tokens came from the draft, and that a click goes to the step
+    that emitted them."""
     run = canned["64"]
     watch(page, run, 10)
     drafted = sum(min(len(step["emitted"]), len(step["path"]) - 1) for step in run["steps"])
@@ -703,7 +729,8 @@ def test_text_carries_its_origin_and_leads_to_its_step(page: Any, canned: dict[s
 
 
 def test_spaces_stay_spaces_in_the_text_and_are_marked_in_the_tree(page: Any) -> None:
-    """Guards against a token of spaces alone that looks like a dot while the spaces of other tokens do not."""
+    """Guards against a token of spaces alone that looks like a dot while the spaces of
+    other tokens do not."""
     for i, piece in enumerate((" ", "    ", " a b")):
         give(
             page,
@@ -780,7 +807,8 @@ def test_the_runs_own_prompt_is_shown_and_told_from_the_forms(
 def test_space_after_a_click_plays_and_after_the_tab_key_presses(
     page: Any, canned: dict[str, Any], button: str
 ) -> None:
-    """Guards against a space that presses the last used button once more; for those without a pointer it must."""
+    """Guards against a space that presses the last used button once more; for those without
+    a pointer it must."""
     watch(page, canned["64"], 10)
     page.click(button)
     page.keyboard.press(" ")
@@ -796,12 +824,13 @@ def test_space_after_a_click_plays_and_after_the_tab_key_presses(
 
 
 def test_run_and_stop_have_keys(page: Any, canned: dict[str, Any]) -> None:
-    """Guards which keys run and stop: anywhere but in the search field and the help, and Escape lets go of a pin first."""
+    """Guards which keys run and stop: anywhere but in the search field and the help, and Escape
+    lets go of a pin first."""
     watch(page, canned["64"], 10)
     page.evaluate(
-        "() => { window.done = [];"
-        " stage.stage.keys.page = {run: () => done.push('run'), stop: () => done.push('stop')};"
-        " for (const tag of ['textarea', 'input']) document.body.append(document.createElement(tag)); }"
+        "() => { window.done = []; stage.stage.keys.page = {run: () => done.push('run'), stop: () "
+        "=> done.push('stop')}; for (const tag of ['textarea', 'input']) "
+        "document.body.append(document.createElement(tag)); }"
     )
     said = lambda: page.evaluate("done.splice(0)")  # noqa: E731
     for key, wanted in (
@@ -833,7 +862,8 @@ def test_run_and_stop_have_keys(page: Any, canned: dict[str, Any]) -> None:
 
 
 def test_the_keyboard_steers(page: Any, canned: dict[str, Any]) -> None:
-    """Guards every key that moves through the run, and that keys are left alone while someone types."""
+    """Guards every key that moves through the run, and that keys are left alone
+    while someone types."""
     watch(page, canned["64"], 10)
     places = []
     for key in ("ArrowRight", "ArrowRight", "ArrowLeft", "Home", "ArrowLeft", "End"):
@@ -857,7 +887,8 @@ def test_the_keyboard_steers(page: Any, canned: dict[str, Any]) -> None:
 
 
 def test_nothing_moves_by_itself_while_steps_come(page: Any, canned: dict[str, Any]) -> None:
-    """Guards the decode beside the page: an animation, however small, makes the browser work sixty times a second."""
+    """Guards the decode beside the page: an animation, however small, makes the browser work
+    sixty times a second."""
     give(page, first(canned["64"], 5))
     give(page, rest(canned["64"], 5, 9))
     page.wait_for_timeout(400)
@@ -882,7 +913,8 @@ def test_live_lets_go_and_takes_hold_again(page: Any, canned: dict[str, Any]) ->
 
 
 def test_track_and_bars_seek(page: Any, canned: dict[str, Any]) -> None:
-    """Guards the two time lines: a click lands on the step under the pointer; the bars show each phase's own time."""
+    """Guards the two time lines: a click lands on the step under the pointer; the bars show each
+    phase's own time."""
     run = canned["128"]
     watch(page, run, 0)
     box = page.locator("[data-part=track]").bounding_box()
@@ -899,7 +931,8 @@ def test_track_and_bars_seek(page: Any, canned: dict[str, Any]) -> None:
 
 
 def test_the_tree_can_be_walked_by_keyboard(page: Any, canned: dict[str, Any]) -> None:
-    """Guards access without a pointer: arrows go from cell to cell, Enter pins, and each cell says its state."""
+    """Guards access without a pointer: arrows go from cell to cell, Enter pins, and each
+    cell says its state."""
     watch(page, canned["16"], 3)
     page.locator(".sq-n[data-node='0']").focus()
     page.keyboard.press("ArrowRight")
@@ -917,11 +950,12 @@ def test_the_tree_can_be_walked_by_keyboard(page: Any, canned: dict[str, Any]) -
     assert names == 0
 
 
-# -- words and safety --------------------------------------------------------------------------------------------------------
+# -- words and safety ------------------------------------------------------------------------------
 
 
 def test_hostile_text_stays_text(page: Any) -> None:
-    """Guards the one rule of markup: no piece of model text becomes an element, runs, or turns the line around."""
+    """Guards the one rule of markup: no piece of model text becomes an element, runs, or
+    turns the line around."""
     trials = [[1, 0.5, 0.5, 0.2, True, None], [3, 0.1, 0.5, 0.9, False, 0.5]]
     for i, piece in enumerate(HOSTILE):
         give(page, {**made([-1, 0, 0, 1], piece, trials, [0, 1]), "run": f"made-{i}"})
@@ -957,8 +991,10 @@ REASONS = [  # temperature, trials, path, node, what is said
         [NO],
         [0],
         1,
-        "At its trial the target gives this token 0.2 %, the draft 31 %; u = 0.44 is above 0.0065: rejected, and "
-        "the draft’s share is taken out of the target’s law.",
+        (
+            "At its trial the target gives this token 0.2 %, the draft 31 %; u = 0.44 is above "
+            "0.0065: rejected, and the draft’s share is taken out of the target’s law."
+        ),
     ),
     (
         1,
@@ -997,7 +1033,10 @@ REASONS = [  # temperature, trials, path, node, what is said
         [NO, [2, 0.1, 0.5, 0.9, False, 0.5]],
         [0],
         "bonus",
-        "All 2 children were rejected: the target corrects with a token from what is left of its law.",
+        (
+            "All 2 children were rejected: the target corrects with a token from what "
+            "is left of its law."
+        ),
     ),
     (
         1,
@@ -1019,7 +1058,8 @@ def test_the_sentence_why(page: Any) -> None:
 def test_colours_can_be_told_from_their_ground(
     page: Any, canned: dict[str, Any], shade: str
 ) -> None:
-    """Guards legibility: every state's pill text against its pill has a contrast of at least 4.5 to 1, dimmed ones included."""
+    """Guards legibility: every state's pill text against its pill has a contrast of at least 4.5 to
+    1, dimmed ones included."""
     page.evaluate("dark => document.body.classList.toggle('dark', dark)", shade == "dark")
     watch(page, canned["128"], 9)
     page.wait_for_timeout(250)
@@ -1037,7 +1077,8 @@ def test_colours_can_be_told_from_their_ground(
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (1920, 1080)])
 def test_nothing_sticks_out(page: Any, canned: dict[str, Any], width: int, height: int) -> None:
-    """Guards the grid: no sideways scroll bar on the page, and no panel or tile wider than what holds it."""
+    """Guards the grid: no sideways scroll bar on the page, and no panel or tile wider
+    than what holds it."""
     page.set_viewport_size({"width": width, "height": height})
     for name in ("16", "128", "512", "chain"):
         watch(page, canned[name], 3)
@@ -1053,7 +1094,8 @@ def test_nothing_sticks_out(page: Any, canned: dict[str, Any], width: int, heigh
 def test_painting_times(
     page: Any, canned: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Prints the time a step takes to paint; asserts only that every step was painted, as clocks on shared machines lie."""
+    """Prints the time a step takes to paint; asserts only that every step was painted, as clocks on
+    shared machines lie."""
     for name in ("64", "128", "512"):
         watch(page, canned[name])
         page.evaluate("stage.store.paints.length = 0")

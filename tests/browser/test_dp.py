@@ -1,4 +1,5 @@
-"""The DP microscope in a real Chromium, held against sequoia.algorithm.best_tree cell by cell. No server: the test page is a file."""
+"""The DP microscope in a real Chromium, held against sequoia.algorithm.best_tree cell by cell. No
+server: the test page is a file."""
 
 from __future__ import annotations
 
@@ -65,8 +66,9 @@ def told(table: DPTable, n: int, levels: int, b: int) -> str:
         else f"{float(f'{split.rate:.2g}'):g}"
     )
     return (
-        f"T[{n},{levels},{b}] = T[{n - split.nodes},{levels},{b - 1}] ({split.rest:.3f}) + a{b} ({rate}) × "
-        f"best({split.nodes},{levels - 1}) ({split.below:.3f}) = {table.value(n, levels, b):.3f}"
+        f"T[{n},{levels},{b}] = T[{n - split.nodes},{levels},{b - 1}] ({split.rest:.3f}) + a{b} "
+        f"({rate}) × best({split.nodes},{levels - 1}) ({split.below:.3f}) = "
+        f"{table.value(n, levels, b):.3f}"
     )
 
 
@@ -77,7 +79,7 @@ def vector(rng: random.Random) -> list[float]:
     return [w * share * (1 - 1e-12) for w in weights]
 
 
-# -- the numbers ---------------------------------------------------------------------------------------------------------------
+# -- the numbers -----------------------------------------------------------------------------------
 
 READ = """cases => cases.map(([rates, nodes, levels]) => {
   const table = new Sequoia.DpTable(rates, nodes, levels), cells = [];
@@ -93,8 +95,9 @@ READ = """cases => cases.map(([rates, nodes, levels]) => {
 
 
 def test_every_cell_and_split_is_the_planners(page: Any) -> None:
-    """Guards the browser's recurrence: an index off by one, the level taken wrong, ties broken the other way, children beyond the
-    vector. 24 fixed vectors that also rise and hold zeros, with level caps that bind; no chance involved."""
+    """Guards the browser's recurrence: an index off by one, the level taken wrong, ties broken the
+    other way, children beyond the vector. 24 fixed vectors that also rise and hold zeros, with
+    level caps that bind; no chance involved."""
     rng = random.Random(11)
     cases = [(vector(rng), rng.randint(2, 26), rng.randint(2, 7)) for _ in range(24)]
     for (rates, nodes, levels), found in zip(cases, page.evaluate(READ, cases), strict=True):
@@ -122,7 +125,8 @@ def test_every_cell_and_split_is_the_planners(page: Any) -> None:
 
 
 def test_the_papers_figures(page: Any) -> None:
-    """Guards the printed digits of the paper's appendix, and that levels stop where one more would change nothing."""
+    """Guards the printed digits of the paper's appendix, and that levels stop where one more
+    would change nothing."""
     found = page.evaluate(
         """rates => { const table = new Sequoia.DpTable(rates, 128); for (const _ of table.grow());
       return [table.best(64, table.levels).value, table.best(128, table.levels).value, table.settled, table.levels]; }""",
@@ -135,8 +139,8 @@ def test_the_papers_figures(page: Any) -> None:
 
 
 def test_a_usual_table_is_made_within_a_frame_or_three(page: Any) -> None:
-    """128 nodes, 16 branches and the traceback under 50 ms. Guards against a table that grows with the square of what it must;
-    the best of 7 counts, so that a busy machine raises no alarm."""
+    """128 nodes, 16 branches and the traceback under 50 ms. Guards against a table that grows with
+    the square of what it must; the best of 7 counts, so that a busy machine raises no alarm."""
     best = page.evaluate(
         """rates => Math.min(...Array.from({length: 7}, () => {
       const start = performance.now(), table = new Sequoia.DpTable(rates, 128);
@@ -150,8 +154,9 @@ def test_a_usual_table_is_made_within_a_frame_or_three(page: Any) -> None:
 
 
 def test_a_large_table_leaves_the_page_alive(page: Any) -> None:
-    """1,024 nodes, 18 levels, 31 branches: in slices, between which the page has its turn, here a timer that ticks on. Guards
-    against a table made in one piece, in which it would not tick at all."""
+    """1,024 nodes, 18 levels, 31 branches: in slices, between which the page has its
+    turn, here a timer that ticks on. Guards against a table made in one piece, in which
+    it would not tick at all."""
     ticks, value = page.evaluate(
         """rates => new Promise(done => {
       let ticks = 0;
@@ -167,7 +172,7 @@ def test_a_large_table_leaves_the_page_alive(page: Any) -> None:
     assert ticks >= 5
 
 
-# -- the cell in words -----------------------------------------------------------------------------------------------------------
+# -- the cell in words -----------------------------------------------------------------------------
 
 
 def test_the_keyboard_walks_the_table_and_every_sentence_is_true(page: Any) -> None:
@@ -193,7 +198,8 @@ def test_the_keyboard_walks_the_table_and_every_sentence_is_true(page: Any) -> N
 
 
 def test_a_cell_without_a_tree_says_why(page: Any) -> None:
-    """Guards the words and the picture of impossible cells: too few nodes, a root alone, two levels."""
+    """Guards the words and the picture of impossible cells: too few nodes, a root
+    alone, two levels."""
     give(page, rates=[0.5, 0.2, 0.1], n=3, levels=3)
     press(page, "dp-grid", "b", "ArrowDown", "ArrowDown", "ArrowDown")
     assert (
@@ -207,16 +213,16 @@ def test_a_cell_without_a_tree_says_why(page: Any) -> None:
         == "T[3,3,0]: no such tree, a root without children is a tree of 1 node, not 3."
     )
     press(page, "dp-grid", "PageDown", "ArrowDown")
-    assert (
-        sentence(page)
-        == "T[3,2,1]: no such tree, on 2 levels a root with 1 child makes a tree of exactly 2 nodes."
+    assert sentence(page) == (
+        "T[3,2,1]: no such tree, on 2 levels a root with 1 child makes a tree of exactly 2 nodes."
     )
     press(page, "dp-grid", "Home", "ArrowUp")
     assert sentence(page) == "T[1,2,0] = 1: the root alone, one token a step."
 
 
 def test_the_cell_is_the_labs_own_tree_until_another_is_chosen(page: Any) -> None:
-    """Guards against a table that goes on with the levels of the vector before, and explains another tree than is drawn."""
+    """Guards against a table that goes on with the levels of the vector before, and explains
+    another tree than is drawn."""
     for rates in ([0.45, 0.4], [0.95, 0.02]):
         give(page, rates=rates, n=30, levels=None)
         deep = page.evaluate("dp.table.levels")
@@ -248,12 +254,13 @@ def test_enter_holds_a_cell_against_the_pointer(page: Any) -> None:
     assert sentence(page) != pointed
 
 
-# -- the tree and the way back ---------------------------------------------------------------------------------------------------
+# -- the tree and the way back ---------------------------------------------------------------------
 
 
 def test_the_traceback_is_walked_cell_by_cell(page: Any) -> None:
-    """Guards the walk: each step is the recurrence of its own cell, the picture's parts have as many nodes as the cell says, and
-    the steps together give every node its place. Keys may come faster than frames."""
+    """Guards the walk: each step is the recurrence of its own cell, the picture's parts have as
+    many nodes as the cell says, and the steps together give every node its place. Keys may come
+    faster than frames."""
     table = dp_table(Acceptance(APP_E), 128, 8)
     give(page, n=24, levels=6)
     seen = set()
@@ -276,7 +283,8 @@ def test_the_traceback_is_walked_cell_by_cell(page: Any) -> None:
 
 
 def test_the_tree_is_handed_over(page: Any) -> None:
-    """Guards the one thing the lab relies on: parents as Python has them, with the cell they belong to."""
+    """Guards the one thing the lab relies on: parents as Python has them, with the
+    cell they belong to."""
     table = dp_table(Acceptance(APP_E), 75, 8)
     page.locator("[data-part=dp-use]").click()
     # which may be out of sight
@@ -314,7 +322,7 @@ def test_a_bad_vector_is_refused_and_the_table_stays(
     assert sentence(page) == told(table, 75, 8, table.best(75, 8)[1])
 
 
-# -- the picture ---------------------------------------------------------------------------------------------------------------
+# -- the picture -----------------------------------------------------------------------------------
 
 # The colour in the upper part of each cell; the line of best b runs through the middle.
 INK = """cells => {
@@ -330,7 +338,8 @@ INK = """cells => {
 
 
 def test_colours_stand_for_regret_gain_and_value(page: Any) -> None:
-    """Guards the shades: the darker a cell, the less it loses (regret, within a column), or the more it has (gain and value)."""
+    """Guards the shades: the darker a cell, the less it loses (regret, within a column), or the
+    more it has (gain and value)."""
     table = dp_table(Acceptance(APP_E), 128, 8)
     columns = {
         "regret": [(100, b) for b in (1, 2, 3, 12, 20, 30)],
@@ -364,7 +373,8 @@ def test_the_canvas_is_as_sharp_as_the_screen_and_follows_the_theme(sharp: Any) 
 
 
 def test_a_thousand_columns_through_a_window(page: Any) -> None:
-    """Guards the large table: it arrives, keeps the cell, and the window follows the keyboard to its far end."""
+    """Guards the large table: it arrives, keeps the cell, and the window follows the
+    keyboard to its far end."""
     page.locator(".sq-segments [data-key='1024']").click()
     page.wait_for_function("dp.table.nodes === 1024", timeout=20000)
     settle(page)
@@ -381,7 +391,8 @@ def test_a_thousand_columns_through_a_window(page: Any) -> None:
 
 
 def test_no_sentence_outgrows_its_line(page: Any) -> None:
-    """Guards against text cut off or laid over: nothing in the panel is wider than its box, in either state of the table."""
+    """Guards against text cut off or laid over: nothing in the panel is wider than its box, in
+    either state of the table."""
     for rates in (list(APP_E), [0.2] * 5, [0.999]):
         give(page, rates=rates, n=128, levels=None)
         wide = page.evaluate("""() => [...document.querySelectorAll('.dp-root :is(p, h4, button, .dp-legend, .dp-explain)')]

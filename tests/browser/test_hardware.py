@@ -1,4 +1,5 @@
-"""The hardware view in a real browser: figures, what-if, measuring and stopping, profiles kept over a reload, hostile files."""
+"""The hardware view in a real browser: figures, what-if, measuring and stopping, profiles kept over
+a reload, hostile files."""
 
 from __future__ import annotations
 
@@ -56,7 +57,8 @@ def test_figures_are_drawn_from_what_the_server_sent(opened: Callable[..., Page]
     page = opened()
     assert board(page, "view.profile.label") == "measured"
     drawn = page.evaluate(
-        "[...document.querySelectorAll('.hw-chart[data-drawn=yes]')].map(n => n.data.map(d => d.type))"
+        "[...document.querySelectorAll('.hw-chart[data-drawn=yes]')].map(n => "
+        "n.data.map(d => d.type))"
     )
     assert drawn[0] == ["heatmap", "scatter"]
     assert (
@@ -106,7 +108,8 @@ def test_what_if_and_two_curves(opened: Callable[..., Page]) -> None:
 def test_nothing_lies_over_a_legend_and_a_zoomed_figure_comes_back(
     opened: Callable[..., Page],
 ) -> None:
-    """Guards Plotly's own tools, which stood on the legend as soon as the pointer was in the figure."""
+    """Guards Plotly's own tools, which stood on the legend as soon as the pointer
+    was in the figure."""
     page = opened()
     figure = page.locator("#hw-view [data-part=small]")
     range_of = f"{BOARD}.small.chart.node.layout.xaxis.range"
@@ -268,7 +271,8 @@ def test_light_dark_narrow_and_wide(opened: Callable[..., Page], width: int, hei
 
 
 def test_an_atlas_of_sixteen_depths_is_seen_whole(opened: Callable[..., Page]) -> None:
-    """Guards against the rate over all depths out of sight, beside an atlas that needs less room."""
+    """Guards against the rate over all depths out of sight, beside an atlas that needs less
+    room."""
     page = opened()
     assert page.viewport_size["width"] == 1280
     page.evaluate(f"""() => {{

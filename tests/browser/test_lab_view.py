@@ -1,6 +1,8 @@
-"""The tree lab in a real Chromium: its mathematics against Python's, and what a visitor drags, types, draws and saves.
+"""The tree lab in a real Chromium: its mathematics against Python's, and what a visitor drags,
+types, draws and saves.
 
-The test page is opened as a file, without Plotly, which only draws what is computed here; the last test runs in the app.
+The test page is opened as a file, without Plotly, which only draws what is computed here; the last
+test runs in the app.
 """
 
 from __future__ import annotations
@@ -65,7 +67,8 @@ def whence(page: Page) -> str:
 
 
 def refused(page: Page, field: str) -> str:
-    """What is said of a refused field, found as a screen reader finds it; it stands beside the field, in sight with it."""
+    """What is said of a refused field, found as a screen reader finds it; it stands beside the
+    field, in sight with it."""
     typed = page.locator(part(field))
     typed.scroll_into_view_if_needed()
     assert typed.get_attribute("aria-invalid") == "true"
@@ -83,11 +86,12 @@ def node(page: Page, number: int) -> Any:
     return page.locator(f'.sq-lab-tree .sq-n[data-node="{number}"]')
 
 
-# -- the same figures as Python's ----------------------------------------------------------------------------------------------
+# -- the same figures as Python's ------------------------------------------------------------------
 
 
 def vectors(count: int) -> list[list[float]]:
-    """Random vectors, most of them increasing somewhere, with zeros, ties and sums of 1 among them."""
+    """Random vectors, most of them increasing somewhere, with zeros, ties and sums of 1 among
+    them."""
     rng = random.Random(11)
     made = []
     for i in range(count):
@@ -149,10 +153,12 @@ def test_every_cell_of_the_table_is_pythons_for_any_vector(page: Page) -> None:
         for levels in (None, 3, 5):
             at = levels or 24
             cells = page.evaluate(
-                "([r, l, at]) => { const t = Sequoia.DpTable.whole(r, 24, l), all = [];"
-                " for (let n = 1; n <= 24; n++) for (let b = 0; b < 24; b++) { const v = t.value(n, at, b);"
-                " all.push(Number.isFinite(v) ? v : null); }"
-                " return [all, t.trace(24, at, t.best(24, at).branches).parents, t.levels]; }",
+                (
+                    "([r, l, at]) => { const t = Sequoia.DpTable.whole(r, 24, l), all = []; for "
+                    "(let n = 1; n <= 24; n++) for (let b = 0; b < 24; b++) { const v = t.value(n, "
+                    "at, b); all.push(Number.isFinite(v) ? v : null); } return [all, t.trace(24, "
+                    "at, t.best(24, at).branches).parents, t.levels]; }"
+                ),
                 [given, levels, at],
             )
             assert cells[2] == 1 if levels is None else cells[2] <= levels
@@ -177,7 +183,10 @@ def test_times_and_plans_are_pythons(page: Page) -> None:
         grown = [-1, *(rng.randrange(i) for i in range(1, 70))]
         data = json.loads(times.to_json())
         seconds, plan, roomy = page.evaluate(
-            f"([p, r, parents]) => [{P}.stepSeconds(parents, p), {P}.bestPlan(r, p, 80, 9), {P}.bestPlan(r, p, 80, 9, 0.05)]",
+            (
+                f"([p, r, parents]) => [{P}.stepSeconds(parents, p), {P}.bestPlan(r, p, 80, 9), "
+                f"{P}.bestPlan(r, p, 80, 9, 0.05)]"
+            ),
             [data, given, grown],
         )
         assert seconds == pytest.approx(step_seconds(Tree.from_parents(grown), times), abs=1e-12)
@@ -194,7 +203,8 @@ def low(tab: Page) -> Iterator[Page]:
 
 
 def test_the_papers_figures_come_out_to_the_printed_digits(low: Page) -> None:
-    """They take a second of the browser's time, so they are worked out when they are scrolled to and not before."""
+    """They take a second of the browser's time, so they are worked out when they are scrolled
+    to and not before."""
     lines = low.locator(".sq-lab-check tbody tr")
     low.wait_for_timeout(800)
     expect(lines.last).to_contain_text("…")
@@ -215,7 +225,7 @@ def test_the_papers_figures_come_out_to_the_printed_digits(low: Page) -> None:
     assert all("same" in row for row in rows)
 
 
-# -- shapes of one size ----------------------------------------------------------------------------------------------------------
+# -- shapes of one size ----------------------------------------------------------------------------
 
 
 def test_every_shape_has_exactly_the_nodes_of_the_budget(page: Page) -> None:
@@ -230,8 +240,8 @@ def test_every_shape_has_exactly_the_nodes_of_the_budget(page: Page) -> None:
 
 def test_shapes_that_fit_are_the_named_trees(page: Page) -> None:
     make = page.evaluate(
-        "() => { const s = Sequoia.lab.shapes; return [s.chain(9), s.sequences(21, 4), s.kary(31, 2),"
-        " s.branching(25, [4, 2, 2])]; }"
+        "() => { const s = Sequoia.lab.shapes; return [s.chain(9), s.sequences(21, 4), s.kary(31, "
+        "2), s.branching(25, [4, 2, 2])]; }"
     )
     assert [Tree(tuple(parents)) for parents in make[:3]] == [
         Tree.chain(9),
@@ -283,7 +293,7 @@ def complete(n: int, k: int) -> Tree:
     return Tree((-1, *((node - 1) // k for node in range(1, n))))
 
 
-# -- acceptance ------------------------------------------------------------------------------------------------------------------
+# -- acceptance ------------------------------------------------------------------------------------
 
 
 def test_a_bar_is_dragged_and_moved_by_keys_and_stops_where_the_sum_is_one(page: Page) -> None:
@@ -408,7 +418,7 @@ def test_the_fit_and_intervals_are_pythons(page: Page) -> None:
     )
 
 
-# -- the tree --------------------------------------------------------------------------------------------------------------------
+# -- the tree --------------------------------------------------------------------------------------
 
 
 def test_the_budget_grows_one_tree_node_by_node(page: Page) -> None:
@@ -518,7 +528,8 @@ INSIDE = """box => { const around = box.getBoundingClientRect();
 
 @pytest.mark.parametrize("width", [1280, 1920])
 def test_nothing_of_a_tree_is_cut_at_its_sides(page: Page, width: int) -> None:
-    """Guards the top row, the longest one: its last pills once lay beyond the panel. What cannot fit is said to be there."""
+    """Guards the top row, the longest one: its last pills once lay beyond the panel. What cannot
+    fit is said to be there."""
     page.set_viewport_size({"width": width, "height": 800})
     for key, n in (
         ("paper", 2),
@@ -558,8 +569,8 @@ def test_no_cell_of_the_table_overruns_its_column(page: Page, width: int) -> Non
     page.set_viewport_size({"width": width, "height": 800})
     put(page, n=1024, shown="hand", hand=[-1, 0])
     over = page.evaluate(
-        "[...document.querySelectorAll('.sq-lab-shapes :is(td, th)')].filter((cell) => cell.scrollWidth >"
-        " cell.clientWidth).map((cell) => cell.textContent)"
+        "[...document.querySelectorAll('.sq-lab-shapes :is(td, th)')].filter((cell) => "
+        "cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent)"
     )
     assert over == []
     table = page.locator(".sq-lab-shapes").bounding_box()
@@ -582,14 +593,15 @@ def test_512_and_1024_nodes_stay_readable_and_quick(page: Page) -> None:
     for n in (128, 512, 1024):
         put(page, n=n)
         took = page.evaluate(
-            "async () => { const t = []; for (let i = 0; i < 5; i++) { const start = performance.now();"
-            " made.lab.editor.move(0, 0.6 + i / 50); "
-            " await new Promise(f => requestAnimationFrame(() => setTimeout(f)));"
-            " t.push(performance.now() - start); } return t.sort((a, b) => a - b)[2]; }"
+            "async () => { const t = []; for (let i = 0; i < 5; i++) { const start = "
+            "performance.now(); made.lab.editor.move(0, 0.6 + i / 50);  await new Promise(f => "
+            "requestAnimationFrame(() => setTimeout(f))); t.push(performance.now() - start); } "
+            "return t.sort((a, b) => a - b)[2]; }"
         )
         print(f"\n{n} nodes: {took:.0f} ms from a moved bar to a new picture")
         size = page.evaluate(
-            "parseFloat(document.querySelector('.sq-lab-tree .sq-n-text').getAttribute('font-size'))"
+            "parseFloat(document.querySelector('.sq-lab-tree "
+            ".sq-n-text').getAttribute('font-size'))"
         )
         assert size >= 9.5
     assert page.locator(".sq-lab-tree .sq-n:visible").count() < 300
@@ -601,7 +613,8 @@ def test_512_and_1024_nodes_stay_readable_and_quick(page: Page) -> None:
 
 
 def test_the_tree_is_zoomed_about_the_pointer_and_dragged(page: Page) -> None:
-    """Guards a zoom that throws the picture to its corner, and a drag that ends as a click on a node."""
+    """Guards a zoom that throws the picture to its corner, and a drag that ends as a click on a
+    node."""
     put(page, n=400)
     page.get_by_role("button", name="All nodes").click()
     page.get_by_role("button", name="Whole tree, or readable size").click()
@@ -633,7 +646,7 @@ def test_the_tree_is_zoomed_about_the_pointer_and_dragged(page: Page) -> None:
     assert page.evaluate("made.lab.tree.opened.size") == opened_before
 
 
-# -- use it ----------------------------------------------------------------------------------------------------------------------
+# -- use it ----------------------------------------------------------------------------------------
 
 
 def saved(page: Page, form: str) -> str:
@@ -697,8 +710,8 @@ def test_run_sends_the_tree_on_show_in_breadth_first_order(page: Page) -> None:
 
 def test_every_word_that_promises_an_explanation_has_one_for_the_keyboard_too(page: Page) -> None:
     page.evaluate(
-        "made.ingest({ measurable: true, ways: ['decode', 'levels', 'own', 'text'].map((key) => ({ key, label: key })),"
-        " prompts: [{ key: 'code', label: 'code' }] })"
+        "made.ingest({ measurable: true, ways: ['decode', 'levels', 'own', 'text'].map((key) => ({ "
+        "key, label: key })), prompts: [{ key: 'code', label: 'code' }] })"
     )
     for way in ("levels", "own", "text", "decode"):
         page.select_option(part("count-way"), way)
@@ -767,7 +780,7 @@ def test_a_tree_from_the_lab_runs_in_the_live_view(visit: Callable[..., Page]) -
     )
 
 
-# -- acceptance, measured -------------------------------------------------------------------------------------------------------
+# -- acceptance, measured --------------------------------------------------------------------------
 
 
 def counted(rates: list[float], visits: int, words: str, depths: int = 1) -> dict[str, Any]:
@@ -839,7 +852,8 @@ def test_measuring_asks_for_way_prompts_and_a_typed_text(page: Page) -> None:
 
 
 def test_a_vector_is_called_measured_only_while_it_is_the_measured_one(page: Page) -> None:
-    """Guards "measured" over figures that a hand has changed: by key, by typing, by length, and by another choice."""
+    """Guards "measured" over figures that a hand has changed: by key, by typing, by length, and
+    by another choice."""
     page.evaluate("message => made.ingest(message)", counted([0.5, 0.25], 40, "code"))
     assert whence(page) == "measured code"
     assert page.inner_text(part("count-words")) == "Last count: code; the vector above."
@@ -893,7 +907,7 @@ def test_counts_stand_side_by_side_and_one_of_them_is_planned_with(page: Page) -
     assert page.locator(part("counted")).count() == 8
 
 
-# -- what if, other shapes, undo, pictures --------------------------------------------------------------------------------------
+# -- what if, other shapes, undo, pictures ---------------------------------------------------------
 
 SLOW = HardwareProfile(
     "a slow bus",
@@ -912,7 +926,10 @@ SLOW = HardwareProfile(
 def test_a_drawn_tree_is_asked_about_on_another_machine(page: Page) -> None:
     """Guards a tree that is lost by asking what it would do elsewhere."""
     page.evaluate(
-        "other => made.ingest({ profiles: [{ key: 'kept:x', name: 'offloading', note: '', profile: other }] })",
+        (
+            "other => made.ingest({ profiles: [{ key: 'kept:x', name: 'offloading', note: '', "
+            "profile: other }] })"
+        ),
         json.loads(SLOW.to_json()),
     )
     put(page, rates=[0.6, 0.2, 0.1], hand=[-1, 0, 0, 1], shown="hand")
@@ -928,7 +945,10 @@ def test_another_profile_chooses_another_tree_at_once_and_says_that_it_was_not_m
 ) -> None:
     here = page.evaluate(f"{STATE}.profile")
     page.evaluate(
-        "other => made.ingest({ profiles: [{ key: 'kept:x', name: 'offloading', note: 'flat', profile: other }] })",
+        (
+            "other => made.ingest({ profiles: [{ key: 'kept:x', name: 'offloading', note: 'flat', "
+            "profile: other }] })"
+        ),
         json.loads(SLOW.to_json()),
     )
     put(page, rates=[0.6, 0.2, 0.1], n=10, levels=None)
@@ -1043,7 +1063,8 @@ def test_all_nodes_are_drawn_and_those_scrolled_to_are_written(page: Page) -> No
     settle(page)
     assert page.locator(".sq-lab-tree .sq-n").count() >= 600
     last = page.evaluate(
-        "[...made.lab.tree.byNode.values()].reduce((low, item) => (item.row > low.row ? item : low)).node"
+        "[...made.lab.tree.byNode.values()].reduce((low, item) => (item.row > low.row "
+        "? item : low)).node"
     )
     assert node(page, last).locator("text").first.text_content() == ""
     page.evaluate("document.querySelector('.sq-lab-scroll').scrollTop = 1e6")

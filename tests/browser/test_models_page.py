@@ -1,5 +1,6 @@
-"""The models view in a real browser: other models are fetched from a hub on this machine, stopped, gone on with, and used by
-every tab and every open page. Its app is its own, as what it loads is changed."""
+"""The models view in a real browser: other models are fetched from a hub on this machine,
+stopped, gone on with, and used by every tab and every open page. Its app is its own, as what it
+loads is changed."""
 
 from __future__ import annotations
 
@@ -14,7 +15,10 @@ from fakes import noisy, save, tiny_model, tiny_tokenizer
 from playwright.sync_api import Browser, Page, expect
 from running_app import App, Visit
 
-CHAT = "{% for m in messages %}<|begin|>{{ m.role }}\n{{ m.content }}<|endoftext|>\n{% endfor %}<|begin|>assistant\n"
+CHAT = (
+    "{% for m in messages %}<|begin|>{{ m.role }}\n{{ m.content }}<|endoftext|>\n{% endfor "
+    "%}<|begin|>assistant\n"
+)
 STAGE = "#md-view .md-stage"
 
 

@@ -1,4 +1,5 @@
-"""The running app with the bundled pair, driven by a real browser: what a visitor sees, presses and types."""
+"""The running app with the bundled pair, driven by a real browser: what a visitor sees,
+presses and types."""
 
 from __future__ import annotations
 
@@ -45,8 +46,9 @@ def enter(page: Page, **values: Any) -> None:
 
 
 def endless(page: Page, **values: Any) -> None:
-    """Make the form's run one that does not end by itself before its limit: noughts, of which the next one is always the most
-    probable, whatever the machine. A sampled text may come to its end after any token."""
+    """Make the form's run one that does not end by itself before its limit: noughts, of which
+    the next one is always the most probable, whatever the machine. A sampled text may come to
+    its end after any token."""
     page.fill("#pg-prompt textarea", "0 " * 13 + "0")
     enter(page, temperature=0, **values)
 
@@ -95,9 +97,9 @@ def test_messages_are_few_and_steps_come_while_it_runs(visit: Visit) -> None:
     page = visit()
     ready(page)
     page.evaluate(
-        "() => { const take = SequoiaPage.view.store.take; window.batches = [];"
-        "SequoiaPage.view.store.take = function (m, r) { window.batches.push((m.steps || []).length);"
-        " return take.call(this, m, r); } }"
+        "() => { const take = SequoiaPage.view.store.take; window.batches = "
+        "[];SequoiaPage.view.store.take = function (m, r) { window.batches.push((m.steps || "
+        "[]).length); return take.call(this, m, r); } }"
     )
     choose(page, "tree", "plain decoding")
     endless(page, tokens=200)
@@ -130,7 +132,8 @@ def test_stop_ends_a_run_at_once_and_step_goes_on(visit: Visit) -> None:
 
 
 def test_a_run_by_keyboard_says_that_it_was_stopped(visit: Visit) -> None:
-    """Guards the keys where they are wanted most, in the prompt, and the words at the end of the text."""
+    """Guards the keys where they are wanted most, in the prompt, and the words at
+    the end of the text."""
     page = visit()
     ready(page)
     endless(page, tokens=2000)
@@ -149,7 +152,8 @@ def test_a_run_by_keyboard_says_that_it_was_stopped(visit: Visit) -> None:
 
 
 def test_the_recorded_run_is_not_taken_for_the_forms(visit: Visit) -> None:
-    """Guards a Resume that would go on with a run no longer on screen, and a recorded run whose prompt nobody typed."""
+    """Guards a Resume that would go on with a run no longer on screen, and a recorded run whose
+    prompt nobody typed."""
     page = visit()
     ready(page)
     asked = page.locator("[data-part=asked]")
@@ -406,7 +410,8 @@ def test_a_reload_shows_the_run_again(visit: Visit) -> None:
 
 
 def test_a_closed_page_frees_the_models(visit: Visit) -> None:
-    """The second visitor's run begins although the first one's, of two thousand tokens, was abandoned and not stopped."""
+    """The second visitor's run begins although the first one's, of two thousand tokens, was
+    abandoned and not stopped."""
     first = visit()
     ready(first)
     choose(first, "tree", "plain decoding")
@@ -449,7 +454,8 @@ def test_scrubber_and_keyboard(visit: Visit) -> None:
 def test_space_plays_after_the_pages_own_buttons_and_run_keys_rest_behind_another_tab(
     visit: Visit,
 ) -> None:
-    """Guards against a space that presses the theme's button or a tab once more, and a run begun out of sight."""
+    """Guards against a space that presses the theme's button or a tab once more, and a run
+    begun out of sight."""
     page = visit()
     ready(page)
     page.evaluate("SequoiaPage.view.seek(3)")

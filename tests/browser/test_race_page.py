@@ -1,4 +1,5 @@
-"""The race tab of the running app, as a visitor uses it: recorded race, keys, Stop, a lane in the live view, a remedy, reload."""
+"""The race tab of the running app, as a visitor uses it: recorded race, keys, Stop, a lane in the
+live view, a remedy, reload."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ def until(page: Page, true: str, seconds: float = 20) -> None:
 
 
 def to_race(page: Page, **values: Any) -> None:
-    """The race tab in front, with two lanes, plain decoding and a chain, and numbers typed into its form."""
+    """The race tab in front, with two lanes, plain decoding and a chain, and numbers
+    typed into its form."""
     page.wait_for_selector(".pg-status[data-stage=ready]", timeout=40_000)
     page.get_by_role("tab", name="Race").click()
     for place in (3, 4):
@@ -172,7 +174,8 @@ def test_a_remedy_goes_into_the_form(visit: Visit) -> None:
 @pytest.mark.parametrize("width", [1280, 1920])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_no_name_of_a_menu_stands_under_its_arrow(visit: Visit, width: int, theme: str) -> None:
-    """Every name that a lane's menus offer, measured in the page's own face, against the room up to the arrow."""
+    """Every name that a lane's menus offer, measured in the page's own face, against the
+    room up to the arrow."""
     page = visit(f"?__theme={theme}", viewport={"width": width, "height": 1080})
     page.get_by_role("tab", name="Race").click()
     for menu, names in (

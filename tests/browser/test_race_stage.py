@@ -1,6 +1,8 @@
-"""The race in a real Chromium: its folds against Python's, scrubbing, streams and gaps, and what a visitor sees and presses.
+"""The race in a real Chromium: its folds against Python's, scrubbing, streams and gaps, and what a
+visitor sees and presses.
 
-The test page is opened as a file and fed by made-up races. Every test ends with a look at the console and the requests.
+The test page is opened as a file and fed by made-up races. Every test ends with a look at the
+console and the requests.
 """
 
 from __future__ import annotations
@@ -148,7 +150,7 @@ def part(whole: dict[str, Any], start: int, stop: int, **more: Any) -> dict[str,
     }
 
 
-# -- the same folds in Python ----------------------------------------------------------------------------------------------------
+# -- the same folds in Python ----------------------------------------------------------------------
 
 
 class Clock:
@@ -183,7 +185,7 @@ def ranged(lane: Clock, plain: Clock, t: float = 1e9) -> Spread:
     return found
 
 
-# -- the page --------------------------------------------------------------------------------------------------------------------
+# -- the page --------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -217,7 +219,10 @@ def text(page: Page, selector: str) -> str:
 def flow(page: Page, index: int) -> str:
     """The text a lane shows, without its hidden moves."""
     return page.evaluate(
-        "s => [...document.querySelector(s).children].filter(g => !g.hidden).map(g => g.textContent).join('')",
+        (
+            "s => [...document.querySelector(s).children].filter(g => !g.hidden).map(g => "
+            "g.textContent).join('')"
+        ),
         lane(index, "flow"),
     )
 
@@ -240,18 +245,20 @@ def moment(page: Page) -> float:
 def drawn(page: Page, figure: str) -> list[dict[str, Any]]:
     """Traces of a figure once it shows the newest state."""
     page.wait_for_function(
-        "() => { const { charts } = stage.stage; "
-        "return !charts.stale && [charts.tokens, charts.speedup].every(f => f.chart.node.dataset.drawn); }"
+        "() => { const { charts } = stage.stage; return !charts.stale && [charts.tokens, "
+        "charts.speedup].every(f => f.chart.node.dataset.drawn); }"
     )
     page.wait_for_timeout(50)  # Plotly answers a promise later
     return page.evaluate(
-        "f => stage.stage.charts[f].chart.node.data.map(d => ({name: d.name, x: [...d.x], y: [...d.y], "
-        "colour: d.line.color, error: d.error_y || null}))",
+        (
+            "f => stage.stage.charts[f].chart.node.data.map(d => ({name: d.name, x: [...d.x], y: "
+            "[...d.y], colour: d.line.color, error: d.error_y || null}))"
+        ),
         figure,
     )
 
 
-# -- folds -----------------------------------------------------------------------------------------------------------------------
+# -- folds -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -288,7 +295,8 @@ def test_speedups_and_their_spread_are_pythons(page: Page, seed: int) -> None:
 
 
 def paced(tokens: int, seconds: dict[int, float], wild: tuple[int, ...] = ()) -> dict[str, Any]:
-    """A race of one token a move; `seconds` a move by lane, those of `wild` lanes up and down by half."""
+    """A race of one token a move; `seconds` a move by lane, those of `wild` lanes up
+    and down by half."""
     whole = race(lanes=len(seconds), tokens=tokens)
     whole["moves"] = [
         {
@@ -320,7 +328,8 @@ def test_places_are_the_order_of_arrival(page: Page) -> None:
 def test_lanes_without_a_clear_difference_share_a_place_and_are_coloured_as_neither(
     page: Page,
 ) -> None:
-    """Lanes 0 and 2 waver, so that nothing tells them from plain decoding or from each other; lane 3 is steady."""
+    """Lanes 0 and 2 waver, so that nothing tells them from plain decoding or from each other;
+    lane 3 is steady."""
     whole = paced(96, {0: 0.011, 1: 0.012, 2: 0.010, 3: 0.002}, wild=(0, 2))
     still(page, whole)
     assert [text(page, lane(index, "place")) for index in range(4)] == [
@@ -364,8 +373,8 @@ def test_lanes_without_a_clear_difference_share_a_place_and_are_coloured_as_neit
 def test_a_lane_that_may_be_as_fast_as_both_neighbours_takes_no_place_from_the_slower(
     page: Page,
 ) -> None:
-    """Guards against "shared 1st" and "4th" for two lanes that nothing tells apart: of lanes 3, 0, 1 in the order of arrival,
-    only 3 is clearly faster than 1."""
+    """Guards against "shared 1st" and "4th" for two lanes that nothing tells apart: of lanes 3, 0,
+    1 in the order of arrival, only 3 is clearly faster than 1."""
     whole = paced(96, {0: 0.010, 1: 0.012, 2: 0.03, 3: 0.009}, wild=(0,))
     still(page, whole)
     told = page.evaluate(
@@ -473,7 +482,8 @@ def test_figures_of_a_lane_are_pythons(page: Page) -> None:
 
 
 def test_a_text_that_repeats_itself_says_how_much_of_it_does(page: Page) -> None:
-    """Guards against a speed-up on a loop that is shown without a word. Held against the repetition that the benchmark counts."""
+    """Guards against a speed-up on a loop that is shown without a word. Held against the repetition
+    that the benchmark counts."""
     whole = race(lanes=2)
     for index, period in ((0, 11), (1, 1000)):
         mine = [move for move in whole["moves"] if move["lane"] == index]
@@ -512,7 +522,8 @@ def test_without_a_plain_lane_the_slowest_is_the_measure(page: Page) -> None:
 
 
 def test_what_is_missing_is_a_dash(page: Page) -> None:
-    """Guards against NaN, Infinity and undefined on the page, before any move and after moves without times."""
+    """Guards against NaN, Infinity and undefined on the page, before any move and after
+    moves without times."""
     whole = race(lanes=3)
     give(page, part(whole, 0, 0))
     assert page.locator(lane(0)).get_attribute("data-tokens") == "0"
@@ -537,7 +548,7 @@ def test_what_is_missing_is_a_dash(page: Page) -> None:
     assert not any(word in seen for word in ("NaN", "Infinity", "undefined", "null"))
 
 
-# -- time ------------------------------------------------------------------------------------------------------------------------
+# -- time ------------------------------------------------------------------------------------------
 
 
 def test_scrubbing_shows_the_state_at_that_time(page: Page) -> None:
@@ -641,7 +652,7 @@ def test_a_race_that_was_stopped_says_so(page: Page) -> None:
     assert page.locator("[data-part=notice]").is_hidden()
 
 
-# -- streams ---------------------------------------------------------------------------------------------------------------------
+# -- streams ---------------------------------------------------------------------------------------
 
 
 def test_a_stream_in_small_batches_loses_nothing_and_rebuilds_nothing(page: Page) -> None:
@@ -764,7 +775,8 @@ def test_text_stays_at_its_end_unless_the_visitor_scrolled_up(page: Page) -> Non
 
 
 def test_four_long_lanes_paint_in_time(page: Page, capsys: pytest.CaptureFixture[str]) -> None:
-    """Four lanes of 512 tokens in batches of 10 ms: all of it arrives, the paints are printed, and figures wait their pause."""
+    """Four lanes of 512 tokens in batches of 10 ms: all of it arrives, the paints are printed, and
+    figures wait their pause."""
     page.evaluate("""async () => {
       window.marks = [];
       const { charts } = stage.stage, draw = charts.draw;
@@ -784,8 +796,9 @@ def test_four_long_lanes_paint_in_time(page: Page, capsys: pytest.CaptureFixture
     paints = got["paints"]
     with capsys.disabled():
         print(
-            f"\nrace, 4 x 512 tokens: {len(paints)} paints, median {median(paints):.2f} ms, "
-            f"95 % {paints[int(len(paints) * 0.95)]:.2f} ms, most {paints[-1]:.2f} ms; {len(got['marks'])} drawings of figures"
+            f"\nrace, 4 x 512 tokens: {len(paints)} paints, median {median(paints):.2f} ms, 95 % "
+            f"{paints[int(len(paints) * 0.95)]:.2f} ms, most {paints[-1]:.2f} ms; "
+            f"{len(got['marks'])} drawings of figures"
         )
 
 
@@ -798,7 +811,7 @@ def test_at_rest_nothing_paints_or_moves(page: Page) -> None:
     assert page.evaluate("document.getAnimations().length") == 0
 
 
-# -- figures, reasons, files -----------------------------------------------------------------------------------------------------
+# -- figures, reasons, files -----------------------------------------------------------------------
 
 
 def test_figures_name_lanes_axes_and_colours(page: Page) -> None:
@@ -806,9 +819,13 @@ def test_figures_name_lanes_axes_and_colours(page: Page) -> None:
     traces = drawn(page, "tokens")
     assert [trace["name"] for trace in traces] == ["Sequoia", "Plain", "Chain", "Grown"]
     marks = page.evaluate(
-        "[...document.querySelectorAll('.race-name .race-mark')].map(n => getComputedStyle(n).backgroundColor)"
+        "[...document.querySelectorAll('.race-name .race-mark')].map(n => "
+        "getComputedStyle(n).backgroundColor)"
     )
-    as_rgb = "hexes => hexes.map(h => { const n = document.createElement('i'); n.style.color = h; return n.style.color; })"
+    as_rgb = (
+        "hexes => hexes.map(h => { const n = document.createElement('i'); n.style.color = h; "
+        "return n.style.color; })"
+    )
     assert page.evaluate(as_rgb, [trace["colour"] for trace in traces]) == marks
     assert len(set(marks)) == 4
     titles = page.evaluate(
@@ -927,7 +944,8 @@ def judged(page: Page, whole: dict[str, Any], *lossless: dict[str, Any] | None) 
 
 
 def test_first_tokens_are_counted_in_place(page: Page) -> None:
-    """Guards against a check that can only be seen under the pointer, and against one that says nothing while it goes on."""
+    """Guards against a check that can only be seen under the pointer, and against one that says
+    nothing while it goes on."""
     whole = race(lanes=3)
     still(page, whole)
     judged(page, whole, counts(5, True), None, counts(5, True, (1, 4)))
@@ -935,7 +953,8 @@ def test_first_tokens_are_counted_in_place(page: Page) -> None:
     bar = page.locator(f"{lane(0)} progress")
     assert (bar.get_attribute("value"), bar.get_attribute("max")) == ("5", "400")
     assert text(page, "[data-part=law-where]").startswith(
-        "The same step is made again and again with other seeds, after …a  b⏎ (token 4 of the text of Plain)."
+        "The same step is made again and again with other seeds, after …a  b⏎ (token 4 of "
+        "the text of Plain)."
     )
     assert "the first: 1.5 bits (what is a bit?)" in text(page, "[data-part=law-where]")
     judged(page, whole, counts(400, False, (230, 170)), None, counts(400, False, (250, 150)))
@@ -945,7 +964,8 @@ def test_first_tokens_are_counted_in_place(page: Page) -> None:
     )
     assert bar.is_hidden()
     cells = page.evaluate(
-        "[...document.querySelectorAll('.race-counts tr')].map(row => [...row.cells].map(c => c.innerText))"
+        "[...document.querySelectorAll('.race-counts tr')].map(row => "
+        "[...row.cells].map(c => c.innerText))"
     )
     assert cells == [
         ["next token", "its law", "Sequoia", "Chain"],
@@ -1022,13 +1042,15 @@ def test_reasons_stay_as_they_are_while_first_tokens_are_counted(page: Page) -> 
 
 
 def test_words_are_explained_to_the_keyboard_and_to_those_who_listen(page: Page) -> None:
-    """Every word with a dotted line has a sentence, shown on focus as on the pointer; Escape puts it away and stops nothing."""
+    """Every word with a dotted line has a sentence, shown on focus as on the pointer; Escape puts
+    it away and stops nothing."""
     whole = race(lanes=2)
     still(page, whole)
     judged(page, whole, counts(400, False), None)
     terms = page.evaluate(
-        "[...document.querySelectorAll('[data-term]')].filter(n => n.offsetParent)"
-        ".map(n => [n.dataset.term, document.getElementById(n.getAttribute('aria-describedby'))?.textContent])"
+        "[...document.querySelectorAll('[data-term]')].filter(n => n.offsetParent).map(n => "
+        "[n.dataset.term, "
+        "document.getElementById(n.getAttribute('aria-describedby'))?.textContent])"
     )
     assert {
         "clock",
@@ -1166,8 +1188,8 @@ def test_reasons_fill_their_rows(page: Page, width: int, panels: int) -> None:
         },
     )
     box, *cards = page.evaluate(
-        "[...document.querySelectorAll('.race-whys, .race-why')].map(n => n.getBoundingClientRect())"
-        ".map(r => [r.left, r.right, Math.round(r.top)])"
+        "[...document.querySelectorAll('.race-whys, .race-why')].map(n => "
+        "n.getBoundingClientRect()).map(r => [r.left, r.right, Math.round(r.top)])"
     )
     assert len(cards) == panels
     for top in {card[2] for card in cards}:
@@ -1196,14 +1218,16 @@ def test_lanes_stand_side_by_side_where_there_is_room(
     page.set_viewport_size({"width": width, "height": 900})
     still(page, race(lanes=lanes))
     lefts = page.evaluate(
-        "[...document.querySelectorAll('.race-lane')].map(n => Math.round(n.getBoundingClientRect().left))"
+        "[...document.querySelectorAll('.race-lane')].map(n => "
+        "Math.round(n.getBoundingClientRect().left))"
     )
     assert len(set(lefts)) == columns
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.evaluate(STICKS_OUT) == []
 
 
-# What of a lane reaches beyond its sides, or is cut at them. Long words of what a lane is are cut on purpose, in its name only.
+# What of a lane reaches beyond its sides, or is cut at them. Long words of what a lane is are cut
+# on purpose, in its name only.
 STICKS_OUT = """() => [...document.querySelectorAll('.race-lane')].flatMap(lane => {
   const side = lane.getBoundingClientRect(), cut = '.race-speed, .race-range, .race-figures dt, .race-figures dd, .race-phase';
   return [...lane.querySelectorAll('*')].filter(one => !one.closest('.race-text, h3')).filter(one => {

@@ -1,4 +1,5 @@
-"""Pictures of a step's tree as a visitor keeps them: read as files, and drawn again away from the page that made them."""
+"""Pictures of a step's tree as a visitor keeps them: read as files, and drawn again away from the
+page that made them."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from demo import CANVAS, HOSTILE, give, made, opened, settle, watch
 
 SVG = "{http://www.w3.org/2000/svg}"
 SHOWN = "[...document.querySelectorAll('.sq-n')].filter(g => g.style.display !== 'none')"
-# How far what is in a picture reaches beyond its four sides, in px, and how many elements were looked at.
+# How far what is in a picture reaches beyond its four sides, in px, and how many
+# elements were looked at.
 OUTSIDE = """source => { const drawn = new DOMParser().parseFromString(source, 'image/svg+xml').documentElement;
   document.body.append(drawn); const whole = drawn.getBoundingClientRect();
   const boxes = [...drawn.querySelectorAll('text, path, rect')].map((one) => one.getBoundingClientRect()); drawn.remove();
@@ -178,7 +180,8 @@ WIDE = "漢字" * 20
 @pytest.mark.parametrize("look", ["all", "focus"])
 @pytest.mark.parametrize("shape", ["canned", "stump", "bush", "wide"])
 def test_nothing_is_cut_off(page: Any, canned: dict[str, Any], shape: str, look: str) -> None:
-    """A picture holds all that is in it, whatever the tree and however long its words; drawn where the page's sheets are not."""
+    """A picture holds all that is in it, whatever the tree and however long its words; drawn where
+    the page's sheets are not."""
     if shape == "canned":
         watch(page, canned["16"], 3)
     else:
@@ -189,7 +192,8 @@ def test_nothing_is_cut_off(page: Any, canned: dict[str, Any], shape: str, look:
     mode(page, look)
     source = kept(page, "svg", 3 if shape == "canned" else 0).decode()
     page.evaluate(
-        "() => { document.body.className = ''; for (const one of document.styleSheets) one.disabled = true; }"
+        "() => { document.body.className = ''; for (const one of document.styleSheets) "
+        "one.disabled = true; }"
     )
     count, *beyond = page.evaluate(OUTSIDE, source)
     page.evaluate("() => { for (const one of document.styleSheets) one.disabled = false; }")
@@ -255,7 +259,8 @@ def test_it_is_of_the_step_that_is_drawn(page: Any, canned: dict[str, Any]) -> N
     watch(page, canned["16"], 3)
     with page.expect_download() as saved:
         page.evaluate(
-            "() => { stage.seek(5); document.querySelector('[data-part=tree] [data-save=svg]').click(); }"
+            "() => { stage.seek(5); document.querySelector('[data-part=tree] "
+            "[data-save=svg]').click(); }"
         )
     assert saved.value.suggested_filename == "sequoia-step-4.svg"
     assert words_of(ElementTree.fromstring(Path(saved.value.path()).read_bytes()))[0].startswith(
@@ -280,7 +285,10 @@ def test_a_step_that_did_not_come_has_none(page: Any, canned: dict[str, Any]) ->
         },
     )
     give(page, {**some, "from": 4, "steps": run["steps"][4:6]})
-    names = "[...document.querySelectorAll('.sq-col')].filter(one => one.style.display === '').map(one => one.textContent)"
+    names = (
+        "[...document.querySelectorAll('.sq-col')].filter(one => one.style.display === '').map(one "
+        "=> one.textContent)"
+    )
     page.evaluate("() => { stage.pause(); stage.seek(1); }")
     settle(page)
     before = page.evaluate(names)

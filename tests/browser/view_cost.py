@@ -55,7 +55,10 @@ def seen(visit: Page) -> float:
     before = visit.evaluate("SequoiaPage.view.store.run")
     visit.click("#pg-run:not([disabled])")
     visit.wait_for_function(
-        "b => { const s = SequoiaPage.view.store; return s.run !== b && s.done && s.steps.length; }",
+        (
+            "b => { const s = SequoiaPage.view.store; return s.run !== b && s.done "
+            "&& s.steps.length; }"
+        ),
         arg=before,
         timeout=120_000,
         polling=250,
@@ -83,7 +86,8 @@ def report(name: str, found: list[float], base: list[float]) -> None:
     """Medians, and the best round of each, which other work on the machine disturbs least."""
     for kind, pick in (("median", statistics.median), ("best", max)):
         print(
-            f"{name:22s} {kind:6s} {pick(found):7.1f} tokens/s   {pick(found) / pick(base):.3f} of the engine alone"
+            f"{name:22s} {kind:6s} {pick(found):7.1f} tokens/s   {pick(found) / pick(base):.3f} "
+            "of the engine alone"
         )
 
 
@@ -139,7 +143,8 @@ def main() -> None:
                     way()
         browser.close()
     print(
-        f"{asked.nodes} nodes, {asked.tokens} tokens, {asked.rounds} rounds, {torch.get_num_threads()} thread(s)"
+        f"{asked.nodes} nodes, {asked.tokens} tokens, {asked.rounds} rounds, "
+        f"{torch.get_num_threads()} thread(s)"
     )
     for name, values in found.items():
         report(name, values, found["engine alone"])

@@ -1,6 +1,8 @@
-"""The engine on tiny models of five real classes: the tree forward, equality with plain decoding, ends of a run, and the law.
+"""The engine on tiny models of five real classes: the tree forward, equality with plain decoding,
+ends of a run, and the law.
 
-Four chi-square tests at 1e-6, with fixed seeds: with fresh seeds fewer than one run in 200,000 would raise a false alarm.
+Four chi-square tests at 1e-6, with fixed seeds: with fresh seeds fewer than one run in 200,000
+would raise a false alarm.
 """
 
 from __future__ import annotations
@@ -61,7 +63,7 @@ def but_time(steps: Iterable[StepTrace]) -> list[StepTrace]:
     return [dataclasses.replace(step, seconds={}) for step in steps]
 
 
-# -- one forward over a tree ---------------------------------------------------------------------------------------------------
+# -- one forward over a tree -----------------------------------------------------------------------
 
 
 def random_tree(rng: np.random.Generator, most: int = 20) -> Tree:
@@ -73,7 +75,8 @@ def random_tree(rng: np.random.Generator, most: int = 20) -> Tree:
 def apart(
     got: torch.Tensor, context: Context, tree: Tree, tokens: list[int], prefix: list[int]
 ) -> float:
-    """Greatest difference between rows of a tree forward and the bare model's forward over each leaf's text."""
+    """Greatest difference between rows of a tree forward and the bare model's forward over
+    each leaf's text."""
     worst = 0.0
     for leaf in (node for node in range(len(tree)) if not tree.children[node]):
         path = list(tree.path(leaf))
@@ -89,7 +92,8 @@ def apart(
 def test_a_tree_forward_equals_a_forward_over_each_of_its_texts(
     kind: str, dtype: str, bound: float
 ) -> None:
-    """Three trees one after the other on the same slots, with a random path of each kept between them."""
+    """Three trees one after the other on the same slots, with a random path of each
+    kept between them."""
     rng = np.random.default_rng(3)
     context = made(kind, dtype).target.open(256)
     for _ in range(4):
@@ -109,7 +113,8 @@ def test_a_tree_forward_equals_a_forward_over_each_of_its_texts(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_tree_read_level_by_level_gives_the_same_rows(kind: str) -> None:
-    """The way the draft reads: the root with the prefix, then the nodes with children, one forward a level."""
+    """The way the draft reads: the root with the prefix, then the nodes with children,
+    one forward a level."""
     rng = np.random.default_rng(4)
     context = made(kind, "float64").target.open(64)
     prefix = rng.integers(context.model.vocab, size=5).tolist()
@@ -126,12 +131,13 @@ def test_a_tree_read_level_by_level_gives_the_same_rows(kind: str) -> None:
     assert apart(got, context, tree, tokens, prefix) < 1e-10
 
 
-# -- temperature 0 is plain decoding -------------------------------------------------------------------------------------------
+# -- temperature 0 is plain decoding ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_plain_decoding_takes_the_models_own_best_token(kind: str) -> None:
-    """Against the bare model without any cache, so that engine and baseline cannot be wrong together."""
+    """Against the bare model without any cache, so that engine and baseline cannot
+    be wrong together."""
     pair = made(kind)
     text = list(pair.encode(PROMPTS[0]))
     for token in plain_tokens((kind,), PROMPTS[0]):
@@ -172,7 +178,8 @@ def test_without_grouped_heads_too() -> None:
 
 
 def test_a_bfloat16_text_leaves_the_plain_one_only_at_a_tie() -> None:
-    """Promise 3: where the two differ first, the target's own two best logits are within 4 ulp of the better one."""
+    """Promise 3: where the two differ first, the target's own two best logits are within 4 ulp
+    of the better one."""
     margins = []
     for kind, prompt in itertools.product(KINDS, PROMPTS):
         pair = made(kind, "bfloat16")
@@ -185,13 +192,15 @@ def test_a_bfloat16_text_leaves_the_plain_one_only_at_a_tie() -> None:
             margins.append(margin(pair, [*pair.encode(prompt), *other[:at]], ours[at], other[at]))
     if not margins:
         pytest.skip(
-            "on this processor a pass over a tree rounds like passes over single tokens: no text differed"
+            "on this processor a pass over a tree rounds like passes over single "
+            "tokens: no text differed"
         )
     assert max(margins) <= 4
 
 
 def margin(pair: Pair, text: list[int], one: int, other: int) -> float:
-    """Distance in bfloat16 ulp of the greater between two tokens' logits after `text`, from plain steps of one token."""
+    """Distance in bfloat16 ulp of the greater between two tokens' logits after `text`, from plain
+    steps of one token."""
     context = pair.target.open(len(text))
     if len(text) > 1:
         context.extend(text[:-1])
@@ -201,7 +210,7 @@ def margin(pair: Pair, text: list[int], one: int, other: int) -> float:
     return float((logits[one] - logits[other]).abs()) / 2.0 ** (math.floor(math.log2(top)) - 7)
 
 
-# -- how many, and how far -----------------------------------------------------------------------------------------------------
+# -- how many, and how far -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -231,11 +240,12 @@ def test_a_noisy_draft_is_accepted_sometimes() -> None:
         assert sum(stats.rates[1:]) > 0
 
 
-# -- where a run ends ----------------------------------------------------------------------------------------------------------
+# -- where a run ends ------------------------------------------------------------------------------
 
 
 def first_inside(steps: list[StepTrace]) -> tuple[int, int]:
-    """A token emitted inside an accepted path, before the path's end, that the run had not emitted earlier; its place."""
+    """A token emitted inside an accepted path, before the path's end, that the run had not emitted
+    earlier; its place."""
     seen: list[int] = []
     for step in steps:
         for i, token in enumerate(step.emitted):
@@ -284,7 +294,8 @@ def test_logits_that_overflowed_end_a_run(
 
 @pytest.mark.parametrize("policy", [GREEDY, WARM], ids=["greedy", "warm"])
 def test_a_draft_that_overflows_in_its_last_pass_ends_a_run(policy: Policy) -> None:
-    """Tokens are drawn from whatever comes out; the laws are looked at when the tree is complete, all of them."""
+    """Tokens are drawn from whatever comes out; the laws are looked at when the tree is
+    complete, all of them."""
     tree = TREES["ragged"]
     decoder = Decoder(tiny_pair(), PROMPTS[0], policy, tree)
     decoder.prefill()
@@ -322,7 +333,8 @@ def test_the_token_limit_cuts_anywhere(verifier: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_models_context_is_filled_and_not_passed(kind: str) -> None:
-    """GPT-2 has no position beyond its last: one row too far raises there. The tree is cut to the levels that fit."""
+    """GPT-2 has no position beyond its last: one row too far raises there. The tree is cut to
+    the levels that fit."""
     for room in (1, 2, 3, 9):
         pair = tiny_pair(kind, context=len(made().encode(PROMPTS[0])) + room)
         steps = list(steps_of(pair, PROMPTS[0], GREEDY, TREES["bushy"]))
@@ -345,7 +357,7 @@ def test_a_prompt_of_one_token() -> None:
         assert emitted(steps_of(made(), "x", GREEDY, tree)) == plain_tokens((), "x")
 
 
-# -- what a trace says ---------------------------------------------------------------------------------------------------------
+# -- what a trace says -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("verifier", VERIFIERS)
@@ -399,7 +411,8 @@ def _same_weights(
 
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_siblings_are_the_drafts_best_at_temperature_0(verifier: str) -> None:
-    """At the limit of temperature 0 every verifier drafts the most probable tokens in order, none twice."""
+    """At the limit of temperature 0 every verifier drafts the most probable tokens in
+    order, none twice."""
     for step in steps_of(made(), PROMPTS[0], GREEDY, TREES["bushy"], verifier):
         for children in step.tree.children:
             weights = [step.draft_p[child] for child in children]
@@ -415,7 +428,7 @@ def test_siblings_differ_when_drawn_without_replacement() -> None:
         )
 
 
-# -- cost ----------------------------------------------------------------------------------------------------------------------
+# -- cost ------------------------------------------------------------------------------------------
 
 
 def counted(model: TreeModel, monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -435,7 +448,8 @@ def counted(model: TreeModel, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_one_target_forward_a_step_and_one_draft_forward_a_level(
     tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Leaves are never drafted from, and the token after an accepted leaf is read together with it."""
+    """Leaves are never drafted from, and the token after an accepted leaf is read
+    together with it."""
     pair = tiny_pair()
     target = counted(pair.target, monkeypatch)
     draft = counted(pair.draft, monkeypatch)
@@ -483,7 +497,7 @@ def places(decoder: Decoder) -> list[int]:
     ]
 
 
-# -- runs beside each other, and their end -------------------------------------------------------------------------------------
+# -- runs beside each other, and their end ---------------------------------------------------------
 
 
 def test_two_interleaved_runs_equal_two_separate_ones() -> None:
@@ -559,7 +573,7 @@ def test_an_unknown_verifier_and_too_many_children_are_refused() -> None:
         Decoder(made(), "x", GREEDY, Tree.from_branching([289]))
 
 
-# -- the law -------------------------------------------------------------------------------------------------------------------
+# -- the law ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -569,9 +583,9 @@ def test_an_unknown_verifier_and_too_many_children_are_refused() -> None:
 def test_sampled_runs_follow_the_targets_law(
     verifier: str, temperature: float, top_p: float
 ) -> None:
-    """Guards against rows of the wrong node, a draft law of another node or step, noise used twice, a temperature applied twice
-    or not at all, and a prefix that lost or kept the wrong rows: the joint of three tokens, over two to three steps, in 1,200
-    runs. False alarm: 1e-6."""
+    """Guards against rows of the wrong node, a draft law of another node or step, noise used twice,
+    a temperature applied twice or not at all, and a prefix that lost or kept the wrong rows: the
+    joint of three tokens, over two to three steps, in 1,200 runs. False alarm: 1e-6."""
     pair = small_vocabulary()
     # its forward divides, and nothing else may
     assert pair.draft.cooled(temperature).temperature == temperature
@@ -632,7 +646,8 @@ def test_only_the_tree_in_use_stays_laid_out(laid_out: list[weakref.ref[Rows]]) 
 def test_a_tree_is_laid_out_once_though_the_last_steps_cut_it(
     laid_out: list[weakref.ref[Rows]],
 ) -> None:
-    """A run's last steps may add fewer tokens each, and a cut tree's rows are the first of the whole one's."""
+    """A run's last steps may add fewer tokens each, and a cut tree's rows are the first
+    of the whole one's."""
     decoder = Decoder(
         tiny_pair(), PROMPTS[0], Policy(max_new_tokens=12, ignore_eos=True), Tree.kary(2, 6)
     )

@@ -1,4 +1,5 @@
-"""Trees that change from step to step: what the output's law is then, and that they follow what was accepted."""
+"""Trees that change from step to step: what the output's law is then, and that they follow
+what was accepted."""
 
 from __future__ import annotations
 
@@ -40,7 +41,8 @@ RATES = Acceptance((0.5, 0.2, 0.1))
 
 
 def profile(node: float = 0.02, draft: float = 0.1) -> HardwareProfile:
-    """A machine on which a plain token takes 1 s, a further node `node` and a draft pass `draft`."""
+    """A machine on which a plain token takes 1 s, a further node `node` and a draft pass
+    `draft`."""
     return HardwareProfile(
         "a made-up machine",
         "float32",
@@ -61,7 +63,7 @@ def free_of_charge(most: int, levels: int) -> Prices:
     return prices
 
 
-# -- the law -------------------------------------------------------------------------------------------------------------------
+# -- the law ---------------------------------------------------------------------------------------
 
 
 def one_step(
@@ -73,7 +75,8 @@ def one_step(
     spoil: Callable[[Tree, list[int], Any], list[int]] | None,
     seen: set[Tree],
 ) -> Text:
-    """What one step emits when a PathSprout grows its tree over the table models p and q; the tree is added to `seen`."""
+    """What one step emits when a PathSprout grows its tree over the table models p and q; the tree
+    is added to `seen`."""
     verifier = over_torch("sequoia")
     sprout = PathSprout(Calibration(RATES, greedy=True), free_of_charge(most, levels), most, levels)
     tokens = [-1]
@@ -99,7 +102,8 @@ def one_step(
 
 
 def least_likely_dropped(tree: Tree, tokens: list[int], q: Any) -> list[int]:
-    """What must not be done: of the root's drawn children, one with little probability is thrown away, with all below it."""
+    """What must not be done: of the root's drawn children, one with little probability is thrown
+    away, with all below it."""
     gone = {node for node in tree.children[0] if q(())[tokens[node]] < 0.3}
     for node in range(1, len(tree)):
         if tree.parents[node] in gone:
@@ -108,7 +112,8 @@ def least_likely_dropped(tree: Tree, tokens: list[int], q: Any) -> list[int]:
 
 
 def error(seed: int, spoil: Any = None) -> tuple[float, int]:
-    """Distance of the law of one grown step from the target's, and how many different trees came up."""
+    """Distance of the law of one grown step from the target's, and how many
+    different trees came up."""
     p, q = production_models(seed, 3, Policy(temperature=1.0))
     seen: set[Tree] = set()
     found = law(lambda chance: one_step(p, q, chance, 5, 3, spoil, seen), Enumerator)
@@ -187,7 +192,8 @@ class Alternating:
 
 
 def test_the_draft_catches_up_after_steps_without_it() -> None:
-    """A draft equal to its target is accepted on every level, but only if it has read everything before."""
+    """A draft equal to its target is accepted on every level, but only if it has read
+    everything before."""
     policy = Policy(max_new_tokens=30, ignore_eos=True)
     steps = [*run(Decoder(same_pair(), PROMPTS[0], policy, Alternating()))]
     assert emitted(steps) == emitted(plain(same_pair(), PROMPTS[0], policy))
@@ -207,8 +213,8 @@ class Cut(Fixed):
 
 
 def test_the_draft_reads_no_leaf_of_a_cut_tree() -> None:
-    """The whole tree has rows for what is a leaf of its cut. Were such a row kept, the draft would go on from what it never read:
-    still lossless, only slow."""
+    """The whole tree has rows for what is a leaf of its cut. Were such a row kept, the draft would
+    go on from what it never read: still lossless, only slow."""
     policy = Policy(max_new_tokens=40, ignore_eos=True)
     steps = [*run(Decoder(same_pair(), PROMPTS[0], policy, Cut(Tree.kary(2, 4))))]
     assert emitted(steps) == emitted(plain(same_pair(), PROMPTS[0], policy))
@@ -222,7 +228,8 @@ def test_too_wide_a_shaper_is_refused() -> None:
 
 
 def test_the_draft_keeps_what_was_accepted_of_a_grown_tree() -> None:
-    """A spoiled draft cache would still be lossless, only slow: with a draft equal to its target every path reaches a leaf."""
+    """A spoiled draft cache would still be lossless, only slow: with a draft equal to its target
+    every path reaches a leaf."""
     policy = Policy(max_new_tokens=60, ignore_eos=True)
     for step in run(
         Decoder(same_pair(), PROMPTS[0], policy, Dynamic(RATES, profile(), 0.0, 24, 6))
@@ -246,7 +253,7 @@ def test_the_drafts_weights_are_those_of_the_bare_draft() -> None:
         text += step.emitted
 
 
-# -- what they follow ----------------------------------------------------------------------------------------------------------
+# -- what they follow ------------------------------------------------------------------------------
 
 
 def test_replanning_shrinks_a_tree_that_nothing_is_accepted_from() -> None:
@@ -273,7 +280,8 @@ def test_replanning_lengthens_a_tree_that_everything_is_accepted_from() -> None:
 
 
 def grown_by(shaper: Dynamic) -> list[int]:
-    """Sizes of the trees that `shaper` gives for a draft that is neither sure nor lost, if it learnt nothing from them."""
+    """Sizes of the trees that `shaper` gives for a draft that is neither sure nor lost, if it
+    learnt nothing from them."""
     sprout = shaper.next(8)
     while sprout.front:
         sprout.grow(torch.tensor([[0.5, 0.2, 0.2, 0.1]] * len(sprout.front)))
@@ -282,7 +290,8 @@ def grown_by(shaper: Dynamic) -> list[int]:
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 def test_a_dynamic_tree_learns_what_the_drafts_law_is_worth(temperature: float) -> None:
-    """First nothing is accepted, then all of each tree's first branch; what was learnt first is then forgotten."""
+    """First nothing is accepted, then all of each tree's first branch; what was learnt first
+    is then forgotten."""
     shaper = Dynamic(RATES, profile(), temperature, 16, 8)
     sizes = [grown_by(shaper)]
     for accepts in (False, True):

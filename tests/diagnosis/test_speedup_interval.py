@@ -1,6 +1,8 @@
-"""The range of a speed-up: held against a jackknife written out, and against how often it holds the truth.
+"""The range of a speed-up: held against a jackknife written out, and against how
+often it holds the truth.
 
-The coverage test has a fixed seed; with fresh ones its bounds would be left in fewer than one run in a million.
+The coverage test has a fixed seed; with fresh ones its bounds would be left in fewer than
+one run in a million.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ STEADY = [(1, 0.01)] * 96
 
 
 def written_out(steps: list[tuple[int, float]]) -> tuple[float, float]:
-    """Logarithm of seconds a token and its standard error, from eight stretches of exactly an eighth of the steps."""
+    """Logarithm of seconds a token and its standard error, from eight stretches of exactly an
+    eighth of the steps."""
     size = len(steps) // STRETCHES
     left_out = [
         math.log(sum(t for _, t in rest) / sum(n for n, _ in rest))
@@ -49,7 +52,8 @@ def test_runs_without_a_change_of_pace_have_no_width() -> None:
 
 
 def test_about_nineteen_in_twenty_ranges_hold_the_truth() -> None:
-    """500 pairs of runs of the same law, whose true speed-up is 1: ranges of the wrong width by half would be seen."""
+    """500 pairs of runs of the same law, whose true speed-up is 1: ranges of the wrong width by
+    half would be seen."""
     rng = random.Random(2)
 
     def steps() -> list[tuple[int, float]]:

@@ -1,4 +1,5 @@
-"""The doctor on made-up cases: each loss is named where it dominates, and every promised gain is the planner's own."""
+"""The doctor on made-up cases: each loss is named where it dominates, and every promised gain is
+the planner's own."""
 
 import math
 import random
@@ -48,7 +49,8 @@ def run(
     steps: int = 1000,
     **scale: float,
 ) -> DecodeStats:
-    """A run with `tree` as the profile and the vector have it, where `scale` does not scale a phase."""
+    """A run with `tree` as the profile and the vector have it, where `scale` does
+    not scale a phase."""
     seconds = {
         phase: value * steps * scale.get(phase, 1.0)
         for phase, value in phases(tree, PROFILE).items()
@@ -64,7 +66,8 @@ def reproduced(
     plain: DecodeStats,
     acceptance: Acceptance = RATES,
 ) -> None:
-    """Every remedy's prediction is what `predict` says on the calibrated machine, per measured plain token."""
+    """Every remedy's prediction is what `predict` says on the calibrated machine, per
+    measured plain token."""
     machine = calibrated(stats, tree, plain, PROFILE)
     vector = fitted(acceptance, tree, stats.tokens_per_step)
     token = plain.total_seconds / plain.tokens
@@ -76,7 +79,7 @@ def reproduced(
         assert remedy.gain == pytest.approx(remedy.predicted - found.speedup, rel=1e-12)
 
 
-# -- the named loss ------------------------------------------------------------------------------------------------------------
+# -- the named loss --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -154,11 +157,12 @@ def test_the_speedup_without_a_loss_is_that_of_the_run_without_it() -> None:
         )
 
 
-# -- calibration ---------------------------------------------------------------------------------------------------------------
+# -- calibration -----------------------------------------------------------------------------------
 
 
 def test_the_calibrated_machine_predicts_the_run_phase_by_phase() -> None:
-    """Random machines, trees and runs, noisy ones with a plain token slower than a step's pass among them."""
+    """Random machines, trees and runs, noisy ones with a plain token slower than a
+    step's pass among them."""
     rng = random.Random(4)
     for _ in range(200):
         sizes = sorted(rng.sample(range(2, 200), 4))
@@ -238,7 +242,7 @@ def test_levels_keep_their_share_of_the_overhead_but_for_what_plain_decoding_has
         )
 
 
-# -- remedies ------------------------------------------------------------------------------------------------------------------
+# -- remedies --------------------------------------------------------------------------------------
 
 
 def test_what_ifs_are_labelled_and_cannot_be_applied() -> None:
@@ -312,7 +316,8 @@ def test_the_best_tree_is_offered_no_other_to_apply() -> None:
 
 
 def test_what_is_predicted_within_the_noise_is_not_recommended() -> None:
-    """The range of the run is the noise, or a quick profile's own uncertainty where that is more; what is left out is counted."""
+    """The range of the run is the noise, or a quick profile's own uncertainty where that is more;
+    what is left out is counted."""
     stats = run(draft=8)
     found = diagnose(stats, TREE, PLAIN, RATES, PROFILE)
     assert found.noise == pytest.approx(found.speedup * 1.05)
@@ -336,11 +341,11 @@ def test_what_is_predicted_within_the_noise_is_not_recommended() -> None:
         assert again.remedies == found.remedies[:left]
         assert len(again.remedies) + len(again.unclear) == len(everything)
     assert (
-        f"changes are predicted to help, the best to {best:.2f}×, but up to {best * 2:.2f}× it could be chance"
-        in diagnose(
-            stats, TREE, PLAIN, RATES, PROFILE, spread=Spread(found.speedup, 0.1, best * 2)
-        ).sentence
-    )
+        f"changes are predicted to help, the best to {best:.2f}×, but up to {best * 2:.2f}× "
+        "it could be chance"
+    ) in diagnose(
+        stats, TREE, PLAIN, RATES, PROFILE, spread=Spread(found.speedup, 0.1, best * 2)
+    ).sentence
 
 
 @pytest.mark.parametrize(
@@ -375,7 +380,8 @@ def test_smaller_trees_keep_the_shape(tree: Tree, expected: list[Tree]) -> None:
 
 
 def test_pruned_trees_are_the_best_parts_of_the_tree() -> None:
-    """Held against every part of a small ragged tree that is a tree itself with elder siblings kept."""
+    """Held against every part of a small ragged tree that is a tree itself with
+    elder siblings kept."""
     tree = Tree((-1, 0, 0, 1, 1, 2, 3))
     vector = Acceptance((0.5, 0.3))
     for pruned in smaller(tree, vector):

@@ -1,4 +1,5 @@
-"""The waterfall's accounts: bars that add up, each loss on the phase that made it, and runs it refuses."""
+"""The waterfall's accounts: bars that add up, each loss on the phase that made it,
+and runs it refuses."""
 
 import math
 import random
@@ -113,7 +114,8 @@ def test_each_sentence_carries_its_numbers() -> None:
     assert "6.0 ms a step, 29 % of its time, measured" in draft
     assert "3.0 ms a step, for a plain token 2.0 ms, measured" in overhead
     assert waterfall(RUN, PLAIN).sentence == (
-        "3.00 tokens a step end as 1.43× plain decoding, measured: verify −0.86, draft −0.64, overhead −0.07."
+        "3.00 tokens a step end as 1.43× plain decoding, measured: verify −0.86, draft "
+        "−0.64, overhead −0.07."
     )
 
 

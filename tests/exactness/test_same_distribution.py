@@ -1,8 +1,9 @@
-"""The lossless meter above temperature 0: what counts of first tokens must let pass and must catch, and where they are drawn.
+"""The lossless meter above temperature 0: what counts of first tokens must let pass and must catch,
+and where they are drawn.
 
-The tests that count tokens have fixed seeds. With fresh ones a right verifier would be called different about five times in a
-million runs of this file (five counts, one look each at 1e-6), and the rates of p-values would leave their bounds in fewer than
-one in a million.
+The tests that count tokens have fixed seeds. With fresh ones a right verifier would be called
+different about five times in a million runs of this file (five counts, one look each at 1e-6), and
+the rates of p-values would leave their bounds in fewer than one in a million.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def few_tokens() -> Pair:
     return tiny_pair("llama", vocab=5, layers=1, noise=2.0, seed=5)
 
 
-# -- counts and the law ----------------------------------------------------------------------------------------------------------
+# -- counts and the law ----------------------------------------------------------------------------
 
 
 def counted(law: Iterable[float], counts: Iterable[int]) -> FirstTokens:
@@ -99,7 +100,8 @@ def test_it_agrees_with_the_suites_own_check() -> None:
 
 
 def test_under_the_law_p_values_are_even_and_peeking_finds_small_ones() -> None:
-    """1,000 right decoders of 200 runs: about 1 in 20 ends below 0.05. Looking ten times, far more are below it once."""
+    """1,000 right decoders of 200 runs: about 1 in 20 ends below 0.05. Looking ten times, far more
+    are below it once."""
     rng = np.random.default_rng(2)
     law = np.array([0.4, 0.3, 0.2, 0.08, 0.02])
     ends = 0
@@ -118,7 +120,8 @@ def test_under_the_law_p_values_are_even_and_peeking_finds_small_ones() -> None:
 
 
 def test_rare_tokens_are_one_cell_and_a_poor_pool_joins_another() -> None:
-    """Ten tokens expected once each in 100 runs: together 10 times, and unlikely to be never seen."""
+    """Ten tokens expected once each in 100 runs: together 10 times, and unlikely to be never
+    seen."""
     law = [0.5, 0.4, *[0.01] * 10]
     usual = counted(law, (50, 40, 10))
     never = counted(law, (56, 44))
@@ -150,13 +153,15 @@ def test_adding_makes_a_new_value() -> None:
 
 def test_the_sentences_carry_the_numbers() -> None:
     assert counted((0.5, 0.5), (190, 210)).sentence == (
-        "No difference from the target's law in the first tokens of 400 draws: χ² = 1.0, 1 degree of freedom, p = 0.32, "
-        "measured. A share off by less than about 12 points would not count as different."
+        "No difference from the target's law in the first tokens of 400 draws: χ² = 1.0, 1 "
+        "degree of freedom, p = 0.32, measured. A share off by less than about 12 points would "
+        "not count as different."
     )
     poor = counted((0.5, 0.5), (160, 240))
     assert poor.verdict == "poor"
     assert poor.sentence.startswith(
-        "The first tokens of 400 draws fit the target's law poorly: χ² = 16.0, 1 degree of freedom, p = 6e-05, measured."
+        "The first tokens of 400 draws fit the target's law poorly: χ² = 16.0, 1 degree of "
+        "freedom, p = 6e-05, measured."
     )
     assert "counts as different only below 1e-06: draw again with another seed" in poor.sentence
     bad = counted((0.5, 0.5), (100, 300))
@@ -166,7 +171,7 @@ def test_the_sentences_carry_the_numbers() -> None:
     assert bad.p_value < ALARM
 
 
-# -- above temperature 0, on a pair ----------------------------------------------------------------------------------------------
+# -- above temperature 0, on a pair ----------------------------------------------------------------
 
 
 def last(
@@ -178,7 +183,8 @@ def last(
 
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_every_verifier_with_its_own_draw_fits_the_law(verifier: str) -> None:
-    """Top-k match too: the target itself draws the token that decides. What is counted comes from drafted trees."""
+    """Top-k match too: the target itself draws the token that decides. What is counted comes
+    from drafted trees."""
     # a limit that would cut the tree to its root
     found = last(verifier, replace(WARM, max_new_tokens=1))
     assert (found.verdict, found.draws) == ("fits", 400)
@@ -196,7 +202,8 @@ def test_top_p_is_part_of_the_law() -> None:
 
 @pytest.mark.parametrize("reject", REJECTIONS, ids=lambda reject: reject.__name__)
 def test_a_mutated_verifier_differs(reject: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each wrong rejection of the suite; a meter that never drafted siblings would let all of them pass."""
+    """Each wrong rejection of the suite; a meter that never drafted siblings would let
+    all of them pass."""
     monkeypatch.setitem(
         VERIFIERS, "mutant", replace(VERIFIERS["sequoia"], verify=partial(walk, reject=reject))
     )
@@ -207,13 +214,15 @@ def test_a_mutated_verifier_differs(reject: Callable, monkeypatch: pytest.Monkey
 def test_a_draw_that_belongs_to_another_verifier_differs(
     draw: str, verify: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The deterministic children of top-k match, verified as if they were drawn, are the classic mistake."""
+    """The deterministic children of top-k match, verified as if they were drawn, are
+    the classic mistake."""
     monkeypatch.setitem(VERIFIERS, "mutant", replace(VERIFIERS[verify], draw=VERIFIERS[draw].draw))
     assert last("mutant").verdict == "differs"
 
 
 def test_trees_made_for_each_run_are_metered_too() -> None:
-    """A fixed one gives the very counts of its tree; one grown with the draft fits, a new one for each run."""
+    """A fixed one gives the very counts of its tree; one grown with the draft fits, a new
+    one for each run."""
     assert (
         last("sequoia", tree=lambda: Fixed(SIBLINGS), draws=50).counts
         == last("sequoia", draws=50).counts
@@ -245,7 +254,8 @@ def test_the_meter_runs_in_batches_and_stops_at_any_moment(monkeypatch: pytest.M
 
 
 def test_two_seeds_have_no_draw_in_common(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guards against a second look, with the next seed, at nearly the same draws. The same seed makes the same ones."""
+    """Guards against a second look, with the next seed, at nearly the same draws. The same seed
+    makes the same ones."""
     seeds: list[int] = []
     real = Decoder.__init__
     monkeypatch.setattr(
@@ -277,7 +287,8 @@ def test_requests_that_make_no_sense_are_refused() -> None:
 
 
 def test_some_mutants_need_more_than_two_hundred_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The meter has limited sight, and says "fits" until the counts show it: why the number of draws is on the page."""
+    """The meter has limited sight, and says "fits" until the counts show it: why the number of
+    draws is on the page."""
     monkeypatch.setitem(
         VERIFIERS,
         "mutant",
@@ -291,7 +302,7 @@ def test_some_mutants_need_more_than_two_hundred_draws(monkeypatch: pytest.Monke
     assert values[-1] == "differs"
 
 
-# -- where first tokens are drawn ------------------------------------------------------------------------------------------------
+# -- where first tokens are drawn ------------------------------------------------------------------
 
 
 def entropy(pair: Pair, text: list[int], policy: Policy) -> float:
@@ -303,7 +314,8 @@ def entropy(pair: Pair, text: list[int], policy: Policy) -> float:
 def test_the_place_is_the_first_whose_law_has_a_bit_or_else_the_one_with_most(
     temperature: float,
 ) -> None:
-    """Guards against a place that is chosen by what was drawn there, and against one where every decoder agrees."""
+    """Guards against a place that is chosen by what was drawn there, and against one where
+    every decoder agrees."""
     pair = made()
     policy = Policy(temperature=temperature)
     text = [
@@ -366,7 +378,8 @@ def test_a_law_that_is_nearly_certain_tells_nothing() -> None:
 
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_a_place_further_on_is_metered_by_its_own_law(verifier: str) -> None:
-    """The counts after some tokens of a text fit the law there, and not the one right after the prompt."""
+    """The counts after some tokens of a text fit the law there, and not the one right
+    after the prompt."""
     pair = few_tokens()
     common = (3, 1, 4)
     place = Place(common, first_law(pair, "a", WARM, common))

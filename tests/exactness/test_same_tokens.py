@@ -1,4 +1,5 @@
-"""The lossless meter at temperature 0: what it must let pass and what it must catch, on tiny pairs and made-up rows."""
+"""The lossless meter at temperature 0: what it must let pass and what it must catch, on tiny pairs
+and made-up rows."""
 
 from __future__ import annotations
 
@@ -75,7 +76,8 @@ def test_greedy_text_in_bfloat16_is_exact_or_a_tie() -> None:
 
 
 def test_a_near_tie_of_real_logits_is_a_tie_whichever_token_is_taken() -> None:
-    """The two best tokens change places where the logits of a text in bfloat16 lie close, and where they do not."""
+    """The two best tokens change places where the logits of a text in bfloat16 lie close, and
+    where they do not."""
     pair = made(dtype="bfloat16")
     found = dict[str, int]()
     for prompt in PROMPTS:
@@ -91,7 +93,8 @@ def test_a_near_tie_of_real_logits_is_a_tie_whichever_token_is_taken() -> None:
 
 
 def test_a_fabricated_wrong_token_is_a_bug() -> None:
-    """Any wrong token but the second best of a near tie; here every place of a text in turn gets the worst token of all."""
+    """Any wrong token but the second best of a near tie; here every place of a text in turn gets
+    the worst token of all."""
     pair = made()
     prompt = PROMPTS[0]
     right = texts(pair, prompt)[1]
@@ -116,7 +119,8 @@ def test_the_second_best_token_is_a_bug_where_there_is_no_tie() -> None:
 
 
 def test_a_fabricated_tie_is_a_tie_up_to_the_bound() -> None:
-    """The spacing of bfloat16 at 8 is 2**-4: sixteen of it are a tie, and the seventeenth makes a bug."""
+    """The spacing of bfloat16 at 8 is 2**-4: sixteen of it are a tie, and the
+    seventeenth makes a bug."""
     for steps, verdict in ((0, "tie"), (1, "tie"), (TIE_ULP, "tie"), (TIE_ULP + 1, "bug")):
         logits = torch.tensor([1.0, 9.5, 9.5 - steps / 16, -3.0])
         for one, other in ((1, 2), (2, 1)):

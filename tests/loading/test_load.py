@@ -1,4 +1,5 @@
-"""Loading: whatever is unknown, unsafe or unfit is refused with its reason, before a byte of weights moves where that can be."""
+"""Loading: whatever is unknown, unsafe or unfit is refused with its reason, before a byte of
+weights moves where that can be."""
 
 from __future__ import annotations
 
@@ -89,7 +90,7 @@ def config_only(config: PretrainedConfig, folder: Path) -> str:
     return str(folder)
 
 
-# -- what loads ----------------------------------------------------------------------------------------------------------------
+# -- what loads ------------------------------------------------------------------------------------
 
 
 def test_a_good_pair_loads(good: tuple[str, str]) -> None:
@@ -113,7 +114,7 @@ def test_every_configured_end_of_text_stops(tmp_path: Path, good: tuple[str, str
     assert load(save(model, tmp_path / "target"), good[1]).stop == {0, 5, 7}
 
 
-# -- names ---------------------------------------------------------------------------------------------------------------------
+# -- names -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -165,7 +166,7 @@ def test_the_target_is_looked_at_first_and_named(good: tuple[str, str]) -> None:
         load(good[0], "/no/draft")
 
 
-# -- configs -------------------------------------------------------------------------------------------------------------------
+# -- configs ---------------------------------------------------------------------------------------
 
 
 UNFIT = {
@@ -267,7 +268,7 @@ def test_a_model_that_breaks_in_its_first_pass_is_refused(
         load(*good, dtype=dtype)
 
 
-# -- files ---------------------------------------------------------------------------------------------------------------------
+# -- files -----------------------------------------------------------------------------------------
 
 
 class Bomb:
@@ -358,7 +359,7 @@ def test_damaged_weights_are_refused(tmp_path: Path, good: tuple[str, str]) -> N
         load(str(folder), good[1])
 
 
-# -- tokenizers ----------------------------------------------------------------------------------------------------------------
+# -- tokenizers ------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("no_weights")
@@ -369,7 +370,10 @@ def test_tokenizers_of_one_size_with_other_pieces_are_refused(
     assert len(other) == len(tiny_tokenizer())
     with pytest.raises(
         BadPair,
-        match=r"differ in 2 pieces; the first is '.*', number .* for the target and .* for the draft",
+        match=(
+            r"differ in 2 pieces; the first is '.*', number .* "
+            r"for the target and .* for the draft"
+        ),
     ):
         load(good[0], save(tiny_model(), tmp_path / "other", other))
 
@@ -378,7 +382,10 @@ def test_tokenizers_of_one_size_with_other_pieces_are_refused(
 def test_tokenizers_of_other_sizes_are_refused(tmp_path: Path, good: tuple[str, str]) -> None:
     with pytest.raises(
         BadPair,
-        match=r"differ in 8 pieces; the first is '.*', number 280 for the target and None for the draft",
+        match=(
+            r"differ in 8 pieces; the first is '.*', number 280 for the target and "
+            r"None for the draft"
+        ),
     ):
         load(good[0], save(tiny_model(), tmp_path / "other", tiny_tokenizer(280)))
 
@@ -407,7 +414,7 @@ def test_models_that_know_fewer_tokens_than_the_tokenizer_are_refused(tmp_path: 
         load(folder, folder)
 
 
-# -- machine -------------------------------------------------------------------------------------------------------------------
+# -- machine ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -474,7 +481,7 @@ def test_running_out_of_memory_while_loading_is_said(
         load(*good)
 
 
-# -- the hub, without a network; with one see test_download.py ------------------------------------------------------------------
+# -- the hub, without a network; with one see test_download.py -------------------------------------
 
 
 def test_without_a_network_an_unknown_id_is_refused_in_words() -> None:
@@ -487,7 +494,8 @@ def test_without_a_network_an_unknown_id_is_refused_in_words() -> None:
 
 @pytest.fixture
 def cached(tmp_path: Path, good: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A local cache that holds owner/model as the hub's own client lays it out; the folder of its files."""
+    """A local cache that holds owner/model as the hub's own client lays it out; the
+    folder of its files."""
     snapshot = tmp_path / "cache" / "models--owner--model" / "snapshots" / ("a" * 40)
     shutil.copytree(good[0], snapshot)
     (snapshot.parent.parent / "refs").mkdir()
@@ -512,7 +520,7 @@ def test_a_model_that_is_there_in_part_is_not_taken_for_whole(cached: Path, lost
         load("owner/model", "owner/model")
 
 
-# -- what is told ----------------------------------------------------------------------------------------------------------------
+# -- what is told ----------------------------------------------------------------------------------
 
 
 def test_checks_are_told_in_words_as_they_are_passed(good: tuple[str, str]) -> None:
@@ -557,7 +565,7 @@ def test_a_stop_is_heard_before_the_weights(good: tuple[str, str]) -> None:
         load(*good, stop=lambda: True)
 
 
-# -- shipped figures -----------------------------------------------------------------------------------------------------------
+# -- shipped figures -------------------------------------------------------------------------------
 
 
 def test_shipped_acceptance_is_read_by_temperature(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
-"""Which classes of `transformers` can run a tree: tiny random models of each, saved, loaded by `load_pair`, decoded with token
-trees and held against plain decoding. Those that cannot are refused with the reason."""
+"""Which classes of `transformers` can run a tree: tiny random models of each, saved, loaded by
+`load_pair`, decoded with token trees and held against plain decoding. Those that cannot are
+refused with the reason."""
 
 from __future__ import annotations
 
@@ -94,7 +95,8 @@ def tiny(name: str, shape: dict[str, Any], folder: Path) -> tuple[str, str]:
 
 @pytest.mark.parametrize("name", [*RUN, *WRITTEN_OUT])
 def test_a_tiny_model_of_each_class_decodes_losslessly(name: str, tmp_path: Path) -> None:
-    """A wrong mask, position or cache layout of any class changes the greedy text within a few steps."""
+    """A wrong mask, position or cache layout of any class changes the greedy text
+    within a few steps."""
     told: list[Told] = []
     target, draft = tiny(name, {**RUN, **WRITTEN_OUT}[name], tmp_path)
     pair = load_pair(target=target, draft=draft, device="cpu", dtype="float32", tell=told.append)

@@ -1,4 +1,5 @@
-"""Pairs by name: the published figures hold together, and every figure that can be counted is counted again."""
+"""Pairs by name: the published figures hold together, and every figure that can be counted
+is counted again."""
 
 from __future__ import annotations
 

@@ -69,7 +69,8 @@ def test_counts_of_three_steps_by_hand() -> None:
 
 
 def test_a_node_without_the_child_is_not_counted_against_it() -> None:
-    """Guards the denominator: in a chain nothing is known of the second child, and its rate is not 0."""
+    """Guards the denominator: in a chain nothing is known of the second child, and
+    its rate is not 0."""
     atlas = Atlas.fold([step(Tree.chain(4), (0, 1, 2))])
     assert set(atlas.cells) == {(0, 0), (1, 0), (2, 0)}
     assert atlas.by_rank(1) == Cell(0, 0)
@@ -120,7 +121,8 @@ def test_no_trials_say_nothing() -> None:
 
 
 def test_a_rate_that_depends_on_depth_is_found() -> None:
-    """Guards a test that never fires. The rate 0.8 falls to 0.3 at depth 1; with 400 walks missing it is below 1e-9."""
+    """Guards a test that never fires. The rate 0.8 falls to 0.3 at depth 1; with 400 walks missing
+    it is below 1e-9."""
     atlas = Atlas.fold(walks([[0.8, 0.1, 0.0], [0.3, 0.1, 0.0], [0.8, 0.1, 0.0]], 400, 3))
     verdict = positional(atlas)
     assert (verdict.here, verdict.elsewhere) == (atlas.cells[1, 0], atlas.by_rank(0, but=1))
@@ -133,8 +135,8 @@ def test_a_rate_that_depends_on_depth_is_found() -> None:
 
 
 def test_rates_by_rank_alone_are_seldom_doubted() -> None:
-    """Guards a missing correction: uncorrected, about a third of the tables would be doubted. At most 5 % are expected; more
-    than 14 of 100 has a probability of 2e-4 (fixed seeds)."""
+    """Guards a missing correction: uncorrected, about a third of the tables would be doubted. At
+    most 5 % are expected; more than 14 of 100 has a probability of 2e-4 (fixed seeds)."""
     doubted = sum(
         positional(Atlas.fold(walks([[0.6, 0.2, 0.1]] * 3, 300, seed))).holds is False
         for seed in range(100)

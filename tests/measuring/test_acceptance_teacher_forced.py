@@ -1,7 +1,8 @@
-"""Teacher-forced acceptance: the law of the very `walk`, position by position, and near what decoding counts.
+"""Teacher-forced acceptance: the law of the very `walk`, position by position, and near
+what decoding counts.
 
-One test compares two measurements of random laws: its seeds are fixed, and with fresh ones it would raise a false alarm less
-than once in a million runs.
+One test compares two measurements of random laws: its seeds are fixed, and with fresh ones it would
+raise a false alarm less than once in a million runs.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ WARM = Policy(temperature=0.8, max_new_tokens=40, ignore_eos=True)
 GREEDY = Policy(max_new_tokens=40, ignore_eos=True)
 
 
-# -- one position --------------------------------------------------------------------------------------------------------------
+# -- one position ----------------------------------------------------------------------------------
 
 
 def accepted_rank(p: np.ndarray, q: np.ndarray, ranks: int, chance: Any) -> int:
@@ -59,7 +60,8 @@ def expected_rates(p: np.ndarray, q: np.ndarray, ranks: int) -> list[Fraction]:
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 @pytest.mark.parametrize("seed", range(12))
 def test_the_mean_over_draws_is_the_law_of_walk(seed: int, ranks: int) -> None:
-    """Guards against any other recursion: equal as fractions, for laws of four tokens with zeros among them."""
+    """Guards against any other recursion: equal as fractions, for laws of four tokens with
+    zeros among them."""
     p = table((seed, "p"), 4)(())
     q = table((seed, "q"), 4)(())
     real = law(lambda chance: accepted_rank(p, q, ranks, chance))
@@ -70,7 +72,8 @@ def test_rates_by_hand() -> None:
     p, q = (
         np.array([Fraction(x, 10) for x in row], dtype=object) for row in ((2, 5, 3), (5, 3, 2))
     )
-    # Token 0: accepted 2/5. Then R = (0, 2/3, 1/3), D = (0, 3/5, 2/5): token 2 is accepted 5/6 of 3/5, then token 1 for certain.
+    # Token 0: accepted 2/5. Then R = (0, 2/3, 1/3), D = (0, 3/5, 2/5): token 2 is accepted 5/6 of
+    # 3/5, then token 1 for certain.
     assert sibling_rates(p, q, (0, 2, 1)) == [Fraction(2, 5), Fraction(1, 2), Fraction(1, 10)]
     assert sibling_rates(p, q, (1, 0)) == [1, 0]
 
@@ -82,7 +85,7 @@ def test_a_draft_without_mass_left_goes_on_uniformly() -> None:
     assert sibling_rates(p, q, (0, 2, 1)) == [0, 1, 0]
 
 
-# -- texts ---------------------------------------------------------------------------------------------------------------------
+# -- texts -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.7])
@@ -101,7 +104,8 @@ def test_a_hopeless_draft_is_never_right() -> None:
 def test_greedy_counts_are_the_ranks_of_the_targets_tokens(
     monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
-    """Guards the contexts: each position is read on the bare models, and its rank looked up. Blocks must not matter."""
+    """Guards the contexts: each position is read on the bare models, and its rank looked up.
+    Blocks must not matter."""
     monkeypatch.setattr(acceptance_teacher_forced, "BLOCK", block)
     pair = tiny_pair()
     text = PROMPTS[0]
@@ -116,7 +120,8 @@ def test_greedy_counts_are_the_ranks_of_the_targets_tokens(
 
 
 def test_the_targets_own_text_is_the_one_it_decodes() -> None:
-    """Guards an end that is off by one: as many positions as tokens, after the contexts they were drawn in."""
+    """Guards an end that is off by one: as many positions as tokens, after the contexts
+    they were drawn in."""
     pair = tiny_pair()
     made = [token for step in plain(pair, PROMPTS[1], WARM) for token in step.emitted]
     text, first = acceptance_teacher_forced._text(pair, PROMPTS[1], WARM, True, lambda _: None)
@@ -126,8 +131,9 @@ def test_the_targets_own_text_is_the_one_it_decodes() -> None:
 
 
 def test_it_agrees_with_counting_on_policy() -> None:
-    """Guards laws that are not the decoder's (another warp, another draw). 3,000 positions against 2,000 nodes; each rank within
-    5.5 standard errors of the difference, the teacher-forced one taken as large as a count's."""
+    """Guards laws that are not the decoder's (another warp, another draw). 3,000 positions against
+    2,000 nodes; each rank within 5.5 standard errors of the difference, the teacher-forced one
+    taken as large as a count's."""
     pair = tiny_pair()
     policy = replace(WARM, max_new_tokens=300)
     prompts = [f"def f{i}(x):" for i in range(10)]
@@ -170,7 +176,7 @@ def test_what_cannot_be_measured_is_refused() -> None:
         force_acceptance(tiny_pair(), PROMPTS, WARM, ranks=0)
 
 
-# -- agreement -----------------------------------------------------------------------------------------------------------------
+# -- agreement -------------------------------------------------------------------------------------
 
 
 def test_agreement_is_the_mass_both_laws_share_after_every_token() -> None:

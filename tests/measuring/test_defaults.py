@@ -56,7 +56,7 @@ def nothing_measured(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(defaults, name, lambda *_, **__: pytest.fail("something was measured"))
 
 
-# -- what is known or measured -------------------------------------------------------------------------------------------------
+# -- what is known or measured ---------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("nothing_measured")
@@ -194,7 +194,7 @@ def test_a_measurement_that_fails_is_not_kept(monkeypatch: pytest.MonkeyPatch) -
     assert pair.measured == Findings()
 
 
-# -- the plan ------------------------------------------------------------------------------------------------------------------
+# -- the plan --------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("nothing_measured")
@@ -237,7 +237,7 @@ def test_the_whole_way_from_nothing_known() -> None:
     assert pair.measured.profile.source == "measured"
 
 
-# -- what is refused, and when -------------------------------------------------------------------------------------------------
+# -- what is refused, and when ---------------------------------------------------------------------
 
 
 BAD_PROMPTS = {

@@ -1,7 +1,9 @@
-"""Targets for which many nodes cost no more than one, as offloaded ones are: simulated times, real models, no clock on the wall.
+"""Targets for which many nodes cost no more than one, as offloaded ones are: simulated times, real
+models, no clock on the wall.
 
-Every pass moves a clock of the test's own by a time that depends on its rows alone. So what is measured is exact, and what is
-planned from it can be told beforehand. None of it says how long anything takes on a GPU.
+Every pass moves a clock of the test's own by a time that depends on its rows alone. So what is
+measured is exact, and what is planned from it can be told beforehand. None of it says how long
+anything takes on a GPU.
 """
 
 from __future__ import annotations
@@ -63,11 +65,12 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
 
 
 def flat(second: float, until: int = 1024) -> Callable[[int], float]:
-    """`second` for up to `until` nodes, a tenth more over that range, and twice as long for twice as many from there on."""
+    """`second` for up to `until` nodes, a tenth more over that range, and twice as long for twice
+    as many from there on."""
     return lambda n: second * (1 + 0.1 * min(n, until) / until) * max(n / until, 1)
 
 
-# -- what is measured ------------------------------------------------------------------------------------------------------------
+# -- what is measured ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -108,7 +111,8 @@ def test_sizes_go_on_while_twice_the_nodes_are_nearly_free_simulated(
 def test_a_slow_flat_target_is_measured_at_few_sizes_simulated(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A pass of a second each, and eight tenths of a second for all: at most fifty passes, where a hundred would be usual."""
+    """A pass of a second each, and eight tenths of a second for all: at most fifty passes, where a
+    hundred would be usual."""
     pair = tiny_pair()
     rows = clock.spend(pair.target, flat(1.0), monkeypatch)
     clock.spend(pair.draft, lambda _: 0.001, monkeypatch)
@@ -158,7 +162,7 @@ def test_looking_for_the_sizes_can_be_stopped_after_every_pass_simulated(
     assert len(rows) == 6
 
 
-# -- what is planned from it -----------------------------------------------------------------------------------------------------
+# -- what is planned from it -----------------------------------------------------------------------
 
 
 def profile(*target: tuple[int, float], draft: float = 0.002) -> HardwareProfile:
@@ -189,7 +193,8 @@ def test_a_tree_is_planned_of_no_more_nodes_than_were_timed(
 
 
 def test_a_flat_target_gets_a_tree_of_hundreds_of_nodes() -> None:
-    """As the paper finds with offloading (768 nodes on 18 levels); a steep one gets a small tree from the same rates."""
+    """As the paper finds with offloading (768 nodes on 18 levels); a steep one gets a small tree
+    from the same rates."""
     plan = best_plan(RATES, profile((1, 1.0), (128, 1.01), (1024, 1.1)))
     assert 500 < len(plan.tree) <= 1024
     assert plan.tree.levels > 10
@@ -199,7 +204,8 @@ def test_a_flat_target_gets_a_tree_of_hundreds_of_nodes() -> None:
 def test_the_whole_way_from_a_slow_flat_target_to_its_text_simulated(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Profile, acceptance over more ranks than usual, a plan of hundreds of nodes, and a text that is the target's own."""
+    """Profile, acceptance over more ranks than usual, a plan of hundreds of nodes, and a text that
+    is the target's own."""
     pair = tiny_pair(noise=0.2)
     policy = Policy(max_new_tokens=12, ignore_eos=True)
     clock.spend(pair.target, flat(1.0), monkeypatch)

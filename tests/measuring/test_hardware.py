@@ -1,6 +1,8 @@
-"""Measurements: profiles are valid and whole or not there at all; counted acceptance is what the laws say.
+"""Measurements: profiles are valid and whole or not there at all; counted acceptance
+is what the laws say.
 
-One test compares counts with a known law: with a fresh seed it would raise a false alarm less than once in a million runs.
+One test compares counts with a known law: with a fresh seed it would raise a false alarm less than
+once in a million runs.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from sequoia.planning.hardware_profile import HardwareProfile
 QUICK: dict[str, Any] = {"sizes": (1, 3, 9), "widths": (1, 4), "prefix": 20, "rounds": 2}
 GREEDY = Policy(max_new_tokens=48, ignore_eos=True)
 
-# -- profiles ------------------------------------------------------------------------------------------------------------------
+# -- profiles --------------------------------------------------------------------------------------
 
 
 def test_a_profile_of_a_tiny_pair_is_valid_and_says_where_it_is_from() -> None:
@@ -132,7 +134,8 @@ def test_a_time_limit_still_leaves_one_round_after_the_warm_up(
 
 
 def test_passes_and_steps_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guards a visitor who waits in line: on a slow target whole steps took as long again as was asked for, at each size."""
+    """Guards a visitor who waits in line: on a slow target whole steps took as long again as was
+    asked for, at each size."""
     given: list[tuple[int, float]] = []
     monkeypatch.setattr(
         "sequoia.measuring.hardware._overhead",
@@ -146,7 +149,8 @@ def test_passes_and_steps_share_the_time(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_what_a_chain_costs_more_than_plain_decoding_is_put_down_to_its_levels(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Guards the forecast of a deep tree, whose draws were counted by its few nodes and so by half."""
+    """Guards the forecast of a deep tree, whose draws were counted by its few nodes and so by
+    half."""
 
     def spent(_: Any, tree: Tree, *__: Any) -> tuple[int, float, float]:
         return (
@@ -171,7 +175,8 @@ def test_what_a_chain_costs_more_than_plain_decoding_is_put_down_to_its_levels(
 def test_noise_of_larger_trees_leaves_the_overhead_of_a_plain_token(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Guards the base of every speed-up against a dip at 16 nodes, with which it would be pooled."""
+    """Guards the base of every speed-up against a dip at 16 nodes, with which it would be
+    pooled."""
     found = {1: 0.0007, 6: 0.002, 16: 0.0016, 61: 0.004}
     monkeypatch.setattr(
         "sequoia.measuring.hardware._overhead",
@@ -212,7 +217,8 @@ def test_a_chain_that_was_timed_quicker_than_plain_decoding_makes_levels_free(
 
 
 def test_steps_end_with_their_time_after_three(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock, which is looked at after the third step and each one that follows, moves on by a second a look."""
+    """The clock, which is looked at after the third step and each one that follows, moves on
+    by a second a look."""
     clock = iter(range(1000))
     monkeypatch.setattr("sequoia.measuring.hardware.time.perf_counter", lambda: float(next(clock)))
     for seconds, steps in ((0.5, 3), (3.5, 6)):
@@ -265,7 +271,7 @@ def test_sizes_that_leave_out_plain_decoding_are_refused() -> None:
         measure_profile(tiny_pair(), **{**QUICK, "sizes": (2, 4)})
 
 
-# -- acceptance ----------------------------------------------------------------------------------------------------------------
+# -- acceptance ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("verifier", VERIFIERS)
@@ -291,8 +297,9 @@ def test_rates_are_shares_that_exclude_each_other(temperature: float) -> None:
 
 
 def test_counted_acceptance_of_known_laws_is_what_they_say() -> None:
-    """Guards against counting trials instead of visits, ranks off by one, conditional for unconditional rates. Both models
-    answer every text with one fixed law, so the rates follow by enumeration; each must lie within 5.5 standard errors."""
+    """Guards against counting trials instead of visits, ranks off by one, conditional for
+    unconditional rates. Both models answer every text with one fixed law, so the rates follow by
+    enumeration; each must lie within 5.5 standard errors."""
     pair = fixed_laws()
     p, q = (law_of(model) for model in (pair.target, pair.draft))
     counted = count_acceptance(
@@ -312,7 +319,8 @@ def test_counted_acceptance_of_known_laws_is_what_they_say() -> None:
 
 
 def fixed_laws() -> Pair:
-    """A target and a draft whose last normalisation forgets its input: only its bias, a constant, reaches the logits."""
+    """A target and a draft whose last normalisation forgets its input: only its bias, a constant,
+    reaches the logits."""
     models = [tiny_model("gpt_neox", seed=seed, vocab=6, layers=1) for seed in (1, 2)]
     for model in models:
         with torch.no_grad():
@@ -329,7 +337,8 @@ def law_of(model: Any) -> np.ndarray:
 
 
 def exact_rates(residual: np.ndarray, draft: np.ndarray, ranks: int) -> list[float]:
-    """Chance of acceptance at each rank (ALGORITHM: R and D, section 2), summed over all draws without replacement."""
+    """Chance of acceptance at each rank (ALGORITHM: R and D, section 2), summed over all draws
+    without replacement."""
     rates = [0.0] * ranks
     for token in np.flatnonzero(draft):
         share = draft[token]
@@ -367,7 +376,8 @@ def test_counting_is_repeatable_and_reports_progress_step_by_step() -> None:
 def test_a_count_ends_within_the_step_in_which_its_visitor_leaves(
     model: str, at: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards a stop that waits for the end of a prompt: no model runs once `progress` has raised."""
+    """Guards a stop that waits for the end of a prompt: no model runs once
+    `progress` has raised."""
     pair = tiny_pair()
     rows = []
     calls = []
@@ -386,7 +396,8 @@ def test_a_count_ends_within_the_step_in_which_its_visitor_leaves(
 
 
 def test_a_deeper_tree_gives_an_atlas_and_the_roots_own_rates() -> None:
-    """Guards rates pooled over nodes with fewer children than the root: they would come out too small."""
+    """Guards rates pooled over nodes with fewer children than the root: they would
+    come out too small."""
     tree = counting_tree(4, 2, 4)
     counted = count_acceptance(same_pair(), PROMPTS, GREEDY, tree=tree)
     assert counted.acceptance.rates == (1.0, 0.0, 0.0, 0.0)
@@ -418,7 +429,7 @@ def test_what_cannot_be_counted_is_refused() -> None:
     assert Counted((0, 0), 0, 0.0).visited == 0
 
 
-# -- words ---------------------------------------------------------------------------------------------------------------------
+# -- words -----------------------------------------------------------------------------------------
 
 
 def test_number_types_and_device_in_words() -> None:

@@ -1,7 +1,9 @@
-"""Recorded forwards: the same logits as the forward that was recorded, for every prefix, from tensors that stand still.
+"""Recorded forwards: the same logits as the forward that was recorded, for every prefix, from
+tensors that stand still.
 
-What CUDA adds is in the one function that records there, which a test marked `gpu` covers. Everything else is tested with a
-recorder that runs the work again at each replay, with all that Python knew of the run put out of reach.
+What CUDA adds is in the one function that records there, which a test marked `gpu` covers.
+Everything else is tested with a recorder that runs the work again at each replay, with all that
+Python knew of the run put out of reach.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ GREEDY = Policy(max_new_tokens=40, ignore_eos=True)
 
 
 class Recorder:
-    """Counts recordings; a replay is the work again, while the slots say they begin at a row that does not exist."""
+    """Counts recordings; a replay is the work again, while the slots say they begin at a row
+    that does not exist."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -65,7 +68,8 @@ def recorded(model: TreeModel) -> Recorder:
 
 
 def logits(context: Context, prefix: int) -> list[torch.Tensor]:
-    """What a run sees that reads `prefix` tokens, then twice a tree of which it keeps a path, then two tokens."""
+    """What a run sees that reads `prefix` tokens, then twice a tree of which it keeps a
+    path, then two tokens."""
     with context.model.announced():
         seen = [context.extend([i % 250 for i in range(prefix)])]
         rows = Rows(TREE, range(len(TREE)), context)
@@ -160,7 +164,8 @@ def test_a_size_that_nobody_announced_is_recorded_when_it_comes_for_the_third_ti
 def test_the_size_that_was_not_used_for_the_longest_time_goes_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Guards against the recording that goes although the run that is about to begin has just asked for it."""
+    """Guards against the recording that goes although the run that is about to begin has
+    just asked for it."""
     monkeypatch.setattr(cuda_graphs, "MOST_SIZES", 2)
     model = TreeModel(tiny_model(), "llama")
     recorder = recorded(model)
@@ -175,7 +180,8 @@ def test_the_size_that_was_not_used_for_the_longest_time_goes_first(
 def test_where_there_are_many_sizes_one_has_to_come_often_to_be_recorded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """And then it is: lower reaches, which a growing text has no use for any more, are not kept for ever."""
+    """And then it is: lower reaches, which a growing text has no use for any more, are
+    not kept for ever."""
     monkeypatch.setattr(cuda_graphs, "MOST_SIZES", 2)
     model = TreeModel(tiny_model(), "llama")
     recorder = recorded(model)
@@ -261,7 +267,8 @@ def test_the_slots_of_a_run_that_is_over_go_to_the_next_one_with_their_recording
 
 @pytest.mark.parametrize("other", [600, None])
 def test_slots_are_let_go_of_where_no_run_takes_them(other: int | None) -> None:
-    """Guards against recordings that hold what they were recorded over: every run's cache and graphs would stay for good."""
+    """Guards against recordings that hold what they were recorded over: every run's cache and
+    graphs would stay for good."""
     model = TreeModel(tiny_model(), "llama")
     model.run = Graphed(model.run, constant)
     context = model.open(100)
@@ -274,7 +281,8 @@ def test_slots_are_let_go_of_where_no_run_takes_them(other: int | None) -> None:
 
 
 def test_a_rehearsal_stands_where_the_model_has_positions() -> None:
-    """A tree near the end of the longest text has more rows than there are positions left; a card would not survive it."""
+    """A tree near the end of the longest text has more rows than there are positions left; a card
+    would not survive it."""
     model = TreeModel(tiny_model("gpt2"), "gpt2")
     recorder = recorded(model)
     rows = model.limit + 8

@@ -16,7 +16,8 @@ from sequoia.models.tree_forward import TreeModel, tolerance
 @pytest.mark.parametrize("kv_heads", [1, 2, 4])
 @pytest.mark.parametrize("kind", ["llama", "qwen2", "qwen3"])
 def test_same_logits_as_transformers(kind: str, kv_heads: int) -> None:
-    """Guards every step of the lean forward: norms, biases, head norms, positions, grouped heads, mask, residuals."""
+    """Guards every step of the lean forward: norms, biases, head norms, positions, grouped
+    heads, mask, residuals."""
     hf = tiny_model(kind, kv_heads=kv_heads)
     model = TreeModel(hf, kind)
     usual = tree_logits(model)
@@ -25,7 +26,8 @@ def test_same_logits_as_transformers(kind: str, kv_heads: int) -> None:
 
 
 def test_bfloat16_is_as_near_to_float32_as_transformers() -> None:
-    """The lean residual stream is float32, so its bfloat16 logits may not be worse than the usual ones by more than noise."""
+    """The lean residual stream is float32, so its bfloat16 logits may not be worse than the usual
+    ones by more than noise."""
     exact = tree_logits(TreeModel(tiny_model("llama"), "exact"))
     model = TreeModel(tiny_model("llama").bfloat16(), "half")
     usual = (tree_logits(model).float() - exact).abs().mean()
@@ -101,7 +103,8 @@ def test_positions_past_the_first_table() -> None:
 
 
 def test_a_lean_forward_that_fails_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A model of the family that is built otherwise keeps its own forward instead of being refused."""
+    """A model of the family that is built otherwise keeps its own forward instead of being
+    refused."""
 
     def broken(*_: object) -> torch.Tensor:
         raise RuntimeError("other shapes")
@@ -114,8 +117,8 @@ def test_a_lean_forward_that_fails_is_not_used(monkeypatch: pytest.MonkeyPatch) 
 def test_a_draft_with_rounded_weights_is_still_the_same_model(
     wide_dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards scales, biases and both sides of INT8_ROWS, on a CPU with and without bfloat16: rounded weights give nearly the same
-    laws, and not the very same."""
+    """Guards scales, biases and both sides of INT8_ROWS, on a CPU with and without bfloat16:
+    rounded weights give nearly the same laws, and not the very same."""
     monkeypatch.setattr("sequoia.models.fast_llama.lean_dtype", lambda _: wide_dtype)
     for kind in ("llama", "qwen2", "qwen3"):
         usual = TreeModel(tiny_model(kind).bfloat16(), "usual").quicken()

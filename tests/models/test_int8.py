@@ -14,7 +14,8 @@ from torch import nn
 
 from sequoia.models.fast_llama import INT8_ROWS, packed_int8
 
-# Inputs: no multiples of 16 and multiples of it. Outputs: one, odd numbers, and one more than the kernel's blocks hold.
+# Inputs: no multiples of 16 and multiples of it. Outputs: one, odd numbers, and one more than the
+# kernel's blocks hold.
 IN_A_CHILD = """
 import copy
 import torch

@@ -1,4 +1,5 @@
-"""Models whose layers differ: other sizes of heads, and layers that take their keys from another."""
+"""Models whose layers differ: other sizes of heads, and layers that take their keys from
+another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Slots, masks and the self-test at load: rows that are kept, rows that are seen, and models that cannot run a tree."""
+"""Slots, masks and the self-test at load: rows that are kept, rows that are seen, and models that
+cannot run a tree."""
 
 from __future__ import annotations
 
@@ -19,11 +20,12 @@ from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import TreeModel
 from sequoia.models.tree_mask import GrowingRows, Rows, TreeMask
 
-# -- slots ---------------------------------------------------------------------------------------------------------------------
+# -- slots -----------------------------------------------------------------------------------------
 
 
 def write(slots: Slots, values: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Rows that hold `values` (keys) and their negatives (values) in every layer; what the last layer's attention would see."""
+    """Rows that hold `values` (keys) and their negatives (values) in every layer; what the last
+    layer's attention would see."""
     # (1, heads, rows, head_dim)
     rows = torch.tensor(values, dtype=torch.float32)[None, None, :, None].expand(1, 2, -1, 3)
     slots.reserve(len(values))
@@ -102,7 +104,7 @@ def test_slots_say_how_long_they_are() -> None:
     assert slots.layers[0].get_max_length() == 16
 
 
-# -- masks ---------------------------------------------------------------------------------------------------------------------
+# -- masks -----------------------------------------------------------------------------------------
 
 
 def test_mask_views_equal_a_mask_made_by_hand() -> None:
@@ -147,7 +149,8 @@ def test_rows_of_some_nodes_see_each_other_by_ancestry() -> None:
 
 
 def test_growing_rows_are_the_rows_of_the_grown_tree() -> None:
-    """Random trees one after the other in one store, some nodes left out: what was there before must not be seen."""
+    """Random trees one after the other in one store, some nodes left out: what was there before
+    must not be seen."""
     rng = np.random.default_rng(2)
     context = TreeModel(tiny_model(), "tiny").open(6)
     growing = GrowingRows(context, 9)
@@ -167,7 +170,7 @@ def test_growing_rows_are_the_rows_of_the_grown_tree() -> None:
         assert growing.mask.view(5, 0, len(nodes)).equal(fixed.mask.view(5, 0, len(nodes)))
 
 
-# -- the context ---------------------------------------------------------------------------------------------------------------
+# -- the context -----------------------------------------------------------------------------------
 
 
 def test_text_that_does_not_fit_is_refused_and_nothing_changes() -> None:
@@ -212,7 +215,8 @@ def test_a_long_text_is_read_in_parts(n: int, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_vocabulary_padded_on_one_side_is_cut_to_the_common_part() -> None:
-    """Logits, drafts and bonus tokens stay below the smaller vocabulary; the rows that pad it are never emitted."""
+    """Logits, drafts and bonus tokens stay below the smaller vocabulary; the rows that pad it
+    are never emitted."""
     target = tiny_model(vocab=320)
     draft = tiny_model(vocab=288)
     with torch.no_grad():
@@ -231,7 +235,7 @@ def test_a_vocabulary_padded_on_one_side_is_cut_to_the_common_part() -> None:
         assert int(pair.target.hf(torch.tensor([pair.encode("abc")])).logits[0, -1].argmax()) >= 288
 
 
-# -- the self-test -------------------------------------------------------------------------------------------------------------
+# -- the self-test ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
@@ -286,7 +290,8 @@ def causal(mask: torch.Tensor) -> torch.Tensor:
 
 @pytest.mark.parametrize("call", range(1, 6))
 def test_the_self_test_refuses_a_model_whose_logits_are_nan(call: int) -> None:
-    """In any of its passes whose logits count: NaN compares false with everything, and the greatest of a list can lose it."""
+    """In any of its passes whose logits count: NaN compares false with everything, and the greatest
+    of a list can lose it."""
     hf = tiny_model()
     calls = itertools.count()
     forward = hf.forward
@@ -303,7 +308,8 @@ def test_the_self_test_refuses_a_model_whose_logits_are_nan(call: int) -> None:
 
 
 def test_the_self_test_refuses_a_model_that_sees_ahead() -> None:
-    """BERT and its like load as causal models; only the mask we give keeps them from reading the text to come."""
+    """BERT and its like load as causal models; only the mask we give keeps them from reading
+    the text to come."""
     config = BertConfig(
         vocab_size=288,
         hidden_size=32,
@@ -336,7 +342,7 @@ def test_a_self_test_leaves_the_model_as_it_was() -> None:
     assert not model.hf.training
 
 
-# -- limits --------------------------------------------------------------------------------------------------------------------
+# -- limits ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)

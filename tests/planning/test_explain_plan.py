@@ -1,4 +1,5 @@
-"""Sentences about the chosen tree and about a run: every figure in them is held against the plans they are made of."""
+"""Sentences about the chosen tree and about a run: every figure in them is held against the plans
+they are made of."""
 
 from __future__ import annotations
 
@@ -67,7 +68,8 @@ def test_the_chosen_cell_is_the_best_plan() -> None:
 
 
 def test_among_equals_the_smallest_cell_is_chosen() -> None:
-    """A cap that does not bind gives the same tree again; the lowest such cap is the tree's own number of levels."""
+    """A cap that does not bind gives the same tree again; the lowest such cap is the tree's own
+    number of levels."""
     grid = speedup_grid(Acceptance((0.0,)), PROFILE, (1, 2, 4), (1, 2, 3))
     assert chosen(grid) == (0, 0)
     free = replace(
@@ -87,8 +89,9 @@ def test_the_sentence_tells_the_figures_of_the_plans() -> None:
     deeper = GRID.plans[row + 1][column]
     words = why(GRID, PROFILE)
     assert words.startswith(
-        f"{len(best.tree)} nodes on {best.tree.levels} levels win: {best.expected_tokens:.2f} tokens in "
-        f"{best.predicted_seconds * 1e3:.1f} ms are {best.predicted_speedup:.2f}× plain decoding. "
+        f"{len(best.tree)} nodes on {best.tree.levels} levels win: "
+        f"{best.expected_tokens:.2f} tokens in {best.predicted_seconds * 1e3:.1f} ms are "
+        f"{best.predicted_speedup:.2f}× plain decoding. "
     )
     assert deeper.tree != best.tree
     more = re.search(
@@ -129,7 +132,8 @@ def test_the_runner_up_is_the_fastest_other_tree() -> None:
 
 
 def test_every_direction_of_a_trade_has_its_words() -> None:
-    """Random machines and vectors: gains are never sold as losses, and no rival is called faster."""
+    """Random machines and vectors: gains are never sold as losses, and no rival is called
+    faster."""
     rng = random.Random(3)
     seen = set()
     for _ in range(80):
@@ -158,7 +162,7 @@ def test_every_direction_of_a_trade_has_its_words() -> None:
     assert seen >= {"would add", "would save", "Plain decoding wins"}
 
 
-# -- predicted and measured ----------------------------------------------------------------------------------------------------
+# -- predicted and measured ------------------------------------------------------------------------
 
 TREE = Tree.kary(2, 4)
 PLAN = predict(TREE, RATES, PROFILE)
@@ -174,7 +178,8 @@ def stats(tokens: int, steps: int = 10, **change: float) -> DecodeStats:
 
 
 def test_each_part_alone_makes_what_planning_predicts_with_its_measured_value() -> None:
-    """The speed-up worked out anew from the parts, one replaced at a time; all replaced, it is the measured one."""
+    """The speed-up worked out anew from the parts, one replaced at a time; all replaced, it is
+    the measured one."""
     rng = random.Random(5)
     for _ in range(50):
         run = stats(
@@ -206,7 +211,8 @@ def speedup(values: dict[str, float]) -> float:
 def test_why_the_fastest_tree_is_a_chain() -> None:
     acceptance = Acceptance((0.8, 0.06))
     assert why_chain(Tree.chain(4), acceptance) == (
-        "A chain: its last node is predicted to add 0.51 tokens a step, a second guess at its root only 0.06."
+        "A chain: its last node is predicted to add 0.51 tokens a step, a second guess at "
+        "its root only 0.06."
     )
     for tree in (Tree.chain(1), Tree((-1, 0, 0)), Tree.sequences(2, 3)):
         assert why_chain(tree, acceptance) == ""
@@ -219,7 +225,10 @@ def test_a_slow_phase_is_blamed_alone(phase: str) -> None:
     found = {part.name: part for part in comparison.parts}
     assert found[phase].measured == pytest.approx(2 * found[phase].predicted)
     assert re.fullmatch(
-        rf"[\d.]+ [mµ]s more, which alone makes {found[phase].alone:.2f}× instead of {comparison.predicted:.2f}×",
+        (
+            rf"[\d.]+ [mµ]s more, which alone makes {found[phase].alone:.2f}× instead of "
+            rf"{comparison.predicted:.2f}×"
+        ),
         comparison.effect(found[phase]),
     )
     assert found[phase].alone < comparison.predicted
@@ -231,7 +240,8 @@ def test_a_slow_phase_is_blamed_alone(phase: str) -> None:
 
 
 def test_effects_say_more_and_less_and_fewer() -> None:
-    """Guards signs that read backwards: a plain token that takes longer makes the speed-up larger, a step's time smaller."""
+    """Guards signs that read backwards: a plain token that takes longer makes the speed-up larger,
+    a step's time smaller."""
     comparison = compare(stats(10, draft=0.5), PLAN, PROFILE, PROFILE.plain_seconds * 2)
     said = {part.name: comparison.effect(part) for part in comparison.parts}
     assert re.match(r"[\d.]+ tokens fewer, which alone makes ", said["tokens"])

@@ -1,4 +1,5 @@
-"""Profiles, predicted times, and the choice of the fastest tree, held against a search written out in full."""
+"""Profiles, predicted times, and the choice of the fastest tree, held against a search
+written out in full."""
 
 from __future__ import annotations
 
@@ -56,7 +57,7 @@ def random_profile(rng: random.Random) -> HardwareProfile:
     )
 
 
-# -- profiles --------------------------------------------------------------------------------------------------
+# -- profiles --------------------------------------------------------------------------------------
 
 
 def test_times_lie_on_straight_lines_between_and_beyond_the_points() -> None:
@@ -78,7 +79,8 @@ def test_times_before_the_first_point_and_of_a_single_point_are_flat() -> None:
 
 
 def test_noise_that_dips_is_pooled_so_that_time_never_falls() -> None:
-    """Guards a plan that grows a tree because a larger pass seemed to be free. Raw points stay as they were measured."""
+    """Guards a plan that grows a tree because a larger pass seemed to be free. Raw points stay as
+    they were measured."""
     points = ((1, 0.02, 0.0), (8, 0.04, 0.0), (16, 0.02, 0.0), (32, 0.05, 0.0), (64, 0.03, 0.0))
     profile = replace(PROFILE, target_seconds=points)
     assert profile.target_seconds == points
@@ -262,11 +264,12 @@ def test_unknown_keys_of_a_file_are_ignored() -> None:
     assert HardwareProfile.from_json(file_with(note="a later version may add keys")) == PROFILE
 
 
-# -- plans -----------------------------------------------------------------------------------------------------
+# -- plans -----------------------------------------------------------------------------------------
 
 
 def test_step_seconds_adds_what_a_step_runs() -> None:
-    """One target pass, a draft pass for each level with children by its width, the overhead; the leaves are not drafted from."""
+    """One target pass, a draft pass for each level with children by its width, the overhead; the
+    leaves are not drafted from."""
     tree = Tree.sequences(32, 2)  # 65 nodes, passes of 1 and 32
     assert step_seconds(tree, PROFILE) == pytest.approx(
         0.03 + 0.03 / 192 + 0.0005 + 0.0006 + 0.001 + 0.00064
@@ -291,8 +294,8 @@ def test_prediction_of_any_tree() -> None:
 
 
 def test_best_plan_is_the_best_of_all_sizes_and_level_caps() -> None:
-    """Against a search that plans and times every (n, levels) one by one. Guards the times that are kept up while a tree grows
-    and the search that ends early."""
+    """Against a search that plans and times every (n, levels) one by one. Guards the times that are
+    kept up while a tree grows and the search that ends early."""
     rng = random.Random(3)
     for _ in range(12):
         profile = random_profile(rng)
@@ -331,7 +334,8 @@ def test_where_speculation_does_not_pay_the_plan_is_plain_decoding() -> None:
 
 
 def test_hardware_decides_the_size() -> None:
-    """Where verification costs the same for any number of nodes the tree is as large as allowed, where it is dear, small."""
+    """Where verification costs the same for any number of nodes the tree is as large as allowed,
+    where it is dear, small."""
     free = replace(PROFILE, target_seconds=[(1, 0.02, 0.0)], overhead_seconds=0.0)
     dear = replace(PROFILE, target_seconds=[(1, 0.02, 0.0), (2, 0.026, 0.0)])
     assert len(best_plan(RATES, free, 96, 12).tree) == 96
@@ -425,7 +429,8 @@ def test_slack_buys_tokens_and_costs_no_more_than_it_says(slack: float) -> None:
 
 
 def test_slack_never_goes_below_plain_decoding() -> None:
-    """A machine on which drafting hardly pays: within the slack of the fastest there are trees slower than none."""
+    """A machine on which drafting hardly pays: within the slack of the fastest there are trees
+    slower than none."""
     slow = [
         replace(PROFILE, draft_seconds=((1, seconds, 0.0),))
         for seconds in np.linspace(1e-4, 0.05, 200)

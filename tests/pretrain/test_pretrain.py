@@ -1,4 +1,5 @@
-"""The training of a pair at toy size: hidden 32, a few dozen steps, text from a temporary file. Every draw is seeded."""
+"""The training of a pair at toy size: hidden 32, a few dozen steps, text from a temporary file.
+Every draw is seeded."""
 
 from __future__ import annotations
 
@@ -70,7 +71,8 @@ def text_file(tmp_path: Path) -> Path:
 
 
 def losses(steps: int, state: object, objective: object = next_token) -> list[float]:
-    """Losses of the steps up to number `steps`. The rate is flat, without the warm-up of a real run."""
+    """Losses of the steps up to number `steps`. The rate is flat, without the
+    warm-up of a real run."""
     schedule = FlatSchedule(steps * STEP)
     return list(fit(state, objective, Blocks(TEXT, 0), RECIPE, schedule))
 
@@ -80,11 +82,12 @@ class FlatSchedule(Schedule):
         return 1.0
 
 
-# -- corpus ------------------------------------------------------------------------------------------------------
+# -- corpus ----------------------------------------------------------------------------------------
 
 
 def test_split_is_disjoint_complete_and_depends_on_content_alone() -> None:
-    """Guards a split by position or by Python's salted hash, and duplicates that leak held-out text into training."""
+    """Guards a split by position or by Python's salted hash, and duplicates that leak held-out
+    text into training."""
     texts = [f"text number {i}\n" * 3 for i in range(2000)]
     first = corpus.split([*texts, *texts[:100]])
     again = corpus.split(texts[::-1])
@@ -97,7 +100,8 @@ def test_split_is_disjoint_complete_and_depends_on_content_alone() -> None:
 
 
 def test_split_keeps_sides_when_texts_are_added() -> None:
-    """Guards a threshold taken from the corpus, which would move files from one side to the other."""
+    """Guards a threshold taken from the corpus, which would move files from one side to the
+    other."""
     few = corpus.split(f"text number {i}\n" * 3 for i in range(1000))
     more = corpus.split(f"text number {i}\n" * 3 for i in range(2000))
     assert set(few.held) <= set(more.held)
@@ -117,7 +121,7 @@ def test_passages_join_to_the_text_and_end_at_lines() -> None:
     assert all(piece.endswith("\n") for piece in pieces[:30])
 
 
-# -- tokenizer ---------------------------------------------------------------------------------------------------
+# -- tokenizer -------------------------------------------------------------------------------------
 
 
 def test_tokenizer_gives_any_text_back_and_one_token_to_a_new_line() -> None:
@@ -138,11 +142,12 @@ def test_encode_puts_the_end_of_text_before_each_text() -> None:
     assert tokenizer.decode(ids[1:4].tolist()) == "abc"
 
 
-# -- recipe ------------------------------------------------------------------------------------------------------
+# -- recipe ----------------------------------------------------------------------------------------
 
 
 def test_the_rate_rises_then_stays_however_long_the_run() -> None:
-    """Guards a rate that depends on how long the run is to be: prolonging it would change its past."""
+    """Guards a rate that depends on how long the run is to be: prolonging it would change its
+    past."""
     for end in (10**6, 10**9):
         shares = [
             Schedule(end).share(step, 64 * step)
@@ -164,7 +169,7 @@ def test_a_decay_takes_the_same_tokens_in_longer_rows() -> None:
     assert alone.longer() is alone
 
 
-# -- training ----------------------------------------------------------------------------------------------------
+# -- training --------------------------------------------------------------------------------------
 
 
 def test_loss_falls_on_a_repeated_text() -> None:
@@ -177,14 +182,16 @@ def test_loss_falls_on_a_repeated_text() -> None:
 
 
 def test_parts_of_a_step_give_the_gradient_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guards the weight of the parts: their losses are averaged, not added. Two parts of two rows against one of four."""
+    """Guards the weight of the parts: their losses are averaged, not added. Two parts of two rows
+    against one of four."""
     whole = losses(3, fresh(RECIPE, 64, 0))
     monkeypatch.setattr("sequoia.pretrain.train.CPU_TOKENS", 32)
     assert losses(3, fresh(RECIPE, 64, 0)) == pytest.approx(whole, rel=2e-3)
 
 
 def test_a_compiled_network_trains_the_same_weights() -> None:
-    """Guards a loop that asks a compiled network for its truth value (it has none) or updates weights it does not hold."""
+    """Guards a loop that asks a compiled network for its truth value (it has none) or updates
+    weights it does not hold."""
     state = fresh(RECIPE, 64, 0)
     plain = fresh(RECIPE, 64, 0)
     network = torch.compile(state.model, backend="eager")
@@ -231,8 +238,8 @@ def test_a_failed_write_leaves_the_old_checkpoint(
 
 
 def test_distillation_pulls_q_to_p() -> None:
-    """Guards a soft cross-entropy with p and q exchanged or detached: the gradient in the draft's logits is (q - p) / rows,
-    the teacher gets none, and a few steps raise sum min(p, q)."""
+    """Guards a soft cross-entropy with p and q exchanged or detached: the gradient in the draft's
+    logits is (q - p) / rows, the teacher gets none, and a few steps raise sum min(p, q)."""
     p = torch.tensor([[[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]]])
     logits = torch.zeros(1, 2, 3, requires_grad=True)
     teacher = p.log().requires_grad_()
@@ -263,11 +270,12 @@ def _says(logits: torch.Tensor) -> object:
     return lambda **_: type("Out", (), {"logits": logits})()
 
 
-# -- the text of each step ---------------------------------------------------------------------------------------
+# -- the text of each step -------------------------------------------------------------------------
 
 
 def test_a_pass_takes_every_block_once() -> None:
-    """Guards blocks that are drawn with replacement, or a text whose beginning or end is never read."""
+    """Guards blocks that are drawn with replacement, or a text whose beginning or
+    end is never read."""
     text = np.arange(10 * BLOCK + 1, dtype=np.uint16)
     rows = Blocks(text, 0).take(0, 9, BLOCK)
     starts = sorted(rows[:, 0].tolist())
@@ -311,7 +319,8 @@ def test_a_mixture_takes_a_quarter_from_the_samples_and_skips_nothing() -> None:
 def test_samples_go_on_as_if_written_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards batches that depend on the ones before, and a half-written one that shifts all later rows."""
+    """Guards batches that depend on the ones before, and a half-written one that
+    shifts all later rows."""
     monkeypatch.setattr(sample, "ROWS", 8)
     model = fresh(RECIPE, 64, 0).model.eval()
     feed = Blocks(np.tile(np.arange(64, dtype=np.uint16), 40), 0)
@@ -334,13 +343,14 @@ def test_samples_go_on_as_if_written_at_once(
     assert np.array_equal(rows[: sample.ROWS, : sample.PROMPT], prompts.numpy())
 
 
-# -- command line ------------------------------------------------------------------------------------------------
+# -- command line ----------------------------------------------------------------------------------
 
 
 def test_a_pair_is_trained_saved_and_resumed(
     tmp_path: Path, text_file: Path, capsys: pytest.CaptureFixture
 ) -> None:
-    """The whole command: both models load with the Auto classes in bfloat16, share one tokenizer, and left logs."""
+    """The whole command: both models load with the Auto classes in bfloat16, share one
+    tokenizer, and left logs."""
     out = tmp_path / "run"
     command = ["all", "--text", str(text_file), "--out", str(out), *FLAGS]
     assert main([*command, "--tokens", str(60 * STEP)]) == 0
@@ -364,7 +374,8 @@ def test_a_pair_is_trained_saved_and_resumed(
 def test_a_decay_starts_from_the_constant_run_and_leaves_it_alone(
     tmp_path: Path, text_file: Path
 ) -> None:
-    """Guards a decay that starts with fresh optimisers, ends above zero, or overwrites what a longer run needs."""
+    """Guards a decay that starts with fresh optimisers, ends above zero, or overwrites what a
+    longer run needs."""
     out = tmp_path / "run"
     assert main(["text", "--text", str(text_file), "--out", str(out), *FLAGS]) == 0
     assert main(["target", "--out", str(out), "--tokens", str(120 * STEP), *FLAGS]) == 0
@@ -380,7 +391,8 @@ def test_a_decay_starts_from_the_constant_run_and_leaves_it_alone(
 def test_an_earlier_run_is_not_overwritten(
     tmp_path: Path, text_file: Path, capsys: pytest.CaptureFixture
 ) -> None:
-    """Hours of training are behind a checkpoint; a command without --resume must not start over it."""
+    """Hours of training are behind a checkpoint; a command without --resume must not start over
+    it."""
     out = tmp_path / "run"
     assert main(["text", "--text", str(text_file), "--out", str(out), *FLAGS]) == 0
     command = ["target", "--out", str(out), "--tokens", str(2 * STEP), *FLAGS]
@@ -423,7 +435,8 @@ sys.exit(main(sys.argv[1:]))
 def test_a_killed_run_goes_on_with_the_same_losses(
     tmp_path: Path, text_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A real SIGKILL at no chosen moment: the run that takes up its checkpoint has the losses of one never killed."""
+    """A real SIGKILL at no chosen moment: the run that takes up its checkpoint has the losses of
+    one never killed."""
     monkeypatch.setattr(stage, "LOG_EVERY", 1)
     for name in ("whole", "killed"):
         assert main(["text", "--text", str(text_file), "--out", str(tmp_path / name), *FLAGS]) == 0
@@ -445,8 +458,8 @@ def test_a_killed_run_goes_on_with_the_same_losses(
 def test_a_run_goes_on_from_a_package_of_another_name(
     tmp_path: Path, text_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The code may be moved while a run lasts: a checkpoint names none of it, and the training needs
-    nothing else of the package than its errors and checks."""
+    """The code may be moved while a run lasts: a checkpoint names none of it, and the training
+    needs nothing else of the package than its errors and checks."""
     monkeypatch.setattr(stage, "LOG_EVERY", 1)
     source = Path(stage.__file__).parent.parent
     shutil.copytree(source / "pretrain", tmp_path / "moved" / "pretrain")
@@ -486,7 +499,8 @@ def lines_of(out: Path, name: str) -> list[str]:
 def test_ctrl_c_writes_a_checkpoint_that_goes_on(
     tmp_path: Path, text_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A real SIGINT in the middle of step 7 ends the run after that step, and --resume starts at step 8."""
+    """A real SIGINT in the middle of step 7 ends the run after that step, and --resume
+    starts at step 8."""
     out = tmp_path / "run"
     seen = []
 
@@ -526,7 +540,7 @@ def test_signals_are_left_alone_outside_the_main_thread() -> None:
     assert raised == []
 
 
-# -- refusals ----------------------------------------------------------------------------------------------------
+# -- refusals --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

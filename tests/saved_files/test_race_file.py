@@ -1,4 +1,5 @@
-"""A race file: what is saved is what is opened, and whatever else comes in is refused as a BadTrace."""
+"""A race file: what is saved is what is opened, and whatever else comes in is
+refused as a BadTrace."""
 
 from __future__ import annotations
 
@@ -275,7 +276,8 @@ def test_infinities_do_not_come_in(file: str) -> None:
 
 
 def test_chance_damage_raises_nothing_else(file: str) -> None:
-    """Values anywhere in the file replaced by others of any kind: each is opened or refused as BadTrace."""
+    """Values anywhere in the file replaced by others of any kind: each is opened or
+    refused as BadTrace."""
     chance = random.Random(5)
     refused = 0
     for _ in range(150):

@@ -1,5 +1,5 @@
-"""A tiny pair in an engine room, views over it, and orders for it. Every test has its own room; what the pair has measured is
-shared."""
+"""A tiny pair in an engine room, views over it, and orders for it. Every test has its own room;
+what the pair has measured is shared."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def room(pair: Pair) -> EngineRoom:
 
 @pytest.fixture
 def make(room: EngineRoom) -> Callable[..., LiveRun]:
-    """Makes a live run: fields of its order by name, and limits=, room=, shelf= where the usual ones will not do."""
+    """Makes a live run: fields of its order by name, and limits=, room=, shelf= where the usual
+    ones will not do."""
 
     def made(
         limits: Limits = LOCAL, room: EngineRoom = room, shelf: Shelf | None = None, **fields: Any

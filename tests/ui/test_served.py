@@ -1,4 +1,5 @@
-"""The page as it is served: its endpoints are a golden file, nothing is public, and both templates are static."""
+"""The page as it is served: its endpoints are a golden file, nothing is public, and both
+templates are static."""
 
 from __future__ import annotations
 
@@ -48,7 +49,8 @@ def endpoints(blocks: gr.Blocks) -> list[dict[str, object]]:
 
 
 def test_the_list_of_endpoints_is_known(blocks: gr.Blocks) -> None:
-    """Guards against a handler that becomes reachable unnoticed. After a wanted change, write the file anew."""
+    """Guards against a handler that becomes reachable unnoticed. After a wanted change,
+    write the file anew."""
     assert endpoints(blocks) == json.loads(GOLDEN.read_text())
 
 

@@ -1,4 +1,5 @@
-"""What the tests of the page share: orders, requests, messages, waiting for a thread, and steps that wait or take their time."""
+"""What the tests of the page share: orders, requests, messages, waiting for a thread, and steps
+that wait or take their time."""
 
 from __future__ import annotations
 
@@ -70,7 +71,8 @@ class Gate:
 
 
 def slowed(kind: type[Any]) -> type[Any]:
-    """A decoder or a race with steps of 10 milliseconds more, so that it is long enough to be interrupted."""
+    """A decoder or a race with steps of 10 milliseconds more, so that it is long enough
+    to be interrupted."""
 
     class Slow(kind):
         def step(self) -> Any:

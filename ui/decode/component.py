@@ -1,6 +1,8 @@
-"""What the browser is given: the stage of ui/canvas, the header, and all scripts and styles. No values and no logic.
+"""What the browser is given: the stage of ui/canvas, the header, and all scripts and styles. No
+values and no logic.
 
-Templates are static: whatever comes from a model or a visitor reaches the page as data and is put there as text.
+Templates are static: whatever comes from a model or a visitor reaches the page as data and
+is put there as text.
 """
 
 from __future__ import annotations
@@ -48,8 +50,8 @@ SCRIPTS = (
 
 
 def head() -> str:
-    """Style sheets and scripts, for the page's head. Sheets given to `launch(css=)` would come twice, the second time with every
-    selector rewritten, which changes what wins."""
+    """Style sheets and scripts, for the page's head. Sheets given to `launch(css=)` would come
+    twice, the second time with every selector rewritten, which changes what wins."""
     sheets = [*sorted(CANVAS.glob("*.css")), FOLDER / "page.css"]
     sources = [*(CANVAS / name for name in SCRIPTS), FOLDER / "page.js"]
     return "\n".join(
@@ -65,7 +67,8 @@ def _text(path: Path) -> str:
 
 
 def stage(steps_since: Callable[[Any], str]) -> gr.HTML:
-    """The live view. Its value is a message (see messages.py); `steps_since([run, first])` gives steps a browser has missed."""
+    """The live view. Its value is a message (see messages.py); `steps_since([run, first])` gives
+    steps a browser has missed."""
 
     def get_steps(asked: Any) -> str:  # Gradio marks the function, which a method would not allow
         return steps_since(asked)
@@ -76,14 +79,17 @@ def stage(steps_since: Callable[[Any], str]) -> gr.HTML:
         elem_id="pg-view",
         elem_classes="pg-view",
         server_functions=[get_steps],
-        js_on_load="const asks = {come: () => trigger('come'), take: (meta) => trigger('take', meta)};"
-        "SequoiaPage.stage(element, props, watch, (name, data) => asks[name](data), server);",
+        js_on_load=(
+            "const asks = {come: () => trigger('come'), take: (meta) => trigger('take', meta)};"
+            "SequoiaPage.stage(element, props, watch, (name, data) => asks[name](data), server);"
+        ),
     )
 
 
 def header(told: Callable[[], str] | None = None) -> gr.HTML:
-    """The strip at the top. Its value is {"stage", "words", "version"}, where loading stands, as JSON. `told` gives the newest
-    one; without it, loading stands still once it is over. It says `select` when other models are there."""
+    """The strip at the top. Its value is {"stage", "words", "version"}, where loading stands, as
+    JSON. `told` gives the newest one; without it, loading stands still once it is over. It says
+    `select` when other models are there."""
 
     def get_status(_asked: Any) -> str:  # Gradio calls it with one value
         return told() if told else ""

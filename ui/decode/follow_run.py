@@ -1,4 +1,5 @@
-"""A run on its way to one browser: what its thread posts becomes messages, a dozen a second. Knows no components."""
+"""A run on its way to one browser: what its thread posts becomes messages, a dozen a second.
+Knows no components."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ class LiveRun(Runner):
         self._notice = None
 
     def messages(self) -> Iterator[str]:
-        """Messages until the thread has ended. Steps come in batches, so that no browser is sent more than it can paint."""
+        """Messages until the thread has ended. Steps come in batches, so that no browser is sent
+        more than it can paint."""
         for events in self.batches():
             yield self._message(events)
 

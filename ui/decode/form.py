@@ -1,4 +1,5 @@
-"""The form beside the stage: native components, and what they show while a run goes on. Runs nothing."""
+"""The form beside the stage: native components, and what they show while a run goes
+on. Runs nothing."""
 
 from __future__ import annotations
 
@@ -83,8 +84,8 @@ class Controls:
         return [self.tree, self.first, self.second, self.branching]
 
     def shaped(self, kind: Any, numbers: Sequence[Any] | None = None) -> dict[Any, Any]:
-        """Updates for when the tree is to be of the shape `kind`: what it is, and the fields it has, with their names and
-        `numbers` or their first values."""
+        """Updates for when the tree is to be of the shape `kind`: what it is, and the fields it
+        has, with their names and `numbers` or their first values."""
         shape = SHAPES.get(kind) if isinstance(kind, str) else None
         updates = {
             field: gr.update(visible=False) for field in (self.first, self.second, self.branching)
@@ -145,8 +146,8 @@ def controls(limits: Limits) -> Controls:
 
 
 def prompt_box(form: str, label: str, lines: int) -> gr.Textbox:
-    """The prompt, its elements' names beginning with `form`, and the examples, which the browser itself fills in; their texts are
-    the program's own."""
+    """The prompt, its elements' names beginning with `form`, and the examples, which the browser
+    itself fills in; their texts are the program's own."""
     box = gr.Textbox(
         value=presets()[0].text,
         label=label,
@@ -166,7 +167,8 @@ def prompt_box(form: str, label: str, lines: int) -> gr.Textbox:
 
 
 def chat_box(form: str) -> gr.Checkbox:
-    """Whether the prompt is a chat message. Out of sight until models are there that know chats, which other models ignore."""
+    """Whether the prompt is a chat message. Out of sight until models are there that know chats,
+    which other models ignore."""
     return gr.Checkbox(
         label="As a chat message",
         value=True,

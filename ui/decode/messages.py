@@ -1,8 +1,10 @@
-"""Messages from the server to the stage, as JSON strings. Pure: steps in the form of `sequoia.algorithm.step_trace.Packer` in, text out.
+"""Messages from the server to the stage, as JSON strings. Pure: steps in the form of
+`sequoia.algorithm.step_trace.Packer` in, text out.
 
-A message: {v, run, from, meta?, trees?, pieces?, steps, done, end?, tail?, error, notice}. `trees` and `pieces` hold only what
-earlier messages of the run did not; `from` is the index of the first step, so that a reader notices a gap. `end` says why a
-run that is done came to its end (see worker.Ended), `tail` what its last token left of a character.
+A message: {v, run, from, meta?, trees?, pieces?, steps, done, end?, tail?, error, notice}. `trees`
+and `pieces` hold only what earlier messages of the run did not; `from` is the index of the first
+step, so that a reader notices a gap. `end` says why a run that is done came to its end
+(see worker.Ended), `tail` what its last token left of a character.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ class Feed:
         error: str | None = None,
         notice: str | None = None,
     ) -> str:
-        """One message with the steps of `added`, each as `Recorder.add` gives it; with an `end`, the last one for now."""
+        """One message with the steps of `added`, each as `Recorder.add` gives it; with an `end`,
+        the last one for now."""
         added = list(added)
         trees = [tree for one in added for tree in one["new_trees"]]
         pieces = {token: piece for one in added for token, piece in one["new_pieces"].items()}
@@ -65,7 +68,8 @@ class Feed:
 
 
 def aside(*, error: str | None = None, notice: str | None = None) -> str:
-    """A message that names no run: whatever is on screen stays, and the words are shown beside it."""
+    """A message that names no run: whatever is on screen stays, and the words are shown beside
+    it."""
     return _text({"v": VERSION, "error": error, "notice": notice})
 
 
@@ -75,7 +79,8 @@ def whole(run: Run, name: str, notice: str | None = None) -> str:
 
 
 def since(run: Run, name: str, first: int) -> str:
-    """Its steps from `first` on, with all trees and pieces: the answer to a reader that has missed some."""
+    """Its steps from `first` on, with all trees and pieces: the answer to a reader
+    that has missed some."""
     return _text(_slice(run, name, first))
 
 
@@ -93,7 +98,8 @@ def _slice(run: Run, name: str, first: int) -> dict[str, Any]:
 
 
 def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """What a file says of its run, cut to the fields the page knows, each of its own type; it is never called measured."""
+    """What a file says of its run, cut to the fields the page knows, each of its own type; it is
+    never called measured."""
     clean: dict[str, Any] = {
         name: meta[name][:MAX_TEXT] for name in _TEXTS if isinstance(meta.get(name), str)
     }
@@ -138,7 +144,8 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _tokens(told: Any) -> list[list[Any]]:
-    """The prompt's tokens as a file gives them: [text, whether special] each; none where it is anything else."""
+    """The prompt's tokens as a file gives them: [text, whether special] each; none where it
+    is anything else."""
     rows = told if isinstance(told, list) and len(told) <= MAX_TOKENS else []
     good = all(
         isinstance(row, list)

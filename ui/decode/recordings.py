@@ -1,4 +1,5 @@
-"""Runs that are over or going on: kept for reload, written to files, and opened from them. Knows no components and no models."""
+"""Runs that are over or going on: kept for reload, written to files, and opened from them. Knows no
+components and no models."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ def new_name() -> str:
 
 
 def file_name(what: str, meta: Mapping[str, Any]) -> str:
-    """What the file of a run or a race is called when it is saved: sequoia-run-2026-11-22-1250.json, the date if it has one."""
+    """What the file of a run or a race is called when it is saved:
+    sequoia-run-2026-11-22-1250.json, the date if it has one."""
     date = meta.get("date")
     told = (
         re.fullmatch(r"(\d{4}-\d\d-\d\d) (\d\d):(\d\d)", date, re.ASCII)
@@ -89,7 +91,8 @@ K = TypeVar("K", bound=Keepable)
 
 
 class Shelf(Generic[K]):
-    """The newest recordings, at most `runs` of them and `weight` nodes in all; the one just put there always stays."""
+    """The newest recordings, at most `runs` of them and `weight` nodes in all; the one just put
+    there always stays."""
 
     def __init__(self, runs: int, weight: int) -> None:
         self._runs = runs
@@ -123,19 +126,22 @@ class Shown:
 
 
 def opened(path: Any, most: int) -> Shown:
-    """The run in the file at `path`, of at most `most` bytes. Raises BadTrace with a reason fit for the visitor."""
+    """The run in the file at `path`, of at most `most` bytes. Raises BadTrace with a reason
+    fit for the visitor."""
     return played(Run.from_json(text_of(path, most, "run")))
 
 
 def text_of(path: Any, most: int, kind: str) -> str:
-    """The text of the file at `path`, of at most `most` bytes, that should be a `kind` file. Raises BadTrace as `opened` does."""
+    """The text of the file at `path`, of at most `most` bytes, that should be a `kind` file. Raises
+    BadTrace as `opened` does."""
     if not isinstance(path, str):
         raise BadTrace(f"no file to open, but {shown(path)}")
     try:
         size = Path(path).stat().st_size
         if size > min(most, MAX_CHARS):
             raise BadTrace(
-                f"the file has {size / 1e6:.1f} MB; a {kind} file may have {min(most, MAX_CHARS) / 1e6:.0f}"
+                f"the file has {size / 1e6:.1f} MB; a {kind} file may have "
+                f"{min(most, MAX_CHARS) / 1e6:.0f}"
             )
         return Path(path).read_bytes().decode("utf-8")
     except UnicodeDecodeError:

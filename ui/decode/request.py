@@ -1,4 +1,5 @@
-"""What a visitor asks for, made from the values of the form, none of which is believed. Knows no components."""
+"""What a visitor asks for, made from the values of the form, none of which is believed.
+Knows no components."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ _USUAL = {"temperature": 1.0, "top_p": 1.0, "max_new_tokens": 128, "seed": 0}
 
 @dataclass(frozen=True)
 class Order:
-    """One run as it was asked for. `compare`: time plain decoding of the same prompt afterwards. `chat`: the prompt is a chat
-    message, where the models have a template for it."""
+    """One run as it was asked for. `compare`: time plain decoding of the same prompt afterwards.
+    `chat`: the prompt is a chat message, where the models have a template for it."""
 
     prompt: str
     policy: Policy
@@ -34,7 +35,8 @@ class Order:
     def parse(
         cls, form: Mapping[str, Any], limits: Limits, labels: Mapping[str, str] = RUN
     ) -> Order:
-        """The order in `form`. Raises a SequoiaError that names the field by its label, the value and the bound."""
+        """The order in `form`. Raises a SequoiaError that names the field by its label, the
+        value and the bound."""
         prompt = _prompt(form["prompt"], limits)
         policy = _policy(form, limits, labels)
         verifier_named(form["verifier"])
@@ -49,8 +51,9 @@ class Order:
 
 
 def settings_of(meta: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
-    """The values of a form that asks for the run with this `meta`, whoever wrote it. The tree is left out where the run does not
-    say how to ask for it. Raises a SequoiaError for what could not be run here."""
+    """The values of a form that asks for the run with this `meta`, whoever wrote it. The tree
+    is left out where the run does not say how to ask for it. Raises a SequoiaError for what
+    could not be run here."""
     policy, tree = (
         meta[name] if isinstance(meta.get(name), Mapping) else {} for name in ("policy", "tree")
     )
@@ -111,5 +114,6 @@ def _wish(form: Mapping[str, Any], limits: Limits) -> Wish:
 
 
 def _int(value: Any) -> Any:
-    """Browsers write 128 and 128.0 alike; every other value stays as it is, to be refused by name."""
+    """Browsers write 128 and 128.0 alike; every other value stays as it is, to be refused by
+    name."""
     return int(value) if isinstance(value, float) and value.is_integer() else value

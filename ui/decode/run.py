@@ -1,4 +1,5 @@
-"""One run in a thread of its own: it waits for the models and its turn, decodes, and posts what happened. Knows no page."""
+"""One run in a thread of its own: it waits for the models and its turn, decodes, and posts what
+happened. Knows no page."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ Event = Said | Began | StepTrace | Ended
 
 
 class Runner(Worker):
-    """One order being carried out. `start` may be called again while the run is paused; `post` gets what happens."""
+    """One order being carried out. `start` may be called again while the run is paused; `post`
+    gets what happens."""
 
     def __init__(self, order: Order, room: EngineRoom, limits: Limits) -> None:
         super().__init__(room, limits)
@@ -60,13 +62,14 @@ class Runner(Worker):
     def _free(self) -> None:
         self._decoder = None
 
-    # -- in the thread ---------------------------------------------------------------------------------------------------------
+    # -- in the thread -----------------------------------------------------------------------------
 
     def _serve(self, steps: int | None) -> Ended:
         with self._turn(self.order.chat) as pair:
             if self._decoder and self._decoder.pair.target is not pair.target:
                 raise OtherPair(
-                    "other models were loaded meanwhile, so this run cannot go on; press Run for a new one"
+                    "other models were loaded meanwhile, so this run cannot go on; "
+                    "press Run for a new one"
                 )
             self._decoder = decoder = self._decoder or self._begin(pair)
             late = self._decode(decoder, steps)
@@ -77,7 +80,8 @@ class Runner(Worker):
         return Ended(end, notice=self._said(late, end, timed=meta is not None), meta=meta)
 
     def _said(self, late: str | None, end: str, timed: bool) -> str | None:
-        """What the visitor is told at the end: why it was, how to go on, and that a speed-up that was asked for is missing."""
+        """What the visitor is told at the end: why it was, how to go on, and that a speed-up that
+        was asked for is missing."""
         start = late or (
             "stopped before its end; Resume and Step go on with it" if end == "stopped" else None
         )
@@ -102,7 +106,8 @@ class Runner(Worker):
         return decoder
 
     def _decode(self, decoder: Decoder, steps: int | None) -> str | None:
-        """Steps until the run ends, is stopped, or its time is up; gives back the words for the last of these."""
+        """Steps until the run ends, is stopped, or its time is up; gives back the words for
+        the last of these."""
         end = time.monotonic() + self._limits.seconds
         for _ in range(MAX_STEPS if steps is None else steps):
             if self._halt.is_set() or decoder.finish:
@@ -115,7 +120,8 @@ class Runner(Worker):
         return None
 
     def _compare(self, pair: Pair) -> dict[str, Any] | None:
-        """The run's meta with what plain decoding takes, measured now with the same prompt and settings."""
+        """The run's meta with what plain decoding takes, measured now with the same
+        prompt and settings."""
         if not self.order.compare or self._halt.is_set() or self.order.wish.kind == "plain":
             return None
         self.mail.put(Said("timing plain decoding of the same prompt"))

@@ -1,4 +1,5 @@
-"""The live view: handlers behind the form and the stage. Every handler is safe for any caller and any value."""
+"""The live view: handlers behind the form and the stage. Every handler is safe for any
+caller and any value."""
 
 from __future__ import annotations
 
@@ -52,7 +53,8 @@ class LiveView:
                 self.stage = component.stage(self.get_steps)
 
     def wire(self, blocks: gr.Blocks) -> None:
-        """Connect components and handlers. No endpoint is offered to programs, and all model work has one id."""
+        """Connect components and handlers. No endpoint is offered to programs, and all
+        model work has one id."""
         form = self.form
         quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
         engine = {
@@ -114,24 +116,29 @@ class LiveView:
         self._header.select(self.renew, None, [*form.course, *self.chats], queue=False, **quiet)
         blocks.unload(self.leave)
 
-    # -- runs ------------------------------------------------------------------------------------------------------------------
+    # -- runs --------------------------------------------------------------------------------------
 
     def run(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[str]:
         """To the end: a new run, or the paused one if nothing was changed since."""
         yield from self._carry_out(data, request, None)
 
     def step(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[str]:
-        """One step of the paused run, or of a new one if there is none or the form was changed since."""
+        """One step of the paused run, or of a new one if there is none or the form
+        was changed since."""
         yield from self._carry_out(data, request, 1)
 
     def stop(self, label: Any, request: gr.Request) -> Updates:
-        """The run ends after its present step. Where the button says that it starts over, the paused run is given up: what it
-        says counts, as a run that was just stopped rests a moment before the button tells."""
+        """The run ends after its present step. Where the button says that it starts over, the
+        paused run is given up: what it says counts, as a run that was just stopped rests a moment
+        before the button tells."""
         run = self.sessions.get(visitor(request))
         if label != ANEW or (run and run.busy):
             self.sessions.stop(visitor(request))
             return {self.form.stop: gr.skip()}  # Gradio takes no empty update
-        words = "The paused run was given up; its steps so far stay on screen. The next Run or Step begins a new one."
+        words = (
+            "The paused run was given up; its steps so far stay on screen. The next Run or "
+            "Step begins a new one."
+        )
         return {
             self.stage: messages.aside(notice=words),
             **self.form.anew(),
@@ -179,7 +186,8 @@ class LiveView:
         )
 
     def _saved(self, run: LiveRun) -> Updates:
-        """The file on offer: that of what is on the stage. A run that never began left the one before it there."""
+        """The file on offer: that of what is on the stage. A run that never began left the
+        one before it there."""
         if run.recording is None:
             return {}
         if not run.recording.weight:
@@ -188,10 +196,11 @@ class LiveView:
         made = run.recording.run()
         return {self.form.save: download(made.to_json(), recordings.file_name("run", made.meta))}
 
-    # -- recordings ------------------------------------------------------------------------------------------------------------
+    # -- recordings --------------------------------------------------------------------------------
 
     def load(self, request: gr.Request) -> Updates:
-        """What the page opens on: the run named in its address while it is kept, else the recorded one."""
+        """What the page opens on: the run named in its address while it is kept, else
+        the recorded one."""
         if recording := self.shelf.get(request.query_params.get("run")):
             run = recording.run()
             if run.steps:
@@ -199,7 +208,8 @@ class LiveView:
         return self._opening()
 
     def example(self, request: gr.Request) -> Updates:
-        """The recorded run that comes with the program; a run that was paused is given up for it."""
+        """The recorded run that comes with the program; a run that was paused is given up for
+        it."""
         return {**self._opening(), **self._given_up(request)}
 
     def _opening(self) -> Updates:
@@ -209,7 +219,8 @@ class LiveView:
         return self._shown(found)
 
     def _given_up(self, request: gr.Request) -> Updates:
-        """Another run is shown than the visitor's paused one: it cannot go on, and the next one is a new one."""
+        """Another run is shown than the visitor's paused one: it cannot go on, and the next
+        one is a new one."""
         run = self.sessions.get(visitor(request))
         if run is None or run.busy or not run.holding:
             return {}
@@ -218,7 +229,8 @@ class LiveView:
         return self.form.anew()
 
     def open(self, path: Any, request: gr.Request) -> Updates:
-        """Play the run in an uploaded file, and give up a paused one; with any other file everything on screen stays."""
+        """Play the run in an uploaded file, and give up a paused one; with any other file
+        everything on screen stays."""
         try:
             found = recordings.opened(path, self._limits.upload)
         except SequoiaError as problem:
@@ -239,8 +251,8 @@ class LiveView:
         return {**values, **(self.form.put(kind, numbers) if kind else {})}
 
     def show(self, run: Run, request: gr.Request) -> Updates:
-        """Play `run`, which another view holds. One that was measured here stays a measured one, and is kept for reload. Raises
-        Busy while a run goes on here, and BadTrace."""
+        """Play `run`, which another view holds. One that was measured here stays a measured one,
+        and is kept for reload. Raises Busy while a run goes on here, and BadTrace."""
         going = self.sessions.get(visitor(request))
         if going and going.busy:
             raise Busy("a run is going on in the live view; stop it first")
@@ -268,7 +280,7 @@ class LiveView:
             )
         return messages.since(recording.run(), recording.name, first)
 
-    # -- the models ------------------------------------------------------------------------------------------------------------
+    # -- the models --------------------------------------------------------------------------------
 
     async def watch(self) -> AsyncIterator[Updates]:
         """Where loading stands, until there is nothing more to wait for."""
@@ -294,12 +306,14 @@ class LiveView:
             }
 
     def renew(self, request: gr.Request) -> Updates:
-        """Other models are there: a paused run cannot go on, and whether prompts can be chat messages is another matter."""
+        """Other models are there: a paused run cannot go on, and whether prompts can be chat
+        messages is another matter."""
         run = self.sessions.get(visitor(request))
         return {**({} if run and run.busy else self.form.anew()), **self._chatting()}
 
     def _chatting(self) -> Updates:
-        """The boxes "as a chat message", ticked where the models have a template and away where they have none."""
+        """The boxes "as a chat message", ticked where the models have a template and away
+        where they have none."""
         try:
             able = self._room.pair(lambda: True).template is not None
         except (SequoiaError, Left):
@@ -308,7 +322,8 @@ class LiveView:
 
 
 def anew(when: str) -> str:
-    """JavaScript for the button Run: it does not resume `when` the form, as the browser tells, is no longer the paused run's."""
+    """JavaScript for the button Run: it does not resume `when` the form, as the browser tells, is
+    no longer the paused run's."""
     return (
         f"label => ({when} && label === {markup.literal(RESUME)} ? {markup.literal(RUN)} : label)"
     )

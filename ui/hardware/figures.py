@@ -1,6 +1,8 @@
-"""Plotly figures of hardware profiles, plans and runs, as plain dicts. Pure: values in, dict out; draws nothing itself.
+"""Plotly figures of hardware profiles, plans and runs, as plain dicts. Pure: values in, dict out;
+draws nothing itself.
 
-Colours are written as `var(--name)`; the browser puts in what its theme has, so that light and dark need no second figure.
+Colours are written as `var(--name)`; the browser puts in what its theme has, so that light and dark
+need no second figure.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ _WORDS = {"draft": "draft", "verify": "verify", "overhead": "overhead"}
 
 
 def verify_curve(profiles: Sequence[Named]) -> Figure:
-    """t(n): milliseconds of a target pass over n nodes with its spread, and the knee, named for the first profile."""
+    """t(n): milliseconds of a target pass over n nodes with its spread, and the knee, named for
+    the first profile."""
     traces = []
     notes = []
     for i, (name, profile) in enumerate(profiles):
@@ -48,7 +51,8 @@ def verify_curve(profiles: Sequence[Named]) -> Figure:
 
 
 def small_curves(profiles: Sequence[Named]) -> Figure:
-    """Milliseconds of a draft pass by its width, and of the engine's overhead by the nodes of the step."""
+    """Milliseconds of a draft pass by its width, and of the engine's overhead by the
+    nodes of the step."""
     traces = []
     for i, (name, profile) in enumerate(profiles):
         dash = "dot" if i else "solid"
@@ -93,8 +97,11 @@ def heat_map(grid: SpeedupGrid) -> Figure:
         "ygap": 1,
         "colorscale": [[0, "var(--hw-low)"], [0.5, "var(--hw-middle)"], [1, "var(--hw-high)"]],
         "colorbar": {"thickness": 10, "outlinewidth": 0, "ticksuffix": "×", "len": 1, "nticks": 6},
-        "hovertemplate": "<b>%{z:.3f}×</b> plain decoding<br>%{x} nodes, at most %{y} levels (uses %{customdata[2]})<br>"
-        "%{customdata[0]:.3f} tokens in %{customdata[1]:.2f} ms<extra></extra>",
+        "hovertemplate": (
+            "<b>%{z:.3f}×</b> plain decoding<br>%{x} nodes, at most %{y} levels "
+            "(uses %{customdata[2]})<br>%{customdata[0]:.3f} tokens in "
+            "%{customdata[1]:.2f} ms<extra></extra>"
+        ),
     }
     mark = {
         "type": "scatter",
@@ -152,7 +159,7 @@ def phase_bars(comparison: Comparison) -> Figure:
     }
 
 
-# -- parts of figures ----------------------------------------------------------------------------------------------------------
+# -- parts of figures ------------------------------------------------------------------------------
 
 
 def _short(name: str) -> str:
@@ -185,7 +192,9 @@ def _curve(
         "marker": {"size": 6, "color": colour, "symbol": symbol},
         "error_y": bars,
         "customdata": bars["array"],
-        "hovertemplate": "%{x} nodes: <b>%{y:.3f} ms</b> ± %{customdata:.3f}<extra>%{fullData.name}</extra>",
+        "hovertemplate": (
+            "%{x} nodes: <b>%{y:.3f} ms</b> ± %{customdata:.3f}<extra>%{fullData.name}</extra>"
+        ),
     }
 
 
@@ -221,7 +230,8 @@ def _knee(name: str, size: int, seconds: float, colour: str) -> Figure:
 
 
 def _note(x: Any, y: Any, text: str) -> Figure:
-    """An annotation with an arrow. On a logarithmic axis Plotly wants the logarithm; the browser's side does that."""
+    """An annotation with an arrow. On a logarithmic axis Plotly wants the logarithm; the
+    browser's side does that."""
     return {
         "x": x,
         "y": y,

@@ -1,4 +1,5 @@
-"""One measurement of this machine in a thread of its own: it waits for its turn and can be stopped. Knows no page.
+"""One measurement of this machine in a thread of its own: it waits for its turn and can be
+stopped. Knows no page.
 
 A measurement that is stopped or fails leaves the profile that was there as it is.
 """
@@ -19,7 +20,8 @@ ROUNDS = 90
 
 @dataclass(frozen=True)
 class Report:
-    """How far it is: share done, 0 to 1, and words. `over`: it has ended; `error`: why, where it failed."""
+    """How far it is: share done, 0 to 1, and words. `over`: it has ended; `error`:
+    why, where it failed."""
 
     share: float
     words: str

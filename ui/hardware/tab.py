@@ -1,4 +1,5 @@
-"""The hardware view: the form beside it, and the handlers behind both. Every handler is safe for any caller and any value."""
+"""The hardware view: the form beside it, and the handlers behind both. Every handler is safe for
+any caller and any value."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ Updates = dict[Any, Any]
 
 
 def head() -> str:
-    """Styles and scripts for the page's head. Plotly itself is asked for when the view is first opened."""
+    """Styles and scripts for the page's head. Plotly itself is asked for when the
+    view is first opened."""
     return markup.head(CANVAS, SCRIPTS)
 
 
@@ -105,7 +107,8 @@ class HardwareTab:
                 )
 
     def wire(self, blocks: gr.Blocks) -> None:
-        """Connect components and handlers. No endpoint is offered to programs; measuring is model work."""
+        """Connect components and handlers. No endpoint is offered to programs;
+        measuring is model work."""
         quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
         engine: dict[str, Any] = {
             **quiet,
@@ -133,7 +136,7 @@ class HardwareTab:
         self.open.upload(self.take, {self.open, *form}, [*menus, self.store], **quiet)
         blocks.unload(self.part)
 
-    # -- looking ---------------------------------------------------------------------------------------------------------------
+    # -- looking -----------------------------------------------------------------------------------
 
     async def come(self, data: Mapping[Any, Any], request: gr.Request) -> AsyncIterator[Updates]:
         """The view as it comes into sight, and again once the models are there."""
@@ -159,7 +162,8 @@ class HardwareTab:
         )
 
     def _shown(self, asked: Asked, request: gr.Request) -> Updates:
-        """Updates of the board and the menus; where a value is refused, everything on screen stays."""
+        """Updates of the board and the menus; where a value is refused, everything on screen
+        stays."""
         entries = self._entries(asked.store)
         vectors = view.rates_of(pair_now(self._room))
         profile = _known(asked.profile, entries, next(iter(entries), None))
@@ -232,10 +236,11 @@ class HardwareTab:
             **saved_profiles.shipped(),
         }
 
-    # -- measuring -------------------------------------------------------------------------------------------------------------
+    # -- measuring ---------------------------------------------------------------------------------
 
     def measure(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[Updates]:
-        """Time this machine; the view then shows the new profile. Stopped, everything stays as it was."""
+        """Time this machine; the view then shows the new profile. Stopped,
+        everything stays as it was."""
         task = Measurement(self._room)
         try:
             self.sessions.go(visitor(request), task)
@@ -273,7 +278,7 @@ class HardwareTab:
         """The page was closed."""
         self.sessions.leave(visitor(request))
 
-    # -- keeping ---------------------------------------------------------------------------------------------------------------
+    # -- keeping -----------------------------------------------------------------------------------
 
     def keep(self, data: Mapping[Any, Any], request: gr.Request) -> Updates:
         """Keep the present profile in the browser under a name."""
@@ -325,14 +330,17 @@ class HardwareTab:
 
 
 def _board() -> gr.HTML:
-    """What the browser draws. Its value is a message of view.py; it says `select` whenever it comes into sight."""
+    """What the browser draws. Its value is a message of view.py; it says `select` whenever it
+    comes into sight."""
     script = markup.literal(plotly_script.served())
     return gr.HTML(
         html_template='<div class="sq-stage hw-stage"></div>',
         apply_default_css=False,
         elem_id="hw-view",
         elem_classes="pg-view",
-        js_on_load=f"SequoiaHardware.mount(element, props, watch, () => trigger('select'), {script});",
+        js_on_load=(
+            f"SequoiaHardware.mount(element, props, watch, () => trigger('select'), {script});"
+        ),
     )
 
 
@@ -348,7 +356,8 @@ def _named(entries: Mapping[str, Entry], same: Set[str] = frozenset()) -> list[t
 
 
 def _same(entries: Mapping[str, Entry], key: Any) -> set[str]:
-    """The keys of entries with the times of the one of `key`, under whatever name: compared with it they would show nothing."""
+    """The keys of entries with the times of the one of `key`, under whatever name: compared with it
+    they would show nothing."""
     own = _times(entries[key]) if key in entries else None
     return {other for other, entry in entries.items() if _times(entry) == own}
 

@@ -1,4 +1,5 @@
-"""What the hardware view shows, worked out from a profile, an acceptance vector and a run. Knows no components."""
+"""What the hardware view shows, worked out from a profile, an acceptance vector and a run.
+Knows no components."""
 
 from __future__ import annotations
 
@@ -41,8 +42,8 @@ PAPER_MODELS = ("Llama3-70B-Instruct", "Llama3-8B-Instruct")
 
 @dataclass(frozen=True)
 class Rates:
-    """An acceptance vector with its name and where it comes from; `temperature` where it was counted at one, `models` (target,
-    draft) where they are not the loaded ones."""
+    """An acceptance vector with its name and where it comes from; `temperature` where it was
+    counted at one, `models` (target, draft) where they are not the loaded ones."""
 
     name: str
     label: str
@@ -52,7 +53,8 @@ class Rates:
 
 
 def rates_of(pair: Pair | None) -> dict[str, Rates]:
-    """The vectors there are to plan with, by key: those known or measured of the pair, and the paper's."""
+    """The vectors there are to plan with, by key: those known or measured of the
+    pair, and the paper's."""
     found: dict[str, Rates] = {}
     if pair is None:
         return {"paper": Rates("Llama3-70B with 8B, CNN", "paper", PAPER, models=PAPER_MODELS)}
@@ -84,8 +86,9 @@ def message(
     known: Mapping[str, Rates] | None = None,
     notice: str | None = None,
 ) -> str:
-    """All that the view shows. `here`: this machine's profile, which a run of this machine is held against; `known`: vectors to
-    predict that run with; `notice`: words above it all. Raises a SequoiaError for sizes out of bounds."""
+    """All that the view shows. `here`: this machine's profile, which a run of this machine is held
+    against; `known`: vectors to predict that run with; `notice`: words above it all. Raises a
+    SequoiaError for sizes out of bounds."""
     profile = entry.profile
     best = best_plan(rates.acceptance, profile, nodes)
     default = best_plan(rates.acceptance, profile, nodes, slack=SLACK)
@@ -128,7 +131,7 @@ def aside(
     return _text({"error": error, "notice": notice, "share": share})
 
 
-# -- parts ---------------------------------------------------------------------------------------------------------------------
+# -- parts -----------------------------------------------------------------------------------------
 
 
 def _facts(entry: Entry) -> dict[str, Any]:
@@ -169,19 +172,24 @@ def _there(against: Entry | None, rates: Rates, nodes: int) -> str | None:
         return None
     plan = best_plan(rates.acceptance, against.profile, nodes)
     return (
-        f"With the times of {against.name} ({against.profile.source}) and the same acceptance: {size_words(plan.tree)}, "
-        f"{plan.expected_tokens:.2f} tokens in {time_words(plan.predicted_seconds)}, {plan.predicted_speedup:.2f}× plain "
+        f"With the times of {against.name} ({against.profile.source}) and the same "
+        f"acceptance: {size_words(plan.tree)}, {plan.expected_tokens:.2f} tokens in "
+        f"{time_words(plan.predicted_seconds)}, {plan.predicted_speedup:.2f}× plain "
         "decoding, predicted."
     )
 
 
 def _supposed(profile: HardwareProfile, here: HardwareProfile | None, rates: Rates) -> str | None:
-    """That times and acceptance are of different models, where they may be: nothing runs as predicted then."""
+    """That times and acceptance are of different models, where they may be: nothing runs
+    as predicted then."""
     times = (profile.target, profile.draft)
     counted = rates.models or (here and (here.target, here.draft))
     if counted == times or (counted is None and profile.source != "paper"):
         return None
-    return f"What if: these are the times of {profile.target} with {profile.draft}, and the acceptance of {rates.name}. "
+    return (
+        f"What if: these are the times of {profile.target} with {profile.draft}, and the "
+        f"acceptance of {rates.name}. "
+    )
 
 
 def _levels(profile: HardwareProfile) -> str | None:
@@ -189,8 +197,8 @@ def _levels(profile: HardwareProfile) -> str | None:
     if not profile.level_overhead:
         return None
     return (
-        f"Besides, each level that is drafted adds {time_words(profile.level_overhead)} of overhead: drawing, and a longer "
-        "walk."
+        f"Besides, each level that is drafted adds {time_words(profile.level_overhead)} of "
+        "overhead: drawing, and a longer walk."
     )
 
 
@@ -198,27 +206,31 @@ def _capped(plan: Plan, nodes: int) -> str:
     """A word on a best tree that is as large as any that was looked at."""
     if not len(plan.tree) == nodes > 1:
         return ""
-    return f" It has as many nodes as are allowed; a larger one may be faster still: set “Nodes at most” above {nodes}."
+    return (
+        " It has as many nodes as are allowed; a larger one may be faster still: set “Nodes at "
+        f"most” above {nodes}."
+    )
 
 
 def _default(default: Plan, plan: Plan, here: bool) -> str:
     """What the live view's own choice makes of the same figures."""
     rule = (
-        f"Of all trees within {SLACK * 100:g} % of the fastest, “Sequoia, planned for this machine” "
-        f"{'takes' if here else 'would take'} the one with the most tokens"
+        f"Of all trees within {SLACK * 100:g} % of the fastest, “Sequoia, planned for this "
+        f"machine” {'takes' if here else 'would take'} the one with the most tokens"
     )
     if default.tree == plan.tree:
         return f"{rule}: here, the same tree."
     return (
-        f"{rule}: here {len(default.tree)} nodes on {default.tree.levels} levels, {default.expected_tokens:.2f} tokens, "
-        f"{default.predicted_speedup:.2f}×."
+        f"{rule}: here {len(default.tree)} nodes on {default.tree.levels} levels, "
+        f"{default.expected_tokens:.2f} tokens, {default.predicted_speedup:.2f}×."
     )
 
 
 def _run(
     run: Run | None, here: HardwareProfile | None, known: Mapping[str, Rates]
 ) -> dict[str, Any] | None:
-    """The run held against what this machine's profile predicts of its tree; None without either."""
+    """The run held against what this machine's profile predicts of its tree; None without
+    either."""
     if run is None or here is None or not run.steps:
         return None
     rates = _planned_with(known, run) or _nearest(known, _temperature(run))
@@ -296,7 +308,8 @@ def _atlases(run: Run | None) -> list[dict[str, Any]]:
 
 @cache
 def recorded() -> dict[float, tuple[int, Atlas]]:
-    """Of the runs that come with the program: how many, and their counts together, by temperature."""
+    """Of the runs that come with the program: how many, and their counts together, by
+    temperature."""
     found: dict[float, tuple[int, Atlas]] = {}
     for path in recordings.shipped().values():
         try:

@@ -1,4 +1,5 @@
-"""Acceptance measured with the loaded pair, in a thread of its own: it waits for its turn and can be stopped. Knows no page."""
+"""Acceptance measured with the loaded pair, in a thread of its own: it waits for its turn and can
+be stopped. Knows no page."""
 
 from __future__ import annotations
 
@@ -53,8 +54,8 @@ WAYS: dict[str, tuple[str, Way]] = {
 
 @dataclass(frozen=True)
 class Tally:
-    """How far it is: share done, 0 to 1, and words. `over`: it has ended; `error`: why, where it failed; `counted`: what came out
-    of it."""
+    """How far it is: share done, 0 to 1, and words. `over`: it has ended; `error`: why, where it
+    failed; `counted`: what came out of it."""
 
     share: float
     words: str
@@ -64,7 +65,8 @@ class Tally:
 
 
 class Counting(Task[Tally]):
-    """Counts once, over `policy.max_new_tokens` tokens of each prompt, for at most about `seconds`."""
+    """Counts once, over `policy.max_new_tokens` tokens of each prompt, for at most about
+    `seconds`."""
 
     what = "count"
     kept = "the vector that was there is kept"

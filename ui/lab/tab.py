@@ -1,6 +1,8 @@
-"""The tree lab: what the browser is given, and the three things it asks for: the pair's figures, a count, a run of a tree.
+"""The tree lab: what the browser is given, and the three things it asks for: the pair's figures, a
+count, a run of a tree.
 
-Everything else in the lab happens in the browser. Every handler is safe for any caller and any value.
+Everything else in the lab happens in the browser. Every handler is safe for any
+caller and any value.
 """
 
 from __future__ import annotations
@@ -69,13 +71,15 @@ Updates = dict[Any, Any]
 
 
 def head() -> str:
-    """Styles and scripts for the page's head. Plotly itself is asked for when the lab is first opened."""
+    """Styles and scripts for the page's head. Plotly itself is asked for when the
+    lab is first opened."""
     return markup.head(CANVAS, SCRIPTS)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A count that may be made: what the prompts are called, they themselves, the settings, and the way of counting.WAYS."""
+    """A count that may be made: what the prompts are called, they themselves, the settings, and the
+    way of counting.WAYS."""
 
     name: str
     prompts: list[str]
@@ -110,7 +114,8 @@ class LabTab:
         )
 
     def wire(self, blocks: gr.Blocks) -> None:
-        """Connect component and handlers. No endpoint is offered to programs; counting and running are model work."""
+        """Connect component and handlers. No endpoint is offered to programs; counting and
+        running are model work."""
         form = self._live.form
         quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
         engine = {
@@ -134,11 +139,11 @@ class LabTab:
         )
         blocks.unload(self.part)
 
-    # -- what is known of the pair ---------------------------------------------------------------------------------------------
+    # -- what is known of the pair -----------------------------------------------------------------
 
     async def come(self, store: Any) -> AsyncIterator[str]:
-        """What is known as the lab comes into sight, and the times of this machine as soon as there are any. store: the profiles
-        that the browser keeps, not believed."""
+        """What is known as the lab comes into sight, and the times of this machine as soon as there
+        are any. store: the profiles that the browser keeps, not believed."""
         yield _text(self._known(store))
         if not self._room.settled:
             await settled(self._room)
@@ -180,10 +185,11 @@ class LabTab:
             + [_told_profile(name, entry) for name, entry in saved_profiles.shipped().items()],
         }
 
-    # -- counting --------------------------------------------------------------------------------------------------------------
+    # -- counting ----------------------------------------------------------------------------------
 
     def count(self, event: gr.EventData, request: gr.Request) -> Iterator[str]:
-        """Count acceptance of the pair with the very sampler that decodes, at the temperature and top-p of `event`."""
+        """Count acceptance of the pair with the very sampler that decodes, at the temperature and
+        top-p of `event`."""
         try:
             asked = self._asked(event._data)
             task = Counting(
@@ -214,7 +220,8 @@ class LabTab:
         return Asked(name, prompts, policy, way)
 
     def _prompts(self, name: Any, text: Any) -> tuple[str, list[str]]:
-        """What the prompts are called, and they themselves. Of a typed text only the length is checked here."""
+        """What the prompts are called, and they themselves. Of a typed text only the
+        length is checked here."""
         texts = {one.name: one.text for one in presets()}
         if name == CODE:
             return "code prompts", [text for key, text in texts.items() if key != "prose"]
@@ -236,10 +243,11 @@ class LabTab:
         """The page was closed."""
         self.sessions.leave(visitor(request))
 
-    # -- running a tree --------------------------------------------------------------------------------------------------------
+    # -- running a tree ----------------------------------------------------------------------------
 
     def decode(self, event: gr.EventData) -> Updates:
-        """Put the lab's tree into the live view's form. Raises gr.Error, shown as a message, where it may not run."""
+        """Put the lab's tree into the live view's form. Raises gr.Error, shown as a message,
+        where it may not run."""
         form = self._live.form
         try:
             parents = event._data.get("parents", ()) if isinstance(event._data, Mapping) else ()
@@ -281,7 +289,10 @@ def _told(tally: Tally, asked: Asked) -> dict[str, Any]:
         return {"error": str(problem)}
     way = WAYS[asked.way][0]
     unit = "positions" if asked.way in ("own", "text") else "roots"
-    words = f"{way}, {asked.name}, T = {policy.temperature:g}, top-p {policy.top_p:g}, {found.visited} {unit}"
+    words = (
+        f"{way}, {asked.name}, T = {policy.temperature:g}, top-p {policy.top_p:g}, "
+        f"{found.visited} {unit}"
+    )
     table = atlas_table(f"{way} · {asked.name}", "measured", policy.temperature, 1, found.atlas)
     return {
         "result": {

@@ -1,4 +1,5 @@
-"""Other models being loaded, in a thread of its own: fetched while others decode, then loaded in turn. Knows no page.
+"""Other models being loaded, in a thread of its own: fetched while others decode, then loaded in
+turn. Knows no page.
 
 Whatever goes wrong, and if it is stopped, the pair that was there stays.
 """
@@ -22,8 +23,8 @@ KEPT = "the models that were there stay"
 
 @dataclass(frozen=True)
 class Report:
-    """How far it is: words for what is being done now, a download's progress, the checks passed so far. `over`: it has ended;
-    `error`: why, where it failed; `done`: the new models are in use."""
+    """How far it is: words for what is being done now, a download's progress, the checks passed so
+    far. `over`: it has ended; `error`: why, where it failed; `done`: the new models are in use."""
 
     words: str
     progress: Progress | None = None
@@ -34,7 +35,8 @@ class Report:
 
 
 class Loading(Task[Report]):
-    """Loads once. It stops a download within a moment, and the reading of weights after the model being read."""
+    """Loads once. It stops a download within a moment, and the reading of weights after the
+    model being read."""
 
     what = "loading of other models"
     kept = KEPT
@@ -62,7 +64,8 @@ class Loading(Task[Report]):
         return f"{problem} ({KEPT})" if self._room.status.stage == "ready" else str(problem)
 
     def _load(self) -> Pair:
-        """Also called when this pair has to be loaded again, long after this task; then nobody can stop it."""
+        """Also called when this pair has to be loaded again, long after this task; then
+        nobody can stop it."""
         return load_pair(
             **self._wanted.options,
             online=False,

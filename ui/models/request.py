@@ -1,4 +1,5 @@
-"""Which models a visitor wants loaded, made from the values of the form, none of which is believed. Knows no components."""
+"""Which models a visitor wants loaded, made from the values of the form, none of which is believed.
+Knows no components."""
 
 from __future__ import annotations
 
@@ -28,12 +29,12 @@ class Wanted:
 
     @classmethod
     def parse(cls, form: Mapping[str, Any], limits: Limits) -> Wanted:
-        """The wish in `form`. Raises a SequoiaError that names the value and the bound, and for everyone where the page serves
-        strangers."""
+        """The wish in `form`. Raises a SequoiaError that names the value and the bound, and for
+        everyone where the page serves strangers."""
         if not limits.models:
             raise BadModel(
-                "this page is open to strangers and serves the bundled pair only; start it without --public to load "
-                "other models"
+                "this page is open to strangers and serves the bundled pair only; start it without "
+                "--public to load other models"
             )
         name = form["pair"]
         device = form["device"]

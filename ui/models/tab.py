@@ -1,6 +1,8 @@
-"""The models view: which pairs there are, and the handlers that load another one. Every handler is safe for any caller and value.
+"""The models view: which pairs there are, and the handlers that load another one. Every handler is
+safe for any caller and value.
 
-It is laid out only where the page serves people one knows; its handlers refuse everyone else all the same.
+It is laid out only where the page serves people one knows; its handlers refuse
+everyone else all the same.
 """
 
 from __future__ import annotations
@@ -113,7 +115,8 @@ class ModelsTab:
             )
 
     def wire(self, blocks: gr.Blocks) -> None:
-        """Connect components and handlers. No endpoint is offered to programs; loading is model work."""
+        """Connect components and handlers. No endpoint is offered to programs;
+        loading is model work."""
         quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
         engine = {
             **quiet,
@@ -142,7 +145,7 @@ class ModelsTab:
         )
         blocks.unload(self.part)
 
-    # -- looking ---------------------------------------------------------------------------------------------------------------
+    # -- looking -----------------------------------------------------------------------------------
 
     async def come(self) -> AsyncIterator[str]:
         """The view as it comes into sight, and again once the models are there."""
@@ -153,7 +156,8 @@ class ModelsTab:
             yield view.whole(self._pair(), self._online)
 
     def fields(self, name: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-        """Updates of the fields for two models, shown where they are wanted, and of whether layers are streamed."""
+        """Updates of the fields for two models, shown where they are wanted, and of whether
+        layers are streamed."""
         one = next((one for one in presets() if one.name == name), None)
         own = gr.update(visible=name == OWN)
         return own, own, gr.update(value=bool(one and one.offload))
@@ -173,10 +177,11 @@ class ModelsTab:
         except (SequoiaError, Left):
             return None
 
-    # -- loading ---------------------------------------------------------------------------------------------------------------
+    # -- loading -----------------------------------------------------------------------------------
 
     def change(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[Updates]:
-        """Fetch and load what the form names; all tabs use it afterwards. Whatever goes wrong, the former models stay."""
+        """Fetch and load what the form names; all tabs use it afterwards. Whatever goes wrong, the
+        former models stay."""
         try:
             wanted = Wanted.parse({name: data[getattr(self, name)] for name in FORM}, self._limits)
             task = Loading(self._room, wanted, self._online)
@@ -203,7 +208,8 @@ class ModelsTab:
         }
 
     def stop(self, request: gr.Request) -> None:
-        """A download ends now and can be gone on with; reading weights ends after the model being read."""
+        """A download ends now and can be gone on with; reading weights ends after the
+        model being read."""
         self.sessions.stop(visitor(request))
 
     def part(self, request: gr.Request) -> None:

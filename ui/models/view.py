@@ -1,5 +1,5 @@
-"""What the models view shows: the pairs that have a name and whether this machine can hold them, what is loaded, how far a load
-is. Pure but for looking at memory and disk. Knows no components."""
+"""What the models view shows: the pairs that have a name and whether this machine can hold them,
+what is loaded, how far a load is. Pure but for looking at memory and disk. Knows no components."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ _LEAST_CARD = 16e9
 
 
 def whole(pair: Pair | None, online: bool) -> str:
-    """All that stands on the board while nothing is being loaded. online: whether the hub may be asked."""
+    """All that stands on the board while nothing is being loaded. online: whether the
+    hub may be asked."""
     device = checked_device("auto")
     free = disk_free()
     rows = [_row(one, device, free) for one in presets()]
@@ -81,7 +82,7 @@ def loaded(pair: Pair) -> dict[str, Any]:
     }
 
 
-# -- parts ---------------------------------------------------------------------------------------------------------------------
+# -- parts -----------------------------------------------------------------------------------------
 
 
 def _in_use(pair: Pair, role: str) -> dict[str, str]:
@@ -137,7 +138,8 @@ def _licences(one: Preset) -> str:
 
 
 def _memory(one: Preset, device: torch.device) -> dict[str, str]:
-    """Whether the machine can hold it: "yes", "tight" (not beside what is there now) or "no", in words."""
+    """Whether the machine can hold it: "yes", "tight" (not beside what is there now)
+    or "no", in words."""
     if one.offload:
         return _streamed(one, device)
     needed = ROOM * sum(model.parameters for model in one.models) * lean_dtype(device).itemsize

@@ -1,6 +1,8 @@
-"""The running check at a temperature above 0: first tokens of all lanes against the target's law, at one place of the text.
+"""The running check at a temperature above 0: first tokens of all lanes against the target's law,
+at one place of the text.
 
-All lanes draw in turns, so that they are at the same count whenever the check ends. Knows no thread and no page.
+All lanes draw in turns, so that they are at the same count whenever the check ends. Knows
+no thread and no page.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ Round = Mapping[int, Result]
 
 
 class Meter:
-    """The check of one race. `tree_of(i)`: the tree of lane i, or what makes each draw's own Shaper."""
+    """The check of one race. `tree_of(i)`: the tree of lane i, or what makes each
+    draw's own Shaper."""
 
     def __init__(
         self,
@@ -58,7 +61,8 @@ class Meter:
         return self._gone() or time.monotonic() > self._end
 
     def rounds(self) -> Iterator[Round]:
-        """A result for every lane that drafts, after each round of draws; the last one when all are drawn or it is over."""
+        """A result for every lane that drafts, after each round of draws; the last one when all are
+        drawn or it is over."""
         if not self._place.tells(DRAWS):
             yield {i: self._blind() for i in self._lanes}
             return
@@ -123,8 +127,8 @@ class Meter:
             )
             why = f"nearly certain of one token at {where}, so that any draws agree with it"
         words = (
-            f"First tokens would carry no information here: the target's law is {why} ({place.bits:.2g} bits of entropy at "
-            "most). Try another temperature or prompt."
+            f"First tokens would carry no information here: the target's law is {why} "
+            f"({place.bits:.2g} bits of entropy at most). Try another temperature or prompt."
         )
         return said("blind", words, count=self._count(FirstTokens(place.law), going=False))
 
@@ -162,8 +166,11 @@ def _rule(place: Place) -> str:
     """Why the place was chosen, in words."""
     least = f"{LEAST_BITS:g} bit of entropy, as a fair coin has"
     if place.bits >= LEAST_BITS:
-        return f"the first of the text where the target's law has at least {least}: {place.bits:.1f} bits"
+        return (
+            f"the first of the text where the target's law has at least {least}: "
+            f"{place.bits:.1f} bits"
+        )
     return (
-        f"none of the first {place.looked} has {least} (at most {MOST_PLACES} are looked at), so the one with most: "
-        f"{place.bits:.2g} bits"
+        f"none of the first {place.looked} has {least} (at most {MOST_PLACES} are looked at), so "
+        f"the one with most: {place.bits:.2g} bits"
     )

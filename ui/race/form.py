@@ -1,4 +1,5 @@
-"""The form beside the race: the prompt, two to four lanes, the settings they share. Runs nothing."""
+"""The form beside the race: the prompt, two to four lanes, the settings they share. Runs
+nothing."""
 
 from __future__ import annotations
 
@@ -83,7 +84,8 @@ class RaceControls:
         return [self.run, self.stop, self.save, self.open, self.example]
 
     def resting(self, rests: bool = True) -> dict[Any, Any]:
-        """Updates for when a race is over; with False, for when it begins: the file on offer is of an earlier one by then."""
+        """Updates for when a race is over; with False, for when it begins: the file on offer is of
+        an earlier one by then."""
         return {
             button: gr.update(interactive=(button is not self.stop) == rests)
             for button in self.buttons
@@ -168,7 +170,8 @@ def _policy(parts: dict[str, Any], limits: Limits) -> None:
 
 
 def details_of(kind: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Updates of a lane's numbers and verifier for the shape `kind`: those it has, with their names and first values."""
+    """Updates of a lane's numbers and verifier for the shape `kind`: those it has, with their names
+    and first values."""
     shape = SHAPES.get(kind) if isinstance(kind, str) else None
     verifier = gr.update(visible=shape is not None and kind != "plain")
     if shape is None or not shape.fields:

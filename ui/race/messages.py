@@ -1,8 +1,10 @@
-"""Messages from the server to the race view, as JSON strings, and races that are kept. Knows no components and no models.
+"""Messages from the server to the race view, as JSON strings, and races that are kept. Knows no
+components and no models.
 
-A message: {v, race, from, meta?, lanes?, trees?, moves, done, stopped?, error, notice, results?}. `from` is the index of the
-first move, so that a reader notices a gap; trees are numbered over the race, and each is sent once. A move: {lane, tree, text:
-of each emitted token, drafted: how many of them the draft proposed, path, seconds: {draft, verify, overhead}, finish}.
+A message: {v, race, from, meta?, lanes?, trees?, moves, done, stopped?, error, notice, results?}.
+`from` is the index of the first move, so that a reader notices a gap; trees are numbered over the
+race, and each is sent once. A move: {lane, tree, text: of each emitted token, drafted: how many of
+them the draft proposed, path, seconds: {draft, verify, overhead}, finish}.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ Move = dict[str, Any]
 
 @dataclass(frozen=True)
 class Added:
-    """Moves as a message tells them, the index of the first, and the trees that no earlier message had."""
+    """Moves as a message tells them, the index of the first, and the trees that no
+    earlier message had."""
 
     first: int
     moves: list[Move]
@@ -33,7 +36,8 @@ class Added:
 
 
 class Kept:
-    """A race that can be looked at: its moves in their order. Written by one thread, read by any."""
+    """A race that can be looked at: its moves in their order. Written by one thread, read by
+    any."""
 
     def __init__(self, meta: Mapping[str, Any], lanes: Sequence[LaneLog]) -> None:
         self.name = new_name()
@@ -67,7 +71,8 @@ class Kept:
         )
 
     def since(self, first: int) -> str:
-        """Its moves from `first` on, with all trees: the answer to a reader that has missed some."""
+        """Its moves from `first` on, with all trees: the answer to a reader that has missed
+        some."""
         return text(self._from(first))
 
     @property
@@ -106,7 +111,8 @@ class Kept:
 
 
 class Opened(Kept):
-    """A race from a file: a recorded one, whatever it says of itself. Raises BadTrace where it has no step."""
+    """A race from a file: a recorded one, whatever it says of itself. Raises BadTrace
+    where it has no step."""
 
     def __init__(self, log: RaceLog) -> None:
         if not any(lane.run.steps for lane in log.lanes):
@@ -199,7 +205,8 @@ def batch(
 
 
 def aside(*, error: str | None = None, notice: str | None = None) -> str:
-    """A message that names no race: whatever is on screen stays, and the words are shown beside it."""
+    """A message that names no race: whatever is on screen stays, and the words are shown beside
+    it."""
     return text({"v": VERSION, "race": None, "error": error, "notice": notice})
 
 

@@ -1,4 +1,5 @@
-"""What is found out after a race, lane by lane: where its time went, what would help, and whether its text is the target's own.
+"""What is found out after a race, lane by lane: where its time went, what would help, and whether
+its text is the target's own.
 
 A result has the form of `sequoia.saved_files.race_file.checked`. Knows no thread and no page.
 """
@@ -60,7 +61,8 @@ class Case:
         return next((i for i, lane in enumerate(self.lanes) if lane.is_plain), None)
 
     def timed(self, most: int) -> list[dict[str, Any] | None]:
-        """A result a lane with its waterfall and doctor against the plain lane, which has none. most: nodes a remedy may have."""
+        """A result a lane with its waterfall and doctor against the plain lane, which has none.
+        most: nodes a remedy may have."""
         base = self.base
         return [
             None
@@ -119,7 +121,8 @@ class Case:
         }
 
     def texts(self, reference: Sequence[int] | None) -> Iterator[tuple[int, Result]]:
-        """(lane, what its text says of lossless decoding) at temperature 0, against the plain tokens `reference`."""
+        """(lane, what its text says of lossless decoding) at temperature 0, against the plain
+        tokens `reference`."""
         for i, (lane, tally) in enumerate(zip(self.lanes, self.tallies, strict=True)):
             if lane.is_plain or not tally.tokens:
                 continue
@@ -130,7 +133,8 @@ class Case:
             yield i, said(match.verdict, match.sentence, at=match.index)
 
     def plain_tokens(self) -> Iterator[list[int]]:
-        """The plain lane's tokens, or those of a run made now, as far as it is; only as many as a lane has."""
+        """The plain lane's tokens, or those of a run made now, as far as it is; only as
+        many as a lane has."""
         if self.base is not None:
             yield self.tallies[self.base].tokens
             return

@@ -1,4 +1,5 @@
-"""What a visitor asks of a race, made from the values of the form, none of which is believed. Knows no components."""
+"""What a visitor asks of a race, made from the values of the form, none of which is believed.
+Knows no components."""
 
 from __future__ import annotations
 
@@ -31,8 +32,9 @@ class LaneWish:
 
 @dataclass(frozen=True)
 class RaceOrder:
-    """One race as it was asked for. check: hold first tokens against the target's law afterwards, where temperature is not 0.
-    chat: the prompt is a chat message, where the models have a template for it."""
+    """One race as it was asked for. check: hold first tokens against the target's law
+    afterwards, where temperature is not 0. chat: the prompt is a chat message, where the models
+    have a template for it."""
 
     prompt: str
     policy: Policy
@@ -42,8 +44,8 @@ class RaceOrder:
 
     @classmethod
     def parse(cls, form: Mapping[str, Any], limits: Limits) -> RaceOrder:
-        """The order in `form`: that of a run's names, and lanes: (kind, numbers as text, verifier) each. Raises a SequoiaError
-        that names the value and the bound."""
+        """The order in `form`: that of a run's names, and lanes: (kind, numbers as text, verifier)
+        each. Raises a SequoiaError that names the value and the bound."""
         fixed = {
             "tree": "plain",
             "first": None,
@@ -57,7 +59,8 @@ class RaceOrder:
         ]
         if not LEAST_LANES <= len(asked) <= MOST_LANES:
             raise BadPolicy(
-                f"a race of {len(asked)} lane{'s' * (len(asked) != 1)}; allowed are {LEAST_LANES} to {MOST_LANES}"
+                f"a race of {len(asked)} lane{'s' * (len(asked) != 1)}; allowed are "
+                f"{LEAST_LANES} to {MOST_LANES}"
             )
         return cls(
             run.prompt,
@@ -78,7 +81,8 @@ def _lane(place: int, lane: tuple[Any, Any, Any], limits: Limits) -> tuple[Wish,
 
 
 def _numbers(kind: Any, text: Any) -> tuple[Any, ...]:
-    """The numbers of a shape, typed as one text such as "64, 8"; shapes that read a text themselves get it whole."""
+    """The numbers of a shape, typed as one text such as "64, 8"; shapes that read a text
+    themselves get it whole."""
     if not isinstance(kind, str) or kind not in SHAPES:
         raise BadTree(
             f"tree: {shown(kind)} is not the name of a shape; known are {', '.join(SHAPES)}"

@@ -1,7 +1,8 @@
-"""One race in a thread of its own, and its messages: lanes move in turns, then it is found out where the time went.
+"""One race in a thread of its own, and its messages: lanes move in turns, then it is found out
+where the time went.
 
-Stop ends all lanes after the present step. What follows is on no lane's clock: losses, remedies and the lossless check. Moves
-and checks together take at most the seconds of the limits.
+Stop ends all lanes after the present step. What follows is on no lane's clock: losses, remedies and
+the lossless check. Moves and checks together take at most the seconds of the limits.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ _OF_A_LANE = ("verifier", "tree", "acceptance", "plain_seconds")
 
 @dataclass(frozen=True)
 class Began:
-    """The first move is about to be made. meta: what all lanes share; that of each lane's run is in its log."""
+    """The first move is about to be made. meta: what all lanes share; that of each lane's
+    run is in its log."""
 
     pair: Pair
     prompt: tuple[int, ...]
@@ -80,11 +82,13 @@ class RaceRun(Worker):
 
     @property
     def holding(self) -> bool:
-        """False: a race that was stopped cannot go on, so nothing of it is kept but what was recorded."""
+        """False: a race that was stopped cannot go on, so nothing of it is kept but
+        what was recorded."""
         return False
 
     def release(self) -> None:
-        """The visitor is gone: nothing more is found out. The caches belong to the thread, and end with its moves."""
+        """The visitor is gone: nothing more is found out. The caches belong to the thread, and
+        end with its moves."""
         self._left = True
         super().release()
 
@@ -92,7 +96,8 @@ class RaceRun(Worker):
         pass
 
     def messages(self) -> Iterator[str]:
-        """Messages until the thread has ended. Moves come in batches, so that no browser is sent more than it can paint."""
+        """Messages until the thread has ended. Moves come in batches, so that no browser is sent
+        more than it can paint."""
         for events in self.batches():
             yield self._message(events)
 
@@ -140,7 +145,7 @@ class RaceRun(Worker):
         self.recording = Recording(began.meta, began.lanes, recorders)
         self._shelf.put(self.recording)
 
-    # -- in the thread ---------------------------------------------------------------------------------------------------------
+    # -- in the thread -----------------------------------------------------------------------------
 
     def _serve(self, steps: int | None) -> Ended:  # noqa: ARG002  a race is run to its end
         with self._turn(self.order.chat) as pair:
@@ -181,7 +186,8 @@ class RaceRun(Worker):
         return race
 
     def _move(self, race: Race) -> tuple[tuple[Tally, ...], str | None]:
-        """Moves until the race ends, is stopped, or its time is up; the words for the last of these."""
+        """Moves until the race ends, is stopped, or its time is up; the words for
+        the last of these."""
         tallies = tuple(Tally() for _ in race.lanes)
         for decoder in race.decoders:  # as Race.prefill does, and Stop is heard between two lanes
             if not self._halt.is_set():
@@ -198,7 +204,7 @@ class RaceRun(Worker):
     def _late(self) -> bool:
         return time.monotonic() > self._end
 
-    # -- after the race, on no clock -------------------------------------------------------------------------------------------
+    # -- after the race, on no clock ---------------------------------------------------------------
 
     def _judge(self, case: Case) -> None:
         self.mail.put(Said("finding out where the time went"))
@@ -229,8 +235,8 @@ class RaceRun(Worker):
         if not self.order.check or self._halt.is_set() or self._late:
             late = ": the time of this race was up" * (self.order.check and self._late)
             words = (
-                f"At temperature {case.policy.temperature:g} two right texts differ by chance, and first tokens were not "
-                f"held against the target's law{late}."
+                f"At temperature {case.policy.temperature:g} two right texts differ by chance, and "
+                f"first tokens were not held against the target's law{late}."
             )
             yield {i: said("none", words) for i, lane in enumerate(case.lanes) if not lane.is_plain}
             return
@@ -239,14 +245,15 @@ class RaceRun(Worker):
         meter = Meter(case, lambda i: self._tree(case, i), seconds, self._halt.is_set)
         self.mail.put(
             Said(
-                f"drawing first tokens, {distribution_check.DRAWS} a lane, to hold them against the target's law; Stop ends it"
+                f"drawing first tokens, {distribution_check.DRAWS} a lane, to hold them against "
+                "the target's law; Stop ends it"
             )
         )
         yield from meter.rounds()
 
     def _tree(self, case: Case, i: int) -> Tree | Callable[[], Shaper]:
-        """The tree of lane i; where trees change, what makes a Shaper for each draw: what one draw taught it must not reach the
-        next."""
+        """The tree of lane i; where trees change, what makes a Shaper for each draw: what one draw
+        taught it must not reach the next."""
         tree = case.lanes[i].tree
         lane = self.order.lanes[i]
         if isinstance(tree, Tree):

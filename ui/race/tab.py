@@ -1,4 +1,5 @@
-"""The race view: handlers behind its form and its stage. Every handler is safe for any caller and any value."""
+"""The race view: handlers behind its form and its stage. Every handler is safe for any
+caller and any value."""
 
 from __future__ import annotations
 
@@ -47,12 +48,14 @@ Updates = dict[Any, Any]
 
 
 def head() -> str:
-    """Styles and scripts for the page's head; they use the lab's tables and the hardware view's charts."""
+    """Styles and scripts for the page's head; they use the lab's tables and the
+    hardware view's charts."""
     return markup.head(CANVAS, SCRIPTS)
 
 
 def opened(path: Any, most: int) -> Opened:
-    """The race in the file at `path`, of at most `most` bytes. Raises BadTrace with a reason fit for the visitor."""
+    """The race in the file at `path`, of at most `most` bytes. Raises BadTrace with a reason
+    fit for the visitor."""
     return Opened(RaceLog.from_json(recordings.text_of(path, most, "race")))
 
 
@@ -99,14 +102,17 @@ class RaceTab:
             elem_id="rc-view",
             elem_classes="pg-view",
             server_functions=[get_moves],
-            js_on_load="const asks = {apply: (data) => trigger('apply', data), open: (data) => trigger('open', data), "
-            "come: () => trigger('come')};"
-            "const ask = (name, data) => asks[name]?.(data);"
-            f"SequoiaPage.race(element, props, watch, ask, server, {plotly});",
+            js_on_load=(
+                "const asks = {apply: (data) => trigger('apply', data), open: (data) => "
+                "trigger('open', data), come: () => trigger('come')};const ask = (name, "
+                "data) => asks[name]?.(data);SequoiaPage.race(element, props, watch, ask, "
+                f"server, {plotly});"
+            ),
         )
 
     def wire(self, blocks: gr.Blocks) -> None:
-        """Connect components and handlers. No endpoint is offered to programs; racing is model work."""
+        """Connect components and handlers. No endpoint is offered to programs;
+        racing is model work."""
         form = self.form
         live = self._live
         quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
@@ -157,7 +163,7 @@ class RaceTab:
             comes(self.load, None, [self.board, form.save], **quiet)
         blocks.unload(self.leave)
 
-    # -- races -----------------------------------------------------------------------------------------------------------------
+    # -- races -------------------------------------------------------------------------------------
 
     def run(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[str]:
         """A race to its end, and then what is found out about it."""
@@ -198,7 +204,8 @@ class RaceTab:
         return {**self.form.resting(), self.form.save: self._file(kept)}
 
     def details(self, kind: Any, tree: Any, parents: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Updates of a lane's numbers and verifier; the lab's tree is the one that it gave to the live view, if it did."""
+        """Updates of a lane's numbers and verifier; the lab's tree is the one that it gave to the
+        live view, if it did."""
         numbers, verifier = details_of(kind)
         return {**numbers, **({"value": parents} if kind == tree == "lab" else {})}, verifier
 
@@ -231,14 +238,17 @@ class RaceTab:
             lane.verifier: verifier,
             lane.numbers: {**numbers, "value": fields},
             self.board: aside(
-                notice=f"Lane {self.form.lanes.index(lane) + 1} is now {words}; press Run to race it."
+                notice=(
+                    f"Lane {self.form.lanes.index(lane) + 1} is now {words}; press Run to race it."
+                )
             ),
         }
 
-    # -- recordings ------------------------------------------------------------------------------------------------------------
+    # -- recordings --------------------------------------------------------------------------------
 
     def load(self, request: gr.Request) -> Updates:
-        """What the view opens on: the race named in the page's address while it is kept, else the recorded one."""
+        """What the view opens on: the race named in the page's address while it is kept, else
+        the recorded one."""
         kept = self.shelf.get(request.query_params.get("race"))
         if kept is None or not kept.weight:
             return self.example()
@@ -261,7 +271,8 @@ class RaceTab:
         return {self.board: kept.whole(), self.form.save: self._file(kept)}
 
     def open_lane(self, event: gr.EventData, request: gr.Request) -> Updates:
-        """Play the run of one lane, {race, lane}, in the live view. Raises gr.Error, shown as a message, where there is none."""
+        """Play the run of one lane, {race, lane}, in the live view. Raises gr.Error, shown as a
+        message, where there is none."""
         try:
             asked = event._data if isinstance(event._data, Mapping) else {}
             kept = self._kept(asked.get("race"))

@@ -22,7 +22,8 @@ def place_words(before: int, what: str = "it") -> str:
 
 
 class Line:
-    """First come, first served; whoever stands first has the engine. At most `most` stand in line."""
+    """First come, first served; whoever stands first has the engine. At most `most` stand in
+    line."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -34,7 +35,8 @@ class Line:
 
     @contextmanager
     def turn(self, gone: Callable[[], bool], tell: Callable[[int], None]) -> Iterator[None]:
-        """Wait for the turn and hold it. `tell` hears how many stand before the visitor, at first and at each change.
+        """Wait for the turn and hold it. `tell` hears how many stand before the visitor, at
+        first and at each change.
 
         Raises Left once `gone` says so, and Busy where the line is full.
         """

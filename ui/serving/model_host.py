@@ -1,4 +1,5 @@
-"""The models: loaded in the background while the page is already up, changed for others, and one line of visitors before them.
+"""The models: loaded in the background while the page is already up, changed for others, and one
+line of visitors before them.
 
 Knows no page.
 """
@@ -33,7 +34,8 @@ class NotLoaded(SequoiaError):
 
 @dataclass(frozen=True)
 class Status:
-    """Where loading stands: "loading", "measuring", "ready" or "failed", and one line of words for it."""
+    """Where loading stands: "loading", "measuring", "ready" or "failed", and one
+    line of words for it."""
 
     stage: str
     words: str
@@ -45,10 +47,11 @@ class Status:
 
 
 class EngineRoom:
-    """Loads a pair with `load`, then plans a first tree, so that the first run need not wait for it.
+    """Loads a pair with `load`, then plans a first tree, so that the first run need not wait for
+    it.
 
-    `version` counts the pairs that were ready; whoever holds something of a pair beyond its turn asks to be told in `leaving`,
-    which is called when a pair is to go.
+    `version` counts the pairs that were ready; whoever holds something of a pair beyond its turn
+    asks to be told in `leaving`, which is called when a pair is to go.
     """
 
     def __init__(self, load: Load, waiting: int) -> None:
@@ -89,15 +92,16 @@ class EngineRoom:
 
     @contextmanager
     def turn(self, gone: Callable[[], bool], tell: Callable[[int], None]) -> Iterator[Pair]:
-        """The pair that is there when it is the caller's turn, for as long as the turn lasts; `tell` hears the place in line.
-        Raises NotLoaded, Busy or Left."""
+        """The pair that is there when it is the caller's turn, for as long as the turn lasts;
+        `tell` hears the place in line. Raises NotLoaded, Busy or Left."""
         self.pair(gone)
         with self._engine(gone, tell):
             yield self.pair(gone)
 
     def change(self, load: Load, gone: Callable[[], bool], tell: Callable[[int], None]) -> Pair:
-        """In turn, load another pair and serve it from then on. Whatever goes wrong, the pair that was there stays; where there
-        is no room for both, it is given up first and loaded again. Raises what `load` raises, NotLoaded, Busy or Left."""
+        """In turn, load another pair and serve it from then on. Whatever goes wrong, the pair that
+        was there stays; where there is no room for both, it is given up first and loaded again.
+        Raises what `load` raises, NotLoaded, Busy or Left."""
         self._wait(gone)
         with self._engine(gone, tell):
             before = self.status
@@ -142,13 +146,15 @@ class EngineRoom:
                 self._pair = self._prepared(self._load)
             except Exception as second:
                 raise NotLoaded(
-                    f"{problem}; and the former models, given up to make room, could not be loaded again: {second}"
+                    f"{problem}; and the former models, given up to make room, could not be "
+                    f"loaded again: {second}"
                 ) from problem
             self.version += 1
             raise
 
     def _prepared(self, load: Load) -> Pair:
-        """A pair with its first tree planned; a run that ran at the same time would disturb the times."""
+        """A pair with its first tree planned; a run that ran at the same time would
+        disturb the times."""
         pair = load()
         self.status = Status("measuring", "timing the models on this machine")
         machine(pair)
@@ -161,7 +167,8 @@ class EngineRoom:
         self.version += 1
 
     def _let_go(self) -> None:
-        """Give the present pair up, if there is one, and with it whatever is held of it and its memory."""
+        """Give the present pair up, if there is one, and with it whatever is held of
+        it and its memory."""
         if self._pair is None:
             return
         self._pair = None

@@ -1,7 +1,7 @@
 """Who may ask for what: limits, and one run per visitor. Knows no models and no components.
 
-A session is named by a string the browser chose. It is long and random where the visitor's browser is honest, so nobody can
-guess another's; it is only ever a key.
+A session is named by a string the browser chose. It is long and random where the visitor's browser
+is honest, so nobody can guess another's; it is only ever a key.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ class Busy(SequoiaError):
 class Limits:
     """What one visitor, and all together, may use.
 
-    tokens, nodes, prompt_chars: of one run. seconds: wall-clock time of decoding. waiting: visitors in line, the one being
-    served included. sessions: remembered. held: paused runs that keep their caches. runs, weight: finished runs kept for
-    reload and their nodes in total (one node of one step is about 100 bytes). upload: bytes of an opened file. models: whether
-    a visitor may load other models, and so have them downloaded.
+    tokens, nodes, prompt_chars: of one run. seconds: wall-clock time of decoding. waiting: visitors
+    in line, the one being served included. sessions: remembered. held: paused runs that keep their
+    caches. runs, weight: finished runs kept for reload and their nodes in total (one node of one
+    step is about 100 bytes). upload: bytes of an opened file. models: whether a visitor may load
+    other models, and so have them downloaded.
     """
 
     tokens: int = 4096
@@ -73,7 +74,8 @@ R = TypeVar("R", bound=Held)
 
 
 class Sessions(Generic[R]):
-    """The run of each visitor, most recently used last. All methods are safe to call from any thread."""
+    """The run of each visitor, most recently used last. All methods are safe to call from any
+    thread."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -85,8 +87,8 @@ class Sessions(Generic[R]):
             return self._runs.get(who)
 
     def go(self, who: str, run: R, steps: int | None = None) -> None:
-        """Start `run`, new or paused, as the visitor's own; `steps` None means to its end. Raises Busy while the visitor's last
-        one is running, or when every place is taken."""
+        """Start `run`, new or paused, as the visitor's own; `steps` None means to its end. Raises
+        Busy while the visitor's last one is running, or when every place is taken."""
         with self._lock:
             last = self._runs.get(who)
             if last and last.busy:

@@ -1,4 +1,5 @@
-"""A piece of work in a thread of its own that is done once and can be stopped, with news for whoever watches. Knows no page."""
+"""A piece of work in a thread of its own that is done once and can be stopped, with news for
+whoever watches. Knows no page."""
 
 from __future__ import annotations
 
@@ -29,8 +30,8 @@ N = TypeVar("N", bound=News)
 
 
 class Task(ABC, Generic[N]):
-    """Holds nothing afterwards, so that a session keeps it like a run that has ended. what: its name in messages; kept: what is
-    left as it was if it comes to nothing."""
+    """Holds nothing afterwards, so that a session keeps it like a run that has ended. what: its
+    name in messages; kept: what is left as it was if it comes to nothing."""
 
     what: str
     kept: str
@@ -43,7 +44,8 @@ class Task(ABC, Generic[N]):
 
     @abstractmethod
     def do(self) -> N:
-        """The work, in the thread: puts news into `mail`, raises Left where it was `halted`, and gives the last news back."""
+        """The work, in the thread: puts news into `mail`, raises Left where it was `halted`, and
+        gives the last news back."""
 
     @abstractmethod
     def ended(self, words: str = "", error: str | None = None) -> N:
@@ -84,10 +86,13 @@ class Task(ABC, Generic[N]):
         """Words for what went wrong."""
         return str(problem)
 
-    # -- in the thread ---------------------------------------------------------------------------------------------------------
+    # -- in the thread -----------------------------------------------------------------------------
 
     def _work(self) -> None:
-        broken = f"the {self.what} broke off by an unexpected error; the server's log has the details; {self.kept}"
+        broken = (
+            f"the {self.what} broke off by an unexpected error; the server's log has the "
+            f"details; {self.kept}"
+        )
         last = self.ended(error=broken)
         try:
             last = self.do()

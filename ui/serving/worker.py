@@ -1,6 +1,8 @@
-"""Model work in a thread of its own: it waits for the models and its turn, and posts what happens. Knows no kind of work.
+"""Model work in a thread of its own: it waits for the models and its turn, and posts what happens.
+Knows no kind of work.
 
-Torch's inference mode belongs to a thread, and a generator of the page is moved between threads; so the engine has its own.
+Torch's inference mode belongs to a thread, and a generator of the page is moved between threads; so
+the engine has its own.
 """
 
 from __future__ import annotations
@@ -35,8 +37,9 @@ class Said:
 
 @dataclass(frozen=True)
 class Ended:
-    """The thread is done. end: why, a step's finish or "stopped", "time", "paused" (the steps asked for were made), "broken".
-    meta: replaces what was said of the run at its start, where plain decoding was timed."""
+    """The thread is done. end: why, a step's finish or "stopped", "time", "paused"
+    (the steps asked for were made), "broken". meta: replaces what was said of the run at its start,
+    where plain decoding was timed."""
 
     end: str
     error: str | None = None
@@ -45,7 +48,8 @@ class Ended:
 
 
 class Worker(ABC):
-    """`start` begins in the background; `mail` gets what happens, Ended as the last of it. `work` is its name in words."""
+    """`start` begins in the background; `mail` gets what happens, Ended as the last of it. `work`
+    is its name in words."""
 
     work = "run"
 
@@ -80,7 +84,8 @@ class Worker(ABC):
         self._halt.set()
 
     def release(self) -> None:
-        """Give the caches back, after the present step if there is one; the work cannot go on afterwards."""
+        """Give the caches back, after the present step if there is one; the work cannot
+        go on afterwards."""
         self._released = True
         if not self._busy:
             self._free()
@@ -88,7 +93,8 @@ class Worker(ABC):
                 torch.cuda.empty_cache()
 
     def batches(self) -> Iterator[list[Any]]:
-        """What was posted, in batches, until the thread has ended: no browser is sent more than it can paint."""
+        """What was posted, in batches, until the thread has ended: no browser is sent more
+        than it can paint."""
         while True:
             events = self._collect()
             yield events
@@ -106,7 +112,7 @@ class Worker(ABC):
             pass
         return events
 
-    # -- in the thread ---------------------------------------------------------------------------------------------------------
+    # -- in the thread -----------------------------------------------------------------------------
 
     def _work(self, steps: int | None) -> None:
         ended = Ended(
@@ -123,8 +129,10 @@ class Worker(ABC):
             if is_out_of_memory(problem):
                 ended = Ended(
                     "broken",
-                    f"out of memory; ask for fewer tokens or a smaller tree. The next {self.work} is not "
-                    "affected",
+                    (
+                        "out of memory; ask for fewer tokens or a smaller tree. The next "
+                        f"{self.work} is not affected"
+                    ),
                 )
             else:
                 _log.exception("a %s failed", self.work)
@@ -136,8 +144,8 @@ class Worker(ABC):
 
     @contextmanager
     def _turn(self, chat: bool = False) -> Iterator[Pair]:
-        """The pair, for as long as it is this work's turn; with `chat` prompts are chat messages, where the models can. Raises
-        Left once the work is halted while it waits."""
+        """The pair, for as long as it is this work's turn; with `chat` prompts are chat messages,
+        where the models can. Raises Left once the work is halted while it waits."""
         if not self._room.settled:
             self.mail.put(Said(f"waiting for the models to load; the {self.work} begins by itself"))
         with self._room.turn(self._halt.is_set, self._tell_place) as pair:
@@ -153,7 +161,8 @@ def overdue(work: str, limits: Limits) -> str:
 
 
 def is_out_of_memory(problem: Exception) -> bool:
-    """True for each way in which Python and torch say that no memory is left; on a CPU torch has no class for it."""
+    """True for each way in which Python and torch say that no memory is left; on a CPU torch
+    has no class for it."""
     return isinstance(
         problem, torch.OutOfMemoryError | MemoryError
     ) or "can't allocate memory" in str(problem)

@@ -1,4 +1,5 @@
-"""Messages in the words of a form: what the program calls by a name of its own is called what the field's label says."""
+"""Messages in the words of a form: what the program calls by a name of its own is called what the
+field's label says."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ _NOTHING = "None is not "  # what is said of a field that holds nothing
 
 
 def worded(problem: SequoiaError, labels: Mapping[str, str]) -> SequoiaError:
-    """`problem` with the label of the field whose name its message begins with; of an empty field it says that."""
+    """`problem` with the label of the field whose name its message begins with; of an empty
+    field it says that."""
     name, colon, rest = str(problem).partition(": ")
     if not colon or name not in labels:
         return problem

@@ -1,6 +1,7 @@
 """The only place where Python makes markup. Knows no page and no run.
 
-Gradio renders the text of its pop-up messages as HTML, and what stands in them may hold a visitor's own words.
+Gradio renders the text of its pop-up messages as HTML, and what stands in them may hold a
+visitor's own words.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ def visible(text: str) -> str:
 
 
 def toast(text: Any) -> str:
-    """Markup for a pop-up message that shows exactly `text`, shortened. Braces and dollars are written so that no template
-    language sees them."""
+    """Markup for a pop-up message that shows exactly `text`, shortened. Braces and dollars are
+    written so that no template language sees them."""
     text = str(text)
     short = text if len(text) <= MAX_MESSAGE else text[: MAX_MESSAGE - 1] + "…"
     escaped = html.escape(visible(short), quote=True).replace("\n", "<br>")
@@ -39,17 +40,20 @@ def toast(text: Any) -> str:
 
 
 def script(source: str) -> str:
-    """A script element. Text that would end the element early is broken up; in JavaScript strings it means the same."""
+    """A script element. Text that would end the element early is broken up; in JavaScript strings
+    it means the same."""
     return "<script>\n" + source.replace("</", "<\\/") + "\n</script>"
 
 
 def style(source: str) -> str:
-    """A style element; in CSS no text of ours holds a closing tag, and one that did would be cut off here."""
+    """A style element; in CSS no text of ours holds a closing tag, and one that did
+    would be cut off here."""
     return "<style>\n" + source.replace("</", "<\\/") + "\n</style>"
 
 
 def head(folder: Path, scripts: Iterable[str]) -> str:
-    """A view's part of the page's head: all style sheets of `folder`, and its scripts of those names in that order."""
+    """A view's part of the page's head: all style sheets of `folder`, and its scripts of those
+    names in that order."""
     sheets = [style(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.css"))]
     return "\n".join(
         [*sheets, *(script((folder / name).read_text(encoding="utf-8")) for name in scripts)]

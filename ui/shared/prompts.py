@@ -1,4 +1,5 @@
-"""What forms begin with: a temperature, and prompts that a draft does well or badly on. Data: assets/prompts.json."""
+"""What forms begin with: a temperature, and prompts that a draft does well or badly on. Data:
+assets/prompts.json."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""Hardware profiles by name: those that come with the program and those a visitor keeps in the browser. Nothing is believed.
+"""Hardware profiles by name: those that come with the program and those a visitor keeps in the
+browser. Nothing is believed.
 
-Whether a profile was measured here cannot be told from a file, so whatever is read is at best a recorded one.
+Whether a profile was measured here cannot be told from a file, so whatever is read is at
+best a recorded one.
 """
 
 from __future__ import annotations
@@ -34,14 +36,16 @@ class Entry:
     note: str = ""
 
     def file(self) -> str:
-        """The profile as JSON, with its name and note; `read` and `HardwareProfile.from_json` take it."""
+        """The profile as JSON, with its name and note; `read` and
+        `HardwareProfile.from_json` take it."""
         return json.dumps(
             {**json.loads(self.profile.to_json()), "name": self.name, "note": self.note}
         )
 
 
 def read(text: str, name: str) -> Entry:
-    """The profile in `text`, recorded where it says that it was measured; `name` serves where the file has none."""
+    """The profile in `text`, recorded where it says that it was measured; `name` serves where
+    the file has none."""
     profile = HardwareProfile.from_json(text)
     if profile.source == "measured":
         profile = replace(profile, source="recorded")
@@ -100,7 +104,8 @@ def kept(store: Any) -> dict[str, Entry]:
 
 
 def keep(store: Any, entry: Entry) -> list[str]:
-    """The browser's store with `entry` added, or put in the place of the one of its name. Raises BadProfile where it is full."""
+    """The browser's store with `entry` added, or put in the place of the one of its name. Raises
+    BadProfile where it is full."""
     entries = kept(store)
     if entry.name not in entries and len(entries) >= MAX_KEPT:
         raise BadProfile(

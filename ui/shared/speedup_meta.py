@@ -1,4 +1,5 @@
-"""A run beside plain decoding: what its meta say of the speed-up and its range, which is the same everywhere (sequoia.diagnosis.speedup_interval)."""
+"""A run beside plain decoding: what its meta say of the speed-up and its range, which is the same
+everywhere (sequoia.diagnosis.speedup_interval)."""
 
 from __future__ import annotations
 
@@ -15,8 +16,9 @@ def step_of(trace: StepTrace) -> Step:
 
 
 def beside_plain(run: Sequence[Step], plain: Sequence[Step]) -> dict[str, Any]:
-    """Seconds a token of `plain`, at least one step, and where both runs are long enough the seconds between which they would
-    have to lie for the speed-up of `run` to have the ends of its range."""
+    """Seconds a token of `plain`, at least one step, and where both runs are long enough
+    the seconds between which they would have to lie for the speed-up of `run` to have the
+    ends of its range."""
     seconds = sum(time for _, time in plain) / sum(tokens for tokens, _ in plain)
     meta = {"plain_seconds": seconds, "plain_label": "measured"}
     if found := spread(run, plain):

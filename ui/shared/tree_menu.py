@@ -1,4 +1,5 @@
-"""The shapes of tree a visitor can ask for. A wish is checked when it is made; a pair turns it into a Tree."""
+"""The shapes of tree a visitor can ask for. A wish is checked when it is made; a pair
+turns it into a Tree."""
 
 from __future__ import annotations
 
@@ -28,9 +29,10 @@ from ui.shared.labels import worded
 
 @dataclass(frozen=True)
 class Shape:
-    """One entry of the menus. `name` is short, for lanes; with `more` behind it it says what it is, and `about` is a sentence.
-    `how`: how such a tree came about, with places for its numbers. `fields` name its numbers, `start` are the values they begin
-    with; `make` builds the tree where no pair is needed for it."""
+    """One entry of the menus. `name` is short, for lanes; with `more` behind it it says what it is,
+    and `about` is a sentence. `how`: how such a tree came about, with places for its numbers.
+    `fields` name its numbers, `start` are the values they begin with; `make` builds the tree where
+    no pair is needed for it."""
 
     name: str
     more: str
@@ -70,7 +72,8 @@ def _branching(text: Any) -> Tree:
     parts = text.replace(",", " ").split()
     if not parts or not all(part.isascii() and part.isdigit() and len(part) < 5 for part in parts):
         raise BadTree(
-            f"branching: {shown(text)}; wanted is a whole number a level, such as 4, 2, 2, each from 1 to {MAX_NODES}"
+            f"branching: {shown(text)}; wanted is a whole number a level, such as 4, 2, 2, each "
+            f"from 1 to {MAX_NODES}"
         )
     return Tree.from_branching([int(part) for part in parts])
 
@@ -91,8 +94,10 @@ SHAPES = {
         "Sequoia",
         ", planned for this machine",
         "planned for this machine",
-        about="Of the trees predicted within 1 % of the fastest here, the one with the most tokens a step; "
-        "on a small machine often a mere chain.",
+        about=(
+            "Of the trees predicted within 1 % of the fastest here, the one with the most tokens a "
+            "step; on a small machine often a mere chain."
+        ),
     ),
     "best": Shape(
         "Sequoia, sized",
@@ -145,7 +150,10 @@ SHAPES = {
         ("Parent of each node",),
         ("-1 0 0 1",),
         _listed,
-        about="Drawn in the lab, or typed: the number of each node’s parent, -1 for the root, which is node 0.",
+        about=(
+            "Drawn in the lab, or typed: the number of each node’s parent, -1 for the "
+            "root, which is node 0."
+        ),
     ),
     "replanned": Shape(
         "Replanned",
@@ -177,8 +185,8 @@ TEXTS = ("branching", "lab")  # kinds whose one field is a text
 
 
 def entry_of(tree: Tree) -> tuple[str, str, str]:
-    """The entry of the menus that makes `tree`, plain decoding or a chain where it is one, else node by node: its kind, what its
-    fields then hold, and the tree in words."""
+    """The entry of the menus that makes `tree`, plain decoding or a chain where it is one, else
+    node by node: its kind, what its fields then hold, and the tree in words."""
     if len(tree) == 1:
         return "plain", "", "plain decoding"
     if tree == Tree.chain(len(tree)):
@@ -188,7 +196,8 @@ def entry_of(tree: Tree) -> tuple[str, str, str]:
 
 @dataclass(frozen=True)
 class Wish:
-    """A shape with its numbers. Raises BadTree where they make no tree or one of more than `most` nodes."""
+    """A shape with its numbers. Raises BadTree where they make no tree or one of more
+    than `most` nodes."""
 
     kind: str
     numbers: tuple[Any, ...] = ()
@@ -215,8 +224,8 @@ class Wish:
     def tree(
         self, pair: Pair, policy: Policy, verifier: str, prompt: str
     ) -> tuple[Tree | Shaper, str]:
-        """The tree for continuing `prompt`, or what gives each step its own, and in words how it came about. For all but named
-        shapes something may be measured first."""
+        """The tree for continuing `prompt`, or what gives each step its own, and in words how it
+        came about. For all but named shapes something may be measured first."""
         shape = SHAPES[self.kind]
         if self.kind == "planned":
             source = acceptance_of(pair, policy, verifier, [prompt])[1]

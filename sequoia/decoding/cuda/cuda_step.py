@@ -1,7 +1,8 @@
-"""Draft and verify one step on the device, which is waited for at the end of each phase and not for every level and trial.
+"""Draft and verify one step on the device, which is waited for at the end of each phase and not for
+every level and trial.
 
-For a given tree, on CUDA with Triton. The same draws, laws and rule as on the host: chance.py, warp.py, and verify.walk as one
-kernel. What the host has to know comes back in one copy.
+For a given tree, on CUDA with Triton. The same draws, laws and rule as on the host: chance.py,
+warp.py, and verify.walk as one kernel. What the host has to know comes back in one copy.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ Round = tuple[Drafted, Verdict, tuple[float | None, ...]]
 
 
 def fits(target: torch.device, draft: torch.device, verifier: str) -> bool:
-    """Whether steps can stay on the device: both models on one graphics card, Triton there, and a verifier that walks."""
+    """Whether steps can stay on the device: both models on one graphics card, Triton there, and a
+    verifier that walks."""
     return (
         target.type == "cuda"
         and target == draft
@@ -44,8 +46,8 @@ def fits(target: torch.device, draft: torch.device, verifier: str) -> bool:
 
 @cache
 def kernel_runs(device: torch.device, vocab: int, verifier: str) -> bool:
-    """Whether Triton can build the walk here and the device runs it; where it cannot, the host walks. Tried once for each
-    vocabulary, which also keeps the building off the clock of a step."""
+    """Whether Triton can build the walk here and the device runs it; where it cannot, the host
+    walks. Tried once for each vocabulary, which also keeps the building off the clock of a step."""
     from sequoia.decoding.cuda.verify_kernel import TRIAL, launch
 
     try:
@@ -111,7 +113,8 @@ class DeviceRound:
     def _fill(
         self, layout: _Layout, drafted: Drafted, passes: Spans
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Tokens (nodes,) of the tree, and the laws (inner nodes, vocab) their children were drawn from. passes: the draft's."""
+        """Tokens (nodes,) of the tree, and the laws (inner nodes, vocab) their children were drawn
+        from. passes: the draft's."""
         tokens = torch.full(
             (len(layout.tree),), drafted.tokens[0], device=self._target.model.device
         )
@@ -130,7 +133,8 @@ class DeviceRound:
         return tokens, torch.cat(laws)
 
     def _logits(self, level: _Level, tokens: torch.Tensor, rows: Rows) -> torch.Tensor:
-        """(nodes, vocab) after the nodes of `level`; the root is read with what the draft has not read before it."""
+        """(nodes, vocab) after the nodes of `level`; the root is read with what the draft has
+        not read before it."""
         context = self._drafter.context
         if level.begin == 1:
             return context.extend(self._drafter.unread)[None]
@@ -160,7 +164,8 @@ class DeviceRound:
 
     @staticmethod
     def _heard(layout: _Layout, drafted: Drafted, told: Sequence[float]) -> Round:
-        """The step as the host knows it, from the figures in the order in which `_walk` put them."""
+        """The step as the host knows it, from the figures in the order in which
+        `_walk` put them."""
         n = len(layout.tree)
         (done, last, bonus, bad_draft, bad_target) = map(int, told[:5])
         if bad_draft or bad_target:

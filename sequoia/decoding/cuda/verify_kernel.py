@@ -1,11 +1,14 @@
-"""`verify.walk` as one kernel: the whole descent on the device, without a word to the host until it is over.
+"""`verify.walk` as one kernel: the whole descent on the device, without a word to the
+host until it is over.
 
-The same rule, trial by trial, in float64 like the reference, which stays verify.py; tests hold the two against each other with
-the same random numbers, on a CPU through Triton's interpreter. One program does it all, as every trial needs the one before.
+The same rule, trial by trial, in float64 like the reference, which stays verify.py; tests hold the
+two against each other with the same random numbers, on a CPU through Triton's interpreter. One
+program does it all, as every trial needs the one before.
 """
 
-# A kernel is Triton's language, not Python: its values have types that no Python checker knows, and its compiler takes the names
-# in annotations for global variables, so there are none but `tl.constexpr`.
+# A kernel is Triton's language, not Python: its values have types that no Python checker
+# knows, and its compiler takes the names in annotations for global variables, so there are
+# none but `tl.constexpr`.
 # pyright: reportCallIssue=false, reportAttributeAccessIssue=false, reportOperatorIssue=false
 
 from __future__ import annotations
@@ -34,11 +37,13 @@ def launch(
     trials: torch.Tensor,
     replacing: bool,
 ) -> torch.Tensor:
-    """Walk a tree. p: (nodes, vocab) float64 laws; q: (inner nodes, vocab) float32 laws; row: (nodes,) each node's row of q;
-    tokens, first, count: (nodes,) drafted token, first child and number of children of each node; noise: (trials + 1,) float64
-    in [0, 1), the last for the bonus; trials: (most trials, 6) float64, filled in. replacing: children were drawn independently.
+    """Walk a tree. p: (nodes, vocab) float64 laws; q: (inner nodes, vocab) float32 laws; row:
+    (nodes,) each node's row of q; tokens, first, count: (nodes,) drafted token, first child and
+    number of children of each node; noise: (trials + 1,) float64 in [0, 1), the last for the bonus;
+    trials: (most trials, 6) float64, filled in. replacing: children were drawn independently.
 
-    Gives back (3,) float64: how many trials there were, the node the walk ended at, and the bonus token.
+    Gives back (3,) float64: how many trials there were, the node the walk ended at,
+    and the bonus token.
     """
     vocab = p.shape[1]
     work = torch.empty(2, vocab, dtype=torch.float64, device=p.device)
@@ -169,8 +174,9 @@ def _scale(row, total, vocab, block: tl.constexpr):
 
 @triton.jit
 def _reject(residual, draft, token, left, vocab, replacing: tl.constexpr, block: tl.constexpr):
-    """R becomes max(R - D, 0), renormalised where anything is left; D forgets the token unless children were drawn anew each.
-    Gives back the mass of max(R - D, 0), and what is left of D before it is scaled again."""
+    """R becomes max(R - D, 0), renormalised where anything is left; D forgets the token unless
+    children were drawn anew each. Gives back the mass of max(R - D, 0), and what is left of D
+    before it is scaled again."""
     total = tl.zeros((block,), tl.float64)
     for at in range(0, vocab, block):
         total += _rest(residual, draft, at, vocab, block)
@@ -218,7 +224,8 @@ def _fill(draft, tokens, first, child, vocab, block: tl.constexpr):
 
 @triton.jit
 def _pick(weights, u, vocab, block: tl.constexpr):
-    """The first token at which the cumulative weight passes u times the total; never one without weight."""
+    """The first token at which the cumulative weight passes u times the total; never
+    one without weight."""
     aim = u * _sum(weights, vocab, block)
     before = aim * 0
     found = vocab + 0

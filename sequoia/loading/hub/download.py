@@ -1,7 +1,9 @@
-"""Models from the Hugging Face hub into its local cache: looked up, room on the disk checked, fetched, and what can go wrong.
+"""Models from the Hugging Face hub into its local cache: looked up, room on the disk checked,
+fetched, and what can go wrong.
 
-Nothing is asked of any server for a model that is there already. Transfers are made by a process of their own (transfer.py) that
-lives as long as a `Downloads`; ended at any time, the next one goes on where it was.
+Nothing is asked of any server for a model that is there already. Transfers are made by a process
+of their own (transfer.py) that lives as long as a `Downloads`; ended at any time, the next one
+goes on where it was.
 """
 
 from __future__ import annotations
@@ -62,7 +64,8 @@ class Listing:
 
     @property
     def missing_bytes(self) -> int:
-        """What is still to be transferred; parts kept of an earlier try are not counted, so it may be less."""
+        """What is still to be transferred; parts kept of an earlier try are not counted,
+        so it may be less."""
         folder = hub_folder(self.model) / "snapshots" / self.commit
         return sum(count for name, count in self.files.items() if not (folder / name).exists())
 
@@ -70,9 +73,9 @@ class Listing:
 class Downloads:
     """A context in which models can be looked up and fetched.
 
-    tell hears Progress several times a second. stop is asked ten times a second; once it says so, Stopped is raised and the
-    transfer is over. online: False refuses every transfer, None does so where HF_HUB_OFFLINE is set. Raises NotDownloaded with
-    the reason and what can be done.
+    tell hears Progress several times a second. stop is asked ten times a second; once it says so,
+    Stopped is raised and the transfer is over. online: False refuses every transfer, None does so
+    where HF_HUB_OFFLINE is set. Raises NotDownloaded with the reason and what can be done.
     """
 
     def __init__(
@@ -108,8 +111,8 @@ class Downloads:
             )
         if not self._online:
             raise NotDownloaded(
-                f"{model} is not on this machine, and HF_HUB_OFFLINE is set, so nothing is asked of the hub; "
-                "unset it, or name a local folder"
+                f"{model} is not on this machine, and HF_HUB_OFFLINE is set, so nothing is asked "
+                "of the hub; unset it, or name a local folder"
             )
         found = next(self._ask(model, {"do": "list", "model": model, "revision": revision}))
         files = {str(name): int(count) for name, count in found["files"].items()}
@@ -123,8 +126,9 @@ class Downloads:
                 )[:3]
             )
             raise BadModel(
-                f"{model} has no .safetensors file of the usual name{f', only {others}' if others else ''}; other "
-                "weight formats can run code and are not loaded"
+                f"{model} has no .safetensors file of the usual "
+                f"name{f', only {others}' if others else ''}; other weight formats can run code "
+                "and are not loaded"
             )
         used = {name: files[name] for name in [*small_files(files), *weights]}
         return Listing(model, str(found["commit"]), used, newest=not revision)
@@ -148,7 +152,7 @@ class Downloads:
                 self._tell(Progress(listing.model, news["bytes"], total, rate.of(news["bytes"])))
         raise NotDownloaded(f"the transfer of {listing.model} ended without a word")
 
-    # -- the process -----------------------------------------------------------------------------------------------------------
+    # -- the process -------------------------------------------------------------------------------
 
     def _ask(self, model: str, command: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """News of one command, until the caller has heard enough. Raises what went wrong."""
@@ -199,13 +203,15 @@ class Rate:
 
 
 def require_room(needed: int) -> None:
-    """NotDownloaded, naming both figures, where the disk of the cache has not `needed` bytes and some more."""
+    """NotDownloaded, naming both figures, where the disk of the cache has not `needed`
+    bytes and some more."""
     place = Path(constants.HF_HUB_CACHE).expanduser()
     free = disk_free()
     if needed + ROOM_LEFT > free:
         raise NotDownloaded(
-            f"{size(needed)} are to be downloaded to {place}, where {size(free)} are free, of which "
-            f"{size(ROOM_LEFT)} stay free; make room, or set HF_HOME to a folder on a larger disk"
+            f"{size(needed)} are to be downloaded to {place}, where {size(free)} are "
+            f"free, of which {size(ROOM_LEFT)} stay free; make room, or set HF_HOME to a "
+            "folder on a larger disk"
         )
 
 
@@ -222,16 +228,28 @@ def reason(model: str, kind: str, words: str, done: int) -> str:
     page = f"https://huggingface.co/{model}"
     kept = f" {size(done)} are there and are kept: the next try goes on from them." if done else ""
     known = {
-        "gated": f"{model} is gated: its owner wants a licence accepted first. Open {page}, log in and accept it; then log in on "
-        "this machine too (`hf auth login`, or set HF_TOKEN) and load it again.",
-        "closed": f"{model} is gated, and the account logged in on this machine may not read it yet. Open {page}, accept the "
-        "licence and wait until access is granted; then load it again.",
-        "missing": f"the hub has no model {model!r}, or it is private and nobody is logged in on this machine (`hf auth login`). "
-        "Names are written owner/name; look for it at https://huggingface.co/models.",
-        "revision": f"the hub no longer has the commit of {model} that the list of pairs names ({words}). "
-        "Name the two models themselves to use their newest one.",
-        "network": f"the Hugging Face hub cannot be reached for {model} ({words}). Check the connection and the proxy, or name "
-        f"a local folder.{kept}",
+        "gated": (
+            f"{model} is gated: its owner wants a licence accepted first. Open {page}, log in "
+            "and accept it; then log in on this machine too (`hf auth login`, or set HF_TOKEN) "
+            "and load it again."
+        ),
+        "closed": (
+            f"{model} is gated, and the account logged in on this machine may not read it yet. "
+            f"Open {page}, accept the licence and wait until access is granted; then load it again."
+        ),
+        "missing": (
+            f"the hub has no model {model!r}, or it is private and nobody is logged in on this "
+            "machine (`hf auth login`). Names are written owner/name; look for it at "
+            "https://huggingface.co/models."
+        ),
+        "revision": (
+            f"the hub no longer has the commit of {model} that the list of pairs names ({words}). "
+            "Name the two models themselves to use their newest one."
+        ),
+        "network": (
+            f"the Hugging Face hub cannot be reached for {model} ({words}). Check the connection "
+            f"and the proxy, or name a local folder.{kept}"
+        ),
         "hub": f"the Hugging Face hub refused {model} ({words}).{kept}",
         "disk": f"the disk is full, so {model} was not downloaded to its end.{kept}",
         "busy": f"another download of {model} is going on; wait for it or stop it.",

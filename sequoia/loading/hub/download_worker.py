@@ -1,13 +1,17 @@
-"""Transfers from the Hugging Face hub in a process of their own: commands come in and news go out, one JSON object a line.
+"""Transfers from the Hugging Face hub in a process of their own: commands come in and news go out,
+one JSON object a line.
 
-A process because it can be ended at once, whatever a connection does, and because the program itself then never speaks to a
-network. It is run as a script, so that it starts without torch. See download.py for who runs it.
+A process because it can be ended at once, whatever a connection does, and because the program
+itself then never speaks to a network. It is run as a script, so that it starts without torch. See
+download.py for who runs it.
 
     {"do": "list", "model", "revision"}   -> {"commit", "files": {name: bytes}}
-    {"do": "get", "model", "commit", "files": [name, ...], "newest"} -> {"bytes": done so far}, ..., then {"folder"}
+    {"do": "get", "model", "commit", "files": [name, ...], "newest"} -> {"bytes": done so far},
+    ..., then {"folder"}
 
-What fails is told as {"error": kind, "words"}, and the process ends. `huggingface_hub` begins a broken file anew; here a file
-grows under the name of its content, so that the next try goes on where the last one was, and is moved to its place when whole.
+What fails is told as {"error": kind, "words"}, and the process ends. `huggingface_hub` begins a
+broken file anew; here a file grows under the name of its content, so that the next try goes on
+where the last one was, and is moved to its place when whole.
 """
 
 from __future__ import annotations
@@ -79,7 +83,8 @@ class Count:
 
 
 def listed(model: str, revision: str) -> Iterator[dict[str, Any]]:
-    """The commit `revision` of `model`, or its newest one, and its files outside folders, with their sizes."""
+    """The commit `revision` of `model`, or its newest one, and its files outside folders,
+    with their sizes."""
     info = HfApi().model_info(model, revision=revision or None, files_metadata=True)
     files = {
         file.rfilename: file.size or 0 for file in info.siblings or () if "/" not in file.rfilename
@@ -128,7 +133,8 @@ def get(model: str, commit: str, name: str, count: Count) -> None:
 
 
 def fill(url: str, about: HfFileMetadata, whole: Path, count: Count) -> None:
-    """Download to a file beside `whole` and move it there; one made in several tries is checked before."""
+    """Download to a file beside `whole` and move it there; one made in several tries
+    is checked before."""
     part = whole.with_suffix(".part")
     with part.open("ab") as file:
         if about.size is not None and file.tell() > about.size:
@@ -147,7 +153,8 @@ def fill(url: str, about: HfFileMetadata, whole: Path, count: Count) -> None:
     if start and len(whole.name) == 64 and digest(part) != whole.name:
         part.unlink()
         raise Damaged(
-            f"what was kept of {url.rsplit('/', 1)[-1]} from an earlier try was damaged and is removed"
+            f"what was kept of {url.rsplit('/', 1)[-1]} from an earlier try was "
+            "damaged and is removed"
         )
     part.replace(whole)
 
@@ -159,7 +166,8 @@ def digest(path: Path) -> str:
 
 
 def kind_of(problem: BaseException) -> str:
-    """What went wrong, in a word that download.py knows. Errors of the libraries below `huggingface_hub` are told by name."""
+    """What went wrong, in a word that download.py knows. Errors of the libraries below
+    `huggingface_hub` are told by name."""
     names = {error.__name__ for error in type(problem).__mro__}
     if isinstance(problem, GatedRepoError):
         return "gated" if problem.response.status_code == 401 else "closed"

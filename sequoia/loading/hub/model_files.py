@@ -1,7 +1,8 @@
-"""Which files of a model are used, and where they are on this machine. Reads none of them and asks no server.
+"""Which files of a model are used, and where they are on this machine. Reads none of
+them and asks no server.
 
-Weights are safetensors only; other formats can run code. The hub's cache is laid out as its own client does it: a folder a model,
-in it `snapshots/COMMIT/FILE` and `refs/main`.
+Weights are safetensors only; other formats can run code. The hub's cache is laid out as its own
+client does it: a folder a model, in it `snapshots/COMMIT/FILE` and `refs/main`.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ def small_files(names: Iterable[str]) -> list[str]:
 
 
 def weight_files(names: Iterable[str]) -> list[str]:
-    """The weights among the file names of a model: one file, or all of its shards; none where it has no whole set."""
+    """The weights among the file names of a model: one file, or all of its shards; none where it
+    has no whole set."""
     names = set(names)
     if "model.safetensors" in names:
         return ["model.safetensors"]
@@ -67,8 +69,8 @@ def hub_folder(ref: str) -> Path:
 
 
 def cached(ref: str, revision: str = "") -> Path | None:
-    """The folder of the whole model `ref` in the hub's cache: that of commit `revision` where there is
-    one, else what `main` was when it was looked up last, else the newest."""
+    """The folder of the whole model `ref` in the hub's cache: that of commit `revision` where there
+    is one, else what `main` was when it was looked up last, else the newest."""
     base = hub_folder(ref)
     main = base / "refs" / "main"
     known = [revision, main.read_text(encoding="utf-8").strip() if main.is_file() else ""]

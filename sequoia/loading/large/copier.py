@@ -1,6 +1,8 @@
-"""How bytes come from host memory to the device that computes: at once on a CPU, on a stream of their own on CUDA.
+"""How bytes come from host memory to the device that computes: at once on a CPU, on a stream
+of their own on CUDA.
 
-A copy is begun, goes on while other things are computed, and is waited for where its bytes are needed.
+A copy is begun, goes on while other things are computed, and is waited for where its bytes are
+needed.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ class Copier(Protocol):
         ...
 
     def begin(self, host: torch.Tensor, buffer: torch.Tensor) -> Any:
-        """Begin to copy `host` to the start of `buffer`, after all that was given to the device so far; a ticket to wait for."""
+        """Begin to copy `host` to the start of `buffer`, after all that was given to the device so
+        far; a ticket to wait for."""
         ...
 
     def wait(self, ticket: Any) -> None:
@@ -41,7 +44,8 @@ class Copier(Protocol):
 
 
 class HostCopier:
-    """From host memory to host memory: a copy is over when it has begun. For a machine without a GPU, and for tests."""
+    """From host memory to host memory: a copy is over when it has begun. For a machine without a
+    GPU, and for tests."""
 
     def host(self, count: int) -> torch.Tensor:
         return torch.empty(count, dtype=torch.uint8)
@@ -101,14 +105,15 @@ def copier_for(device: torch.device) -> Copier:
 
 
 def _pin(pages: torch.Tensor, stream: torch.cuda.Stream) -> None:
-    """Lock `pages` into memory until they are dropped. torch's own pinned memory takes up to twice as much: powers of two."""
+    """Lock `pages` into memory until they are dropped. torch's own pinned memory takes up to twice
+    as much: powers of two."""
     runtime: Any = torch.cuda.cudart()
     code = int(runtime.cudaHostRegister(pages.data_ptr(), len(pages), 0))
     if code:
         free = free_bytes(torch.device("cpu"))
         raise OutOfMemory(
-            f"cannot pin {size(len(pages))} more of host memory (CUDA error {code}); free are {size(free)}. "
-            "Keep more layers resident, or choose a smaller target"
+            f"cannot pin {size(len(pages))} more of host memory (CUDA error {code}); free are "
+            f"{size(free)}. Keep more layers resident, or choose a smaller target"
         )
     weakref.finalize(pages, _unpin, runtime, pages.data_ptr(), stream).atexit = False
 

@@ -1,4 +1,5 @@
-"""A target larger than one device, loaded: over several by `accelerate`, or with its layers streamed from host memory.
+"""A target larger than one device, loaded: over several by `accelerate`, or with its layers
+streamed from host memory.
 
 placement.py decides what goes where; hub.py asks for it and tries the model out.
 """
@@ -42,10 +43,12 @@ def plan_large(
     dtypes: tuple[torch.dtype, ...],
     wanted: Any,
 ) -> Spread | Offload | None:
-    """How to place a pair whose weights take `sizes` bytes, or None where all of it simply goes to `where`.
+    """How to place a pair whose weights take `sizes` bytes, or None where all of it
+    simply goes to `where`.
 
-    device: as asked for, of which "spread" and, with several cards of which the first is too small, "auto" spread the target.
-    wanted: False, or True to offload with as many resident layers as fit, or their number. Raises BadModel or OutOfMemory.
+    device: as asked for, of which "spread" and, with several cards of which the first is too small,
+    "auto" spread the target. wanted: False, or True to offload with as many resident layers as fit,
+    or their number. Raises BadModel or OutOfMemory.
     """
     dtype = dtypes[0] if dtypes else lean_dtype(where)
     cards = torch.cuda.device_count()
@@ -74,15 +77,16 @@ def _refuse_nonsense(device: str, wanted: Any, cards: int) -> None:
         raise BadModel(f"offload {shown(wanted)} is not True, False or a number of resident layers")
     if device == "spread" and wanted is not False:
         raise BadModel(
-            "a target is either spread over several devices or offloaded from one; leave out one of the two"
+            "a target is either spread over several devices or offloaded from one; leave "
+            "out one of the two"
         )
     if device == "spread" and cards < 2:
         raise BadModel(f"device 'spread' needs at least 2 CUDA devices; this machine has {cards}")
 
 
 def placed(hf: Any, title: str, plan: Spread | Offload) -> TreeModel:
-    """The target `hf`, read onto the devices of `plan` or onto the CPU, made to run as planned. Whatever other libraries raise
-    passes through."""
+    """The target `hf`, read onto the devices of `plan` or onto the CPU, made to run as planned.
+    Whatever other libraries raise passes through."""
     if isinstance(plan, Offload):
         return StreamedModel(hf, title, plan)
     carry_once(hf, plan.layer_devices)
@@ -90,8 +94,8 @@ def placed(hf: Any, title: str, plan: Spread | Offload) -> TreeModel:
 
 
 def offloaded_by_accelerate(model: StreamedModel) -> TreeModel:
-    """`model` over `accelerate`'s own cpu_offload, which brings every layer to the device anew and none ahead. Its streaming is
-    taken off for good, so that there is one copy of the weights."""
+    """`model` over `accelerate`'s own cpu_offload, which brings every layer to the device anew and
+    none ahead. Its streaming is taken off for good, so that there is one copy of the weights."""
     model.stream.remove()
     other = TreeModel(
         cpu_offload(model.hf, model.device),
@@ -104,15 +108,16 @@ def offloaded_by_accelerate(model: StreamedModel) -> TreeModel:
 
 
 def carry_once(hf: Any, layer_devices: Sequence[torch.device]) -> None:
-    """Let what every layer of a pass is given, mask and positions, come to each device once: `accelerate` would bring it there
-    anew for every layer, and a mask has rows times columns."""
+    """Let what every layer of a pass is given, mask and positions, come to each device once:
+    `accelerate` would bring it there anew for every layer, and a mask has rows times columns."""
     carriers = {device: _Carrier(device) for device in layer_devices}
     for layer, device in zip(decoder_layers(hf)[1], layer_devices, strict=True):
         layer.register_forward_pre_hook(carriers[device], with_kwargs=True)
 
 
 class _Carrier:
-    """A hook before a layer that replaces its named tensors by copies on `device`, of which the last of each name is kept."""
+    """A hook before a layer that replaces its named tensors by copies on `device`, of which the
+    last of each name is kept."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device

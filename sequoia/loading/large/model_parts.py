@@ -1,4 +1,5 @@
-"""What the parts of a model weigh, from its config alone: a model too large for one device is taken apart by these figures.
+"""What the parts of a model weigh, from its config alone: a model too large for one device is taken
+apart by these figures.
 
 No weight is read and nothing is allocated: the modules are built on torch's `meta` device.
 """
@@ -18,8 +19,9 @@ from sequoia.errors import BadModel
 
 @dataclass(frozen=True)
 class Parts:
-    """Names of a causal LM's modules in the order they stand, and their bytes: what runs `ahead` of the decoder layers, the
-    `layers`, and what runs `behind` them. tied: the head shares the embedding's weights, so it stands with the first part."""
+    """Names of a causal LM's modules in the order they stand, and their bytes: what runs `ahead` of
+    the decoder layers, the `layers`, and what runs `behind` them. tied: the head shares the
+    embedding's weights, so it stands with the first part."""
 
     ahead: tuple[str, ...]
     layers: tuple[str, ...]
@@ -48,7 +50,8 @@ class Parts:
 
 
 def parts_of(config: Any, dtype: torch.dtype) -> Parts:
-    """The parts of the model that `config` describes, with weights in `dtype`. Raises BadModel where it has no row of layers."""
+    """The parts of the model that `config` describes, with weights in `dtype`. Raises BadModel
+    where it has no row of layers."""
     with torch.device("meta"):
         hf = AutoModelForCausalLM.from_config(config, dtype=dtype)
     names, _ = decoder_layers(hf)
@@ -65,20 +68,22 @@ def parts_of(config: Any, dtype: torch.dtype) -> Parts:
 
 
 def decoder_layers(hf: Any) -> tuple[tuple[str, ...], tuple[nn.Module, ...]]:
-    """Names and modules of the decoder layers of a causal LM, in order. Raises BadModel where they stand in no single list."""
+    """Names and modules of the decoder layers of a causal LM, in order. Raises BadModel where they
+    stand in no single list."""
     found = layer_list(hf)
     if found is None:
         count = hf.config.get_text_config().num_hidden_layers
         raise BadModel(
-            f"{type(hf).__name__} has no list of its {count} layers; only such models can be taken apart layer "
-            "by layer"
+            f"{type(hf).__name__} has no list of its {count} layers; only such models can be taken "
+            "apart layer by layer"
         )
     name, modules = found
     return tuple(f"{name}.{i}" for i in range(len(modules))), tuple(modules)
 
 
 def layer_list(hf: Any) -> tuple[str, nn.ModuleList] | None:
-    """Name and module of the list of decoder layers of a causal LM, or None where they stand in no single list."""
+    """Name and module of the list of decoder layers of a causal LM, or None where they stand
+    in no single list."""
     count = hf.config.get_text_config().num_hidden_layers
     for name, module in hf.named_modules():
         if isinstance(module, nn.ModuleList) and len(module) == count:
@@ -87,7 +92,8 @@ def layer_list(hf: Any) -> tuple[str, nn.ModuleList] | None:
 
 
 def _pieces(module: nn.Module, row: str, name: str = "") -> Iterator[tuple[str, nn.Module]]:
-    """The modules that are not taken apart, by full name: the layers in the list called `row`, and all that stands around it."""
+    """The modules that are not taken apart, by full name: the layers in the list called `row`, and
+    all that stands around it."""
     for child, inside in module.named_children():
         full = f"{name}.{child}" if name else child
         if full == row or row.startswith(f"{full}."):

@@ -1,9 +1,11 @@
-"""Offloading: decoder layers whose weights rest in host memory and come to the computing device one after the other.
+"""Offloading: decoder layers whose weights rest in host memory and come to the computing device
+one after the other.
 
-The model is of `transformers` and stays as it is: hooks before and after each streamed layer point its parameters at one of two
-buffers. While one layer computes, the next one is copied into the other buffer; the last layers of a pass are followed by the
-first ones of the next, so that copying goes on while the draft is at work. All else, and as many layers as are asked for, stays
-on the device. Knows no trees and no memory to be had (see placement.py).
+The model is of `transformers` and stays as it is: hooks before and after each streamed layer point
+its parameters at one of two buffers. While one layer computes, the next one is copied into the
+other buffer; the last layers of a pass are followed by the first ones of the next, so that copying
+goes on while the draft is at work. All else, and as many layers as are asked for, stays on the
+device. Knows no trees and no memory to be had (see placement.py).
 """
 
 from __future__ import annotations
@@ -23,10 +25,12 @@ _ALIGNED = 256  # bytes; where a weight may begin
 
 
 class LayerStream:
-    """`hf`, loaded on the CPU, made to run on `device` with `resident` of its layers kept there and the others streamed.
+    """`hf`, loaded on the CPU, made to run on `device` with `resident` of its layers kept there and
+    the others streamed.
 
-    One pass at a time: a second thread waits in `alone`. A pass that broke off in the middle leaves nothing behind. At rest
-    the model is whole: its parameters are in host memory or on the device, so that it can be saved, or taken back by `remove`.
+    One pass at a time: a second thread waits in `alone`. A pass that broke off in the middle leaves
+    nothing behind. At rest the model is whole: its parameters are in host memory or on the device,
+    so that it can be saved, or taken back by `remove`.
     """
 
     def __init__(
@@ -63,7 +67,8 @@ class LayerStream:
         return locked
 
     def remove(self) -> None:
-        """Give the model back as it was, without hooks: all of it on the CPU, in memory that is not pinned."""
+        """Give the model back as it was, without hooks: all of it on the CPU, in memory
+        that is not pinned."""
         for handle in self._hooks:
             handle.remove()
         self._copier.finish()
@@ -74,7 +79,7 @@ class LayerStream:
             # nothing is left of the buffers, and what was pinned is ordinary memory again
             held.clear()
 
-    # -- in a pass -------------------------------------------------------------------------------------------------------------
+    # -- in a pass ---------------------------------------------------------------------------------
 
     def _before(self, i: int, *_: Any) -> None:
         """Layer `i` is about to compute: its weights must be there."""
@@ -84,20 +89,23 @@ class LayerStream:
         self._layers[i].point(self._views[i][slot])
 
     def _after(self, i: int, *_: Any) -> None:
-        """Layer `i` has been given to the device: its buffer is for the layer after the one that waits in the other."""
+        """Layer `i` has been given to the device: its buffer is for the layer after the one that
+        waits in the other."""
         slot = self._slot_of(i)
         self._layers[i].rest()
         if slot is not None:
             self._fetch(self._next(self._next(i)), slot)
 
     def _start(self, i: int) -> int:
-        """Fill the buffers anew from layer `i` on: in the first pass, or in one after a pass that broke off. Where `i` is now."""
+        """Fill the buffers anew from layer `i` on: in the first pass, or in one after a pass that
+        broke off. Where `i` is now."""
         self._fetch(i, 0)
         self._fetch(self._next(i), 1)
         return 0
 
     def _fetch(self, i: int, slot: int) -> None:
-        """Begin to copy layer `i` into the buffer `slot`, unless one of the buffers has it: with two layers, both stay."""
+        """Begin to copy layer `i` into the buffer `slot`, unless one of the buffers has it: with
+        two layers, both stay."""
         if self._slot_of(i) is None:
             into = self._slots[slot]
             into.holds = None  # if the copy cannot begin, nobody is told that it did
@@ -112,7 +120,8 @@ class LayerStream:
 
 
 class _Slot:
-    """A buffer on the device: the layer it holds or is about to hold, and the ticket of that copy."""
+    """A buffer on the device: the layer it holds or is about to hold, and the ticket of that
+    copy."""
 
     def __init__(self, buffer: torch.Tensor) -> None:
         self.buffer = buffer
@@ -160,8 +169,8 @@ class _Layer:
 
 
 def streamed_layers(layers: int, resident: int) -> tuple[int, ...]:
-    """Which of `layers` layers are streamed when `resident` are not. Spread evenly, as copying also goes on while a resident
-    layer computes."""
+    """Which of `layers` layers are streamed when `resident` are not. Spread evenly, as copying also
+    goes on while a resident layer computes."""
     return tuple(i for i in range(layers) if i * resident // layers == (i + 1) * resident // layers)
 
 

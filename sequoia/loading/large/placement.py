@@ -1,6 +1,8 @@
-"""Where the parts of a target go that is larger than one device: over several devices, or its layers into host memory.
+"""Where the parts of a target go that is larger than one device: over several devices, or its
+layers into host memory.
 
-All of it is decided from bytes, before a weight is read. Knows no model in memory and moves nothing (see large.py).
+All of it is decided from bytes, before a weight is read. Knows no model in memory and moves
+nothing (see large.py).
 """
 
 from __future__ import annotations
@@ -26,8 +28,8 @@ _STEPS = 64  # in which a balance is looked for
 
 @dataclass(frozen=True)
 class Beside:
-    """Bytes that go with the weights: `slots` of each layer, `together` on the device where logits come out (the draft with its
-    own run, masks and logits)."""
+    """Bytes that go with the weights: `slots` of each layer, `together` on the device where logits
+    come out (the draft with its own run, masks and logits)."""
 
     slots: int
     together: int
@@ -35,9 +37,9 @@ class Beside:
 
 @dataclass(frozen=True)
 class Spread:
-    """A target over several devices. where: the device of each module by name, as `accelerate` wants it: a card by its number.
-    layer_devices: of each decoder layer. output: where the head stands, and so token ids, masks, logits and the draft.
-    needs: bytes predicted for each device.
+    """A target over several devices. where: the device of each module by name, as `accelerate`
+    wants it: a card by its number. layer_devices: of each decoder layer. output: where the head
+    stands, and so token ids, masks, logits and the draft. needs: bytes predicted for each device.
     """
 
     where: Mapping[str, int | str]
@@ -53,8 +55,8 @@ class Spread:
 
 @dataclass(frozen=True)
 class Offload:
-    """A target whose layers rest in host memory but for `resident` of its `layers`. output: the device that computes. Bytes
-    predicted for it, and of layers to be streamed in host memory."""
+    """A target whose layers rest in host memory but for `resident` of its `layers`. output: the
+    device that computes. Bytes predicted for it, and of layers to be streamed in host memory."""
 
     output: torch.device
     resident: int
@@ -71,8 +73,9 @@ class Offload:
 def spread(
     parts: Parts, beside: Beside, free: Mapping[torch.device, int], all_of_them: bool = False
 ) -> Spread:
-    """The target over as few of the devices in `free` (bytes by device) as hold it, or over all of them, each filled to about
-    the same share. Raises OutOfMemory with every figure where all together do not hold it."""
+    """The target over as few of the devices in `free` (bytes by device) as hold it, or over all of
+    them, each filled to about the same share. Raises OutOfMemory with every figure where all
+    together do not hold it."""
     devices = sorted(free, key=lambda device: -free[device])
     for count in range(len(devices) if all_of_them else 1, len(devices) + 1):
         used = sorted(devices[:count], key=str)
@@ -82,16 +85,18 @@ def spread(
                 return found
     needed = parts.total + beside.together + beside.slots * len(parts.layers)
     raise OutOfMemory(
-        f"the two models and a run need about {size(needed)}, layer by layer on {len(devices)} devices; free are "
-        f"{', '.join(f'{size(free[device])} on {device}' for device in devices)}, of which {SHARE:.0%} are used; "
-        "offload=True (--offload) leaves most of the target in host memory"
+        f"the two models and a run need about {size(needed)}, layer by layer on {len(devices)} "
+        "devices; free are "
+        f"{', '.join(f'{size(free[device])} on {device}' for device in devices)}, of which "
+        f"{SHARE:.0%} are used; offload=True (--offload) leaves most of the target in host memory"
     )
 
 
 def _filled(
     parts: Parts, beside: Beside, devices: Sequence[torch.device], caps: Sequence[float]
 ) -> Spread | None:
-    """Layers in order, each on the first device that has room for it under `caps`; None where one has room nowhere."""
+    """Layers in order, each on the first device that has room for it under `caps`; None where one
+    has room nowhere."""
     first = devices[0]
     last = devices[-1]
     where = dict.fromkeys(parts.ahead, first) | dict.fromkeys(parts.behind, last)
@@ -127,10 +132,12 @@ def offload(
     wanted: int | None,
     converted: bool = False,
 ) -> Offload:
-    """How many layers stay on `device`: `wanted`, or as many as fit. free: bytes on `device` and on the host. converted: the
-    files hold another number type, so that reading makes a copy of all weights; else they are mapped, which takes no memory.
+    """How many layers stay on `device`: `wanted`, or as many as fit. free: bytes on `device` and on
+    the host. converted: the files hold another number type, so that reading makes a copy of all
+    weights; else they are mapped, which takes no memory.
 
-    Raises BadModel for a number outside 0 to the layers there are, OutOfMemory with the figures where it does not fit.
+    Raises BadModel for a number outside 0 to the layers there are, OutOfMemory with the figures
+    where it does not fit.
     """
     layers = len(parts.layers)
     plans = [
@@ -142,7 +149,10 @@ def offload(
     )
     resident = whole(most if wanted is None else wanted, "resident layers", 0, layers, BadModel)
     plan = plans[resident]
-    on_device = f"{resident} resident layers, two buffers for the others, the rest of the target, the draft and a run need"
+    on_device = (
+        f"{resident} resident layers, two buffers for the others, the rest of the target, the "
+        "draft and a run need"
+    )
     # one layer stands twice while it is packed
     in_host = max(plan.host_bytes, parts.total + parts.largest if converted else 0)
     if device == HOST:  # one memory for both
@@ -185,6 +195,6 @@ def _refuse(
 ) -> None:
     if needed > free[device] * SHARE:
         raise OutOfMemory(
-            f"{what} about {size(needed)} on {device}; free are {size(free[device])}, of which {SHARE:.0%} are used"
-            f"{advice}"
+            f"{what} about {size(needed)} on {device}; free are {size(free[device])}, of which "
+            f"{SHARE:.0%} are used{advice}"
         )

@@ -17,8 +17,8 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
-# What patterns count and repeat: letters, space of each kind, digits, signs, scripts without spaces,
-# marks, joined pictures.
+# What patterns count and repeat: letters, space of each kind, digits, signs, scripts without
+# spaces, marks, joined pictures.
 LONG = ("a", " ", "\n", "0", ".", "你")
 SHORT = (
     *("A", "aA", "a ", " a", "x", "1a", "12,", "é", "e\u0301", "\u0301", "ß", "İ", "ﷺ"),

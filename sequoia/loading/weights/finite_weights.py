@@ -29,7 +29,8 @@ def _why(dtype: torch.dtype) -> str:
 
 
 def _is_here(weight: torch.Tensor) -> bool:
-    """Whether it holds numbers; `accelerate` leaves what it keeps on the disk on torch's meta device."""
+    """Whether it holds numbers; `accelerate` leaves what it keeps on the disk on
+    torch's meta device."""
     return weight.is_floating_point() and bool(weight.numel()) and not weight.is_meta
 
 

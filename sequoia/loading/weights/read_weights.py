@@ -1,7 +1,7 @@
 """Reads a model's weights from safetensors files, and refuses files that do not hold all of them.
 
-`transformers` fills a tensor that is missing, or that has another shape, with random numbers and only logs it. Knows no devices:
-where the weights go is said by arguments of `from_pretrained`.
+`transformers` fills a tensor that is missing, or that has another shape, with random numbers and
+only logs it. Knows no devices: where the weights go is said by arguments of `from_pretrained`.
 """
 
 from __future__ import annotations
@@ -31,10 +31,12 @@ class Weights:
 
 
 def read_weights(source: Source, dtype: torch.dtype, **placement: Any) -> Weights:
-    """The model of `source` in `dtype`, on the CPU or where `placement` (arguments of `from_pretrained`) says.
+    """The model of `source` in `dtype`, on the CPU or where `placement` (arguments of
+    `from_pretrained`) says.
 
-    Raises BadModel where tensors are missing, have another shape or have no place in the decoder, and where rotary
-    frequencies are not those of the config. Whatever other libraries raise passes through.
+    Raises BadModel where tensors are missing, have another shape or have no place in the
+    decoder, and where rotary frequencies are not those of the config. Whatever other libraries
+    raise passes through.
     """
     try:
         loaded: Any = AutoModelForCausalLM.from_pretrained(
@@ -72,8 +74,8 @@ def _refuse_other_shapes(title: str, info: Mapping[str, Any]) -> None:
     if others := sorted(info["mismatched_keys"]):
         name, stored, needed = others[0]
         raise BadModel(
-            f"{title}: the shapes of {counted(others)} in its files are not those that its config gives, "
-            f"for instance {name}: {_shape(stored)} instead of {_shape(needed)}"
+            f"{title}: the shapes of {counted(others)} in its files are not those that its config "
+            f"gives, for instance {name}: {_shape(stored)} instead of {_shape(needed)}"
         )
 
 

@@ -1,7 +1,8 @@
 """Rotary position embeddings as they were loaded, held against what the config says.
 
-`transformers` keeps their frequencies in float32 whatever the weights are. Rounded to bfloat16 (8 bits) they turn heads by the
-wrong angle: 0.44 rad at distance 1,000 for the usual base. No comparison of a model with itself sees that.
+`transformers` keeps their frequencies in float32 whatever the weights are. Rounded to bfloat16
+(8 bits) they turn heads by the wrong angle: 0.44 rad at distance 1,000 for the usual base. No
+comparison of a model with itself sees that.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ _ROUNDING = 1e-6  # relative: a device may compute the last bit of a power diffe
 
 
 def check_frequencies(hf: nn.Module, title: str) -> None:
-    """Raise BadModel unless every rotary buffer of `hf` is float32 and equals the one of a fresh module.
+    """Raise BadModel unless every rotary buffer of `hf` is float32 and equals the
+    one of a fresh module.
 
-    A fresh module is an instance of the same class, made on the CPU from the config that the loaded one has.
+    A fresh module is an instance of the same class, made on the CPU from the config
+    that the loaded one has.
     """
     for name, module in rotary_modules(hf):
         fresh = frequencies(type(module)(module.config))
@@ -40,7 +43,8 @@ def rotary_modules(hf: nn.Module) -> Iterator[tuple[str, Any]]:
 
 
 def frequencies(module: nn.Module) -> dict[str, torch.Tensor]:
-    """The rotary frequencies that `module` itself holds, by name, each (rotated dimensions / 2,)."""
+    """The rotary frequencies that `module` itself holds, by name, each
+    (rotated dimensions / 2,)."""
     return {
         name: buffer
         for name, buffer in module.named_buffers(recurse=False)

@@ -1,7 +1,9 @@
-"""Tensors in a model's files that have no place in the model: harmless ones, and ones that show that the config is wrong.
+"""Tensors in a model's files that have no place in the model: harmless ones, and ones that show
+that the config is wrong.
 
-A vision tower or extra prediction heads are harmless where only text is continued. A bias inside a layer, or a layer more than
-the config counts, means that this is not the model whose weights these are.
+A vision tower or extra prediction heads are harmless where only text is continued. A bias
+inside a layer, or a layer more than the config counts, means that this is not the model
+whose weights these are.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from sequoia.loading.large.model_parts import layer_list
 _LISTED = 3
 _MAX_NAME = 80
 _PARTS = 8  # that are named
-# Masks and tables that earlier versions of transformers saved; they are computed when a model is built.
+# Masks and tables that earlier versions of transformers saved; they are computed
+# when a model is built.
 _COMPUTED = re.compile(r"(\.|^)(masked_bias|causal_mask|inv_freq|(attn|attention)\.bias)$")
 
 
@@ -40,8 +43,8 @@ class Unused:
 
 
 def unused_tensors(hf: Any, title: str, unexpected: Iterable[str]) -> Unused:
-    """The `unexpected` names that `from_pretrained` reports, by part. Raises BadModel where one lies in a part of `hf` that
-    text goes through: decoder layers, embedding, final norm, head."""
+    """The `unexpected` names that `from_pretrained` reports, by part. Raises BadModel where one
+    lies in a part of `hf` that text goes through: decoder layers, embedding, final norm, head."""
     buffers = {name for name, _ in hf.named_buffers()}
     names = sorted(_full(name, hf) for name in unexpected if not _COMPUTED.search(name))
     names = [name for name in names if name not in buffers]
@@ -50,8 +53,8 @@ def unused_tensors(hf: Any, title: str, unexpected: Iterable[str]) -> Unused:
     text = _text_parts(hf)
     if inside := [name for name in names if text.holds(name)]:
         raise BadModel(
-            f"{title}: its files hold {counted(inside)} that a model with its config does not have: "
-            f"{listed(inside)}"
+            f"{title}: its files hold {counted(inside)} that a model with its config does not "
+            f"have: {listed(inside)}"
         )
     return Unused(dict(Counter(_part(name, hf) for name in names)))
 
@@ -65,9 +68,9 @@ def _full(name: str, hf: Any) -> str:
 
 @dataclass(frozen=True)
 class _TextParts:
-    """The parts of a model that text goes through. layers: name of the list of decoder layers, "" where there is none. heads:
-    numbers past the last layer that stand for extra prediction heads. others: names of the parts around the layers, with a dot
-    behind each."""
+    """The parts of a model that text goes through. layers: name of the list of decoder layers, ""
+    where there is none. heads: numbers past the last layer that stand for extra prediction heads.
+    others: names of the parts around the layers, with a dot behind each."""
 
     layers: str
     heads: range

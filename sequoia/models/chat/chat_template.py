@@ -1,4 +1,5 @@
-"""A prompt as a chat message: the text that a model's chat template makes of it. Knows no models and no tokens."""
+"""A prompt as a chat message: the text that a model's chat template makes of it. Knows no
+models and no tokens."""
 
 from __future__ import annotations
 
@@ -23,10 +24,12 @@ _ENVIRONMENT = {"HF_HUB_OFFLINE": "1", "USE_TORCH": "0"}
 
 
 class ChatTemplate:
-    """Calling it with a message gives the text of a chat of that message alone, up to where the answer begins. Raises BadPrompt.
+    """Calling it with a message gives the text of a chat of that message alone, up to where the
+    answer begins. Raises BadPrompt.
 
-    variables: what the template may use, the special tokens by name. It is rendered by a process of its own (render.py), started
-    at the first call; a message that was rendered before is not rendered again. Safe to call from any thread.
+    variables: what the template may use, the special tokens by name. It is rendered by a process of
+    its own (render.py), started at the first call; a message that was rendered before is not
+    rendered again. Safe to call from any thread.
     """
 
     def __init__(self, template: str, variables: Mapping[str, Any]) -> None:
@@ -51,7 +54,8 @@ class ChatTemplate:
             answer = {"error": str(problem)}
         if answer is None:
             raise BadPrompt(
-                f"the model's chat template took more than {_RENDER_SECONDS:g} s for this prompt and was stopped"
+                f"the model's chat template took more than {_RENDER_SECONDS:g} s for this "
+                "prompt and was stopped"
             )
         if "error" in answer:
             raise BadPrompt(f"the model's chat template fails on this prompt: {answer['error']}")
@@ -82,7 +86,8 @@ class ChatTemplate:
 
 
 def chat_template(tokenizer: Any) -> ChatTemplate | None:
-    """The chat template that comes with `tokenizer`, None where it has none that can be used without choosing among several."""
+    """The chat template that comes with `tokenizer`, None where it has none that can be used
+    without choosing among several."""
     found = getattr(tokenizer, "chat_template", None)
     template = found.get("default") if isinstance(found, dict) else found
     if not isinstance(template, str) or not template.strip():

@@ -1,7 +1,9 @@
-"""Renders chat templates in a process of its own, run as a script by chat.py. Templates are programs written by strangers.
+"""Renders chat templates in a process of its own, run as a script by chat.py. Templates are
+programs written by strangers.
 
-`transformers` renders them in Jinja's sandbox, which keeps them from reaching anything, but not from taking time or memory
-without end; a process can be limited and ended. A line in: {template, message, variables, most}; out: {text} or {error}.
+`transformers` renders them in Jinja's sandbox, which keeps them from reaching anything, but not
+from taking time or memory without end; a process can be limited and ended. A line in: {template,
+message, variables, most}; out: {text} or {error}.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from transformers.utils.chat_template_utils import render_jinja_template
 
 
 def rendered(template: str, message: str, variables: dict[str, Any], most: int) -> str:
-    """The text of a chat of one message, up to where the answer begins. Raises whatever the template makes it raise."""
+    """The text of a chat of one message, up to where the answer begins. Raises whatever the
+    template makes it raise."""
     chat = [{"role": "user", "content": message}]
     text = render_jinja_template(
         [chat], chat_template=template, add_generation_prompt=True, **variables

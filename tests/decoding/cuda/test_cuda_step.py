@@ -1,7 +1,8 @@
-"""Steps that stay on the device: the kernel against the reference walk with the same random numbers, and whole runs.
+"""Steps that stay on the device: the kernel against the reference walk with the same random
+numbers, and whole runs.
 
-Triton's interpreter runs the kernel on the CPU here; that it also compiles and agrees on a graphics card is for the tests marked
-`gpu`.
+Triton's interpreter runs the kernel on the CPU here; that it also compiles and agrees on a graphics
+card is for the tests marked `gpu`.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ GREEDY = Policy(max_new_tokens=40, ignore_eos=True)
 WARM = Policy(temperature=0.8, top_p=0.9, max_new_tokens=40, ignore_eos=True, seed=2)
 
 
-# -- the kernel ----------------------------------------------------------------------------------------------------------------
+# -- the kernel ------------------------------------------------------------------------------------
 
 
 class Scripted:
@@ -121,7 +122,8 @@ def same(found: tuple[list[list[float]], int, int], wanted: Verdict) -> None:
 
 
 def compare(seed: int, replacing: bool, vocabulary: int | None = None) -> None:
-    """The kernel with the reference: laws with zeros, tokens of no mass under q, and trees from one node to four levels."""
+    """The kernel with the reference: laws with zeros, tokens of no mass under q, and trees from one
+    node to four levels."""
     rng = np.random.default_rng(seed)
     for tree in TREES:
         vocab = vocabulary or int(rng.integers(4, 30))
@@ -161,7 +163,8 @@ def test_the_kernel_walks_as_the_reference_does_on_a_graphics_card(
 def test_the_kernel_compiles_for_a_graphics_card(
     vocab: int, replacing: bool, tmp_path: Path
 ) -> None:
-    """In a process of its own, without the interpreter. No card is needed for it, and none runs it."""
+    """In a process of its own, without the interpreter. No card is needed for it,
+    and none runs it."""
     code = f"""
 import triton
 from triton.backends.compiler import GPUTarget
@@ -209,7 +212,7 @@ def test_a_vocabulary_of_several_blocks_is_walked_through(monkeypatch: pytest.Mo
     compare(77, replacing=False)
 
 
-# -- whole runs ----------------------------------------------------------------------------------------------------------------
+# -- whole runs ------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -249,7 +252,8 @@ def test_greedy_text_is_plain_text(
 
 @pytest.mark.usefixtures("on_device")
 def test_a_step_says_what_the_host_would_have_said() -> None:
-    """Every node's q and p are those of the bare models for its text; siblings are distinct; trials fit the path."""
+    """Every node's q and p are those of the bare models for its text; siblings are distinct;
+    trials fit the path."""
     pair = placed()
     prefix = list(tiny_pair().encode(PROMPTS[0]))
     policy = Policy(temperature=0.8, max_new_tokens=16, ignore_eos=True)
@@ -287,7 +291,8 @@ def test_a_step_says_what_the_host_would_have_said() -> None:
 @pytest.mark.usefixtures("on_device")
 @pytest.mark.parametrize("verifier", ["sequoia", "specinfer"])
 def test_the_first_token_follows_the_target(verifier: str) -> None:
-    """A chi-square over seeds, pooled to the target's five likeliest tokens and the rest. False alarm 1e-6."""
+    """A chi-square over seeds, pooled to the target's five likeliest tokens and the rest.
+    False alarm 1e-6."""
     pair = placed()
     law = (own_logits(pair.target, list(pair.encode(PROMPTS[0]))) / 0.7).softmax(-1)
     best = law.topk(5).indices.tolist()
@@ -317,7 +322,8 @@ def test_numbers_that_overflowed_are_refused(which: str) -> None:
 
 @pytest.mark.usefixtures("on_device")
 def test_drawing_children_is_no_time_of_the_drafts_passes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guards predictions: a profile's draft times are of passes alone, and what a step spends beside them is its overhead."""
+    """Guards predictions: a profile's draft times are of passes alone, and what a step spends
+    beside them is its overhead."""
     clock = [0.0]
     pair = placed()
     monkeypatch.setattr("sequoia.this_machine.step_timer.time.perf_counter", lambda: clock[0])
@@ -358,8 +364,8 @@ def test_where_the_kernel_cannot_be_built_the_host_walks(
     cuda_step.kernel_runs.cache_clear()
     assert all(decoder._on_device is None for decoder in decoders)
     assert [record.getMessage() for record in caplog.records] == [
-        f"the walk cannot run on {pair.target.device}, and the host does it: Failed to find C compiler. Please specify via CC "
-        "environment variable"
+        f"the walk cannot run on {pair.target.device}, and the host does it: Failed to find C "
+        "compiler. Please specify via CC environment variable"
     ]
 
 

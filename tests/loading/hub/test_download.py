@@ -1,5 +1,6 @@
-"""Downloads from a hub on this machine: progress, stop and resume, and every way in which it can be refused. Each transfer runs
-in the real process, so these tests also hold the part of `huggingface_hub` that is used."""
+"""Downloads from a hub on this machine: progress, stop and resume, and every way in which it can be
+refused. Each transfer runs in the real process, so these tests also hold the part of
+`huggingface_hub` that is used."""
 
 from __future__ import annotations
 
@@ -80,7 +81,7 @@ def fetched(name: str = "owner/model", **options: object) -> Path:
         return place if isinstance(place, Path) else downloads.fetch(place, weights=True)
 
 
-# -- what is transferred -------------------------------------------------------------------------------------------------------
+# -- what is transferred ---------------------------------------------------------------------------
 
 
 def test_a_pair_is_downloaded_checked_and_loaded_with_its_progress_told(
@@ -248,7 +249,7 @@ def test_a_download_that_arrived_damaged_is_refused_as_it_is_fetched(
         )
 
 
-# -- stop and go on ------------------------------------------------------------------------------------------------------------
+# -- stop and go on --------------------------------------------------------------------------------
 
 
 def begun(
@@ -298,7 +299,8 @@ def test_a_stopped_transfer_goes_on_where_it_was(hub: FakeHub, big: Path) -> Non
 
 
 def test_a_transfer_that_breaks_off_goes_on_by_itself(hub: FakeHub, big: Path) -> None:
-    """The connection ends twice in the middle of the file; the client asks for the rest each time."""
+    """The connection ends twice in the middle of the file; the client asks for the rest each
+    time."""
     hub.models["owner/model"] = big
     hub.cut = 1_200_000
     assert (fetched() / "model.safetensors").read_bytes() == (
@@ -332,7 +334,7 @@ def test_a_part_that_is_whole_or_too_long_is_no_dead_end(
     assert (fetched() / "model.safetensors").read_bytes() == whole
 
 
-# -- what can go wrong, each in its own words -----------------------------------------------------------------------------------
+# -- what can go wrong, each in its own words ------------------------------------------------------
 
 
 def test_no_such_model(hub: FakeHub) -> None:
@@ -379,7 +381,10 @@ def test_no_safetensors(hub: FakeHub, tmp_path: Path, model: Path) -> None:
     hub.models["owner/model"] = folder
     with pytest.raises(
         BadModel,
-        match=r"no \.safetensors file of the usual name, only pytorch_model\.bin; other weight formats",
+        match=(
+            r"no \.safetensors file of the usual name, only pytorch_model\.bin; "
+            r"other weight formats"
+        ),
     ):
         fetched()
     assert not hub.files_asked
@@ -427,7 +432,7 @@ def test_what_was_transferred_before_it_broke_off_is_said_to_be_kept(kind: str) 
     assert "kept" not in reason("owner/model", kind, "words", 0)
 
 
-# -- parts ---------------------------------------------------------------------------------------------------------------------
+# -- parts -----------------------------------------------------------------------------------------
 
 
 def test_weights_are_one_file_or_all_shards() -> None:

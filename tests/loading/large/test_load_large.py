@@ -1,8 +1,9 @@
 """Targets divided over several places: the same logits, and the same greedy text, as in one piece.
 
-No machine of these tests has two GPUs. So `accelerate` spreads over the CPU and a folder on disk, which its hooks treat as they
-do two devices, and over the CPU and torch's `meta` device, which keeps no numbers but shows what lives where. Layers are
-streamed from host memory to host memory. What needs a GPU is in the tests marked `gpu`, the tests that ran say `cpu`.
+No machine of these tests has two GPUs. So `accelerate` spreads over the CPU and a folder on disk,
+which its hooks treat as they do two devices, and over the CPU and torch's `meta` device, which
+keeps no numbers but shows what lives where. Layers are streamed from host memory to host memory.
+What needs a GPU is in the tests marked `gpu`, the tests that ran say `cpu`.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def spread_pair(
     return load(folders, device="spread")
 
 
-# -- spread ----------------------------------------------------------------------------------------------------------------------
+# -- spread ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -123,7 +124,8 @@ def test_a_target_spread_over_cpu_and_disk_decodes_the_same_cpu(
 def test_slots_live_where_their_layers_are_and_move_there_cpu_and_meta(
     llama: dict[str, str],
 ) -> None:
-    """With half of the layers on a device that keeps no numbers: what is allocated where, and that nothing mixes devices."""
+    """With half of the layers on a device that keeps no numbers: what is allocated where, and that
+    nothing mixes devices."""
     parts = parts_of(source(llama["target"]).config, torch.float32)
     where = {
         name: "meta" if name in (*parts.layers[2:], *parts.behind) else "cpu"
@@ -251,7 +253,8 @@ def test_what_fits_only_another_card_goes_there_in_one_piece(
 def test_what_fits_no_card_alone_is_spread(
     llama: dict[str, str], two_cards: dict[torch.device, int]
 ) -> None:
-    """A run and the draft take 24.3 MB where the logits come out, each layer with its slots 0.23 MB, embedding and head 0.04."""
+    """A run and the draft take 24.3 MB where the logits come out, each layer with its slots 0.23
+    MB, embedding and head 0.04."""
     first, second = CARDS
     two_cards[first], two_cards[second] = 450_000, round(25.2e6 / SHARE)
     plan = planned(llama)
@@ -261,7 +264,7 @@ def test_what_fits_no_card_alone_is_spread(
     assert 25.0e6 < plan.needs[second] <= 25.2e6
 
 
-# -- offload -------------------------------------------------------------------------------------------------------------------
+# -- offload ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("resident", [0, 1, LAYERS])
@@ -304,7 +307,8 @@ def test_a_run_that_is_stopped_leaves_an_offloaded_target_usable_cpu(llama: dict
 
 
 def test_nothing_of_an_offloaded_pair_stays_behind_cpu(llama: dict[str, str]) -> None:
-    """Hooks and model hold each other; when the pair goes, its weights go, and with them the pinned memory."""
+    """Hooks and model hold each other; when the pair goes, its weights go, and with them
+    the pinned memory."""
     pair = load(llama, offload=1)
     assert isinstance(pair.target, StreamedModel)
     held = [

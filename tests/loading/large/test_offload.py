@@ -1,8 +1,10 @@
-"""Streaming of layers from host memory, with a CPU as the device that computes. The copies are real, from host to host memory.
+"""Streaming of layers from host memory, with a CPU as the device that computes. The copies are
+real, from host to host memory.
 
-The copier of most tests here is late: it spoils the buffer when a copy is begun and fills it when the copy is waited for. So a
-layer that computes before its weights are there, or a buffer that is reused too early, gives NaN. What happens on CUDA streams is
-tested by the tests marked `gpu`, and by nothing where there is no GPU.
+The copier of most tests here is late: it spoils the buffer when a copy is begun and fills it when
+the copy is waited for. So a layer that computes before its weights are there, or a buffer that is
+reused too early, gives NaN. What happens on CUDA streams is tested by the tests marked `gpu`, and
+by nothing where there is no GPU.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ CPU = torch.device("cpu")
 
 
 class Late(HostCopier):
-    """Copies at the last moment: a buffer holds NaN from the beginning of a copy until it is waited for."""
+    """Copies at the last moment: a buffer holds NaN from the beginning of a copy until
+    it is waited for."""
 
     def __init__(self) -> None:
         self.begun: list[torch.Tensor] = []  # what was copied from, in order
@@ -51,13 +54,14 @@ def streamed(hf: Any, resident: int = 0) -> tuple[TreeModel, LayerStream, Late]:
     return TreeModel(hf, "streamed"), stream, copier
 
 
-# -- same results --------------------------------------------------------------------------------------------------------------
+# -- same results ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("resident", range(6))
 @pytest.mark.parametrize("layers", [1, 2, 3, 5])
 def test_the_logits_are_those_of_the_whole_model_cpu(layers: int, resident: int) -> None:
-    """To the last bit, in three passes one after the other. With an odd number of streamed layers buffers change roles."""
+    """To the last bit, in three passes one after the other. With an odd number of streamed layers
+    buffers change roles."""
     hf = tiny_model(layers=layers)
     expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
     model, _, _ = streamed(hf, min(resident, layers))
@@ -98,7 +102,7 @@ def test_layers_of_different_shapes_share_the_buffers_cpu() -> None:
     assert torch.equal(tree_logits(streamed(hf)[0]), expected)
 
 
-# -- what is copied, and when --------------------------------------------------------------------------------------------------
+# -- what is copied, and when ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -144,7 +148,8 @@ def test_one_or_two_streamed_layers_are_copied_once_and_stay_cpu(count: int) -> 
 
 
 def test_the_next_copy_has_begun_when_a_layer_computes_cpu() -> None:
-    """Two copies are under way or done at each layer: its own, which was waited for, and that of the next."""
+    """Two copies are under way or done at each layer: its own, which was waited for, and
+    that of the next."""
     hf = tiny_model(layers=5)
     model, _, copier = streamed(hf)
     under_way: list[int] = []
@@ -164,11 +169,12 @@ def test_with_all_layers_resident_nothing_is_copied_cpu() -> None:
     assert {name: weight.data_ptr() for name, weight in hf.named_parameters()} == before
 
 
-# -- at rest, and after a pass that broke off ----------------------------------------------------------------------------------
+# -- at rest, and after a pass that broke off ------------------------------------------------------
 
 
 def test_at_rest_the_model_is_whole_cpu() -> None:
-    """Its weights can be read and saved between passes: none of them is what happens to be in a buffer."""
+    """Its weights can be read and saved between passes: none of them is what happens
+    to be in a buffer."""
     hf = tiny_model(layers=3)
     expected = {name: weight.clone() for name, weight in hf.state_dict().items()}
     model, _, _ = streamed(hf)
@@ -188,7 +194,8 @@ class Broken(Exception):
 def test_a_pass_that_breaks_off_leaves_nothing_behind_cpu(
     where: int, part: str, resident: int
 ) -> None:
-    """In any layer, streamed or resident, before or after its attention; the pass before it had filled the buffers."""
+    """In any layer, streamed or resident, before or after its attention; the pass before it had
+    filled the buffers."""
     hf = tiny_model(layers=5)
     expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
     model, _, _ = streamed(hf, resident)
@@ -275,7 +282,7 @@ def test_a_stream_that_is_removed_gives_the_model_back_cpu() -> None:
     assert hf.lm_head.weight is hf.model.embed_tokens.weight  # tied as before
 
 
-# -- copiers -------------------------------------------------------------------------------------------------------------------
+# -- copiers ---------------------------------------------------------------------------------------
 
 
 def test_a_cpu_copies_at_once() -> None:

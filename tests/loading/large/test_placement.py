@@ -1,4 +1,5 @@
-"""Where parts of a large target go, decided from bytes alone: no device of these tests exists, and none is asked for anything."""
+"""Where parts of a large target go, decided from bytes alone: no device of these tests exists, and
+none is asked for anything."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def free(*counts: int) -> dict[torch.device, int]:
     return {card: round(count * MB / SHARE) + 1 for card, count in zip(CARDS, counts, strict=False)}
 
 
-# -- parts ---------------------------------------------------------------------------------------------------------------------
+# -- parts -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -78,7 +79,7 @@ def test_a_run_is_reckoned_from_the_config() -> None:
     )
 
 
-# -- spread --------------------------------------------------------------------------------------------------------------------
+# -- spread ----------------------------------------------------------------------------------------
 
 
 def test_one_card_that_holds_all_is_enough() -> None:
@@ -122,7 +123,8 @@ def test_layers_stand_in_order_and_change_cards_only_once_for_each() -> None:
 
 
 def test_logits_come_out_where_the_head_stands() -> None:
-    """At the last card; where the head shares the embedding's weights, at the first. There the draft's bytes are counted."""
+    """At the last card; where the head shares the embedding's weights, at the first. There the
+    draft's bytes are counted."""
     assert spread(PARTS, BESIDE, free(700, 700)).output == CARDS[1]
     tied = spread(TIED, BESIDE, free(700, 700))
     assert tied.output == CARDS[0]
@@ -150,14 +152,15 @@ def test_too_large_for_all_cards_is_said_with_every_figure() -> None:
         spread(PARTS, BESIDE, free(600, 600))
 
 
-# -- offload -------------------------------------------------------------------------------------------------------------------
+# -- offload ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("room", "resident"), [(ALL, 10), (ALL - 1, 7), (ALL - 100, 7), (ALL - 101, 6), (ALL - 800, 0)]
 )
 def test_as_many_layers_stay_as_fit_beside_two_buffers(room: int, resident: int) -> None:
-    """Eight or nine of ten would take as much as all ten, as two buffers are as large as two layers."""
+    """Eight or nine of ten would take as much as all ten, as two buffers are as
+    large as two layers."""
     plan = offload(PARTS, BESIDE, CARDS[0], {**free(room), HOST: 10**12}, None)
     assert (plan.resident, plan.layers, plan.output) == (resident, 10, CARDS[0])
     assert plan.device_bytes == (ALL - 100 * (8 - min(resident, 8))) * MB
@@ -193,7 +196,8 @@ def test_a_card_too_small_for_what_must_be_on_it_is_refused() -> None:
 
 
 def test_too_little_host_memory_is_refused() -> None:
-    """What is pinned must fit. Where reading makes a copy, all of the target, and one layer stands twice while it is packed."""
+    """What is pinned must fit. Where reading makes a copy, all of the target, and one layer stands
+    twice while it is packed."""
     for resident, converted, needed in (
         (0, False, 1000),
         (4, False, 600),

@@ -69,9 +69,9 @@ def test_other_merges_are_allowed_where_texts_are_split_alike_and_they_are_named
     fewer = changed(good, tmp_path / "x", model=model(good, merges=model(good)["merges"][:-1]))
     words = matching_tokenizer(source(good), fewer).words
     assert (
-        "; merges or scores differ, so some texts may be split differently from those the draft was trained "
-        "on" in words
-    )
+        "; merges or scores differ, so some texts may be split differently from those the "
+        "draft was trained on"
+    ) in words
     assert "and so are" not in words
 
 

@@ -1,4 +1,5 @@
-"""Files that do not hold exactly a model's weights: whatever is missing would be random numbers, which nobody may be given."""
+"""Files that do not hold exactly a model's weights: whatever is missing would be random numbers,
+which nobody may be given."""
 
 from __future__ import annotations
 
@@ -67,7 +68,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture
 def edited(folders: dict[str, str], tmp_path: Path) -> Callable[..., str]:
-    """edited(kind, edit): a folder called "m" whose tensors are what `edit` makes of those of `kind`."""
+    """edited(kind, edit): a folder called "m" whose tensors are what `edit` makes of those of
+    `kind`."""
 
     def make(kind: str, edit: Callable[[Tensors], Tensors]) -> str:
         folder = tmp_path / "m"
@@ -94,7 +96,8 @@ def read(folder: str) -> Weights:
 
 
 def load(path: str, odd: str, good: str, monkeypatch: pytest.MonkeyPatch) -> list[Told]:
-    """Load a pair with the folder `odd` as its draft, or as its target in the way called `path`; what was said meanwhile."""
+    """Load a pair with the folder `odd` as its draft, or as its target in the way called `path`;
+    what was said meanwhile."""
     told: list[Told] = []
     folders = {"target": good, "draft": odd} if path == "draft" else {"target": odd, "draft": good}
     if path == "spread":
@@ -103,7 +106,7 @@ def load(path: str, odd: str, good: str, monkeypatch: pytest.MonkeyPatch) -> lis
     return told
 
 
-# -- on every path, for target and draft -----------------------------------------------------------------------------------------
+# -- on every path, for target and draft -----------------------------------------------------------
 
 FAULTS = {
     "one missing": (
@@ -116,11 +119,17 @@ FAULTS = {
     ),
     "another shape": (
         lambda tensors: tensors | {"model.norm.weight": torch.ones(3)},
-        rf"m: the shapes of 1 tensor in its files are not those .* model\.norm\.weight: 3 instead of {WIDTH}",
+        (
+            r"m: the shapes of 1 tensor in its files are not those .* model\.norm\.weight: 3 "
+            rf"instead of {WIDTH}"
+        ),
     ),
     "one too many": (
         with_more("model.layers.1.mlp.up_proj.bias"),
-        r"its files hold 1 tensor that a model with its config does not have: model\.layers\.1\.mlp\.up_proj\.bias",
+        (
+            r"its files hold 1 tensor that a model with its config does not have: "
+            r"model\.layers\.1\.mlp\.up_proj\.bias"
+        ),
     ),
 }
 
@@ -168,7 +177,7 @@ def test_nothing_is_said_where_all_tensors_are_used(folders: dict[str, str]) -> 
     assert "unused tensors" not in [news.what for news in told if isinstance(news, Passed)]
 
 
-# -- what is refused, and why ----------------------------------------------------------------------------------------------------
+# -- what is refused, and why ----------------------------------------------------------------------
 
 W1 = "layers.0.block_sparse_moe.experts.2.w1"
 EXPERT = "layers.0.block_sparse_moe.experts.2."
@@ -268,7 +277,7 @@ def test_it_is_refused_by_name(what: str, edited: Callable[..., str]) -> None:
     assert len(str(caught.value)) < 300
 
 
-# -- what is not -----------------------------------------------------------------------------------------------------------------
+# -- what is not -----------------------------------------------------------------------------------
 
 
 def renamed(tensors: Tensors) -> Tensors:

@@ -1,7 +1,9 @@
-"""Models keep the rotary frequencies that `transformers` alone gives them: float32, whatever the weights are.
+"""Models keep the rotary frequencies that `transformers` alone gives them: float32,
+whatever the weights are.
 
-Rounded to bfloat16 they shift phases by more the further two tokens are apart, which no comparison of a model with itself sees.
-So every model here is held against one that `from_pretrained` made, and far from the first position.
+Rounded to bfloat16 they shift phases by more the further two tokens are apart, which no comparison
+of a model with itself sees. So every model here is held against one that `from_pretrained` made,
+and far from the first position.
 """
 
 from __future__ import annotations
@@ -149,7 +151,8 @@ def loaded(how: str, folder: str, monkeypatch: pytest.MonkeyPatch) -> TreeModel:
 def test_every_way_of_loading_gives_what_transformers_alone_gives(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same numbers in the same types, the same logits to the last bit, and as good ones through our cache and forward."""
+    """The same numbers in the same types, the same logits to the last bit, and as good ones through
+    our cache and forward."""
     folder = written(name, tmp_path / name)
     reference = alone(folder, torch.bfloat16, "eager" if name == "gptj" else "sdpa")
     expected = logits(reference)
@@ -166,7 +169,8 @@ def test_every_way_of_loading_gives_what_transformers_alone_gives(
 
 @pytest.mark.parametrize("name", [name for name in FAMILIES if name != "gptj"])
 def test_rounded_frequencies_would_have_been_seen(name: str, tmp_path: Path) -> None:
-    """GPT-J's own forward rounds its table of sines and cosines, so there it makes no difference."""
+    """GPT-J's own forward rounds its table of sines and cosines, so there it makes no
+    difference."""
     hf = alone(written(name, tmp_path / name), torch.bfloat16, "sdpa")
     assert not torch.equal(logits(copy.deepcopy(hf).bfloat16()), logits(hf))
 
@@ -183,7 +187,7 @@ def test_the_lean_forward_turns_by_float32_angles() -> None:
     assert torch.equal(turned, torch.complex(angles.cos(), angles.sin()))
 
 
-# -- the check at load -----------------------------------------------------------------------------------------------------------
+# -- the check at load -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", FAMILIES)

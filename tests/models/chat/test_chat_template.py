@@ -1,4 +1,5 @@
-"""Prompts as chat messages: a template does what `transformers` makes of it, and a hostile one ends in BadPrompt, soon."""
+"""Prompts as chat messages: a template does what `transformers` makes of it, and a hostile one ends
+in BadPrompt, soon."""
 
 from __future__ import annotations
 
@@ -20,16 +21,24 @@ from sequoia.models.chat.chat_template import ChatTemplate, chat_template
 from sequoia.models.pair_cache import Findings
 
 CHATML = (
-    "{%- for message in messages %}{{ '<|begin|>' + message['role'] + '\\n' + message['content'] + '<|endoftext|>\\n' }}"
-    "{%- endfor %}{%- if add_generation_prompt %}{{ '<|begin|>assistant\\n' }}{%- endif %}"
+    "{%- for message in messages %}{{ '<|begin|>' + message['role'] + '\\n' + message['content'] "
+    "+ '<|endoftext|>\\n' }}{%- endfor %}{%- if add_generation_prompt %}{{ "
+    "'<|begin|>assistant\\n' }}{%- endif %}"
 )
 GOOD = {
     "chatml": CHATML,
-    "system": "{% set system = 'You help.' %}{{ bos_token }}{{ system }}\n{% for m in messages %}[{{ m.role }}] "
-    "{{ m.content | trim }}\n{% endfor %}[assistant]",
-    "namespace": "{% set ns = namespace(n=0) %}{% for m in messages %}{% set ns.n = ns.n + 1 %}{{ ns.n }}: {{ m.content }}"
-    "{{ eos_token }}{% endfor %}",
-    "tools": "{% if tools %}T{% endif %}{{ messages[0].content | tojson }}{% generation %}x{% endgeneration %}",
+    "system": (
+        "{% set system = 'You help.' %}{{ bos_token }}{{ system }}\n{% for m in messages %}[{{ "
+        "m.role }}] {{ m.content | trim }}\n{% endfor %}[assistant]"
+    ),
+    "namespace": (
+        "{% set ns = namespace(n=0) %}{% for m in messages %}{% set ns.n = ns.n + 1 %}{{ ns.n }}: "
+        "{{ m.content }}{{ eos_token }}{% endfor %}"
+    ),
+    "tools": (
+        "{% if tools %}T{% endif %}{{ messages[0].content | tojson }}{% generation "
+        "%}x{% endgeneration %}"
+    ),
 }
 FAILING = {
     "long": (
@@ -48,7 +57,10 @@ ENDLESS = {
 }
 HUGE = {
     "long string": "{{ 'x' * 10 ** 10 }}",
-    "doubling": "{% set ns = namespace(s='x') %}{% for i in range(60) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}",
+    "doubling": (
+        "{% set ns = namespace(s='x') %}{% for i in range(60) %}{% set ns.s = ns.s ~ "
+        "ns.s %}{% endfor %}"
+    ),
 }
 
 
@@ -64,7 +76,7 @@ def pair() -> Pair:
     return pair_of(target, target, tokenizer(CHATML))
 
 
-# -- good ones -----------------------------------------------------------------------------------------------------------------
+# -- good ones -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", GOOD)
@@ -137,7 +149,7 @@ def test_a_message_is_rendered_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert template("a") == "anew a", "only the last ones are kept"
 
 
-# -- hostile ones --------------------------------------------------------------------------------------------------------------
+# -- hostile ones ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", FAILING)
@@ -180,8 +192,10 @@ def test_after_a_template_was_stopped_the_next_prompt_is_rendered(
 ) -> None:
     monkeypatch.setattr(chat, "_RENDER_SECONDS", 1.0)
     template = ChatTemplate(
-        "{% if messages[0].content == 'loop' %}{% for i in range(99999) %}{% for j in range(99999) %}"
-        "{% endfor %}{% endfor %}{% endif %}{{ messages[0].content }}",
+        (
+            "{% if messages[0].content == 'loop' %}{% for i in range(99999) %}{% for j in "
+            "range(99999) %}{% endfor %}{% endfor %}{% endif %}{{ messages[0].content }}"
+        ),
         {},
     )
     with pytest.raises(BadPrompt, match="took more than 1 s"):

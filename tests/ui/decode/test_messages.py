@@ -15,7 +15,8 @@ from ui.decode.follow_run import LiveRun
 
 
 def held(texts: list[str]) -> dict[str, Any]:
-    """A reader as simple as can be: what it holds after all messages of one run. Fails on a gap or a repetition."""
+    """A reader as simple as can be: what it holds after all messages of one run. Fails on a
+    gap or a repetition."""
     run: dict[str, Any] = {"trees": [], "pieces": {}, "steps": [], "meta": None}
     for message in map(json.loads, texts):
         if "run" not in message:
@@ -58,7 +59,8 @@ def test_a_resumed_run_goes_on_without_a_gap(make: Callable[..., LiveRun]) -> No
 
 
 def test_many_fast_steps_share_few_messages(make: Callable[..., LiveRun]) -> None:
-    """Guards against a message a step, which a browser cannot paint (tiny models make hundreds of steps a second)."""
+    """Guards against a message a step, which a browser cannot paint (tiny models make hundreds
+    of steps a second)."""
     live = make(tokens=200)
     live.start(None)
     sizes = [len(json.loads(text).get("steps", [])) for text in live.messages()]

@@ -1,4 +1,5 @@
-"""Runs saved and opened again: nothing is lost, nothing in a file is believed, and what is kept is bounded."""
+"""Runs saved and opened again: nothing is lost, nothing in a file is believed, and what
+is kept is bounded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Hostile values: whatever the form sends becomes an Order or a SequoiaError that names the value, and nothing else."""
+"""Hostile values: whatever the form sends becomes an Order or a SequoiaError that names the value,
+and nothing else."""
 
 from __future__ import annotations
 
@@ -103,7 +104,8 @@ def test_a_bad_tree_is_named(kind: str, change: dict[str, Any], says: str) -> No
 
 
 def test_every_field_survives_every_kind_of_junk() -> None:
-    """Guards against exceptions of other kinds: 11 fields times 14 values, each an order or a SequoiaError."""
+    """Guards against exceptions of other kinds: 11 fields times 14 values, each an order
+    or a SequoiaError."""
     junk = [
         None,
         True,
@@ -183,7 +185,7 @@ def test_strangers_meet_their_own_limits(field: str, value: Any, bound: str) -> 
         Order.parse(form, PUBLIC)
 
 
-# -- from a run back to the form -----------------------------------------------------------------------------------------------
+# -- from a run back to the form -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", SHAPES)

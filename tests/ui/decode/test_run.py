@@ -1,4 +1,5 @@
-"""A run in its thread: it stops within a step, keeps to its time, waits its turn, and leaves the engine free whatever happens."""
+"""A run in its thread: it stops within a step, keeps to its time, waits its turn, and leaves the
+engine free whatever happens."""
 
 from __future__ import annotations
 
@@ -69,7 +70,8 @@ def test_more_tokens_than_a_limited_model_is_used_for_are_refused(
 def test_stop_ends_the_run_within_the_present_step(
     make: Callable[..., LiveRun], gate: Gate
 ) -> None:
-    """Guards against a Stop that is looked at only at the end of the run: exactly the step under way is finished."""
+    """Guards against a Stop that is looked at only at the end of the run: exactly the step
+    under way is finished."""
     live = make(tokens=100)
     live.start(None)
     for _ in range(3):
@@ -143,7 +145,8 @@ def test_plain_decoding_is_timed_after_the_run_and_only_then(make: Callable[...,
 def test_the_range_of_the_speed_up_is_that_of_both_runs(
     make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards a range of the plain run's pace alone: here that never changes, and the run's own does."""
+    """Guards a range of the plain run's pace alone: here that never changes, and the run's own
+    does."""
     plain = [(1, 0.25)] * 48
     monkeypatch.setattr(ui.decode.run, "plain_steps", lambda *_: plain)
     live = make(compare=True, tokens=64)
@@ -177,7 +180,8 @@ def test_the_last_message_says_why_the_run_ended(
 def test_waiting_between_two_steps_is_no_time_of_theirs(
     make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against a first step after a pause that is charged with the pause: here a clock that is moved on by an hour."""
+    """Guards against a first step after a pause that is charged with the pause: here a clock that
+    is moved on by an hour."""
     waited = [0.0]
     clock = time.perf_counter
     monkeypatch.setattr(time, "perf_counter", lambda: clock() + waited[0])

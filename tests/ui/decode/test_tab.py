@@ -115,7 +115,8 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_closed_page_frees_the_engine(view: LiveView, room: EngineRoom, slow: None) -> None:
-    """Guards against an abandoned run that goes on to its end, here 4 seconds: closing the generator is what Gradio does."""
+    """Guards against an abandoned run that goes on to its end, here 4 seconds: closing the
+    generator is what Gradio does."""
     running = view.run(filled(view, max_new_tokens=400, tree="plain"), request())
     next(running)
     next(running)
@@ -292,7 +293,8 @@ def test_a_saved_file_is_called_by_its_date_and_by_nothing_else_from_the_run(
 def test_another_run_on_screen_ends_the_paused_one(
     view: LiveView, tmp_path: Path, shown: str
 ) -> None:
-    """Guards against a Resume, and a Step, that goes on with a run which is no longer the one on screen."""
+    """Guards against a Resume, and a Step, that goes on with a run which is no longer
+    the one on screen."""
     sent(view.run(filled(view), request()))
     file = tmp_path / "run.json"
     shutil.copy(view.rested(request())[view.form.save]["value"], file)

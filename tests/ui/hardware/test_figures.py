@@ -1,4 +1,5 @@
-"""Figures as data: every value is held against the profile, grid or comparison it shows, and Plotly's own checks are passed."""
+"""Figures as data: every value is held against the profile, grid or comparison it shows, and
+Plotly's own checks are passed."""
 
 from __future__ import annotations
 
@@ -46,7 +47,8 @@ ALL = {
 
 @pytest.mark.parametrize("name", ALL)
 def test_plotly_takes_every_property(name: str) -> None:
-    """Guards against misspelt or outdated properties, which the browser ignores in silence. Colours are put in first."""
+    """Guards against misspelt or outdated properties, which the browser ignores in silence. Colours
+    are put in first."""
     text = re.sub(r"var\(--[\w-]+\)", "#123456", json.dumps(ALL[name], allow_nan=False))
     made = go.Figure(json.loads(text))
     assert len(made.data) == len(ALL[name]["data"])

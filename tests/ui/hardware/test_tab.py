@@ -1,4 +1,5 @@
-"""The hardware view's handlers: what is shown, kept, refused and measured, with a tiny pair and hostile values."""
+"""The hardware view's handlers: what is shown, kept, refused and measured, with a tiny pair
+and hostile values."""
 
 from __future__ import annotations
 
@@ -74,7 +75,7 @@ def error(tab: HardwareTab, updates: dict[Any, Any]) -> str:
     return message["error"]
 
 
-# -- looking -------------------------------------------------------------------------------------------------------------------
+# -- looking ---------------------------------------------------------------------------------------
 
 
 def test_it_opens_on_this_machine_as_measured(tab: HardwareTab, pair: Pair) -> None:
@@ -114,7 +115,8 @@ def test_the_paper_is_never_called_measured(tab: HardwareTab) -> None:
 
 
 def test_paper_profiles_hold_the_papers_figures() -> None:
-    """24.2 ms a plain token, 0.5 ms a draft pass; 5.7 s a plain token, and 0.60 s a token at 11.68 tokens a step."""
+    """24.2 ms a plain token, 0.5 ms a draft pass; 5.7 s a plain token, and 0.60 s a token at
+    11.68 tokens a step."""
     a100, l40 = (
         saved_profiles.shipped()[name].profile
         for name in ("a100-llama2-7b-jf68m", "l40-offloading-llama3-70b-8b")
@@ -214,7 +216,7 @@ def test_a_copy_of_a_profile_is_known_for_one(tab: HardwareTab) -> None:
     assert json.loads(found[tab.board])["notice"].startswith("mine has the very times on show")
 
 
-# -- runs ----------------------------------------------------------------------------------------------------------------------
+# -- runs ------------------------------------------------------------------------------------------
 
 
 def test_the_run_in_the_address_is_held_against_its_prediction(tab: HardwareTab, make: Any) -> None:
@@ -249,7 +251,7 @@ def test_recorded_atlases_are_by_temperature() -> None:
     assert all(runs >= 1 and atlas.by_rank(0).visits > 10 for runs, atlas in found.values())
 
 
-# -- keeping -------------------------------------------------------------------------------------------------------------------
+# -- keeping ---------------------------------------------------------------------------------------
 
 
 def test_kept_imported_and_removed(tab: HardwareTab, tmp_path: Path) -> None:
@@ -303,7 +305,8 @@ def test_a_bad_file_is_refused_with_its_value(
 
 
 def test_half_characters_in_a_profile_can_be_sent(tab: HardwareTab) -> None:
-    """Guards the page's stream, which has to be UTF-8: a JSON file may hold half a character in escaped form."""
+    """Guards the page's stream, which has to be UTF-8: a JSON file may hold half a
+    character in escaped form."""
     text = PROFILE.to_json().replace("one card", "\\ud800 card").replace('"small"', '"\\u202e"')
     store = saved_profiles.keep([], saved_profiles.read(text, "half"))
     updates = tab.look(asked(tab, profile="kept:half", store=store), request())
@@ -339,7 +342,7 @@ def test_the_thirteenth_profile_is_refused_and_the_others_stay() -> None:
     assert len(saved_profiles.kept(saved_profiles.keep(store, Entry("profile 3", PROFILE)))) == 12
 
 
-# -- measuring -----------------------------------------------------------------------------------------------------------------
+# -- measuring -------------------------------------------------------------------------------------
 
 
 def test_a_measurement_becomes_this_machines_profile(
@@ -382,7 +385,8 @@ def test_a_failed_measurement_keeps_it_too(
 
 
 def test_it_waits_for_its_turn_behind_a_run(room: EngineRoom, pair: Pair) -> None:
-    """Guards figures that were disturbed by a run: the measurement holds the same lock as decoding."""
+    """Guards figures that were disturbed by a run: the measurement holds the same
+    lock as decoding."""
     task = Measurement(room, seconds=0.2)
     reports = []
     with room.line.turn(lambda: False, lambda _: None):

@@ -1,4 +1,5 @@
-"""What the lab asks of the server: the pair's figures, a count, a run of a tree; with values nobody should send, too."""
+"""What the lab asks of the server: the pair's figures, a count, a run of a tree; with values nobody
+should send, too."""
 
 from __future__ import annotations
 
@@ -97,7 +98,8 @@ def test_before_the_models_are_there_the_lab_has_no_times_and_gets_them_later(
 def test_profiles_kept_in_the_browser_are_offered_before_the_shipped_ones(
     made: Callable[..., LabTab],
 ) -> None:
-    """Whatever the browser sends: entries that are no profiles are left out, and nothing of a file is called measured."""
+    """Whatever the browser sends: entries that are no profiles are left out, and nothing of a file
+    is called measured."""
     entry = Entry(
         "mine",
         replace(next(iter(saved_profiles.shipped().values())).profile, source="measured"),
@@ -129,8 +131,9 @@ def test_a_count_gives_rates_that_are_its_counts(made: Callable[..., LabTab]) ->
 
 
 def test_the_temperature_of_a_count_is_the_one_asked_for(made: Callable[..., LabTab]) -> None:
-    """Guards against a count with default settings: greedy decoding of the same prompt gives other counts, so equal ones for 0
-    and 1.5 would mean that the temperature is dropped (the runs are seeded, so there is no chance in it)."""
+    """Guards against a count with default settings: greedy decoding of the same prompt gives other
+    counts, so equal ones for 0 and 1.5 would mean that the temperature is dropped (the runs are
+    seeded, so there is no chance in it)."""
     tab = made()
     cold, warm = (counted(tab, temperature=t)[-1]["result"] for t in ("0", "1.5"))
     assert cold["accepted"] != warm["accepted"]
@@ -220,7 +223,8 @@ def test_a_stopped_count_ends_without_a_result_and_the_next_one_runs(
 def test_a_stop_takes_effect_within_a_prompt(
     room: EngineRoom, pair: Any, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards a stop that waits for the prompt's end: of its 200 steps at most the present one is made."""
+    """Guards a stop that waits for the prompt's end: of its 200 steps at most the
+    present one is made."""
     task = Counting(room, ["def f(x):"], Policy(max_new_tokens=200, ignore_eos=True), 60.0, way)
     run = pair.target.run
     passes = []

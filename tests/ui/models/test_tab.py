@@ -1,4 +1,5 @@
-"""The models view's handlers: what is shown, chosen, refused and loaded, with tiny local models and hostile values."""
+"""The models view's handlers: what is shown, chosen, refused and loaded, with tiny local models
+and hostile values."""
 
 from __future__ import annotations
 
@@ -39,7 +40,10 @@ from ui.serving.model_host import EngineRoom
 from ui.serving.sessions import LOCAL, PUBLIC
 
 Maker = Callable[..., LiveRun]
-CHAT = "{% for m in messages %}<|begin|>{{ m.role }}\n{{ m.content }}<|endoftext|>\n{% endfor %}<|begin|>assistant\n"
+CHAT = (
+    "{% for m in messages %}<|begin|>{{ m.role }}\n{{ m.content }}<|endoftext|>\n{% endfor "
+    "%}<|begin|>assistant\n"
+)
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +92,7 @@ def said(tab: ModelsTab, updates: Iterator[dict[Any, Any]]) -> list[dict[str, An
     return [json.loads(one[tab.board]) for one in updates if tab.board in one]
 
 
-# -- looking -------------------------------------------------------------------------------------------------------------------
+# -- looking ---------------------------------------------------------------------------------------
 
 
 def test_it_shows_every_pair_the_machine_and_what_is_in_use(tab: ModelsTab, pair: Pair) -> None:
@@ -192,7 +196,7 @@ def test_own_models_have_fields(tab: ModelsTab) -> None:
     assert tab.fields(["x"])[0]["visible"] is False
 
 
-# -- asking --------------------------------------------------------------------------------------------------------------------
+# -- asking ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -262,7 +266,7 @@ def test_the_form_is_what_load_pair_takes() -> None:
     assert wanted.title == "qwen3-8b"
 
 
-# -- loading -------------------------------------------------------------------------------------------------------------------
+# -- loading ---------------------------------------------------------------------------------------
 
 
 def test_a_pair_is_loaded_with_its_checks_in_words_and_used_from_then_on(
@@ -379,7 +383,8 @@ def test_an_unexpected_error_is_logged_and_told_without_its_text(
 def test_a_pair_that_comes_back_later_cannot_be_stopped_by_its_former_task(
     room: EngineRoom, folders: tuple[str, str]
 ) -> None:
-    """Guards against a page that was closed after its load: the pair must still be loadable, as it may have to make room."""
+    """Guards against a page that was closed after its load: the pair must still be loadable, as it
+    may have to make room."""
     task = Loading(room, Wanted("bundled", *folders, "cpu", "float32", False), False)
     task.start()
     assert list(task.news())[-1].done
@@ -405,7 +410,7 @@ def test_the_views_head_ends_no_script_early() -> None:
     assert "https://" not in text
 
 
-# -- chats ---------------------------------------------------------------------------------------------------------------------
+# -- chats -----------------------------------------------------------------------------------------
 
 
 def test_the_boxes_for_chats_come_and_go_with_the_models(
@@ -463,13 +468,14 @@ def test_models_without_a_template_ignore_the_box(make: Maker) -> None:
     assert run.order == order(chat=True)
 
 
-# -- the other views -----------------------------------------------------------------------------------------------------------
+# -- the other views -------------------------------------------------------------------------------
 
 
 def test_nothing_of_the_former_models_is_shown_as_the_new_ones(
     room: EngineRoom, folders: tuple[str, str], make: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Times and acceptance in the hardware view and the lab are the new pair's; a run of the former is held against neither."""
+    """Times and acceptance in the hardware view and the lab are the new pair's; a run of the former
+    is held against neither."""
     live = LiveView(room, LOCAL, None)
     hardware = HardwareTab(room, LOCAL, live)
     lab = LabTab(room, LOCAL, live, hardware)

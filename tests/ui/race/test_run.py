@@ -1,4 +1,5 @@
-"""A race in its thread: it streams and ends, Stop ends all lanes within a step, and afterwards it is judged and kept."""
+"""A race in its thread: it streams and ends, Stop ends all lanes within a step, and afterwards it
+is judged and kept."""
 
 from __future__ import annotations
 
@@ -51,7 +52,8 @@ def order(**changes: Any) -> RaceOrder:
 
 @pytest.fixture
 def make(room: EngineRoom) -> Callable[..., RaceRun]:
-    """Makes a race: fields of its form by name, and limits=, room=, shelf= where the usual ones will not do."""
+    """Makes a race: fields of its form by name, and limits=, room=, shelf= where the usual
+    ones will not do."""
 
     def made(
         limits: Limits = LOCAL, room: EngineRoom = room, shelf: Shelf | None = None, **fields: Any
@@ -88,7 +90,7 @@ def once(told: Any) -> Any:
     return json.loads(json.dumps(told).replace("measured", "recorded"))
 
 
-# -- the stream ----------------------------------------------------------------------------------------------------------------
+# -- the stream ------------------------------------------------------------------------------------
 
 
 def test_a_race_streams_and_ends(make: Callable[..., RaceRun]) -> None:
@@ -185,7 +187,8 @@ def test_a_lanes_speed_up_has_the_same_range_in_the_live_view(make: Callable[...
 
 
 def test_nothing_of_an_opened_race_is_called_measured(make: Callable[..., RaceRun]) -> None:
-    """Guards the sentences that were written while the race was a measured one, and those a file makes up."""
+    """Guards the sentences that were written while the race was a measured one, and
+    those a file makes up."""
     race = make(lanes=[PLAIN, CHAIN, ("best", "8, 4", "sequoia")])
     raced(race)
     file = (
@@ -200,7 +203,7 @@ def test_nothing_of_an_opened_race_is_called_measured(make: Callable[..., RaceRu
         assert "measured" not in told.lower()
 
 
-# -- stopping ------------------------------------------------------------------------------------------------------------------
+# -- stopping --------------------------------------------------------------------------------------
 
 
 def test_stop_ends_all_lanes_within_the_present_step(
@@ -308,7 +311,7 @@ def test_an_error_in_a_step_is_said_and_frees_the_engine(
     assert len(room.line) == 0
 
 
-# -- what is found out ---------------------------------------------------------------------------------------------------------
+# -- what is found out -----------------------------------------------------------------------------
 
 
 def test_greedy_lanes_are_held_against_the_plain_lane(make: Callable[..., RaceRun]) -> None:
@@ -330,7 +333,8 @@ def test_greedy_lanes_are_held_against_the_plain_lane(make: Callable[..., RaceRu
 def test_a_lane_that_leaves_the_plain_text_is_named(
     make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The text of one lane is changed on its way to the comparison; the words are the meter's own."""
+    """The text of one lane is changed on its way to the comparison; the words are the meter's
+    own."""
     real = report.check_text
 
     def changed(pair: Pair, prompt: str, run: list[int], plain: list[int]) -> TextMatch:
@@ -395,7 +399,8 @@ def p_value(square: float, freedom: int) -> float:
 def test_lanes_draw_in_turns_and_every_round_is_told(
     make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against a check that says nothing until it is over, and against one lane that waits for another's end."""
+    """Guards against a check that says nothing until it is over, and against one lane that waits
+    for another's end."""
     monkeypatch.setattr(distribution_check, "DRAWS", 40)
     race = make(**TEMPERED, check=True)
     rounds = []
@@ -439,7 +444,8 @@ def test_the_place_is_in_the_plain_lanes_text_and_the_same_for_all_lanes(
 def test_equal_lanes_do_not_share_their_draws(
     make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against one chance result that is told once a lane, as if it had come up again and again."""
+    """Guards against one chance result that is told once a lane, as if it had come
+    up again and again."""
     monkeypatch.setattr(distribution_check, "DRAWS", 60)
     results = results_of(raced(make(temperature=0.9, lanes=[CHAIN, CHAIN], check=True)))
     one, other = (
@@ -494,7 +500,8 @@ def test_every_draw_of_the_check_has_a_shaper_of_its_own(
 def test_checks_and_moves_share_the_seconds_of_the_limits(
     make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A race that has used up its time is not checked; one that has some left is, to its end and no longer."""
+    """A race that has used up its time is not checked; one that has some left is, to its
+    end and no longer."""
     monkeypatch.setattr(ui.race.run, "Meter", lambda *_: pytest.fail("was checked"))
     lossless = results_of(raced(make(limits=Limits(seconds=0.0), **TEMPERED, check=True)))[1][
         "lossless"
@@ -512,15 +519,18 @@ def test_checks_and_moves_share_the_seconds_of_the_limits(
 def test_a_check_without_time_draws_nothing_and_says_so(
     make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against a batch that is drawn to its end where one draw takes seconds, and against places looked at one by one."""
+    """Guards against a batch that is drawn to its end where one draw takes seconds, and against
+    places looked at one by one."""
     monkeypatch.setattr(distribution_check, "SECONDS", 0.0)
     monkeypatch.setattr(sequoia.exactness.same_distribution, "LEAST_BITS", 99.0)
     lossless = results_of(raced(make(**TEMPERED, check=True)))[1]["lossless"]
     assert [lossless["count"][name] for name in ("draws", "at", "going")] == [0, 0, False]
     assert (lossless["kind"], lossless["words"]) == (
         "none",
-        "The first tokens of 0 draws are too few to be held against the target's law. There was no time for all "
-        "400: it has 0 s.",
+        (
+            "The first tokens of 0 draws are too few to be held against the target's law. There "
+            "was no time for all 400: it has 0 s."
+        ),
     )
 
 
@@ -563,7 +573,7 @@ def test_too_few_first_tokens_say_nothing(
     assert (lossless["p"] is None) == (kind == "none")
 
 
-# -- orders --------------------------------------------------------------------------------------------------------------------
+# -- orders ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def told(tab: RaceTab, updates: dict[Any, Any]) -> dict[str, Any]:
     return json.loads(updates[tab.board])
 
 
-# -- racing --------------------------------------------------------------------------------------------------------------------
+# -- racing ----------------------------------------------------------------------------------------
 
 
 def test_a_race_streams_ends_and_can_be_saved(tab: RaceTab) -> None:
@@ -94,7 +94,8 @@ def test_a_race_streams_ends_and_can_be_saved(tab: RaceTab) -> None:
 
 
 def test_the_run_has_one_output_and_waits_in_the_common_line(room: EngineRoom) -> None:
-    """Guards against outputs that cost milliseconds at every message, and against a race beside another run."""
+    """Guards against outputs that cost milliseconds at every message, and against a race
+    beside another run."""
     with gr.Blocks() as blocks:
         live = LiveView(room, LOCAL, header())
         live.build()
@@ -121,7 +122,8 @@ def test_the_buttons_follow_the_race(tab: RaceTab, slow: None) -> None:
 
 
 def test_a_closed_page_frees_the_engine(tab: RaceTab, room: EngineRoom, slow: None) -> None:
-    """Guards against an abandoned race that goes on to its end, here 10 seconds: closing the generator is what Gradio does."""
+    """Guards against an abandoned race that goes on to its end, here 10 seconds: closing the
+    generator is what Gradio does."""
     racing = tab.run(filled(tab, max_new_tokens=400), request())
     next(racing)
     next(racing)
@@ -167,11 +169,12 @@ def test_a_bad_value_is_said_and_nothing_on_screen_is_lost(
     assert tab.sessions.get("one") is None
 
 
-# -- the form ------------------------------------------------------------------------------------------------------------------
+# -- the form --------------------------------------------------------------------------------------
 
 
 def test_race_and_run_begin_with_the_same_prompt_and_temperature(tab: RaceTab) -> None:
-    """Guards against a race that flatters itself on a text that loops, as the bundled pair's does at temperature 0."""
+    """Guards against a race that flatters itself on a text that loops, as the bundled pair's does
+    at temperature 0."""
     one = tab.form
     other = tab._live.form
     assert (one.prompt.value, one.temperature.value) == (
@@ -260,7 +263,7 @@ def test_a_bad_remedy_changes_nothing(tab: RaceTab, said: list[str], data: Any) 
     assert len(said) == 1
 
 
-# -- recordings ----------------------------------------------------------------------------------------------------------------
+# -- recordings ------------------------------------------------------------------------------------
 
 
 def test_the_view_opens_on_a_recorded_race(tab: RaceTab) -> None:
@@ -444,7 +447,8 @@ def test_the_head_holds_every_script_once() -> None:
 
 
 def test_a_reload_shows_the_race_in_the_address_while_it_is_kept(tab: RaceTab) -> None:
-    """Its lanes then open in the live view, too; any other name, and a race without a move, gives the recorded one."""
+    """Its lanes then open in the live view, too; any other name, and a race without a move, gives
+    the recorded one."""
     messages = sent(tab.run(filled(tab), request()))
     tab.rested(request())
     name = messages[-1]["race"]

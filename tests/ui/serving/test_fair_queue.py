@@ -1,4 +1,5 @@
-"""The line before the engine: first come, first served, bounded, and nobody who left keeps a place."""
+"""The line before the engine: first come, first served, bounded, and nobody who left keeps a
+place."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ def stand(
 
 
 def test_visitors_are_served_in_order_and_hear_their_place() -> None:
-    """Guards against a semaphore, which lets anyone through: a hundred changes of turn never reorder three visitors."""
+    """Guards against a semaphore, which lets anyone through: a hundred changes of turn never
+    reorder three visitors."""
     line = Line(4)
     log = []
     go = threading.Event()

@@ -1,4 +1,5 @@
-"""Another pair is loaded while the page is served: in turn, whole or not at all, and nothing of the former one stays."""
+"""Another pair is loaded while the page is served: in turn, whole or not at all, and nothing of the
+former one stays."""
 
 from __future__ import annotations
 
@@ -144,13 +145,14 @@ def opened(load: Callable[[], Pair]) -> EngineRoom:
     return room
 
 
-# -- in turn -------------------------------------------------------------------------------------------------------------------
+# -- in turn ---------------------------------------------------------------------------------------
 
 
 def test_loading_waits_for_a_running_decode_and_those_behind_it_get_the_new_pair(
     room: EngineRoom, other: Pair
 ) -> None:
-    """Guards against a visitor who takes the pair before the turn, and decodes with one that is no longer there."""
+    """Guards against a visitor who takes the pair before the turn, and decodes with one that
+    is no longer there."""
     places = list[int]()
     got = list[Pair]()
     running = threading.Event()
@@ -199,7 +201,7 @@ def test_a_count_is_made_with_the_pair_of_its_turn(room: EngineRoom, other: Pair
     assert list(task.news())[-1].counted is not None
 
 
-# -- nothing of the former one stays -------------------------------------------------------------------------------------------
+# -- nothing of the former one stays ---------------------------------------------------------------
 
 
 def test_a_paused_run_of_the_former_pair_cannot_go_on(
@@ -217,7 +219,8 @@ def test_a_paused_run_of_the_former_pair_cannot_go_on(
 
 
 def test_the_former_models_are_freed_whatever_was_recorded_of_them(other: Pair) -> None:
-    """Guards against recordings, paused runs or a waiting visitor that keep gigabytes of weights."""
+    """Guards against recordings, paused runs or a waiting visitor that keep
+    gigabytes of weights."""
     room = opened(lambda: dataclasses.replace(fakes.tiny_pair(seed=5)))
     sessions = Sessions[LiveRun](LOCAL)
     shelf = Shelf(8, 10**6)

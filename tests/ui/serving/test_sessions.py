@@ -1,4 +1,5 @@
-"""Admission: one run a visitor, bounded sessions, bounded caches, and a visitor who left is forgotten."""
+"""Admission: one run a visitor, bounded sessions, bounded caches, and a visitor who
+left is forgotten."""
 
 from __future__ import annotations
 
