@@ -20,9 +20,10 @@ examples:
   python app.py --target ./huge --draft ./small --offload    the large one does not fit the GPU
   python app.py --public                          tighter limits, for strangers
 
-The page opens at once on a recorded run, while the models load. GRADIO_SERVER_PORT sets the port where --port does not.
-The Models tab loads other pairs while the page runs. Nothing is sent anywhere and nothing is downloaded, unless models of the
-Hugging Face hub are asked for, here or in that tab, or --share is given.
+The page opens at once on a recorded run, while the models load. GRADIO_SERVER_PORT sets the port
+where --port does not. The Models tab loads other pairs while the page runs. Nothing is sent
+anywhere and nothing is downloaded, unless you ask for models of the Hugging Face hub, here or in
+that tab, or give --share.
 """
 
 

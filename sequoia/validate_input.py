@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
-from sequoia.errors import SequoiaError
+from .errors import SequoiaError  # relative: a training runs from a copy of another name
 
 MAX_SHOWN = 40
 T = TypeVar("T")

@@ -1,9 +1,9 @@
 """Tiny pairs of real `transformers` classes for tests: random weights, a real tokenizer, saved and
 loaded by `load_pair` itself.
 
-    tiny_pair(kind, dtype=, seed=, vocab=, noise=, kv_heads=, context=, stop=)   draft = target's weights with noise
+    tiny_pair(kind, dtype=, seed=, vocab=, noise=, kv_heads=, context=, stop=)   noisy copy drafts
     same_pair(...)       the draft is the target
-    hopeless_pair(...)   the draft's logits are the target's with the sign turned: its best token is the target's worst
+    hopeless_pair(...)   the draft's logits are the target's with turned sign
 
 The same arguments give the same weights. A pair is loaded at every call, so no test sees what
 another has measured.

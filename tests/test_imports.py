@@ -35,6 +35,12 @@ PAGE = [
 # The training goes on for many hours from a frozen copy of its own folder and of these two files.
 TRAINING = {"errors", "validate_input"}
 NOT_THE_ENGINE = {"gradio", "plotly", "ui", "app"}
+WITHOUT_GRADIO = [
+    *("ui.decode." + name for name in ("messages", "request", "run", "follow_run", "recordings")),
+    *("ui.race." + name for name in ("messages", "request", "run", "report")),
+    *("ui.serving." + name for name in ("sessions", "fair_queue", "model_host", "worker")),
+    *("ui.shared." + name for name in ("tree_menu", "prompts", "markup")),
+]
 LIBRARIES_OF_MODELS = {"transformers", "tokenizers", "huggingface_hub", "safetensors", "accelerate"}
 
 
@@ -162,6 +168,12 @@ def test_no_modules_import_each_other_in_a_circle(package: str) -> None:
     while free := {name for name, below in graph.items() if not below & graph.keys()}:
         graph = {name: below for name, below in graph.items() if name not in free}
     assert not graph
+
+
+def test_what_runs_in_threads_knows_no_gradio() -> None:
+    """Jobs, requests and messages are plain Python: they run and are tested without a page."""
+    for module in WITHOUT_GRADIO:
+        assert "gradio" not in imports(module), module
 
 
 def test_only_commands_read_the_command_line() -> None:

@@ -1,7 +1,7 @@
-"""Record a run, or with `--race` a race, as the page would make it: `python -m ui.record welcome --preset class --tokens 96`.
+"""Record a run, or with `--race` a race, as the page would make it: `python -m ui.record welcome`.
 
-Files go to assets/runs/ and assets/races/; the page opens on the ones called "welcome". A race has the lanes that its form
-begins with, whatever tree is named.
+Files go to assets/runs/ and assets/races/; the page opens on the ones called "welcome". A race has
+the lanes that its form begins with, whatever tree is named.
 """
 
 from __future__ import annotations

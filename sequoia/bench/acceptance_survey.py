@@ -1,6 +1,7 @@
-"""What a pair does on this machine, measured once and written down: `python -m sequoia.survey --out acceptance.json`.
+"""Measure what a pair does on this machine: `python -m sequoia.survey --out acceptance.json`.
 
-Acceptance by rank for each kind of text at several temperatures, with counts, intervals and how repetitive the text was.
+Acceptance by rank for each kind of text at several temperatures, with counts, intervals and how
+repetitive the text was.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Every decoder on the same prompts, in interleaved rounds, as one table: `python -m sequoia.bench`.
+"""Every decoder on the same prompts, in interleaved rounds: `python -m sequoia.bench`.
 
-A decoder's figure is its time for all prompts of a round, prefill included; each prompt is decoded by all in turn. Ratios are
-taken within a round, against plain decoding on the same engine in whichever number type was the faster one. Medians over
-rounds, with the range. The machine's times, which trees are planned and speed-ups predicted with, are taken before each table.
-With --offload the rows of accelerate are measured after the others, as the tables say.
+A decoder's figure is its time for all prompts of a round, prefill included; each prompt is decoded
+by all in turn. Ratios are taken within a round, against plain decoding on the same engine in
+whichever number type was the faster one. Medians over rounds, with the range. The machine's times,
+which trees are planned and speed-ups predicted with, are taken before each table. With --offload
+the rows of accelerate are measured after the others, as the tables say.
 """
 
 from __future__ import annotations

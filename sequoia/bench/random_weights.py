@@ -1,9 +1,10 @@
-"""Time models of real shapes with random weights on this machine: `python -m sequoia.shapes --out profiles`.
+"""Time models of real shapes with random weights: `python -m sequoia.shapes --out profiles`.
 
-Times depend on shapes and not on what the weights say, so nothing has to be downloaded. Such a pair accepts nothing: what comes
-out are hardware profiles, and a speed-up read off them is predicted from an acceptance vector counted elsewhere. Beside each
-profile stand the figures that tell a good engine from a poor one: the target's pass against reading its weights once, a draft
-pass, what a step spends outside the models, and memory as predicted and as used.
+Times depend on shapes and not on what the weights say, so nothing has to be downloaded. Such a pair
+accepts nothing: what comes out are hardware profiles, and a speed-up read off them is predicted
+from an acceptance vector counted elsewhere. Beside each profile stand the figures that tell a good
+engine from a poor one: the target's pass against reading its weights once, a draft pass, what a
+step spends outside the models, and memory as predicted and as used.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ and a plain token that takes P = pv + po (its own pass, and all the rest of it),
     tokens     t                                    a step costs no more than a plain token
     verify     t P / (P + (v - pv))                 its pass takes v and not pv
     draft      t P / (P + (v - pv) + d)             and the tree has to be drafted
-    overhead   t P / (P + (v - pv) + d + (o - po))  and the rest costs more than the rest of a plain token
+    overhead   t P / (P + (v - pv) + d + (o - po))  and the rest costs more than a plain token's
 
 The last denominator is the step's time, so the last bar is the measured speed-up and no rest is
 left. The order matters: a second more costs fewer points once the step is slow. It is that of the

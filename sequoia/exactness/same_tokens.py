@@ -53,11 +53,10 @@ class TextMatch:
         if self.verdict == "tie":
             return f"{start}: a tie (at most {TIE_ULP}), which rounding decides."
         far = self.margin is not None and self.margin > TIE_ULP
-        return (
-            f"{start}: "
-            f"{f'more than the {TIE_ULP} of a tie' if far else 'but the two tokens are not those two'}: "
-            "a bug."
+        reason = (
+            f"more than the {TIE_ULP} of a tie" if far else "but the two tokens are not those two"
         )
+        return f"{start}: {reason}: a bug."
 
 
 def compare(run: Sequence[int], plain: Sequence[int]) -> int | None:

@@ -14,8 +14,8 @@ MAX_PARAGRAPH = 2500
 MIN_PROSE = 0.6  # share of a page's characters that are English sentences
 MIN_PAGE = 400
 MAX_EXAMPLE_LINES = 25
-COMMON_WORDS = """the of and to a in is that for it with as be are this on or by not an if can from you
-which will when at have has was but all use used one may"""
+COMMON_WORDS = """the of and to a in is that for it with as be are this on or by not an if can from
+you which will when at have has was but all use used one may"""
 COMMON = frozenset(COMMON_WORDS.split())
 
 DROPPED = re.compile(

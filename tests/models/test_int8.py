@@ -30,9 +30,11 @@ for inputs in (1, 7, 8, 15, 16, 17, 24, 40, 48, 56, 64, 68, 172, 312, 344):
         product = packed_int8([copy.deepcopy(exact).bfloat16()])
         for rows in (*range(1, INT8_ROWS + 1), INT8_ROWS + 4):
             x = torch.randn(rows, inputs).bfloat16()
-            largest = x.abs().float() @ exact.weight.abs().T + exact.bias.abs()  # if no terms cancelled
+            # The sums as large as they are where no terms cancel.
+            largest = x.abs().float() @ exact.weight.abs().T + exact.bias.abs()
             error = ((product(x).float() - exact(x.float())).abs() / largest).max()
-            assert error < 0.02, f"{rows} rows, {inputs} inputs, {outputs} outputs: off by {error:.3g}"
+            shape = f"{rows} rows, {inputs} inputs, {outputs} outputs"
+            assert error < 0.02, f"{shape}: off by {error:.3g}"
 print("all shapes are right")
 """
 

@@ -463,7 +463,7 @@ def test_a_run_goes_on_from_a_package_of_another_name(
     monkeypatch.setattr(stage, "LOG_EVERY", 1)
     source = Path(stage.__file__).parent.parent
     shutil.copytree(source / "pretrain", tmp_path / "moved" / "pretrain")
-    for name in ("errors.py", "guarded.py"):
+    for name in ("errors.py", "validate_input.py"):
         shutil.copy(source / name, tmp_path / "moved" / name)
     command = ["target", "--threads", "1", *FLAGS, "--out"]
     for name, tokens in (("whole", 8), ("parted", 5)):

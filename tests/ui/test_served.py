@@ -3,7 +3,6 @@ templates are static."""
 
 from __future__ import annotations
 
-import ast
 import json
 from pathlib import Path
 
@@ -123,43 +122,6 @@ def test_presets_differ_in_kind_and_fit_the_form() -> None:
     assert len({preset.name for preset in found}) == len(found) >= 6
     assert "prose" in {preset.name for preset in found}
     assert all(preset.text.strip() and len(preset.text) < 1000 for preset in found)
-
-
-def imports(path: Path) -> set[str]:
-    names = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names.add(node.module.split(".")[0])
-    return names
-
-
-def test_dependencies_point_one_way() -> None:
-    files = list((ROOT / "sequoia").rglob("*.py"))
-    assert len(files) > 10
-    for path in files:
-        assert not imports(path) & {"ui", "gradio", "plotly", "app"}, path.name
-    pure = [
-        "messages",
-        "order",
-        "trees",
-        "session",
-        "line",
-        "engine_room",
-        "worker",
-        "runner",
-        "live",
-        "recordings",
-        "presets",
-        "show",
-        "race_order",
-        "race_messages",
-        "racing",
-        "judging",
-    ]
-    for name in pure:
-        assert "gradio" not in imports(ROOT / "ui" / f"{name}.py"), name
 
 
 @pytest.mark.parametrize(

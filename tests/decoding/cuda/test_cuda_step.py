@@ -170,10 +170,12 @@ import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from sequoia.decoding.cuda.verify_kernel import _walk, warps
-types = dict(p="*fp64", q="*fp32", row="*i64", tokens="*i64", first="*i64", count="*i64", noise="*fp64", trials="*fp64",
-             residual="*fp64", draft="*fp64", end="*fp64", vocab="i32", most="i32", replacing="constexpr", block="constexpr")
+types = dict(p="*fp64", q="*fp32", row="*i64", tokens="*i64", first="*i64", count="*i64",
+             noise="*fp64", trials="*fp64", residual="*fp64", draft="*fp64", end="*fp64",
+             vocab="i32", most="i32", replacing="constexpr", block="constexpr")
 source = ASTSource(_walk, signature=types, constexprs=dict(replacing={replacing}, block={vocab}))
-made = triton.compile(source, target=GPUTarget("cuda", 90, 32), options=dict(num_warps=warps({vocab})))
+made = triton.compile(source, target=GPUTarget("cuda", 90, 32),
+                      options=dict(num_warps=warps({vocab})))
 print(len(made.asm["ptx"]))
 """
     environment = {**os.environ, "TRITON_CACHE_DIR": str(tmp_path)}

@@ -297,9 +297,7 @@ def test_a_cpu_copies_at_once() -> None:
 
 
 @pytest.mark.gpu
-def test_a_copy_to_a_gpu_runs_beside_the_computing_stream_and_ends_before_what_waits_for_it_gpu() -> (
-    None
-):
+def test_a_copy_to_a_gpu_runs_beside_the_computing_and_ends_before_what_waits_for_it_gpu() -> None:
     device = torch.device("cuda", 0)
     copier = copier_for(device)
     assert isinstance(copier, CudaCopier)
