@@ -1,8 +1,9 @@
-"""What a script meets that uses the package: the kind of every name of `sequoia` once all its modules are imported, and what its
-commands print for `--help`. Run as `python tests/after_import.py MODULE ...`; writes JSON.
+"""The kind of each public name once all modules are imported, and what commands print for `--help`.
 
-A process of its own, as other tests import parts of the package before. Importing other libraries takes seconds, so it happens
-once: each command runs in a fork that has forgotten this package but not them, as `python -m` would run it.
+Run as `python tests/after_import.py MODULE ...`; writes JSON. A process of its own, as other tests
+import parts of the package before. Importing other libraries takes seconds, so it happens once:
+each command runs, as `python -m` would run it, in a fork that has forgotten this package but not
+them.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def main(commands: Sequence[str]) -> None:
 
 
 def all_imported() -> tuple[list[str], dict[str, str]]:
-    """The modules of the package, each imported now, and the kind of each public name after that."""
+    """All modules of the package, imported now, and the kind of each public name after that."""
     found = pkgutil.walk_packages(sequoia.__path__, "sequoia.", onerror=_raise)
     modules = [module.name for module in found if not module.name.endswith(".__main__")]
     for name in modules:
@@ -48,7 +49,7 @@ def kind_of(value: Any) -> str:
     if not isinstance(value, type):
         return "function" if inspect.isfunction(value) else type(value).__name__
     if dataclasses.is_dataclass(value):
-        return "frozen dataclass" if value.__dataclass_params__.frozen else "dataclass"  # pyright: ignore[reportAttributeAccessIssue]
+        return "frozen dataclass" if value.__dataclass_params__.frozen else "dataclass"
     if getattr(value, "_is_protocol", False):
         return "protocol"
     return "exception" if issubclass(value, Exception) else "class"

@@ -1,8 +1,9 @@
-"""What scripts outside this project may use, written out: names, keywords, fields, members and commands.
+"""What scripts outside this project may use: names, keywords, fields, members and commands.
 
-Files move and classes get better names; what is listed here goes on working. So only `sequoia` itself is imported, and keywords
-are tried by calling: a function may come to take more of them, or take an old one beside its new name. The lists are of
-November 2026. A name may be added to them; one that is taken away breaks somebody's script.
+Files move and classes get better names; what is listed here goes on working. So only `sequoia`
+itself is imported, and keywords are tried by calling: a function may come to take more of them, or
+take an old one beside its new name. The lists are of November 2026. A name may be added to them;
+one that is taken away breaks somebody's script.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ import pytest
 import sequoia
 from sequoia import (
     Acceptance,
-    DecodeStats,
     Decoder,
+    DecodeStats,
     Dynamic,
     HardwareProfile,
     Lane,
