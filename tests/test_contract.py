@@ -332,7 +332,8 @@ def test_the_objects_are_of_their_classes(objects: dict[str, Any]) -> None:
 @pytest.mark.parametrize("name", FIELDS)
 def test_a_value_is_made_of_its_fields(objects: dict[str, Any], name: str) -> None:
     """By keyword and by place; whatever is added later can be left out."""
-    value, kind = objects[name], getattr(sequoia, name)
+    value = objects[name]
+    kind = getattr(sequoia, name)
     given = {field: getattr(value, field) for field in FIELDS[name]}
     assert kind(**given) == value
     assert kind(*given.values()) == value
@@ -459,7 +460,8 @@ def test_a_script_can_shape_trees_itself(pair: Pair) -> None:
     class Growing:
         """One node more at every step."""
 
-        most, widest = 4, 1
+        most = 4
+        widest = 1
 
         def __init__(self) -> None:
             self.nodes = 1

@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from sequoia import Acceptance, DecodeStats, HardwareProfile, Run, Tree, best_plan
+from sequoia.loading.load import known_acceptance as acceptance_table
+from sequoia.saved_files.race_file import RaceLog
 
 # Readers outside `sequoia` itself, by the module that they are in today.
-from sequoia.export import from_node_link as tree_of_node_link
-from sequoia.export import from_paths as tree_of_paths
-from sequoia.hub import known_acceptance as acceptance_table
-from sequoia.race_file import RaceLog
+from sequoia.saved_files.tree_files import from_node_link as tree_of_node_link
+from sequoia.saved_files.tree_files import from_paths as tree_of_paths
 
 SAVED = Path(__file__).resolve().parent / "saved"
 
@@ -128,7 +128,8 @@ def test_every_saved_file_is_read_by_a_test() -> None:
 
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_is_what_it_was(name: str) -> None:
-    run, told = Run.from_json(text_of(f"runs/{name}.json")), RUNS[name]
+    run = Run.from_json(text_of(f"runs/{name}.json"))
+    told = RUNS[name]
     stats = DecodeStats.fold(run.steps)
     assert written(run).startswith(told.start)
     assert (stats.tokens, stats.accepted) == (told.tokens, told.accepted)
@@ -180,9 +181,7 @@ RACES = {
             0.5342659616076735,
             "specinfer",
         ),
-        ToldLane(
-            "Dynamic", " call the dependencies to\n", 24, 10, "law", 0.5380162205814425
-        ),
+        ToldLane("Dynamic", " call the dependencies to\n", 24, 10, "law", 0.5380162205814425),
     ),
     "stopped": (
         ToldLane("Plain", " (", 1, 1),
@@ -282,7 +281,8 @@ PROFILES = {
 
 @pytest.mark.parametrize("name", PROFILES)
 def test_a_profile_is_what_it_was(name: str) -> None:
-    profile, told = HardwareProfile.from_json(text_of(f"profiles/{name}.json")), PROFILES[name]
+    profile = HardwareProfile.from_json(text_of(f"profiles/{name}.json"))
+    told = PROFILES[name]
     assert (profile.source, profile.device) == (told.source, told.device)
     assert profile.level_overhead == told.level_overhead
     times = (profile.verify_seconds(1), profile.verify_seconds(8))

@@ -146,9 +146,8 @@ class PathSprout:
         self._prices = prices
         self._most = most
         self._levels = levels
-        # by node: chance that the walk comes there
         self._parents = [-1]
-        self._reach = [1.0]
+        self._reach = [1.0]  # by node: chance that the walk comes there
         self._depth = 0
         self.front: tuple[int, ...] = (0,) if most > 1 and levels > 1 else ()
         self.probs: dict[int, np.ndarray] = {}

@@ -161,7 +161,8 @@ def _positions(
     ):
         q = draft_rows(draft, policy)  # (positions, vocab), as p
         drawn = _SEQUOIA.draw(chance, q, [ranks] * len(q))
-        p, q = target_rows(target, policy).cpu().numpy(), q.cpu().numpy()
+        p = target_rows(target, policy).cpu().numpy()
+        q = q.cpu().numpy()
         yield from (sibling_rates(p[row], q[row], tokens, tree) for row, tokens in enumerate(drawn))
 
 

@@ -1,4 +1,5 @@
-"""Files that people have saved open in the page, as recorded ones. `tests/saved/`: see test_saved_files.py."""
+"""Files that people have saved open in the page, as recorded ones. `tests/saved/`: see
+test_saved_files.py."""
 
 from __future__ import annotations
 
@@ -8,18 +9,19 @@ from pathlib import Path
 import pytest
 
 from sequoia import Pair, Policy, Tree
+from ui.decode.recordings import opened as opened_run
 
 # What each view's handler calls with the path of an uploaded file, by the module it is in today.
-from ui.order import settings_of as settings_of_run
-from ui.profiles import kept as kept_profiles
-from ui.profiles import opened as opened_profile
-from ui.race_tab import opened as opened_race
-from ui.recordings import opened as opened_run
-from ui.session import LOCAL
-from ui.trees import Wish
+from ui.decode.request import settings_of as settings_of_run
+from ui.race.tab import opened as opened_race
+from ui.serving.sessions import LOCAL
+from ui.shared.saved_profiles import kept as kept_profiles
+from ui.shared.saved_profiles import opened as opened_profile
+from ui.shared.tree_menu import Wish
 
 SAVED = Path(__file__).resolve().parents[1] / "saved"
-RUNS = {  # name: tokens, start of the text, where the time of plain decoding is from, shape asked for
+# name: tokens, start of the text, where the time of plain decoding is from, shape asked for
+RUNS = {
     "greedy": (24, " (width - height) % 2\n", "recorded", ["planned"]),
     "top-p": (24, " use the terminal and pool\n", "recorded", ["best", 12, 5]),
     "specinfer": (24, " sum(width - height)\n", "recorded", ["branching", "3, 2, 1"]),

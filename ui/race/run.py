@@ -153,9 +153,8 @@ class RaceRun(Worker):
             self._end = time.monotonic() + self._limits.seconds
             tallies, late = self._move(race)
             self.mail.put(Over(bool(race.running)))
-            # the caches are free before anything is checked
             lanes = race.lanes
-            race = None
+            race = None  # the caches are free before anything is checked
             if not self._left:
                 self._judge(Case(pair, self.order.prompt, self.order.policy, lanes, tallies))
         return Ended(

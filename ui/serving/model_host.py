@@ -163,7 +163,9 @@ class EngineRoom:
 
     def _serve(self, pair: Pair) -> None:
         self._let_go()
-        self._pair, self.status = pair, Status("ready", words_for(pair))
+        status = Status("ready", words_for(pair))
+        self._pair = pair
+        self.status = status
         self.version += 1
 
     def _let_go(self) -> None:
