@@ -21,7 +21,8 @@ import torch
 from sequoia.algorithm.distributions import draft_rows, target_rows
 from sequoia.algorithm.sampling_params import Policy
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verify import VERIFIERS, Verifier
+from sequoia.algorithm.verifiers import VERIFIERS
+from sequoia.algorithm.verifiers.verifier import Verifier
 
 Text = tuple[int, ...]
 Model = Callable[[Text], Any]  # context -> law of the next token (vocab,)
@@ -258,4 +259,4 @@ def error(
 
 def fits(tree: Tree, verifier: Verifier, vocab: int) -> bool:
     """Whether there are tokens enough: siblings are distinct unless drawn independently."""
-    return verifier.name == "specinfer" or max(map(len, tree.children)) <= vocab
+    return verifier.key == "specinfer" or max(map(len, tree.children)) <= vocab

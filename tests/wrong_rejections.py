@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sequoia.algorithm.verify import with_replacement, without_replacement
+from sequoia.algorithm.verifiers.sequoia import without_replacement
+from sequoia.algorithm.verifiers.specinfer import with_replacement
 
 Laws = tuple[np.ndarray, np.ndarray, Any]
 

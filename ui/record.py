@@ -10,6 +10,7 @@ import argparse
 import sys
 
 from sequoia import Policy, SequoiaError, load_pair
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from ui.decode import recordings
 from ui.decode.follow_run import LiveRun
 from ui.decode.recordings import Shelf
@@ -40,7 +41,7 @@ def record(order: Order, room: EngineRoom) -> str:
 def record_race(prompt: str, policy: Policy, room: EngineRoom) -> str:
     """Carry out a race of the usual lanes and give back the text of its file. Raises
     SequoiaError where it fails."""
-    lanes = [(kind, ", ".join(map(str, SHAPES[kind].start)), "sequoia") for kind in START]
+    lanes = [(kind, ", ".join(map(str, SHAPES[kind].start)), DEFAULT_VERIFIER) for kind in START]
     asked = {name: getattr(policy, name) for name in POLICY}
     race = RaceRun(
         RaceOrder.parse({**asked, "prompt": prompt, "lanes": lanes, "check": True}, LOCAL),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verify import Trial, Verdict
+from sequoia.algorithm.verifiers.verdict import Trial, Verdict
 from sequoia.errors import BadTrace
 from sequoia.validate_input import number, read_file, shown, whole, write_file
 

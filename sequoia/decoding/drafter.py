@@ -21,7 +21,8 @@ from sequoia.algorithm.distributions import checked, draft_warp, overflowed
 from sequoia.algorithm.sampling import Chance, Drawn
 from sequoia.algorithm.sampling_params import Policy
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verify import Verdict, Verifier
+from sequoia.algorithm.verifiers.verdict import Verdict
+from sequoia.algorithm.verifiers.verifier import Verifier
 from sequoia.errors import BadTree
 from sequoia.models.per_tree import Latest
 from sequoia.models.tree_forward import Context

@@ -20,27 +20,20 @@ from sequoia.algorithm.sampling import Chance, Seeded, chance_for
 from sequoia.algorithm.sampling_params import Policy
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verify import VERIFIERS, Verdict, Verifier
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, verifier_named
+from sequoia.algorithm.verifiers.verdict import Verdict
 from sequoia.decoding.cuda.cuda_step import DeviceRound, Round, fits, kernel_runs, law_bytes
 from sequoia.decoding.drafter import Drafted, Drafter, Sprout, hold_to
 from sequoia.decoding.tree_choice import Fixed, Shaper
-from sequoia.errors import BadPolicy, BadTree
+from sequoia.errors import BadTree
 from sequoia.models.pair import Pair
 from sequoia.models.per_tree import Latest
 from sequoia.models.tree_forward import Context
 from sequoia.models.tree_mask import all_rows
 from sequoia.this_machine.memory import require_each
 from sequoia.this_machine.step_timer import Clock, finish
-from sequoia.validate_input import shown
 
 _SMALLER = "; ask for fewer tokens or a smaller tree"
-
-
-def verifier_named(name: str) -> Verifier:
-    """The verifier called `name`; BadPolicy lists the known ones."""
-    if not isinstance(name, str) or name not in VERIFIERS:
-        raise BadPolicy(f"unknown verifier {shown(name)}; known are {', '.join(VERIFIERS)}")
-    return VERIFIERS[name]
 
 
 class Decoder:
@@ -54,7 +47,7 @@ class Decoder:
         prompt: str,
         policy: Policy,
         tree: Tree | Shaper,
-        verifier: str = "sequoia",
+        verifier: str = DEFAULT_VERIFIER,
         chance: Chance | None = None,
     ) -> None:
         self.pair = pair
@@ -80,12 +73,14 @@ class Decoder:
         """What keeps a step on the device, where that can be."""
         target = self.pair.target
         draft = self.pair.draft
-        verifier = self.verifier.name
-        if not isinstance(self._chance, Seeded) or not fits(target.device, draft.device, verifier):
+        rule = self.verifier.on_gpu
+        if not rule or not isinstance(self._chance, Seeded):
             return None
-        if not kernel_runs(target.device, target.vocab, verifier):
+        if not fits(target.device, draft.device):
             return None
-        return DeviceRound(self._target, self._drafter, self.policy, verifier, self._chance)
+        if not kernel_runs(target.device, target.vocab, rule.replacing):
+            return None
+        return DeviceRound(self._target, self._drafter, self.policy, rule, self._chance)
 
     @property
     def bytes(self) -> int:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from sequoia.algorithm.sampling_params import Policy
 from sequoia.algorithm.step_trace import DecodeStats, StepTrace
 from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.decoding.engine import Decoder
 from sequoia.decoding.tree_choice import Shaper
 from sequoia.errors import BadPolicy
@@ -32,7 +33,7 @@ class Lane:
 
     name: str
     tree: Tree | Shaper
-    verifier: str = "sequoia"
+    verifier: str = DEFAULT_VERIFIER
 
     @property
     def is_plain(self) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verify import Verdict
+from sequoia.algorithm.verifiers.verdict import Verdict
 from sequoia.decoding.drafter import Sprout
 
 

@@ -27,6 +27,7 @@ import torch
 from sequoia.algorithm.distributions import target_rows
 from sequoia.algorithm.sampling_params import Policy
 from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.decoding.engine import Decoder
 from sequoia.decoding.tree_choice import Shaper
 from sequoia.errors import BadModel, BadPolicy
@@ -254,7 +255,7 @@ def first_tokens(
     prompt: str,
     policy: Policy,
     tree: Tree | Callable[[], Shaper],
-    verifier: str = "sequoia",
+    verifier: str = DEFAULT_VERIFIER,
     draws: int = 400,
     batch: int = 25,
     place: Place | None = None,

@@ -12,6 +12,7 @@ from sequoia.algorithm.progress import Progress, followed, part
 from sequoia.algorithm.sampling_params import Policy
 from sequoia.algorithm.step_trace import repetition
 from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadAcceptance, BadPrompt
 from sequoia.measuring.acceptance_by_level import Atlas, Cell, wilson
@@ -52,7 +53,7 @@ def count_acceptance(
     policy: Policy,
     *,
     ranks: int = 16,
-    verifier: str = "sequoia",
+    verifier: str = DEFAULT_VERIFIER,
     tree: Tree | None = None,
     progress: Progress = lambda _: None,
 ) -> Counted:

@@ -27,7 +27,7 @@ from sequoia.algorithm.sampling import Chance, chance_for
 from sequoia.algorithm.sampling_params import Policy
 from sequoia.algorithm.step_trace import repetition
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verify import VERIFIERS
+from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.decoding.engine import plain
 from sequoia.errors import BadPrompt, BadTree
 from sequoia.measuring.acceptance import Counted
@@ -39,7 +39,6 @@ from sequoia.validate_input import whole
 
 LATEST = 256  # tokens of a text that are looked at for its kind
 BLOCK = 64  # positions read at once; their laws are held in memory together
-_SEQUOIA = VERIFIERS["sequoia"]
 
 
 def force_acceptance(
@@ -91,7 +90,7 @@ def sibling_rates(
     where it is at hand.
     """
     tree = tree or Tree.from_branching([len(tokens)])
-    verdict = _SEQUOIA.verify(tree, (-1, *tokens), lambda _: p, lambda _: q, _UNSURE)
+    verdict = SEQUOIA.verify(tree, (-1, *tokens), lambda _: p, lambda _: q, _UNSURE)
     reach = 1
     rates = []
     for trial in verdict.trials:
@@ -160,7 +159,7 @@ def _positions(
         _logits(pair.target, text, first), _logits(pair.draft, text, first), strict=True
     ):
         q = draft_rows(draft, policy)  # (positions, vocab), as p
-        drawn = _SEQUOIA.draw(chance, q, [ranks] * len(q))
+        drawn = SEQUOIA.draw(chance, q, [ranks] * len(q))
         p = target_rows(target, policy).cpu().numpy()
         q = q.cpu().numpy()
         yield from (sibling_rates(p[row], q[row], tokens, tree) for row, tokens in enumerate(drawn))

@@ -12,7 +12,8 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import Policy
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import MAX_NODES, Tree
-from sequoia.decoding.engine import Decoder, run, verifier_named
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, verifier_named
+from sequoia.decoding.engine import Decoder, run
 from sequoia.measuring.acceptance import count_acceptance
 from sequoia.measuring.acceptance_teacher_forced import shared_mass
 from sequoia.measuring.hardware import measure_profile
@@ -41,7 +42,7 @@ def machine(pair: Pair) -> HardwareProfile:
 
 
 def acceptance_of(
-    pair: Pair, policy: Policy, verifier: str = "sequoia", texts: Sequence[str] = ()
+    pair: Pair, policy: Policy, verifier: str = DEFAULT_VERIFIER, texts: Sequence[str] = ()
 ) -> tuple[Acceptance, str]:
     """The pair's acceptance vector under `policy` and `verifier`, and where it is from: "recorded"
     where one counted under nearly the same is shipped with the pair, else "measured" now, once
@@ -53,7 +54,7 @@ def acceptance_of(
     if policy.temperature == 0:
         # all verifiers follow the most probable token, and top-p leaves it in
         policy = Policy()
-        verifier = "sequoia"
+        verifier = DEFAULT_VERIFIER
     if recorded := _recorded(pair, policy, verifier, texts):
         return recorded.acceptance, " ".join(filter(None, ("recorded", recorded.kind)))
     key = (policy.temperature, policy.top_p, verifier)
@@ -72,8 +73,8 @@ def acceptance_of(
 
 
 def _recorded(pair: Pair, policy: Policy, verifier: str, texts: Sequence[str]) -> Known | None:
-    """Shipped vectors are counted with the Sequoia verifier and without top-p."""
-    if verifier != "sequoia" or policy.top_p < 1:
+    """Shipped vectors are counted with the default verifier and without top-p."""
+    if verifier != DEFAULT_VERIFIER or policy.top_p < 1:
         return None
     near = [known for known in pair.known if abs(known.temperature - policy.temperature) <= _NEAR]
     if not near:
@@ -113,7 +114,7 @@ def _nearest(kinds: Mapping[str, float], usual: str, shared: torch.Tensor) -> st
 def default_plan(
     pair: Pair,
     policy: Policy,
-    verifier: str = "sequoia",
+    verifier: str = DEFAULT_VERIFIER,
     texts: Sequence[str] = (),
     most: int = MAX_NODES,
 ) -> Plan:
@@ -126,7 +127,11 @@ def default_plan(
 
 
 def speculate(
-    pair: Pair, prompt: str, policy: Policy, tree: Tree | None = None, verifier: str = "sequoia"
+    pair: Pair,
+    prompt: str,
+    policy: Policy,
+    tree: Tree | None = None,
+    verifier: str = DEFAULT_VERIFIER,
 ) -> Iterator[StepTrace]:
     """Decode `prompt` with a token tree at every step; one StepTrace a step. Without a `tree`, one
     is planned for this machine.

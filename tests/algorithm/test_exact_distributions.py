@@ -32,7 +32,9 @@ from shapes import ordered_trees
 from sequoia.algorithm.sampling import Seeded
 from sequoia.algorithm.sampling_params import Policy
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verify import VERIFIERS, walk, with_replacement, without_replacement
+from sequoia.algorithm.verifiers import VERIFIERS
+from sequoia.algorithm.verifiers.sequoia import without_replacement
+from sequoia.algorithm.verifiers.specinfer import with_replacement
 
 HALF = Fraction(1, 2)
 EVERY = pytest.mark.parametrize("name", list(EXACT))
@@ -283,7 +285,9 @@ def test_a_draft_with_too_little_support_goes_on_uniformly() -> None:
     p = same([Fraction(0), HALF, HALF])
     q = same([Fraction(1), Fraction(0), Fraction(0)])
     tree = Tree.kary(2, 2)
-    verdict = walk(tree, [-1, 0, 2], lambda _: p(()), lambda _: q(()), Enumerator([]))
+    verdict = EXACT["sequoia"].verify(
+        tree, [-1, 0, 2], lambda _: p(()), lambda _: q(()), Enumerator([])
+    )
     assert [trial.q for trial in verdict.trials] == [1, HALF]
     assert error(tree, EXACT["sequoia"], p, q) == 0
 

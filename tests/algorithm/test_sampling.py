@@ -23,7 +23,7 @@ from sequoia.algorithm.distributions import draft_rows
 from sequoia.algorithm.sampling import Chance, Drawn, Greedy, Seeded, chance_for
 from sequoia.algorithm.sampling_params import Policy
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verify import VERIFIERS, walk
+from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.errors import BadModel
 
 LIMIT = 1e-6
@@ -283,7 +283,7 @@ def test_a_forbidden_child_is_refused_at_u_of_zero_all_the_way() -> None:
     tree = Tree.kary(2, 2)
     p = np.array([0.0, 0.0, 1.0])
     q = np.array([0.5, 0.5, 0.0])
-    for verify in (walk, VERIFIERS["specinfer"].verify):
+    for verify in (VERIFIERS["sequoia"].verify, VERIFIERS["specinfer"].verify):
         verdict = verify(tree, [-1, 0, 1], lambda _: p, lambda _: q, Scripted(0.0))
         assert (verdict.path, verdict.bonus) == ((0,), 2)
 

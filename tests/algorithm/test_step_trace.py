@@ -29,7 +29,8 @@ from sequoia.algorithm.step_trace import (
     repetition,
 )
 from sequoia.algorithm.tree import MAX_NODES, Tree
-from sequoia.algorithm.verify import VERIFIERS, Trial, Verdict
+from sequoia.algorithm.verifiers import VERIFIERS
+from sequoia.algorithm.verifiers.verdict import Trial, Verdict
 from sequoia.decoding.engine import Decoder, run
 from sequoia.decoding.recorder import Recorder
 from sequoia.errors import BadTrace

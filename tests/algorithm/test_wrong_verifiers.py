@@ -33,7 +33,9 @@ from exact import (
 from wrong_rejections import REJECTIONS, Laws, q_not_masked, q_not_renormalised
 
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verify import Verdict, Verifier, walk
+from sequoia.algorithm.verifiers.verdict import Verdict
+from sequoia.algorithm.verifiers.verifier import Verifier
+from sequoia.algorithm.verifiers.walk import walk
 
 RIGHT = EXACT["sequoia"]
 SIBLINGS = Tree.kary(3, 2)
@@ -98,7 +100,9 @@ def test_drawing_with_replacement_is_killed() -> None:
 
 
 def bonus_from_the_draft(tree: Tree, tokens: Sequence[int], p: Any, q: Any, chance: Any) -> Verdict:
-    return walk(tree, tokens, lambda node: p(node) if tree.children[node] else q(node), q, chance)
+    return RIGHT.verify(
+        tree, tokens, lambda node: p(node) if tree.children[node] else q(node), q, chance
+    )
 
 
 def test_bonus_from_the_draft_is_killed() -> None:
@@ -110,7 +114,7 @@ def lengths_agree(emit: Callable[..., Text], p: Model, q: Model) -> bool:
 
     def run(chance: Enumerator) -> bool:
         tokens, _ = drafted(SIBLINGS, RIGHT, q, (), chance)
-        verdict = walk(SIBLINGS, tokens, lambda _: p(()), lambda _: q(()), chance)
+        verdict = RIGHT.verify(SIBLINGS, tokens, lambda _: p(()), lambda _: q(()), chance)
         return len(emit(tokens, verdict)) == len(verdict.path)
 
     return set(law(run)) == {True}
@@ -132,7 +136,7 @@ def test_no_bonus_is_lossless_and_killed_by_its_length() -> None:
     def emitted(chance: Enumerator) -> Text:
         tokens, _ = drafted(SIBLINGS, RIGHT, q, (), chance)
         return without_bonus(
-            tokens, walk(SIBLINGS, tokens, lambda _: p(()), lambda _: q(()), chance)
+            tokens, RIGHT.verify(SIBLINGS, tokens, lambda _: p(()), lambda _: q(()), chance)
         )
 
     # the law check alone would let it pass

@@ -23,7 +23,7 @@ from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.sampling import Seeded
 from sequoia.algorithm.step_trace import Run, StepTrace
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verify import walk
+from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 
 TEXT = """A small model writes a draft, and a large model reads it. The draft is not one line but a
 tree: at every word the small model may go on in several ways, and each way is a branch. The large
@@ -98,7 +98,7 @@ def step(
             )[0]
             for child, token in zip(children, drawn, strict=True):
                 tokens[child] = token
-    verdict = walk(
+    verdict = SEQUOIA.verify(
         tree,
         tokens,
         lambda node: words.target(context(node), greedy),

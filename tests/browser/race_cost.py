@@ -21,7 +21,7 @@ from running_app import CHROMIUM, FLAGS, App
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from ui.shared.labels import VERIFIER
+from sequoia.algorithm.verifiers import VERIFIERS
 from ui.shared.tree_menu import SHAPES
 
 LANES = (
@@ -57,7 +57,7 @@ def fill(visit: Page, tokens: int) -> None:
     for place, (kind, verifier, numbers) in enumerate(LANES, start=1):
         for menu, choice in (
             (f"#rc-kind-{place}", SHAPES[kind].name),
-            (f"#rc-verifier-{place}", VERIFIER[verifier]),
+            (f"#rc-verifier-{place}", VERIFIERS[verifier].label),
         ):
             visit.click(f"{menu} input")
             visit.get_by_role("option", name=choice, exact=True).last.click()
@@ -92,7 +92,7 @@ def smooth(visit: Page) -> Iterator[str]:
     seen = visit.evaluate("window.seen")
     yield f"frames: {len(seen['frames'])}, {told(seen['frames'])}"
     for (kind, verifier, _), times in zip(LANES, seen["lanes"], strict=True):
-        name = f"{SHAPES[kind].name}, {VERIFIER[verifier]}"
+        name = f"{SHAPES[kind].name}, {VERIFIERS[verifier].label}"
         yield (
             f"{name:30s} grew {len(times)} times, "
             f"{told([after - time for time, after in pairwise(times)])}"

@@ -13,9 +13,9 @@ from demo import settle
 from playwright.sync_api import Page, expect
 from running_app import CALLED
 
+from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.saved_files.race_file import RaceLog
 from ui.race.messages import Opened
-from ui.shared.labels import VERIFIER
 from ui.shared.tree_menu import SHAPES
 
 Visit = Callable[..., Page]
@@ -180,7 +180,7 @@ def test_no_name_of_a_menu_stands_under_its_arrow(visit: Visit, width: int, them
     page.get_by_role("tab", name="Race").click()
     for menu, names in (
         ("kind", [*(shape.name for shape in SHAPES.values()), "no lane"]),
-        ("verifier", VERIFIER.values()),
+        ("verifier", [one.label for one in VERIFIERS.values()]),
     ):
         page.wait_for_selector(f"#rc-{menu}-3 input")
         room, widest = page.evaluate(

@@ -27,7 +27,7 @@ from sequoia.algorithm.sampling import Seeded
 from sequoia.algorithm.sampling_params import Policy
 from sequoia.algorithm.step_trace import DecodeStats, StepTrace
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verify import VERIFIERS
+from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.tree_choice import Fixed
 from sequoia.errors import BadModel, BadPolicy, BadTree

@@ -28,7 +28,8 @@ from goodness_of_fit import fit
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import Policy
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verify import Verdict, walk
+from sequoia.algorithm.verifiers.sequoia import SEQUOIA
+from sequoia.algorithm.verifiers.verdict import Verdict
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.growing_tree import Calibration, Dynamic, PathSprout, Prices
 from sequoia.decoding.replanned_tree import RankCounts, Replanned
@@ -95,7 +96,7 @@ def one_step(
         tokens = [tokens[node] for node in keep]
         contexts = [contexts[node] for node in keep]
         tree = Tree(tuple(-1 if node == 0 else keep.index(tree.parents[node]) for node in keep))
-    verdict = walk(
+    verdict = SEQUOIA.verify(
         tree, tokens, lambda node: p(contexts[node]), lambda node: q(contexts[node]), chance
     )
     return (*contexts[verdict.path[-1]], verdict.bonus)
@@ -312,7 +313,7 @@ def test_counts_start_at_the_given_vector_and_move_to_what_is_seen() -> None:
     counts = RankCounts(RATES)
     assert counts.acceptance.rates == pytest.approx(RATES.rates)
     tree = Tree((-1, 0, 0))
-    verdict = walk(
+    verdict = SEQUOIA.verify(
         tree,
         [9, 0, 1],
         lambda _: np.array([0.0, 1.0]),
@@ -330,7 +331,7 @@ def test_a_draft_that_was_given_up_is_tried_again() -> None:
     """A plan of one node sees nothing accepted or rejected, and would stay for good."""
     shaper = Replanned(Acceptance((0.9,)), profile(0.1, 0.2), 16, 8, every=4)
     alone = Tree.chain(1)
-    refused = walk(
+    refused = SEQUOIA.verify(
         Tree.chain(2),
         [0, 1],
         lambda _: np.array([1.0, 0.0]),

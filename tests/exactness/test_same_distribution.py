@@ -23,7 +23,8 @@ from wrong_rejections import REJECTIONS, residual_without_the_token_only
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import Policy
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verify import VERIFIERS, walk
+from sequoia.algorithm.verifiers import VERIFIERS
+from sequoia.algorithm.verifiers.walk import walk
 from sequoia.decoding.engine import Decoder, plain
 from sequoia.decoding.growing_tree import Dynamic
 from sequoia.decoding.tree_choice import Fixed

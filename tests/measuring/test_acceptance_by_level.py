@@ -8,7 +8,7 @@ import pytest
 
 from sequoia.algorithm.step_trace import DecodeStats, StepTrace
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verify import Trial, Verdict
+from sequoia.algorithm.verifiers.verdict import Trial, Verdict
 from sequoia.measuring.acceptance_by_level import Atlas, Cell, counting_tree, positional, wilson
 
 

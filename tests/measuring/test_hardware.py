@@ -21,7 +21,7 @@ from fakes import PROMPTS, hopeless_pair, pair_of, same_pair, tiny_model, tiny_p
 from sequoia.algorithm.sampling_params import Policy
 from sequoia.algorithm.step_trace import repetition
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verify import VERIFIERS
+from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.decoding.engine import plain
 from sequoia.errors import BadAcceptance, BadProfile, BadPrompt, BadTree
 from sequoia.measuring.acceptance import Counted, count_acceptance, measure_acceptance

@@ -9,7 +9,8 @@ from typing import Any
 
 import gradio as gr
 
-from sequoia.algorithm.verify import VERIFIERS
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
+from sequoia.algorithm.verifiers.verifier import Verifier
 from ui.serving.sessions import Limits
 from ui.shared import labels, markup
 from ui.shared.prompts import TEMPERATURE, presets
@@ -34,7 +35,6 @@ RESUME = "Resume"
 LOADING = "loading models…"
 STOP = "Stop"
 ANEW = "Start over"
-_DRAWS = {"sequoia": " (without replacement)", "specinfer": " (with replacement)"}
 
 
 @dataclass(frozen=True)
@@ -229,12 +229,17 @@ def _tree(parts: dict[str, Any]) -> None:
                 elem_id="pg-branching",
             )
         parts["verifier"] = gr.Dropdown(
-            [(labels.VERIFIER[name] + _DRAWS.get(name, ""), name) for name in VERIFIERS],
-            value="sequoia",
+            [(_named(one), key) for key, one in VERIFIERS.items()],
+            value=DEFAULT_VERIFIER,
             label="Verifier",
             elem_id="pg-verifier",
             filterable=False,
         )
+
+
+def _named(verifier: Verifier) -> str:
+    """Its label, and how it draws children where the label does not say so."""
+    return f"{verifier.label} ({verifier.drawn})" if verifier.drawn else verifier.label
 
 
 def _policy(parts: dict[str, Any], limits: Limits) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sequoia import Policy, SequoiaError
-from sequoia.decoding.engine import verifier_named
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, verifier_named
 from sequoia.errors import BadPolicy, BadPrompt
 from sequoia.validate_input import shown, whole
 from ui.serving.sessions import Limits
@@ -27,7 +27,7 @@ class Order:
     prompt: str
     policy: Policy
     wish: Wish
-    verifier: str = "sequoia"
+    verifier: str = DEFAULT_VERIFIER
     compare: bool = True
     chat: bool = False
 
@@ -63,7 +63,7 @@ def settings_of(meta: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
     form = {
         "prompt": meta.get("prompt"),
         "chat": meta.get("chat") is True,
-        "verifier": meta.get("verifier", "sequoia"),
+        "verifier": meta.get("verifier", DEFAULT_VERIFIER),
         **{name: policy.get(name, value) for name, value in _USUAL.items()},
     }
     Order.parse(

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from sequoia import Acceptance, DecodeStats, HardwareProfile, Pair, Run, SequoiaError, best_plan
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.measuring.acceptance_by_level import Atlas, positional
 from sequoia.measuring.defaults import SLACK
 from sequoia.planning.explain_plan import (
@@ -68,7 +69,7 @@ def rates_of(pair: Pair | None) -> dict[str, Rates]:
         for (temperature, top_p, verifier), acceptance in dict(
             findings.acceptances if findings else {}
         ).items():
-            rule = how if verifier == "sequoia" else f"{how}, {verifier}"
+            rule = how if verifier == DEFAULT_VERIFIER else f"{how}, {verifier}"
             name = f"this pair, T {temperature:g}, top-p {top_p:g}{rule}"
             found[f"T{temperature:g}/{top_p:g}{rule}"] = Rates(
                 name, "measured", acceptance, temperature

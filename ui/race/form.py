@@ -9,7 +9,7 @@ from typing import Any
 
 import gradio as gr
 
-from sequoia.algorithm.verify import VERIFIERS
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
 from sequoia.saved_files.race_file import MOST_LANES
 from ui.decode.form import RUN, chat_box, files, prompt_box
 from ui.race.request import NO_LANE
@@ -123,8 +123,8 @@ def _lane(place: int) -> LaneControls:
                 elem_id=f"rc-kind-{place}",
             )
             verifiers = gr.Dropdown(
-                [(labels.VERIFIER[name], name) for name in VERIFIERS],
-                value="sequoia",
+                [(one.label, key) for key, one in VERIFIERS.items()],
+                value=DEFAULT_VERIFIER,
                 label="Verifier",
                 filterable=False,
                 scale=2,

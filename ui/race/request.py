@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from sequoia import Policy, SequoiaError
-from sequoia.decoding.engine import verifier_named
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS, verifier_named
 from sequoia.errors import BadPolicy, BadTree
 from sequoia.saved_files.race_file import MOST_LANES
 from sequoia.validate_input import shown
 from ui.decode.request import Order
 from ui.serving.sessions import Limits
-from ui.shared.labels import RACE, VERIFIER
+from ui.shared.labels import RACE
 from ui.shared.tree_menu import SHAPES, TEXTS, Wish
 
 NO_LANE = "none"
@@ -50,7 +50,7 @@ class RaceOrder:
             "tree": "plain",
             "first": None,
             "second": None,
-            "verifier": "sequoia",
+            "verifier": DEFAULT_VERIFIER,
             "compare": False,
         }
         run = Order.parse({**form, **fixed}, limits, RACE)
@@ -106,7 +106,7 @@ def _named(lanes: Sequence[tuple[Wish, str]]) -> tuple[LaneWish, ...]:
     """The lanes with names that tell them apart."""
     names = [
         SHAPES[wish.kind].name
-        + f", {VERIFIER[verifier]}" * (verifier != "sequoia" and wish.kind != "plain")
+        + f", {VERIFIERS[verifier].label}" * (verifier != DEFAULT_VERIFIER and wish.kind != "plain")
         for wish, verifier in lanes
     ]
     numbered = [

@@ -14,7 +14,6 @@ RUN = {
     "seed": "Seed",
 }
 RACE = {**RUN, "temperature": "Temp.", "max_new_tokens": "Tokens"}  # a narrower form
-VERIFIER = {"sequoia": "Sequoia", "specinfer": "SpecInfer", "topk": "top-k match"}
 _NOTHING = "None is not "  # what is said of a field that holds nothing
 
 

@@ -1,8 +1,9 @@
 """Draft and verify one step on the device, which is waited for at the end of each phase and not for
 every level and trial.
 
-For a given tree, on CUDA with Triton. The same draws, laws and rule as on the host: chance.py,
-warp.py, and verify.walk as one kernel. What the host has to know comes back in one copy.
+For a given tree, on CUDA with Triton. The same draws, laws and rule as on the host: sampling.py,
+distributions.py, and the walk of verifiers/walk.py as one kernel. What the host has to know comes
+back in one copy.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from sequoia.algorithm.distributions import overflowed, target_warp
 from sequoia.algorithm.sampling import Seeded
 from sequoia.algorithm.sampling_params import Policy
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verify import Trial, Verdict
+from sequoia.algorithm.verifiers.verdict import Trial, Verdict
+from sequoia.algorithm.verifiers.verifier import OnGpu
 from sequoia.decoding.drafter import Drafted, Drafter
 from sequoia.models.per_tree import Latest
 from sequoia.models.tree_forward import Context
@@ -26,26 +28,20 @@ from sequoia.models.tree_mask import Rows, all_rows
 from sequoia.this_machine.step_timer import Clock, Spans, finish
 
 _log = logging.getLogger(__name__)
-# by verifier: how Seeded draws children on a device
-_DRAWS = {"sequoia": "successive", "specinfer": "repeated"}
 
 # and what p gave each node's token, None where p was not asked
 Round = tuple[Drafted, Verdict, tuple[float | None, ...]]
 
 
-def fits(target: torch.device, draft: torch.device, verifier: str) -> bool:
-    """Whether steps can stay on the device: both models on one graphics card, Triton there, and a
-    verifier that walks."""
+def fits(target: torch.device, draft: torch.device) -> bool:
+    """Whether steps can stay on the device: both models on one graphics card, and Triton there."""
     return (
-        target.type == "cuda"
-        and target == draft
-        and verifier in _DRAWS
-        and importlib.util.find_spec("triton") is not None
+        target.type == "cuda" and target == draft and importlib.util.find_spec("triton") is not None
     )
 
 
 @cache
-def kernel_runs(device: torch.device, vocab: int, verifier: str) -> bool:
+def kernel_runs(device: torch.device, vocab: int, replacing: bool) -> bool:
     """Whether Triton can build the walk here and the device runs it; where it cannot, the host
     walks. Tried once for each vocabulary, which also keeps the building off the clock of a step."""
     from sequoia.decoding.cuda.verify_kernel import TRIAL, launch
@@ -54,7 +50,7 @@ def kernel_runs(device: torch.device, vocab: int, verifier: str) -> bool:
         none = torch.zeros(1, dtype=torch.long, device=device)
         p = torch.full((1, vocab), 1 / vocab, dtype=torch.float64, device=device)
         trials = torch.empty(0, TRIAL, dtype=torch.float64, device=device)
-        launch(p, p[:0].float(), none, none, none, none, p[0, :1], trials, _replacing(verifier))
+        launch(p, p[:0].float(), none, none, none, none, p[0, :1], trials, replacing)
         finish(device)
     except (
         Exception
@@ -70,11 +66,6 @@ def kernel_runs(device: torch.device, vocab: int, verifier: str) -> bool:
     return True
 
 
-def _replacing(verifier: str) -> bool:
-    """Whether `verifier` has children drawn independently."""
-    return verifier == "specinfer"
-
-
 def law_bytes(nodes: int, vocab: int) -> int:
     """Bytes of p and q of all nodes of a tree, which are on the device at once."""
     return (8 + 4) * nodes * vocab
@@ -84,14 +75,14 @@ class DeviceRound:
     """The steps of one run. Call it with a step's tree."""
 
     def __init__(
-        self, target: Context, drafter: Drafter, policy: Policy, verifier: str, chance: Seeded
+        self, target: Context, drafter: Drafter, policy: Policy, rule: OnGpu, chance: Seeded
     ) -> None:
         self._target = target
         self._drafter = drafter
         self._chance = chance
         self._warp = target_warp(policy)
-        self._draw = getattr(chance, _DRAWS[verifier])
-        self._replacing = _replacing(verifier)
+        self._draw = partial(rule.draw, chance)
+        self._replacing = rule.replacing
         self._rows = Latest(partial(all_rows, target), serves=Tree.is_cut_of)
         self._layout = Latest(partial(_Layout, target.device))
 

@@ -1,7 +1,7 @@
-"""`verify.walk` as one kernel: the whole descent on the device, without a word to the
-host until it is over.
+"""The walk of verifiers/walk.py as one kernel: the whole descent on the device, without a word to
+the host until it is over.
 
-The same rule, trial by trial, in float64 like the reference, which stays verify.py; tests hold the
+The same rule, trial by trial, in float64 like the reference, which stays walk.py; tests hold the
 two against each other with the same random numbers, on a CPU through Triton's interpreter. One
 program does it all, as every trial needs the one before.
 """

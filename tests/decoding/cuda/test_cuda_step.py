@@ -24,7 +24,11 @@ from goodness_of_fit import fit
 from sequoia.algorithm.sampling_params import Policy
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
-from sequoia.algorithm.verify import Verdict, walk, with_replacement, without_replacement
+from sequoia.algorithm.verifiers import VERIFIERS
+from sequoia.algorithm.verifiers.sequoia import without_replacement
+from sequoia.algorithm.verifiers.specinfer import with_replacement
+from sequoia.algorithm.verifiers.verdict import Verdict
+from sequoia.algorithm.verifiers.walk import walk
 from sequoia.decoding import engine
 from sequoia.decoding.cuda import cuda_step
 from sequoia.decoding.cuda.cuda_step import DeviceRound, fits
@@ -198,7 +202,9 @@ def test_a_draft_without_mass_left_draws_every_other_token_alike() -> None:
     q = np.array([[1.0, 0, 0, 0]] * 4, dtype=np.float32)
     tree = Tree.from_branching([3])
     noise = np.array([0.5, 0.9, 0.9, 0.3])
-    wanted = walk(tree, [0, 0, 1, 2], lambda node: p[node], lambda node: q[node], Scripted(noise))
+    wanted = VERIFIERS["sequoia"].verify(
+        tree, [0, 0, 1, 2], lambda node: p[node], lambda node: q[node], Scripted(noise)
+    )
     assert [trial.q for trial in wanted.trials] == [1, pytest.approx(1 / 3), pytest.approx(1 / 2)]
     same(kernel(tree, [0, 0, 1, 2], p, q, noise, False), wanted)
 
@@ -220,10 +226,8 @@ def test_a_vocabulary_of_several_blocks_is_walked_through(monkeypatch: pytest.Mo
 
 @pytest.fixture
 def on_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Steps stay on the device although it is the CPU."""
-    monkeypatch.setattr(
-        engine, "fits", lambda _target, _draft, verifier: verifier in ("sequoia", "specinfer")
-    )
+    """Steps stay on the device although it is the CPU, where a rule has a kernel."""
+    monkeypatch.setattr(engine, "fits", lambda _target, _draft: True)
 
 
 def placed() -> Pair:
@@ -372,13 +376,15 @@ def test_where_the_kernel_cannot_be_built_the_host_walks(
     ]
 
 
-@pytest.mark.parametrize(
-    ("target", "draft", "verifier"),
-    [("cpu", "cpu", "sequoia"), ("cuda:0", "cuda:1", "sequoia"), ("cuda:0", "cuda:0", "topk")],
-)
-def test_other_runs_stay_on_the_host(target: str, draft: str, verifier: str) -> None:
-    assert not fits(torch.device(target), torch.device(draft), verifier)
-    assert fits(torch.device("cuda:0"), torch.device("cuda:0"), "sequoia")
+@pytest.mark.parametrize(("target", "draft"), [("cpu", "cpu"), ("cuda:0", "cuda:1")])
+def test_other_runs_stay_on_the_host(target: str, draft: str) -> None:
+    assert not fits(torch.device(target), torch.device(draft))
+    assert fits(torch.device("cuda:0"), torch.device("cuda:0"))
+
+
+@pytest.mark.usefixtures("on_device")
+def test_a_rule_without_a_kernel_is_verified_on_the_host() -> None:
+    assert Decoder(placed(), PROMPTS[0], WARM, TREES[2], "topk")._on_device is None
 
 
 @pytest.mark.gpu

@@ -1,0 +1,35 @@
+"""Sequoia's rule: siblings are drawn without replacement (paper: Algorithm 2)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from sequoia.algorithm.verifiers.verifier import OnGpu, Verifier
+from sequoia.algorithm.verifiers.walk import uncovered, walk
+
+
+def without_replacement(
+    residual: np.ndarray, draft: np.ndarray, token: int
+) -> tuple[np.ndarray, np.ndarray, Any]:
+    """R, D and the uncovered mass after `token` was rejected; D forgets the token, as its siblings
+    were drawn without it."""
+    residual, mass = uncovered(residual, draft)
+    draft = draft.copy()
+    draft[token] = draft[token] * 0  # keeps the number type
+    left = draft.sum()
+    if left > 0:
+        draft /= left
+    return residual, draft, mass
+
+
+SEQUOIA = Verifier(
+    key="sequoia",
+    label="Sequoia",
+    drawn="without replacement",
+    draw=lambda chance, q, counts: chance.without_replacement(q, counts),
+    verify=partial(walk, reject=without_replacement),
+    on_gpu=OnGpu(draw=lambda chance, q, k: chance.successive(q, k), replacing=False),
+)

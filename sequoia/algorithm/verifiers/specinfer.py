@@ -1,0 +1,29 @@
+"""SpecInfer's rule: siblings are drawn independently, so two of them may carry one token."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from sequoia.algorithm.verifiers.verifier import OnGpu, Verifier
+from sequoia.algorithm.verifiers.walk import uncovered, walk
+
+
+def with_replacement(
+    residual: np.ndarray, draft: np.ndarray, _token: int
+) -> tuple[np.ndarray, np.ndarray, Any]:
+    """R, D and the uncovered mass after a token was rejected; D stays as it is."""
+    residual, mass = uncovered(residual, draft)
+    return residual, draft, mass
+
+
+SPECINFER = Verifier(
+    key="specinfer",
+    label="SpecInfer",
+    drawn="with replacement",
+    draw=lambda chance, q, counts: chance.independent(q, counts),
+    verify=partial(walk, reject=with_replacement),
+    on_gpu=OnGpu(draw=lambda chance, q, k: chance.repeated(q, k), replacing=True),
+)

@@ -1,0 +1,44 @@
+"""Top-k match: children are the draft's most probable tokens, and the target's own draw picks the
+one to follow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sequoia.algorithm.sampling import Chance, likeliest
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers.verdict import Trial, Verdict
+from sequoia.algorithm.verifiers.verifier import LawOf, Verifier
+
+
+def match(tree: Tree, tokens: Sequence[int], p: LawOf, q: LawOf, chance: Chance) -> Verdict:
+    """Let the target draw its token at every node and follow the child that carries it."""
+    node = 0
+    path = [0]
+    trials = []
+    while True:
+        target = p(node)
+        drawn = chance.pick(target)
+        draft = q(node) if tree.children[node] else np.empty(0)
+        for child in tree.children[node]:
+            hit = tokens[child] == drawn
+            trials.append(
+                Trial(child, tokens[child], target[tokens[child]], draft[tokens[child]], None, hit)
+            )
+            if hit:
+                node = child
+                path.append(child)
+                break
+        else:
+            return Verdict(tuple(path), drawn, tuple(trials))
+
+
+TOP_K_MATCH = Verifier(
+    key="topk",
+    label="top-k match",
+    drawn="",
+    draw=lambda _chance, q, counts: likeliest(q, counts),
+    verify=match,
+)

@@ -1,0 +1,78 @@
+"""A verifier is one value: the list of them, and that no code elsewhere asks which one it has."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS, verifier_named
+from sequoia.errors import BadPolicy
+
+ROOT = Path(__file__).resolve().parents[2]
+THEIR_OWN = ROOT / "sequoia" / "algorithm" / "verifiers"
+RULES = {"SEQUOIA", "SPECINFER", "TOP_K_MATCH"}
+SOURCES = sorted(
+    path
+    for path in [ROOT / "app.py", *(ROOT / "sequoia").rglob("*.py"), *(ROOT / "ui").rglob("*.py")]
+    if THEIR_OWN not in path.parents
+)
+
+
+def told_apart(source: str) -> list[int]:
+    """Lines of `source` that hold a verifier's key as a text, or that compare something with one
+    rule's value or key."""
+    return [node.lineno for node in ast.walk(ast.parse(source)) if tells_apart(node)]
+
+
+def tells_apart(node: ast.AST) -> bool:
+    if isinstance(node, ast.Constant):
+        return node.value in VERIFIERS
+    return isinstance(node, ast.Compare | ast.MatchValue) and bool(RULES & names_in(node))
+
+
+def names_in(node: ast.AST) -> set[str]:
+    parts = list(ast.walk(node))
+    names = {part.id for part in parts if isinstance(part, ast.Name)}
+    return names | {part.attr for part in parts if isinstance(part, ast.Attribute)}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'if verifier == "specinfer": pass',
+        'if verifier in ("sequoia", other): pass',
+        'DRAWS = {"topk": 1}',
+        'def decode(verifier="sequoia"): pass',
+        'match verifier:\n    case "topk": pass',
+        "if verifier is SEQUOIA: pass",
+        "if name != SPECINFER.key: pass",
+        "if verifier in (rules.TOP_K_MATCH, other): pass",
+        "match verifier:\n    case sequoia.SEQUOIA: pass",
+    ],
+)
+def test_code_that_tells_verifiers_apart_is_seen(source: str) -> None:
+    assert len(told_apart(source)) == 1
+
+
+def test_other_code_is_not() -> None:
+    assert told_apart('title = "Sequoia"\nrates = SEQUOIA.verify(tree)\nx = verifier == y') == []
+
+
+def test_only_their_own_folder_tells_verifiers_apart() -> None:
+    lines = {path: told_apart(path.read_text(encoding="utf-8")) for path in SOURCES}
+    assert len(lines) > 100
+    assert {path: found for path, found in lines.items() if found} == {}
+
+
+def test_keys_are_those_of_saved_files() -> None:
+    assert list(VERIFIERS) == ["sequoia", "specinfer", "topk"]
+    assert all(key == verifier.key for key, verifier in VERIFIERS.items())
+    assert DEFAULT_VERIFIER == "sequoia"
+
+
+def test_a_verifier_is_found_by_its_key_alone() -> None:
+    assert verifier_named("topk") is VERIFIERS["topk"]
+    with pytest.raises(BadPolicy, match="unknown verifier 'Sequoia'; known are sequoia, specinfer"):
+        verifier_named("Sequoia")
