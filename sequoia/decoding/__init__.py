@@ -1,5 +1,6 @@
 """Guess, check, keep: one step after another until the text ends.
 
-engine (the loop), drafter (the guesses), tree_choice, replanned_tree, growing_tree (which tree the
+engine (the loop), step (guess and check, as the loop sees it), host_step, cuda (the two ways to do
+it), choose_step, drafter (the guesses), tree_choice, replanned_tree, growing_tree (which tree the
 next step gets), race (several decoders side by side), recorder (a run as it is stored or sent).
 """

@@ -119,9 +119,14 @@ class Drafter:
             self.context.extend(prompt[:-1])
         self.unread = prompt[-1:]
 
+    def begun(self, tree: Tree = _ROOT) -> Drafted:
+        """A step's tree with the token of its root alone. Raises BadTree as `hold_to` does."""
+        hold_to(self._most, tree)
+        return Drafted(self.unread[-1], tree)
+
     def fill(self, tree: Tree, clock: Clock) -> Drafted:
         """Tokens for a given tree. Only nodes with children go through the draft."""
-        drafted = Drafted(self.unread[-1], tree)
+        drafted = self.begun(tree)
         if len(tree) > 1:
             laid_out = self.laid_out(tree)
             drafted.row = laid_out.row(tree)
@@ -133,7 +138,7 @@ class Drafter:
 
     def follow(self, sprout: Sprout, clock: Clock) -> Drafted:
         """Tokens for a tree that grows along the draft's laws."""
-        drafted = Drafted(self.unread[-1])
+        drafted = self.begun()
         rows = self._growing
         rows.clear()
         while nodes := sprout.front:

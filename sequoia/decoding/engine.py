@@ -2,34 +2,29 @@
 one StepTrace a step.
 
 `step` reads as the paper's algorithm. Plain decoding is the same engine with a tree of one node
-and no draft. Knows nothing of planning: a tree comes in as a value (see auto.py for the one
-planned for this machine).
+and no draft. Knows nothing of planning: a tree comes in as a value (see measuring/defaults.py for
+the one planned for this machine); nor of where a step is verified (see choose_step.py).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from functools import partial
 
-import numpy as np
 import torch
 
-from sequoia.algorithm.distributions import row_warp
-from sequoia.algorithm.sampling import Chance, Seeded, chance_for
+from sequoia.algorithm.sampling import Chance, chance_for
 from sequoia.algorithm.sampling_params import Policy
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, verifier_named
 from sequoia.algorithm.verifiers.verdict import Verdict
-from sequoia.decoding.cuda.cuda_step import DeviceRound, Round, fits, kernel_runs, law_bytes
-from sequoia.decoding.drafter import Drafted, Drafter, Sprout, hold_to
+from sequoia.decoding.choose_step import step_for
+from sequoia.decoding.drafter import Drafted, Drafter
 from sequoia.decoding.tree_choice import Fixed, Shaper
 from sequoia.errors import BadTree
 from sequoia.models.pair import Pair
-from sequoia.models.per_tree import Latest
 from sequoia.models.tree_forward import Context
-from sequoia.models.tree_mask import all_rows
 from sequoia.this_machine.memory import require_each
 from sequoia.this_machine.step_timer import Clock, finish
 
@@ -64,23 +59,10 @@ class Decoder:
         self._target = pair.target.open(capacity)  # slots are made at the first use
         draft = pair.draft.cooled(policy.temperature).open(capacity if self.shaper.most > 1 else 0)
         self._drafter = Drafter(draft, policy, self.verifier, self._chance, self.shaper.most)
-        self._row_warp = row_warp(policy)
-        self._rows = Latest(partial(all_rows, self._target), serves=Tree.is_cut_of)
-        self._on_device = self._device_round()
+        self._draft_and_verify = step_for(
+            self._target, self._drafter, policy, self.verifier, self._chance
+        )
         require_each(self.missing, "the run needs", _SMALLER)
-
-    def _device_round(self) -> DeviceRound | None:
-        """What keeps a step on the device, where that can be."""
-        target = self.pair.target
-        draft = self.pair.draft
-        rule = self.verifier.on_gpu
-        if not rule or not isinstance(self._chance, Seeded):
-            return None
-        if not fits(target.device, draft.device):
-            return None
-        if not kernel_runs(target.device, target.vocab, rule.replacing):
-            return None
-        return DeviceRound(self._target, self._drafter, self.policy, rule, self._chance)
 
     @property
     def bytes(self) -> int:
@@ -92,9 +74,7 @@ class Decoder:
     def needs(self) -> Counter[torch.device]:
         """Those bytes by device."""
         found = sum((context.needs(self.shaper.most) for context in self.contexts), Counter())
-        if self._on_device:
-            found[self.pair.target.device] += law_bytes(self.shaper.most, self.pair.target.vocab)
-        return found
+        return found + self._draft_and_verify.needs(self.shaper.most)
 
     @property
     def missing(self) -> Counter[torch.device]:
@@ -125,10 +105,7 @@ class Decoder:
 
     def _lay_out(self, tree: Tree) -> None:
         """Make ready what all steps with `tree` have in common."""
-        if self._on_device:
-            self._on_device.lay_out(tree)
-        else:
-            self._rows(tree)
+        self._draft_and_verify.lay_out(tree)
         if len(tree) > 1:
             self._drafter.laid_out(tree)
         self._target.rehearse([len(tree)])
@@ -141,7 +118,7 @@ class Decoder:
         """Draft, verify, keep."""
         clock = Clock(self.pair.target.device)
         shape = self.shaper.next(self.remaining)
-        drafted, verdict, target_p = self._round(shape, clock)
+        drafted, verdict, target_p = self._draft_and_verify(shape, clock)
         prefix = self._target.length
         self._target.keep(verdict.path)
         self._drafter.keep(drafted, verdict)
@@ -161,35 +138,6 @@ class Decoder:
         )
         self.index += 1
         return trace
-
-    def _round(self, shape: Tree | Sprout, clock: Clock) -> Round:
-        """Draft and verify."""
-        if not isinstance(shape, Tree):
-            drafted = self._drafter.follow(shape, clock)
-            return drafted, *self._verify(drafted, clock)
-        hold_to(self.shaper.most, shape)
-        if self._on_device:
-            return self._on_device(shape, clock)
-        drafted = self._drafter.fill(shape, clock)
-        return drafted, *self._verify(drafted, clock)
-
-    def _verify(self, drafted: Drafted, clock: Clock) -> tuple[Verdict, tuple[float | None, ...]]:
-        tree = drafted.tree
-        rows = self._rows(drafted.tree)
-        with clock.phase("verify"):
-            logits = self._target.forward(drafted.tokens, rows)  # (nodes, vocab)
-        visited: dict[int, np.ndarray] = {}
-
-        def p(node: int) -> np.ndarray:
-            visited[node] = self._row_warp(logits[node])
-            return visited[node]
-
-        verdict = self.verifier.verify(tree, drafted.tokens, p, drafted.q, self._chance)
-        target_p: list[float | None] = [None] * len(tree)
-        for node, law in visited.items():
-            for child in tree.children[node]:
-                target_p[child] = float(law[drafted.tokens[child]])
-        return verdict, tuple(target_p)
 
     def _emit(self, drafted: Drafted, verdict: Verdict) -> tuple[int, ...]:
         """The step's tokens, cut after an end of text or at the limit; sets `finish`."""

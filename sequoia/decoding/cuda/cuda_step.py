@@ -1,4 +1,4 @@
-"""Draft and verify one step on the device, which is waited for at the end of each phase and not for
+"""HostStep without leaving the device, which is waited for at the end of each phase and not for
 every level and trial.
 
 For a given tree, on CUDA with Triton. The same draws, laws and rule as on the host: sampling.py,
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache, partial
 
@@ -21,16 +22,14 @@ from sequoia.algorithm.sampling_params import Policy
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Trial, Verdict
 from sequoia.algorithm.verifiers.verifier import OnGpu
-from sequoia.decoding.drafter import Drafted, Drafter
+from sequoia.decoding.drafter import Drafted, Drafter, Sprout
+from sequoia.decoding.step import Round, Step
 from sequoia.models.per_tree import Latest
 from sequoia.models.tree_forward import Context
 from sequoia.models.tree_mask import Rows, all_rows
 from sequoia.this_machine.step_timer import Clock, Spans, finish
 
 _log = logging.getLogger(__name__)
-
-# and what p gave each node's token, None where p was not asked
-Round = tuple[Drafted, Verdict, tuple[float | None, ...]]
 
 
 def fits(target: torch.device, draft: torch.device) -> bool:
@@ -71,15 +70,23 @@ def law_bytes(nodes: int, vocab: int) -> int:
     return (8 + 4) * nodes * vocab
 
 
-class DeviceRound:
-    """The steps of one run. Call it with a step's tree."""
+class CudaStep:
+    """The steps of one run. growing: what takes those whose tree grows, as the host has to decide
+    after every level how it goes on."""
 
     def __init__(
-        self, target: Context, drafter: Drafter, policy: Policy, rule: OnGpu, chance: Seeded
+        self,
+        target: Context,
+        drafter: Drafter,
+        policy: Policy,
+        rule: OnGpu,
+        chance: Seeded,
+        growing: Step,
     ) -> None:
         self._target = target
         self._drafter = drafter
         self._chance = chance
+        self._growing = growing
         self._warp = target_warp(policy)
         self._draw = partial(rule.draw, chance)
         self._replacing = rule.replacing
@@ -87,18 +94,22 @@ class DeviceRound:
         self._layout = Latest(partial(_Layout, target.device))
 
     def lay_out(self, tree: Tree) -> None:
-        """Make ready what all steps with `tree` have in common."""
         self._rows(tree)
         self._layout(tree)
 
-    def __call__(self, tree: Tree, clock: Clock) -> Round:
-        layout = self._layout(tree)
-        drafted = Drafted(self._drafter.unread[-1], tree)
+    def needs(self, nodes: int) -> Counter[torch.device]:
+        return Counter({self._target.device: law_bytes(nodes, self._target.model.vocab)})
+
+    def __call__(self, shape: Tree | Sprout, clock: Clock) -> Round:
+        if not isinstance(shape, Tree):
+            return self._growing(shape, clock)
+        drafted = self._drafter.begun(shape)
+        layout = self._layout(shape)
         passes = Spans(self._target.model.device)
         tokens, q = self._fill(layout, drafted, passes)
         clock.add("draft", passes.total())
         with clock.phase("verify"):
-            logits = self._target.forward(tokens, self._rows(tree))
+            logits = self._target.forward(tokens, self._rows(shape))
         return self._walk(layout, drafted, tokens, q, self._warp(logits))
 
     def _fill(

@@ -29,14 +29,16 @@ from sequoia.algorithm.verifiers.sequoia import without_replacement
 from sequoia.algorithm.verifiers.specinfer import with_replacement
 from sequoia.algorithm.verifiers.verdict import Verdict
 from sequoia.algorithm.verifiers.walk import walk
-from sequoia.decoding import engine
+from sequoia.decoding import choose_step
 from sequoia.decoding.cuda import cuda_step
-from sequoia.decoding.cuda.cuda_step import DeviceRound, fits
+from sequoia.decoding.cuda.cuda_step import CudaStep, fits
 from sequoia.decoding.cuda.verify_kernel import TRIAL, launch
 from sequoia.decoding.engine import Decoder, plain, run
+from sequoia.decoding.host_step import HostStep
 from sequoia.errors import BadModel
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import own_logits
+from sequoia.this_machine.step_timer import Clock
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 TREES = [
@@ -227,7 +229,7 @@ def test_a_vocabulary_of_several_blocks_is_walked_through(monkeypatch: pytest.Mo
 @pytest.fixture
 def on_device(monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps stay on the device although it is the CPU, where a rule has a kernel."""
-    monkeypatch.setattr(engine, "fits", lambda _target, _draft: True)
+    monkeypatch.setattr(choose_step, "fits", lambda _target, _draft: True)
 
 
 def placed() -> Pair:
@@ -241,7 +243,7 @@ def placed() -> Pair:
 
 def steps(pair: Pair, policy: Policy, tree: Tree, verifier: str = "sequoia") -> list[StepTrace]:
     decoder = Decoder(pair, PROMPTS[0], policy, tree, verifier)
-    assert isinstance(decoder._on_device, DeviceRound)
+    assert isinstance(decoder._draft_and_verify, CudaStep)
     return list(run(decoder))
 
 
@@ -337,9 +339,9 @@ def test_drawing_children_is_no_time_of_the_drafts_passes(monkeypatch: pytest.Mo
     decoder = Decoder(pair, PROMPTS[0], WARM, TREES[2])
 
     def slow(name: str, seconds: float) -> None:
-        work = getattr(decoder._on_device, name)
+        work = getattr(decoder._draft_and_verify, name)
         monkeypatch.setattr(
-            decoder._on_device,
+            decoder._draft_and_verify,
             name,
             lambda *given: (clock.__setitem__(0, clock[0] + seconds), work(*given))[1],
         )
@@ -369,7 +371,7 @@ def test_where_the_kernel_cannot_be_built_the_host_walks(
     monkeypatch.setattr("sequoia.decoding.cuda.verify_kernel.launch", broken)
     decoders = [Decoder(pair, PROMPTS[0], GREEDY, TREES[2]) for _ in range(2)]
     cuda_step.kernel_runs.cache_clear()
-    assert all(decoder._on_device is None for decoder in decoders)
+    assert all(isinstance(decoder._draft_and_verify, HostStep) for decoder in decoders)
     assert [record.getMessage() for record in caplog.records] == [
         f"the walk cannot run on {pair.target.device}, and the host does it: Failed to find C "
         "compiler. Please specify via CC environment variable"
@@ -384,7 +386,36 @@ def test_other_runs_stay_on_the_host(target: str, draft: str) -> None:
 
 @pytest.mark.usefixtures("on_device")
 def test_a_rule_without_a_kernel_is_verified_on_the_host() -> None:
-    assert Decoder(placed(), PROMPTS[0], WARM, TREES[2], "topk")._on_device is None
+    decoder = Decoder(placed(), PROMPTS[0], WARM, TREES[2], "topk")
+    assert isinstance(decoder._draft_and_verify, HostStep)
+
+
+class GrowsToThree:
+    """A growing tree: the root gets two children, and then it is complete."""
+
+    def __init__(self) -> None:
+        self.front: tuple[int, ...] = (0,)
+        self.tree = Tree.chain(1)
+
+    def grow(self, _laws: torch.Tensor) -> tuple[int, ...]:
+        self.front = ()
+        self.tree = Tree((-1, 0, 0))
+        return (2,)
+
+
+@pytest.mark.usefixtures("on_device")
+def test_a_tree_that_grows_takes_the_host_step() -> None:
+    found, wanted = (
+        Decoder(pair, PROMPTS[0], GREEDY, Tree.sequences(2, 1)) for pair in (placed(), placed())
+    )
+    wanted._draft_and_verify = wanted._draft_and_verify._growing
+    for decoder in (found, wanted):
+        decoder.prefill()
+    clock = Clock(found.pair.target.device)
+    drafted, verdict, known = found._draft_and_verify(GrowsToThree(), clock)
+    fixed, same_verdict, same_known = wanted._draft_and_verify(Tree((-1, 0, 0)), clock)
+    assert drafted.tree == Tree((-1, 0, 0))
+    assert (drafted.tokens, verdict, known) == (fixed.tokens, same_verdict, same_known)
 
 
 @pytest.mark.gpu

@@ -1,0 +1,68 @@
+"""Draft and verify one step with the rule as it is written in algorithm/verifiers: models run where
+they are, and the laws a walk asks for come to the host one by one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+
+import numpy as np
+import torch
+
+from sequoia.algorithm.distributions import row_warp
+from sequoia.algorithm.sampling import Chance
+from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers.verdict import Verdict
+from sequoia.algorithm.verifiers.verifier import Verifier
+from sequoia.decoding.drafter import Drafted, Drafter, Sprout
+from sequoia.decoding.step import Round
+from sequoia.models.per_tree import Latest
+from sequoia.models.tree_forward import Context
+from sequoia.models.tree_mask import all_rows
+from sequoia.this_machine.step_timer import Clock
+
+
+class HostStep:
+    """The steps of one run, for every verifier and every kind of tree."""
+
+    def __init__(
+        self, target: Context, drafter: Drafter, policy: Policy, verifier: Verifier, chance: Chance
+    ) -> None:
+        self._target = target
+        self._drafter = drafter
+        self._verifier = verifier
+        self._chance = chance
+        self._row_warp = row_warp(policy)
+        self._rows = Latest(partial(all_rows, target), serves=Tree.is_cut_of)
+
+    def lay_out(self, tree: Tree) -> None:
+        self._rows(tree)
+
+    def needs(self, _nodes: int) -> Counter[torch.device]:
+        return Counter()
+
+    def __call__(self, shape: Tree | Sprout, clock: Clock) -> Round:
+        if isinstance(shape, Tree):
+            drafted = self._drafter.fill(shape, clock)
+        else:
+            drafted = self._drafter.follow(shape, clock)
+        return drafted, *self._verify(drafted, clock)
+
+    def _verify(self, drafted: Drafted, clock: Clock) -> tuple[Verdict, tuple[float | None, ...]]:
+        tree = drafted.tree
+        rows = self._rows(tree)
+        with clock.phase("verify"):
+            logits = self._target.forward(drafted.tokens, rows)  # (nodes, vocab)
+        visited: dict[int, np.ndarray] = {}
+
+        def p(node: int) -> np.ndarray:
+            visited[node] = self._row_warp(logits[node])
+            return visited[node]
+
+        verdict = self._verifier.verify(tree, drafted.tokens, p, drafted.q, self._chance)
+        target_p: list[float | None] = [None] * len(tree)
+        for node, law in visited.items():
+            for child in tree.children[node]:
+                target_p[child] = float(law[drafted.tokens[child]])
+        return verdict, tuple(target_p)
