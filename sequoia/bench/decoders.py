@@ -22,6 +22,7 @@ from sequoia.decoding.tree_choice import Shaper
 from sequoia.loading.large.load_large import StreamedModel, offloaded_by_accelerate
 from sequoia.loading.load import load_pair
 from sequoia.measuring.defaults import SLACK, acceptance_of
+from sequoia.models.attention_kernels import without_cudnn_attention
 from sequoia.models.fastest_number_type import least_seconds
 from sequoia.models.pair import Pair
 from sequoia.models.pair_cache import Findings
@@ -214,7 +215,11 @@ def _generate(pair: Pair, assistant_tokens: int | None) -> Decode:
             "top_k": 0,
         }
         helper = {"assistant_model": pair.draft.hf} if assistant_tokens else {}
-        with _assistant(pair, assistant_tokens), torch.inference_mode():
+        with (
+            _assistant(pair, assistant_tokens),
+            torch.inference_mode(),
+            without_cudnn_attention(),
+        ):
             output = pair.target.hf.generate(
                 ids,
                 attention_mask=torch.ones_like(ids),

@@ -36,6 +36,7 @@ from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.errors import SequoiaError
 from sequoia.loading.load import load_pair
 from sequoia.measuring.acceptance_teacher_forced import force_acceptance, shared_mass
+from sequoia.models.attention_kernels import without_cudnn_attention
 from sequoia.models.pair import Pair
 
 TEMPERATURES = (0.0, 0.6)
@@ -154,7 +155,9 @@ def _weighted(forced: Sequence[Mapping[str, Any]], name: str) -> float:
 def _predicted(pair: Pair, excerpt: Excerpt) -> tuple[float, int]:
     """Bits that the target needs for the excerpt, and its bytes."""
     ids = torch.tensor(pair.encode(excerpt.text), device=pair.target.device)
-    logits = pair.target.hf(input_ids=ids[None, :-1]).logits[0].float()  # (tokens - 1, vocab)
+    with without_cudnn_attention():
+        found = pair.target.hf(input_ids=ids[None, :-1])
+    logits = found.logits[0].float()  # (tokens - 1, vocab)
     nats = F.cross_entropy(logits[:, : pair.target.vocab], ids[1:], reduction="sum").item()
     return nats / math.log(2), len(excerpt.text.encode())
 

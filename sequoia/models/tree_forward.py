@@ -19,6 +19,7 @@ import torch
 
 from sequoia.algorithm.tree import Tree
 from sequoia.errors import BadPrompt
+from sequoia.models.attention_kernels import without_cudnn_attention
 from sequoia.models.context_length import context_length
 from sequoia.models.cuda_graphs import Forward, Graphed, OnCuda
 from sequoia.models.fast_llama import LeanLlama, lean_forward
@@ -70,10 +71,6 @@ class TreeModel:
         self.tested = ""
         self.temperature = 1.0
         self.run: Forward = partial(transformers_forward, model)
-        if (
-            self.device.type == "cuda"
-        ):  # cuDNN would plan its attention anew for every number of columns, a moment of its own
-            torch.backends.cuda.enable_cudnn_sdp(False)
 
     @property
     def forward_name(self) -> str:
@@ -294,14 +291,15 @@ def transformers_forward(
     """Logits (rows, vocab), or (1, vocab) with `last_only`, from the model's own forward. ids,
     positions: (1, rows)."""
     mask = _aligned(mask) if mask.is_cuda else mask
-    return hf(
-        input_ids=ids,
-        position_ids=positions,
-        attention_mask=mask,
-        past_key_values=slots,
-        use_cache=True,
-        logits_to_keep=1 if last_only else 0,
-    ).logits[0]
+    with without_cudnn_attention():
+        return hf(
+            input_ids=ids,
+            position_ids=positions,
+            attention_mask=mask,
+            past_key_values=slots,
+            use_cache=True,
+            logits_to_keep=1 if last_only else 0,
+        ).logits[0]
 
 
 def _aligned(mask: torch.Tensor) -> torch.Tensor:
@@ -330,11 +328,9 @@ def own_logits(model: TreeModel, tokens: Sequence[int]) -> torch.Tensor:
     """(vocab,) float64 logits after `tokens` from the bare model: batch of one, no cache, mask or
     positions of ours."""
     ids = torch.tensor([tokens], device=model.device)
-    return (
-        model.hf(input_ids=ids, use_cache=False, logits_to_keep=1)
-        .logits[0, -1, : model.vocab]
-        .double()
-    )
+    with without_cudnn_attention():
+        logits = model.hf(input_ids=ids, use_cache=False, logits_to_keep=1).logits
+    return logits[0, -1, : model.vocab].double()
 
 
 @torch.inference_mode()
@@ -343,11 +339,11 @@ def own_logits_from(model: TreeModel, tokens: Sequence[int], first: int, keep: i
     position `first`, from the bare model: batch of one, no cache or mask of ours."""
     ids = torch.tensor([tokens], device=model.device)
     positions = torch.arange(first, first + len(tokens), device=model.device)[None]
-    return (
-        model.hf(input_ids=ids, position_ids=positions, use_cache=False, logits_to_keep=keep)
-        .logits[0, -keep:, : model.vocab]
-        .double()
-    )
+    with without_cudnn_attention():
+        found = model.hf(
+            input_ids=ids, position_ids=positions, use_cache=False, logits_to_keep=keep
+        )
+    return found.logits[0, -keep:, : model.vocab].double()
 
 
 def tolerance(dtype: torch.dtype) -> float:

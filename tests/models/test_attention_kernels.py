@@ -1,0 +1,50 @@
+"""What a pass switches of the process's settings, and that it switches it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+import torch
+from fakes import tiny_model
+
+from sequoia.models.attention_kernels import without_cudnn_attention
+from sequoia.models.tree_forward import TreeModel, own_logits, own_logits_from
+
+cuda = torch.backends.cuda
+PASSES: dict[str, Callable[[TreeModel], object]] = {
+    "in a tree": lambda model: model.open(16).extend([1, 2, 3]),
+    "bare": lambda model: own_logits(model, [1, 2, 3]),
+    "bare from a position": lambda model: own_logits_from(model, [1, 2, 3], 4, 2),
+}
+
+
+@pytest.fixture(params=[True, False], autouse=True)
+def usual(request: pytest.FixtureRequest) -> Iterator[bool]:
+    """Whether the process allows cuDNN's attention."""
+    before = cuda.cudnn_sdp_enabled()
+    cuda.enable_cudnn_sdp(request.param)
+    yield request.param
+    cuda.enable_cudnn_sdp(before)
+
+
+def test_making_a_model_switches_nothing(usual: bool) -> None:
+    """A device that is no CPU, as only there the switch has a meaning."""
+    TreeModel(tiny_model("qwen3"), "one", torch.device("cuda"))
+    assert cuda.cudnn_sdp_enabled() is usual
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_a_pass_leaves_cudnn_attention_aside_and_puts_it_back(name: str, usual: bool) -> None:
+    model = TreeModel(tiny_model("qwen3"), "one")
+    seen = list[bool]()
+    model.hf.register_forward_pre_hook(lambda *_: seen.append(cuda.cudnn_sdp_enabled()))
+    PASSES[name](model)
+    assert seen == [False]
+    assert cuda.cudnn_sdp_enabled() is usual
+
+
+def test_a_pass_that_fails_puts_it_back_too(usual: bool) -> None:
+    with pytest.raises(RuntimeError, match="broken"), without_cudnn_attention():
+        raise RuntimeError("broken")
+    assert cuda.cudnn_sdp_enabled() is usual
