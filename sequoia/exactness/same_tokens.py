@@ -1,8 +1,9 @@
 """The lossless meter at temperature 0: whether emitted text is the target's own, token by
-token. Above 0 see law.py.
+token. Above 0 see same_distribution.py.
 
 Rounding may part a run's tokens from a plain run's at a near tie of the target's logits: a pass
-over more rows adds the same products in another order.
+over more rows adds the same products in another order. A near tie can be one of several tokens, so
+what counts is how far each of the two lies below the best, and not which places they have.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ class TextMatch:
     """A run's tokens against the plain run's: verdict "exact", "tie" or "bug".
 
     compared: tokens both runs have. index: the first that differs, None where none does. margin:
-    between the target's two best logits there, in ulp of `dtype`; None with index.
+    of the two tokens there, how far the lower one's logit lies below the target's best, in ulp of
+    `dtype`; None with index.
     """
 
     verdict: str
@@ -47,16 +49,13 @@ class TextMatch:
             return f"All {self.compared} tokens are those of plain decoding, measured: exact."
         name = str(self.dtype).removeprefix("torch.")
         start = (
-            f"Token {self.index + 1} is the first that plain decoding has otherwise; the target's "
-            f"two best logits are {self.margin:.3g} ulp of {name} apart there, measured"
+            f"Token {self.index + 1} is the first that plain decoding has otherwise; the lower of "
+            f"the two tokens is {self.margin:.3g} ulp of {name} below the target's best logit "
+            "there, measured"
         )
         if self.verdict == "tie":
             return f"{start}: a tie (at most {TIE_ULP}), which rounding decides."
-        far = self.margin is not None and self.margin > TIE_ULP
-        reason = (
-            f"more than the {TIE_ULP} of a tie" if far else "but the two tokens are not those two"
-        )
-        return f"{start}: {reason}: a bug."
+        return f"{start}: more than the {TIE_ULP} of a tie: a bug."
 
 
 def compare(run: Sequence[int], plain: Sequence[int]) -> int | None:
@@ -85,31 +84,28 @@ def judge(
     """The verdict on two texts, given the target's `logits` (vocab,) for the first token that
     differs.
 
-    A tie: the two tokens have the two best logits, at most TIE_ULP of `dtype`, the model's
-    number type, apart. Raises BadModel for logits that are not finite, or fewer than two, or
-    without these tokens.
+    A tie: both tokens have logits at most TIE_ULP of `dtype`, the model's number type, below the
+    best one. Raises BadModel for logits that are not finite, or without these tokens.
     """
     at = compare(run, plain)
     compared = min(len(run), len(plain))
     if at is None:
         return TextMatch("exact", compared)
-    gap = margin(logits, dtype)
-    second = logits.double().topk(2).values[1]
-    tokens = [
-        whole(token, "token id", 0, len(logits) - 1, BadModel) for token in (run[at], plain[at])
-    ]
-    best_two = bool((logits.double()[tokens] >= second).all())
-    return TextMatch("tie" if best_two and gap <= TIE_ULP else "bug", compared, at, gap, dtype)
+    gap = margin(logits, (run[at], plain[at]), dtype)
+    return TextMatch("tie" if gap <= TIE_ULP else "bug", compared, at, gap, dtype)
 
 
-def margin(logits: torch.Tensor, dtype: torch.dtype) -> float:
-    """Distance of the two best of `logits` (vocab,) in ulp of `dtype`, the spacing of its numbers
-    at the greater of the two."""
-    two = logits.double().topk(min(2, logits.numel())).values.tolist()
-    if len(two) < 2 or not all(map(math.isfinite, two)):
-        raise BadModel(f"a margin needs two finite logits; the best ones here are {two}")
-    best, second = two
-    return (best - second) / ulp(max(abs(best), abs(second)), dtype)
+def margin(logits: torch.Tensor, tokens: Sequence[int], dtype: torch.dtype) -> float:
+    """How far the lowest of `tokens` lies below the best of `logits` (vocab,), in ulp of `dtype`:
+    the spacing of its numbers at the greater of the two. Raises BadModel as `judge` does."""
+    ids = [whole(token, "token id", 0, len(logits) - 1, BadModel) for token in tokens]
+    best = float(logits.double().max())
+    lowest = float(logits.double()[ids].min())
+    if not math.isfinite(best) or not math.isfinite(lowest):
+        raise BadModel(
+            f"a margin needs finite logits; the best here is {best}, and the lower token's {lowest}"
+        )
+    return (best - lowest) / ulp(max(abs(best), abs(lowest)), dtype)
 
 
 def ulp(value: float, dtype: torch.dtype) -> float:
