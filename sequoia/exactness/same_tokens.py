@@ -4,19 +4,30 @@ token. Above 0 see same_distribution.py.
 Rounding may part a run's tokens from a plain run's at a near tie of the target's logits: a pass
 over more rows adds the same products in another order. A near tie can be one of several tokens, so
 what counts is how far each of the two lies below the best, and not which places they have.
+
+A target with a router (a mixture of experts) in half precision is another matter: rounding may send
+a token to other experts, which moves logits by any amount. There the run is made again in float32.
+Where it is not plain decoding's then, that is a bug. Where it is, the decoder is right, and the two
+tokens are a tie if both lie as near the best as rounding was seen to move this target's logits.
+Whatever cannot be told so is undecided.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import torch
 
-from sequoia.errors import BadModel
+from sequoia.algorithm.tree import Tree
+from sequoia.decoding.tree_choice import Shaper
+from sequoia.errors import BadModel, OutOfMemory
+from sequoia.exactness.float32_rerun import Stopped, in_float32, movement, tokens_of
+from sequoia.library_errors import reason
 from sequoia.models.pair import Pair
-from sequoia.models.tree_forward import own_logits
+from sequoia.models.routers import has_router
+from sequoia.models.tree_forward import is_half, own_logits
 from sequoia.validate_input import whole
 
 # A tie at most. Every sum of a forward is rounded to half an ulp of its number type, and another
@@ -26,15 +37,23 @@ from sequoia.validate_input import whole
 # larger. A wrong row, mask or position moves logits by their spread: 128 ulp of bfloat16,
 # millions of float32.
 TIE_ULP = 16
+# with which a run is made again where nobody says what its tree was
+USUAL_TREE = Tree.from_branching([3, 2, 1, 1])
+_ENDS = {
+    "tie": "a tie, which rounding decides",
+    "bug": "a bug",
+    "undecided": "undecided",
+}
 
 
 @dataclass(frozen=True)
 class TextMatch:
-    """A run's tokens against the plain run's: verdict "exact", "tie" or "bug".
+    """A run's tokens against the plain run's: verdict "exact", "tie", "bug" or "undecided".
 
     compared: tokens both runs have. index: the first that differs, None where none does. margin:
     of the two tokens there, how far the lower one's logit lies below the target's best, in ulp of
-    `dtype`; None with index.
+    `dtype`; None with index. in_float32: in words, what the same run in float32 showed or why
+    there was none, "" where none was needed.
     """
 
     verdict: str
@@ -42,6 +61,7 @@ class TextMatch:
     index: int | None = None
     margin: float | None = None
     dtype: torch.dtype | None = None
+    in_float32: str = ""
 
     @property
     def sentence(self) -> str:
@@ -53,9 +73,14 @@ class TextMatch:
             f"the two tokens is {self.margin:.3g} ulp of {name} below the target's best logit "
             "there, measured"
         )
-        if self.verdict == "tie":
+        if self.margin <= TIE_ULP:
             return f"{start}: a tie (at most {TIE_ULP}), which rounding decides."
-        return f"{start}: more than the {TIE_ULP} of a tie: a bug."
+        if not self.in_float32:
+            return f"{start}: more than the {TIE_ULP} of a tie: a bug."
+        return (
+            f"{start}. The target has a router, and in {name} rounding may make it choose other "
+            f"experts. {self.in_float32}: {_ENDS[self.verdict]}."
+        )
 
 
 def compare(run: Sequence[int], plain: Sequence[int]) -> int | None:
@@ -66,16 +91,74 @@ def compare(run: Sequence[int], plain: Sequence[int]) -> int | None:
     )
 
 
-def check_text(pair: Pair, prompt: str, run: Sequence[int], plain: Sequence[int]) -> TextMatch:
+def check_text(
+    pair: Pair,
+    prompt: str,
+    run: Sequence[int],
+    plain: Sequence[int],
+    tree: Tree | Callable[[], Shaper] = USUAL_TREE,
+    verifier: str = "sequoia",
+    should_stop: Callable[[], bool] = lambda: False,
+) -> TextMatch:
     """The tokens `run` emitted at temperature 0 after `prompt`, against those of plain
     decoding; see `judge`.
 
-    Runs the target once where they differ. Raises BadPrompt for a prompt the pair does not take.
+    Runs the target once where they differ by a tie. Where they differ by more, and rounding may
+    flip the target's router, the run is made again in float32 with `tree` (or with what that
+    makes) and `verifier`; once `should_stop`, that ends and is undecided. Raises BadPrompt for a
+    prompt the pair does not take.
     """
     at = compare(run, plain)
     if at is None:
         return TextMatch("exact", min(len(run), len(plain)))
-    return judge(run, plain, reference_logits(pair, prompt, run[:at]), pair.target.dtype)
+    found = judge(run, plain, reference_logits(pair, prompt, run[:at]), pair.target.dtype)
+    target = pair.target
+    if found.verdict == "tie" or not (is_half(target.dtype) and has_router(target)):
+        return found
+    try:
+        wide = in_float32(pair)
+        shaper = tree if isinstance(tree, Tree) else tree()
+        again = [
+            tokens_of(wide, prompt, found.compared, one, verifier, should_stop)
+            for one in (shaper, Tree.chain(1))
+        ]
+    except Stopped:
+        words = "The same run in float32 would tell that from a bug; it was not made to its end"
+        return replace(found, verdict="undecided", in_float32=words)
+    except (OutOfMemory, torch.OutOfMemoryError, MemoryError) as problem:
+        words = f"The same run in float32 would tell that from a bug, but {reason(problem)}"
+        return replace(found, verdict="undecided", in_float32=words)
+    match = check_text(wide, prompt, *again)
+    if match.verdict == "bug":
+        words = f"The same run in float32 is not plain decoding's either ({match.sentence})"
+        return replace(found, in_float32=words)
+    return _moved_by_rounding(pair, wide, prompt, found, run, plain)
+
+
+def _moved_by_rounding(
+    pair: Pair,
+    wide: Pair,
+    prompt: str,
+    found: TextMatch,
+    run: Sequence[int],
+    plain: Sequence[int],
+) -> TextMatch:
+    """The verdict on texts whose run is right in float32: a tie where rounding explains both
+    tokens. If it moves each logit by m at most, a token it makes the best lies at most 2 m below
+    the best one of float32."""
+    at = found.index
+    common = run[:at]
+    moved = movement(pair.target, wide.target, [*pair.encode(prompt), *common])
+    logits = reference_logits(wide, prompt, common)
+    below = float(logits.max() - logits[[run[at], plain[at]]].min())
+    near = below <= 2 * moved
+    words = (
+        "The same run in float32 is plain decoding's, and the lower token lies "
+        f"{below:.3g} below the best logit there; {'' if near else 'only '}up to {2 * moved:.3g} "
+        "is explained by rounding, which moves logits of this text by up to "
+        f"{moved:.3g}, all measured"
+    )
+    return replace(found, verdict="tie" if near else "undecided", in_float32=words)
 
 
 def judge(
