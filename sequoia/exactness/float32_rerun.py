@@ -19,17 +19,11 @@ from sequoia.algorithm.sampling_params import Policy
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, run
 from sequoia.decoding.tree_choice import Shaper
-from sequoia.errors import OutOfMemory
+from sequoia.errors import OutOfMemory, Stopped
 from sequoia.models.pair import Pair
 from sequoia.models.pair_cache import Findings
-from sequoia.models.tree_forward import TreeModel, own_logits_from
+from sequoia.models.tree_forward import TreeModel
 from sequoia.this_machine.memory import ROOM, require
-
-MOST_POSITIONS = 64  # at the end of a text, over which the movement of logits is measured
-
-
-class Stopped(Exception):
-    """Whoever asked for the run does not want it any more."""
 
 
 def in_float32(pair: Pair) -> Pair:
@@ -72,13 +66,5 @@ def tokens_of(
     for step in run(Decoder(pair, prompt, policy, tree, verifier)):
         found += step.emitted
         if should_stop():
-            raise Stopped
+            raise Stopped("it was stopped")
     return found
-
-
-def movement(target: TreeModel, wide: TreeModel, text: Sequence[int]) -> float:
-    """How far the number type of `target` moves its logits from those of `wide`, at most, over
-    the last MOST_POSITIONS of `text`."""
-    keep = min(len(text), MOST_POSITIONS)
-    rows, exact = (own_logits_from(one, text, 0, keep) for one in (target, wide))
-    return float((rows - exact).abs().max())
