@@ -34,7 +34,9 @@ def in_float32(pair: Pair) -> Pair:
         raise OutOfMemory(f"the target's weights do not fit in one place ({target.placement})")
     tensors = [*target.hf.parameters(), *target.hf.buffers()]
     count = sum(one.numel() for one in tensors)
-    require(count * torch.float32.itemsize * ROOM, target.device, "a float32 copy of it needs")
+    require(
+        count * torch.float32.itemsize * ROOM, target.device, "a float32 copy of the target needs"
+    )
     wide = TreeModel(_copied(target.hf, tensors), target.name, target.device, target.layer_devices)
     wide.vocab = target.vocab
     return replace(pair, target=wide.quicken(), measured=Findings())
@@ -64,7 +66,12 @@ def tokens_of(
     policy = Policy(max_new_tokens=count, ignore_eos=True)
     found = list[int]()
     for step in run(Decoder(pair, prompt, policy, tree, verifier)):
+        go_on(should_stop)
         found += step.emitted
-        if should_stop():
-            raise Stopped("it was stopped")
     return found
+
+
+def go_on(should_stop: Callable[[], bool]) -> None:
+    """Raises Stopped once `should_stop`."""
+    if should_stop():
+        raise Stopped("it was stopped")

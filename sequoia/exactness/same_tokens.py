@@ -24,7 +24,7 @@ import torch
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.tree_choice import Shaper
 from sequoia.errors import BadModel, OutOfMemory, Stopped
-from sequoia.exactness.float32_rerun import in_float32, tokens_of
+from sequoia.exactness.float32_rerun import go_on, in_float32, tokens_of
 from sequoia.library_errors import reason
 from sequoia.models.pair import Pair
 from sequoia.models.routers import has_router
@@ -128,6 +128,7 @@ def check_text(
     if found.verdict != "bug" or not (is_half(target.dtype) and has_router(target)):
         return found
     try:
+        go_on(should_stop)
         wide = in_float32(pair)
         shaper = tree if isinstance(tree, Tree) else tree()
         first, second = (
