@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import torch
+from transformers import AutoModelForCausalLM
 
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
@@ -14,8 +16,7 @@ from sequoia.sweep.variants import condition
 
 
 def toy_pair(kind: str, seed: int = 0, **changes: Any) -> Pair:
-    """A target of type `kind` with `changes` to its config, and a noisy copy of it for a draft.
-    Buffers stay in float32, as `transformers` keeps them."""
+    """A target of type `kind` with `changes` to its config, and a noisy copy of it for a draft."""
     target = random_model(toy_config(kind, condition(kind)[1] | changes), seed)
     draft = noisy(target, seed + 1)
     models = [TreeModel(_rounded(one), kind).quicken() for one in (target, draft)]
@@ -23,6 +24,7 @@ def toy_pair(kind: str, seed: int = 0, **changes: Any) -> Pair:
 
 
 def _rounded(model: Any) -> Any:
-    for weight in model.parameters():
-        weight.data = weight.data.to(torch.bfloat16)
-    return model
+    """The same in bfloat16, with the buffers that `transformers` makes for that."""
+    made = AutoModelForCausalLM.from_config(copy.deepcopy(model.config), dtype=torch.bfloat16)
+    made.load_state_dict(model.state_dict())
+    return made
