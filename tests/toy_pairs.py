@@ -6,7 +6,6 @@ import copy
 from typing import Any
 
 import torch
-from transformers import AutoModelForCausalLM
 
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
@@ -25,6 +24,6 @@ def toy_pair(kind: str, seed: int = 0, **changes: Any) -> Pair:
 
 def _rounded(model: Any) -> Any:
     """The same in bfloat16, with the buffers that `transformers` makes for that."""
-    made = AutoModelForCausalLM.from_config(copy.deepcopy(model.config), dtype=torch.bfloat16)
+    made = type(model)._from_config(copy.deepcopy(model.config), dtype=torch.bfloat16)
     made.load_state_dict(model.state_dict())
     return made

@@ -34,7 +34,8 @@ PROMPTS = ("def add(a, b):", "Hello, wörld! 你", "x")
 GREEDY = Policy(max_new_tokens=40, ignore_eos=True)
 SEEDS = range(2)
 RUNNING = tuple(one.name for one in known_types().types if one.result in ("runs", "partly"))
-SOME = ("llama", "gpt2", "gemma2", "smollm3", "mixtral", "granitemoe", "hy_v3", "dbrx")
+SOME = ("llama", "gemma2", "granitemoe", "hy_v3", "dbrx")
+NO_BUG = ("exact", "tie", "undecided")
 
 
 def called_a_bug_by_places(
@@ -74,14 +75,16 @@ def _must_be_right(pair: Pair, match: TextMatch) -> None:
 @pytest.mark.parametrize("kind", SOME)
 def test_trees_of_a_type_of_each_sort_are_called_no_bug(kind: str) -> None:
     """All types are the nightly test."""
-    assert judged(kind, range(1)).total() >= len(PROMPTS)
+    found = judged(kind, range(1))
+    assert sum(found[verdict] for verdict in NO_BUG) == len(PROMPTS)
 
 
 def test_the_types_are_many_and_both_dense_and_routed() -> None:
     assert len(RUNNING) * len(SEEDS) * len(PROMPTS) >= 450
     assert len(RUNNING) >= 25
-    assert {has_router(toy_pair(kind).target) for kind in SOME} == {True, False}
-    assert torch.bfloat16 == toy_pair("llama").target.dtype
+    pairs = [toy_pair(kind) for kind in ("llama", "dbrx")]
+    assert [has_router(pair.target) for pair in pairs] == [False, True]
+    assert {pair.target.dtype for pair in pairs} == {torch.bfloat16}
 
 
 @pytest.mark.nightly
@@ -89,3 +92,4 @@ def test_the_types_are_many_and_both_dense_and_routed() -> None:
 def test_trees_of_every_type_are_called_no_bug(kind: str) -> None:
     found = judged(kind, SEEDS)
     print(f"\n{kind}: {dict(found)}")
+    assert sum(found[verdict] for verdict in NO_BUG) == len(SEEDS) * len(PROMPTS)

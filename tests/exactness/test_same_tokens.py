@@ -18,12 +18,14 @@ from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.errors import BadModel, BadPrompt
 from sequoia.exactness.same_tokens import (
+    ROWS_AT_ONCE,
     TIE_ULP,
     check_text,
     compare,
     judge,
     margin,
     reference_logits,
+    reference_rows,
     ulp,
 )
 from sequoia.models.pair import Pair
@@ -91,6 +93,48 @@ def test_a_near_tie_of_real_logits_is_a_tie_whichever_token_is_taken() -> None:
                 assert match.verdict == ("tie" if gap <= TIE_ULP else "bug")
                 found[match.verdict] = found.get(match.verdict, 0) + 1
     assert min(found["tie"], found["bug"]) > 3
+
+
+def test_what_follows_a_tie_is_held_against_the_target() -> None:
+    """A run that goes on from the other token of a near tie as the target does is right, and one
+    that takes any other way from there is not."""
+    pair = made(dtype="bfloat16")
+    prompt = PROMPTS[0]
+    right = texts(pair, prompt)[1]
+    at, other = near_tie(pair, prompt, right)
+    run = [*right[:at], other]
+    while len(run) < len(right):
+        run.append(int(reference_logits(pair, prompt, run).argmax()))
+    found = check_text(pair, prompt, run, right)
+    assert (found.verdict, found.index, found.later) == ("tie", at, None)
+    for later in (at + 1, len(right) - 1):
+        worst = int(reference_logits(pair, prompt, run[:later]).argmin())
+        found = check_text(pair, prompt, [*run[:later], worst, *run[later + 1 :]], right)
+        assert (found.verdict, found.index, found.later[0]) == ("bug", at, later)
+        assert found.margin <= TIE_ULP < found.later[1]
+        assert f"its token {later + 1} is {found.later[1]:.3g} ulp below" in found.sentence
+
+
+def near_tie(pair: Pair, prompt: str, right: list[int]) -> tuple[int, int]:
+    """The first place of `right` but its last ten where the second best token is a tie, and that
+    token."""
+    for at in range(len(right) - 10):
+        logits = reference_logits(pair, prompt, right[:at])
+        best, second = logits.topk(2).indices.tolist()
+        if best == right[at] and margin(logits, (best, second), BF16) <= TIE_ULP:
+            return at, second
+    raise AssertionError("this text has no near tie")
+
+
+def test_rows_of_a_text_are_those_of_each_token() -> None:
+    """Those of a text longer than is looked at together."""
+    pair = made()
+    text = [(7 * i) % 200 for i in range(ROWS_AT_ONCE + 5)]
+    rows = dict(reference_rows(pair, PROMPTS[0], text, 3))
+    assert [*rows] == [*range(3, len(text))]
+    for at in (3, ROWS_AT_ONCE + 2, ROWS_AT_ONCE + 3, len(text) - 1):
+        wanted = reference_logits(pair, PROMPTS[0], text[:at])
+        assert torch.allclose(rows[at], wanted, atol=1e-4)
 
 
 def test_a_fabricated_wrong_token_is_a_bug() -> None:
