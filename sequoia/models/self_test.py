@@ -19,12 +19,13 @@ from sequoia.errors import BadModel
 from sequoia.models import cuda_graphs
 from sequoia.models.context_length import UNSTATED, changes_at
 from sequoia.models.fast_llama import LeanLlama
-from sequoia.models.layer_configs import layer_configs
+from sequoia.models.routers import has_router
 from sequoia.models.tree_forward import (
     INT8_TOLERANCE,
     TreeModel,
     branched,
     distance,
+    is_half,
     own_logits,
     own_logits_from,
     tolerance,
@@ -38,7 +39,6 @@ _PREFIX = (
     7  # tokens before a tree: not as many as at the start, a number that code could hold on to
 )
 _TOKENS = (1, 2, 3)
-_EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 _BRANCH = "its logits for a branch of a tree differ from those for the same tokens in a row"
 _ALONE = "its logits for a text with the mask and positions given to it differ from those without"
 _HEEDLESS = "; it does not go by the mask and the positions that a tree needs"
@@ -67,15 +67,9 @@ def _allowed(model: TreeModel) -> float:
     precision a router may round to another expert; a wrong mask or position moves logits by their
     whole spread."""
     allowed = tolerance(model.dtype)
-    half_with_experts = allowed > tolerance(torch.float32) and _experts(model)
-    return INT8_TOLERANCE if model.numbers == "int8" or half_with_experts else allowed
-
-
-def _experts(model: TreeModel) -> bool:
-    """Whether a router chooses between experts."""
-    return any(
-        getattr(layer, name, None) for layer in layer_configs(model.config) for name in _EXPERTS
-    )
+    if model.numbers == "int8" or (is_half(model.dtype) and has_router(model)):
+        return INT8_TOLERANCE
+    return allowed
 
 
 def _where(tried: Sequence[int]) -> str:

@@ -346,9 +346,14 @@ def own_logits_from(model: TreeModel, tokens: Sequence[int], first: int, keep: i
     return found.logits[0, -keep:, : model.vocab].double()
 
 
+def is_half(dtype: torch.dtype) -> bool:
+    """Whether numbers of `dtype` have fewer digits than float32."""
+    return dtype not in (torch.float32, torch.float64)
+
+
 def tolerance(dtype: torch.dtype) -> float:
     """Difference of logits that rounding explains, as a share of their spread."""
-    return 1e-3 if dtype in (torch.float32, torch.float64) else 0.1
+    return 0.1 if is_half(dtype) else 1e-3
 
 
 def _sample_logits(model: TreeModel) -> tuple[torch.Tensor, torch.Tensor]:

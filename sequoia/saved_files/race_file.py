@@ -20,7 +20,7 @@ from sequoia.validate_input import number, read_file, shown, whole, write_file
 
 MOST_LANES = 4
 # what a result says of lossless decoding
-KINDS = ("exact", "tie", "bug", "law", "poor", "blind", "none")
+KINDS = ("exact", "tie", "bug", "undecided", "law", "poor", "blind", "none")
 # where the speed-up of a remedy comes from
 LABELS = ("predicted", "predicted, what if", "measured", "recorded")
 MAX_WORDS = 2000

@@ -914,6 +914,35 @@ def test_reasons_badges_and_buttons(page: Page) -> None:
     assert page.locator(lane(1, "lossless")).is_hidden()
 
 
+@pytest.mark.parametrize(
+    ("kind", "word", "colour"),
+    [
+        ("exact", "exact", "--sq-acc-soft"),
+        ("tie", "tie", "--sq-own-soft"),
+        ("undecided", "undecided", "--sq-own-soft"),
+        ("bug", "bug", "--sq-rej-soft"),
+    ],
+)
+def test_each_verdict_on_a_text_has_its_word_and_colour(
+    page: Page, kind: str, word: str, colour: str
+) -> None:
+    whole = race()
+    still(page, whole)
+    judged(page, whole, {"kind": kind, "words": "", "at": 4, "p": None}, None)
+    badge = page.locator(lane(0, "lossless"))
+    assert (badge.inner_text(), badge.get_attribute("data-kind")) == (word, kind)
+    assert "First difference: token 5." in text(page, lane(0, "check"))
+    found, wanted = badge.evaluate(
+        """(node, name) => {
+            const other = node.parentNode.appendChild(document.createElement('i'));
+            other.style.background = `var(${name})`;
+            return [node, other].map((one) => getComputedStyle(one).backgroundColor);
+        }""",
+        colour,
+    )
+    assert found == wanted
+
+
 def counts(
     draws: int, going: bool, seen: tuple[int, ...] = (3, 2), **changes: Any
 ) -> dict[str, Any]:

@@ -18,12 +18,14 @@ from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.errors import BadModel, BadPrompt
 from sequoia.exactness.same_tokens import (
+    ROWS_AT_ONCE,
     TIE_ULP,
     check_text,
     compare,
     judge,
     margin,
     reference_logits,
+    reference_rows,
     ulp,
 )
 from sequoia.models.pair import Pair
@@ -87,9 +89,52 @@ def test_a_near_tie_of_real_logits_is_a_tie_whichever_token_is_taken() -> None:
             best, second = logits.topk(2).indices.tolist()
             if best == right[at]:
                 match = check_text(pair, prompt, [*right[:at], second], right)
-                assert match.verdict == ("tie" if margin(logits, BF16) <= TIE_ULP else "bug")
+                gap = margin(logits, (best, second), BF16)
+                assert match.verdict == ("tie" if gap <= TIE_ULP else "bug")
                 found[match.verdict] = found.get(match.verdict, 0) + 1
     assert min(found["tie"], found["bug"]) > 3
+
+
+def test_what_follows_a_tie_is_held_against_the_target() -> None:
+    """A run that goes on from the other token of a near tie as the target does is right, and one
+    that takes any other way from there is not."""
+    pair = made(dtype="bfloat16")
+    prompt = PROMPTS[0]
+    right = texts(pair, prompt)[1]
+    at, other = near_tie(pair, prompt, right)
+    run = [*right[:at], other]
+    while len(run) < len(right):
+        run.append(int(reference_logits(pair, prompt, run).argmax()))
+    found = check_text(pair, prompt, run, right)
+    assert (found.verdict, found.index, found.later) == ("tie", at, None)
+    for later in (at + 1, len(right) - 1):
+        worst = int(reference_logits(pair, prompt, run[:later]).argmin())
+        found = check_text(pair, prompt, [*run[:later], worst, *run[later + 1 :]], right)
+        assert (found.verdict, found.index, found.later[0]) == ("bug", at, later)
+        assert found.margin <= TIE_ULP < found.later[1]
+        assert f"its token {later + 1} is {found.later[1]:.3g} ulp below" in found.sentence
+
+
+def near_tie(pair: Pair, prompt: str, right: list[int]) -> tuple[int, int]:
+    """The first place of `right` but its last ten where the second best token is a tie, and that
+    token."""
+    for at in range(len(right) - 10):
+        logits = reference_logits(pair, prompt, right[:at])
+        best, second = logits.topk(2).indices.tolist()
+        if best == right[at] and margin(logits, (best, second), BF16) <= TIE_ULP:
+            return at, second
+    raise AssertionError("this text has no near tie")
+
+
+def test_rows_of_a_text_are_those_of_each_token() -> None:
+    """Those of a text longer than is looked at together."""
+    pair = made()
+    text = [(7 * i) % 200 for i in range(ROWS_AT_ONCE + 5)]
+    rows = dict(reference_rows(pair, PROMPTS[0], text, 3))
+    assert [*rows] == [*range(3, len(text))]
+    for at in (3, ROWS_AT_ONCE + 2, ROWS_AT_ONCE + 3, len(text) - 1):
+        wanted = reference_logits(pair, PROMPTS[0], text[:at])
+        assert torch.allclose(rows[at], wanted, atol=1e-4)
 
 
 def test_a_fabricated_wrong_token_is_a_bug() -> None:
@@ -129,13 +174,25 @@ def test_a_fabricated_tie_is_a_tie_up_to_the_bound() -> None:
         assert f"{steps} ulp of bfloat16" in found.sentence
 
 
+def test_a_near_tie_of_three_is_a_tie_whichever_two_of_them_are_taken() -> None:
+    """The two best alone would make the third a bug, though rounding can put it first too."""
+    logits = torch.tensor([9.5, 9.5 - 3 / 16, 9.5 - TIE_ULP / 16, 1.0])
+    for one, other in itertools.permutations(range(3), 2):
+        found = judge([one], [other], logits, BF16)
+        assert (found.verdict, found.margin) == ("tie", {1: 3, 2: TIE_ULP}[max(one, other)])
+    assert judge([3], [2], logits, BF16).verdict == "bug"
+
+
 def test_a_tie_of_two_other_tokens_excuses_nothing() -> None:
     logits = torch.tensor([9.5, 9.5, 1.0, -3.0])
     found = judge([2], [0], logits, BF16)
-    assert (found.verdict, found.margin) == ("bug", 0)
-    assert "the two tokens are not those two" in found.sentence
-    # three alike: any two are the best
-    assert judge([2], [1], torch.tensor([9.5, 9.5, 9.5, 0]), BF16).verdict == "tie"
+    assert (found.verdict, found.margin) == ("bug", 8.5 * 16)
+    assert "136 ulp of bfloat16 below the target's best logit" in found.sentence
+
+
+def test_two_tokens_near_each_other_and_far_from_the_best_are_a_bug() -> None:
+    logits = torch.tensor([9.5, 4.0, 4.0])
+    assert judge([1], [2], logits, BF16).verdict == "bug"
 
 
 def test_the_same_margin_is_a_tie_in_a_coarse_type_only() -> None:
@@ -154,13 +211,17 @@ def test_an_ulp_is_the_distance_to_the_next_number(dtype: torch.dtype) -> None:
     assert 0 < ulp(0.0, dtype) < torch.finfo(dtype).smallest_normal
 
 
-def test_a_margin_needs_two_finite_logits_and_a_verdict_known_tokens() -> None:
-    assert margin(torch.tensor([-8.5, -8.0]), BF16) == 8  # numbers from 8 on are 2**-4 apart
-    for bad in ([1.0], [], [math.nan, 1.0], [math.inf, 1.0], [1.0, -math.inf]):
-        with pytest.raises(BadModel, match="two finite logits"):
-            margin(torch.tensor(bad), BF16)
-    with pytest.raises(BadModel, match="token id: 9"):
-        judge([9], [0], torch.tensor([1.0, 2.0]), BF16)
+def test_a_margin_needs_finite_logits_and_a_verdict_known_tokens() -> None:
+    # numbers from 8 on are 2**-4 apart
+    assert margin(torch.tensor([-8.5, -8.0]), (0, 1), BF16) == 8
+    for bad in ([math.nan, 1.0], [math.inf, 1.0], [1.0, -math.inf], [1.0, 2.0, math.nan]):
+        with pytest.raises(BadModel, match="finite logits"):
+            margin(torch.tensor(bad), (0, 1), BF16)
+    # tokens that are ruled out need no finite logit
+    assert margin(torch.tensor([1.0, 1.0, -math.inf]), (0, 1), BF16) == 0
+    for unknown in ([9], [-1]):
+        with pytest.raises(BadModel, match="token id"):
+            judge(unknown, [0], torch.tensor([1.0, 2.0]), BF16)
 
 
 def test_the_reference_row_is_the_bare_models() -> None:

@@ -115,6 +115,14 @@ def test_a_race_whose_check_was_not_counted_is_one_too(file: str) -> None:
     }
 
 
+@pytest.mark.parametrize("kind", ["exact", "tie", "bug", "undecided"])
+def test_every_verdict_on_a_text_is_saved_and_opened(log: RaceLog, kind: str) -> None:
+    lossless = {"kind": kind, "words": "as measured", "at": 5, "p": None, "count": None}
+    results = (None, EMPTY | {"lossless": lossless}, EMPTY)
+    again = RaceLog.from_json(RaceLog(log.meta, log.lanes, results).to_json())
+    assert again.results == results
+
+
 def test_a_race_without_results_is_one_too(log: RaceLog) -> None:
     assert RaceLog.from_json(RaceLog(log.meta, log.lanes).to_json()).results is None
 

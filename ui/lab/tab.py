@@ -144,8 +144,9 @@ class LabTab:
     async def come(self, store: Any) -> AsyncIterator[str]:
         """What is known as the lab comes into sight, and the times of this machine as soon as there
         are any. store: the profiles that the browser keeps, not believed."""
+        loading = not self._room.settled
         yield _text(self._known(store))
-        if not self._room.settled:
+        if loading:
             await settled(self._room)
             yield _text(self._known(store))
 

@@ -149,8 +149,9 @@ class ModelsTab:
 
     async def come(self) -> AsyncIterator[str]:
         """The view as it comes into sight, and again once the models are there."""
+        loading = not self._room.settled
         yield view.whole(self._pair(), self._online)
-        if not self._room.settled:
+        if loading:
             while not self._room.settled:
                 await asyncio.sleep(0.2)
             yield view.whole(self._pair(), self._online)

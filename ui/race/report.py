@@ -7,7 +7,7 @@ A result has the form of `sequoia.saved_files.race_file.checked`. Knows no threa
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +18,7 @@ from sequoia import (
     Pair,
     Policy,
     SequoiaError,
+    Shaper,
     Tree,
     acceptance_of,
     machine,
@@ -120,16 +121,30 @@ class Case:
             ],
         }
 
-    def texts(self, reference: Sequence[int] | None) -> Iterator[tuple[int, Result]]:
+    def texts(
+        self,
+        reference: Sequence[int] | None,
+        tree_of: Callable[[int], Tree | Callable[[], Shaper]],
+        should_stop: Callable[[], bool],
+    ) -> Iterator[tuple[int, Result]]:
         """(lane, what its text says of lossless decoding) at temperature 0, against the plain
-        tokens `reference`."""
+        tokens `reference`. tree_of: a lane's tree, to make its run again where rounding alone could
+        tell; `should_stop` ends that."""
         for i, (lane, tally) in enumerate(zip(self.lanes, self.tallies, strict=True)):
             if lane.is_plain or not tally.tokens:
                 continue
             if not reference:
                 yield i, said("none", "There is no plain text to compare with.")
                 continue
-            match = check_text(self.pair, self.prompt, tally.tokens, reference)
+            match = check_text(
+                self.pair,
+                self.prompt,
+                tally.tokens,
+                reference,
+                tree_of(i),
+                lane.verifier,
+                should_stop,
+            )
             yield i, said(match.verdict, match.sentence, at=match.index)
 
     def plain_tokens(self) -> Iterator[list[int]]:

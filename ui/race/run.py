@@ -203,6 +203,10 @@ class RaceRun(Worker):
     def _late(self) -> bool:
         return time.monotonic() > self._end
 
+    def _must_end(self) -> bool:
+        """Whether Stop was pressed or the time of the race is up."""
+        return self._halt.is_set() or self._late
+
     # -- after the race, on no clock ---------------------------------------------------------------
 
     def _judge(self, case: Case) -> None:
@@ -224,10 +228,11 @@ class RaceRun(Worker):
     def _texts(self, case: Case) -> Iterator[Round]:
         tokens = None
         for tokens in case.plain_tokens():
-            if case.base is None and (self._halt.is_set() or self._late):
+            if case.base is None and self._must_end():
                 tokens = None
                 break
-        yield from ({lane: lossless} for lane, lossless in case.texts(tokens))
+        found = case.texts(tokens, lambda i: self._tree(case, i), self._must_end)
+        yield from ({lane: lossless} for lane, lossless in found)
 
     def _laws(self, case: Case) -> Iterator[Round]:
         """Running verdicts on the first tokens of all lanes."""

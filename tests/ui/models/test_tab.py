@@ -113,6 +113,26 @@ def test_it_shows_every_pair_the_machine_and_what_is_in_use(tab: ModelsTab, pair
     )
 
 
+def test_models_that_are_loaded_while_the_first_message_is_on_its_way_are_shown_too(
+    tab: ModelsTab, pair: Pair
+) -> None:
+    late = EngineRoom(lambda: pair, 4)
+    tab._room = late
+
+    async def messages() -> list[dict[str, Any]]:
+        found = []
+        async for text in tab.come():
+            found.append(json.loads(text))
+            if len(found) == 1:
+                late.open()
+                late.pair(lambda: False)
+        return found
+
+    first, second = asyncio.run(messages())
+    assert first["loaded"] is None
+    assert second["loaded"]["vocab"] == pair.target.vocab
+
+
 def test_it_lists_every_model_type_with_its_result_in_words(tab: ModelsTab) -> None:
     async def first() -> str:
         return await anext(tab.come())

@@ -14,7 +14,7 @@ from visits import Gate, sent, wait
 
 import sequoia.exactness.same_distribution
 import ui.race.run
-from sequoia import Dynamic, Pair, Policy, Race, Replanned, StepTrace
+from sequoia import Dynamic, Pair, Policy, Race, Replanned, StepTrace, Tree
 from sequoia.algorithm.step_trace import Run
 from sequoia.errors import BadModel, BadPolicy, BadPrompt, BadTree
 from sequoia.exactness.same_distribution import FirstTokens
@@ -338,14 +338,37 @@ def test_a_lane_that_leaves_the_plain_text_is_named(
     own."""
     real = report.check_text
 
-    def changed(pair: Pair, prompt: str, run: list[int], plain: list[int]) -> TextMatch:
-        return real(pair, prompt, [*run[:5], run[5] ^ 1, *run[6:]], plain)
+    def changed(pair: Pair, prompt: str, run: list[int], *rest: Any) -> TextMatch:
+        return real(pair, prompt, [*run[:5], run[5] ^ 1, *run[6:]], *rest)
 
     monkeypatch.setattr(report, "check_text", changed)
     lossless = results_of(raced(make(lanes=[PLAIN, CHAIN])))[1]["lossless"]
     assert lossless["kind"] in ("tie", "bug")
     assert lossless["at"] == 5
     assert "Token 6" in lossless["words"]
+
+
+def test_each_lane_is_judged_with_its_own_tree_and_verifier(
+    make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those a run is made again with; what cannot be told is shown and saved as that."""
+    asked = []
+
+    def undecided(*args: Any) -> TextMatch:
+        asked.append(args[4:])
+        words = "Only the same run in float32 could tell that from a bug, and it was stopped"
+        return TextMatch("undecided", 8, 5, 40.0, torch.bfloat16, in_float32=words)
+
+    monkeypatch.setattr(report, "check_text", undecided)
+    run = make(lanes=[PLAIN, CHAIN, KARY])
+    lossless = [result["lossless"] for result in results_of(raced(run))[1:]]
+    assert [one["kind"] for one in lossless] == ["undecided"] * 2
+    assert all(one["words"].endswith("it was stopped: undecided.") for one in lossless)
+    assert [tree for tree, _, _ in asked] == [Tree.chain(4), Tree.kary(2, 3)]
+    assert [verifier for _, verifier, _ in asked] == ["sequoia", "specinfer"]
+    assert not any(should_stop() for _, _, should_stop in asked)
+    saved = RaceLog.from_json(run.recording.log().to_json())
+    assert [result["lossless"]["kind"] for result in saved.results[1:]] == ["undecided"] * 2
 
 
 def test_without_a_plain_lane_one_is_run_afterwards(make: Callable[..., RaceRun]) -> None:

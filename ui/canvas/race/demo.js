@@ -43,7 +43,7 @@
   function result(kind) {
     const lossless = {
       kind: kind.changes ? "tie" : kind.plain ? "none" : "exact",
-      words: kind.changes ? "Differs at a tie of the target's two best logits." : "", at: kind.changes ? 41 : null, p: null,
+      words: kind.changes ? "Differs at a near tie of the target's logits." : "", at: kind.changes ? 41 : null, p: null,
     };
     if (kind.plain) return { waterfall: null, doctor: null, lossless };
     const ends = [1, kind.verify + 0.07, kind.verify + kind.draft + 0.07, kind.verify + kind.draft + kind.over].map((cost) => kind.mean / cost);

@@ -10,8 +10,9 @@
   ];
   const PHASES = ["draft", "verify", "overhead"];
   const BADGES = {
-    exact: ["exact", "The text is plain decoding's, token for token."], tie: ["tie", "The text differs from plain decoding's at a tie only."],
+    exact: ["exact", "The text is plain decoding's, token for token."], tie: ["tie", "The text differs from plain decoding's only where rounding decides."],
     bug: ["bug", "The text differs from plain decoding's where it must not."], law: ["no difference", "First tokens were drawn again and again: no difference from the target’s law was found."],
+    undecided: ["undecided", "The text differs from plain decoding's, and whether by rounding or by a bug could not be told."],
     poor: ["poor fit", "First tokens were drawn again and again: they fit the target’s law poorly, but chance does that once in a while. Draw again with another seed."],
     blind: ["says nothing", "A comparison would carry no information."], none: ["not checked", "Nothing to compare this text with."],
     plain: ["reference", "Plain decoding, which the others are compared with."],

@@ -1,0 +1,49 @@
+"""Whether a model chooses by its own activations: a router that sends each token to a few of many
+experts.
+
+Asked of the pass itself, as configs name experts in many ways, and some state experts that no layer
+has.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from sequoia.models.tree_forward import TreeModel, own_logits
+
+_TOKENS = (1, 2, 3)
+_CONVERSIONS = ("aten::_to_copy", "aten::to", "aten::copy_")
+
+
+def has_router(model: TreeModel) -> bool:
+    """Whether a pass of `model` picks things by comparing activations (the k best experts), and so
+    may jump where rounding makes another one the best. Runs one pass over three tokens."""
+    with _Choices() as choices:
+        own_logits(model, [token % model.vocab for token in _TOKENS])
+    return choices.made
+
+
+class _Choices(TorchDispatchMode):
+    """Watches for whole numbers that are made of floating-point ones and then used: what `topk`,
+    `argmax` or `sort` picked. made: whether there were any."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.made = False
+        self._picked: list[torch.Tensor] = []  # kept, so that no other tensor gets their identity
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        given = _tensors((args, kwargs))
+        self.made |= any(one is other for one in given for other in self._picked)
+        result = func(*args, **(kwargs or {}))
+        if func._schema.name not in _CONVERSIONS and any(map(torch.is_floating_point, given)):
+            self._picked += [one for one in _tensors(result) if one.dtype == torch.long]
+        return result
+
+
+def _tensors(values: Any) -> list[torch.Tensor]:
+    return [one for one in tree_leaves(values) if isinstance(one, torch.Tensor)]

@@ -1,0 +1,95 @@
+"""Trees in bfloat16 against plain decoding, on random models of many types: nothing that is right
+may be called a bug.
+
+    pytest -m nightly -s tests/exactness/test_right_decoders.py    every type that runs, with counts
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+import torch
+from decoded import emitted
+from toy_pairs import toy_pair
+
+from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.tree import Tree
+from sequoia.decoding.engine import Decoder, plain, run
+from sequoia.exactness.same_tokens import (
+    TIE_ULP,
+    TextMatch,
+    check_text,
+    compare,
+    margin,
+    reference_logits,
+)
+from sequoia.loading.model_types import known_types
+from sequoia.models.pair import Pair
+from sequoia.models.routers import has_router
+
+TREE = Tree.from_branching([3, 2, 2, 1])
+PROMPTS = ("def add(a, b):", "Hello, wörld! 你", "x")
+GREEDY = Policy(max_new_tokens=40, ignore_eos=True)
+SEEDS = range(2)
+RUNNING = tuple(one.name for one in known_types().types if one.result in ("runs", "partly"))
+SOME = ("llama", "gemma2", "granitemoe", "hy_v3", "dbrx")
+NO_BUG = ("exact", "tie", "undecided")
+
+
+def called_a_bug_by_places(
+    pair: Pair, prompt: str, found: Sequence[int], expected: Sequence[int]
+) -> bool:
+    """The rule of before: a tie is between the two best tokens and no others."""
+    at = compare(found, expected)
+    if at is None:
+        return False
+    logits = reference_logits(pair, prompt, found[:at])
+    best = logits.topk(2)
+    among = bool((logits[[found[at], expected[at]]] >= best.values[1]).all())
+    return not among or margin(logits, best.indices.tolist(), pair.target.dtype) > TIE_ULP
+
+
+def judged(kind: str, seeds: Sequence[int]) -> Counter[str]:
+    """How often each verdict was given to tree decoding of models of `kind`."""
+    found = Counter[str]()
+    for seed in seeds:
+        pair = toy_pair(kind, seed)
+        for prompt in PROMPTS:
+            tokens = emitted(run(Decoder(pair, prompt, GREEDY, TREE)))
+            expected = emitted(plain(pair, prompt, GREEDY))
+            match = check_text(pair, prompt, tokens, expected, TREE)
+            _must_be_right(pair, match)
+            found[match.verdict] += 1
+            found["a bug before"] += called_a_bug_by_places(pair, prompt, tokens, expected)
+    return found
+
+
+def _must_be_right(pair: Pair, match: TextMatch) -> None:
+    assert match.verdict != "bug", match.sentence
+    if match.verdict == "undecided" or match.in_float32:
+        assert has_router(pair.target), match.sentence
+
+
+@pytest.mark.parametrize("kind", SOME)
+def test_trees_of_a_type_of_each_sort_are_called_no_bug(kind: str) -> None:
+    """All types are the nightly test."""
+    found = judged(kind, range(1))
+    assert sum(found[verdict] for verdict in NO_BUG) == len(PROMPTS)
+
+
+def test_the_types_are_many_and_both_dense_and_routed() -> None:
+    assert len(RUNNING) * len(SEEDS) * len(PROMPTS) >= 450
+    assert len(RUNNING) >= 25
+    pairs = [toy_pair(kind) for kind in ("llama", "dbrx")]
+    assert [has_router(pair.target) for pair in pairs] == [False, True]
+    assert {pair.target.dtype for pair in pairs} == {torch.bfloat16}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", RUNNING)
+def test_trees_of_every_type_are_called_no_bug(kind: str) -> None:
+    found = judged(kind, SEEDS)
+    print(f"\n{kind}: {dict(found)}")
+    assert sum(found[verdict] for verdict in NO_BUG) == len(SEEDS) * len(PROMPTS)

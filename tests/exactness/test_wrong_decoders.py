@@ -1,0 +1,114 @@
+"""Wrong decoders are called bugs, of dense targets and of those with a router alike, in bfloat16.
+
+Each mutant changes one thing about the passes over trees. Plain decoding, and the reading of a
+prompt, stay as they are.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from decoded import emitted
+from toy_pairs import toy_pair
+
+from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.tree import Tree
+from sequoia.decoding.engine import Decoder, plain, run
+from sequoia.exactness.same_tokens import TIE_ULP, TextMatch, check_text, ulp
+from sequoia.models.tree_forward import Context
+
+TREE = Tree.from_branching([3, 2, 2, 1])
+PROMPTS = ("def add(a, b):", "Hello, wörld! 你")
+GREEDY = Policy(max_new_tokens=40, ignore_eos=True)
+DENSE = ("llama", "qwen3", "starcoder2")
+ROUTED = ("mixtral", "qwen3_moe", "granitemoe")
+SWAPPED_UP_TO = 2.5 * TIE_ULP
+
+forward = Context.forward
+keep = Context.keep
+
+
+def parents_position(self: Context, tokens: Any, rows: Any) -> torch.Tensor:
+    """Every drafted token stands where its parent does."""
+    depths = (rows.depths - 1).clamp(min=0)
+    return forward(self, tokens, SimpleNamespace(depths=depths, mask=rows.mask))
+
+
+def one_row_without_the_text(self: Context, tokens: Any, rows: Any) -> torch.Tensor:
+    """The first child sees no more than the tree."""
+
+    def view(length: int, start: int, end: int) -> torch.Tensor:
+        mask = rows.mask.view(length, start, end).clone()
+        if start <= 1 < end:
+            mask[..., 1 - start, :length] = torch.finfo(mask.dtype).min
+        return mask
+
+    return forward(
+        self, tokens, SimpleNamespace(depths=rows.depths, mask=SimpleNamespace(view=view))
+    )
+
+
+def one_row_further(self: Context, rows: Sequence[int]) -> None:
+    """The last accepted token's keys and values are those of the node after it."""
+    kept = list(rows)
+    if len(kept) > 1 and kept[-1] + 1 < self.slots.written:
+        kept[-1] += 1
+    keep(self, kept)
+
+
+def tokens_swapped(self: Context, tokens: Any, rows: Any) -> torch.Tensor:
+    """The best token changes places with the nearest one that is further off than a tie."""
+    logits = forward(self, tokens, rows).clone()
+    for row in logits:
+        below = (row.max() - row) / ulp(float(row.max()), torch.bfloat16)
+        other = int(below.masked_fill(below <= TIE_ULP, torch.inf).argmin())
+        if len(tokens) > 1 and below[other] <= SWAPPED_UP_TO:
+            row[[int(row.argmax()), other]] = row[[other, int(row.argmax())]]
+    return logits
+
+
+MUTANTS: dict[str, Callable[..., Any]] = {
+    "forward positions": parents_position,
+    "forward mask": one_row_without_the_text,
+    "keep": one_row_further,
+    "forward swap": tokens_swapped,
+}
+
+
+def caught(mutant: str, kind: str, runs: int, monkeypatch: pytest.MonkeyPatch) -> list[TextMatch]:
+    """What is said of `runs` runs of a mutant."""
+    pairs = [toy_pair(kind, seed) for seed in range(-(-runs // len(PROMPTS)))]
+    monkeypatch.setattr(Context, mutant.split()[0], MUTANTS[mutant])
+    found = []
+    for pair, prompt in itertools.islice(itertools.product(pairs, PROMPTS), runs):
+        tokens = emitted(run(Decoder(pair, prompt, GREEDY, TREE)))
+        expected = emitted(plain(pair, prompt, GREEDY))
+        found.append(check_text(pair, prompt, tokens, expected, TREE))
+    return found
+
+
+@pytest.mark.parametrize("kind", [DENSE[0], ROUTED[0]])
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_a_wrong_decoder_is_called_a_bug(
+    mutant: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a target with a router it takes the run in float32 to say so."""
+    (found,) = caught(mutant, kind, 1, monkeypatch)
+    assert found.verdict == "bug"
+    assert bool(found.in_float32) == (kind in ROUTED)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", [*DENSE, *ROUTED])
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_every_run_of_a_wrong_decoder_is_called_a_bug(
+    mutant: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = [one.verdict for one in caught(mutant, kind, 4, monkeypatch)]
+    print(f"\n{mutant} of {kind}: {found}")
+    assert set(found) == {"bug"}

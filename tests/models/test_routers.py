@@ -1,0 +1,56 @@
+"""Whether a model has a router is asked of its pass: what a config says of experts misleads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from fakes import KINDS, tiny_model
+
+from sequoia.models.routers import has_router
+from sequoia.models.self_test import self_test
+from sequoia.models.tree_forward import TreeModel
+from sequoia.sweep.toy_configs import LAYERS, toy_config
+from sequoia.sweep.toy_models import random_model
+from sequoia.sweep.variants import condition
+
+
+def toy(kind: str, **changes: Any) -> TreeModel:
+    return TreeModel(random_model(toy_config(kind, condition(kind)[1] | changes)), kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_dense_model_has_none(kind: str) -> None:
+    assert not has_router(TreeModel(tiny_model(kind), kind))
+
+
+@pytest.mark.parametrize("kind", ["mixtral", "qwen3_moe", "phimoe", "deepseek_v3", "gpt_oss"])
+def test_a_mixture_of_experts_has_one(kind: str) -> None:
+    assert has_router(toy(kind))
+    assert has_router(TreeModel(toy(kind).hf.bfloat16(), kind))
+
+
+def test_experts_that_the_config_names_in_its_own_way_are_found() -> None:
+    """Those of dbrx are stated in a part of its config."""
+    assert has_router(toy("dbrx"))
+
+
+def test_experts_that_no_layer_has_are_not() -> None:
+    assert not has_router(toy("lfm2_moe", num_dense_layers=LAYERS))
+    assert not has_router(toy("gemma4_text"))
+
+
+def test_numbers_that_are_only_looked_at_are_no_choice() -> None:
+    """gpt_oss takes the largest score off all scores of its attention, which picks nothing."""
+    model = toy("gpt_oss")
+    for layer in model.hf.model.layers:
+        layer.mlp.forward = lambda hidden: (torch.zeros_like(hidden), None)
+    assert not has_router(model)
+
+
+def test_the_trial_at_load_allows_more_where_a_router_may_flip() -> None:
+    for kind, allowed in (("dbrx", "0.5"), ("lfm2_moe", "0.1")):
+        model = TreeModel(toy(kind).hf.bfloat16(), kind)
+        self_test(model)
+        assert f"(allowed: {allowed})" in model.tested

@@ -1,0 +1,29 @@
+"""Pairs of any model type at toy size whose weights are bfloat16, made without files."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import torch
+
+from sequoia.models.pair import Pair
+from sequoia.models.tree_forward import TreeModel
+from sequoia.sweep.toy_configs import toy_config
+from sequoia.sweep.toy_models import noisy, random_model, toy_tokenizer
+from sequoia.sweep.variants import condition
+
+
+def toy_pair(kind: str, seed: int = 0, **changes: Any) -> Pair:
+    """A target of type `kind` with `changes` to its config, and a noisy copy of it for a draft."""
+    target = random_model(toy_config(kind, condition(kind)[1] | changes), seed)
+    draft = noisy(target, seed + 1)
+    models = [TreeModel(_rounded(one), kind).quicken() for one in (target, draft)]
+    return Pair(kind, *models, toy_tokenizer())
+
+
+def _rounded(model: Any) -> Any:
+    """The same in bfloat16, with the buffers that `transformers` makes for that."""
+    made = type(model)._from_config(copy.deepcopy(model.config), dtype=torch.bfloat16)
+    made.load_state_dict(model.state_dict())
+    return made
