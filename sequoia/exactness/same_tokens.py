@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.decoding.tree_choice import Shaper
 from sequoia.errors import BadModel, OutOfMemory, Stopped
 from sequoia.exactness.float32_rerun import go_on, in_float32, tokens_of
@@ -112,7 +113,7 @@ def check_text(
     run: Sequence[int],
     plain: Sequence[int],
     tree: Tree | Callable[[], Shaper] = USUAL_TREE,
-    verifier: str = "sequoia",
+    verifier: str = DEFAULT_VERIFIER,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> TextMatch:
     """The tokens `run` emitted at temperature 0 after `prompt`, against those of plain

@@ -7,6 +7,7 @@ drafts or verification.
 
 from __future__ import annotations
 
+import logging
 import weakref
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -32,6 +33,9 @@ INT8_TOLERANCE = 0.5  # of the logits' spread: still the same model, though not 
 _COLDEST = 0.05  # temperature from which on divided logits are far from what a number type can hold
 # rows; the mask of a text has rows times columns, so a long one is read in parts
 READ_AT_ONCE = 1024
+# what a member of a family raises that is built otherwise than the faster forward takes it to be
+_BUILT_OTHERWISE = (RuntimeError, AttributeError, TypeError, IndexError)
+_log = logging.getLogger(__name__)
 
 
 class TreeModel:
@@ -43,7 +47,8 @@ class TreeModel:
     can hold at most, and limit_reason: why that is less than its config states, "" where it is not
     (see context_length.py).
     run: the forward in use, the model's own unless `quicken` found a quicker one;
-    forward_name says which.
+    forward_name says which. no_fast_forward: why one that there is for this family cannot be used,
+    "" where none was tried or it is in use.
     device: where token ids go in and logits come out. layer_devices: where each layer's slots live.
     placement: in words how the weights are placed, "" where all of them simply are on `device`.
     tested: what the self-test found, in words. temperature: what its logits are divided by already.
@@ -70,6 +75,7 @@ class TreeModel:
         self.placement = placement
         self.tested = ""
         self.temperature = 1.0
+        self.no_fast_forward = ""
         self.run: Forward = partial(transformers_forward, model)
 
     @property
@@ -95,7 +101,8 @@ class TreeModel:
 
     def quicken(self, int8: bool = False) -> TreeModel:
         """Use the lean forward, or on CUDA a recorded one, where the model has one and it gives the
-        same logits as the `transformers` one.
+        same logits as the `transformers` one. Where it doesn't, `no_fast_forward` says why, and so
+        does the log.
 
         int8: the one with rounded weights, for drafts; its logits may differ by more, as
         verification does not mind.
@@ -104,23 +111,26 @@ class TreeModel:
         bound = INT8_TOLERANCE if int8 else tolerance(self.dtype)
         try:
             self.run = lean_forward(self.hf, int8) or self._recorded() or usual
-            agrees = self.run is usual or self._agrees_with(usual, bound)
-        except (
-            RuntimeError,
-            AttributeError,
-            TypeError,
-            IndexError,
-        ):  # a member of the family that is built otherwise
-            agrees = False
-        self.run = self.run if agrees else usual
+            self.no_fast_forward = self._disagreement(usual, bound)
+        except _BUILT_OTHERWISE as problem:
+            self.no_fast_forward = " ".join(f"{type(problem).__name__}: {problem}".split())[:200]
+        if self.no_fast_forward:
+            self.run = usual
+            _log.warning("%s runs without its faster forward: %s", self.name, self.no_fast_forward)
         return self
 
-    def _agrees_with(self, usual: Forward, bound: float) -> bool:
-        """Whether the forward in use gives the logits of `usual`, up to `bound` of their spread."""
+    def _disagreement(self, usual: Forward, bound: float) -> str:
+        """How the logits of the forward in use differ from those of `usual` by more than `bound` of
+        their spread; "" where they don't."""
+        if self.run is usual:
+            return ""
         other = copy(self)
         other.run = usual
         pairs = zip(_sample_logits(self), _sample_logits(other), strict=True)
-        return all(distance(*two) <= bound for two in pairs)
+        for found in (distance(*two) for two in pairs):
+            if not found <= bound:
+                return f"its logits differ by {found:.2g} of their spread, {bound:g} is allowed"
+        return ""
 
     def cooled(self, temperature: float) -> TreeModel:
         """This model with its logits divided by `temperature` already where its forward does so for

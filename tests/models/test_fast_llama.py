@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 
 import pytest
 import torch
@@ -72,7 +73,9 @@ def test_only_the_lean_forward_cools() -> None:
 
 @pytest.mark.parametrize("kind", ["gpt2", "gpt_neox"])
 def test_other_families_keep_their_own_forward(kind: str) -> None:
-    assert TreeModel(tiny_model(kind), kind).quicken().forward_name == "transformers"
+    model = TreeModel(tiny_model(kind), kind).quicken()
+    assert model.forward_name == "transformers"
+    assert model.no_fast_forward == ""
 
 
 def test_float64_keeps_its_own_forward() -> None:
@@ -80,13 +83,21 @@ def test_float64_keeps_its_own_forward() -> None:
     assert lean_forward(tiny_model("llama").double()) is None
 
 
-def test_a_lean_forward_that_disagrees_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lean_forward_that_disagrees_is_not_used_and_the_log_says_so(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     """The choice is made by comparing logits at load, not by the family's name."""
     model = TreeModel(tiny_model("llama"), "llama")
     usual = tree_logits(model)
     monkeypatch.setattr("sequoia.models.fast_llama._rotate", lambda heads, cos, sin: heads)
     assert model.quicken().forward_name == "transformers"
     assert torch.equal(tree_logits(model), usual)
+    found = re.fullmatch(
+        r"its logits differ by (\S+) of their spread, 0\.001 is allowed", model.no_fast_forward
+    )
+    assert found is not None
+    assert float(found[1]) > 0.001
+    assert f"llama runs without its faster forward: {found[0]}" in caplog.text
 
 
 def test_tolerance_tells_rounding_from_error() -> None:
@@ -110,7 +121,9 @@ def test_a_lean_forward_that_fails_is_not_used(monkeypatch: pytest.MonkeyPatch) 
         raise RuntimeError("other shapes")
 
     monkeypatch.setattr("sequoia.models.fast_llama._rotate", broken)
-    assert TreeModel(tiny_model("llama"), "llama").quicken().forward_name == "transformers"
+    model = TreeModel(tiny_model("llama"), "llama").quicken()
+    assert model.forward_name == "transformers"
+    assert model.no_fast_forward == "RuntimeError: other shapes"
 
 
 @pytest.mark.parametrize("wide_dtype", [torch.float32, torch.bfloat16])

@@ -91,6 +91,7 @@ def _in_use(pair: Pair, role: str) -> dict[str, str]:
         "name": named(pair, role),
         "numbers": model.numbers,
         "forward": model.forward_name,
+        "no_fast_forward": model.no_fast_forward,
         "device": str(model.device),
         "placement": model.placement,
     }

@@ -7,6 +7,8 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable, Iterator
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -111,6 +113,14 @@ def test_it_shows_every_pair_the_machine_and_what_is_in_use(tab: ModelsTab, pair
         row["disk"] == {"fits": "yes", "words": "13.7 GB to download"}
         or row["disk"]["fits"] == "no"
     )
+
+
+def test_it_says_why_a_model_runs_without_its_faster_forward(tab: ModelsTab, pair: Pair) -> None:
+    target = copy(pair.target)
+    target.no_fast_forward = "its logits differ"
+    shown = json.loads(models_view.whole(replace(pair, target=target), False))["loaded"]
+    assert shown["target"]["no_fast_forward"] == "its logits differ"
+    assert shown["draft"]["no_fast_forward"] == ""
 
 
 def test_models_that_are_loaded_while_the_first_message_is_on_its_way_are_shown_too(

@@ -93,6 +93,7 @@
       for (const role of ["target", "draft"]) {
         const model = loaded[role];
         rows.push([role[0].toUpperCase() + role.slice(1), [model.name, model.numbers, `${model.forward} forward`, model.device, model.placement].filter(Boolean).join(" · ")]);
+        if (model.no_fast_forward) rows.push([`No faster forward for the ${role}`, model.no_fast_forward]);
       }
       rows.push(["Vocabulary", `${loaded.vocab.toLocaleString("en")} tokens`], ["Context", `${loaded.limit.toLocaleString("en")} tokens${loaded.why ? `: ${loaded.why}` : ""}`]);
       rows.push(["Chat template", loaded.chat ? "yes: “as a chat message” in Decode and Race" : "none: prompts are continued as they stand"]);
