@@ -89,7 +89,7 @@ def test_a_lean_forward_that_disagrees_is_not_used_and_the_log_says_so(
     """The choice is made by comparing logits at load, not by the family's name."""
     model = TreeModel(tiny_model("llama"), "llama")
     usual = tree_logits(model)
-    monkeypatch.setattr("sequoia.models.fast_llama._rotate", lambda heads, cos, sin: heads)
+    monkeypatch.setattr("sequoia.models.fast_llama._rotate", lambda heads, _: heads)
     assert model.quicken().forward_name == "transformers"
     assert torch.equal(tree_logits(model), usual)
     found = re.fullmatch(
