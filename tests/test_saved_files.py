@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from sequoia import Acceptance, DecodeStats, HardwareProfile, Run, Tree, best_plan
-from sequoia.loading.load import known_acceptance as acceptance_table
+from sequoia.loading.load import recorded_acceptances as acceptance_table
 from sequoia.saved_files.race_file import RaceLog
 
 # Readers outside `sequoia` itself, by the module that they are in today.
@@ -38,7 +38,7 @@ def written(run: Run) -> str:
 
 
 @dataclass(frozen=True)
-class Told:
+class LoadNews:
     """What is known of a saved run. sizes: nodes of each step's tree. accepted: nodes by rank."""
 
     start: str
@@ -52,7 +52,7 @@ class Told:
 
 
 RUNS = {
-    "greedy": Told(
+    "greedy": LoadNews(
         start=" (width - height) % 2\n\n\nclass",
         tokens=24,
         verifier="sequoia",
@@ -61,7 +61,7 @@ RUNS = {
         sizes=(7,) * 11 + (6,),
         accepted=(10, 2),
     ),
-    "top-p": Told(
+    "top-p": LoadNews(
         start=" use the terminal and pool\n",
         tokens=24,
         verifier="sequoia",
@@ -70,7 +70,7 @@ RUNS = {
         sizes=(12,) * 8 + (10,),
         accepted=(14, 1),
     ),
-    "specinfer": Told(
+    "specinfer": LoadNews(
         start=" sum(width - height)\n\n\ndef isatty",
         tokens=24,
         verifier="specinfer",
@@ -79,7 +79,7 @@ RUNS = {
         sizes=(16,) * 7 + (10,),
         accepted=(15, 0, 1),
     ),
-    "stopped": Told(
+    "stopped": LoadNews(
         start=" isinstance(width, height)\n",
         tokens=8,
         verifier="sequoia",
@@ -89,7 +89,7 @@ RUNS = {
         accepted=(4, 2),
         finish=None,
     ),
-    "dynamic": Told(
+    "dynamic": LoadNews(
         start=" sum(width - height)\n\n\ndef isoll",
         tokens=24,
         verifier="sequoia",
@@ -98,7 +98,7 @@ RUNS = {
         sizes=(6, 6, 7, 7, 6),
         accepted=(19,),
     ),
-    "replanned": Told(
+    "replanned": LoadNews(
         start=" (width - height) % 2\n\n\nclass",
         tokens=24,
         verifier="sequoia",
@@ -107,7 +107,7 @@ RUNS = {
         sizes=(7,) * 8 + (10,) * 4 + (1,),
         accepted=(9, 2),
     ),
-    "plain": Told(
+    "plain": LoadNews(
         start=' the public API.\n\n"""\n\nimport os',
         tokens=24,
         verifier="sequoia",

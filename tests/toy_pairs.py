@@ -18,7 +18,7 @@ def toy_pair(kind: str, seed: int = 0, **changes: Any) -> Pair:
     """A target of type `kind` with `changes` to its config, and a noisy copy of it for a draft."""
     target = random_model(toy_config(kind, condition(kind)[1] | changes), seed)
     draft = noisy(target, seed + 1)
-    models = [TreeModel(_rounded(one), kind).quicken() for one in (target, draft)]
+    models = [TreeModel(_rounded(one), kind).use_fast_forward() for one in (target, draft)]
     return Pair(kind, *models, toy_tokenizer())
 
 

@@ -10,12 +10,12 @@ from sequoia.algorithm.step_trace import StepTrace
 Progress = Callable[[float], None]
 
 
-def part(progress: Progress, number: int, of: int) -> Progress:
+def progress_of_part(progress: Progress, number: int, of: int) -> Progress:
     """The progress of part `number`, from 0 on, of `of` equal ones, told as that of the whole."""
     return lambda share: progress((number + share) / of)
 
 
-def followed(steps: Iterable[StepTrace], tokens: int, progress: Progress) -> list[StepTrace]:
+def with_progress(steps: Iterable[StepTrace], tokens: int, progress: Progress) -> list[StepTrace]:
     """All of `steps`, with the share made of `tokens` told after each."""
     traces = []
     made = 0

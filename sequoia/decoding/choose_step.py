@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sequoia.algorithm.sampling import Chance, Seeded
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.verifiers.verifier import Verifier
 from sequoia.decoding.cuda.cuda_step import CudaStep, fits, kernel_runs
 from sequoia.decoding.drafter import Drafter
@@ -13,11 +13,11 @@ from sequoia.models.tree_forward import Context
 
 
 def step_for(
-    target: Context, drafter: Drafter, policy: Policy, verifier: Verifier, chance: Chance
+    target: Context, drafter: Drafter, params: SamplingParams, verifier: Verifier, chance: Chance
 ) -> Step:
     """The steps of one run. They stay on the graphics card where both models are on it, the rule
     has a kernel that runs there and the noise can be drawn there; elsewhere the host verifies."""
-    host = HostStep(target, drafter, policy, verifier, chance)
+    host = HostStep(target, drafter, params, verifier, chance)
     rule = verifier.on_gpu
     if rule is None or not isinstance(chance, Seeded):
         return host
@@ -25,4 +25,4 @@ def step_for(
         return host
     if not kernel_runs(target.device, target.model.vocab, rule.replacing):
         return host
-    return CudaStep(target, drafter, policy, rule, chance, host)
+    return CudaStep(target, drafter, params, rule, chance, host)

@@ -14,53 +14,57 @@ from collections.abc import Iterator
 import torch
 
 from sequoia.algorithm.sampling import Chance, chance_for
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, verifier_named
 from sequoia.algorithm.verifiers.verdict import Verdict
 from sequoia.decoding.choose_step import step_for
 from sequoia.decoding.drafter import Drafted, Drafter
-from sequoia.decoding.tree_choice import Fixed, Shaper
+from sequoia.decoding.tree_choice import FixedTree, TreeChoice
 from sequoia.errors import BadTree
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import Context
+from sequoia.renamed_keywords import renamed_keywords
 from sequoia.this_machine.memory import require_each
-from sequoia.this_machine.step_timer import Clock, finish
+from sequoia.this_machine.step_timer import Clock, synchronize
 
 _SMALLER = "; ask for fewer tokens or a smaller tree"
 
 
 class Decoder:
     """The state of one run: the tokens known so far, and both models' caches. `tree`: one
-    for all steps, or a Shaper that gives each step its own. Raises BadPrompt, BadTree,
-    BadPolicy or OutOfMemory."""
+    for all steps, or a TreeChoice that gives each step its own. Raises BadPrompt, BadTree,
+    BadSamplingParams or OutOfMemory."""
 
+    @renamed_keywords(policy="params")
     def __init__(
         self,
         pair: Pair,
         prompt: str,
-        policy: Policy,
-        tree: Tree | Shaper,
+        params: SamplingParams,
+        tree: Tree | TreeChoice,
         verifier: str = DEFAULT_VERIFIER,
         chance: Chance | None = None,
     ) -> None:
         self.pair = pair
-        self.policy = policy
-        self.shaper: Shaper = Fixed(tree) if isinstance(tree, Tree) else tree
+        self.params = params
+        self.tree_choice: TreeChoice = FixedTree(tree) if isinstance(tree, Tree) else tree
         self.verifier = verifier_named(verifier)
         self.prompt = pair.encode(prompt)
         self.emitted: list[int] = []
         self.index = 0
         self.finish: str | None = None
-        self._chance = chance or chance_for(policy.temperature, policy.seed, pair.draft.device)
-        _check_branching(self.shaper, pair)
-        capacity = min(len(self.prompt) + policy.max_new_tokens, pair.limit) + self.shaper.most
+        self._chance = chance or chance_for(params.temperature, params.seed, pair.draft.device)
+        _check_branching(self.tree_choice, pair)
+        capacity = min(len(self.prompt) + params.max_new_tokens, pair.limit) + self.tree_choice.most
         self._target = pair.target.open(capacity)  # slots are made at the first use
-        draft = pair.draft.cooled(policy.temperature).open(capacity if self.shaper.most > 1 else 0)
-        self._drafter = Drafter(draft, policy, self.verifier, self._chance, self.shaper.most)
+        draft = pair.draft.at_temperature(params.temperature).open(
+            capacity if self.tree_choice.most > 1 else 0
+        )
+        self._drafter = Drafter(draft, params, self.verifier, self._chance, self.tree_choice.most)
         self._draft_and_verify = step_for(
-            self._target, self._drafter, policy, self.verifier, self._chance
+            self._target, self._drafter, params, self.verifier, self._chance
         )
         require_each(self.missing, "the run needs", _SMALLER)
 
@@ -73,8 +77,8 @@ class Decoder:
     @property
     def needs(self) -> Counter[torch.device]:
         """Those bytes by device."""
-        found = sum((context.needs(self.shaper.most) for context in self.contexts), Counter())
-        return found + self._draft_and_verify.needs(self.shaper.most)
+        found = sum((context.needs(self.tree_choice.most) for context in self.contexts), Counter())
+        return found + self._draft_and_verify.needs(self.tree_choice.most)
 
     @property
     def missing(self) -> Counter[torch.device]:
@@ -89,7 +93,7 @@ class Decoder:
     @property
     def remaining(self) -> int:
         """Tokens that may still be emitted."""
-        return min(self.policy.max_new_tokens, self.pair.limit - len(self.prompt)) - len(
+        return min(self.params.max_new_tokens, self.pair.limit - len(self.prompt)) - len(
             self.emitted
         )
 
@@ -99,17 +103,19 @@ class Decoder:
         if len(self.prompt) > 1:
             self._target.extend(self.prompt[:-1])
         self._drafter.read(self.prompt)
-        if isinstance(self.shaper, Fixed):
-            self._lay_out(self.shaper.tree)
-        finish(self.pair.target.device)  # or the first step would be charged with the rest of it
+        if isinstance(self.tree_choice, FixedTree):
+            self._prepare(self.tree_choice.tree)
+        synchronize(
+            self.pair.target.device
+        )  # or the first step would be charged with the rest of it
 
-    def _lay_out(self, tree: Tree) -> None:
+    def _prepare(self, tree: Tree) -> None:
         """Make ready what all steps with `tree` have in common."""
-        self._draft_and_verify.lay_out(tree)
+        self._draft_and_verify.prepare(tree)
         if len(tree) > 1:
             self._drafter.laid_out(tree)
-        self._target.rehearse([len(tree)])
-        self._drafter.context.rehearse(
+        self._target.capture([len(tree)])
+        self._drafter.context.capture(
             {*map(len, tree.inner[1:])}, ends=(1, 2) if len(tree) > 1 else ()
         )
 
@@ -117,13 +123,13 @@ class Decoder:
     def step(self) -> StepTrace:
         """Draft, verify, keep."""
         clock = Clock(self.pair.target.device)
-        shape = self.shaper.next(self.remaining)
+        shape = self.tree_choice.next(self.remaining)
         drafted, verdict, target_p = self._draft_and_verify(shape, clock)
         prefix = self._target.length
         self._target.keep(verdict.path)
         self._drafter.keep(drafted, verdict)
         emitted = self._emit(drafted, verdict)
-        self.shaper.learn(drafted.tree, verdict)
+        self.tree_choice.learn(drafted.tree, verdict)
         trace = StepTrace(
             self.index,
             prefix,
@@ -140,7 +146,7 @@ class Decoder:
         return trace
 
     def _emit(self, drafted: Drafted, verdict: Verdict) -> tuple[int, ...]:
-        """The step's tokens, cut after an end of text or at the limit; sets `finish`."""
+        """The step's tokens, cut after an end of text or at the limit; sets `synchronize`."""
         new = [*(drafted.tokens[node] for node in verdict.path[1:]), verdict.bonus][
             : self.remaining
         ]
@@ -148,7 +154,7 @@ class Decoder:
             (
                 i
                 for i, token in enumerate(new)
-                if token in self.pair.stop and not self.policy.ignore_eos
+                if token in self.pair.stop and not self.params.ignore_eos
             ),
             None,
         )
@@ -157,14 +163,14 @@ class Decoder:
             self.finish = "eos"
         self.emitted += new
         if self.finish is None and self.remaining == 0:
-            self.finish = "length" if len(self.emitted) == self.policy.max_new_tokens else "context"
+            self.finish = "length" if len(self.emitted) == self.params.max_new_tokens else "context"
         return tuple(new)
 
 
-def _check_branching(shaper: Shaper, pair: Pair) -> None:
-    if shaper.widest > pair.draft.vocab:
+def _check_branching(tree_choice: TreeChoice, pair: Pair) -> None:
+    if tree_choice.widest > pair.draft.vocab:
         raise BadTree(
-            f"a node of the tree has {shaper.widest} children; the models have only "
+            f"a node of the tree has {tree_choice.widest} children; the models have only "
             f"{pair.draft.vocab} tokens"
         )
 
@@ -177,8 +183,9 @@ def run(decoder: Decoder) -> Iterator[StepTrace]:
         yield decoder.step()
 
 
-def plain(pair: Pair, prompt: str, policy: Policy) -> Iterator[StepTrace]:
+@renamed_keywords(policy="params")
+def plain(pair: Pair, prompt: str, params: SamplingParams) -> Iterator[StepTrace]:
     """Autoregressive decoding on the same engine, one token a step: the baseline of
     every speed-up shown."""
-    pair.require_room(pair.encode(prompt), policy.max_new_tokens)
-    return run(Decoder(pair, prompt, policy, Tree.chain(1)))
+    pair.require_room(pair.encode(prompt), params.max_new_tokens)
+    return run(Decoder(pair, prompt, params, Tree.chain(1)))

@@ -11,15 +11,15 @@ import torch
 
 from sequoia.algorithm.distributions import row_warp
 from sequoia.algorithm.sampling import Chance
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Verdict
 from sequoia.algorithm.verifiers.verifier import Verifier
-from sequoia.decoding.drafter import Drafted, Drafter, Sprout
+from sequoia.decoding.drafter import Drafted, Drafter, GrowingTree
 from sequoia.decoding.step import Round
-from sequoia.models.per_tree import Latest
+from sequoia.models.per_tree import PerTree
 from sequoia.models.tree_forward import Context
-from sequoia.models.tree_mask import all_rows
+from sequoia.models.tree_mask import whole_tree_layout
 from sequoia.this_machine.step_timer import Clock
 
 
@@ -27,22 +27,27 @@ class HostStep:
     """The steps of one run, for every verifier and every kind of tree."""
 
     def __init__(
-        self, target: Context, drafter: Drafter, policy: Policy, verifier: Verifier, chance: Chance
+        self,
+        target: Context,
+        drafter: Drafter,
+        params: SamplingParams,
+        verifier: Verifier,
+        chance: Chance,
     ) -> None:
         self._target = target
         self._drafter = drafter
         self._verifier = verifier
         self._chance = chance
-        self._row_warp = row_warp(policy)
-        self._rows = Latest(partial(all_rows, target), serves=Tree.is_cut_of)
+        self._row_warp = row_warp(params)
+        self._rows = PerTree(partial(whole_tree_layout, target), serves=Tree.is_cut_of)
 
-    def lay_out(self, tree: Tree) -> None:
+    def prepare(self, tree: Tree) -> None:
         self._rows(tree)
 
     def needs(self, _nodes: int) -> Counter[torch.device]:
         return Counter()
 
-    def __call__(self, shape: Tree | Sprout, clock: Clock) -> Round:
+    def __call__(self, shape: Tree | GrowingTree, clock: Clock) -> Round:
         if isinstance(shape, Tree):
             drafted = self._drafter.fill(shape, clock)
         else:
@@ -62,7 +67,7 @@ class HostStep:
 
         verdict = self._verifier.verify(tree, drafted.tokens, p, drafted.q, self._chance)
         target_p: list[float | None] = [None] * len(tree)
-        for node, law in visited.items():
+        for node, distribution in visited.items():
             for child in tree.children[node]:
-                target_p[child] = float(law[drafted.tokens[child]])
+                target_p[child] = float(distribution[drafted.tokens[child]])
         return verdict, tuple(target_p)

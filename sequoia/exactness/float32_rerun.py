@@ -15,13 +15,13 @@ from typing import Any
 
 import torch
 
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, run
-from sequoia.decoding.tree_choice import Shaper
+from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.errors import OutOfMemory, Stopped
 from sequoia.models.pair import Pair
-from sequoia.models.pair_cache import Findings
+from sequoia.models.pair_cache import PairCache
 from sequoia.models.tree_forward import TreeModel
 from sequoia.this_machine.memory import ROOM, require
 
@@ -39,7 +39,7 @@ def in_float32(pair: Pair) -> Pair:
     )
     wide = TreeModel(_copied(target.hf, tensors), target.name, target.device, target.layer_devices)
     wide.vocab = target.vocab
-    return replace(pair, target=wide.quicken(), measured=Findings())
+    return replace(pair, target=wide.use_fast_forward(), measured=PairCache())
 
 
 def _copied(hf: Any, tensors: Sequence[torch.Tensor]) -> Any:
@@ -57,15 +57,15 @@ def tokens_of(
     pair: Pair,
     prompt: str,
     count: int,
-    tree: Tree | Shaper,
+    tree: Tree | TreeChoice,
     verifier: str,
     should_stop: Callable[[], bool],
 ) -> list[int]:
     """The first `count` tokens at temperature 0. Raises Stopped once `should_stop`, OutOfMemory
     for caches that do not fit, and what decoding raises."""
-    policy = Policy(max_new_tokens=count, ignore_eos=True)
+    params = SamplingParams(max_new_tokens=count, ignore_eos=True)
     found = list[int]()
-    for step in run(Decoder(pair, prompt, policy, tree, verifier)):
+    for step in run(Decoder(pair, prompt, params, tree, verifier)):
         go_on(should_stop)
         found += step.emitted
     return found

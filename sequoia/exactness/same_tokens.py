@@ -23,7 +23,7 @@ import torch
 
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
-from sequoia.decoding.tree_choice import Shaper
+from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.errors import BadModel, OutOfMemory, Stopped
 from sequoia.exactness.float32_rerun import go_on, in_float32, tokens_of
 from sequoia.library_errors import reason
@@ -112,7 +112,7 @@ def check_text(
     prompt: str,
     run: Sequence[int],
     plain: Sequence[int],
-    tree: Tree | Callable[[], Shaper] = USUAL_TREE,
+    tree: Tree | Callable[[], TreeChoice] = USUAL_TREE,
     verifier: str = DEFAULT_VERIFIER,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> TextMatch:
@@ -131,10 +131,10 @@ def check_text(
     try:
         go_on(should_stop)
         wide = in_float32(pair)
-        shaper = tree if isinstance(tree, Tree) else tree()
+        tree_choice = tree if isinstance(tree, Tree) else tree()
         first, second = (
             tokens_of(wide, prompt, found.compared, one, verifier, should_stop)
-            for one in (shaper, Tree.chain(1))
+            for one in (tree_choice, Tree.chain(1))
         )
     except (Stopped, OutOfMemory, torch.OutOfMemoryError, MemoryError) as problem:
         words = f"Only the same run in float32 could tell that from a bug, and {reason(problem)}"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS, verifier_named
-from sequoia.errors import BadPolicy
+from sequoia.errors import BadSamplingParams
 
 ROOT = Path(__file__).resolve().parents[2]
 THEIR_OWN = ROOT / "sequoia" / "algorithm" / "verifiers"
@@ -74,5 +74,7 @@ def test_keys_are_those_of_saved_files() -> None:
 
 def test_a_verifier_is_found_by_its_key_alone() -> None:
     assert verifier_named("topk") is VERIFIERS["topk"]
-    with pytest.raises(BadPolicy, match="unknown verifier 'Sequoia'; known are sequoia, specinfer"):
+    with pytest.raises(
+        BadSamplingParams, match="unknown verifier 'Sequoia'; known are sequoia, specinfer"
+    ):
         verifier_named("Sequoia")

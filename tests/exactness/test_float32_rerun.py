@@ -13,10 +13,10 @@ import torch
 from decoded import emitted
 from toy_pairs import toy_pair
 
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import plain
-from sequoia.decoding.tree_choice import Fixed
+from sequoia.decoding.tree_choice import FixedTree
 from sequoia.errors import OutOfMemory
 from sequoia.exactness import same_tokens
 from sequoia.exactness.float32_rerun import in_float32, tokens_of
@@ -40,14 +40,14 @@ def routed() -> Pair:
 
 def changed(pair: Pair) -> tuple[list[int], list[int]]:
     """Plain decoding's tokens with the worst one of all at AT, and as they are."""
-    right = emitted(plain(pair, PROMPT, Policy(max_new_tokens=LENGTH, ignore_eos=True)))
+    right = emitted(plain(pair, PROMPT, SamplingParams(max_new_tokens=LENGTH, ignore_eos=True)))
     worst = int(reference_logits(pair, PROMPT, right[:AT]).argmin())
     return [*right[:AT], worst, *right[AT + 1 :]], right
 
 
 def said(
     pair: Pair,
-    tree: Tree | Callable[[], Fixed] = TREE,
+    tree: Tree | Callable[[], FixedTree] = TREE,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> TextMatch:
     found = check_text(pair, PROMPT, *changed(pair), tree, "sequoia", should_stop)
@@ -141,7 +141,7 @@ def test_it_stops_when_asked_to_and_is_undecided(looks: int) -> None:
 
 def test_what_makes_a_shaper_makes_one_for_the_run_in_float32() -> None:
     asked = []
-    said(routed(), lambda: asked.append(1) or Fixed(TREE))
+    said(routed(), lambda: asked.append(1) or FixedTree(TREE))
     assert asked == [1]
 
 

@@ -14,7 +14,7 @@ import torch
 from decoded import emitted
 from toy_pairs import toy_pair
 
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.exactness.same_tokens import (
@@ -31,7 +31,7 @@ from sequoia.models.routers import has_router
 
 TREE = Tree.from_branching([3, 2, 2, 1])
 PROMPTS = ("def add(a, b):", "Hello, wörld! 你", "x")
-GREEDY = Policy(max_new_tokens=40, ignore_eos=True)
+GREEDY = SamplingParams(max_new_tokens=40, ignore_eos=True)
 SEEDS = range(2)
 RUNNING = tuple(one.name for one in known_types().types if one.result in ("runs", "partly"))
 SOME = ("llama", "gemma2", "granitemoe", "hy_v3", "dbrx")

@@ -16,7 +16,7 @@ import torch
 from decoded import emitted
 from toy_pairs import toy_pair
 
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.exactness.same_tokens import TIE_ULP, TextMatch, check_text, ulp
@@ -24,7 +24,7 @@ from sequoia.models.tree_forward import Context
 
 TREE = Tree.from_branching([3, 2, 2, 1])
 PROMPTS = ("def add(a, b):", "Hello, wörld! 你")
-GREEDY = Policy(max_new_tokens=40, ignore_eos=True)
+GREEDY = SamplingParams(max_new_tokens=40, ignore_eos=True)
 DENSE = ("llama", "qwen3", "starcoder2")
 ROUTED = ("mixtral", "qwen3_moe", "granitemoe")
 SWAPPED_UP_TO = 2.5 * TIE_ULP
@@ -56,7 +56,7 @@ def one_row_without_the_text(self: Context, tokens: Any, rows: Any) -> torch.Ten
 def one_row_further(self: Context, rows: Sequence[int]) -> None:
     """The last accepted token's keys and values are those of the node after it."""
     kept = list(rows)
-    if len(kept) > 1 and kept[-1] + 1 < self.slots.written:
+    if len(kept) > 1 and kept[-1] + 1 < self.kv_cache.written:
         kept[-1] += 1
     keep(self, kept)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sequoia import Pair, Policy, Tree
+from sequoia import Pair, SamplingParams, Tree
 from ui.decode.recordings import opened as opened_run
 
 # What each view's handler calls with the path of an uploaded file, by the module it is in today.
@@ -17,7 +17,7 @@ from ui.race.tab import opened as opened_race
 from ui.serving.sessions import LOCAL
 from ui.shared.saved_profiles import kept as kept_profiles
 from ui.shared.saved_profiles import opened as opened_profile
-from ui.shared.tree_menu import Wish
+from ui.shared.tree_menu import TreeRequest
 
 SAVED = Path(__file__).resolve().parents[1] / "saved"
 # name: tokens, start of the text, where the time of plain decoding is from, shape asked for
@@ -49,13 +49,13 @@ PROFILES = {  # file: name in the menu, where its figures are from, note
 
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_opens(name: str) -> None:
-    tokens, start, plain_label, wish = RUNS[name]
+    tokens, start, plain_label, tree_request = RUNS[name]
     message = json.loads(opened_run(str(SAVED / "runs" / f"{name}.json"), LOCAL.upload).message)
     meta = message["meta"]
     assert meta["label"] == "recorded"
     assert meta.get("plain_label") == plain_label
     assert "measured" not in meta["tree"]["how"]
-    assert meta["tree"]["wish"] == wish
+    assert meta["tree"]["wish"] == tree_request
     assert sum(len(step["emitted"]) for step in message["steps"]) == tokens
     assert "".join(text for step in message["steps"] for text in step["text"]).startswith(start)
     assert message["done"] is True
@@ -114,6 +114,6 @@ def test_profiles_that_a_browser_keeps_are_read() -> None:
 def test_a_saved_tree_can_be_typed_into_the_form(pair: Pair, kind: str, file: str) -> None:
     saved = json.loads((SAVED / "trees" / f"{file}.json").read_text(encoding="utf-8"))
     numbers = saved["parents"] if kind == "lab" else saved
-    wish = Wish(kind, (" ".join(map(str, numbers)),), LOCAL.nodes)
-    tree, _ = wish.tree(pair, Policy(), "sequoia", "x")
+    tree_request = TreeRequest(kind, (" ".join(map(str, numbers)),), LOCAL.nodes)
+    tree, _ = tree_request.tree(pair, SamplingParams(), "sequoia", "x")
     assert tree == (Tree(tuple(numbers)) if kind == "lab" else Tree.from_branching(numbers))

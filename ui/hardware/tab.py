@@ -14,13 +14,13 @@ from sequoia.errors import BadProfile, BadTree
 from sequoia.validate_input import shown, whole
 from ui.decode.tab import LiveView, visitor, warn
 from ui.hardware import view
-from ui.hardware.profile_job import Measurement, Report
-from ui.hardware.view import Rates, aside
+from ui.hardware.profile_job import ProfileJob, Report
+from ui.hardware.view import Rates, notice_message
 from ui.serving.loaded_pair import pair_now, settled
-from ui.serving.model_host import EngineRoom, made_with
+from ui.serving.model_host import ModelHost, made_with
 from ui.serving.sessions import Limits, Sessions
 from ui.shared import markup, plotly_script, saved_profiles
-from ui.shared.labels import worded
+from ui.shared.labels import with_labels
 from ui.shared.saved_profiles import Entry
 from ui.shared.web_folder import WEB
 
@@ -39,7 +39,7 @@ def head() -> str:
 
 
 @dataclass(frozen=True)
-class Asked:
+class FormValues:
     """What the form holds, none of it believed."""
 
     profile: Any
@@ -52,11 +52,11 @@ class Asked:
 class HardwareTab:
     """The view's components and what happens when they are used. One object serves all visitors."""
 
-    def __init__(self, room: EngineRoom, limits: Limits, live: LiveView) -> None:
-        self._room = room
+    def __init__(self, model_host: ModelHost, limits: Limits, live: LiveView) -> None:
+        self._model_host = model_host
         self._limits = limits
         self._live = live
-        self.sessions: Sessions[Measurement] = Sessions(limits)
+        self.sessions: Sessions[ProfileJob] = Sessions(limits)
 
     def build(self) -> None:
         """Lay the view out in the present container."""
@@ -141,9 +141,9 @@ class HardwareTab:
     async def come(self, data: Mapping[Any, Any], request: gr.Request) -> AsyncIterator[Updates]:
         """The view as it comes into sight, and again once the models are there."""
         asked = self._asked(data)
-        while not self._room.settled:
+        while not self._model_host.settled:
             yield self._shown(asked, request)
-            await settled(self._room)
+            await settled(self._model_host)
             asked = replace(asked, profile=HERE, rates=None)
         yield self._shown(asked, request)
 
@@ -152,8 +152,8 @@ class HardwareTab:
         updates = self._shown(self._asked(data), request)
         return {part: updates[part] for part in (self.board, self.against) if part in updates}
 
-    def _asked(self, data: Mapping[Any, Any]) -> Asked:
-        return Asked(
+    def _asked(self, data: Mapping[Any, Any]) -> FormValues:
+        return FormValues(
             data[self.profile],
             data[self.against],
             data[self.rates],
@@ -161,11 +161,11 @@ class HardwareTab:
             data[self.store],
         )
 
-    def _shown(self, asked: Asked, request: gr.Request) -> Updates:
+    def _shown(self, asked: FormValues, request: gr.Request) -> Updates:
         """Updates of the board and the menus; where a value is refused, everything on screen
         stays."""
         entries = self._entries(asked.store)
-        vectors = view.rates_of(pair_now(self._room))
+        vectors = view.rates_of(pair_now(self._model_host))
         profile = _known(asked.profile, entries, next(iter(entries), None))
         same = _same(entries, profile)
         against = _known(asked.against, entries, NONE)
@@ -183,7 +183,7 @@ class HardwareTab:
                 entry, entries.get(against), rates, vectors, asked.nodes, request, notice
             )
         except SequoiaError as problem:
-            return {self.board: aside(error=str(problem))}
+            return {self.board: notice_message(error=str(problem))}
         return {
             self.board: text,
             self.profile: gr.update(choices=_named(entries), value=profile),
@@ -209,9 +209,9 @@ class HardwareTab:
         try:
             whole(nodes, "nodes", 1, self._limits.nodes, BadTree)
         except BadTree as problem:
-            raise worded(problem, {"nodes": "Nodes at most"}) from None
-        recording = self._live.shelf.get(request.query_params.get("run"))
-        pair = pair_now(self._room)
+            raise with_labels(problem, {"nodes": "Nodes at most"}) from None
+        recording = self._live.run_store.get(request.query_params.get("run"))
+        pair = pair_now(self._model_host)
         run = recording.run() if recording else None
         if run and pair and not made_with(run.meta, pair):
             run = None  # other models than those whose times and acceptance stand beside it
@@ -228,7 +228,7 @@ class HardwareTab:
 
     def _entries(self, store: Any) -> dict[str, Entry]:
         """All profiles by key, this machine's first."""
-        pair = pair_now(self._room)
+        pair = pair_now(self._model_host)
         here = {HERE: Entry("this machine", machine(pair))} if pair else {}
         return {
             **here,
@@ -241,7 +241,7 @@ class HardwareTab:
     def measure(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[Updates]:
         """Time this machine; the view then shows the new profile. Stopped,
         everything stays as it was."""
-        task = Measurement(self._room)
+        task = ProfileJob(self._model_host)
         try:
             self.sessions.go(visitor(request), task)
         except SequoiaError as problem:
@@ -252,7 +252,7 @@ class HardwareTab:
             self.stop_it: gr.update(interactive=True),
         }
         try:
-            yield from (self._told(report) for report in task.news())
+            yield from (self._report_message(report) for report in task.news())
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
         rest = {
@@ -264,11 +264,13 @@ class HardwareTab:
             **(self._shown(replace(self._asked(data), profile=HERE), request) if task.done else {}),
         }
 
-    def _told(self, report: Report) -> Updates:
+    def _report_message(self, report: Report) -> Updates:
         if report.error:
             warn(report.error, "Not measured")
         share = None if report.over else report.share
-        return {self.board: aside(error=report.error, notice=report.words or None, share=share)}
+        return {
+            self.board: notice_message(error=report.error, notice=report.words or None, share=share)
+        }
 
     def stop_measuring(self, request: gr.Request) -> None:
         """The measurement ends after its present passes."""
@@ -276,7 +278,7 @@ class HardwareTab:
 
     def part(self, request: gr.Request) -> None:
         """The page was closed."""
-        self.sessions.leave(visitor(request))
+        self.sessions.close(visitor(request))
 
     # -- keeping -----------------------------------------------------------------------------------
 
@@ -317,7 +319,7 @@ class HardwareTab:
         left = saved_profiles.without(asked.store, asked.profile.removeprefix("kept:"))
         return {**self._shown(replace(asked, profile=HERE, store=left), request), self.store: left}
 
-    def _stored(self, entry: Entry, asked: Asked, request: gr.Request) -> Updates:
+    def _stored(self, entry: Entry, asked: FormValues, request: gr.Request) -> Updates:
         store = saved_profiles.keep(asked.store, entry)
         return {
             **self._shown(replace(asked, profile=f"kept:{entry.name}", store=store), request),
@@ -326,7 +328,7 @@ class HardwareTab:
 
     def _refused(self, problem: SequoiaError, title: str) -> Updates:
         warn(str(problem), title)
-        return {self.board: aside(error=f"{title}: {problem}")}
+        return {self.board: notice_message(error=f"{title}: {problem}")}
 
 
 def _board() -> gr.HTML:

@@ -20,7 +20,7 @@ from sequoia.errors import BadTrace
 from sequoia.saved_files.race_file import LaneLog, RaceLog, Result
 from ui.decode.messages import VERSION, recorded, relabelled
 from ui.decode.recordings import new_name
-from ui.shared.speedup_meta import beside_plain, step_of
+from ui.shared.speedup_meta import compared_with_plain, step_of
 
 Move = dict[str, Any]
 
@@ -35,7 +35,7 @@ class Added:
     trees: list[tuple[int, ...]]
 
 
-class Kept:
+class StoredRace:
     """A race that can be looked at: its moves in their order. Written by one thread, read by
     any."""
 
@@ -52,7 +52,7 @@ class Kept:
     @property
     def lanes(self) -> list[dict[str, Any]]:
         """What the page is told of each lane."""
-        return [lane.told for lane in self._lanes]
+        return [lane.without_run for lane in self._lanes]
 
     def log(self) -> RaceLog:
         """The race as a file holds it."""
@@ -110,7 +110,7 @@ class Kept:
         )
 
 
-class Opened(Kept):
+class OpenedRace(StoredRace):
     """A race from a file: a recorded one, whatever it says of itself. Raises BadTrace
     where it has no step."""
 
@@ -135,7 +135,7 @@ class Opened(Kept):
             self._keep(lane, run.steps[step], run.texts[step])
 
 
-class Recording(Kept):
+class RaceRecording(StoredRace):
     """A race while it is made. `recorders`: one a lane."""
 
     def __init__(
@@ -171,12 +171,12 @@ class Recording(Kept):
         )
         if lane.plain or plain is None:
             return run
-        beside = beside_plain([*map(step_of, run.steps)], [*map(step_of, plain.steps)])
+        beside = compared_with_plain([*map(step_of, run.steps)], [*map(step_of, plain.steps)])
         return replace(run, meta={**run.meta, **beside, "plain_lane": True})
 
 
 def batch(
-    race: Kept,
+    race: StoredRace,
     added: Added,
     *,
     first: bool,
@@ -204,7 +204,7 @@ def batch(
     )
 
 
-def aside(*, error: str | None = None, notice: str | None = None) -> str:
+def notice_message(*, error: str | None = None, notice: str | None = None) -> str:
     """A message that names no race: whatever is on screen stays, and the words are shown beside
     it."""
     return text({"v": VERSION, "race": None, "error": error, "notice": notice})

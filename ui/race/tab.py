@@ -16,13 +16,13 @@ from sequoia.errors import BadTrace, BadTree
 from sequoia.saved_files.race_file import LaneLog, RaceLog
 from sequoia.validate_input import whole
 from ui.decode import recordings
-from ui.decode.recordings import Shelf, file_name
+from ui.decode.recordings import RunStore, file_name
 from ui.decode.tab import LiveView, download, visitor, warn
 from ui.race.form import RaceControls, details_of, race_controls
-from ui.race.messages import Kept, Opened, aside
-from ui.race.request import NO_LANE, RaceOrder
-from ui.race.run import RaceRun
-from ui.serving.model_host import EngineRoom
+from ui.race.messages import OpenedRace, StoredRace, notice_message
+from ui.race.request import NO_LANE, RaceRequest
+from ui.race.run import RaceJob
+from ui.serving.model_host import ModelHost
 from ui.serving.sessions import Limits, Sessions
 from ui.shared import markup, plotly_script
 from ui.shared.menus import on_choice
@@ -53,13 +53,13 @@ def head() -> str:
     return markup.head(CANVAS, SCRIPTS)
 
 
-def opened(path: Any, most: int) -> Opened:
+def opened(path: Any, most: int) -> OpenedRace:
     """The race in the file at `path`, of at most `most` bytes. Raises BadTrace with a reason
     fit for the visitor."""
-    return Opened(RaceLog.from_json(recordings.text_of(path, most, "race")))
+    return OpenedRace(RaceLog.from_json(recordings.text_of(path, most, "race")))
 
 
-def welcome() -> Opened | None:
+def welcome() -> OpenedRace | None:
     """The race the view opens on; None where it cannot be read."""
     try:
         return opened(str(RACES / f"{WELCOME}.json"), MAX_CHARS)
@@ -70,12 +70,12 @@ def welcome() -> Opened | None:
 class RaceTab:
     """The view's components and what happens when they are used. One object serves all visitors."""
 
-    def __init__(self, room: EngineRoom, limits: Limits, live: LiveView) -> None:
-        self._room = room
+    def __init__(self, model_host: ModelHost, limits: Limits, live: LiveView) -> None:
+        self._model_host = model_host
         self._limits = limits
         self._live = live
-        self.sessions: Sessions[RaceRun] = Sessions(limits)
-        self.shelf: Shelf[Kept] = Shelf(limits.runs, limits.weight)
+        self.sessions: Sessions[RaceJob] = Sessions(limits)
+        self.run_store: RunStore[StoredRace] = RunStore(limits.runs, limits.weight)
         self._welcome = welcome()
 
     def build(self) -> None:
@@ -169,16 +169,16 @@ class RaceTab:
         """A race to its end, and then what is found out about it."""
         who = visitor(request)
         try:
-            race = RaceRun(
-                RaceOrder.parse(self.form.values(data), self._limits),
-                self._room,
+            race = RaceJob(
+                RaceRequest.parse(self.form.values(data), self._limits),
+                self._model_host,
                 self._limits,
-                self.shelf,
+                self.run_store,
             )
             self.sessions.go(who, race)
         except SequoiaError as problem:
             warn(str(problem), "Not raced")
-            yield aside(error=str(problem))
+            yield notice_message(error=str(problem))
             return
         try:
             yield from race.messages()
@@ -200,7 +200,7 @@ class RaceTab:
             return self.form.resting()
         kept = race.recording
         race.forget()
-        self.shelf.put(kept)  # its weight is known now
+        self.run_store.put(kept)  # its weight is known now
         return {**self.form.resting(), self.form.save: self._file(kept)}
 
     def details(self, kind: Any, tree: Any, parents: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -215,7 +215,7 @@ class RaceTab:
 
     def leave(self, request: gr.Request) -> None:
         """The page was closed: the engine is free after the present step."""
-        self.sessions.leave(visitor(request))
+        self.sessions.close(visitor(request))
 
     def apply(self, data: Mapping[Any, Any], event: gr.EventData) -> Updates:
         """Put a remedy's tree into the form of its lane."""
@@ -229,7 +229,7 @@ class RaceTab:
             whole(len(tree), "nodes of the tree", 1, self._limits.nodes, BadTree)
         except SequoiaError as problem:
             warn(str(problem), "Not applied")
-            return {self.board: aside(error=f"Not applied: {problem}")}
+            return {self.board: notice_message(error=f"Not applied: {problem}")}
         lane = slots[place]
         (kind, fields, words) = entry_of(tree)
         numbers, verifier = details_of(kind)
@@ -237,7 +237,7 @@ class RaceTab:
             lane.kind: kind,
             lane.verifier: verifier,
             lane.numbers: {**numbers, "value": fields},
-            self.board: aside(
+            self.board: notice_message(
                 notice=(
                     f"Lane {self.form.lanes.index(lane) + 1} is now {words}; press Run to race it."
                 )
@@ -249,7 +249,7 @@ class RaceTab:
     def load(self, request: gr.Request) -> Updates:
         """What the view opens on: the race named in the page's address while it is kept, else
         the recorded one."""
-        kept = self.shelf.get(request.query_params.get("race"))
+        kept = self.run_store.get(request.query_params.get("race"))
         if kept is None or not kept.weight:
             return self.example()
         return {self.board: kept.whole(), self.form.save: self._file(kept)}
@@ -257,7 +257,7 @@ class RaceTab:
     def example(self) -> Updates:
         """The recorded race that comes with the program."""
         if self._welcome is None:
-            return {self.board: aside(notice="No recorded race is at hand; press Run.")}
+            return {self.board: notice_message(notice="No recorded race is at hand; press Run.")}
         return {self.board: self._welcome.whole(), self.form.save: self._file(self._welcome)}
 
     def open(self, path: Any) -> Updates:
@@ -266,8 +266,8 @@ class RaceTab:
             kept = opened(path, self._limits.upload)
         except SequoiaError as problem:
             warn(str(problem), "Not opened")
-            return {self.board: aside(error=f"Not opened: {problem}")}
-        self.shelf.put(kept)
+            return {self.board: notice_message(error=f"Not opened: {problem}")}
+        self.run_store.put(kept)
         return {self.board: kept.whole(), self.form.save: self._file(kept)}
 
     def open_lane(self, event: gr.EventData, request: gr.Request) -> Updates:
@@ -291,15 +291,19 @@ class RaceTab:
         name, first = asked if isinstance(asked, list) and len(asked) == 2 else (None, None)
         kept = self._kept(name)
         if kept is None or type(first) is not int or first < 0:
-            return aside(error="The race is no longer kept; its missing moves cannot be had.")
+            return notice_message(
+                error="The race is no longer kept; its missing moves cannot be had."
+            )
         return kept.since(first)
 
-    def _kept(self, name: Any) -> Kept | None:
+    def _kept(self, name: Any) -> StoredRace | None:
         return (
-            self._welcome if self._welcome and name == self._welcome.name else self.shelf.get(name)
+            self._welcome
+            if self._welcome and name == self._welcome.name
+            else self.run_store.get(name)
         )
 
-    def _file(self, kept: Kept) -> dict[str, Any]:
+    def _file(self, kept: StoredRace) -> dict[str, Any]:
         """The update of the button that saves the race."""
         try:
             return download(kept.log().to_json(), file_name("race", kept.meta))

@@ -17,7 +17,7 @@ RACE = {**RUN, "temperature": "Temp.", "max_new_tokens": "Tokens"}  # a narrower
 _NOTHING = "None is not "  # what is said of a field that holds nothing
 
 
-def worded(problem: SequoiaError, labels: Mapping[str, str]) -> SequoiaError:
+def with_labels(problem: SequoiaError, labels: Mapping[str, str]) -> SequoiaError:
     """`problem` with the label of the field whose name its message begins with; of an empty
     field it says that."""
     name, colon, rest = str(problem).partition(": ")

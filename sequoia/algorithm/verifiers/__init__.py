@@ -13,7 +13,7 @@ from sequoia.algorithm.verifiers.sequoia import SEQUOIA
 from sequoia.algorithm.verifiers.specinfer import SPECINFER
 from sequoia.algorithm.verifiers.top_k_match import TOP_K_MATCH
 from sequoia.algorithm.verifiers.verifier import Verifier
-from sequoia.errors import BadPolicy
+from sequoia.errors import BadSamplingParams
 from sequoia.validate_input import shown
 
 VERIFIERS = {verifier.key: verifier for verifier in (SEQUOIA, SPECINFER, TOP_K_MATCH)}
@@ -21,7 +21,7 @@ DEFAULT_VERIFIER = SEQUOIA.key
 
 
 def verifier_named(name: str) -> Verifier:
-    """The verifier with the key `name`; BadPolicy lists the known ones."""
+    """The verifier with the key `name`; BadSamplingParams lists the known ones."""
     if not isinstance(name, str) or name not in VERIFIERS:
-        raise BadPolicy(f"unknown verifier {shown(name)}; known are {', '.join(VERIFIERS)}")
+        raise BadSamplingParams(f"unknown verifier {shown(name)}; known are {', '.join(VERIFIERS)}")
     return VERIFIERS[name]

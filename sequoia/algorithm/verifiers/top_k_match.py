@@ -10,10 +10,12 @@ import numpy as np
 from sequoia.algorithm.sampling import Chance, likeliest
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Trial, Verdict
-from sequoia.algorithm.verifiers.verifier import LawOf, Verifier
+from sequoia.algorithm.verifiers.verifier import DistributionOf, Verifier
 
 
-def match(tree: Tree, tokens: Sequence[int], p: LawOf, q: LawOf, chance: Chance) -> Verdict:
+def match(
+    tree: Tree, tokens: Sequence[int], p: DistributionOf, q: DistributionOf, chance: Chance
+) -> Verdict:
     """Let the target draw its token at every node and follow the child that carries it."""
     node = 0
     path = [0]

@@ -12,10 +12,10 @@ from sequoia.algorithm.sampling import Chance, Drawn, Seeded
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Verdict
 
-LawOf = Callable[[int], np.ndarray]  # node -> law of the token after it (vocab,)
+DistributionOf = Callable[[int], np.ndarray]  # node -> law of the token after it (vocab,)
 Draw = Callable[[Chance, torch.Tensor, Sequence[int]], Drawn]
 DrawOnGpu = Callable[[Seeded, torch.Tensor, int], torch.Tensor]
-Verify = Callable[[Tree, Sequence[int], LawOf, LawOf, Chance], Verdict]
+Verify = Callable[[Tree, Sequence[int], DistributionOf, DistributionOf, Chance], Verdict]
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import numpy as np
 from sequoia.algorithm.sampling import Chance
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Trial, Verdict
-from sequoia.algorithm.verifiers.verifier import LawOf
+from sequoia.algorithm.verifiers.verifier import DistributionOf
 
 # (R, D, token) -> (R, D, mass)
 Reject = Callable[[np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray, Any]]
@@ -38,7 +38,12 @@ def uncovered(residual: np.ndarray, draft: np.ndarray) -> tuple[np.ndarray, Any]
 
 
 def walk(
-    tree: Tree, tokens: Sequence[int], p: LawOf, q: LawOf, chance: Chance, reject: Reject
+    tree: Tree,
+    tokens: Sequence[int],
+    p: DistributionOf,
+    q: DistributionOf,
+    chance: Chance,
+    reject: Reject,
 ) -> Verdict:
     """Go down from the root: accept a child or, with none accepted, let the target emit from
     what is left of its law.
@@ -52,21 +57,24 @@ def walk(
     trials = []
     residual = p(node)
     while tree.children[node]:
-        law = q(node)
+        distribution = q(node)
         draft = None
         tried = []
-        total = law.sum(dtype=residual.dtype)
+        total = distribution.sum(dtype=residual.dtype)
         for child in tree.children[node]:
             token = tokens[child]
             if draft is not None and not draft.any():
                 draft = _uniform_except(draft, tried)
-            weights = residual[token], law[token] / total if draft is None else draft[token]
+            weights = (
+                residual[token],
+                distribution[token] / total if draft is None else draft[token],
+            )
             accepted, u = chance.accept(weights[1], weights[0])
             if accepted:
                 break
             # not before: most first children are accepted, which takes one weight of the law alone
             if draft is None:
-                draft = law.astype(residual.dtype) / total
+                draft = distribution.astype(residual.dtype) / total
             residual, draft, mass = reject(residual, draft, token)
             tried.append(token)
             trials.append(Trial(child, token, *weights, u, False, mass))
