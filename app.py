@@ -165,12 +165,12 @@ def main() -> None:
 
     from sequoia import load_pair
     from ui.page import launch_options, page
-    from ui.serving.model_host import EngineRoom
+    from ui.serving.model_host import ModelHost
     from ui.serving.sessions import LOCAL, PUBLIC
 
     torch.set_num_threads(max(1, cores() - 1))  # one core stays free for the page itself
     limits = PUBLIC if arguments.public else LOCAL
-    room = EngineRoom(
+    model_host = ModelHost(
         lambda: load_pair(
             arguments.pair or "bundled",
             draft=arguments.draft,
@@ -179,12 +179,12 @@ def main() -> None:
             dtype=arguments.dtype,
             offload=arguments.offload,
             online=online,
-            tell=room.hear,
+            on_progress=model_host.on_progress,
         ),
         limits.waiting,
     )
-    room.open()
-    blocks = page(room, limits, online)
+    model_host.open()
+    blocks = page(model_host, limits, online)
     _, address, public = blocks.launch(
         server_name=arguments.host,
         server_port=arguments.port,

@@ -12,7 +12,7 @@ and measuring (the tree for a machine), loading (how a pair gets here), exactnes
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree, dp_table, expected_tokens
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import DecodeStats, Run, StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, plain, run
@@ -20,8 +20,8 @@ from sequoia.decoding.growing_tree import Dynamic
 from sequoia.decoding.race import Lane, Race
 from sequoia.decoding.recorder import Recorder
 from sequoia.decoding.replanned_tree import Replanned
-from sequoia.decoding.tree_choice import Shaper
-from sequoia.errors import SequoiaError
+from sequoia.decoding.tree_choice import TreeChoice
+from sequoia.errors import BadSamplingParams, SequoiaError
 from sequoia.loading.load import load_pair
 from sequoia.measuring.acceptance import count_acceptance, measure_acceptance
 from sequoia.measuring.defaults import acceptance_of, default_plan, machine, speculate
@@ -30,8 +30,14 @@ from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan, best_plan
 
+Policy = SamplingParams  # the old name
+BadPolicy = BadSamplingParams  # the old name
+Shaper = TreeChoice  # the old name
+
 __all__ = [
     "Acceptance",
+    "BadPolicy",
+    "BadSamplingParams",
     "DecodeStats",
     "Decoder",
     "Dynamic",
@@ -44,10 +50,12 @@ __all__ = [
     "Recorder",
     "Replanned",
     "Run",
+    "SamplingParams",
     "SequoiaError",
     "Shaper",
     "StepTrace",
     "Tree",
+    "TreeChoice",
     "acceptance_of",
     "best_plan",
     "best_tree",

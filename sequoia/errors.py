@@ -18,7 +18,7 @@ class BadProfile(SequoiaError):
     """A hardware profile with missing, unordered or non-positive measurements."""
 
 
-class BadPolicy(SequoiaError):
+class BadSamplingParams(SequoiaError):
     """A decoding setting that is not a finite number inside its bounds."""
 
 

@@ -11,7 +11,7 @@ import torch
 
 from sequoia.loading import load
 from sequoia.loading.large import load_large
-from sequoia.loading.large.placement import HOST, Spread
+from sequoia.loading.large.placement import HOST, SpreadPlacement
 
 LAYERS = 4  # of the targets that are spread
 
@@ -28,11 +28,11 @@ def as_if_two_cards(places: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
 def onto(places: list[str]) -> Any:
     """A stand-in for the planner: layer i at places[i], all else on the CPU."""
 
-    def spread(parts: Any, *_: Any) -> Spread:
+    def spread(parts: Any, *_: Any) -> SpreadPlacement:
         where = dict.fromkeys((*parts.ahead, *parts.behind), "cpu") | dict(
             zip(parts.layers, places, strict=True)
         )
-        return Spread(
+        return SpreadPlacement(
             where, (HOST,) * LAYERS, HOST, Counter({HOST: parts.total, torch.device("meta"): 0})
         )
 

@@ -6,29 +6,31 @@ from collections.abc import Iterable
 
 import torch
 
-from sequoia import Pair, Policy, StepTrace
+from sequoia import Pair, SamplingParams, StepTrace
 
 
 def emitted(steps: Iterable[StepTrace]) -> list[int]:
     return [token for step in steps for token in step.emitted]
 
 
-def joint(pair: Pair, prompt: str, policy: Policy, length: int) -> dict[tuple[int, ...], float]:
+def joint(
+    pair: Pair, prompt: str, params: SamplingParams, length: int
+) -> dict[tuple[int, ...], float]:
     """The target's own law of the next `length` tokens, from the bare model."""
-    law = {(): 1.0}
+    distribution = {(): 1.0}
     for _ in range(length):
         grown = {}
-        for text, share in law.items():
+        for text, share in distribution.items():
             with torch.inference_mode():
                 logits = (
                     pair.target.hf(torch.tensor([[*pair.encode(prompt), *text]]))
                     .logits[0, -1]
                     .double()
                 )
-            probs = nucleus_by_hand(torch.softmax(logits / policy.temperature, -1), policy.top_p)
+            probs = nucleus_by_hand(torch.softmax(logits / params.temperature, -1), params.top_p)
             grown.update({(*text, token): share * float(p) for token, p in enumerate(probs)})
-        law = grown
-    return law
+        distribution = grown
+    return distribution
 
 
 def nucleus_by_hand(probs: torch.Tensor, top_p: float) -> torch.Tensor:

@@ -19,13 +19,13 @@ import numpy as np
 import torch
 
 from sequoia.algorithm.distributions import draft_rows, target_rows
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verify import VERIFIERS, Verifier
 
 Text = tuple[int, ...]
 Model = Callable[[Text], Any]  # context -> law of the next token (vocab,)
-Law = dict[Hashable, Any]
+Distribution = dict[Hashable, Any]
 
 
 class Enumerator:
@@ -91,12 +91,12 @@ class Enumerator:
         return order
 
 
-def law(
+def distribution(
     run: Callable[[Any], Hashable], chance: Callable[[Sequence[int]], Enumerator] = Enumerator
-) -> Law:
+) -> Distribution:
     """result -> probability of `run(chance)`, by running it once for every
     combination of outcomes."""
-    total: Law = {}
+    total: Distribution = {}
     script: Sequence[int] | None = ()
     while script is not None:
         replay = chance(script)
@@ -106,10 +106,10 @@ def law(
     return total
 
 
-def completed(part: Law, p: Model, length: int) -> Law:
+def completed(part: Distribution, p: Model, length: int) -> Distribution:
     """The law of texts of `length` tokens when each text of `part` is continued by the
     target's own law."""
-    total: Law = {}
+    total: Distribution = {}
     for text, weight in part.items():
         if len(text) >= length:
             total[text[:length]] = total.get(text[:length], 0) + weight
@@ -122,12 +122,12 @@ def completed(part: Law, p: Model, length: int) -> Law:
     return total
 
 
-def true_law(p: Model, length: int) -> Law:
+def true_distribution(p: Model, length: int) -> Distribution:
     """The law of texts of `length` tokens that a lossless decoder has to have."""
     return completed({(): Fraction(1)}, p, length)
 
 
-def distance(one: Law, other: Law) -> Any:
+def distance(one: Distribution, other: Distribution) -> Any:
     """Total variation between two laws; Fractions in, Fraction out."""
     return sum(abs(one.get(text, 0) - other.get(text, 0)) for text in one.keys() | other.keys()) / 2
 
@@ -170,16 +170,16 @@ def logits(seed: Hashable, vocab: int, spread: float = 1.5) -> Callable[[Text], 
 
 
 def warped(
-    model: Callable[[Text], torch.Tensor], policy: Policy, rows: Callable = target_rows
+    model: Callable[[Text], torch.Tensor], params: SamplingParams, rows: Callable = target_rows
 ) -> Model:
     """`model` through the production warp, as the (vocab,) numpy array that `verify` is handed."""
-    return cache(lambda context: _frozen(rows(model(context), policy).numpy()))
+    return cache(lambda context: _frozen(rows(model(context), params).numpy()))
 
 
-def production_models(seed: Hashable, vocab: int, policy: Policy) -> tuple[Model, Model]:
+def production_models(seed: Hashable, vocab: int, params: SamplingParams) -> tuple[Model, Model]:
     """p (float64) and q (float32) of a random pair, made by the production warp."""
-    return warped(logits((seed, "p"), vocab), policy), warped(
-        logits((seed, "q"), vocab), policy, draft_rows
+    return warped(logits((seed, "p"), vocab), params), warped(
+        logits((seed, "q"), vocab), params, draft_rows
     )
 
 
@@ -251,8 +251,8 @@ def error(
     """The suite's law check: distance between what `count` steps emit, continued to one length, and
     the target's law."""
     length = tree.levels + 1 if count == 1 else count * tree.levels
-    found = law(partial(steps, count, tree, verifier, p, q), chance)
-    return distance(completed(found, p, length), true_law(p, length))
+    found = distribution(partial(steps, count, tree, verifier, p, q), chance)
+    return distance(completed(found, p, length), true_distribution(p, length))
 
 
 def fits(tree: Tree, verifier: Verifier, vocab: int) -> bool:

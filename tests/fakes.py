@@ -37,7 +37,7 @@ from sequoia.algorithm.tree import Tree
 from sequoia.loading.load import load_pair
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
-from sequoia.models.tree_mask import Rows
+from sequoia.models.tree_mask import TreeLayout
 
 KINDS = ("llama", "qwen2", "qwen3", "gpt_neox", "gpt2")
 # a name that some tokenizer classes would otherwise add as a piece of their own
@@ -260,7 +260,7 @@ def tree_logits(model: TreeModel) -> torch.Tensor:
     context = model.open(64)
     first = context.extend([3, 1, 4, 1, 5, 9, 2, 6])
     tree = context.forward(
-        [7 + i for i in range(len(BUSHY))], Rows(BUSHY, range(len(BUSHY)), context)
+        [7 + i for i in range(len(BUSHY))], TreeLayout(BUSHY, range(len(BUSHY)), context)
     )
     context.keep(BUSHY.path(len(BUSHY) - 1))
     return torch.cat((first[None], tree, context.extend([11, 12])[None]))

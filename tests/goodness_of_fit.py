@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from typing import Any
 
 import torch
-from exact import Law
+from exact import Distribution
 
 
-def fit(results: Iterable[Any], wanted: Law) -> float:
+def fit(results: Iterable[Any], wanted: Distribution) -> float:
     """Chance of a chi-square this large if `results` follow `wanted`; 0 for a result
     that cannot happen."""
     counts = Counter(results)

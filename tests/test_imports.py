@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # From the bottom up. A room may import the rooms of the rows before its own; rooms of one row do
 # not import each other. Files that lie in no folder are rooms by themselves.
 ENGINE = [
-    {"errors", "assets_folder"},
+    {"errors", "assets_folder", "renamed_keywords"},
     {"validate_input", "json_file", "library_errors"},
     {"algorithm"},
     {"planning", "saved_files", "this_machine"},

@@ -8,28 +8,32 @@ import numpy as np
 
 from sequoia.algorithm.verify import with_replacement, without_replacement
 
-Laws = tuple[np.ndarray, np.ndarray, Any]
+Distributions = tuple[np.ndarray, np.ndarray, Any]
 
 
-def normalised(law: np.ndarray) -> np.ndarray:
-    return law / law.sum() if law.any() else law
+def normalised(distribution: np.ndarray) -> np.ndarray:
+    return distribution / distribution.sum() if distribution.any() else distribution
 
 
-def p_for_every_sibling(residual: np.ndarray, draft: np.ndarray, token: int) -> Laws:
+def p_for_every_sibling(residual: np.ndarray, draft: np.ndarray, token: int) -> Distributions:
     return residual, *without_replacement(residual, draft, token)[1:]
 
 
-def residual_after_masking(residual: np.ndarray, draft: np.ndarray, token: int) -> Laws:
+def residual_after_masking(residual: np.ndarray, draft: np.ndarray, token: int) -> Distributions:
     _, masked, mass = without_replacement(residual, draft, token)
     rest = np.maximum(residual - masked, 0)
     return (normalised(rest) if rest.any() else residual), masked, mass
 
 
-def residual_of_absolute_differences(residual: np.ndarray, draft: np.ndarray, token: int) -> Laws:
+def residual_of_absolute_differences(
+    residual: np.ndarray, draft: np.ndarray, token: int
+) -> Distributions:
     return normalised(abs(residual - draft)), *without_replacement(residual, draft, token)[1:]
 
 
-def residual_without_the_token_only(residual: np.ndarray, draft: np.ndarray, token: int) -> Laws:
+def residual_without_the_token_only(
+    residual: np.ndarray, draft: np.ndarray, token: int
+) -> Distributions:
     rest = residual.copy()
     rest[token] *= 0
     return (normalised(rest) if rest.any() else residual), *without_replacement(
@@ -37,7 +41,7 @@ def residual_without_the_token_only(residual: np.ndarray, draft: np.ndarray, tok
     )[1:]
 
 
-def q_not_renormalised(residual: np.ndarray, draft: np.ndarray, token: int) -> Laws:
+def q_not_renormalised(residual: np.ndarray, draft: np.ndarray, token: int) -> Distributions:
     masked = draft.copy()
     masked[token] *= 0
     return without_replacement(residual, draft, token)[0], masked, None

@@ -16,7 +16,7 @@ from ui.models import tab as models_tab
 from ui.models.tab import ModelsTab
 from ui.race import tab as race_tab
 from ui.race.tab import RaceTab
-from ui.serving.model_host import EngineRoom
+from ui.serving.model_host import ModelHost
 from ui.serving.sessions import Limits
 from ui.shared.theme import FOLDER, theme
 
@@ -30,24 +30,24 @@ class View(Protocol):
     def wire(self, blocks: gr.Blocks) -> None: ...
 
 
-def page(room: EngineRoom, limits: Limits, online: bool | None = None) -> gr.Blocks:
+def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> gr.Blocks:
     """The page as Blocks with its queue. Further views become tabs beside the live one. online:
     whether the hub may be asked for models that a visitor wants, None for yes unless
     HF_HUB_OFFLINE is set."""
     with gr.Blocks(
         title=TITLE, analytics_enabled=False, fill_width=True, delete_cache=(600, 3600)
     ) as blocks:
-        header = component.header(room.told if limits.models else None)
-        live = LiveView(room, limits, header)
-        hardware = HardwareTab(room, limits, live)
+        header = component.header(model_host.status_json if limits.models else None)
+        live = LiveView(model_host, limits, header)
+        hardware = HardwareTab(model_host, limits, live)
         views: dict[str, View] = {
             "Decode": live,
-            "Race": RaceTab(room, limits, live),
-            "Lab": LabTab(room, limits, live, hardware),
+            "Race": RaceTab(model_host, limits, live),
+            "Lab": LabTab(model_host, limits, live, hardware),
             "Hardware": hardware,
         }
         if limits.models:
-            views["Models"] = ModelsTab(room, limits, online)
+            views["Models"] = ModelsTab(model_host, limits, online)
         _lay_out(views)
         for view in views.values():
             view.wire(blocks)

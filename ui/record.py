@@ -9,26 +9,26 @@ from __future__ import annotations
 import argparse
 import sys
 
-from sequoia import Policy, SequoiaError, load_pair
+from sequoia import SamplingParams, SequoiaError, load_pair
 from ui.decode import recordings
 from ui.decode.follow_run import LiveRun
-from ui.decode.recordings import Shelf
-from ui.decode.request import Order
+from ui.decode.recordings import RunStore
+from ui.decode.request import DecodeRequest
 from ui.race import tab
-from ui.race.form import POLICY, START
-from ui.race.messages import Opened
-from ui.race.request import RaceOrder
-from ui.race.run import RaceRun
-from ui.serving.model_host import EngineRoom
+from ui.race.form import PARAMS, START
+from ui.race.messages import OpenedRace
+from ui.race.request import RaceRequest
+from ui.race.run import RaceJob
+from ui.serving.model_host import ModelHost
 from ui.serving.sessions import LOCAL
 from ui.shared.prompts import TEMPERATURE, presets
-from ui.shared.tree_menu import SHAPES, Wish
+from ui.shared.tree_menu import SHAPES, TreeRequest
 
 
-def record(order: Order, room: EngineRoom) -> str:
-    """Carry out `order` and give back the text of its file. Raises SequoiaError
+def record(decode_request: DecodeRequest, model_host: ModelHost) -> str:
+    """Carry out `decode_request` and give back the text of its file. Raises SequoiaError
     where the run fails."""
-    run = LiveRun(order, room, LOCAL, Shelf(1, LOCAL.weight))
+    run = LiveRun(decode_request, model_host, LOCAL, RunStore(1, LOCAL.weight))
     run.start(None)
     for _ in run.messages():
         pass
@@ -37,23 +37,23 @@ def record(order: Order, room: EngineRoom) -> str:
     return recordings.played(run.recording.run()).file
 
 
-def record_race(prompt: str, policy: Policy, room: EngineRoom) -> str:
+def record_race(prompt: str, params: SamplingParams, model_host: ModelHost) -> str:
     """Carry out a race of the usual lanes and give back the text of its file. Raises
     SequoiaError where it fails."""
     lanes = [(kind, ", ".join(map(str, SHAPES[kind].start)), "sequoia") for kind in START]
-    asked = {name: getattr(policy, name) for name in POLICY}
-    race = RaceRun(
-        RaceOrder.parse({**asked, "prompt": prompt, "lanes": lanes, "check": True}, LOCAL),
-        room,
+    asked = {name: getattr(params, name) for name in PARAMS}
+    race = RaceJob(
+        RaceRequest.parse({**asked, "prompt": prompt, "lanes": lanes, "check": True}, LOCAL),
+        model_host,
         LOCAL,
-        Shelf(1, LOCAL.weight),
+        RunStore(1, LOCAL.weight),
     )
     race.start()
     for _ in race.messages():
         pass
     if race.error or race.recording is None:
         raise SequoiaError(race.error or "the race did not begin")
-    return Opened(race.recording.log()).log().to_json()
+    return OpenedRace(race.recording.log()).log().to_json()
 
 
 def main() -> None:
@@ -75,15 +75,17 @@ def main() -> None:
     parser.add_argument("--levels", type=int, default=8, help="for --tree best")
     parser.add_argument("--race", action="store_true", help="record a race instead of a run")
     asked = parser.parse_args()
-    policy = Policy(temperature=asked.temperature, max_new_tokens=asked.tokens, seed=asked.seed)
+    params = SamplingParams(
+        temperature=asked.temperature, max_new_tokens=asked.tokens, seed=asked.seed
+    )
     prompt = known[asked.preset].text
-    wish = Wish(asked.tree, (asked.nodes, asked.levels))
-    room = EngineRoom(load_pair, 1)
-    room.open()
+    tree_request = TreeRequest(asked.tree, (asked.nodes, asked.levels))
+    model_host = ModelHost(load_pair, 1)
+    model_host.open()
     text = (
-        record_race(prompt, policy, room)
+        record_race(prompt, params, model_host)
         if asked.race
-        else record(Order(prompt, policy, wish), room)
+        else record(DecodeRequest(prompt, params, tree_request), model_host)
     )
     path = (tab.RACES if asked.race else recordings.RUNS) / f"{asked.name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)

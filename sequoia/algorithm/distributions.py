@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 import numpy as np
 import torch
 
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.errors import BadModel
 
 # colder ones give the same rows, and would overflow logits into infinity and the rows into NaN
@@ -21,51 +21,51 @@ _SPARE = 1e-6  # share of the draft's law spread over what top-p cut off
 Warp = Callable[[torch.Tensor], torch.Tensor]  # from (..., vocab) logits to as many distributions
 
 
-def target_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
-    """p, float64: (..., vocab) logits under `policy`. Temperature 0 gives one-hot rows; nothing
+def target_rows(logits: torch.Tensor, params: SamplingParams) -> torch.Tensor:
+    """p, float64: (..., vocab) logits under `params`. Temperature 0 gives one-hot rows; nothing
     else is special about it.
 
     Raises BadModel where a row has NaN or infinity for its greatest logit: at temperature 0
     nothing later would notice.
     """
-    return checked(target_warp(policy)(logits), "target")
+    return checked(target_warp(params)(logits), "target")
 
 
-def row_warp(policy: Policy) -> Callable[[torch.Tensor], np.ndarray]:
+def row_warp(params: SamplingParams) -> Callable[[torch.Tensor], np.ndarray]:
     """What makes `target_rows` of one row of logits (vocab,), on the host, as a walk asks for them,
     with fewer operations."""
-    warp = target_warp(policy)
+    warp = target_warp(params)
     return lambda logits: (
-        _greedy_row(logits) if policy.temperature == 0 and logits.is_cpu else _row(warp(logits))
+        _greedy_row(logits) if params.temperature == 0 and logits.is_cpu else _row(warp(logits))
     )
 
 
-def target_warp(policy: Policy) -> Warp:
+def target_warp(params: SamplingParams) -> Warp:
     """What makes `target_rows` without a look at their numbers, for which a device would have to be
     waited for: such rows are NaN."""
-    if policy.temperature == 0:
+    if params.temperature == 0:
         return _one_hot
-    uncut = _softmax(policy.temperature, torch.float64)
-    return uncut if policy.top_p == 1 else lambda logits: nucleus(uncut(logits), policy.top_p)
+    uncut = _softmax(params.temperature, torch.float64)
+    return uncut if params.top_p == 1 else lambda logits: nucleus(uncut(logits), params.top_p)
 
 
-def draft_rows(logits: torch.Tensor, policy: Policy) -> torch.Tensor:
-    """q, float32: (..., vocab) logits under `policy`, what children are drawn from.
+def draft_rows(logits: torch.Tensor, params: SamplingParams) -> torch.Tensor:
+    """q, float32: (..., vocab) logits under `params`, what children are drawn from.
 
     At temperature 0 the order of the draft's most probable tokens is all that counts, so q stays at
     temperature 1. Where top-p leaves fewer tokens than a node has children, the rest are drawn by
     the draft's uncut law and not uniformly: a millionth of q is spread over it, which any verifier
     of q takes into account.
     """
-    return checked(draft_warp(policy)(logits), "draft")
+    return checked(draft_warp(params)(logits), "draft")
 
 
-def draft_warp(policy: Policy) -> Warp:
+def draft_warp(params: SamplingParams) -> Warp:
     """What makes `draft_rows` without a look at their numbers."""
-    uncut = _softmax(policy.temperature or 1.0, torch.float32)
-    if policy.temperature == 0 or policy.top_p == 1:
+    uncut = _softmax(params.temperature or 1.0, torch.float32)
+    if params.temperature == 0 or params.top_p == 1:
         return uncut
-    return lambda logits: _spread(uncut(logits), policy.top_p)
+    return lambda logits: _spread(uncut(logits), params.top_p)
 
 
 def _spread(uncut: torch.Tensor, top_p: float) -> torch.Tensor:
@@ -117,25 +117,25 @@ def _greedy_row(logits: torch.Tensor) -> np.ndarray:
     token = row.argmax()  # a NaN counts as the greatest
     if not np.isfinite(row[token]):
         raise overflowed("target")
-    law = np.zeros(len(row))
-    law[token] = 1
-    return law
+    distribution = np.zeros(len(row))
+    distribution[token] = 1
+    return distribution
 
 
-def _row(law: torch.Tensor) -> np.ndarray:
+def _row(distribution: torch.Tensor) -> np.ndarray:
     """One law (vocab,) on the host. Raises BadModel as `checked` does."""
-    row = (law if law.is_cpu else law.cpu()).numpy()
+    row = (distribution if distribution.is_cpu else distribution.cpu()).numpy()
     if math.isnan(row.item(0)):
         raise overflowed("target")
     return row
 
 
-def checked(laws: torch.Tensor, whose: str) -> torch.Tensor:
-    """`laws` (..., vocab). Raises BadModel where a logit was NaN or the greatest one infinite,
-    which makes NaN of its whole row: one column tells."""
-    if math.isnan(laws[..., 0].sum()):
+def checked(distributions: torch.Tensor, whose: str) -> torch.Tensor:
+    """`distributions` (..., vocab). Raises BadModel where a logit was NaN or the greatest one
+    infinite, which makes NaN of its whole row: one column tells."""
+    if math.isnan(distributions[..., 0].sum()):
         raise overflowed(whose)
-    return laws
+    return distributions
 
 
 def overflowed(whose: str) -> BadModel:

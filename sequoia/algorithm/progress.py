@@ -10,7 +10,7 @@ from sequoia.algorithm.step_trace import StepTrace
 Progress = Callable[[float], None]
 
 
-def part(progress: Progress, number: int, of: int) -> Progress:
+def progress_of_part(progress: Progress, number: int, of: int) -> Progress:
     """The progress of part `number`, from 0 on, of `of` equal ones, told as that of the whole."""
     return lambda share: progress((number + share) / of)
 

@@ -95,21 +95,23 @@ class Seeded:
         """The same law with one random number a token. The first is looked for at the most
         probable token and then along the others, so that most draws of one token end before the
         law is summed up."""
-        laws = q.numpy()
+        distributions = q.numpy()
         drawn: Drawn = []
-        for row, (token, count) in enumerate(zip(laws.argmax(-1).tolist(), counts, strict=True)):
+        for row, (token, count) in enumerate(
+            zip(distributions.argmax(-1).tolist(), counts, strict=True)
+        ):
             u = self._drafting.random()
-            sure = count == 1 and u < laws.item(row, token) * _SURE
+            sure = count == 1 and u < distributions.item(row, token) * _SURE
             drawn.append(
                 [token] if sure else self._one_by_one(q[row], token, u, count) if count else []
             )
         return drawn
 
-    def _one_by_one(self, law: torch.Tensor, top: int, u: float, count: int) -> list[int]:
+    def _one_by_one(self, distribution: torch.Tensor, top: int, u: float, count: int) -> list[int]:
         """`count` distinct tokens of one law (vocab,) whose most probable one is `top`, the first
         by `u`: the stretches of those drawn before are left out."""
         # bisect takes less than numpy's search
-        heights = law.cumsum(-1, dtype=torch.float64).numpy().data
+        heights = distribution.cumsum(-1, dtype=torch.float64).numpy().data
         total = left = heights[-1]
         start, length = _stretch(heights, top)
         at = u * total - length  # along the others
@@ -118,24 +120,27 @@ class Seeded:
             return [token]
         # gone: stretches as (start, length), increasing
         order = list[int]()
-        gone = list[tuple[float, float]]()
+        taken = list[tuple[float, float]]()
         while (
             left > _SCRAPS * total and token < len(heights) and token not in order
         ):  # the last two by rounding alone
             order.append(token)
             if len(order) == count:
                 return order
-            insort(gone, stretch := _stretch(heights, token))
+            insort(taken, stretch := _stretch(heights, token))
             left -= stretch[1]
-            token = bisect_right(heights, _past(self._drafting.random() * left, gone))
-        return self._finished(law, order, count)
+            token = bisect_right(heights, _past(self._drafting.random() * left, taken))
+        return self._finished(distribution, order, count)
 
-    def _finished(self, law: torch.Tensor, order: list[int], count: int) -> list[int]:
+    def _finished(self, distribution: torch.Tensor, order: list[int], count: int) -> list[int]:
         """`order`, completed to `count` tokens by a race among the others."""
-        others = torch.ones(len(law), dtype=torch.bool)
+        others = torch.ones(len(distribution), dtype=torch.bool)
         others[order] = False
         places = others.nonzero()[:, 0]
-        return order + places[self.successive(law[None, places], count - len(order))[0]].tolist()
+        return (
+            order
+            + places[self.successive(distribution[None, places], count - len(order))[0]].tolist()
+        )
 
     def independent(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
         if q.is_cpu:
@@ -171,10 +176,10 @@ def _stretch(heights: memoryview, token: int) -> tuple[float, float]:
     return start, heights[token] - start
 
 
-def _past(at: float, gone: Sequence[tuple[float, float]]) -> float:
-    """Where `at` lies once the stretches `gone` (start, length), increasing, are counted as
+def _past(at: float, taken: Sequence[tuple[float, float]]) -> float:
+    """Where `at` lies once the stretches `taken` (start, length), increasing, are counted as
     well."""
-    for start, length in gone:
+    for start, length in taken:
         if at < start:
             break
         at += length
@@ -202,19 +207,19 @@ class Greedy(Seeded):
 def likeliest(q: torch.Tensor, counts: Sequence[int]) -> Drawn:
     """The most probable tokens of each row of q (rows, vocab), in order."""
     if q.is_cpu and max(counts) <= _FEW_LIKELIEST:
-        laws = q.numpy()
-        tops = laws.argmax(-1).tolist()
+        distributions = q.numpy()
+        tops = distributions.argmax(-1).tolist()
         return [
-            _greatest(law, top, count) if count > 1 else [top] * count
-            for law, top, count in zip(laws, tops, counts, strict=True)
+            _greatest(distribution, top, count) if count > 1 else [top] * count
+            for distribution, top, count in zip(distributions, tops, counts, strict=True)
         ]
     return _cut(q.topk(max(counts)).indices, counts)
 
 
-def _greatest(law: np.ndarray, top: int, count: int) -> list[int]:
-    """The `count` most probable tokens of one `law` (vocab,), in order, the first of which is
-    `top`."""
-    rest = law.copy()
+def _greatest(distribution: np.ndarray, top: int, count: int) -> list[int]:
+    """The `count` most probable tokens of one `distribution` (vocab,), in order, the first
+    of which is `top`."""
+    rest = distribution.copy()
     order = [top]
     while len(order) < count:
         rest[order[-1]] = -1

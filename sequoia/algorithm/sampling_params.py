@@ -1,6 +1,6 @@
-"""Policy: what is asked of one decoding run, checked in one place.
+"""SamplingParams: what is asked of one decoding run, checked in one place.
 
-Whatever a person typed becomes a value here or a BadPolicy. Knows nothing of models or of
+Whatever a person typed becomes a value here or a BadSamplingParams. Knows nothing of models or of
 what the settings do.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from sequoia import validate_input
-from sequoia.errors import BadPolicy
+from sequoia.errors import BadSamplingParams
 
 GREATEST_SEED = 2**63 - 1
 # name -> (check, least, greatest)
@@ -24,8 +24,8 @@ BOUNDS: dict[str, tuple[Any, float, float]] = {
 
 
 @dataclass(frozen=True)
-class Policy:
-    """One request. Raises BadPolicy naming the field, the value and the bound.
+class SamplingParams:
+    """One request. Raises BadSamplingParams naming the field, the value and the bound.
 
     temperature: 0 takes the most probable token, otherwise logits are divided by it.
     top_p: only the smallest set of most probable tokens with at least this mass is kept
@@ -41,24 +41,28 @@ class Policy:
 
     def __post_init__(self) -> None:
         for name, (check, low, high) in BOUNDS.items():
-            object.__setattr__(self, name, check(getattr(self, name), name, low, high, BadPolicy))
+            object.__setattr__(
+                self, name, check(getattr(self, name), name, low, high, BadSamplingParams)
+            )
         if not isinstance(self.ignore_eos, bool):
-            raise BadPolicy(
+            raise BadSamplingParams(
                 f"ignore_eos: {validate_input.shown(self.ignore_eos)} is neither true nor false"
             )
 
-    def further(self, by: int) -> Policy:
+    def further(self, by: int) -> SamplingParams:
         """The same request with the seed `by` further on; after the greatest seed comes 0."""
         return replace(self, seed=(self.seed + by) % (GREATEST_SEED + 1))
 
     @classmethod
-    def parse(cls, values: Mapping[str, Any]) -> Policy:
+    def parse(cls, values: Mapping[str, Any]) -> SamplingParams:
         """A policy from untrusted names and values, such as a web form or a run file."""
         if not isinstance(values, Mapping):
-            raise BadPolicy(f"settings are names with values, not {validate_input.shown(values)}")
+            raise BadSamplingParams(
+                f"settings are names with values, not {validate_input.shown(values)}"
+            )
         known = sorted(field.name for field in fields(cls))
         if unknown := [validate_input.shown(name) for name in values if name not in known]:
-            raise BadPolicy(
+            raise BadSamplingParams(
                 f"unknown settings {', '.join(unknown[:4])}; known are {', '.join(known)}"
             )
         return cls(**values)

@@ -19,7 +19,7 @@ import torch
 from sequoia.algorithm.sampling import Chance, Drawn, likeliest
 from sequoia.algorithm.tree import Tree
 
-LawOf = Callable[[int], np.ndarray]
+DistributionOf = Callable[[int], np.ndarray]
 # (R, D, token) -> (R, D, mass)
 Reject = Callable[[np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray, Any]]
 
@@ -90,8 +90,8 @@ def _uncovered(residual: np.ndarray, draft: np.ndarray) -> tuple[np.ndarray, Any
 def walk(
     tree: Tree,
     tokens: Sequence[int],
-    p: LawOf,
-    q: LawOf,
+    p: DistributionOf,
+    q: DistributionOf,
     chance: Chance,
     reject: Reject = without_replacement,
 ) -> Verdict:
@@ -107,21 +107,24 @@ def walk(
     trials = []
     residual = p(node)
     while tree.children[node]:
-        law = q(node)
+        distribution = q(node)
         draft = None
         tried = []
-        total = law.sum(dtype=residual.dtype)
+        total = distribution.sum(dtype=residual.dtype)
         for child in tree.children[node]:
             token = tokens[child]
             if draft is not None and not draft.any():
                 draft = _uniform_except(draft, tried)
-            weights = residual[token], law[token] / total if draft is None else draft[token]
+            weights = (
+                residual[token],
+                distribution[token] / total if draft is None else draft[token],
+            )
             accepted, u = chance.accept(weights[1], weights[0])
             if accepted:
                 break
             # not before: most first children are accepted, which takes one weight of the law alone
             if draft is None:
-                draft = law.astype(residual.dtype) / total
+                draft = distribution.astype(residual.dtype) / total
             residual, draft, mass = reject(residual, draft, token)
             tried.append(token)
             trials.append(Trial(child, token, *weights, u, False, mass))
@@ -142,7 +145,9 @@ def _uniform_except(draft: np.ndarray, tried: Sequence[int]) -> np.ndarray:
     return flat / flat.sum()
 
 
-def match(tree: Tree, tokens: Sequence[int], p: LawOf, q: LawOf, chance: Chance) -> Verdict:
+def match(
+    tree: Tree, tokens: Sequence[int], p: DistributionOf, q: DistributionOf, chance: Chance
+) -> Verdict:
     """Let the target draw its token at every node and follow the child that carries
     it (top-k match)."""
     node = 0
@@ -172,10 +177,12 @@ class Verifier:
 
     name: str
     draw: Callable[[Chance, torch.Tensor, Sequence[int]], Drawn]
-    verify: Callable[[Tree, Sequence[int], LawOf, LawOf, Chance], Verdict]
+    verify: Callable[[Tree, Sequence[int], DistributionOf, DistributionOf, Chance], Verdict]
 
 
-def _specinfer(tree: Tree, tokens: Sequence[int], p: LawOf, q: LawOf, chance: Chance) -> Verdict:
+def _specinfer(
+    tree: Tree, tokens: Sequence[int], p: DistributionOf, q: DistributionOf, chance: Chance
+) -> Verdict:
     return walk(tree, tokens, p, q, chance, reject=with_replacement)
 
 

@@ -18,14 +18,14 @@ from typing import Any
 from tqdm import tqdm
 
 from sequoia.algorithm.best_tree import best_tree
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.assets_folder import ASSETS
 from sequoia.bench.prompts import text_list
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadAcceptance, SequoiaError
 from sequoia.loading.load import load_pair
-from sequoia.measuring.acceptance import Counted, count_acceptance
+from sequoia.measuring.acceptance import CountedAcceptance, count_acceptance
 from sequoia.measuring.acceptance_teacher_forced import agreement
 from sequoia.models.describe import dtype_name, versions
 from sequoia.models.pair import Pair
@@ -86,11 +86,11 @@ def survey(
 
 def _counted(
     pair: Pair, prompts: Sequence[str], temperature: float, tokens: int, ranks: int, kind: str
-) -> Counted:
-    policy = Policy(temperature=temperature, max_new_tokens=tokens, ignore_eos=True)
+) -> CountedAcceptance:
+    params = SamplingParams(temperature=temperature, max_new_tokens=tokens, ignore_eos=True)
     with tqdm(total=len(prompts), desc=f"{kind}, T={temperature:g}", leave=False) as bar:
         return count_acceptance(
-            pair, prompts, policy, ranks=ranks, progress=lambda share: _advance(bar, share)
+            pair, prompts, params, ranks=ranks, progress=lambda share: _advance(bar, share)
         )
 
 
@@ -99,12 +99,15 @@ def _advance(bar: tqdm, share: float) -> None:
 
 
 def _entry(
-    pair: Pair, prompts: Sequence[str], counted: Counted, temperature: float, tokens: int
+    pair: Pair, prompts: Sequence[str], counted: CountedAcceptance, temperature: float, tokens: int
 ) -> dict[str, Any]:
     rates = counted.acceptance.rates
     tree = best_tree(counted.acceptance.smoothed(), TRIED_NODES, TRIED_LEVELS)
     made = tokens_per_step(
-        pair, prompts, tree, Policy(temperature=temperature, max_new_tokens=tokens, ignore_eos=True)
+        pair,
+        prompts,
+        tree,
+        SamplingParams(temperature=temperature, max_new_tokens=tokens, ignore_eos=True),
     )
     return {
         "visited": counted.visited,
@@ -121,11 +124,13 @@ def _entry(
     }
 
 
-def tokens_per_step(pair: Pair, prompts: Sequence[str], tree: Tree, policy: Policy) -> float:
+def tokens_per_step(
+    pair: Pair, prompts: Sequence[str], tree: Tree, params: SamplingParams
+) -> float:
     """Tokens that a step with `tree` makes, over all steps that begin before a prompt's
-    `policy.max_new_tokens` are there. Each is made whole: without the last one long steps would be
+    `params.max_new_tokens` are there. Each is made whole: without the last one long steps would be
     missed more often than short ones, and it cut would look short."""
-    longer = replace(policy, max_new_tokens=policy.max_new_tokens + tree.levels)
+    longer = replace(params, max_new_tokens=params.max_new_tokens + tree.levels)
     made = steps = 0
     for i, prompt in enumerate(prompts):
         tokens = 0
@@ -133,7 +138,7 @@ def tokens_per_step(pair: Pair, prompts: Sequence[str], tree: Tree, policy: Poli
         for step in run(decoder):
             tokens = tokens + len(step.emitted)
             steps = steps + 1
-            if tokens >= policy.max_new_tokens or decoder.remaining < tree.levels:
+            if tokens >= params.max_new_tokens or decoder.remaining < tree.levels:
                 break
         made += tokens
     return made / steps

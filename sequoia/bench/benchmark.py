@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.assets_folder import ASSETS
 from sequoia.bench.decoders import (
@@ -114,7 +114,7 @@ class Block:
 
     def __init__(self, options: argparse.Namespace, kind: str, temperature: float) -> None:
         self.prompts = text_list(kind, ASSETS / "bench")[: options.limit]
-        self.policy = Policy(
+        self.params = SamplingParams(
             temperature=temperature,
             max_new_tokens=options.tokens,
             seed=options.seed,
@@ -134,21 +134,21 @@ class Block:
 
     def time(self, contestants: Iterable[Contestant]) -> None:
         """Add a row for each of `contestants`, whose rounds are interleaved."""
-        title = f"{self._kind}, T={self.policy.temperature:g}"
-        self.rows += timed([*contestants], self.prompts, self.policy, self.options.rounds, title)
+        title = f"{self._kind}, T={self.params.temperature:g}"
+        self.rows += timed([*contestants], self.prompts, self.params, self.options.rounds, title)
 
     def print(self) -> None:
         """The table of all rows."""
         print_table(
             rated(self.rows),
-            f"{self._kind} prompts ({len(self.prompts)}), temperature {self.policy.temperature:g}",
+            f"{self._kind} prompts ({len(self.prompts)}), temperature {self.params.temperature:g}",
         )
 
     def report(self) -> dict[str, Any]:
         """Everything measured, for a JSON file."""
         return {
             "prompts": self._kind,
-            "temperature": self.policy.temperature,
+            "temperature": self.params.temperature,
             "profile": json.loads(self._profile.to_json()) if self._profile else None,
             "rows": [asdict(row) for row in self.rows],
         }
@@ -160,13 +160,13 @@ def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair]) -> None
         profile = block.measure(pair)
         plain_seconds = fastest_plain(pair, others, profile)
         trees = (
-            grid(pair, profile, plain_seconds, block.policy, block.prompts)
+            grid(pair, profile, plain_seconds, block.params, block.prompts)
             if block.options.grid
             else ()
         )
         block.time(
             [
-                *ours(pair, others, profile, plain_seconds, block.policy, block.prompts),
+                *ours(pair, others, profile, plain_seconds, block.params, block.prompts),
                 *trees,
                 *hugging_face(others, block.options.assistant_tokens),
             ]
@@ -177,7 +177,7 @@ def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair]) -> None
 def _sized(blocks: Sequence[Block], pair: Pair, sizes: Sequence[int]) -> None:
     """Trees of given sizes beside plain decoding in the same number type."""
     for block in blocks:
-        block.time(sized(pair, sizes, block.policy, block.prompts))
+        block.time(sized(pair, sizes, block.params, block.prompts))
         block.print()
 
 
@@ -194,7 +194,7 @@ def _offloaded(blocks: Sequence[Block], pair: Pair) -> None:
             "times say nothing of a GPU."
         )
     for block in blocks:
-        block.time(streamed(pair, block.measure(pair), block.policy, block.prompts))
+        block.time(streamed(pair, block.measure(pair), block.params, block.prompts))
     baseline = accelerated(pair)
     for block in blocks:
         block.time([baseline])

@@ -12,19 +12,19 @@ from typing import Any
 import torch
 
 from sequoia.algorithm.best_tree import best_tree
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import DecodeStats, StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.growing_tree import Dynamic
 from sequoia.decoding.replanned_tree import Replanned
-from sequoia.decoding.tree_choice import Shaper
+from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.loading.large.load_large import StreamedModel, offloaded_by_accelerate
 from sequoia.loading.load import load_pair
 from sequoia.measuring.defaults import SLACK, acceptance_of
 from sequoia.models.fastest_number_type import least_seconds
 from sequoia.models.pair import Pair
-from sequoia.models.pair_cache import Findings
+from sequoia.models.pair_cache import PairCache
 from sequoia.models.pass_times import Pass, opened
 from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.hardware_profile import HardwareProfile
@@ -36,7 +36,7 @@ GRID_NODES = (3, 5, 8, 12, 16, 24, 32)
 GRID_LEVELS = (3, 4, 6, 8, 12)
 
 # -> emitted tokens, totals where the engine made them
-Decode = Callable[[str, Policy], tuple[list[int], DecodeStats | None]]
+Decode = Callable[[str, SamplingParams], tuple[list[int], DecodeStats | None]]
 
 
 @dataclass(frozen=True)
@@ -58,17 +58,17 @@ def ours(
     others: dict[str, Pair],
     profile: HardwareProfile,
     plain_seconds: float,
-    policy: Policy,
+    params: SamplingParams,
     prompts: Sequence[str],
 ) -> Iterator[Contestant]:
     """The engine's own decoders; trees are chosen from the measured profile, as the app does.
     Speed-ups are predicted over plain decoding at `plain_seconds` a token."""
-    acceptance = acceptance_of(pair, policy, texts=prompts)[0].smoothed()
+    acceptance = acceptance_of(pair, params, texts=prompts)[0].smoothed()
     for name, other in others.items():
         yield _always(
             f"plain, {name}",
             "plain",
-            _traced(lambda prompt, policy, other=other: plain(other, prompt, policy)),
+            _traced(lambda prompt, params, other=other: plain(other, prompt, params)),
         )
     shapes = {
         "chain": [Tree.chain(n) for n in range(2, 13)],
@@ -87,7 +87,7 @@ def ours(
         "replanned", pair, lambda: Replanned(acceptance, profile, *bounds(profile), slack=SLACK)
     )
     yield _changing(
-        "dynamic", pair, lambda: Dynamic(acceptance, profile, policy.temperature, *bounds(profile))
+        "dynamic", pair, lambda: Dynamic(acceptance, profile, params.temperature, *bounds(profile))
     )
 
 
@@ -112,11 +112,11 @@ def grid(
     pair: Pair,
     profile: HardwareProfile,
     plain_seconds: float,
-    policy: Policy,
+    params: SamplingParams,
     prompts: Sequence[str],
 ) -> Iterator[Contestant]:
     """The best trees of many sizes and level caps, to hold the planned one against."""
-    acceptance = acceptance_of(pair, policy, texts=prompts)[0].smoothed()
+    acceptance = acceptance_of(pair, params, texts=prompts)[0].smoothed()
     sizes = [(nodes, levels) for nodes in GRID_NODES for levels in GRID_LEVELS if levels <= nodes]
     trees = dict.fromkeys(best_tree(acceptance, nodes, levels) for nodes, levels in sizes)
     for tree in trees:
@@ -124,25 +124,25 @@ def grid(
 
 
 def sized(
-    pair: Pair, sizes: Sequence[int], policy: Policy, prompts: Sequence[str]
+    pair: Pair, sizes: Sequence[int], params: SamplingParams, prompts: Sequence[str]
 ) -> Iterator[Contestant]:
     """Plain decoding, and the best tree of each size."""
-    acceptance = acceptance_of(pair, policy, texts=prompts)[0].smoothed()
-    yield _always("plain", "plain", _traced(lambda prompt, policy: plain(pair, prompt, policy)))
+    acceptance = acceptance_of(pair, params, texts=prompts)[0].smoothed()
+    yield _always("plain", "plain", _traced(lambda prompt, params: plain(pair, prompt, params)))
     for tree in (best_tree(acceptance, nodes) for nodes in sizes):
-        decode = _traced(lambda prompt, policy, tree=tree: run(Decoder(pair, prompt, policy, tree)))
+        decode = _traced(lambda prompt, params, tree=tree: run(Decoder(pair, prompt, params, tree)))
         yield _always(f"{len(tree)} nodes, {tree.levels} levels", "size", decode)
 
 
 def streamed(
-    pair: Pair, profile: HardwareProfile, policy: Policy, prompts: Sequence[str]
+    pair: Pair, profile: HardwareProfile, params: SamplingParams, prompts: Sequence[str]
 ) -> Iterator[Contestant]:
     """Plain decoding, and the planned tree, on a target whose layers are streamed."""
-    acceptance = acceptance_of(pair, policy, texts=prompts)[0].smoothed()
+    acceptance = acceptance_of(pair, params, texts=prompts)[0].smoothed()
     yield _always(
         "plain, layers streamed",
         "plain",
-        _traced(lambda prompt, policy: plain(pair, prompt, policy)),
+        _traced(lambda prompt, params: plain(pair, prompt, params)),
     )
     yield _planned(
         "Sequoia", pair, best_plan(acceptance, profile, slack=SLACK), profile.plain_seconds
@@ -153,29 +153,29 @@ def accelerated(pair: Pair) -> Contestant:
     """Plain decoding on the same engine over `accelerate`'s offloading; the pair can stream
     no more afterwards."""
     assert isinstance(pair.target, StreamedModel)
-    held = replace(pair, target=offloaded_by_accelerate(pair.target), measured=Findings())
+    held = replace(pair, target=offloaded_by_accelerate(pair.target), measured=PairCache())
     return _always(
         "plain, accelerate cpu_offload",
         "accelerate",
-        _traced(lambda prompt, policy: plain(held, prompt, policy)),
+        _traced(lambda prompt, params: plain(held, prompt, params)),
     )
 
 
 def _planned(name: str, pair: Pair, plan: Plan, plain_seconds: float) -> Contestant:
     """The tree of `plan`; its speed-up is predicted over plain decoding at
     `plain_seconds` a token."""
-    decode = _traced(lambda prompt, policy: run(Decoder(pair, prompt, policy, plan.tree)))
+    decode = _traced(lambda prompt, params: run(Decoder(pair, prompt, params, plan.tree)))
     predicted = plan.expected_tokens * plain_seconds / plan.predicted_seconds
     full_name = f"{name}, {len(plan.tree)} nodes, {plan.tree.levels} levels"
     return Contestant(full_name, name, lambda: decode, predicted, plan.expected_tokens)
 
 
-def _changing(name: str, pair: Pair, make: Callable[[], Shaper]) -> Contestant:
+def _changing(name: str, pair: Pair, make: Callable[[], TreeChoice]) -> Contestant:
     """A tree that changes while decoding."""
 
     def ready() -> Decode:
-        shaper = make()
-        return _traced(lambda prompt, policy: run(Decoder(pair, prompt, policy, shaper)))
+        tree_choice = make()
+        return _traced(lambda prompt, params: run(Decoder(pair, prompt, params, tree_choice)))
 
     return Contestant(f"{name} while decoding", name, ready)
 
@@ -185,9 +185,9 @@ def _always(name: str, group: str, decode: Decode) -> Contestant:
     return Contestant(name, group, lambda: decode)
 
 
-def _traced(start: Callable[[str, Policy], Iterator[StepTrace]]) -> Decode:
-    def decode(prompt: str, policy: Policy) -> tuple[list[int], DecodeStats]:
-        traces = list(start(prompt, policy))
+def _traced(start: Callable[[str, SamplingParams], Iterator[StepTrace]]) -> Decode:
+    def decode(prompt: str, params: SamplingParams) -> tuple[list[int], DecodeStats]:
+        traces = list(start(prompt, params))
         return [token for trace in traces for token in trace.emitted], DecodeStats.fold(traces)
 
     return decode
@@ -204,13 +204,13 @@ def hugging_face(pairs: dict[str, Pair], assistant_tokens: Sequence[int]) -> Ite
 
 
 def _generate(pair: Pair, assistant_tokens: int | None) -> Decode:
-    def decode(prompt: str, policy: Policy) -> tuple[list[int], None]:
+    def decode(prompt: str, params: SamplingParams) -> tuple[list[int], None]:
         ids = torch.tensor([pair.encode(prompt)], device=pair.target.device)
-        torch.manual_seed(policy.seed)
+        torch.manual_seed(params.seed)
         sampling = {
             "do_sample": True,
-            "temperature": policy.temperature,
-            "top_p": policy.top_p,
+            "temperature": params.temperature,
+            "top_p": params.top_p,
             "top_k": 0,
         }
         helper = {"assistant_model": pair.draft.hf} if assistant_tokens else {}
@@ -218,9 +218,9 @@ def _generate(pair: Pair, assistant_tokens: int | None) -> Decode:
             output = pair.target.hf.generate(
                 ids,
                 attention_mask=torch.ones_like(ids),
-                max_new_tokens=policy.max_new_tokens,
+                max_new_tokens=params.max_new_tokens,
                 pad_token_id=0,
-                **(sampling if policy.temperature else {"do_sample": False}),
+                **(sampling if params.temperature else {"do_sample": False}),
                 **helper,
             )
         return output[0, ids.shape[1] :].tolist(), None

@@ -27,7 +27,7 @@ from tqdm import tqdm
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree, expected_tokens
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import StepTrace, repetition
 from sequoia.algorithm.tree import Tree
 from sequoia.assets_folder import ASSETS, BUNDLED_PAIR
@@ -164,7 +164,7 @@ def _forced(pair: Pair, excerpt: Excerpt, tree: Tree) -> dict[str, Any]:
     makes at those rates.
     """
     counted = force_acceptance(
-        pair, [excerpt.text], Policy(temperature=USUAL), ranks=RANKS, own=False
+        pair, [excerpt.text], SamplingParams(temperature=USUAL), ranks=RANKS, own=False
     )
     rates = counted.acceptance.rates
     return {
@@ -182,27 +182,27 @@ def _written(
     pair: Pair, excerpts: Sequence[Excerpt], tree: Tree, task: Task, kind: str
 ) -> list[Continuation]:
     asked = [
-        Policy(temperature, max_new_tokens=task.tokens, seed=seed)
+        SamplingParams(temperature, max_new_tokens=task.tokens, seed=seed)
         for temperature in TEMPERATURES
         for seed in range(task.draws if temperature else 1)
     ]
-    pieces = [(excerpt, policy) for policy in asked for excerpt in excerpts]
+    pieces = [(excerpt, params) for params in asked for excerpt in excerpts]
     return [
-        _continuation(pair, excerpt, policy, tree)
-        for excerpt, policy in tqdm(pieces, desc=f"{kind}, written", leave=False)
+        _continuation(pair, excerpt, params, tree)
+        for excerpt, params in tqdm(pieces, desc=f"{kind}, written", leave=False)
     ]
 
 
-def _continuation(pair: Pair, excerpt: Excerpt, policy: Policy, tree: Tree) -> Continuation:
-    steps = list(run(Decoder(pair, excerpt.prompt, policy, tree)))
+def _continuation(pair: Pair, excerpt: Excerpt, params: SamplingParams, tree: Tree) -> Continuation:
+    steps = list(run(Decoder(pair, excerpt.prompt, params, tree)))
     ids = [token for step in steps for token in step.emitted if token not in pair.stop]
     text = pair.tokenizer.decode(ids, clean_up_tokenization_spaces=False)
     return Continuation(
         excerpt.prompt,
         text,
         repetition(ids),
-        policy.temperature,
-        policy.seed,
+        params.temperature,
+        params.seed,
         len(steps),
         len(ids),
     )
@@ -229,13 +229,13 @@ def _speed_up(pair: Pair, excerpts: Sequence[Excerpt], tree: Tree, task: Task) -
     ratios = []
     repeated = []
     for excerpt in excerpts:
-        policy = Policy(USUAL, max_new_tokens=task.tokens, ignore_eos=True)
+        params = SamplingParams(USUAL, max_new_tokens=task.tokens, ignore_eos=True)
         usual, _ = _timed(
-            lambda excerpt=excerpt, policy=policy: list(plain(pair, excerpt.prompt, policy))
+            lambda excerpt=excerpt, params=params: list(plain(pair, excerpt.prompt, params))
         )
         quick, steps = _timed(
-            lambda excerpt=excerpt, policy=policy: list(
-                run(Decoder(pair, excerpt.prompt, policy, tree))
+            lambda excerpt=excerpt, params=params: list(
+                run(Decoder(pair, excerpt.prompt, params, tree))
             )
         )
         ratios.append(usual / quick)

@@ -24,11 +24,11 @@ from transformers import LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCau
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadModel, SequoiaError
 from sequoia.loading.large.load_large import StreamedModel, offloaded_by_accelerate
-from sequoia.loading.large.placement import Offload
+from sequoia.loading.large.placement import OffloadPlacement
 from sequoia.loading.pair_checks import checked_device
 from sequoia.measuring.hardware import SIZES, WIDTHS, measure_profile
 from sequoia.models.pair import Pair
@@ -36,8 +36,8 @@ from sequoia.models.pass_times import Pass, opened
 from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.this_machine.memory import require
-from sequoia.this_machine.number_types import lean_dtype
-from sequoia.this_machine.step_timer import finish
+from sequoia.this_machine.number_types import narrowest_dtype
+from sequoia.this_machine.step_timer import synchronize
 from sequoia.validate_input import shown
 
 ALL_SIZES = (*SIZES, 256, 512, 1024)
@@ -167,15 +167,17 @@ def build(name: str, device: torch.device) -> Pair:
     """The pair called `name` with random weights on `device`, nothing of its target resident
     where it is streamed."""
     shape = SHAPES[name]
-    dtype = lean_dtype(device)
-    draft = TreeModel(shape.draft.build(device, dtype), shape.draft.name).quicken()
+    dtype = narrowest_dtype(device)
+    draft = TreeModel(shape.draft.build(device, dtype), shape.draft.name).use_fast_forward()
     if shape.streamed:
         hf = shape.target.build(torch.device("cpu"), dtype)
         # nothing resident, nothing to plan
-        plan = Offload(device, 0, hf.config.num_hidden_layers, device_bytes=0, host_bytes=0)
+        plan = OffloadPlacement(
+            device, 0, hf.config.num_hidden_layers, device_bytes=0, host_bytes=0
+        )
         target = StreamedModel(hf, shape.target.name, plan)
     else:
-        target = TreeModel(shape.target.build(device, dtype), shape.target.name).quicken()
+        target = TreeModel(shape.target.build(device, dtype), shape.target.name).use_fast_forward()
     return Pair(f"{name}, random weights", target, draft, Letters())
 
 
@@ -228,10 +230,10 @@ def copied_a_second(device: torch.device) -> float:
 
 
 def _timed(work: Callable[[], Any], device: torch.device) -> float:
-    finish(device)
+    synchronize(device)
     start = time.perf_counter()
     work()
-    finish(device)
+    synchronize(device)
     return time.perf_counter() - start
 
 
@@ -247,7 +249,7 @@ def outside(pair: Pair, nodes: int = 128) -> dict[str, float]:
     decoder = Decoder(
         pair,
         _TEXT,
-        Policy(temperature=0.6, max_new_tokens=40, ignore_eos=True),
+        SamplingParams(temperature=0.6, max_new_tokens=40, ignore_eos=True),
         best_tree(ASSUMED, nodes),
     )
     steps = [*run(decoder)][2:]

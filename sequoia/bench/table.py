@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from tqdm import tqdm
 
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import DecodeStats, repetition
 from sequoia.bench.decoders import Contestant
 
@@ -41,7 +41,7 @@ class Row:
 def timed(
     contestants: Sequence[Contestant],
     prompts: Sequence[str],
-    policy: Policy,
+    params: SamplingParams,
     rounds: int,
     title: str,
 ) -> list[Row]:
@@ -50,7 +50,7 @@ def timed(
     changes it for all of them. Ratios are still missing."""
     found: list[list[_Round]] = [[] for _ in contestants]
     for contestant in contestants:
-        contestant.ready()(prompts[0], replace(policy, max_new_tokens=16))
+        contestant.ready()(prompts[0], replace(params, max_new_tokens=16))
     with tqdm(
         total=rounds * len(prompts) * len(contestants), desc=title, file=sys.stderr, leave=False
     ) as bar:
@@ -59,7 +59,7 @@ def timed(
                 one.append(_Round())
             for i, prompt in enumerate(prompts):
                 for contestant, one in zip(contestants, found, strict=True):
-                    one[-1].decode(contestant, prompt, policy.further(1000 * number + i))
+                    one[-1].decode(contestant, prompt, params.further(1000 * number + i))
                     bar.update()
     return [*map(_row, contestants, found)]
 
@@ -89,10 +89,10 @@ class _Round:
         self.emitted: list[list[int]] = []
         self.stats: list[DecodeStats] = []
 
-    def decode(self, contestant: Contestant, prompt: str, policy: Policy) -> None:
+    def decode(self, contestant: Contestant, prompt: str, params: SamplingParams) -> None:
         decode = contestant.ready()
         start = time.perf_counter()
-        tokens, stats = decode(prompt, policy)
+        tokens, stats = decode(prompt, params)
         self.seconds += time.perf_counter() - start
         self.emitted.append(tokens)
         self.stats += [stats] if stats else []

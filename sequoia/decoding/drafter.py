@@ -19,20 +19,22 @@ import torch
 
 from sequoia.algorithm.distributions import checked, draft_warp, overflowed
 from sequoia.algorithm.sampling import Chance, Drawn
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verify import Verdict, Verifier
 from sequoia.errors import BadTree
-from sequoia.models.per_tree import Latest
+from sequoia.models.per_tree import PerTree
 from sequoia.models.tree_forward import Context
-from sequoia.models.tree_mask import GrowingRows, Rows
+from sequoia.models.tree_mask import GrowingTreeLayout, TreeLayout
 from sequoia.this_machine.step_timer import Clock
 
-Laws = np.ndarray | torch.Tensor  # of one level (nodes, vocab), an array where the host has them
+Distributions = (
+    np.ndarray | torch.Tensor
+)  # of one level (nodes, vocab), an array where the host has them
 _ROOT = Tree.chain(1)
 
 
-class Sprout(Protocol):
+class GrowingTree(Protocol):
     """A tree that grows level by level, numbered breadth first."""
 
     @property
@@ -46,7 +48,7 @@ class Sprout(Protocol):
         """What has grown so far."""
         ...
 
-    def grow(self, laws: torch.Tensor) -> tuple[int, ...]:
+    def grow(self, distributions: torch.Tensor) -> tuple[int, ...]:
         """Children for each node of the front, given its law in (front, vocab); moves on
         to the next level."""
         ...
@@ -60,19 +62,25 @@ class Drafted:
         self.tokens: list[int] = [root]
         self.row: dict[int, int] = {}
         self.has_read = False  # the draft has read the root
-        self._levels: list[tuple[Sequence[int], Laws, Drawn]] = []
+        self._levels: list[tuple[Sequence[int], Distributions, Drawn]] = []
 
-    def grow(self, nodes: Sequence[int], laws: torch.Tensor, drawn: Drawn) -> None:
-        """Append the tokens of children of `nodes`, drawn from the rows of `laws`
+    def grow(self, nodes: Sequence[int], distributions: torch.Tensor, drawn: Drawn) -> None:
+        """Append the tokens of children of `nodes`, drawn from the rows of `distributions`
         (nodes, vocab)."""
-        self._levels.append((nodes, laws.numpy() if laws.is_cpu else laws, drawn))
+        self._levels.append(
+            (nodes, distributions.numpy() if distributions.is_cpu else distributions, drawn)
+        )
         for tokens in drawn:
             self.tokens += tokens
 
     @cached_property
     def probs(self) -> list[float]:
         """What q gave each token but the root's; to be asked for once the tree is complete."""
-        return [weight for _, laws, drawn in self._levels for weight in _at(laws, drawn)]
+        return [
+            weight
+            for _, distributions, drawn in self._levels
+            for weight in _at(distributions, drawn)
+        ]
 
     def refuse_nan(self) -> None:
         """Once the tree is complete: raises BadModel where a law that tokens were drawn from is
@@ -83,14 +91,20 @@ class Drafted:
 
     def q(self, node: int) -> np.ndarray:
         """The draft's law after `node`, (vocab,)."""
-        laws, row = self._place[node]
-        return laws[row] if isinstance(laws, np.ndarray) else laws[row].cpu().numpy()
+        distributions, row = self._place[node]
+        return (
+            distributions[row]
+            if isinstance(distributions, np.ndarray)
+            else distributions[row].cpu().numpy()
+        )
 
     @cached_property
-    def _place(self) -> dict[int, tuple[Laws, int]]:
+    def _place(self) -> dict[int, tuple[Distributions, int]]:
         """Which row of which laws was drawn from after a node."""
         return {
-            node: (laws, row) for nodes, laws, _ in self._levels for row, node in enumerate(nodes)
+            node: (distributions, row)
+            for nodes, distributions, _ in self._levels
+            for row, node in enumerate(nodes)
         }
 
 
@@ -100,12 +114,17 @@ class Drafter:
     temperature already."""
 
     def __init__(
-        self, context: Context, policy: Policy, verifier: Verifier, chance: Chance, most: int
+        self,
+        context: Context,
+        params: SamplingParams,
+        verifier: Verifier,
+        chance: Chance,
+        most: int,
     ) -> None:
         self.context = context
-        self.laid_out = Latest(partial(_LaidOut, context), serves=Tree.is_cut_of)
+        self.laid_out = PerTree(partial(_DraftLayout, context), serves=Tree.is_cut_of)
         self.warp = draft_warp(
-            replace(policy, temperature=policy.temperature / context.model.temperature)
+            replace(params, temperature=params.temperature / context.model.temperature)
         )
         self._draw = partial(verifier.draw, chance)
         self._most = most
@@ -125,30 +144,32 @@ class Drafter:
             laid_out = self.laid_out(tree)
             drafted.row = laid_out.row(tree)
             for nodes, counts in laid_out.levels(tree):
-                laws = self._laws(nodes, drafted, laid_out.rows, clock)
-                drafted.grow(nodes, laws, self._draw(laws, counts))
+                distributions = self._distributions(nodes, drafted, laid_out.rows, clock)
+                drafted.grow(nodes, distributions, self._draw(distributions, counts))
         drafted.refuse_nan()
         return drafted
 
-    def follow(self, sprout: Sprout, clock: Clock) -> Drafted:
+    def follow(self, growing: GrowingTree, clock: Clock) -> Drafted:
         """Tokens for a tree that grows along the draft's laws."""
         drafted = Drafted(self.unread[-1])
         rows = self._growing
         rows.clear()
-        while nodes := sprout.front:
-            hold_to(self._most, sprout.tree)
+        while nodes := growing.front:
+            hold_to(self._most, growing.tree)
             if nodes[0]:  # the root is read with the prefix
                 drafted.row.update({node: len(rows) + i for i, node in enumerate(nodes)})
-                rows.add([drafted.row.get(sprout.tree.parents[node]) for node in nodes])
-            laws = checked(self._laws(nodes, drafted, rows, clock), "draft")
-            drafted.grow(nodes, laws, self._draw(laws, sprout.grow(laws)))
-        hold_to(self._most, sprout.tree)
-        drafted.tree = sprout.tree
+                rows.add([drafted.row.get(growing.tree.parents[node]) for node in nodes])
+            distributions = checked(self._distributions(nodes, drafted, rows, clock), "draft")
+            drafted.grow(
+                nodes, distributions, self._draw(distributions, growing.grow(distributions))
+            )
+        hold_to(self._most, growing.tree)
+        drafted.tree = growing.tree
         return drafted
 
     @cached_property
-    def _growing(self) -> GrowingRows:
-        return GrowingRows(self.context, self._most)
+    def _growing(self) -> GrowingTreeLayout:
+        return GrowingTreeLayout(self.context, self._most)
 
     def keep(self, drafted: Drafted, verdict: Verdict) -> None:
         """Go down the accepted path; what the draft has not read of it, it reads
@@ -164,8 +185,12 @@ class Drafter:
             else (drafted.tokens[last], verdict.bonus)
         )
 
-    def _laws(
-        self, nodes: Sequence[int], drafted: Drafted, rows: Rows | GrowingRows, clock: Clock
+    def _distributions(
+        self,
+        nodes: Sequence[int],
+        drafted: Drafted,
+        rows: TreeLayout | GrowingTreeLayout,
+        clock: Clock,
     ) -> torch.Tensor:
         """(nodes, vocab) laws of the tokens after the nodes of one level."""
         with clock.phase("draft"):
@@ -177,12 +202,15 @@ class Drafter:
         return self.warp(logits)
 
 
-def _at(laws: Laws, drawn: Drawn) -> list[float]:
-    """What `laws` (nodes, vocab) give the tokens drawn at each node, one after the other."""
-    if isinstance(laws, np.ndarray):
-        return [laws.item(row, token) for row, tokens in enumerate(drawn) for token in tokens]
+def _at(distributions: Distributions, drawn: Drawn) -> list[float]:
+    """What `distributions` (nodes, vocab) give the tokens drawn at each node, one after the
+    other."""
+    if isinstance(distributions, np.ndarray):
+        return [
+            distributions.item(row, token) for row, tokens in enumerate(drawn) for token in tokens
+        ]
     rows = [row for row, tokens in enumerate(drawn) for _ in tokens]
-    return laws[rows, [*chain.from_iterable(drawn)]].tolist()  # a device is asked once
+    return distributions[rows, [*chain.from_iterable(drawn)]].tolist()  # a device is asked once
 
 
 def hold_to(most: int, tree: Tree) -> None:
@@ -194,13 +222,13 @@ def hold_to(most: int, tree: Tree) -> None:
         )
 
 
-class _LaidOut:
+class _DraftLayout:
     """A tree, and any cut of it, as the draft reads it."""
 
     def __init__(self, context: Context, tree: Tree) -> None:
         # the root is read with the prefix
         nodes = [node for level in tree.inner[1:] for node in level]
-        self.rows = Rows(tree, nodes, context, below=1)
+        self.rows = TreeLayout(tree, nodes, context, below=1)
         self._row = {node: row for row, node in enumerate(nodes)}
         self._levels = [
             (level, [len(tree.children[node]) for node in level]) for level in tree.inner

@@ -17,66 +17,75 @@ import torch
 
 from sequoia.algorithm.distributions import row_warp
 from sequoia.algorithm.sampling import Chance, Seeded, chance_for
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verify import VERIFIERS, Verdict, Verifier
-from sequoia.decoding.cuda.cuda_step import DeviceRound, Round, fits, kernel_runs, law_bytes
-from sequoia.decoding.drafter import Drafted, Drafter, Sprout, hold_to
-from sequoia.decoding.tree_choice import Fixed, Shaper
-from sequoia.errors import BadPolicy, BadTree
+from sequoia.decoding.cuda.cuda_step import CudaStep, Round, distribution_bytes, fits, kernel_runs
+from sequoia.decoding.drafter import Drafted, Drafter, GrowingTree, hold_to
+from sequoia.decoding.tree_choice import FixedTree, TreeChoice
+from sequoia.errors import BadSamplingParams, BadTree
 from sequoia.models.pair import Pair
-from sequoia.models.per_tree import Latest
+from sequoia.models.per_tree import PerTree
 from sequoia.models.tree_forward import Context
-from sequoia.models.tree_mask import all_rows
+from sequoia.models.tree_mask import whole_tree_layout
+from sequoia.renamed_keywords import renamed_keywords
 from sequoia.this_machine.memory import require_each
-from sequoia.this_machine.step_timer import Clock, finish
+from sequoia.this_machine.step_timer import Clock, synchronize
 from sequoia.validate_input import shown
 
 _SMALLER = "; ask for fewer tokens or a smaller tree"
 
 
 def verifier_named(name: str) -> Verifier:
-    """The verifier called `name`; BadPolicy lists the known ones."""
+    """The verifier called `name`; BadSamplingParams lists the known ones."""
     if not isinstance(name, str) or name not in VERIFIERS:
-        raise BadPolicy(f"unknown verifier {shown(name)}; known are {', '.join(VERIFIERS)}")
+        raise BadSamplingParams(f"unknown verifier {shown(name)}; known are {', '.join(VERIFIERS)}")
     return VERIFIERS[name]
 
 
 class Decoder:
     """The state of one run: the tokens known so far, and both models' caches. `tree`: one
-    for all steps, or a Shaper that gives each step its own. Raises BadPrompt, BadTree,
-    BadPolicy or OutOfMemory."""
+    for all steps, or a TreeChoice that gives each step its own. Raises BadPrompt, BadTree,
+    BadSamplingParams or OutOfMemory."""
 
+    @renamed_keywords(policy="params")
     def __init__(
         self,
         pair: Pair,
         prompt: str,
-        policy: Policy,
-        tree: Tree | Shaper,
+        params: SamplingParams,
+        tree: Tree | TreeChoice,
         verifier: str = "sequoia",
         chance: Chance | None = None,
     ) -> None:
         self.pair = pair
-        self.policy = policy
-        self.shaper: Shaper = Fixed(tree) if isinstance(tree, Tree) else tree
+        self.params = params
+        self.tree_choice: TreeChoice = FixedTree(tree) if isinstance(tree, Tree) else tree
         self.verifier = verifier_named(verifier)
         self.prompt = pair.encode(prompt)
         self.emitted: list[int] = []
         self.index = 0
         self.finish: str | None = None
-        self._chance = chance or chance_for(policy.temperature, policy.seed, pair.draft.device)
-        _check_branching(self.shaper, pair)
-        capacity = min(len(self.prompt) + policy.max_new_tokens, pair.limit) + self.shaper.most
+        self._chance = chance or chance_for(params.temperature, params.seed, pair.draft.device)
+        _check_branching(self.tree_choice, pair)
+        capacity = min(len(self.prompt) + params.max_new_tokens, pair.limit) + self.tree_choice.most
         self._target = pair.target.open(capacity)  # slots are made at the first use
-        draft = pair.draft.cooled(policy.temperature).open(capacity if self.shaper.most > 1 else 0)
-        self._drafter = Drafter(draft, policy, self.verifier, self._chance, self.shaper.most)
-        self._row_warp = row_warp(policy)
-        self._rows = Latest(partial(all_rows, self._target), serves=Tree.is_cut_of)
-        self._on_device = self._device_round()
+        draft = pair.draft.at_temperature(params.temperature).open(
+            capacity if self.tree_choice.most > 1 else 0
+        )
+        self._drafter = Drafter(draft, params, self.verifier, self._chance, self.tree_choice.most)
+        self._row_warp = row_warp(params)
+        self._rows = PerTree(partial(whole_tree_layout, self._target), serves=Tree.is_cut_of)
+        self._on_device = self._cuda_step()
         require_each(self.missing, "the run needs", _SMALLER)
 
-    def _device_round(self) -> DeviceRound | None:
+    @property
+    def policy(self) -> SamplingParams:  # the old name of params, for scripts
+        """`params` by the name it had until November 2026."""
+        return self.params
+
+    def _cuda_step(self) -> CudaStep | None:
         """What keeps a step on the device, where that can be."""
         target = self.pair.target
         draft = self.pair.draft
@@ -85,7 +94,7 @@ class Decoder:
             return None
         if not kernel_runs(target.device, target.vocab, verifier):
             return None
-        return DeviceRound(self._target, self._drafter, self.policy, verifier, self._chance)
+        return CudaStep(self._target, self._drafter, self.params, verifier, self._chance)
 
     @property
     def bytes(self) -> int:
@@ -96,9 +105,11 @@ class Decoder:
     @property
     def needs(self) -> Counter[torch.device]:
         """Those bytes by device."""
-        found = sum((context.needs(self.shaper.most) for context in self.contexts), Counter())
+        found = sum((context.needs(self.tree_choice.most) for context in self.contexts), Counter())
         if self._on_device:
-            found[self.pair.target.device] += law_bytes(self.shaper.most, self.pair.target.vocab)
+            found[self.pair.target.device] += distribution_bytes(
+                self.tree_choice.most, self.pair.target.vocab
+            )
         return found
 
     @property
@@ -114,7 +125,7 @@ class Decoder:
     @property
     def remaining(self) -> int:
         """Tokens that may still be emitted."""
-        return min(self.policy.max_new_tokens, self.pair.limit - len(self.prompt)) - len(
+        return min(self.params.max_new_tokens, self.pair.limit - len(self.prompt)) - len(
             self.emitted
         )
 
@@ -124,20 +135,22 @@ class Decoder:
         if len(self.prompt) > 1:
             self._target.extend(self.prompt[:-1])
         self._drafter.read(self.prompt)
-        if isinstance(self.shaper, Fixed):
-            self._lay_out(self.shaper.tree)
-        finish(self.pair.target.device)  # or the first step would be charged with the rest of it
+        if isinstance(self.tree_choice, FixedTree):
+            self._prepare(self.tree_choice.tree)
+        synchronize(
+            self.pair.target.device
+        )  # or the first step would be charged with the rest of it
 
-    def _lay_out(self, tree: Tree) -> None:
+    def _prepare(self, tree: Tree) -> None:
         """Make ready what all steps with `tree` have in common."""
         if self._on_device:
-            self._on_device.lay_out(tree)
+            self._on_device.prepare(tree)
         else:
             self._rows(tree)
         if len(tree) > 1:
             self._drafter.laid_out(tree)
-        self._target.rehearse([len(tree)])
-        self._drafter.context.rehearse(
+        self._target.capture([len(tree)])
+        self._drafter.context.capture(
             {*map(len, tree.inner[1:])}, ends=(1, 2) if len(tree) > 1 else ()
         )
 
@@ -145,13 +158,13 @@ class Decoder:
     def step(self) -> StepTrace:
         """Draft, verify, keep."""
         clock = Clock(self.pair.target.device)
-        shape = self.shaper.next(self.remaining)
+        shape = self.tree_choice.next(self.remaining)
         drafted, verdict, target_p = self._round(shape, clock)
         prefix = self._target.length
         self._target.keep(verdict.path)
         self._drafter.keep(drafted, verdict)
         emitted = self._emit(drafted, verdict)
-        self.shaper.learn(drafted.tree, verdict)
+        self.tree_choice.learn(drafted.tree, verdict)
         trace = StepTrace(
             self.index,
             prefix,
@@ -167,12 +180,12 @@ class Decoder:
         self.index += 1
         return trace
 
-    def _round(self, shape: Tree | Sprout, clock: Clock) -> Round:
+    def _round(self, shape: Tree | GrowingTree, clock: Clock) -> Round:
         """Draft and verify."""
         if not isinstance(shape, Tree):
             drafted = self._drafter.follow(shape, clock)
             return drafted, *self._verify(drafted, clock)
-        hold_to(self.shaper.most, shape)
+        hold_to(self.tree_choice.most, shape)
         if self._on_device:
             return self._on_device(shape, clock)
         drafted = self._drafter.fill(shape, clock)
@@ -191,13 +204,13 @@ class Decoder:
 
         verdict = self.verifier.verify(tree, drafted.tokens, p, drafted.q, self._chance)
         target_p: list[float | None] = [None] * len(tree)
-        for node, law in visited.items():
+        for node, distribution in visited.items():
             for child in tree.children[node]:
-                target_p[child] = float(law[drafted.tokens[child]])
+                target_p[child] = float(distribution[drafted.tokens[child]])
         return verdict, tuple(target_p)
 
     def _emit(self, drafted: Drafted, verdict: Verdict) -> tuple[int, ...]:
-        """The step's tokens, cut after an end of text or at the limit; sets `finish`."""
+        """The step's tokens, cut after an end of text or at the limit; sets `synchronize`."""
         new = [*(drafted.tokens[node] for node in verdict.path[1:]), verdict.bonus][
             : self.remaining
         ]
@@ -205,7 +218,7 @@ class Decoder:
             (
                 i
                 for i, token in enumerate(new)
-                if token in self.pair.stop and not self.policy.ignore_eos
+                if token in self.pair.stop and not self.params.ignore_eos
             ),
             None,
         )
@@ -214,14 +227,14 @@ class Decoder:
             self.finish = "eos"
         self.emitted += new
         if self.finish is None and self.remaining == 0:
-            self.finish = "length" if len(self.emitted) == self.policy.max_new_tokens else "context"
+            self.finish = "length" if len(self.emitted) == self.params.max_new_tokens else "context"
         return tuple(new)
 
 
-def _check_branching(shaper: Shaper, pair: Pair) -> None:
-    if shaper.widest > pair.draft.vocab:
+def _check_branching(tree_choice: TreeChoice, pair: Pair) -> None:
+    if tree_choice.widest > pair.draft.vocab:
         raise BadTree(
-            f"a node of the tree has {shaper.widest} children; the models have only "
+            f"a node of the tree has {tree_choice.widest} children; the models have only "
             f"{pair.draft.vocab} tokens"
         )
 
@@ -234,8 +247,9 @@ def run(decoder: Decoder) -> Iterator[StepTrace]:
         yield decoder.step()
 
 
-def plain(pair: Pair, prompt: str, policy: Policy) -> Iterator[StepTrace]:
+@renamed_keywords(policy="params")
+def plain(pair: Pair, prompt: str, params: SamplingParams) -> Iterator[StepTrace]:
     """Autoregressive decoding on the same engine, one token a step: the baseline of
     every speed-up shown."""
-    pair.require_room(pair.encode(prompt), policy.max_new_tokens)
-    return run(Decoder(pair, prompt, policy, Tree.chain(1)))
+    pair.require_room(pair.encode(prompt), params.max_new_tokens)
+    return run(Decoder(pair, prompt, params, Tree.chain(1)))

@@ -119,25 +119,25 @@ class Dynamic:
         self._levels = levels
         self.calibration = Calibration(acceptance, temperature == 0)
         self.prices = Prices(acceptance, profile, most, levels)
-        self._sprout: PathSprout | None = None
+        self._growing_tree: DynamicTree | None = None
 
-    def next(self, levels: int) -> PathSprout:
-        self._sprout = PathSprout(
+    def next(self, levels: int) -> DynamicTree:
+        self._growing_tree = DynamicTree(
             self.calibration, self.prices, self.most, min(levels, self._levels)
         )
-        return self._sprout
+        return self._growing_tree
 
     def learn(self, tree: Tree, verdict: Verdict) -> None:
-        if self._sprout is None:
+        if self._growing_tree is None:
             return
         self.calibration.fade()
         for node, follower in zip(verdict.path, (*verdict.path[1:], None), strict=True):
             if children := tree.children[node]:
                 accepted = None if follower is None else tree.ranks[follower]
-                self.calibration.add(self._sprout.probs[node][: len(children)], accepted)
+                self.calibration.add(self._growing_tree.probs[node][: len(children)], accepted)
 
 
-class PathSprout:
+class DynamicTree:
     """One step's tree while it grows. probs: for each node read, the greatest probabilities of its
     law, (k,) decreasing."""
 
@@ -154,8 +154,10 @@ class PathSprout:
         self.probs: dict[int, np.ndarray] = {}
         self.tree = Tree.chain(1)
 
-    def grow(self, laws: torch.Tensor) -> tuple[int, ...]:
-        probs = laws.topk(min(WIDEST, laws.shape[1])).values.double().cpu().numpy()  # (front, k)
+    def grow(self, distributions: torch.Tensor) -> tuple[int, ...]:
+        probs = (
+            distributions.topk(min(WIDEST, distributions.shape[1])).values.double().cpu().numpy()
+        )  # (front, k)
         rates = self._calibration.rates(probs)
         scores = np.array([self._reach[node] for node in self.front])[:, None] * rates
         counts = self._worth(scores)

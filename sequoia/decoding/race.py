@@ -13,13 +13,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import DecodeStats, StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder
-from sequoia.decoding.tree_choice import Shaper
-from sequoia.errors import BadPolicy
+from sequoia.decoding.tree_choice import TreeChoice
+from sequoia.errors import BadSamplingParams
 from sequoia.models.pair import Pair
+from sequoia.renamed_keywords import renamed_keywords
 from sequoia.saved_files.race_file import MOST_LANES
 from sequoia.this_machine.memory import require_each
 from sequoia.validate_input import shown
@@ -27,11 +28,11 @@ from sequoia.validate_input import shown
 
 @dataclass(frozen=True)
 class Lane:
-    """One way to decode: a tree, or a Shaper of this lane alone, and a verifier. Plain decoding is
-    a tree of one node."""
+    """One way to decode: a tree, or a TreeChoice of this lane alone, and a verifier. Plain decoding
+    is a tree of one node."""
 
     name: str
-    tree: Tree | Shaper
+    tree: Tree | TreeChoice
     verifier: str = "sequoia"
 
     @property
@@ -40,19 +41,24 @@ class Lane:
 
 
 class Race:
-    """The lanes of one race under way. Raises BadPolicy unless there are 1 to MOST_LANES lanes, and
-    what a Decoder raises.
+    """The lanes of one race under way. Raises BadSamplingParams unless there are 1 to MOST_LANES
+    lanes, and what a Decoder raises.
 
     `stats[lane]` are the totals of each lane so far; a lane's clock is their `total_seconds`.
     """
 
-    def __init__(self, pair: Pair, prompt: str, policy: Policy, lanes: Sequence[Lane]) -> None:
+    @renamed_keywords(policy="params")
+    def __init__(
+        self, pair: Pair, prompt: str, params: SamplingParams, lanes: Sequence[Lane]
+    ) -> None:
         if not 1 <= len(lanes) <= MOST_LANES:
-            raise BadPolicy(f"a race of {shown(len(lanes))} lanes; allowed are 1 to {MOST_LANES}")
-        pair.require_room(pair.encode(prompt), policy.max_new_tokens)
+            raise BadSamplingParams(
+                f"a race of {shown(len(lanes))} lanes; allowed are 1 to {MOST_LANES}"
+            )
+        pair.require_room(pair.encode(prompt), params.max_new_tokens)
         self.lanes = tuple(lanes)
         self.decoders = tuple(
-            Decoder(pair, prompt, policy, lane.tree, lane.verifier) for lane in lanes
+            Decoder(pair, prompt, params, lane.tree, lane.verifier) for lane in lanes
         )
         require_each(
             sum((decoder.missing for decoder in self.decoders), Counter()),

@@ -7,10 +7,10 @@ from typing import Protocol
 
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verify import Verdict
-from sequoia.decoding.drafter import Sprout
+from sequoia.decoding.drafter import GrowingTree
 
 
-class Shaper(Protocol):
+class TreeChoice(Protocol):
     """Gives every step of one run its tree. What it may know: the steps before, and the
     draft's laws; never the tokens that are drawn for the very nodes it decides on, for that
     would bias the output."""
@@ -26,7 +26,7 @@ class Shaper(Protocol):
         tokens than there are."""
         ...
 
-    def next(self, levels: int) -> Tree | Sprout:
+    def next(self, levels: int) -> Tree | GrowingTree:
         """The next step's tree, of at most `levels` levels: whole, or one that grows
         while it is drafted."""
         ...
@@ -36,7 +36,7 @@ class Shaper(Protocol):
         ...
 
 
-class Fixed:
+class FixedTree:
     """The same tree at every step."""
 
     def __init__(self, tree: Tree) -> None:

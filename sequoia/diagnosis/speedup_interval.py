@@ -24,7 +24,7 @@ Step = tuple[int, float]  # tokens, seconds
 
 
 @dataclass(frozen=True)
-class Spread:
+class SpeedupInterval:
     """A speed-up with its range of about 95 %."""
 
     speedup: float
@@ -37,7 +37,7 @@ class Spread:
         return "faster" if self.least > 1 else "slower" if self.most < 1 else "even"
 
 
-def spread(run: Iterable[Step], plain: Iterable[Step]) -> Spread | None:
+def speedup_interval(run: Iterable[Step], plain: Iterable[Step]) -> SpeedupInterval | None:
     """The speed-up of `run` over `plain`, (tokens, seconds) of each step, with its range; None
     where either is too short to be cut into LEAST_STRETCHES, or a clock stood still."""
     found = [_pace([*_stretches([*steps])]) for steps in (run, plain)]
@@ -45,7 +45,9 @@ def spread(run: Iterable[Step], plain: Iterable[Step]) -> Spread | None:
         return None
     (pace, error, count), (base, other, fewest) = found  # pyright: ignore[reportGeneralTypeIssues]
     wide = _T[min(count, fewest)] * math.hypot(error, other)
-    return Spread(math.exp(base - pace), math.exp(base - pace - wide), math.exp(base - pace + wide))
+    return SpeedupInterval(
+        math.exp(base - pace), math.exp(base - pace - wide), math.exp(base - pace + wide)
+    )
 
 
 def _stretches(steps: list[Step]) -> Iterator[Step]:

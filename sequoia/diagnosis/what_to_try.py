@@ -17,7 +17,7 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree, expected_tokens, scores
 from sequoia.algorithm.step_trace import DecodeStats
 from sequoia.algorithm.tree import MAX_NODES, Tree
-from sequoia.diagnosis.speedup_interval import Spread
+from sequoia.diagnosis.speedup_interval import SpeedupInterval
 from sequoia.diagnosis.where_time_went import per_step, per_token
 from sequoia.errors import BadTree
 from sequoia.planning.explain_plan import knee, phases, size_words, time_words
@@ -73,7 +73,7 @@ class Remedy:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """speedup: measured, over the plain run; `spread`: its range, where it is known. losses: the
+    """speedup: measured, over the plain run; `interval`: its range, where it is known. losses: the
     largest first. remedies: those predicted beyond `noise`, a speed-up that chance alone could
     show, the greatest first. unclear: those predicted to help, but not beyond it."""
 
@@ -82,7 +82,7 @@ class Diagnosis:
     remedies: tuple[Remedy, ...]
     noise: float
     unclear: tuple[Remedy, ...] = ()
-    spread: Spread | None = None
+    interval: SpeedupInterval | None = None
 
     @property
     def largest_loss(self) -> str | None:
@@ -92,7 +92,7 @@ class Diagnosis:
     @property
     def slow(self) -> bool:
         """Whether the run is slower than plain decoding, beyond its range where that is known."""
-        return self.spread.verdict == "slower" if self.spread else self.speedup < 1
+        return self.interval.verdict == "slower" if self.interval else self.speedup < 1
 
     @property
     def sentence(self) -> str:
@@ -110,12 +110,12 @@ class Diagnosis:
 
     @property
     def _measured(self) -> str:
-        if self.spread is None:
+        if self.interval is None:
             return f"{self.speedup:.2f}× plain decoding, measured"
-        even = ": no clear difference" * (self.spread.verdict == "even")
+        even = ": no clear difference" * (self.interval.verdict == "even")
         return (
             f"{self.speedup:.2f}× plain decoding "
-            f"({self.spread.least:.2f}–{self.spread.most:.2f}), measured{even}"
+            f"({self.interval.least:.2f}–{self.interval.most:.2f}), measured{even}"
         )
 
     @property
@@ -142,29 +142,29 @@ def diagnose(
     acceptance: Acceptance,
     profile: HardwareProfile,
     others: Iterable[HardwareProfile] = (),
-    spread: Spread | None = None,
+    interval: SpeedupInterval | None = None,
 ) -> Diagnosis:
     """What slows the run `stats` with `tree` against the run `plain`, and what is predicted to
     help.
 
     For a run whose trees change, pass `typical_tree` of their mean size. others: profiles of other
-    devices; they cannot be calibrated by this run. spread: the range of the run's speed-up; a
+    devices; they cannot be calibrated by this run. interval: the range of the run's speed-up; a
     change predicted within it is not recommended, nor one within a quick profile's own uncertainty.
     Raises BadTrace where either run has no step, token or time.
     """
-    ward = _Ward(stats, tree, plain, acceptance, profile)
-    losses = (loss for loss in ward.losses() if loss.without > ward.speedup * _COSTS)
-    noise = max(ward.speedup * (1 + _UNSURE), spread.most if spread else 0.0)
-    helping = ward.remedies(others)
+    diagnosed = _DiagnosedRun(stats, tree, plain, acceptance, profile)
+    losses = (loss for loss in diagnosed.losses() if loss.without > diagnosed.speedup * _COSTS)
+    noise = max(diagnosed.speedup * (1 + _UNSURE), interval.most if interval else 0.0)
+    helping = diagnosed.remedies(others)
     clear = tuple(remedy for remedy in helping if remedy.predicted > noise)
     unclear = tuple(remedy for remedy in helping if remedy.predicted <= noise)
     return Diagnosis(
-        ward.speedup,
+        diagnosed.speedup,
         tuple(sorted(losses, key=attrgetter("without"), reverse=True)),
         clear,
         noise,
         unclear,
-        spread,
+        interval,
     )
 
 
@@ -210,8 +210,8 @@ def calibrated(
             overhead, rest, max(step["overhead"] - level * len(tree.widths), 0.0), n
         ),
         draft_seconds=tuple(
-            (size, max(seconds * scale, _TINY), spread)
-            for size, seconds, spread in profile.draft_seconds
+            (size, max(seconds * scale, _TINY), interval)
+            for size, seconds, interval in profile.draft_seconds
         ),
     )
 
@@ -254,7 +254,7 @@ def _pinned(line: Mapping[int, float], one: float, many: float, n: int) -> tuple
 # -- losses and remedies ---------------------------------------------------------------------------
 
 
-class _Ward:
+class _DiagnosedRun:
     """One case: the run, its tree, and the machine and vector calibrated to it."""
 
     def __init__(
@@ -421,4 +421,6 @@ def _pruned(tree: Tree, acceptance: Acceptance, n: int) -> Tree:
 
 
 def _times(points: Iterable[Point], factor: float) -> tuple[Point, ...]:
-    return tuple((size, max(seconds * factor, _TINY), spread) for size, seconds, spread in points)
+    return tuple(
+        (size, max(seconds * factor, _TINY), interval) for size, seconds, interval in points
+    )

@@ -46,7 +46,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Waterfall:
+class TimeBreakdown:
     """The bars from "tokens" to "overhead"."""
 
     bars: tuple[Bar, ...]
@@ -74,7 +74,7 @@ class Waterfall:
         )
 
 
-def waterfall(stats: DecodeStats, plain: DecodeStats) -> Waterfall:
+def time_breakdown(stats: DecodeStats, plain: DecodeStats) -> TimeBreakdown:
     """The waterfall of the run `stats` against the plain run `plain`.
 
     Raises BadTrace where either run has no step or token, or its passes took no time.
@@ -88,7 +88,7 @@ def waterfall(stats: DecodeStats, plain: DecodeStats) -> Waterfall:
     costs = base, step["verify"] + rest, step["verify"] + rest + step["draft"], sum(step.values())
     values = [tokens * (base / cost) for cost in costs]
     losses = [0.0, *(before - after for before, after in pairwise(values))]
-    return Waterfall(
+    return TimeBreakdown(
         tuple(
             map(
                 Bar,

@@ -4,8 +4,8 @@ target's law of that token?
 Two right texts differ by chance, so texts cannot be compared. Instead one place of a text is
 chosen, the same step is made there again and again with other seeds, and the counts of its first
 token are held against the target's law there. The place is the first whose law is uncertain enough
-to say anything (`place_in`): where the target is nearly sure of its token, every decoder that is
-roughly right agrees with it.
+to say anything (`find_position`): where the target is nearly sure of its token, every decoder that
+is roughly right agrees with it.
 
 All three verifiers are lossless with the draw that belongs to them, top-k match included (the
 target itself draws each token there; what it loses is acceptance), so the meter expects the same of
@@ -25,11 +25,11 @@ from dataclasses import dataclass, field, fields, replace
 import torch
 
 from sequoia.algorithm.distributions import target_rows
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder
-from sequoia.decoding.tree_choice import Shaper
-from sequoia.errors import BadModel, BadPolicy
+from sequoia.decoding.tree_choice import TreeChoice
+from sequoia.errors import BadModel, BadSamplingParams
 from sequoia.exactness.same_tokens import reference_logits
 from sequoia.models.pair import Pair
 from sequoia.validate_input import whole
@@ -41,52 +41,56 @@ MIN_EXPECTED = 5.0
 LEAST_BITS = 1.0  # entropy of a law that is worth drawing from: as much as a fair coin's
 MOST_PLACES = 64  # places of a text that are looked at; each takes one forward of the target
 MAX_DRAWS = 100_000
-MAX_LEVELS = 32  # of a step's tree that a Shaper makes
+MAX_LEVELS = 32  # of a step's tree that a TreeChoice makes
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
-    """Where first tokens are drawn: after the prompt and the tokens `common`. law: the target's
-    there, (vocab,) float64.
+class TextPosition:
+    """Where first tokens are drawn: after the prompt and the tokens `common`. distribution: the
+    target's there, (vocab,) float64.
 
     looked: places that were looked at before this one was chosen.
     """
 
     common: tuple[int, ...]
-    law: torch.Tensor
+    distribution: torch.Tensor
     looked: int = 1
 
     @property
     def bits(self) -> float:
         """Entropy of the law."""
-        return float(torch.special.entr(self.law).sum()) / math.log(2)
+        return float(torch.special.entr(self.distribution).sum()) / math.log(2)
 
-    def tells(self, draws: int) -> bool:
+    def can_differ(self, draws: int) -> bool:
         """Whether `draws` draws could differ from the law at all: enough of them are expected
         beside the likeliest token."""
-        return len(_cells(self.law, {}, draws)) > 1
+        return len(_cells(self.distribution, {}, draws)) > 1
 
 
-def place_in(
+def find_position(
     pair: Pair,
     prompt: str,
     text: Sequence[int],
-    policy: Policy,
-    gone: Callable[[], bool] = lambda: False,
-) -> Place:
+    params: SamplingParams,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> TextPosition:
     """The first place of `text`, tokens that follow `prompt`, whose law has LEAST_BITS of
     entropy or more; where none of the first MOST_PLACES has, the one of them with most,
     of equals the first.
 
     The rule looks at the target's laws alone, so nothing that is counted later can have a say in
-    it. Once `gone`, no further place is looked at. Raises BadPrompt.
+    it. Once `should_stop`, no further place is looked at. Raises BadPrompt.
     """
-    looked: list[Place] = []
+    looked: list[TextPosition] = []
     for at in range(min(max(len(text), 1), MOST_PLACES)):
-        looked.append(Place(tuple(text[:at]), first_law(pair, prompt, policy, text[:at])))
-        if looked[-1].bits >= LEAST_BITS or gone():
+        looked.append(
+            TextPosition(
+                tuple(text[:at]), first_token_distribution(pair, prompt, params, text[:at])
+            )
+        )
+        if looked[-1].bits >= LEAST_BITS or should_stop():
             break
-    return replace(max(looked, key=lambda place: place.bits), looked=len(looked))
+    return replace(max(looked, key=lambda position: position.bits), looked=len(looked))
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,7 @@ class Cell:
 class FirstTokens:
     """Counts of the first tokens drawn, against the target's law of that token.
 
-    law: p, (vocab,) float64 that sums to 1. A token that the law rules out counts as such:
+    distribution: p, (vocab,) float64 that sums to 1. A token that the law rules out counts as such:
     p_value is 0 from then on.
 
     The p-value is for looking at, not for deciding again and again. A p-value under a right law
@@ -116,12 +120,12 @@ class FirstTokens:
     order of size holds.)
     """
 
-    law: torch.Tensor
+    distribution: torch.Tensor
     counts: Mapping[int, int] = field(default_factory=dict)
 
     def add(self, token: int) -> FirstTokens:
         """These counts with one more draw. Raises BadModel for a token outside the law."""
-        token = whole(token, "token id", 0, len(self.law) - 1, BadModel)
+        token = whole(token, "token id", 0, len(self.distribution) - 1, BadModel)
         return replace(self, counts={**self.counts, token: self.counts.get(token, 0) + 1})
 
     @property
@@ -131,7 +135,7 @@ class FirstTokens:
     @property
     def cells(self) -> tuple[Cell, ...]:
         """What is counted, the most probable first."""
-        return _cells(self.law, self.counts, self.draws)
+        return _cells(self.distribution, self.counts, self.draws)
 
     @property
     def freedom(self) -> int:
@@ -142,7 +146,7 @@ class FirstTokens:
     def statistic(self) -> float | None:
         """Chi-square of the counts; None where fewer than two cells leave nothing to differ,
         infinite for a token that the law rules out."""
-        if any(not self.law[token] > 0 for token in self.counts):
+        if any(not self.distribution[token] > 0 for token in self.counts):
             return math.inf
         return (
             sum(
@@ -162,12 +166,12 @@ class FirstTokens:
         )
 
     @property
-    def sight(self) -> float | None:
+    def detectable_difference(self) -> float | None:
         """How far off the likeliest token's share has to be before as many draws tell it from
         chance, roughly; None without a statistic."""
         if not self.freedom:
             return None
-        share = float(self.law.max())
+        share = float(self.distribution.max())
         return math.sqrt(_threshold(self.freedom) * share * (1 - share) / self.draws)
 
     @property
@@ -200,7 +204,7 @@ class FirstTokens:
                 f"No difference from the target's law in the first tokens of {draws}: "
                 f"{shown}{value:.2g}, measured."
             )
-            points = round(min(self.sight or 1, 1) * 100)
+            points = round(min(self.detectable_difference or 1, 1) * 100)
             return (
                 f"{found} A share off by less than about {points} points would not "
                 "count as different."
@@ -211,12 +215,12 @@ class FirstTokens:
         )
 
 
-def _cells(law: torch.Tensor, counts: Mapping[int, int], draws: int) -> tuple[Cell, ...]:
+def _cells(distribution: torch.Tensor, counts: Mapping[int, int], draws: int) -> tuple[Cell, ...]:
     """Cells for `draws` draws, the rare tokens pooled; a pool still rare joins the
     least of the others."""
-    common = torch.nonzero(law * draws >= MIN_EXPECTED).flatten().tolist()
+    common = torch.nonzero(distribution * draws >= MIN_EXPECTED).flatten().tolist()
     cells = sorted(
-        (Cell(token, float(law[token]), counts.get(token, 0)) for token in common),
+        (Cell(token, float(distribution[token]), counts.get(token, 0)) for token in common),
         key=lambda cell: -cell.share,
     )
     share = max(1 - sum(cell.share for cell in cells), 0.0) if cells else 1.0
@@ -243,49 +247,51 @@ def _threshold(freedom: int) -> float:
     return high
 
 
-def first_law(pair: Pair, prompt: str, policy: Policy, common: Sequence[int] = ()) -> torch.Tensor:
-    """p of the token after `prompt` and `common` under `policy`, (vocab,) float64, from the
+def first_token_distribution(
+    pair: Pair, prompt: str, params: SamplingParams, common: Sequence[int] = ()
+) -> torch.Tensor:
+    """p of the token after `prompt` and `common` under `params`, (vocab,) float64, from the
     reference forward. Raises BadPrompt."""
-    return target_rows(reference_logits(pair, prompt, common), policy).cpu()
+    return target_rows(reference_logits(pair, prompt, common), params).cpu()
 
 
 def first_tokens(
     pair: Pair,
     prompt: str,
-    policy: Policy,
-    tree: Tree | Callable[[], Shaper],
+    params: SamplingParams,
+    tree: Tree | Callable[[], TreeChoice],
     verifier: str = "sequoia",
     draws: int = 400,
     batch: int = 25,
-    place: Place | None = None,
+    position: TextPosition | None = None,
 ) -> Iterator[FirstTokens]:
-    """The counts after each `batch` of draws, seeded runs of one step, up to `draws`, at `place`
+    """The counts after each `batch` of draws, seeded runs of one step, up to `draws`, at `position`
     (None: right after the prompt). The policy's seed decides the seeds of all draws; runs with two
     such seeds share no draw, be they neighbours.
 
     May be closed at any moment. How many draws decide is fixed beforehand: the last value's
-    verdict counts, see FirstTokens. tree: one for all draws, or what makes each draw's own Shaper.
-    A step drafts the whole of it, whatever `max_new_tokens` says, where the models' context has
-    room for its levels.
+    verdict counts, see FirstTokens. tree: one for all draws, or what makes each draw's own
+    TreeChoice. A step drafts the whole of it, whatever `max_new_tokens` says, where the models'
+    context has room for its levels.
     Under top-p, a target in half precision may now and then place a token just inside in one
     forward and outside in another; the meter would call that different. Raises at the first value
-    BadPolicy for temperature 0, which has no law to fit, and for counts out of range; BadPrompt,
-    BadTree and BadPolicy as decoding does.
+    BadSamplingParams for temperature 0, which has no law to fit, and for counts out of range;
+    BadPrompt, BadTree and BadSamplingParams as decoding does.
     """
-    draws = whole(draws, "draws", 1, MAX_DRAWS, BadPolicy)
-    batch = whole(batch, "draws of a batch", 1, MAX_DRAWS, BadPolicy)
-    if policy.temperature == 0:
-        raise BadPolicy(
+    draws = whole(draws, "draws", 1, MAX_DRAWS, BadSamplingParams)
+    batch = whole(batch, "draws of a batch", 1, MAX_DRAWS, BadSamplingParams)
+    if params.temperature == 0:
+        raise BadSamplingParams(
             "temperature: 0 leaves one possible token and no law to fit; compare its text "
             "with plain decoding's"
         )
-    place = place or Place((), first_law(pair, prompt, policy))
+    position = position or TextPosition((), first_token_distribution(pair, prompt, params))
     levels = tree.levels if isinstance(tree, Tree) else MAX_LEVELS
-    there = _Further.of(pair, place.common)
-    counted = FirstTokens(place.law)
-    seeds = random.Random(f"draws {policy.seed}")
+    there = _Further.of(pair, position.common)
+    counted = FirstTokens(position.distribution)
+    seeds = random.Random(f"draws {params.seed}")
     for done in range(1, draws + 1):
-        seeded = replace(policy, seed=seeds.getrandbits(63), max_new_tokens=levels)
+        seeded = replace(params, seed=seeds.getrandbits(63), max_new_tokens=levels)
         counted = counted.add(
             _first(
                 Decoder(there, prompt, seeded, tree if isinstance(tree, Tree) else tree(), verifier)

@@ -18,18 +18,24 @@ from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.errors import BadPair
 from sequoia.loading.hub.download import Downloads, Listing, Progress, require_room
 from sequoia.loading.pair_catalog import BUNDLED_NAME, Model, preset, presets
-from sequoia.loading.pair_checks import Passed, Source, check_source, check_weights, checked_name
+from sequoia.loading.pair_checks import (
+    PassedCheck,
+    Source,
+    check_source,
+    check_weights,
+    checked_name,
+)
 from sequoia.loading.tokenizers.compare_tokenizers import matching_tokenizer
 from sequoia.validate_input import shown
 
 # how far a download is, a check that was passed, or what is being done now
-Told = Progress | Passed | str
-Tell = Callable[[Told], None]
-Stop = Callable[[], bool]
+LoadNews = Progress | PassedCheck | str
+OnProgress = Callable[[LoadNews], None]
+ShouldStop = Callable[[], bool]
 
 
 @dataclass(frozen=True)
-class Gathered:
+class FoundPair:
     """A pair whose configs are fit and whose tokenizers are the same. fetch: downloads the weights
     that are not there yet."""
 
@@ -83,21 +89,21 @@ def streams(name: str, offload: bool | int) -> bool | int:
 
 
 @contextmanager
-def gathered(
-    wanted: Sequence[Ref], tell: Tell, stop: Stop, online: bool | None
-) -> Iterator[Gathered]:
+def found_pair(
+    wanted: Sequence[Ref], on_progress: OnProgress, should_stop: ShouldStop, online: bool | None
+) -> Iterator[FoundPair]:
     """The target and the draft that are `wanted`. Raises BadModel, BadPair, NotDownloaded or
     Stopped; with the context a transfer ends too."""
-    with Downloads(tell, stop, online) as downloads:
+    with Downloads(on_progress, should_stop, online) as downloads:
         places = [downloads.locate(checked_name(ref.name), ref.revision) for ref in wanted]
         missing = [place for place in places if isinstance(place, Listing)]
         require_room(sum(place.missing_bytes for place in missing))
         found = [*zip(wanted, places, strict=True)]
         target, draft = (_source(ref.name, place, downloads) for ref, place in found)
         shared = matching_tokenizer(target, draft, trusted=_bundled(target, draft))
-        tell(Passed("tokenizer", shared.words))
+        on_progress(PassedCheck("tokenizer", shared.words))
         for ref, place in found:
-            _tell_other_revision(ref, place, tell)
+            _report_other_revision(ref, place, on_progress)
 
         def fetch() -> None:
             for source, place in zip((target, draft), places, strict=True):
@@ -105,7 +111,7 @@ def gathered(
                     downloads.fetch(place, weights=True)
                     check_weights(source)
 
-        yield Gathered(target, draft, shared.tokenizer, fetch)
+        yield FoundPair(target, draft, shared.tokenizer, fetch)
 
 
 def _bundled(*sources: Source) -> bool:
@@ -113,10 +119,10 @@ def _bundled(*sources: Source) -> bool:
     return all(source.folder.parent == BUNDLED_PAIR for source in sources)
 
 
-def _tell_other_revision(ref: Ref, place: Path | Listing, tell: Tell) -> None:
+def _report_other_revision(ref: Ref, place: Path | Listing, on_progress: OnProgress) -> None:
     if ref.revision and isinstance(place, Path) and place.name != ref.revision:
-        tell(
-            Passed(
+        on_progress(
+            PassedCheck(
                 "revision",
                 f"{ref.name}: commit {place.name[:12]} is on this machine and is used; "
                 f"the list of pairs names {ref.revision[:12]}, read from the hub on "
@@ -132,16 +138,16 @@ def _source(name: str, place: Path | Listing, downloads: Downloads) -> Source:
     return check_source(name, place)
 
 
-def printer() -> Tell:
+def printer() -> OnProgress:
     """Tells downloads on the standard error, a line each time another twentieth of a model is
     there."""
-    told = dict[str, int]()
+    printed = dict[str, int]()
 
-    def tell(news: Told) -> None:
+    def on_progress(news: LoadNews) -> None:
         if isinstance(news, Progress) and (
             part := 20 * news.done // max(news.total, 1)
-        ) != told.get(news.model):
-            told[news.model] = part
+        ) != printed.get(news.model):
+            printed[news.model] = part
             print(news, file=sys.stderr)
 
-    return tell
+    return on_progress

@@ -16,21 +16,22 @@ from transformers.utils import logging as transformers_logging
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.errors import BadModel, BadPair, BadPrompt, Stopped
-from sequoia.loading.find_pair import Stop, Tell, gathered, printer, refs, streams
+from sequoia.loading.find_pair import OnProgress, ShouldStop, found_pair, printer, refs, streams
 from sequoia.loading.hub.download import size
 from sequoia.loading.large.load_large import placed, plan_large
-from sequoia.loading.large.placement import Offload, Spread
+from sequoia.loading.large.placement import OffloadPlacement, SpreadPlacement
 from sequoia.loading.pair_catalog import BUNDLED_NAME
-from sequoia.loading.pair_checks import Passed, Source, checked_device, checked_dtype, refused
+from sequoia.loading.pair_checks import PassedCheck, Source, checked_device, checked_dtype, refused
 from sequoia.loading.weights.finite_weights import refuse_not_finite
 from sequoia.loading.weights.read_weights import Weights, read_weights
 from sequoia.models.chat.chat_template import ChatTemplate, chat_template
 from sequoia.models.fastest_number_type import MEASURED_UP_TO, best_dtype
-from sequoia.models.pair import Known, Pair
+from sequoia.models.pair import Pair, RecordedAcceptance
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import TreeModel
+from sequoia.renamed_keywords import renamed_keywords
 from sequoia.this_machine.memory import ROOM, require, require_possible
-from sequoia.this_machine.number_types import lean_dtype
+from sequoia.this_machine.number_types import narrowest_dtype
 from sequoia.validate_input import whole
 
 # a parameter: the file as it is, both copies to choose from, and the weights of each laid out anew
@@ -38,6 +39,7 @@ _BYTES_TO_CHOOSE = 16
 _ROWS = (16, 2)  # of a usual pass of the target and of the draft
 
 
+@renamed_keywords(tell="on_progress", stop="should_stop")
 def load_pair(
     name: str = BUNDLED_NAME,
     *,
@@ -47,8 +49,8 @@ def load_pair(
     dtype: str = "auto",
     offload: bool | int = False,
     online: bool | None = None,
-    tell: Tell | None = None,
-    stop: Stop = lambda: False,
+    on_progress: OnProgress | None = None,
+    should_stop: ShouldStop = lambda: False,
 ) -> Pair:
     """The pair called `name` (see catalog.py), or the one of two given models (local folders or
     Hugging Face ids), downloaded where it is not there, checked and ready to decode.
@@ -58,23 +60,29 @@ def load_pair(
     model on this machine), "float32", "bfloat16" or "float16". offload: True to stream the target's
     layers from host memory, but for those that fit the device beside all else, or the number of
     layers that stay there (see large.py). online: whether the hub may be asked, None for yes unless
-    HF_HUB_OFFLINE is set. tell hears how far it is, and stop is asked whether to go on; by default
-    downloads are told on the standard error. Raises BadModel, BadPair, NotDownloaded, OutOfMemory
-    or Stopped with the reason.
+    HF_HUB_OFFLINE is set. on_progress hears how far it is, and should_stop is asked whether to go
+    on; by default downloads are told on the standard error. Raises BadModel, BadPair,
+    NotDownloaded, OutOfMemory or Stopped with the reason.
     """
-    tell = tell or printer()
+    on_progress = on_progress or printer()
     wanted = refs(name, target, draft)
     bundled = target is None and name == BUNDLED_NAME
     where = checked_device(device)
     kinds = checked_dtype(dtype)
     transformers_logging.disable_progress_bar()
-    with gathered(wanted, tell, stop, online) as found:
+    with found_pair(wanted, on_progress, should_stop, online) as found:
         plan = _plan([found.target, found.draft], device, where, kinds, streams(name, offload))
         found.fetch()
-    big = _loaded(found.target, plan or where, kinds, False, tell, stop)
-    small = _loaded(found.draft, plan.output if plan else where, kinds, True, tell, stop)
+    big = _loaded(found.target, plan or where, kinds, False, on_progress, should_stop)
+    small = _loaded(
+        found.draft, plan.output if plan else where, kinds, True, on_progress, should_stop
+    )
     tokenizer = found.tokenizer
-    tell(Passed("vocabulary", same_vocabulary(big, small, 1 + max(tokenizer.get_vocab().values()))))
+    on_progress(
+        PassedCheck(
+            "vocabulary", same_vocabulary(big, small, 1 + max(tokenizer.get_vocab().values()))
+        )
+    )
     return Pair(
         BUNDLED_NAME if bundled else f"{big.name} + {small.name}",
         big,
@@ -82,8 +90,8 @@ def load_pair(
         tokenizer,
         begin=(tokenizer.bos_token_id,) if bundled else (),
         stop=stop_tokens(big.hf, tokenizer),
-        known=known_acceptance(BUNDLED_PAIR / "acceptance.json") if bundled else (),
-        template=_template(tokenizer, tell),
+        known=recorded_acceptances(BUNDLED_PAIR / "acceptance.json") if bundled else (),
+        template=_template(tokenizer, on_progress),
     )
 
 
@@ -96,15 +104,17 @@ def fetch_pair(
     dtype: str = "auto",
     offload: bool | int = False,
     online: bool | None = None,
-    tell: Tell | None = None,
-    stop: Stop = lambda: False,
+    on_progress: OnProgress | None = None,
+    should_stop: ShouldStop = lambda: False,
 ) -> None:
     """Do all of `load_pair` that needs a network: afterwards it finds everything on this machine.
     Memory that is in use now may be free by then, so only what this machine can never hold is
     refused. Raises as `load_pair` does."""
     where = checked_device(device)
     kinds = checked_dtype(dtype)
-    with gathered(refs(name, target, draft), tell or printer(), stop, online) as found:
+    with found_pair(
+        refs(name, target, draft), on_progress or printer(), should_stop, online
+    ) as found:
         big, small = (
             loaded_bytes(source, where, kinds) * ROOM for source in (found.target, found.draft)
         )
@@ -125,7 +135,7 @@ def _plan(
     where: torch.device,
     dtypes: tuple[torch.dtype, ...],
     offload: bool | int,
-) -> Spread | Offload | None:
+) -> SpreadPlacement | OffloadPlacement | None:
     """How to divide a target that is too large for `where`; None where both models simply
     go there, and fit."""
     sizes = [loaded_bytes(source, where, dtypes) for source in sources]
@@ -141,24 +151,24 @@ def _plan(
 
 def _loaded(
     source: Source,
-    where: torch.device | Spread | Offload,
+    where: torch.device | SpreadPlacement | OffloadPlacement,
     dtypes: tuple[torch.dtype, ...],
     draft: bool,
-    tell: Tell,
-    stop: Stop,
+    on_progress: OnProgress,
+    should_stop: ShouldStop,
 ) -> TreeModel:
-    if stop():
+    if should_stop():
         raise Stopped("stopped before the weights were read")
-    tell(f"reading the weights of {source.title}, {size(source.weight_bytes)}")
-    model = load_model(source, where, dtypes, draft, tell)
+    on_progress(f"reading the weights of {source.title}, {size(source.weight_bytes)}")
+    model = load_model(source, where, dtypes, draft, on_progress)
     place = f"{model.device}, {model.placement}" if model.placement else f"{model.device}"
     how = (
         "lean forward"
         if model.forward_name == "lean"
         else f"{model.forward_name} forward with {source.attention} attention"
     )
-    tell(
-        Passed(
+    on_progress(
+        PassedCheck(
             "draft" if draft else "target",
             f"{source.title}: {model.numbers}, {how} on {place}; {model.tested}",
         )
@@ -166,12 +176,12 @@ def _loaded(
     return model
 
 
-def _template(tokenizer: Any, tell: Tell) -> ChatTemplate | None:
+def _template(tokenizer: Any, on_progress: OnProgress) -> ChatTemplate | None:
     """The chat template, tried once; None where there is none, or it fails."""
     template = chat_template(tokenizer)
     if template is None:
-        tell(
-            Passed(
+        on_progress(
+            PassedCheck(
                 "chat template", "none comes with these models: prompts are continued as they stand"
             )
         )
@@ -179,15 +189,15 @@ def _template(tokenizer: Any, tell: Tell) -> ChatTemplate | None:
     try:
         text = template("Hello")
     except BadPrompt as problem:
-        tell(
-            Passed(
+        on_progress(
+            PassedCheck(
                 "chat template",
                 f"not used, as it does not work ({problem}): prompts are continued as they stand",
             )
         )
         return None
-    tell(
-        Passed(
+    on_progress(
+        PassedCheck(
             "chat template",
             (
                 f"tried on one word, of which it makes {len(text)} characters; prompts "
@@ -201,7 +211,7 @@ def _template(tokenizer: Any, tell: Tell) -> ChatTemplate | None:
 def loaded_bytes(source: Source, device: torch.device, dtypes: tuple[torch.dtype, ...]) -> int:
     """Bytes of the weights once loaded: float32 made of a bfloat16 file takes twice the file."""
     stored = getattr(source.config.get_text_config(), "dtype", None) or torch.float32
-    used = dtypes[0] if dtypes else lean_dtype(device)
+    used = dtypes[0] if dtypes else narrowest_dtype(device)
     if (
         not dtypes
         and device.type == "cpu"
@@ -223,18 +233,20 @@ def check_memory(weight_bytes: int, device: torch.device) -> None:
 
 def load_model(
     source: Source,
-    where: torch.device | Spread | Offload,
+    where: torch.device | SpreadPlacement | OffloadPlacement,
     dtypes: tuple[torch.dtype, ...],
     draft: bool,
-    tell: Tell,
+    on_progress: OnProgress,
 ) -> TreeModel:
     """Weights from safetensors in the given number type, or the one that runs a usual pass fastest;
-    self-tested. `tell` hears of tensors that are not used."""
+    self-tested. `on_progress` hears of tensors that are not used."""
     device = where if isinstance(where, torch.device) else where.output
-    weights = _weights(source, where, dtypes[0] if dtypes else lean_dtype(device))
+    weights = _weights(source, where, dtypes[0] if dtypes else narrowest_dtype(device))
     refuse_not_finite(weights.hf, source.title)
     if weights.unused.words:
-        tell(Passed("unused tensors", f"{source.title}: not used are {weights.unused.words}"))
+        on_progress(
+            PassedCheck("unused tensors", f"{source.title}: not used are {weights.unused.words}")
+        )
     return refused(
         BadModel,
         f"{source.title} cannot run a tree",
@@ -242,10 +254,12 @@ def load_model(
     )
 
 
-def _weights(source: Source, where: torch.device | Spread | Offload, dtype: torch.dtype) -> Weights:
+def _weights(
+    source: Source, where: torch.device | SpreadPlacement | OffloadPlacement, dtype: torch.dtype
+) -> Weights:
     """The weights on the device or devices of `where`, or on the CPU where layers are to be
     streamed from it."""
-    devices = {"device_map": where.where} if isinstance(where, Spread) else {}
+    devices = {"device_map": where.where} if isinstance(where, SpreadPlacement) else {}
     weights = refused(
         BadModel, f"cannot load {source.title!r}", lambda: read_weights(source, dtype, **devices)
     )
@@ -257,14 +271,14 @@ def _weights(source: Source, where: torch.device | Spread | Offload, dtype: torc
 def _tested(
     hf: Any,
     source: Source,
-    where: torch.device | Spread | Offload,
+    where: torch.device | SpreadPlacement | OffloadPlacement,
     dtypes: tuple[torch.dtype, ...],
     draft: bool,
 ) -> TreeModel:
     if not isinstance(where, torch.device):
         model = placed(hf, source.title, where)
     elif dtypes:
-        model = TreeModel(hf, source.title).quicken()
+        model = TreeModel(hf, source.title).use_fast_forward()
     else:
         model = best_dtype(
             hf, lambda dtype: _weights(source, where, dtype).hf, source.title, _ROWS[draft], draft
@@ -307,14 +321,14 @@ def stop_tokens(hf: Any, tokenizer: Any) -> frozenset[int]:
     )
 
 
-def known_acceptance(path: Path) -> tuple[Known, ...]:
+def recorded_acceptances(path: Path) -> tuple[RecordedAcceptance, ...]:
     """Shipped acceptance vectors, as fitted to trees where they are; none where the file is
     missing."""
     if not path.is_file():
         return ()
     rows = json.loads(path.read_text(encoding="utf-8"))["measured"]
     return tuple(
-        Known(
+        RecordedAcceptance(
             float(row["temperature"]),
             Acceptance(tuple(row.get("fitted", row)["rates"])),
             row.get("kind", ""),

@@ -25,7 +25,7 @@ from sequoia.validate_input import shown
 
 
 @dataclass(frozen=True)
-class Passed:
+class PassedCheck:
     """A check that was passed: what was looked at, and the result in words."""
 
     what: str

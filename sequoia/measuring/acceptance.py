@@ -8,20 +8,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.progress import Progress, followed, part
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.progress import Progress, followed, progress_of_part
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import repetition
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadAcceptance, BadPrompt
-from sequoia.measuring.acceptance_by_level import Atlas, Cell, wilson
+from sequoia.measuring.acceptance_by_level import AcceptanceByLevel, Cell, wilson
 from sequoia.models.pair import Pair
+from sequoia.renamed_keywords import renamed_keywords
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedAcceptance:
     """Acceptance counted while decoding: `accepted[k]` of `visited` roots went on to child k.
-    `repetition` of the text made; `atlas`: counts of all nodes, by depth.
+    `repetition` of the text made; `by_level`: counts of all nodes, by depth.
 
     Counts that teacher.py expects are no whole numbers. Their intervals are then a little wide: a
     chance between 0 and 1 varies less than the coin it is for.
@@ -30,7 +31,7 @@ class Counted:
     accepted: tuple[float, ...]
     visited: int
     repetition: float
-    atlas: Atlas = field(default_factory=Atlas)
+    by_level: AcceptanceByLevel = field(default_factory=AcceptanceByLevel)
 
     @property
     def intervals(self) -> tuple[tuple[float, float], ...]:
@@ -46,17 +47,18 @@ class Counted:
         return Acceptance(tuple(count / self.visited for count in self.accepted))
 
 
+@renamed_keywords(policy="params")
 def count_acceptance(
     pair: Pair,
     prompts: Iterable[str],
-    policy: Policy,
+    params: SamplingParams,
     *,
     ranks: int = 16,
     verifier: str = "sequoia",
     tree: Tree | None = None,
     progress: Progress = lambda _: None,
-) -> Counted:
-    """On-policy counts over `policy.max_new_tokens` tokens of each prompt: a root with `ranks`
+) -> CountedAcceptance:
+    """On-policy counts over `params.max_new_tokens` tokens of each prompt: a root with `ranks`
     children at every step, or `tree`, such as one of atlas.py that goes deeper. The rates are the
     root's, as deeper nodes seldom have as many children."""
     prompts = list(prompts)
@@ -65,24 +67,27 @@ def count_acceptance(
         raise BadPrompt(
             "acceptance is counted while decoding: 0 prompts were given, at least 1 is needed"
         )
-    atlas = Atlas()
+    by_level = AcceptanceByLevel()
     repeated = []
     for done, prompt in enumerate(prompts):
-        steps = run(Decoder(pair, prompt, policy.further(done), tree, verifier))
-        traces = followed(steps, policy.max_new_tokens, part(progress, done, len(prompts)))
-        atlas += Atlas.fold(traces)
+        steps = run(Decoder(pair, prompt, params.further(done), tree, verifier))
+        traces = followed(
+            steps, params.max_new_tokens, progress_of_part(progress, done, len(prompts))
+        )
+        by_level += AcceptanceByLevel.fold(traces)
         repeated.append(repetition([token for trace in traces for token in trace.emitted]))
-    root = [atlas.cells.get((0, rank), Cell(0, 0)) for rank in range(len(tree.children[0]))]
-    return Counted(
+    root = [by_level.cells.get((0, rank), Cell(0, 0)) for rank in range(len(tree.children[0]))]
+    return CountedAcceptance(
         tuple(cell.accepted for cell in root),
         root[0].visits if root else 0,
         statistics.fmean(repeated),
-        atlas,
+        by_level,
     )
 
 
+@renamed_keywords(policy="params")
 def measure_acceptance(
-    pair: Pair, prompts: Iterable[str], policy: Policy | None = None, **options: Any
+    pair: Pair, prompts: Iterable[str], params: SamplingParams | None = None, **options: Any
 ) -> Acceptance:
     """The acceptance vector counted by `count_acceptance`."""
-    return count_acceptance(pair, prompts, policy or Policy(), **options).acceptance
+    return count_acceptance(pair, prompts, params or SamplingParams(), **options).acceptance

@@ -41,13 +41,13 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Atlas:
+class AcceptanceByLevel:
     """Cells by (depth of the node, rank of the child), both from 0."""
 
     cells: Mapping[tuple[int, int], Cell] = field(default_factory=dict)
 
     @classmethod
-    def fold(cls, traces: Iterable[StepTrace]) -> Atlas:
+    def fold(cls, traces: Iterable[StepTrace]) -> AcceptanceByLevel:
         """Counts of all steps. A node without a child of rank k says nothing about rank k and is
         not counted there."""
         cells: dict[tuple[int, int], Cell] = {}
@@ -60,10 +60,12 @@ class Atlas:
                     )
         return cls(cells)
 
-    def __add__(self, other: Atlas) -> Atlas:
+    def __add__(self, other: AcceptanceByLevel) -> AcceptanceByLevel:
         none = Cell(0, 0)
         keys = self.cells.keys() | other.cells.keys()
-        return Atlas({key: self.cells.get(key, none) + other.cells.get(key, none) for key in keys})
+        return AcceptanceByLevel(
+            {key: self.cells.get(key, none) + other.cells.get(key, none) for key in keys}
+        )
 
     @property
     def depths(self) -> int:
@@ -95,7 +97,7 @@ def counting_tree(ranks: int, width: int, levels: int) -> Tree:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class DepthVerdict:
     """Whether the counts speak against rates that depend on the rank alone. `holds` is None where
     they are too few to tell.
 
@@ -121,31 +123,31 @@ class Verdict:
             f"{self.here.visits} times, elsewhere {self.elsewhere.rate:.0%} of "
             f"{self.elsewhere.visits}"
         ).replace("%", " %")
-        told = (
+        tested = (
             f"a chance of {self.chance:.2g}, corrected for {self.compared} "
             f"comparison{'s' * (self.compared > 1)}"
         )
         if self.holds:
             return (
                 "Nothing speaks against rates that depend on the rank alone: at most, "
-                f"{found} ({told})."
+                f"{found} ({tested})."
             )
-        return f"The positional assumption fails here: {found} ({told})."
+        return f"The positional assumption fails here: {found} ({tested})."
 
 
-def positional(atlas: Atlas) -> Verdict:
+def depth_verdict(by_level: AcceptanceByLevel) -> DepthVerdict:
     """Hold every cell against the other depths of its rank: two-proportion tests, corrected for
     their number (Bonferroni)."""
     found = []
-    for (depth, rank), here in sorted(atlas.cells.items()):
-        elsewhere = atlas.by_rank(rank, but=depth)
+    for (depth, rank), here in sorted(by_level.cells.items()):
+        elsewhere = by_level.by_rank(rank, but=depth)
         if _enough(here, elsewhere):
             found.append((_chance(here, elsewhere), depth, rank, here, elsewhere))
     if not found:
-        return Verdict(None, 0)
+        return DepthVerdict(None, 0)
     chance, depth, rank, here, elsewhere = min(found, key=lambda one: one[0])
     corrected = min(1.0, chance * len(found))
-    return Verdict(corrected >= DOUBT, len(found), depth, rank, here, elsewhere, corrected)
+    return DepthVerdict(corrected >= DOUBT, len(found), depth, rank, here, elsewhere, corrected)
 
 
 def _enough(a: Cell, b: Cell) -> bool:

@@ -22,19 +22,19 @@ import numpy as np
 import torch
 
 from sequoia.algorithm.distributions import draft_rows, target_rows
-from sequoia.algorithm.progress import Progress, followed, part
+from sequoia.algorithm.progress import Progress, followed, progress_of_part
 from sequoia.algorithm.sampling import Chance, chance_for
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import repetition
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verify import VERIFIERS
 from sequoia.decoding.engine import plain
 from sequoia.errors import BadPrompt, BadTree
-from sequoia.measuring.acceptance import Counted
-from sequoia.measuring.acceptance_by_level import Atlas, Cell
+from sequoia.measuring.acceptance import CountedAcceptance
+from sequoia.measuring.acceptance_by_level import AcceptanceByLevel, Cell
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
-from sequoia.models.tree_mask import Rows
+from sequoia.models.tree_mask import TreeLayout
 from sequoia.validate_input import whole
 
 LATEST = 256  # tokens of a text that are looked at for its kind
@@ -45,16 +45,16 @@ _SEQUOIA = VERIFIERS["sequoia"]
 def force_acceptance(
     pair: Pair,
     prompts: Iterable[str],
-    policy: Policy,
+    params: SamplingParams,
     *,
     ranks: int = 16,
     own: bool = True,
     progress: Progress = lambda _: None,
-) -> Counted:
+) -> CountedAcceptance:
     """Expected counts by rank over the positions of texts, for nodes with `ranks` children.
 
-    own: the texts are the target's own continuations of `prompts`, `policy.max_new_tokens` tokens
-    each, by plain decoding under `policy`; otherwise they are `prompts` as they stand, read once.
+    own: the texts are the target's own continuations of `prompts`, `params.max_new_tokens` tokens
+    each, by plain decoding under `params`; otherwise they are `prompts` as they stand, read once.
     Raises BadPrompt, BadTree or BadModel.
     """
     prompts = list(prompts)
@@ -67,18 +67,20 @@ def force_acceptance(
     positions = 0
     repeated = []
     for done, prompt in enumerate(prompts):
-        mine = policy.further(done)
-        tell = part(progress, done, len(prompts))
-        text, first = _text(pair, prompt, mine, own, part(tell, 0, 2))
+        mine = params.further(done)
+        prompt_progress = progress_of_part(progress, done, len(prompts))
+        text, first = _text(pair, prompt, mine, own, progress_of_part(prompt_progress, 0, 2))
         chance = chance_for(mine.temperature, mine.seed, pair.draft.device)
-        for number, rates in enumerate(_positions(pair, text, first, policy, tree, chance), 1):
+        for number, rates in enumerate(_positions(pair, text, first, params, tree, chance), 1):
             totals += rates
             positions += 1
-            part(tell, 1, 2)(number / (len(text) - first + 1))
+            progress_of_part(prompt_progress, 1, 2)(number / (len(text) - first + 1))
         repeated.append(repetition(text[first - 1 :]))
     accepted = tuple(totals.tolist())
     cells = {(0, rank): Cell(positions, count) for rank, count in enumerate(accepted)}
-    return Counted(accepted, positions, statistics.fmean(repeated), Atlas(cells))
+    return CountedAcceptance(
+        accepted, positions, statistics.fmean(repeated), AcceptanceByLevel(cells)
+    )
 
 
 def sibling_rates(
@@ -111,7 +113,7 @@ def shared_mass(pair: Pair, texts: Iterable[str]) -> torch.Tensor:
     """(positions,) sum(min(p, q)) at temperature 1 after every token of `texts`, of each text its
     last `LATEST` tokens. One pass of each model a text. Raises BadPrompt without any text."""
     shared = list[torch.Tensor]()
-    warm = Policy(temperature=1.0)
+    warm = SamplingParams(temperature=1.0)
     for text in texts:
         ids = pair.encode(text)[-LATEST:]
         for target, draft in zip(
@@ -140,28 +142,28 @@ _UNSURE: Any = _Unsure()  # the two draws of a Chance are none of verify's
 
 
 def _text(
-    pair: Pair, prompt: str, policy: Policy, own: bool, progress: Progress
+    pair: Pair, prompt: str, params: SamplingParams, own: bool, progress: Progress
 ) -> tuple[tuple[int, ...], int]:
     """Token ids, and the length of the shortest context in question; the longest is all of them."""
     ids = pair.encode(prompt)
     if not own:
         return ids, 1
-    steps = followed(plain(pair, prompt, policy), policy.max_new_tokens, progress)
+    steps = followed(plain(pair, prompt, params), params.max_new_tokens, progress)
     made = [token for step in steps for token in step.emitted]
     return (*ids, *made[:-1]), len(ids)  # nothing was drawn after the last token
 
 
 def _positions(
-    pair: Pair, text: Sequence[int], first: int, policy: Policy, tree: Tree, chance: Chance
+    pair: Pair, text: Sequence[int], first: int, params: SamplingParams, tree: Tree, chance: Chance
 ) -> Iterator[list[float]]:
     """Rates by rank after text[:first], text[:first + 1], ... and the whole text."""
     ranks = len(tree) - 1
     for target, draft in zip(
         _logits(pair.target, text, first), _logits(pair.draft, text, first), strict=True
     ):
-        q = draft_rows(draft, policy)  # (positions, vocab), as p
+        q = draft_rows(draft, params)  # (positions, vocab), as p
         drawn = _SEQUOIA.draw(chance, q, [ranks] * len(q))
-        p, q = target_rows(target, policy).cpu().numpy(), q.cpu().numpy()
+        p, q = target_rows(target, params).cpu().numpy(), q.cpu().numpy()
         yield from (sibling_rates(p[row], q[row], tokens, tree) for row, tokens in enumerate(drawn))
 
 
@@ -172,7 +174,7 @@ def _logits(model: TreeModel, text: Sequence[int], first: int) -> Iterator[torch
     if first > 1:
         context.extend(text[: first - 1])
     rest = text[first - 1 :]
-    rows = Rows(Tree.chain(min(BLOCK, len(rest))), range(min(BLOCK, len(rest))), context)
+    rows = TreeLayout(Tree.chain(min(BLOCK, len(rest))), range(min(BLOCK, len(rest))), context)
     for start in range(0, len(rest), BLOCK):
         block = rest[start : start + BLOCK]
         yield context.forward(block, rows)

@@ -9,16 +9,17 @@ from collections.abc import Iterator, Mapping, Sequence
 import torch
 
 from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.decoding.engine import Decoder, run, verifier_named
 from sequoia.measuring.acceptance import count_acceptance
 from sequoia.measuring.acceptance_teacher_forced import shared_mass
 from sequoia.measuring.hardware import measure_profile
-from sequoia.models.pair import Known, Pair
+from sequoia.models.pair import Pair, RecordedAcceptance
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import USUAL_NODES, Plan, best_plan, bounds
+from sequoia.renamed_keywords import renamed_keywords
 
 # of trees that are as good as equal the one with more tokens; 0.05 took larger ones
 # that measured slower
@@ -41,26 +42,27 @@ def machine(pair: Pair) -> HardwareProfile:
     return pair.measured.profile
 
 
+@renamed_keywords(policy="params")
 def acceptance_of(
-    pair: Pair, policy: Policy, verifier: str = "sequoia", texts: Sequence[str] = ()
+    pair: Pair, params: SamplingParams, verifier: str = "sequoia", texts: Sequence[str] = ()
 ) -> tuple[Acceptance, str]:
-    """The pair's acceptance vector under `policy` and `verifier`, and where it is from: "recorded"
+    """The pair's acceptance vector under `params` and `verifier`, and where it is from: "recorded"
     where one counted under nearly the same is shipped with the pair, else "measured" now, once
     (about a second for a small pair).
 
     texts: what is to be continued. Of recorded vectors those of the kind of text that is most
     like them are taken.
     """
-    if policy.temperature == 0:
+    if params.temperature == 0:
         # all verifiers follow the most probable token, and top-p leaves it in
-        policy = Policy()
+        params = SamplingParams()
         verifier = "sequoia"
-    if recorded := _recorded(pair, policy, verifier, texts):
+    if recorded := _recorded(pair, params, verifier, texts):
         return recorded.acceptance, " ".join(filter(None, ("recorded", recorded.kind)))
-    key = (policy.temperature, policy.top_p, verifier)
+    key = (params.temperature, params.top_p, verifier)
     found = pair.measured.acceptances
     if key not in found:
-        quick = Policy(policy.temperature, policy.top_p, _QUICK_TOKENS, ignore_eos=True)
+        quick = SamplingParams(params.temperature, params.top_p, _QUICK_TOKENS, ignore_eos=True)
         profile = pair.measured.profile
         ranks = min(
             _WIDE_RANKS if profile and bounds(profile)[0] > USUAL_NODES else _QUICK_RANKS,
@@ -72,17 +74,19 @@ def acceptance_of(
     return found[key], "measured"
 
 
-def _recorded(pair: Pair, policy: Policy, verifier: str, texts: Sequence[str]) -> Known | None:
+def _recorded(
+    pair: Pair, params: SamplingParams, verifier: str, texts: Sequence[str]
+) -> RecordedAcceptance | None:
     """Shipped vectors are counted with the Sequoia verifier and without top-p."""
-    if verifier != "sequoia" or policy.top_p < 1:
+    if verifier != "sequoia" or params.top_p < 1:
         return None
-    near = [known for known in pair.known if abs(known.temperature - policy.temperature) <= _NEAR]
+    near = [known for known in pair.known if abs(known.temperature - params.temperature) <= _NEAR]
     if not near:
         return None
     kind = kind_of(pair, texts)
     return min(
         [known for known in near if known.kind == kind] or near,
-        key=lambda known: abs(known.temperature - policy.temperature),
+        key=lambda known: abs(known.temperature - params.temperature),
     )
 
 
@@ -111,9 +115,10 @@ def _nearest(kinds: Mapping[str, float], usual: str, shared: torch.Tensor) -> st
     return min(kinds, key=lambda kind: abs(kinds[kind] - mean) + error * (kind != usual))
 
 
+@renamed_keywords(policy="params")
 def default_plan(
     pair: Pair,
-    policy: Policy,
+    params: SamplingParams,
     verifier: str = "sequoia",
     texts: Sequence[str] = (),
     most: int = MAX_NODES,
@@ -123,20 +128,25 @@ def default_plan(
     more than were timed."""
     profile = machine(pair)
     nodes = min(bounds(profile)[0], most)
-    return best_plan(acceptance_of(pair, policy, verifier, texts)[0], profile, nodes, slack=SLACK)
+    return best_plan(acceptance_of(pair, params, verifier, texts)[0], profile, nodes, slack=SLACK)
 
 
+@renamed_keywords(policy="params")
 def speculate(
-    pair: Pair, prompt: str, policy: Policy, tree: Tree | None = None, verifier: str = "sequoia"
+    pair: Pair,
+    prompt: str,
+    params: SamplingParams,
+    tree: Tree | None = None,
+    verifier: str = "sequoia",
 ) -> Iterator[StepTrace]:
     """Decode `prompt` with a token tree at every step; one StepTrace a step. Without a `tree`, one
     is planned for this machine.
 
     The settings are checked at the call, before the first step; raises BadPrompt,
-    BadTree or BadPolicy.
+    BadTree or BadSamplingParams.
     """
-    pair.require_room(pair.encode(prompt), policy.max_new_tokens)
+    pair.require_room(pair.encode(prompt), params.max_new_tokens)
     if tree is None:
         verifier_named(verifier)  # what can be refused is refused before anything is measured
-        tree = default_plan(pair, policy, verifier, [prompt]).tree
-    return run(Decoder(pair, prompt, policy, tree, verifier))
+        tree = default_plan(pair, params, verifier, [prompt]).tree
+    return run(Decoder(pair, prompt, params, tree, verifier))

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from itertools import accumulate, cycle, islice
 
-from sequoia.algorithm.progress import Progress, followed, part
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.progress import Progress, followed, progress_of_part
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.decoding.engine import Decoder, run
@@ -182,7 +182,7 @@ def _overheads(
     """A tree of each size, and what its steps spend outside the models."""
     for done, n in enumerate(sizes):
         tree = Tree.sequences((n - 1) // (CHAIN - 1), CHAIN - 1) if n > 1 else Tree.chain(1)
-        rest = part(progress, done, len(sizes))
+        rest = progress_of_part(progress, done, len(sizes))
         yield tree, _overhead(pair, tree, seconds / len(sizes), rest)
         rest(1.0)
 
@@ -204,9 +204,9 @@ def _overhead(pair: Pair, tree: Tree, seconds: float, progress: Progress) -> Poi
     """What steps with `tree` spend outside the models: the engine's own steps on a fixed text, for
     at most about `seconds`."""
     prompt = (_PROMPT * 3)[: max(pair.limit // 4, 1)]  # short enough for the smallest context
-    policy = Policy(temperature=0.6, max_new_tokens=_STEPS * tree.levels, ignore_eos=True)
+    params = SamplingParams(temperature=0.6, max_new_tokens=_STEPS * tree.levels, ignore_eos=True)
     steps = followed(
-        _some(run(Decoder(pair, prompt, policy, tree)), seconds), policy.max_new_tokens, progress
+        _some(run(Decoder(pair, prompt, params, tree)), seconds), params.max_new_tokens, progress
     )
     # the last ones have no room for all of it
     full = [step for step in steps if len(step.tree) == len(tree)]

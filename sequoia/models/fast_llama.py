@@ -18,8 +18,8 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
-from sequoia.models.kv_cache import Slots
-from sequoia.this_machine.number_types import lean_dtype
+from sequoia.models.kv_cache import KVCache
+from sequoia.this_machine.number_types import narrowest_dtype
 
 Linear = Callable[[torch.Tensor], torch.Tensor]
 
@@ -33,7 +33,7 @@ _POSITIONS = 1024  # that rotations are made for at first
 _PACKED_UP_TO = 2**30  # bytes of weights; the packed copy comes on top of them
 
 
-def lean_forward(hf: Any, int8: bool = False) -> LeanLlama | None:
+def fast_forward(hf: Any, int8: bool = False) -> FastLlama | None:
     """The lean forward of `hf`, or None where it has none: another family, activation or position
     scheme, or too large.
 
@@ -53,12 +53,12 @@ def lean_forward(hf: Any, int8: bool = False) -> LeanLlama | None:
         and hf.dtype in (torch.float32, torch.bfloat16)
         and sum(p.numel() * p.element_size() for p in hf.parameters()) <= _PACKED_UP_TO
     )
-    return LeanLlama(hf, int8) if family and place else None
+    return FastLlama(hf, int8) if family and place else None
 
 
-class LeanLlama:
-    """`forward(ids, positions, mask, slots, last_only)` as models.py asks for it. Batch 1; keys and
-    values go to the slots."""
+class FastLlama:
+    """`forward(ids, positions, mask, kv_cache, last_only)` as models.py asks for it. Batch 1; keys
+    and values go to the slots."""
 
     name = "lean"
     mask_dtype = torch.float32
@@ -75,9 +75,9 @@ class LeanLlama:
         self._norm = _Norm(body.norm.weight, config.rms_norm_eps)
         self._head = pack([hf.lm_head])
         self._rotations = _Rotations(body.rotary_emb, self._heads, self._kv_heads, self._dim)
-        self.coolable = hf.lm_head.bias is None  # which would have to be divided, too
+        self.takes_temperature = hf.lm_head.bias is None  # which would have to be divided, too
 
-    def cooled(self, temperature: float) -> LeanLlama:
+    def at_temperature(self, temperature: float) -> FastLlama:
         """This forward with logits divided by `temperature`: the rows before the last product are,
         which costs nothing."""
         other = copy(self)
@@ -89,17 +89,17 @@ class LeanLlama:
         ids: torch.Tensor,
         positions: torch.Tensor,
         mask: torch.Tensor,
-        slots: Slots,
+        kv_cache: KVCache,
         last_only: bool,
     ) -> torch.Tensor:
         """Logits (rows, vocab), or (1, vocab) with `last_only`. ids, positions: (1, rows); mask:
         (1, 1, rows, columns)."""
         # (rows, hidden); the residual stream stays float32
         x = F.embedding(ids[0], self._embedding).float()
-        end = slots.length + slots.written
+        end = kv_cache.length + kv_cache.written
         rows = len(x)
         rotation = self._rotations(positions[0], end)
-        store = slots.joint(self._kv_heads, self._dim, x)
+        store = kv_cache.joint(self._kv_heads, self._dim, x)
         new = store.narrow(4, end - rows, rows).unbind()
         seen = store.narrow(4, 0, end)
         for layer, into, keys, values in zip(
@@ -307,7 +307,7 @@ def packed_int8(modules: Sequence[torch.nn.Linear], order: torch.Tensor | None =
     """
     exact, bias = _joint(modules, order)
     weight = exact.float()
-    dtype = lean_dtype(exact.device)
+    dtype = narrowest_dtype(exact.device)
     wide = _product(exact.to(dtype), None if bias is None else bias.to(dtype))
     scales = weight.abs().amax(1).clamp(min=1e-12) / 127  # (out,)
     rounded, scales = (weight / scales[:, None]).round().to(torch.int8), scales.to(exact.dtype)

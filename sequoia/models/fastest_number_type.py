@@ -27,12 +27,12 @@ def best_dtype(
     some routers), which `hf.to(dtype)` would round.
     """
     if hf.device.type != "cpu" or hf.num_parameters() > MEASURED_UP_TO:
-        return TreeModel(hf, name).quicken()
+        return TreeModel(hf, name).use_fast_forward()
     wide, half = (
         hf if hf.dtype == dtype else read(dtype) for dtype in (torch.float32, torch.bfloat16)
     )
-    models = [TreeModel(one, name).quicken() for one in (wide, half)]
-    rounded = TreeModel(half, name).quicken(int8=True) if draft else models[1]
+    models = [TreeModel(one, name).use_fast_forward() for one in (wide, half)]
+    rounded = TreeModel(half, name).use_fast_forward(int8=True) if draft else models[1]
     return fastest([*models, rounded] if rounded.numbers == "int8" else models, width)
 
 

@@ -14,7 +14,7 @@ import torch
 from transformers.cache_utils import Cache, CacheLayerMixin
 
 
-class SlotLayer(CacheLayerMixin):
+class CacheLayer(CacheLayerMixin):
     """Keys and values of one layer, (1, kv_heads, capacity, head_dim) each; rows up to
     `end` are in use."""
 
@@ -67,13 +67,13 @@ class SlotLayer(CacheLayerMixin):
         return self.capacity
 
 
-class Slots(Cache):
+class KVCache(Cache):
     """All layers of one model for one run. `length` rows are the prefix; `written` rows stand after
     it, not yet kept."""
 
     def __init__(self, layers: int, capacity: int) -> None:
-        self.slot_layers = [SlotLayer(capacity) for _ in range(layers)]
-        super().__init__(layers=list(self.slot_layers))
+        self.cache_layers = [CacheLayer(capacity) for _ in range(layers)]
+        super().__init__(layers=list(self.cache_layers))
         self.capacity = capacity
         self.length = 0
         self.written = 0
@@ -85,9 +85,9 @@ class Slots(Cache):
         moves all of it at once."""
         if self._joint is None:
             self._joint = like.new_empty(
-                (len(self.slot_layers), 2, 1, kv_heads, self.capacity, head_dim)
+                (len(self.cache_layers), 2, 1, kv_heads, self.capacity, head_dim)
             )
-            for layer, (keys, values) in zip(self.slot_layers, self._joint, strict=True):
+            for layer, (keys, values) in zip(self.cache_layers, self._joint, strict=True):
                 layer.keys = keys
                 layer.values = values
                 layer.is_initialized = True
@@ -97,13 +97,13 @@ class Slots(Cache):
     def allocated(self) -> bool:
         """Whether the rows are there already. Layers that take their keys from another
         layer never have any."""
-        return any(layer.is_initialized for layer in self.slot_layers)
+        return any(layer.is_initialized for layer in self.cache_layers)
 
     @torch.inference_mode()
     def clear(self) -> None:
         """Begin another run in the same place. Rows are zeros again, as they are when new."""
         self.length = self.written = 0
-        for layer in self.slot_layers:
+        for layer in self.cache_layers:
             if layer.is_initialized:
                 layer.keys.zero_()
                 layer.values.zero_()
@@ -111,28 +111,28 @@ class Slots(Cache):
     @property
     def start(self) -> int:
         """Where the next update of every layer writes."""
-        return self.slot_layers[0].start
+        return self.cache_layers[0].start
 
     @contextmanager
-    def standing(self, where: torch.Tensor, reach: int) -> Iterator[None]:
+    def fixed_window(self, where: torch.Tensor, reach: int) -> Iterator[None]:
         """Within it updates write to the places in `where` (rows,) and give back `reach` rows,
         whatever was reserved: nothing but tensors that stay where they are, so that a recording of
         it holds for every prefix."""
-        before = [layer.end for layer in self.slot_layers]
-        for layer in self.slot_layers:
+        before = [layer.end for layer in self.cache_layers]
+        for layer in self.cache_layers:
             layer.where = where
             layer.end = reach
         try:
             yield
         finally:
-            for layer, end in zip(self.slot_layers, before, strict=True):
+            for layer, end in zip(self.cache_layers, before, strict=True):
                 layer.where = None
                 layer.end = end
 
     def reserve(self, rows: int) -> None:
         """Make room for the next `rows` rows; every layer's next update writes there."""
         start = self.length + self.written
-        for layer in self.slot_layers:
+        for layer in self.cache_layers:
             layer.start = start
             layer.end = start + rows
         self.written += rows
@@ -154,7 +154,7 @@ class Slots(Cache):
             if self._joint is not None
             else [
                 store
-                for layer in self.slot_layers
+                for layer in self.cache_layers
                 if layer.is_initialized
                 for store in (layer.keys, layer.values)
             ]

@@ -12,7 +12,7 @@ USUAL_TOKENS = 2048
 USUAL_NODES = 1024
 
 
-def slot_bytes(config: Any, capacity: int, number: int) -> int:
+def cache_bytes(config: Any, capacity: int, number: int) -> int:
     """Bytes of one layer's keys and values for `capacity` rows, in numbers of `number` bytes; of
     the largest layer where they differ."""
     return 2 * max(map(_row, layer_configs(config))) * capacity * number
@@ -43,6 +43,6 @@ def usual_capacity(config: Any) -> int:
 def usual_run_bytes(config: Any, number: int) -> tuple[int, int]:
     """Bytes of that run: one layer's slots, and mask and logits."""
     rows = usual_capacity(config)
-    return slot_bytes(config, rows, number), mask_and_logit_bytes(
+    return cache_bytes(config, rows, number), mask_and_logit_bytes(
         rows, USUAL_NODES, config.vocab_size, number
     )

@@ -12,7 +12,7 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.errors import BadPair, BadPrompt
 from sequoia.library_errors import panicked
 from sequoia.models.chat.chat_template import MOST_CHARS, ChatTemplate
-from sequoia.models.pair_cache import Findings
+from sequoia.models.pair_cache import PairCache
 from sequoia.models.streamed_text import Pieces
 from sequoia.models.tree_forward import TreeModel
 
@@ -20,7 +20,7 @@ MAX_PROMPT_CHARS = 20_000
 
 
 @dataclass(frozen=True)
-class Known:
+class RecordedAcceptance:
     """An acceptance vector shipped with a pair to plan with: counted over texts of one `kind` at
     one temperature, and fitted to what a tree made of them (see fit.py).
 
@@ -50,8 +50,8 @@ class Pair:
     tokenizer: Any
     begin: tuple[int, ...] = ()
     stop: frozenset[int] = frozenset()
-    known: tuple[Known, ...] = ()
-    measured: Findings = field(default_factory=Findings, repr=False, compare=False)
+    known: tuple[RecordedAcceptance, ...] = ()
+    measured: PairCache = field(default_factory=PairCache, repr=False, compare=False)
     template: ChatTemplate | None = field(default=None, repr=False, compare=False)
     chats: bool = False
 

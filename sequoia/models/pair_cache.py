@@ -9,7 +9,7 @@ from sequoia.planning.hardware_profile import HardwareProfile
 
 
 @dataclass
-class Findings:
+class PairCache:
     """Filled by auto.py, and by whoever times the machine better; all of it may still be missing.
 
     profile: times of this machine with the pair. acceptances: by temperature, top-p and verifier.
@@ -20,10 +20,10 @@ class Findings:
     profile: HardwareProfile | None = None
     acceptances: dict[tuple[float, float, str], Acceptance] = field(default_factory=dict)
     kind: tuple[tuple[str, ...], str] | None = None
-    chats: Findings | None = None
+    chats: PairCache | None = None
 
-    def as_chat(self) -> Findings:
+    def as_chat(self) -> PairCache:
         """Those of chats, always the same ones, with the newest profile."""
-        self.chats = self.chats or Findings()
+        self.chats = self.chats or PairCache()
         self.chats.profile = self.profile or self.chats.profile
         return self.chats

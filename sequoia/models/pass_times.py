@@ -7,8 +7,8 @@ import time
 from sequoia.algorithm.progress import Progress
 from sequoia.algorithm.tree import Tree
 from sequoia.models.tree_forward import Context, TreeModel
-from sequoia.models.tree_mask import Rows
-from sequoia.this_machine.step_timer import finish
+from sequoia.models.tree_mask import TreeLayout
+from sequoia.this_machine.step_timer import synchronize
 
 
 class Pass:
@@ -19,13 +19,13 @@ class Pass:
         self.size = size
         self._context = context
         self._tokens = [i % context.model.vocab for i in range(size)]
-        self._rows = Rows(
+        self._rows = TreeLayout(
             Tree.from_branching([1] * min(size - 1, 7) + [max(size - 8, 1)] * (size > 8)),
             range(size),
             context,
         )
         self.times: list[float] = []
-        context.rehearse([size])
+        context.capture([size])
 
     def quick(self, progress: Progress) -> float:
         """Seconds of a pass that is not the first one; none of it is kept."""
@@ -41,7 +41,7 @@ class Pass:
         out one that is always slow."""
         start = time.perf_counter()
         for _ in range(times):
-            finish(self._context.forward(self._tokens, self._rows).device)
+            synchronize(self._context.forward(self._tokens, self._rows).device)
             self._context.keep([])
         self.times.append((time.perf_counter() - start) / times)
 

@@ -12,7 +12,7 @@ from sequoia.algorithm.tree import Tree
 T = TypeVar("T")
 
 
-class Latest(Generic[T]):
+class PerTree(Generic[T]):
     """`make(tree)`, made anew only where what was made last does not serve:
     serves(tree, the tree it was made of)."""
 

@@ -18,7 +18,7 @@ import torch
 from sequoia.errors import BadModel
 from sequoia.models import cuda_graphs
 from sequoia.models.context_length import UNSTATED, changes_at
-from sequoia.models.fast_llama import LeanLlama
+from sequoia.models.fast_llama import FastLlama
 from sequoia.models.layer_configs import layer_configs
 from sequoia.models.tree_forward import (
     INT8_TOLERANCE,
@@ -90,7 +90,7 @@ def _at_the_start(model: TreeModel, allowed: float) -> float:
     on the bare model, as a share of the logits' spread."""
     tokens = [token % model.vocab for token in _TOKENS]
     text = [*tokens, tokens[0], tokens[2]]
-    with model.announced():
+    with model.capturing():
         branch, after = branched(model, tokens)
         straight = model.open(16)
         expected = straight.extend(text).double()
@@ -122,7 +122,7 @@ def _checked(
 def _exact(model: TreeModel) -> TreeModel:
     """`model` with the forward of `transformers` where it has a lean one: that one is compared with
     it already, and lays out rotations for all positions up to the highest."""
-    if not isinstance(model.run, LeanLlama):
+    if not isinstance(model.run, FastLlama):
         return model
     other = copy(model)
     other.run = partial(transformers_forward, model.hf)
@@ -147,7 +147,7 @@ def _places(model: TreeModel) -> Iterator[tuple[int, int]]:
         if position > 1:
             yield position, min(_PREFIX, position - 1)
     beyond = cuda_graphs.STEP + _PREFIX  # columns: the first recording does not reach so far
-    if isinstance(model.run, cuda_graphs.Graphed) and beyond + 2 < model.limit:
+    if isinstance(model.run, cuda_graphs.GraphedForward) and beyond + 2 < model.limit:
         yield beyond + 1, beyond
 
 
@@ -157,7 +157,7 @@ def _around(model: TreeModel, position: int, prefix: int) -> list[float]:
     first = position - 1 - prefix
     tokens = [token % model.vocab for token in _TOKENS]
     before = [tokens[i % 3] for i in range(prefix)]
-    with model.announced():
+    with model.capturing():
         branch, after = branched(model, tokens, before, first)
     text = [*before, tokens[0], tokens[2], tokens[0]]
     expected = own_logits_from(model, text, first, 2)  # (2, vocab)

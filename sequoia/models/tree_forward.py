@@ -20,11 +20,11 @@ import torch
 from sequoia.algorithm.tree import Tree
 from sequoia.errors import BadPrompt
 from sequoia.models.context_length import context_length
-from sequoia.models.cuda_graphs import Forward, Graphed, OnCuda
-from sequoia.models.fast_llama import LeanLlama, lean_forward
-from sequoia.models.kv_cache import Slots
-from sequoia.models.memory_needs import mask_and_logit_bytes, slot_bytes
-from sequoia.models.tree_mask import GrowingRows, Rows, causal
+from sequoia.models.cuda_graphs import CudaCapture, Forward, GraphedForward
+from sequoia.models.fast_llama import FastLlama, fast_forward
+from sequoia.models.kv_cache import KVCache
+from sequoia.models.memory_needs import cache_bytes, mask_and_logit_bytes
+from sequoia.models.tree_mask import GrowingTreeLayout, TreeLayout, causal
 
 _ALIGNED = 8  # numbers; 16 bytes of the narrowest type
 INT8_TOLERANCE = 0.5  # of the logits' spread: still the same model, though not to the last digit
@@ -41,7 +41,7 @@ class TreeModel:
     vocab: logits are cut to so many tokens, for models whose vocabulary is padded. limit: tokens it
     can hold at most, and limit_reason: why that is less than its config states, "" where it is not
     (see context_length.py).
-    run: the forward in use, the model's own unless `quicken` found a quicker one;
+    run: the forward in use, the model's own unless `use_fast_forward` found a quicker one;
     forward_name says which.
     device: where token ids go in and logits come out. layer_devices: where each layer's slots live.
     placement: in words how the weights are placed, "" where all of them simply are on `device`.
@@ -96,7 +96,7 @@ class TreeModel:
         """A run's own cache for `capacity` rows, the first of which stands at position `first`."""
         return Context(self, capacity, first)
 
-    def quicken(self, int8: bool = False) -> TreeModel:
+    def use_fast_forward(self, int8: bool = False) -> TreeModel:
         """Use the lean forward, or on CUDA a recorded one, where the model has one and it gives the
         same logits as the `transformers` one.
 
@@ -106,7 +106,7 @@ class TreeModel:
         usual = self.run
         bound = INT8_TOLERANCE if int8 else tolerance(self.dtype)
         try:
-            self.run = lean_forward(self.hf, int8) or self._recorded() or usual
+            self.run = fast_forward(self.hf, int8) or self._with_graphs() or usual
             agrees = self.run is usual or self._agrees_with(usual, bound)
         except (
             RuntimeError,
@@ -125,35 +125,39 @@ class TreeModel:
         pairs = zip(_sample_logits(self), _sample_logits(other), strict=True)
         return all(distance(*two) <= bound for two in pairs)
 
-    def cooled(self, temperature: float) -> TreeModel:
+    def at_temperature(self, temperature: float) -> TreeModel:
         """This model with its logits divided by `temperature` already where its forward does so for
         nothing, else itself: what comes out says which. The rest is theirs in common."""
-        if not (isinstance(self.run, LeanLlama) and self.run.coolable and temperature >= _COLDEST):
+        if not (
+            isinstance(self.run, FastLlama)
+            and self.run.takes_temperature
+            and temperature >= _COLDEST
+        ):
             return self
         other = copy(self)
-        other.run = self.run.cooled(temperature)
+        other.run = self.run.at_temperature(temperature)
         other.temperature = self.temperature * temperature
         return other
 
-    def announced(self) -> AbstractContextManager[None]:
+    def capturing(self) -> AbstractContextManager[None]:
         """Within it all passes are recorded where any are."""
-        return self.run.announced() if isinstance(self.run, Graphed) else nullcontext()
+        return self.run.capturing() if isinstance(self.run, GraphedForward) else nullcontext()
 
-    def slots(self, capacity: int) -> Slots:
+    def kv_cache(self, capacity: int) -> KVCache:
         """The cache of one run."""
         layers = self.config.num_hidden_layers
         return (
-            self.run.lend(layers, capacity)
-            if capacity and isinstance(self.run, Graphed)
-            else Slots(layers, capacity)
+            self.run.acquire(layers, capacity)
+            if capacity and isinstance(self.run, GraphedForward)
+            else KVCache(layers, capacity)
         )
 
     def forget(self) -> None:
         """Let go of the cache that the last run left for the next."""
-        if isinstance(self.run, Graphed):
-            self.run.take_back(None)
+        if isinstance(self.run, GraphedForward):
+            self.run.release(None)
 
-    def _recorded(self) -> Graphed | None:
+    def _with_graphs(self) -> GraphedForward | None:
         """The model's own forward as CUDA graphs, which hold where all of the model is on
         one graphics card."""
         alone = (
@@ -161,7 +165,7 @@ class TreeModel:
             and {*self.layer_devices} == {self.device}
             and not self.placement
         )
-        return Graphed(self.run, OnCuda(self.device)) if alone else None
+        return GraphedForward(self.run, CudaCapture(self.device)) if alone else None
 
 
 class Context:
@@ -172,14 +176,14 @@ class Context:
         self.model = model
         self.capacity = capacity
         self.first = first
-        self.slots = model.slots(capacity)
-        if isinstance(model.run, Graphed) and capacity:
-            weakref.finalize(self, model.run.take_back, self.slots).atexit = False
+        self.kv_cache = model.kv_cache(capacity)
+        if isinstance(model.run, GraphedForward) and capacity:
+            weakref.finalize(self, model.run.release, self.kv_cache).atexit = False
         self._causal = causal(2, self, capacity)
 
     @property
     def length(self) -> int:
-        return self.slots.length
+        return self.kv_cache.length
 
     @property
     def device(self) -> torch.device:
@@ -205,14 +209,16 @@ class Context:
             {model.device: mask_and_logit_bytes(self.capacity, nodes, model.vocab, number)}
         )
         for device in model.layer_devices:
-            found[device] += slot_bytes(model.config, self.slots.capacity, number)
+            found[device] += cache_bytes(model.config, self.kv_cache.capacity, number)
         return found
 
     def held(self) -> Counter[torch.device]:
         """Those of them that are allocated already: slots of an earlier run."""
-        if not self.slots.allocated:
+        if not self.kv_cache.allocated:
             return Counter()
-        each = slot_bytes(self.model.config, self.slots.capacity, self.model.mask_dtype.itemsize)
+        each = cache_bytes(
+            self.model.config, self.kv_cache.capacity, self.model.mask_dtype.itemsize
+        )
         return Counter(
             {device: each * count for device, count in Counter(self.model.layer_devices).items()}
         )
@@ -235,28 +241,28 @@ class Context:
         mask = self._causal if n <= 2 else causal(n, self, self.length)
         depths = torch.arange(n, device=self.model.device)
         logits = self._run(tokens, depths, mask.view(self.length, 0, n), last_only=True)[-1]
-        self.slots.keep(range(n))
+        self.kv_cache.keep(range(n))
         return logits
 
     @torch.inference_mode()
     def forward(
-        self, tokens: Sequence[int] | torch.Tensor, rows: Rows | GrowingRows
+        self, tokens: Sequence[int] | torch.Tensor, rows: TreeLayout | GrowingTreeLayout
     ) -> torch.Tensor:
         """Logits (rows, vocab) after each of the next `len(tokens)` rows of `rows`, which stay
         written but not kept. Tokens that are on the device already, (rows,), stay there."""
-        first = self.slots.written
+        first = self.kv_cache.written
         last = first + len(tokens)
         return self._run(tokens, rows.depths[first:last], rows.mask.view(self.length, first, last))
 
     def keep(self, rows: Sequence[int]) -> None:
         """Make the written rows `rows` (increasing) part of the prefix and forget the others."""
-        self.slots.keep(rows)
+        self.kv_cache.keep(rows)
 
     @torch.inference_mode()
-    def rehearse(self, sizes: Iterable[int], ends: Iterable[int] = ()) -> None:
+    def capture(self, sizes: Iterable[int], ends: Iterable[int] = ()) -> None:
         """Record what is recorded of passes over so many rows, with `ends` of those that want the
         last one's logits alone, so that no step has to wait for it."""
-        if not isinstance(self.model.run, Graphed) or self.model.run.failed:
+        if not isinstance(self.model.run, GraphedForward) or self.model.run.failed:
             return
         for rows, last_only in [
             *((rows, False) for rows in sizes),
@@ -266,9 +272,9 @@ class Context:
                 mask = causal(rows, self, self.length).view(self.length, 0, rows)
                 # a place that every model has
                 depths = torch.zeros(rows, dtype=torch.long, device=self.model.device)
-                with self.model.announced():
+                with self.model.capturing():
                     self._run([0] * rows, depths, mask, last_only)
-                self.slots.keep([])
+                self.kv_cache.keep([])
 
     def _run(
         self,
@@ -279,8 +285,8 @@ class Context:
     ) -> torch.Tensor:
         ids = torch.as_tensor(tokens, device=self.model.device)[None]  # (1, rows)
         positions = (depths + (self.first + self.length))[None]  # (1, rows)
-        self.slots.reserve(len(tokens))
-        return self.model.run(ids, positions, mask, self.slots, last_only)[:, : self.model.vocab]
+        self.kv_cache.reserve(len(tokens))
+        return self.model.run(ids, positions, mask, self.kv_cache, last_only)[:, : self.model.vocab]
 
 
 def transformers_forward(
@@ -288,7 +294,7 @@ def transformers_forward(
     ids: torch.Tensor,
     positions: torch.Tensor,
     mask: torch.Tensor,
-    slots: Slots,
+    kv_cache: KVCache,
     last_only: bool,
 ) -> torch.Tensor:
     """Logits (rows, vocab), or (1, vocab) with `last_only`, from the model's own forward. ids,
@@ -298,7 +304,7 @@ def transformers_forward(
         input_ids=ids,
         position_ids=positions,
         attention_mask=mask,
-        past_key_values=slots,
+        past_key_values=kv_cache,
         use_cache=True,
         logits_to_keep=1 if last_only else 0,
     ).logits[0]
@@ -320,7 +326,7 @@ def branched(
     before = before or tokens
     context = model.open(len(before) + 13, first)
     context.extend(before)
-    branch = context.forward(tokens, Rows(Tree((-1, 0, 0)), range(3), context))[2].double()
+    branch = context.forward(tokens, TreeLayout(Tree((-1, 0, 0)), range(3), context))[2].double()
     context.keep([0, 2])
     return branch, context.extend(tokens[:1]).double()
 
@@ -359,7 +365,7 @@ def _sample_logits(model: TreeModel) -> tuple[torch.Tensor, torch.Tensor]:
     """(vocab,) logits of a tree's branch after three tokens and after seven: a recording made for
     one length of text has to serve others."""
     tokens = [token % model.vocab for token in (1, 2, 3)]
-    with model.announced():
+    with model.capturing():
         return branched(model, tokens)[0], branched(model, tokens, (tokens * 3)[:7])[0]
 
 

@@ -15,7 +15,7 @@ import torch
 from sequoia.algorithm.tree import Tree
 
 
-class Place(Protocol):
+class MaskSpec(Protocol):
     """What rows need to know of where they are written."""
 
     @property
@@ -52,12 +52,12 @@ class TreeMask:
         return self._mask[None, None, first:last, self._capacity - prefix : self._capacity + last]
 
 
-def causal(n: int, place: Place, capacity: int) -> TreeMask:
+def causal(n: int, spec: MaskSpec, capacity: int) -> TreeMask:
     """The mask of `n` rows in a line behind up to `capacity` kept ones."""
-    return TreeMask(torch.ones(n, n).tril().bool(), capacity, place.mask_dtype, place.device)
+    return TreeMask(torch.ones(n, n).tril().bool(), capacity, spec.mask_dtype, spec.device)
 
 
-class Rows:
+class TreeLayout:
     """A fixed set of tree rows on one model: their positions and mask, made once and used at every
     step.
 
@@ -65,28 +65,28 @@ class Rows:
     below the prefix's end.
     """
 
-    def __init__(self, tree: Tree, nodes: Sequence[int], place: Place, below: int = 0) -> None:
+    def __init__(self, tree: Tree, nodes: Sequence[int], spec: MaskSpec, below: int = 0) -> None:
         seen = torch.from_numpy(tree.ancestor_mask)[list(nodes)][:, list(nodes)]
-        self.mask = TreeMask(seen, place.capacity, place.mask_dtype, place.device)
+        self.mask = TreeMask(seen, spec.capacity, spec.mask_dtype, spec.device)
         self.depths = torch.tensor(
-            [tree.depths[node] - below for node in nodes], dtype=torch.long, device=place.device
+            [tree.depths[node] - below for node in nodes], dtype=torch.long, device=spec.device
         )
 
 
-def all_rows(place: Place, tree: Tree) -> Rows:
+def whole_tree_layout(spec: MaskSpec, tree: Tree) -> TreeLayout:
     """A row for each node of `tree`; those of a cut of it are the first of them."""
-    return Rows(tree, range(len(tree)), place)
+    return TreeLayout(tree, range(len(tree)), spec)
 
 
-class GrowingRows:
+class GrowingTreeLayout:
     """Rows of a tree that grows while it is read: a new row copies what its parent sees. One store
     of at most `most` rows, used again by every tree; like Rows otherwise."""
 
-    def __init__(self, place: Place, most: int) -> None:
+    def __init__(self, spec: MaskSpec, most: int) -> None:
         # the last row stays as it is: the parent of the first ones
         nothing = torch.zeros(most + 1, most + 1, dtype=torch.bool)
-        self.mask = TreeMask(nothing, place.capacity, place.mask_dtype, place.device)
-        self.depths = torch.full((most + 1,), -1, dtype=torch.long, device=place.device)
+        self.mask = TreeMask(nothing, spec.capacity, spec.mask_dtype, spec.device)
+        self.depths = torch.full((most + 1,), -1, dtype=torch.long, device=spec.device)
         self.clear()
 
     def __len__(self) -> int:

@@ -205,15 +205,15 @@ class Comparison:
     @property
     def sentence(self) -> str:
         """The two speed-ups and the parts that account for the difference, the weightiest first."""
-        told = sorted(
+        ordered = sorted(
             filter(self.weighs, self.parts),
             key=lambda part: -abs(math.log(part.alone / self.predicted)),
         )
         base = "measured" if self.plain_measured else "predicted with the profile's plain token"
         start = f"Predicted {self.predicted:.2f}×, {base} {self.measured:.2f}×"
         return (
-            f"{start}: {'; '.join(map(_part, told))}."
-            if told
+            f"{start}: {'; '.join(map(_part, ordered))}."
+            if ordered
             else f"{start}: every part is as predicted."
         )
 

@@ -48,7 +48,7 @@ class LaneLog:
     run: Run
 
     @property
-    def told(self) -> dict[str, Any]:
+    def without_run(self) -> dict[str, Any]:
         """All of it but the run."""
         return {
             "name": self.name,
@@ -84,7 +84,7 @@ class RaceLog:
 
     def to_json(self) -> str:
         """One file that the app opens again. Raises BadTrace where it would be too large."""
-        lanes = [{**lane.told, "run": json.loads(lane.run.to_json())} for lane in self.lanes]
+        lanes = [{**lane.without_run, "run": json.loads(lane.run.to_json())} for lane in self.lanes]
         return write_file(
             {"meta": dict(self.meta), "lanes": lanes, "results": self.results},
             "race",
@@ -160,13 +160,13 @@ def checked(result: Any) -> dict[str, Any]:
     lossless: {kind of KINDS, words, at: token index or null, p: 0 to 1 or null, count: see
     `counted`, or null} or null}
     """
-    parts = {"waterfall": _waterfall, "doctor": _doctor, "lossless": _lossless}
+    parts = {"waterfall": _time_breakdown, "doctor": _what_to_try, "lossless": _lossless}
     return {
         name: None if result[name] is None else read(result[name]) for name, read in parts.items()
     }
 
 
-def _waterfall(data: Mapping[str, Any]) -> dict[str, Any]:
+def _time_breakdown(data: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "bars": [
             {
@@ -180,7 +180,7 @@ def _waterfall(data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _doctor(data: Mapping[str, Any]) -> dict[str, Any]:
+def _what_to_try(data: Mapping[str, Any]) -> dict[str, Any]:
     loss = data["loss"]
     remedies = [
         {

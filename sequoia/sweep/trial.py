@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from transformers import AutoModelForCausalLM
 
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import plain
@@ -23,7 +23,7 @@ from sequoia.loading.pair_checks import check_source
 from sequoia.measuring.defaults import speculate
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
-from sequoia.models.tree_mask import all_rows
+from sequoia.models.tree_mask import whole_tree_layout
 from sequoia.sweep.toy_configs import CONTEXT, toy_config
 from sequoia.sweep.toy_models import noisy, random_model, save
 
@@ -70,7 +70,7 @@ def try_config(kind: str, changes: Mapping[str, Any], folder: Path) -> Outcome:
             device="cpu",
             dtype="float32",
             online=False,
-            tell=lambda _: None,
+            on_progress=lambda _: None,
         )
         return _compared(pair, target)
     except SequoiaError as problem:
@@ -103,9 +103,9 @@ def _compared(pair: Pair, folder: str) -> Outcome:
     length = min(pair.limit, CONTEXT)
     new = min(TOKENS, length // 2)
     prompt = ("0123456789" * CONTEXT)[: length - new]
-    policy = Policy(max_new_tokens=new, ignore_eos=True)
-    steps = list(speculate(pair, prompt, policy, TREE))
-    runs = {"tree": _tokens(steps), "plain": _tokens(plain(pair, prompt, policy))}
+    params = SamplingParams(max_new_tokens=new, ignore_eos=True)
+    steps = list(speculate(pair, prompt, params, TREE))
+    runs = {"tree": _tokens(steps), "plain": _tokens(plain(pair, prompt, params))}
     ids = list(pair.encode(prompt))
     own = generated(reference, ids, length)
     found = distances(pair.target, reference, [*ids, *own])
@@ -161,7 +161,7 @@ def _around(model: TreeModel, reference: Any, text: Sequence[int], prefix: int) 
     context = model.open(len(text) + len(TREE))
     context.extend(text[:prefix])
     tokens = [(7 * node + text[prefix]) % model.vocab for node in range(len(TREE))]
-    logits = context.forward(tokens, all_rows(context, TREE))  # (nodes, vocab)
+    logits = context.forward(tokens, whole_tree_layout(context, TREE))  # (nodes, vocab)
     paths = [
         [*text[:prefix], *(tokens[one] for one in TREE.path(node))] for node in range(len(TREE))
     ]

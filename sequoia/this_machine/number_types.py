@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 
-def lean_dtype(device: torch.device) -> torch.dtype:
+def narrowest_dtype(device: torch.device) -> torch.dtype:
     """The narrowest number type this device computes with; others it has to convert, which takes
     many times longer."""
     return torch.bfloat16 if _has_bf16(device) else torch.float32

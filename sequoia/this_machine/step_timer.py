@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 
-def finish(device: torch.device) -> None:
+def synchronize(device: torch.device) -> None:
     """Wait until `device` has done what it was given here; a CPU always has. Copies under way on
     streams of their own go on."""
     if device.type == "cuda":
@@ -27,7 +27,7 @@ def current(device: torch.device) -> AbstractContextManager[Any]:
 @lru_cache(maxsize=16)
 def _wait(device: torch.device) -> Callable[[], None] | None:
     """What waits for `device`, or None where there is nothing to wait for."""
-    return partial(finish, device) if device.type == "cuda" else None
+    return partial(synchronize, device) if device.type == "cuda" else None
 
 
 class Clock:
@@ -78,7 +78,7 @@ class Spans:
 
     def total(self) -> float:
         """Seconds of all of them together; waits for the device."""
-        finish(self._device)
+        synchronize(self._device)
         return sum(found() for found in self._found)
 
     def _mark(self) -> Any:

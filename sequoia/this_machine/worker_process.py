@@ -16,11 +16,11 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 
-class Gone(Exception):
+class WorkerEnded(Exception):
     """The process has ended; the text is the last that it said."""
 
 
-class Child:
+class WorkerProcess:
     """The running script. It ends with this object or this program, whatever it is doing."""
 
     def __init__(self, script: Path, environment: Mapping[str, str]) -> None:
@@ -35,24 +35,26 @@ class Child:
             env={**os.environ, **environment},
         )
         self._mail: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
-        self._said: deque[str] = deque(maxlen=5)  # lines that are no objects: why it broke, for one
+        self._printed: deque[str] = deque(
+            maxlen=5
+        )  # lines that are no objects: why it broke, for one
         threading.Thread(
-            target=_read, args=(self._process, self._mail, self._said), daemon=True
+            target=_read, args=(self._process, self._mail, self._printed), daemon=True
         ).start()
 
-    def tell(self, message: Mapping[str, Any]) -> None:
-        with suppress(OSError):  # if it is gone, `hear` says so
+    def send(self, message: Mapping[str, Any]) -> None:
+        with suppress(OSError):  # if it is gone, `receive` says so
             print(json.dumps(message), file=self._process.stdin, flush=True)
 
-    def hear(self, seconds: float) -> dict[str, Any] | None:
-        """The next object it sends, or None if there is none for so long. Raises Gone."""
+    def receive(self, seconds: float) -> dict[str, Any] | None:
+        """The next object it sends, or None if there is none for so long. Raises WorkerEnded."""
         try:
             heard = self._mail.get(timeout=seconds)
         except Empty:
             return None
         if heard is None:
             self._mail.put(None)
-            raise Gone(" ".join(self._said)[-300:] or "its process ended")
+            raise WorkerEnded(" ".join(self._printed)[-300:] or "its process ended")
         return heard
 
     def limit_memory(self, more: int) -> None:
@@ -79,7 +81,7 @@ class Child:
 
 
 def _read(
-    process: subprocess.Popen[str], mail: SimpleQueue[dict[str, Any] | None], said: deque[str]
+    process: subprocess.Popen[str], mail: SimpleQueue[dict[str, Any] | None], printed: deque[str]
 ) -> None:
     with suppress(ValueError):  # closed while it was read
         for line in process.stdout or ():
@@ -90,5 +92,5 @@ def _read(
             if isinstance(message, dict):
                 mail.put(message)
             else:
-                said.append(line.strip())
+                printed.append(line.strip())
     mail.put(None)

@@ -82,13 +82,13 @@ def test_smoothing_keeps_the_sum_and_leaves_ordered_vectors_alone() -> None:
 
 
 def test_power_law_has_its_shape_and_is_fitted_back() -> None:
-    law = Acceptance.power_law(exponent=1.7, first=0.45, length=20)
-    assert law.rates[0] == 0.45
+    distribution = Acceptance.power_law(exponent=1.7, first=0.45, length=20)
+    assert distribution.rates[0] == 0.45
     assert all(
         b / a == pytest.approx(((k + 1) / k) ** -1.7)
-        for k, (a, b) in enumerate(pairwise(law.rates), start=1)
+        for k, (a, b) in enumerate(pairwise(distribution.rates), start=1)
     )
-    assert law.fit_power_law() == pytest.approx((0.45, 1.7), rel=1e-9)
+    assert distribution.fit_power_law() == pytest.approx((0.45, 1.7), rel=1e-9)
 
 
 def test_power_law_fit_weighs_points_by_their_rate() -> None:

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from sequoia.algorithm.distributions import draft_rows, nucleus, row_warp, target_rows
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.errors import BadModel
 
 
@@ -42,7 +42,7 @@ def test_target_equals_the_reference(dtype: torch.dtype, temperature: float, top
     """Computed in float64 whatever the logits are; bf16 logits are exact numbers,
     only coarse ones."""
     logits = some_logits(5, 30, dtype)
-    found = target_rows(logits, Policy(temperature=temperature, top_p=top_p))
+    found = target_rows(logits, SamplingParams(temperature=temperature, top_p=top_p))
     assert found.dtype == torch.float64
     wanted = torch.tensor(
         [reference(row, temperature, top_p) for row in logits.double().tolist()],
@@ -57,7 +57,7 @@ def test_draft_has_the_same_warp_and_every_token(dtype: torch.dtype, top_p: floa
     """Without full support a node with more children than the nucleus would draw the
     rest of them blindly."""
     logits = some_logits(5, 30, dtype)
-    found = draft_rows(logits, Policy(temperature=0.7, top_p=top_p))
+    found = draft_rows(logits, SamplingParams(temperature=0.7, top_p=top_p))
     wanted = torch.tensor([reference(row, 0.7, top_p) for row in logits.double().tolist()])
     assert found.dtype == torch.float32
     assert (found > 0).all()
@@ -67,7 +67,7 @@ def test_draft_has_the_same_warp_and_every_token(dtype: torch.dtype, top_p: floa
 
 def test_draft_below_the_cut_keeps_the_draft_order() -> None:
     logits = some_logits(1, 30)
-    found = draft_rows(logits, Policy(temperature=1, top_p=0.4))
+    found = draft_rows(logits, SamplingParams(temperature=1, top_p=0.4))
     assert found[0].argsort(descending=True).tolist() == logits[0].argsort(descending=True).tolist()
 
 
@@ -75,15 +75,15 @@ def test_draft_at_temperature_zero_is_the_draft_at_one() -> None:
     """The order of its tokens is all that counts then, and top-p must not cut it short."""
     logits = some_logits(4, 20)
     assert torch.equal(
-        draft_rows(logits, Policy(temperature=0, top_p=0.3)),
-        draft_rows(logits, Policy(temperature=1)),
+        draft_rows(logits, SamplingParams(temperature=0, top_p=0.3)),
+        draft_rows(logits, SamplingParams(temperature=1)),
     )
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_temperature_zero_is_one_hot(dtype: torch.dtype) -> None:
     logits = some_logits(4, 20, dtype)
-    found = target_rows(logits, Policy(temperature=0, top_p=0.5))
+    found = target_rows(logits, SamplingParams(temperature=0, top_p=0.5))
     assert found.dtype == torch.float64
     assert found.sum(-1).tolist() == [1] * 4
     assert found.argmax(-1).tolist() == logits.argmax(-1).tolist()
@@ -94,13 +94,13 @@ def test_temperature_zero_is_one_hot(dtype: torch.dtype) -> None:
 def test_tiny_temperatures_end_in_one_hot_rows(rows: object, temperature: float) -> None:
     """Dividing the raw logits by 1e-50 gives infinity, and infinity less infinity is NaN."""
     logits = torch.tensor([[900.0, -900.0, 899.0, 0.0]])
-    assert rows(logits, Policy(temperature=temperature)).tolist() == [[1, 0, 0, 0]]
+    assert rows(logits, SamplingParams(temperature=temperature)).tolist() == [[1, 0, 0, 0]]
 
 
 def test_forbidden_tokens_stay_forbidden() -> None:
     logits = torch.tensor([[1.0, -math.inf, 0.5]])
-    assert target_rows(logits, Policy(temperature=1))[0, 1] == 0
-    assert target_rows(logits, Policy(temperature=1, top_p=0.9))[0, 1] == 0
+    assert target_rows(logits, SamplingParams(temperature=1))[0, 1] == 0
+    assert target_rows(logits, SamplingParams(temperature=1, top_p=0.9))[0, 1] == 0
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
@@ -109,17 +109,21 @@ def test_overflowed_logits_are_refused(bad: float, temperature: float) -> None:
     """argmax takes NaN for the greatest number, so at temperature 0 a broken model would emit a
     token like any other."""
     with pytest.raises(BadModel, match="NaN or infinity"):
-        target_rows(torch.tensor([[0.0, 1.0], [bad, 1.0]]), Policy(temperature=temperature))
+        target_rows(torch.tensor([[0.0, 1.0], [bad, 1.0]]), SamplingParams(temperature=temperature))
     with pytest.raises(BadModel, match="NaN or infinity"):
-        target_rows(torch.tensor([[-math.inf, -math.inf]]), Policy(temperature=temperature))
+        target_rows(torch.tensor([[-math.inf, -math.inf]]), SamplingParams(temperature=temperature))
     for row in ([bad, 1.0], [1.0, bad], [-math.inf, -math.inf]):
         with pytest.raises(BadModel, match="the target's logits hold NaN or infinity"):
-            row_warp(Policy(temperature=temperature))(torch.tensor(row))
+            row_warp(SamplingParams(temperature=temperature))(torch.tensor(row))
 
 
 def test_a_near_tie_is_told_in_the_logits_own_number_type() -> None:
     logits = torch.tensor([1.0, 1.0 + 1e-9], dtype=torch.float64)
-    assert row_warp(Policy())(logits).tolist() == target_rows(logits, Policy()).tolist() == [0, 1]
+    assert (
+        row_warp(SamplingParams())(logits).tolist()
+        == target_rows(logits, SamplingParams()).tolist()
+        == [0, 1]
+    )
 
 
 def test_a_draft_law_is_float32_whatever_the_logits_are() -> None:
@@ -127,21 +131,28 @@ def test_a_draft_law_is_float32_whatever_the_logits_are() -> None:
         (0, 0.6, 1), (torch.float64, torch.float32, torch.bfloat16)
     ):
         assert (
-            draft_rows(torch.zeros(1, 3, dtype=dtype), Policy(temperature=temperature)).dtype
+            draft_rows(
+                torch.zeros(1, 3, dtype=dtype), SamplingParams(temperature=temperature)
+            ).dtype
             == torch.float32
         )
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
 @pytest.mark.parametrize(
-    "policy", [Policy(temperature=0), Policy(temperature=0.6), Policy(temperature=1, top_p=0.7)]
+    "params",
+    [
+        SamplingParams(temperature=0),
+        SamplingParams(temperature=0.6),
+        SamplingParams(temperature=1, top_p=0.7),
+    ],
 )
-def test_one_row_is_that_of_all_rows(policy: Policy, dtype: torch.dtype) -> None:
+def test_one_row_is_that_of_all_rows(params: SamplingParams, dtype: torch.dtype) -> None:
     logits = torch.randn(6, 40, generator=torch.Generator().manual_seed(1), dtype=torch.float64).to(
         dtype
     )
-    for row, law in zip(logits, target_rows(logits, policy), strict=True):
-        assert row_warp(policy)(row).tolist() == pytest.approx(law.tolist(), abs=1e-15)
+    for row, distribution in zip(logits, target_rows(logits, params), strict=True):
+        assert row_warp(params)(row).tolist() == pytest.approx(distribution.tolist(), abs=1e-15)
 
 
 # -- top-p alone -----------------------------------------------------------------------------------
@@ -187,7 +198,7 @@ def test_nucleus_leaves_its_argument_as_it_was() -> None:
     probs = torch.softmax(some_logits(2, 9), -1)
     before = probs.clone()
     nucleus(probs, 0.5)
-    draft_rows(probs, Policy(temperature=1, top_p=0.5))
+    draft_rows(probs, SamplingParams(temperature=1, top_p=0.5))
     assert torch.equal(probs, before)
 
 
@@ -204,4 +215,4 @@ def test_nucleus_of_a_large_vocabulary_has_no_holes() -> None:
 def test_a_draft_that_has_overflowed_is_said_so(bad: float) -> None:
     """Guards text made of nothing: a law of NaN draws some token all the same."""
     with pytest.raises(BadModel, match="draft's logits"):
-        draft_rows(torch.tensor([[0.0, bad, 1.0]]), Policy(temperature=1.0))
+        draft_rows(torch.tensor([[0.0, bad, 1.0]]), SamplingParams(temperature=1.0))

@@ -16,21 +16,21 @@ from exact import (
     EXACT,
     Enumerator,
     Model,
+    distribution,
     drafted,
     error,
     fits,
-    law,
     over_torch,
     production_models,
     same,
     step,
     table,
-    true_law,
+    true_distribution,
 )
 from shapes import ordered_trees
 
 from sequoia.algorithm.sampling import Seeded
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verify import VERIFIERS, walk, with_replacement, without_replacement
 
@@ -43,7 +43,7 @@ EVERY = pytest.mark.parametrize("name", list(EXACT))
 
 def test_enumerator_weighs_successive_draws() -> None:
     row = np.array([[Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)]], dtype=object)
-    found = law(lambda chance: tuple(chance.without_replacement(row, [2])[0]))
+    found = distribution(lambda chance: tuple(chance.without_replacement(row, [2])[0]))
     assert found == {
         (0, 1): Fraction(1, 3),
         (0, 2): Fraction(1, 6),
@@ -56,7 +56,7 @@ def test_enumerator_weighs_successive_draws() -> None:
 
 def test_enumerator_draws_tokens_without_mass_last_and_alike() -> None:
     row = np.array([[Fraction(0), Fraction(1), Fraction(0)]], dtype=object)
-    assert law(lambda chance: tuple(chance.without_replacement(row, [2])[0])) == {
+    assert distribution(lambda chance: tuple(chance.without_replacement(row, [2])[0])) == {
         (1, 0): HALF,
         (1, 2): HALF,
     }
@@ -68,14 +68,14 @@ def test_enumerator_draws_tokens_without_mass_last_and_alike() -> None:
 def test_enumerator_accepts_as_often_as_u_times_d_is_below_r(
     d: int, r: int, share: Fraction
 ) -> None:
-    found = law(lambda chance: chance.accept(Fraction(d), Fraction(r))[0])
+    found = distribution(lambda chance: chance.accept(Fraction(d), Fraction(r))[0])
     assert found.get(True, 0) == share
     assert sum(found.values()) == 1
 
 
 def test_enumerator_visits_every_combination_once() -> None:
     even = np.array([[HALF, HALF]], dtype=object)
-    found = law(lambda chance: (*chance.independent(even, [2])[0], chance.pick(even[0])))
+    found = distribution(lambda chance: (*chance.independent(even, [2])[0], chance.pick(even[0])))
     assert found == {(a, b, c): Fraction(1, 8) for a in (0, 1) for b in (0, 1) for c in (0, 1)}
 
 
@@ -133,8 +133,8 @@ def test_a_step_emits_its_accepted_tokens_and_one_more(name: str) -> None:
         assert verdict.path == tree.path(verdict.path[-1])
         return len(verdict.path)
 
-    assert set(law(length)) == {1, 2, 3}
-    assert set(map(len, law(partial(step, tree, EXACT[name], p, q)))) == {1, 2, 3}
+    assert set(distribution(length)) == {1, 2, 3}
+    assert set(map(len, distribution(partial(step, tree, EXACT[name], p, q)))) == {1, 2, 3}
 
 
 @EVERY
@@ -166,31 +166,31 @@ def test_one_hot_target_accepts_exactly_the_argmax_child(
         assert verdict.bonus == top(contexts[path[-1]])
         return len(path) > 1
 
-    seen = [set(law(partial(run, table(seed, 3)))) for seed in range(5)]
+    seen = [set(distribution(partial(run, table(seed, 3)))) for seed in range(5)]
     assert set().union(*seen) == {True, False}  # acceptance and refusal both happened
 
 
 # -- the production float path ---------------------------------------------------------------------
 
 POLICIES = [
-    Policy(temperature=1),
-    Policy(temperature=0.6, top_p=0.8),
-    Policy(temperature=2, top_p=0.5),
-    Policy(temperature=0),
+    SamplingParams(temperature=1),
+    SamplingParams(temperature=0.6, top_p=0.8),
+    SamplingParams(temperature=2, top_p=0.5),
+    SamplingParams(temperature=0),
 ]
 
 
 @pytest.mark.parametrize(
-    "policy", POLICIES, ids=lambda policy: f"T={policy.temperature:g} top_p={policy.top_p:g}"
+    "params", POLICIES, ids=lambda params: f"T={params.temperature:g} top_p={params.top_p:g}"
 )
 @pytest.mark.parametrize("name", list(VERIFIERS))
-def test_production_floats_have_the_target_law(name: str, policy: Policy) -> None:
+def test_production_floats_have_the_target_law(name: str, params: SamplingParams) -> None:
     """The production warp and draw over torch rows, float32 q against float64 p: rounding
     stays below 1e-12."""
     trees = [tree for n in (1, 2, 3, 4) for tree in ordered_trees(n)]
     for tree in trees:
         assert (
-            error(tree, over_torch(name), *production_models(tree.parents, 4, policy)) <= 1e-12
+            error(tree, over_torch(name), *production_models(tree.parents, 4, params)) <= 1e-12
         ), tree
 
 
@@ -210,7 +210,7 @@ def _all_rejected(name: str) -> Fraction:
             .path
         )
 
-    return law(run).get(1, Fraction(0))
+    return distribution(run).get(1, Fraction(0))
 
 
 def test_independent_draws_waste_siblings_where_distinct_ones_do_not() -> None:
@@ -229,7 +229,7 @@ def test_match_accepts_less_than_the_draft_that_equals_the_target() -> None:
             )
             return len(verdict.path) == 2
 
-        return law(run)[True]
+        return distribution(run)[True]
 
     assert accepted("topk") == Fraction(6, 10)
     assert accepted("sequoia") == accepted("specinfer") == 1
@@ -249,7 +249,7 @@ def test_a_zero_residual_leaves_the_law_it_had() -> None:
     """An unguarded 0/0 is NaN, and was read as end of text elsewhere."""
     both = np.array([0.5, 0.25, 0.25])
     for name in ("sequoia", "specinfer"):
-        found = law(
+        found = distribution(
             lambda chance, name=name: step(
                 Tree.chain(2), VERIFIERS[name], same(both), same(both), chance
             ),
@@ -299,5 +299,5 @@ def test_float32_draft_is_made_to_sum_to_one() -> None:
 
 
 def test_the_target_law_sums_to_one_and_has_every_text() -> None:
-    found = true_law(same([HALF, HALF]), 3)
+    found = true_distribution(same([HALF, HALF]), 3)
     assert found == {(a, b, c): Fraction(1, 8) for a in (0, 1) for b in (0, 1) for c in (0, 1)}

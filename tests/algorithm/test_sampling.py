@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from exact import Enumerator, law, logits, over_torch, steps, true_law, warped
+from exact import Enumerator, distribution, logits, over_torch, steps, true_distribution, warped
 from goodness_of_fit import fit
 
 from sequoia.algorithm.distributions import draft_rows
 from sequoia.algorithm.sampling import Chance, Drawn, Greedy, Seeded, chance_for
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verify import VERIFIERS, walk
 from sequoia.errors import BadModel
@@ -90,9 +90,9 @@ SMALL = Tree((-1, 0, 0, 1))
 
 def three_tokens(chance: Seeded, verifier: str) -> tuple[int, ...]:
     """The first three tokens of three steps with the production warp, draw, walk and randomness."""
-    policy = Policy(temperature=0.8, top_p=0.95)
-    p = warped(P, policy)
-    q = warped(Q, policy, draft_rows)
+    params = SamplingParams(temperature=0.8, top_p=0.95)
+    p = warped(P, params)
+    q = warped(Q, params, draft_rows)
     return steps(3, SMALL, over_torch(verifier), p, q, chance)[:3]
 
 
@@ -107,14 +107,14 @@ def test_three_tokens_over_three_steps_follow_the_target(verifier: str) -> None:
 
     False alarm 1e-6 for each verifier.
     """
-    wanted = true_law(warped(P, Policy(temperature=0.8, top_p=0.95)), 3)
+    wanted = true_distribution(warped(P, SamplingParams(temperature=0.8, top_p=0.95)), 3)
     assert fit((three_tokens(Seeded(seed), verifier) for seed in range(600)), wanted) > LIMIT
 
 
 def test_noise_frozen_for_a_run_is_seen_by_the_same_check() -> None:
     """The check above is able to fail: the frozen mutant has to fall. Missing it has a
     chance far below 1e-6."""
-    wanted = true_law(warped(P, Policy(temperature=0.8, top_p=0.95)), 3)
+    wanted = true_distribution(warped(P, SamplingParams(temperature=0.8, top_p=0.95)), 3)
     assert fit((three_tokens(FrozenNoise(seed), "sequoia") for seed in range(600)), wanted) < LIMIT
 
 
@@ -132,7 +132,7 @@ def test_draws_without_replacement_have_the_law_of_successive_draws(
     """Plackett-Luce, the zero tier last and uniform. Guards the race, its direction, zeros ranked
     by id, and repeats that are ignored where they should not be. False alarm 1e-6."""
     monkeypatch.setattr("sequoia.algorithm.sampling._FEW", few)
-    wanted = law(lambda chance: tuple(chance.without_replacement(np.array([row]), [k])[0]))
+    wanted = distribution(lambda chance: tuple(chance.without_replacement(np.array([row]), [k])[0]))
     assert len(wanted) == outcomes
     assert fit(draws(Seeded(1), "without_replacement", row, k), wanted) > LIMIT
 
@@ -142,7 +142,7 @@ def test_what_is_left_unfinished_is_completed_by_a_race(monkeypatch: pytest.Monk
     False alarm 1e-6."""
     monkeypatch.setattr("sequoia.algorithm.sampling._SCRAPS", 0.2)
     row = [0.9, 0.06, 0.03, 0.01]
-    wanted = law(lambda chance: tuple(chance.without_replacement(np.array([row]), [3])[0]))
+    wanted = distribution(lambda chance: tuple(chance.without_replacement(np.array([row]), [3])[0]))
     assert fit(draws(Seeded(1), "without_replacement", row, 3), wanted) > LIMIT
 
 
@@ -175,7 +175,7 @@ def test_rows_are_drawn_independently() -> None:
 def test_independent_draws_repeat_tokens_as_often_as_they_should() -> None:
     """Guards siblings drawn without replacement, and tokens of no mass. False alarm 1e-6."""
     row = [0.0, 0.6, 0.0, 0.4, 0.0]
-    wanted = law(lambda chance: tuple(chance.independent(np.array([row]), [2])[0]))
+    wanted = distribution(lambda chance: tuple(chance.independent(np.array([row]), [2])[0]))
     assert len(wanted) == 4
     assert fit(draws(Seeded(3), "independent", row, 2), wanted) > LIMIT
 

@@ -1,5 +1,5 @@
-"""A setting from outside is a Policy or a BadPolicy whose message names the field, the
-value and the bound."""
+"""A setting from outside is a SamplingParams or a BadSamplingParams whose message names the field,
+the value and the bound."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from sequoia.algorithm.sampling_params import BOUNDS, Policy
-from sequoia.errors import BadPolicy
+from sequoia.algorithm.sampling_params import BOUNDS, SamplingParams
+from sequoia.errors import BadSamplingParams
 
 NAN = float("nan")
 INF = float("inf")
@@ -46,8 +46,8 @@ def test_what_no_field_may_be(name: str, what: str) -> None:
     errors."""
     value, shown = NEVER[what]
     _, low, high = BOUNDS[name]
-    with pytest.raises(BadPolicy) as caught:
-        Policy(**{name: value})
+    with pytest.raises(BadSamplingParams) as caught:
+        SamplingParams(**{name: value})
     message = str(caught.value)
     assert name in message
     assert shown in message
@@ -74,33 +74,33 @@ def test_what_no_field_may_be(name: str, what: str) -> None:
 def test_outside_its_own_bound(name: str, value: float) -> None:
     _, low, high = BOUNDS[name]
     with pytest.raises(
-        BadPolicy,
+        BadSamplingParams,
         match=f"^{name}: .*{value} is not a .*number from {low} to {high}$".replace("+", r"\+"),
     ):
-        Policy(**{name: value})
+        SamplingParams(**{name: value})
 
 
 def test_ignore_eos_is_a_bool() -> None:
     for value in (0, 1, "true", None, 10**5000):
-        with pytest.raises(BadPolicy, match=r"^ignore_eos: .* is neither true nor false$"):
-            Policy(ignore_eos=value)
+        with pytest.raises(BadSamplingParams, match=r"^ignore_eos: .* is neither true nor false$"):
+            SamplingParams(ignore_eos=value)
 
 
 @pytest.mark.parametrize("name", list(BOUNDS))
 def test_bounds_themselves_are_allowed(name: str) -> None:
     _, low, high = BOUNDS[name]
-    assert getattr(Policy(**{name: low}), name) == low
-    assert getattr(Policy(**{name: high}), name) == high
+    assert getattr(SamplingParams(**{name: low}), name) == low
+    assert getattr(SamplingParams(**{name: high}), name) == high
 
 
 def test_whole_numbers_for_floats_become_floats() -> None:
-    policy = Policy(temperature=1, top_p=1, max_new_tokens=7, seed=2**63 - 1)
-    assert [type(getattr(policy, name)) for name in BOUNDS] == [float, float, int, int]
+    params = SamplingParams(temperature=1, top_p=1, max_new_tokens=7, seed=2**63 - 1)
+    assert [type(getattr(params, name)) for name in BOUNDS] == [float, float, int, int]
 
 
 def test_parse_reads_names_and_values() -> None:
-    assert Policy.parse({}) == Policy()
-    assert Policy.parse({"temperature": 0.5, "ignore_eos": True}) == Policy(
+    assert SamplingParams.parse({}) == SamplingParams()
+    assert SamplingParams.parse({"temperature": 0.5, "ignore_eos": True}) == SamplingParams(
         temperature=0.5, ignore_eos=True
     )
 
@@ -120,25 +120,25 @@ def test_parse_reads_names_and_values() -> None:
     ],
 )
 def test_parse_refuses_unknown_names_shortly(values: Any, words: str) -> None:
-    with pytest.raises(BadPolicy) as caught:
-        Policy.parse(values)
+    with pytest.raises(BadSamplingParams) as caught:
+        SamplingParams.parse(values)
     assert words in str(caught.value)
     assert len(str(caught.value)) < 200
 
 
 def test_parse_holds_the_bounds() -> None:
-    with pytest.raises(BadPolicy, match=r"^temperature: nan is not"):
-        Policy.parse({"temperature": NAN})
+    with pytest.raises(BadSamplingParams, match=r"^temperature: nan is not"):
+        SamplingParams.parse({"temperature": NAN})
 
 
 def test_after_the_greatest_seed_comes_the_first() -> None:
-    policy = Policy(0.6, 0.9, 7, seed=2**63 - 3, ignore_eos=True)
-    assert [policy.further(by).seed for by in (0, 2, 3, 1003)] == [2**63 - 3, 2**63 - 1, 0, 1000]
-    assert policy.further(3) == Policy(0.6, 0.9, 7, seed=0, ignore_eos=True)
+    params = SamplingParams(0.6, 0.9, 7, seed=2**63 - 3, ignore_eos=True)
+    assert [params.further(by).seed for by in (0, 2, 3, 1003)] == [2**63 - 3, 2**63 - 1, 0, 1000]
+    assert params.further(3) == SamplingParams(0.6, 0.9, 7, seed=0, ignore_eos=True)
 
 
 def test_a_policy_is_frozen_and_picklable() -> None:
-    policy = Policy(seed=3)
-    assert pickle.loads(pickle.dumps(policy)) == policy
+    params = SamplingParams(seed=3)
+    assert pickle.loads(pickle.dumps(params)) == params
     with pytest.raises(AttributeError):
-        policy.seed = 4
+        params.seed = 4

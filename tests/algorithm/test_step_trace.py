@@ -17,7 +17,7 @@ import pytest
 from fake_tokenizers import KINDS
 from fakes import PROMPTS, tiny_pair
 
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import (
     MAX_CHARS,
     MAX_STEPS,
@@ -50,7 +50,7 @@ def recorded(verifier: str = "sequoia", tokens: int = 40) -> tuple[tuple[StepTra
     decoder = Decoder(
         pair,
         PROMPTS[1],
-        Policy(temperature=0.8, max_new_tokens=tokens, seed=5, ignore_eos=True),
+        SamplingParams(temperature=0.8, max_new_tokens=tokens, seed=5, ignore_eos=True),
         TREE,
         verifier,
     )

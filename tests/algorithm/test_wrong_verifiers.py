@@ -22,15 +22,15 @@ from exact import (
     Text,
     completed,
     distance,
+    distribution,
     drafted,
     error,
-    law,
     same,
     step,
     table,
-    true_law,
+    true_distribution,
 )
-from wrong_rejections import REJECTIONS, Laws, q_not_masked, q_not_renormalised
+from wrong_rejections import REJECTIONS, Distributions, q_not_masked, q_not_renormalised
 
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verify import Verdict, Verifier, walk
@@ -78,14 +78,16 @@ def test_wrong_acceptance_is_killed(chance: type[Enumerator]) -> None:
 
 
 @pytest.mark.parametrize("reject", REJECTIONS, ids=lambda reject: reject.__name__)
-def test_wrong_rejection_is_killed(reject: Callable[..., Laws]) -> None:
+def test_wrong_rejection_is_killed(reject: Callable[..., Distributions]) -> None:
     assert any(killed(replace(RIGHT, verify=partial(walk, reject=reject))))
 
 
 @pytest.mark.parametrize(
     "reject", [q_not_masked, q_not_renormalised], ids=["q_not_masked", "q_not_renormalised"]
 )
-def test_a_chain_cannot_see_the_bookkeeping_between_siblings(reject: Callable[..., Laws]) -> None:
+def test_a_chain_cannot_see_the_bookkeeping_between_siblings(
+    reject: Callable[..., Distributions],
+) -> None:
     """Why the suite runs siblings: on a chain these two mutants are no mutants."""
     assert not any(killed(replace(RIGHT, verify=partial(walk, reject=reject)), tree=Tree.chain(3)))
 
@@ -113,7 +115,7 @@ def lengths_agree(emit: Callable[..., Text], p: Model, q: Model) -> bool:
         verdict = walk(SIBLINGS, tokens, lambda _: p(()), lambda _: q(()), chance)
         return len(emit(tokens, verdict)) == len(verdict.path)
 
-    return set(law(run)) == {True}
+    return set(distribution(run)) == {True}
 
 
 def with_bonus(tokens: Sequence[int], verdict: Verdict) -> Text:
@@ -136,7 +138,7 @@ def test_no_bonus_is_lossless_and_killed_by_its_length() -> None:
         )
 
     # the law check alone would let it pass
-    assert distance(completed(law(emitted), p, 2), true_law(p, 2)) == 0
+    assert distance(completed(distribution(emitted), p, 2), true_distribution(p, 2)) == 0
     assert lengths_agree(with_bonus, p, q)
     assert not lengths_agree(without_bonus, p, q)
 
@@ -168,4 +170,4 @@ def test_frozen_noise_is_right_in_one_step_and_killed_by_two(tree: Tree) -> None
     assert error(tree, RIGHT, p, q, chance=FrozenNoise) == 0
     assert error(tree, RIGHT, p, q, count=2) == 0
     assert error(tree, RIGHT, p, q, count=2, chance=FrozenNoise) > 0
-    assert len(law(partial(step, tree, RIGHT, p, q), FrozenNoise)) > 1
+    assert len(distribution(partial(step, tree, RIGHT, p, q), FrozenNoise)) > 1

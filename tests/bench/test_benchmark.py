@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from fakes import PROMPTS, noisy, same_pair, save, tiny_model, tiny_pair
 
-from sequoia import Acceptance, HardwareProfile, Policy, Tree, measure_profile
+from sequoia import Acceptance, HardwareProfile, SamplingParams, Tree, measure_profile
 from sequoia.algorithm.best_tree import best_tree, expected_tokens
 from sequoia.bench import acceptance_survey, benchmark, decoders
 from sequoia.bench.decoders import Contestant
@@ -145,17 +145,17 @@ def test_a_tree_that_learns_begins_anew_for_each_prompt(monkeypatch: pytest.Monk
     made: list[object] = []
     monkeypatch.setattr(decoders, "Dynamic", lambda *given: made.append(given) or Tree.chain(2))
     pair = tiny_pair()
-    policy = Policy(max_new_tokens=4)
+    params = SamplingParams(max_new_tokens=4)
     profile = measure_profile(pair, sizes=(1, 4, 16), widths=(1, 4), rounds=1)
     dynamic = next(
         one
-        for one in decoders.ours(pair, {}, profile, 0.5, policy, ["a"])
+        for one in decoders.ours(pair, {}, profile, 0.5, params, ["a"])
         if one.group == "dynamic"
     )
     ready = [dynamic.ready() for _ in range(3)]
     assert len(made) == 3
     for decode in ready:
-        decode("a", policy)
+        decode("a", params)
     assert len(made) == 3
 
 
@@ -187,12 +187,12 @@ def test_predictions_are_over_plain_decoding_as_it_was_timed() -> None:
     pair = tiny_pair()
     acceptance = Acceptance((0.5, 0.2))
     profile = measure_profile(pair, sizes=(1, 4, 16), widths=(1, 4), rounds=1)
-    policy = Policy(max_new_tokens=4)
+    params = SamplingParams(max_new_tokens=4)
     pair.measured.profile = profile
     pair.measured.acceptances[0.0, 1.0, "sequoia"] = acceptance
     found = {
         one.group: one
-        for one in decoders.ours(pair, {"float32": pair}, profile, 0.5, policy, ["a"])
+        for one in decoders.ours(pair, {"float32": pair}, profile, 0.5, params, ["a"])
     }
     chain = max(
         (predict(Tree.chain(n), acceptance, profile) for n in range(2, 13)),
@@ -210,13 +210,13 @@ def test_all_decode_a_prompt_before_the_next_one() -> None:
     seen: list[tuple[str, str, int]] = []
 
     def named(name: str) -> Contestant:
-        def decode(prompt: str, policy: Policy) -> tuple[list[int], None]:
-            seen.append((name, prompt, policy.seed))
+        def decode(prompt: str, params: SamplingParams) -> tuple[list[int], None]:
+            seen.append((name, prompt, params.seed))
             return [1, 2, 3], None
 
         return Contestant(name, name, lambda: decode)
 
-    rows = timed([named("one"), named("two")], ["a", "b"], Policy(seed=5), 2, "title")
+    rows = timed([named("one"), named("two")], ["a", "b"], SamplingParams(seed=5), 2, "title")
     warm = seen[:2]
     rounds = seen[2:]
     assert [(name, prompt) for name, prompt, _ in warm] == [("one", "a"), ("two", "a")]
@@ -234,12 +234,16 @@ def test_after_the_last_seed_comes_the_first() -> None:
     """A benchmark that begins with the greatest seed ends like any other."""
     seen: list[int] = []
 
-    def decode(_prompt: str, policy: Policy) -> tuple[list[int], None]:
-        seen.append(policy.seed)
+    def decode(_prompt: str, params: SamplingParams) -> tuple[list[int], None]:
+        seen.append(params.seed)
         return [1], None
 
     timed(
-        [Contestant("one", "one", lambda: decode)], ["a", "b"], Policy(seed=2**63 - 1), 2, "title"
+        [Contestant("one", "one", lambda: decode)],
+        ["a", "b"],
+        SamplingParams(seed=2**63 - 1),
+        2,
+        "title",
     )
     assert seen == [2**63 - 1, 2**63 - 1, 0, 999, 1000]
 
@@ -264,7 +268,10 @@ def test_tokens_a_step_leave_out_the_last_step() -> None:
     of 10."""
     assert (
         acceptance_survey.tokens_per_step(
-            same_pair(), PROMPTS[:2], Tree.chain(4), Policy(max_new_tokens=10, ignore_eos=True)
+            same_pair(),
+            PROMPTS[:2],
+            Tree.chain(4),
+            SamplingParams(max_new_tokens=10, ignore_eos=True),
         )
         == 4
     )

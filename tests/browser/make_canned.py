@@ -61,21 +61,21 @@ class Words:
             for i in range(n, len(self.stream)):
                 self.counts[tuple(self.stream[i - n : i])][self.stream[i]] += 1
 
-    def law(self, context: tuple[int, ...], weights: tuple[float, ...]) -> np.ndarray:
+    def distribution(self, context: tuple[int, ...], weights: tuple[float, ...]) -> np.ndarray:
         """(vocab,) mixture of the laws after 0, 1 and 2 words of context."""
-        law = np.full(len(self.pieces), 1e-4)
+        distribution = np.full(len(self.pieces), 1e-4)
         for n, weight in enumerate(weights):
             counts = self.counts.get(context[len(context) - n :], Counter())
             for token, count in counts.items():
-                law[token] += weight * count / counts.total()
-        return law / law.sum()
+                distribution[token] += weight * count / counts.total()
+        return distribution / distribution.sum()
 
     def target(self, context: tuple[int, ...], greedy: bool) -> np.ndarray:
-        law = self.law(context, (0.06, 0.44, 0.50))
-        return np.eye(len(law))[law.argmax()] if greedy else law
+        distribution = self.distribution(context, (0.06, 0.44, 0.50))
+        return np.eye(len(distribution))[distribution.argmax()] if greedy else distribution
 
     def draft(self, context: tuple[int, ...]) -> np.ndarray:
-        return self.law(context, (0.24, 0.74, 0.02))
+        return self.distribution(context, (0.24, 0.74, 0.02))
 
 
 def step(
@@ -84,13 +84,13 @@ def step(
     """One step over the toy laws: draft level by level, walk, and times as a machine might take
     them."""
     tokens = [prefix[-1]] + [0] * (len(tree) - 1)
-    laws = {}
+    distributions = {}
     context = lambda node: (*prefix[:-1][-2:], *(tokens[v] for v in tree.path(node)))[-2:]  # noqa: E731
     for node, children in enumerate(tree.children):
         if children:
-            laws[node] = words.draft(context(node))
+            distributions[node] = words.draft(context(node))
             drawn = chance.without_replacement(
-                torch.from_numpy(laws[node]).float()[None], [len(children)]
+                torch.from_numpy(distributions[node]).float()[None], [len(children)]
             )[0]
             for child, token in zip(children, drawn, strict=True):
                 tokens[child] = token
@@ -98,12 +98,14 @@ def step(
         tree,
         tokens,
         lambda node: words.target(context(node), greedy),
-        lambda node: laws[node],
+        lambda node: distributions[node],
         chance,
     )
     reached = set(verdict.path)
     q = [None] + [
-        float(laws[parent][tokens[node]]) for node, parent in enumerate(tree.parents) if node
+        float(distributions[parent][tokens[node]])
+        for node, parent in enumerate(tree.parents)
+        if node
     ]
     p = [None] + [
         float(words.target(context(parent), greedy)[tokens[node]]) if parent in reached else None
@@ -132,7 +134,7 @@ def run(words: Words, tree: Tree, steps: int, seed: int, how: str, greedy: bool 
         traces.append(step(words, tree, prefix, chance, index, greedy))
         prefix += traces[-1].emitted
     used = sorted({t for trace in traces for t in (*trace.tokens, *trace.emitted)})
-    policy = {
+    params = {
         "temperature": 0.0 if greedy else 1.0,
         "top_p": 1.0,
         "max_new_tokens": 4096,
@@ -145,7 +147,7 @@ def run(words: Words, tree: Tree, steps: int, seed: int, how: str, greedy: bool 
         "device": "no device",
         "dtype": "float64",
         "verifier": "sequoia",
-        "policy": policy,
+        "policy": params,
         "prompt": "".join(words.pieces[t] for t in prompt),
         "plain_seconds": 0.0068,
         "plain_label": "recorded",

@@ -1,7 +1,8 @@
 """How smooth four lanes of 64-node trees are, and how soon Stop ends them: `python tests/browser/race_cost.py [--tokens 512]`.
 
-One race in a real browser on this machine, watched frame by frame, then another that is stopped on its way. What it prints was
-measured in the page: the time between two frames, and between two growths of one lane's text while that lane runs.
+One race in a real browser on this machine, watched frame by frame, then another that is stopped on
+its way. What it prints was measured in the page: the time between two frames, and between two
+growths of one lane's text while that lane runs.
 """
 
 from __future__ import annotations

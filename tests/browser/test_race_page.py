@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from running_app import CALLED
 
 from sequoia.saved_files.race_file import RaceLog
-from ui.race.messages import Opened
+from ui.race.messages import OpenedRace
 from ui.shared.labels import VERIFIER
 from ui.shared.tree_menu import SHAPES
 
@@ -155,7 +155,7 @@ def test_a_remedy_goes_into_the_form(visit: Visit) -> None:
     page = visit()
     page.get_by_role("tab", name="Race").click()
     until(page, "s.results.length === 4")
-    race = Opened(
+    race = OpenedRace(
         RaceLog.from_json(
             Path(__file__).with_name("race_with_a_remedy.json").read_text(encoding="utf-8")
         )
@@ -183,7 +183,7 @@ def test_no_name_of_a_menu_stands_under_its_arrow(visit: Visit, width: int, them
         ("verifier", VERIFIER.values()),
     ):
         page.wait_for_selector(f"#rc-{menu}-3 input")
-        room, widest = page.evaluate(
+        model_host, widest = page.evaluate(
             """([id, names]) => {
           const [input, arrow] = ["input", ".icon-wrap"].map((part) => document.querySelector(id + " " + part));
           const style = getComputedStyle(input);
@@ -194,7 +194,7 @@ def test_no_name_of_a_menu_stands_under_its_arrow(visit: Visit, width: int, them
         }""",
             [f"#rc-{menu}-3", list(names)],
         )
-        assert widest <= room, (menu, widest, room)
+        assert widest <= model_host, (menu, widest, model_host)
 
 
 @pytest.mark.parametrize("form", ["pg", "rc"])

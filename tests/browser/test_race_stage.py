@@ -23,7 +23,7 @@ from demo import CANVAS, opened, settle
 from playwright.sync_api import Page, expect
 
 from sequoia.algorithm.step_trace import repetition
-from sequoia.diagnosis.speedup_interval import Spread, spread
+from sequoia.diagnosis.speedup_interval import SpeedupInterval, speedup_interval
 
 DEMO = CANVAS / "race" / "demo.html"
 PLOTLY = Path(__import__("plotly").__file__).parent / "package_data" / "plotly.min.js"
@@ -106,7 +106,7 @@ def race(lanes: int = 4, tokens: int = 96, plain: bool = True, seed: int = 5) ->
         }
         for kind in kinds
     ]
-    policy = {"temperature": 0, "top_p": 1, "max_new_tokens": tokens, "seed": 0, "ignore_eos": True}
+    params = {"temperature": 0, "top_p": 1, "max_new_tokens": tokens, "seed": 0, "ignore_eos": True}
     meta = {
         "label": "recorded",
         "target": "T",
@@ -114,7 +114,7 @@ def race(lanes: int = 4, tokens: int = 96, plain: bool = True, seed: int = 5) ->
         "device": "cpu",
         "dtype": "float32",
         "prompt": "p",
-        "policy": policy,
+        "policy": params,
     }
     return {
         "v": 1,
@@ -179,8 +179,8 @@ class Clock:
         return tokens / seconds
 
 
-def ranged(lane: Clock, plain: Clock, t: float = 1e9) -> Spread:
-    found = spread(lane.steps(t), plain.steps(t))
+def ranged(lane: Clock, plain: Clock, t: float = 1e9) -> SpeedupInterval:
+    found = speedup_interval(lane.steps(t), plain.steps(t))
     assert found is not None
     return found
 

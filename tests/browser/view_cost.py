@@ -1,7 +1,8 @@
 """What the live view costs the decode: `python tests/browser/view_cost.py [--rounds 7] [--nodes 64] [--tokens 256]`.
 
-The same run, in interleaved rounds: the engine alone, the run in its thread with messages made for nobody, and the page in a
-real browser on this machine. Tokens a second of the steps' own time, medians, and the ratio to the engine alone.
+The same run, in interleaved rounds: the engine alone, the run in its thread with messages made for
+nobody, and the page in a real browser on this machine. Tokens a second of the steps' own time,
+medians, and the ratio to the engine alone.
 """
 
 from __future__ import annotations
@@ -23,27 +24,33 @@ app.set_up()
 
 from sequoia import Decoder, DecodeStats, load_pair, run  # noqa: E402
 from ui.decode.follow_run import LiveRun  # noqa: E402
-from ui.decode.recordings import Shelf  # noqa: E402
-from ui.decode.request import Order  # noqa: E402
+from ui.decode.recordings import RunStore  # noqa: E402
+from ui.decode.request import DecodeRequest  # noqa: E402
 from ui.page import launch_options, page  # noqa: E402
-from ui.serving.model_host import EngineRoom  # noqa: E402
+from ui.serving.model_host import ModelHost  # noqa: E402
 from ui.serving.sessions import LOCAL  # noqa: E402
 from ui.shared.prompts import presets  # noqa: E402
-from ui.shared.tree_menu import Wish  # noqa: E402
+from ui.shared.tree_menu import TreeRequest  # noqa: E402
 
 
-def alone(room: EngineRoom, order: Order) -> float:
+def alone(model_host: ModelHost, decode_request: DecodeRequest) -> float:
     """Tokens a second of the engine with nothing around it."""
-    pair = room.pair(lambda: False)
-    tree, _ = order.wish.tree(pair, order.policy, order.verifier, order.prompt)
+    pair = model_host.pair(lambda: False)
+    tree, _ = decode_request.tree_request.tree(
+        pair, decode_request.params, decode_request.verifier, decode_request.prompt
+    )
     return DecodeStats.fold(
-        run(Decoder(pair, order.prompt, order.policy, tree, order.verifier))
+        run(
+            Decoder(
+                pair, decode_request.prompt, decode_request.params, tree, decode_request.verifier
+            )
+        )
     ).tokens_per_second
 
 
-def unseen(room: EngineRoom, order: Order) -> float:
+def unseen(model_host: ModelHost, decode_request: DecodeRequest) -> float:
     """The same in the run's own thread, recorded and made into messages."""
-    live = LiveRun(order, room, LOCAL, Shelf(1, 10**9))
+    live = LiveRun(decode_request, model_host, LOCAL, RunStore(1, 10**9))
     live.start(None)
     for _ in live.messages():
         pass
@@ -67,16 +74,16 @@ def seen(visit: Page) -> float:
     return visit.evaluate("(s => s.totals(s.last).tokensPerSecond)(SequoiaPage.view.store)")
 
 
-def fill(visit: Page, order: Order) -> None:
+def fill(visit: Page, decode_request: DecodeRequest) -> None:
     visit.click("#pg-tree input")
     visit.get_by_role("option", name="Sequoia, sized").click()
-    visit.fill("#pg-prompt textarea", order.prompt)
+    visit.fill("#pg-prompt textarea", decode_request.prompt)
     for name, value in (
-        ("first", order.wish.numbers[0]),
-        ("second", order.wish.numbers[1]),
-        ("seed", order.policy.seed),
-        ("temperature", order.policy.temperature),
-        ("tokens", order.policy.max_new_tokens),
+        ("first", decode_request.tree_request.numbers[0]),
+        ("second", decode_request.tree_request.numbers[1]),
+        ("seed", decode_request.params.seed),
+        ("temperature", decode_request.params.temperature),
+        ("tokens", decode_request.params.max_new_tokens),
     ):
         visit.fill(f"#pg-{name} input", str(value))
     visit.uncheck("#pg-compare input")
@@ -99,7 +106,7 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=256)
     asked = parser.parse_args()
     torch.set_num_threads(max(1, app.cores() - 1))
-    order = Order.parse(
+    decode_request = DecodeRequest.parse(
         {
             "prompt": presets()[1].text,
             "temperature": 0.6,
@@ -115,11 +122,13 @@ def main() -> None:
         },
         LOCAL,
     )
-    assert order.wish == Wish("best", (asked.nodes, asked.levels), LOCAL.nodes)
-    room = EngineRoom(load_pair, 4)
-    room.open()
-    room.pair(lambda: False)
-    blocks = page(room, LOCAL)
+    assert decode_request.tree_request == TreeRequest(
+        "best", (asked.nodes, asked.levels), LOCAL.nodes
+    )
+    model_host = ModelHost(load_pair, 4)
+    model_host.open()
+    model_host.pair(lambda: False)
+    blocks = page(model_host, LOCAL)
     address = blocks.launch(prevent_thread_lock=True, **launch_options(LOCAL))[1]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
@@ -128,10 +137,10 @@ def main() -> None:
         visit = browser.new_page(viewport={"width": 1280, "height": 800})
         visit.goto(address)
         visit.wait_for_selector("#pg-run")
-        fill(visit, order)
+        fill(visit, decode_request)
         ways: dict[str, Callable[[], float]] = {
-            "engine alone": lambda: alone(room, order),
-            "messages for nobody": lambda: unseen(room, order),
+            "engine alone": lambda: alone(model_host, decode_request),
+            "messages for nobody": lambda: unseen(model_host, decode_request),
             "page in a browser": lambda: seen(visit),
         }
         found: dict[str, list[float]] = {name: [] for name in ways}

@@ -24,16 +24,16 @@ from fakes import KINDS, PROMPTS, hopeless_pair, same_pair, tiny_pair
 from goodness_of_fit import fit
 
 from sequoia.algorithm.sampling import Seeded
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import DecodeStats, StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verify import VERIFIERS
 from sequoia.decoding.engine import Decoder, plain, run
-from sequoia.decoding.tree_choice import Fixed
-from sequoia.errors import BadModel, BadPolicy, BadTree
+from sequoia.decoding.tree_choice import FixedTree
+from sequoia.errors import BadModel, BadSamplingParams, BadTree
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import Context, TreeModel
-from sequoia.models.tree_mask import Rows
+from sequoia.models.tree_mask import TreeLayout
 
 TREES = {
     "chain": Tree.chain(5),
@@ -42,16 +42,16 @@ TREES = {
     "flat": Tree.from_branching([16]),
     "ragged": Tree((-1, 0, 0, 0, 1, 1, 2, 4, 4, 6, 7, 8, 10)),
 }
-GREEDY = Policy(max_new_tokens=64, ignore_eos=True)
+GREEDY = SamplingParams(max_new_tokens=64, ignore_eos=True)
 WARM = dataclasses.replace(GREEDY, temperature=0.8, seed=7)
 
 made = cache(tiny_pair)  # the pairs of these tests are only decoded with
 
 
 def steps_of(
-    pair: Pair, prompt: str, policy: Policy, tree: Tree, verifier: str = "sequoia"
+    pair: Pair, prompt: str, params: SamplingParams, tree: Tree, verifier: str = "sequoia"
 ) -> Iterator[StepTrace]:
-    return run(Decoder(pair, prompt, policy, tree, verifier))
+    return run(Decoder(pair, prompt, params, tree, verifier))
 
 
 @cache
@@ -99,12 +99,12 @@ def test_a_tree_forward_equals_a_forward_over_each_of_its_texts(
     for _ in range(4):
         context.keep([])
         prefix = rng.integers(context.model.vocab, size=rng.integers(1, 12)).tolist()
-        context.slots.length = 0
+        context.kv_cache.length = 0
         context.extend(prefix)
         for _ in range(3):
             tree = random_tree(rng)
             tokens = rng.integers(context.model.vocab, size=len(tree)).tolist()
-            got = context.forward(tokens, Rows(tree, range(len(tree)), context))
+            got = context.forward(tokens, TreeLayout(tree, range(len(tree)), context))
             assert apart(got, context, tree, tokens, prefix) < bound
             path = tree.path(int(rng.integers(len(tree))))
             context.keep(path)
@@ -121,7 +121,7 @@ def test_a_tree_read_level_by_level_gives_the_same_rows(kind: str) -> None:
     tree = Tree.from_branching([3, 2, 2])
     tokens = rng.integers(context.model.vocab, size=len(tree)).tolist()
     root = context.extend([*prefix, tokens[0]])[None]
-    rows = Rows(tree, range(1, len(tree)), context, below=1)
+    rows = TreeLayout(tree, range(1, len(tree)), context, below=1)
     levels = [
         [node for node in range(1, len(tree)) if tree.depths[node] == depth]
         for depth in range(1, tree.levels)
@@ -272,18 +272,18 @@ def test_the_end_of_text_as_the_targets_own_token_ends_the_run() -> None:
     pair = hopeless_pair()
     first = next(steps_of(pair, PROMPTS[0], GREEDY, TREES["chain"])).emitted[0]
     pair = dataclasses.replace(pair, stop=frozenset({first}))
-    [step] = steps_of(pair, PROMPTS[0], Policy(), TREES["chain"])
+    [step] = steps_of(pair, PROMPTS[0], SamplingParams(), TREES["chain"])
     assert (step.emitted, step.finish) == ((first,), "eos")
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf])
-@pytest.mark.parametrize("policy", [GREEDY, WARM], ids=["greedy", "warm"])
+@pytest.mark.parametrize("params", [GREEDY, WARM], ids=["greedy", "warm"])
 @pytest.mark.parametrize("verifier", VERIFIERS)
 @pytest.mark.parametrize("which", ["target", "draft"])
 def test_logits_that_overflowed_end_a_run(
-    which: str, verifier: str, policy: Policy, number: float
+    which: str, verifier: str, params: SamplingParams, number: float
 ) -> None:
-    decoder = Decoder(tiny_pair(), PROMPTS[0], policy, TREES["ragged"], verifier)
+    decoder = Decoder(tiny_pair(), PROMPTS[0], params, TREES["ragged"], verifier)
     model = decoder.contexts[which == "draft"].model
     decoder.prefill()
     forward = model.run
@@ -292,12 +292,12 @@ def test_logits_that_overflowed_end_a_run(
         decoder.step()
 
 
-@pytest.mark.parametrize("policy", [GREEDY, WARM], ids=["greedy", "warm"])
-def test_a_draft_that_overflows_in_its_last_pass_ends_a_run(policy: Policy) -> None:
+@pytest.mark.parametrize("params", [GREEDY, WARM], ids=["greedy", "warm"])
+def test_a_draft_that_overflows_in_its_last_pass_ends_a_run(params: SamplingParams) -> None:
     """Tokens are drawn from whatever comes out; the laws are looked at when the tree is
     complete, all of them."""
     tree = TREES["ragged"]
-    decoder = Decoder(tiny_pair(), PROMPTS[0], policy, tree)
+    decoder = Decoder(tiny_pair(), PROMPTS[0], params, tree)
     decoder.prefill()
     model = decoder.contexts[1].model
     numbers = iter([1.0] * (tree.levels - 2) + [math.nan])
@@ -362,12 +362,14 @@ def test_a_prompt_of_one_token() -> None:
 
 @pytest.mark.parametrize("verifier", VERIFIERS)
 @pytest.mark.parametrize(
-    "policy", [GREEDY, WARM, dataclasses.replace(WARM, top_p=0.7)], ids=["greedy", "warm", "top-p"]
+    "params", [GREEDY, WARM, dataclasses.replace(WARM, top_p=0.7)], ids=["greedy", "warm", "top-p"]
 )
-def test_traces_agree_with_themselves_and_with_the_models(policy: Policy, verifier: str) -> None:
+def test_traces_agree_with_themselves_and_with_the_models(
+    params: SamplingParams, verifier: str
+) -> None:
     pair = made()
     text = list(made().encode(PROMPTS[0]))
-    for i, step in enumerate(steps_of(pair, PROMPTS[0], policy, TREES["ragged"], verifier)):
+    for i, step in enumerate(steps_of(pair, PROMPTS[0], params, TREES["ragged"], verifier)):
         follows = [*(step.tokens[node] for node in step.verdict.path[1:]), step.verdict.bonus]
         assert (step.index, step.prefix_len, step.tokens[0]) == (i, len(text) - 1, text[-1])
         assert list(step.emitted) == follows[: len(step.emitted)]
@@ -378,9 +380,9 @@ def test_traces_agree_with_themselves_and_with_the_models(policy: Policy, verifi
         )
         assert step.draft_p[0] is None
         assert all(0 <= q <= 1 for q in step.draft_p[1:])
-        for law, model in ((step.target_p, pair.target), (step.draft_p, pair.draft)):
+        for distribution, model in ((step.target_p, pair.target), (step.draft_p, pair.draft)):
             for node in (node for node in step.verdict.path[:2] if step.tree.children[node]):
-                _same_weights(step, law, model, node, text, policy)
+                _same_weights(step, distribution, model, node, text, params)
         for trial in (
             trial for trial in step.verdict.trials if step.tree.ranks[trial.node] == 0
         ):  # laws are still whole
@@ -392,21 +394,28 @@ def test_traces_agree_with_themselves_and_with_the_models(policy: Policy, verifi
 
 
 def _same_weights(
-    step: StepTrace, law: tuple, model: TreeModel, node: int, text: list[int], policy: Policy
+    step: StepTrace,
+    distribution: tuple,
+    model: TreeModel,
+    node: int,
+    text: list[int],
+    params: SamplingParams,
 ) -> None:
     """The weights in a trace are those of the bare model after the same text."""
     ids = torch.tensor([text + [step.tokens[above] for above in step.tree.path(node)[1:]]])
     with torch.inference_mode():
         logits = model.hf(ids).logits[0, -1].double()
-    is_target = law is step.target_p
-    if policy.temperature == 0 and is_target:
+    is_target = distribution is step.target_p
+    if params.temperature == 0 and is_target:
         wanted = torch.nn.functional.one_hot(logits.argmax(), len(logits)).double()
     else:
         wanted = nucleus_by_hand(
-            torch.softmax(logits / (policy.temperature or 1), -1), policy.top_p
+            torch.softmax(logits / (params.temperature or 1), -1), params.top_p
         )
     for child in step.tree.children[node]:
-        assert law[child] == pytest.approx(float(wanted[step.tokens[child]]), rel=1e-3, abs=3e-6)
+        assert distribution[child] == pytest.approx(
+            float(wanted[step.tokens[child]]), rel=1e-3, abs=3e-6
+        )
 
 
 @pytest.mark.parametrize("verifier", VERIFIERS)
@@ -492,7 +501,7 @@ def places(decoder: Decoder) -> list[int]:
     return [
         store.data_ptr()
         for context in decoder.contexts
-        for layer in context.slots.layers
+        for layer in context.kv_cache.layers
         for store in (layer.keys, layer.values)
     ]
 
@@ -529,7 +538,7 @@ def test_a_seed_repeats_a_run_and_another_seed_does_not() -> None:
 def test_stop_at_any_moment_frees_both_caches(after: int | None) -> None:
     """By reference counting alone: device memory must not wait for the garbage collector."""
     decoder = Decoder(made(), PROMPTS[0], WARM, TREES["ragged"])
-    caches = [weakref.ref(context.slots) for context in decoder.contexts]
+    caches = [weakref.ref(context.kv_cache) for context in decoder.contexts]
     steps = run(decoder)
     del decoder
     gc.collect()
@@ -555,7 +564,7 @@ class _Breaks(Seeded):
 
 def test_a_run_that_breaks_leaves_the_next_one_alone() -> None:
     decoder = Decoder(made(), PROMPTS[0], WARM, TREES["ragged"], chance=_Breaks(0))
-    caches = [weakref.ref(context.slots) for context in decoder.contexts]
+    caches = [weakref.ref(context.kv_cache) for context in decoder.contexts]
     with pytest.raises(InterruptedError):
         list(run(decoder))
     del decoder
@@ -567,7 +576,7 @@ def test_a_run_that_breaks_leaves_the_next_one_alone() -> None:
 
 
 def test_an_unknown_verifier_and_too_many_children_are_refused() -> None:
-    with pytest.raises(BadPolicy, match=r"magic.*sequoia, specinfer, topk"):
+    with pytest.raises(BadSamplingParams, match=r"magic.*sequoia, specinfer, topk"):
         Decoder(made(), "x", GREEDY, TREES["chain"], "magic")
     with pytest.raises(BadTree, match=r"289 children.*288"):
         Decoder(made(), "x", GREEDY, Tree.from_branching([289]))
@@ -588,15 +597,15 @@ def test_sampled_runs_follow_the_targets_law(
     joint of three tokens, over two to three steps, in 1,200 runs. False alarm: 1e-6."""
     pair = small_vocabulary()
     # its forward divides, and nothing else may
-    assert pair.draft.cooled(temperature).temperature == temperature
-    policy = Policy(temperature=temperature, top_p=top_p, max_new_tokens=3, ignore_eos=True)
+    assert pair.draft.at_temperature(temperature).temperature == temperature
+    params = SamplingParams(temperature=temperature, top_p=top_p, max_new_tokens=3, ignore_eos=True)
     # two nodes of one level have children: each must be held against its own q
     tree = Tree((-1, 0, 0, 1, 2))
     results = [
-        tuple(emitted(steps_of(pair, "a", dataclasses.replace(policy, seed=seed), tree, verifier)))
+        tuple(emitted(steps_of(pair, "a", dataclasses.replace(params, seed=seed), tree, verifier)))
         for seed in range(1200)
     ]
-    assert fit(results, joint(pair, "a", policy, 3)) > 1e-6
+    assert fit(results, joint(pair, "a", params, 3)) > 1e-6
 
 
 @cache
@@ -606,23 +615,23 @@ def small_vocabulary() -> Pair:
 
 
 @pytest.fixture
-def laid_out(monkeypatch: pytest.MonkeyPatch) -> list[weakref.ref[Rows]]:
+def laid_out(monkeypatch: pytest.MonkeyPatch) -> list[weakref.ref[TreeLayout]]:
     """All that is laid out from here on."""
-    made: list[weakref.ref[Rows]] = []
-    original = Rows.__init__
+    made: list[weakref.ref[TreeLayout]] = []
+    original = TreeLayout.__init__
 
-    def noted(self: Rows, *arguments: Any, **options: Any) -> None:
+    def noted(self: TreeLayout, *arguments: Any, **options: Any) -> None:
         made.append(weakref.ref(self))
         original(self, *arguments, **options)
 
-    monkeypatch.setattr(Rows, "__init__", noted)
+    monkeypatch.setattr(TreeLayout, "__init__", noted)
     return made
 
 
-def test_only_the_tree_in_use_stays_laid_out(laid_out: list[weakref.ref[Rows]]) -> None:
+def test_only_the_tree_in_use_stays_laid_out(laid_out: list[weakref.ref[TreeLayout]]) -> None:
     """Guards memory: each layout holds masks as wide as the run."""
 
-    class Changing(Fixed):
+    class Changing(FixedTree):
         """A tree of another width at every step."""
 
         def next(self, levels: int) -> Tree:
@@ -632,7 +641,7 @@ def test_only_the_tree_in_use_stays_laid_out(laid_out: list[weakref.ref[Rows]]) 
     decoder = Decoder(
         tiny_pair(),
         PROMPTS[0],
-        Policy(max_new_tokens=12, ignore_eos=True),
+        SamplingParams(max_new_tokens=12, ignore_eos=True),
         Changing(Tree.kary(4, 2)),
     )
     laid_out.clear()  # of the models' tests at load
@@ -644,12 +653,12 @@ def test_only_the_tree_in_use_stays_laid_out(laid_out: list[weakref.ref[Rows]]) 
 
 
 def test_a_tree_is_laid_out_once_though_the_last_steps_cut_it(
-    laid_out: list[weakref.ref[Rows]],
+    laid_out: list[weakref.ref[TreeLayout]],
 ) -> None:
     """A run's last steps may add fewer tokens each, and a cut tree's rows are the first
     of the whole one's."""
     decoder = Decoder(
-        tiny_pair(), PROMPTS[0], Policy(max_new_tokens=12, ignore_eos=True), Tree.kary(2, 6)
+        tiny_pair(), PROMPTS[0], SamplingParams(max_new_tokens=12, ignore_eos=True), Tree.kary(2, 6)
     )
     laid_out.clear()  # of the models' tests at load
     assert len({step.tree for step in run(decoder)}) > 2
@@ -658,7 +667,7 @@ def test_a_tree_is_laid_out_once_though_the_last_steps_cut_it(
 
 @pytest.mark.parametrize("grown", [False, True])
 def test_a_shaper_that_breaks_its_promise_is_refused(grown: bool) -> None:
-    class Boastful(Fixed):
+    class Boastful(FixedTree):
         def next(self, levels: int) -> Any:
             return Whole(TREES["bushy"]) if grown else TREES["bushy"]
 
@@ -673,7 +682,7 @@ def test_a_shaper_that_breaks_its_promise_is_refused(grown: bool) -> None:
         def front(self) -> tuple[int, ...]:
             return self._levels[0] if self._levels else ()
 
-        def grow(self, laws: torch.Tensor) -> tuple[int, ...]:
+        def grow(self, distributions: torch.Tensor) -> tuple[int, ...]:
             return tuple(len(self.tree.children[node]) for node in self._levels.pop(0))
 
     decoder = Decoder(made(), PROMPTS[0], GREEDY, Boastful(Tree.chain(2)))

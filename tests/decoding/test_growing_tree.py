@@ -17,22 +17,22 @@ from exact import (
     Text,
     completed,
     distance,
-    law,
+    distribution,
     over_torch,
     production_models,
-    true_law,
+    true_distribution,
 )
 from fakes import PROMPTS, hopeless_pair, same_pair, tiny_pair
 from goodness_of_fit import fit
 
 from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verify import Verdict, walk
 from sequoia.decoding.engine import Decoder, plain, run
-from sequoia.decoding.growing_tree import Calibration, Dynamic, PathSprout, Prices
+from sequoia.decoding.growing_tree import Calibration, Dynamic, DynamicTree, Prices
 from sequoia.decoding.replanned_tree import RankCounts, Replanned
-from sequoia.decoding.tree_choice import Fixed, Shaper
+from sequoia.decoding.tree_choice import FixedTree, TreeChoice
 from sequoia.errors import BadTree
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
@@ -75,20 +75,22 @@ def one_step(
     spoil: Callable[[Tree, list[int], Any], list[int]] | None,
     seen: set[Tree],
 ) -> Text:
-    """What one step emits when a PathSprout grows its tree over the table models p and q; the tree
+    """What one step emits when a DynamicTree grows its tree over the table models p and q; the tree
     is added to `seen`."""
     verifier = over_torch("sequoia")
-    sprout = PathSprout(Calibration(RATES, greedy=True), free_of_charge(most, levels), most, levels)
+    growing = DynamicTree(
+        Calibration(RATES, greedy=True), free_of_charge(most, levels), most, levels
+    )
     tokens = [-1]
     contexts = [()]
-    while front := sprout.front:
-        laws = [q(contexts[node]) for node in front]
-        counts = sprout.grow(torch.tensor(np.array(laws)))
-        for node, row, count in zip(front, laws, counts, strict=True):
+    while front := growing.front:
+        distributions = [q(contexts[node]) for node in front]
+        counts = growing.grow(torch.tensor(np.array(distributions)))
+        for node, row, count in zip(front, distributions, counts, strict=True):
             drawn = verifier.draw(chance, row[None], [count])[0] if count else []
             tokens += [int(token) for token in drawn]
             contexts += [(*contexts[node], int(token)) for token in drawn]
-    tree = sprout.tree
+    tree = growing.tree
     seen.add(tree)
     if spoil:
         keep = spoil(tree, tokens, q)
@@ -114,10 +116,10 @@ def least_likely_dropped(tree: Tree, tokens: list[int], q: Any) -> list[int]:
 def error(seed: int, spoil: Any = None) -> tuple[float, int]:
     """Distance of the law of one grown step from the target's, and how many
     different trees came up."""
-    p, q = production_models(seed, 3, Policy(temperature=1.0))
+    p, q = production_models(seed, 3, SamplingParams(temperature=1.0))
     seen: set[Tree] = set()
-    found = law(lambda chance: one_step(p, q, chance, 5, 3, spoil, seen), Enumerator)
-    return float(distance(completed(found, p, 4), true_law(p, 4))), len(seen)
+    found = distribution(lambda chance: one_step(p, q, chance, 5, 3, spoil, seen), Enumerator)
+    return float(distance(completed(found, p, 4), true_distribution(p, 4))), len(seen)
 
 
 def test_a_tree_that_grows_with_the_draft_has_the_target_law() -> None:
@@ -140,9 +142,9 @@ def small_vocabulary() -> Pair:
 def test_sampled_runs_follow_the_targets_law(kind: str) -> None:
     """The joint of three tokens in 1,200 runs through the engine. False alarm: 1e-6."""
     pair = small_vocabulary()
-    policy = Policy(temperature=1.0, max_new_tokens=3, ignore_eos=True)
+    params = SamplingParams(temperature=1.0, max_new_tokens=3, ignore_eos=True)
 
-    def shaper() -> Shaper:
+    def tree_choice() -> TreeChoice:
         if (
             kind == "dynamic"
         ):  # told that it is a greedy run, so that the laws count from the first step on
@@ -152,26 +154,26 @@ def test_sampled_runs_follow_the_targets_law(kind: str) -> None:
     results = []
     trees = set()
     for seed in range(1200):
-        steps = [*run(Decoder(pair, "a", dataclasses.replace(policy, seed=seed), shaper()))]
+        steps = [*run(Decoder(pair, "a", dataclasses.replace(params, seed=seed), tree_choice()))]
         trees |= {step.tree for step in steps}
         results.append(tuple(emitted(steps)))
     assert len(trees) >= (5 if kind == "dynamic" else 3)
-    assert fit(results, joint(pair, "a", policy, 3)) > 1e-6
+    assert fit(results, joint(pair, "a", params, 3)) > 1e-6
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.8])
 @pytest.mark.parametrize("prompt", PROMPTS)
 def test_greedy_text_is_plain_text_and_any_run_is_whole(prompt: str, temperature: float) -> None:
-    policy = Policy(temperature=temperature, max_new_tokens=40, ignore_eos=True)
+    params = SamplingParams(temperature=temperature, max_new_tokens=40, ignore_eos=True)
     for make in (
         lambda: Dynamic(RATES, profile(), temperature, 24, 6),
         lambda: Replanned(RATES, profile(), 24, 6, every=2),
     ):
-        steps = [*run(Decoder(tiny_pair(), prompt, policy, make()))]
+        steps = [*run(Decoder(tiny_pair(), prompt, params, make()))]
         assert len(emitted(steps)) == 40
         assert all(len(step.tree) <= 24 and step.tree.levels <= 6 for step in steps)
         if temperature == 0:
-            assert emitted(steps) == emitted(plain(tiny_pair(), prompt, policy))
+            assert emitted(steps) == emitted(plain(tiny_pair(), prompt, params))
 
 
 class Alternating:
@@ -194,15 +196,15 @@ class Alternating:
 def test_the_draft_catches_up_after_steps_without_it() -> None:
     """A draft equal to its target is accepted on every level, but only if it has read
     everything before."""
-    policy = Policy(max_new_tokens=30, ignore_eos=True)
-    steps = [*run(Decoder(same_pair(), PROMPTS[0], policy, Alternating()))]
-    assert emitted(steps) == emitted(plain(same_pair(), PROMPTS[0], policy))
+    params = SamplingParams(max_new_tokens=30, ignore_eos=True)
+    steps = [*run(Decoder(same_pair(), PROMPTS[0], params, Alternating()))]
+    assert emitted(steps) == emitted(plain(same_pair(), PROMPTS[0], params))
     full = [step for step in steps if len(step.tree) == 4]
     assert full
     assert all(len(step.emitted) == 3 for step in full)
 
 
-class Cut(Fixed):
+class Cut(FixedTree):
     """A tree and a cut of it in turn, the cut first."""
 
     levels = 4
@@ -215,24 +217,26 @@ class Cut(Fixed):
 def test_the_draft_reads_no_leaf_of_a_cut_tree() -> None:
     """The whole tree has rows for what is a leaf of its cut. Were such a row kept, the draft would
     go on from what it never read: still lossless, only slow."""
-    policy = Policy(max_new_tokens=40, ignore_eos=True)
-    steps = [*run(Decoder(same_pair(), PROMPTS[0], policy, Cut(Tree.kary(2, 4))))]
-    assert emitted(steps) == emitted(plain(same_pair(), PROMPTS[0], policy))
+    params = SamplingParams(max_new_tokens=40, ignore_eos=True)
+    steps = [*run(Decoder(same_pair(), PROMPTS[0], params, Cut(Tree.kary(2, 4))))]
+    assert emitted(steps) == emitted(plain(same_pair(), PROMPTS[0], params))
     assert {step.tree.levels for step in steps[:-1]} == {3, 4}
     assert all(len(step.emitted) == step.tree.levels for step in steps[:-1])
 
 
 def test_too_wide_a_shaper_is_refused() -> None:
     with pytest.raises(BadTree, match="6 children; the models have only 5"):
-        Decoder(small_vocabulary(), "a", Policy(), Replanned(Acceptance((0.1,) * 6), profile()))
+        Decoder(
+            small_vocabulary(), "a", SamplingParams(), Replanned(Acceptance((0.1,) * 6), profile())
+        )
 
 
 def test_the_draft_keeps_what_was_accepted_of_a_grown_tree() -> None:
     """A spoiled draft cache would still be lossless, only slow: with a draft equal to its target
     every path reaches a leaf."""
-    policy = Policy(max_new_tokens=60, ignore_eos=True)
+    params = SamplingParams(max_new_tokens=60, ignore_eos=True)
     for step in run(
-        Decoder(same_pair(), PROMPTS[0], policy, Dynamic(RATES, profile(), 0.0, 24, 6))
+        Decoder(same_pair(), PROMPTS[0], params, Dynamic(RATES, profile(), 0.0, 24, 6))
     ):
         if step.finish is None:
             assert not step.tree.children[step.verdict.path[-1]]
@@ -241,8 +245,8 @@ def test_the_draft_keeps_what_was_accepted_of_a_grown_tree() -> None:
 def test_the_drafts_weights_are_those_of_the_bare_draft() -> None:
     """q of every drafted token of a grown tree, against the draft reading the whole text anew."""
     pair = tiny_pair()
-    policy = Policy(temperature=0.9, max_new_tokens=24, ignore_eos=True, seed=2)
-    decoder = Decoder(pair, PROMPTS[0], policy, Dynamic(RATES, profile(), 0.9, 16, 5))
+    params = SamplingParams(temperature=0.9, max_new_tokens=24, ignore_eos=True, seed=2)
+    decoder = Decoder(pair, PROMPTS[0], params, Dynamic(RATES, profile(), 0.9, 16, 5))
     text = list(decoder.prompt)
     for step in run(decoder):
         for node in range(1, len(step.tree)):
@@ -257,52 +261,62 @@ def test_the_drafts_weights_are_those_of_the_bare_draft() -> None:
 
 
 def test_replanning_shrinks_a_tree_that_nothing_is_accepted_from() -> None:
-    shaper = Replanned(Acceptance((0.9,)), profile(), 16, 8, every=4)
-    first = shaper.tree
+    tree_choice = Replanned(Acceptance((0.9,)), profile(), 16, 8, every=4)
+    first = tree_choice.tree
     for _ in run(
-        Decoder(hopeless_pair(), PROMPTS[0], Policy(max_new_tokens=64, ignore_eos=True), shaper)
+        Decoder(
+            hopeless_pair(),
+            PROMPTS[0],
+            SamplingParams(max_new_tokens=64, ignore_eos=True),
+            tree_choice,
+        )
     ):
         pass
     assert len(first) > 4
-    assert len(shaper.tree) < len(first) / 2
-    assert shaper.acceptance.rates[0] < 0.3
+    assert len(tree_choice.tree) < len(first) / 2
+    assert tree_choice.acceptance.rates[0] < 0.3
 
 
 def test_replanning_lengthens_a_tree_that_everything_is_accepted_from() -> None:
-    shaper = Replanned(Acceptance((0.4,)), profile(), 16, 16, every=4)
-    first = shaper.tree
+    tree_choice = Replanned(Acceptance((0.4,)), profile(), 16, 16, every=4)
+    first = tree_choice.tree
     for _ in run(
-        Decoder(same_pair(), PROMPTS[0], Policy(max_new_tokens=128, ignore_eos=True), shaper)
+        Decoder(
+            same_pair(),
+            PROMPTS[0],
+            SamplingParams(max_new_tokens=128, ignore_eos=True),
+            tree_choice,
+        )
     ):
         pass
-    assert shaper.tree.levels > first.levels
-    assert shaper.acceptance.rates[0] > 0.8
+    assert tree_choice.tree.levels > first.levels
+    assert tree_choice.acceptance.rates[0] > 0.8
 
 
-def grown_by(shaper: Dynamic) -> list[int]:
-    """Sizes of the trees that `shaper` gives for a draft that is neither sure nor lost, if it
+def grown_by(tree_choice: Dynamic) -> list[int]:
+    """Sizes of the trees that `tree_choice` gives for a draft that is neither sure nor lost, if it
     learnt nothing from them."""
-    sprout = shaper.next(8)
-    while sprout.front:
-        sprout.grow(torch.tensor([[0.5, 0.2, 0.2, 0.1]] * len(sprout.front)))
-    return [len(sprout.tree), sprout.tree.levels]
+    growing = tree_choice.next(8)
+    while growing.front:
+        growing.grow(torch.tensor([[0.5, 0.2, 0.2, 0.1]] * len(growing.front)))
+    return [len(growing.tree), growing.tree.levels]
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 def test_a_dynamic_tree_learns_what_the_drafts_law_is_worth(temperature: float) -> None:
     """First nothing is accepted, then all of each tree's first branch; what was learnt first
     is then forgotten."""
-    shaper = Dynamic(RATES, profile(), temperature, 16, 8)
-    sizes = [grown_by(shaper)]
+    tree_choice = Dynamic(RATES, profile(), temperature, 16, 8)
+    sizes = [grown_by(tree_choice)]
     for accepts in (False, True):
         for _ in range(1500):
-            grown_by(shaper)
-            tree = shaper._sprout.tree
+            grown_by(tree_choice)
+            tree = tree_choice._growing_tree.tree
             path = [0]
             while accepts and tree.children[path[-1]]:
                 path.append(tree.children[path[-1]][0])
-            shaper.learn(tree, Verdict(tuple(path), 0, ()))
-        sizes.append(grown_by(shaper))
+            tree_choice.learn(tree, Verdict(tuple(path), 0, ()))
+        sizes.append(grown_by(tree_choice))
     at_first, hopeless, perfect = sizes
     assert hopeless[0] < at_first[0]
     assert perfect[1] > at_first[1]
@@ -328,7 +342,7 @@ def test_counts_start_at_the_given_vector_and_move_to_what_is_seen() -> None:
 
 def test_a_draft_that_was_given_up_is_tried_again() -> None:
     """A plan of one node sees nothing accepted or rejected, and would stay for good."""
-    shaper = Replanned(Acceptance((0.9,)), profile(0.1, 0.2), 16, 8, every=4)
+    tree_choice = Replanned(Acceptance((0.9,)), profile(0.1, 0.2), 16, 8, every=4)
     alone = Tree.chain(1)
     refused = walk(
         Tree.chain(2),
@@ -338,11 +352,11 @@ def test_a_draft_that_was_given_up_is_tried_again() -> None:
         Enumerator(),
     )
     for _ in range(400):
-        shaper.learn(Tree.chain(2), refused)
-    assert len(shaper.tree) == 1
+        tree_choice.learn(Tree.chain(2), refused)
+    assert len(tree_choice.tree) == 1
     for _ in range(400):
-        shaper.learn(alone, Verdict((0,), 0, ()))
-    assert len(shaper.tree) > 1
+        tree_choice.learn(alone, Verdict((0,), 0, ()))
+    assert len(tree_choice.tree) > 1
 
 
 def test_what_was_counted_long_ago_is_forgotten() -> None:
@@ -357,10 +371,12 @@ def test_what_was_counted_long_ago_is_forgotten() -> None:
 
 def test_a_sure_draft_gets_a_chain_and_an_unsure_one_a_bush() -> None:
     def grown(row: list[float]) -> Tree:
-        sprout = PathSprout(Calibration(RATES, greedy=True), Prices(RATES, profile(), 12, 6), 12, 6)
-        while sprout.front:
-            sprout.grow(torch.tensor([row] * len(sprout.front)))
-        return sprout.tree
+        growing = DynamicTree(
+            Calibration(RATES, greedy=True), Prices(RATES, profile(), 12, 6), 12, 6
+        )
+        while growing.front:
+            growing.grow(torch.tensor([row] * len(growing.front)))
+        return growing.tree
 
     sure = grown([0.97, 0.01, 0.01, 0.01])
     unsure = grown([0.4, 0.3, 0.2, 0.1])
@@ -382,12 +398,12 @@ def test_what_is_counted_replaces_what_the_draft_believes() -> None:
 
 
 def test_dear_nodes_make_small_trees() -> None:
-    policy = Policy(max_new_tokens=40, ignore_eos=True)
+    params = SamplingParams(max_new_tokens=40, ignore_eos=True)
 
     def nodes(node: float) -> float:
         steps = [
             *run(
-                Decoder(tiny_pair(), PROMPTS[0], policy, Dynamic(RATES, profile(node), 0.0, 64, 8))
+                Decoder(tiny_pair(), PROMPTS[0], params, Dynamic(RATES, profile(node), 0.0, 64, 8))
             )
         ]
         return sum(len(step.tree) for step in steps) / len(steps)

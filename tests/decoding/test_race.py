@@ -9,15 +9,15 @@ import pytest
 from decoded import emitted
 from fakes import PROMPTS, same_pair, tiny_pair
 
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import DecodeStats, StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.race import Lane, Race
-from sequoia.errors import BadPolicy, BadTree
+from sequoia.errors import BadSamplingParams, BadTree
 from sequoia.saved_files.race_file import MOST_LANES
 
-POLICY = Policy(temperature=0.8, max_new_tokens=24, seed=3, ignore_eos=True)
+PARAMS = SamplingParams(temperature=0.8, max_new_tokens=24, seed=3, ignore_eos=True)
 LANES = (
     Lane("plain", Tree.chain(1)),
     Lane("chain", Tree.chain(4)),
@@ -29,10 +29,10 @@ LANES = (
 def test_each_lane_decodes_what_it_would_decode_alone() -> None:
     pair = tiny_pair()
     steps = [[] for _ in LANES]
-    for lane, trace in Race(pair, PROMPTS[0], POLICY, LANES):
+    for lane, trace in Race(pair, PROMPTS[0], PARAMS, LANES):
         steps[lane].append(trace)
     for lane, found in zip(LANES, steps, strict=True):
-        alone = [*run(Decoder(pair, PROMPTS[0], POLICY, lane.tree, lane.verifier))]
+        alone = [*run(Decoder(pair, PROMPTS[0], PARAMS, lane.tree, lane.verifier))]
         assert emitted(found) == emitted(alone)
         assert [step.tree for step in found] == [step.tree for step in alone]
 
@@ -45,18 +45,18 @@ def test_the_lane_furthest_behind_moves(monkeypatch: pytest.MonkeyPatch) -> None
     def timed(self: Decoder) -> StepTrace:
         trace = step(self)
         return dataclasses.replace(
-            trace, seconds={"draft": 0.0, "verify": take[self.shaper.most], "overhead": 0.0}
+            trace, seconds={"draft": 0.0, "verify": take[self.tree_choice.most], "overhead": 0.0}
         )
 
     monkeypatch.setattr(Decoder, "step", timed)
-    contest = Race(tiny_pair(), PROMPTS[0], POLICY, LANES[:2])
+    contest = Race(tiny_pair(), PROMPTS[0], PARAMS, LANES[:2])
     contest.prefill()
     assert [contest.step()[0] for _ in range(8)] == [0, 1, 1, 1, 0, 1, 1, 1]
     assert [stats.total_seconds for stats in contest.stats] == [6.0, 6.0]
 
 
 def test_a_lanes_clock_is_its_own_steps_and_nothing_else() -> None:
-    contest = Race(same_pair(), PROMPTS[0], POLICY, LANES)
+    contest = Race(same_pair(), PROMPTS[0], PARAMS, LANES)
     seen = [DecodeStats() for _ in LANES]
     for lane, trace in contest:
         time.sleep(0.002)  # what the page does between steps is on no clock
@@ -67,7 +67,7 @@ def test_a_lanes_clock_is_its_own_steps_and_nothing_else() -> None:
 
 
 def test_finished_lanes_stand_still_while_others_go_on() -> None:
-    contest = Race(same_pair(), PROMPTS[0], POLICY, LANES[:2])
+    contest = Race(same_pair(), PROMPTS[0], PARAMS, LANES[:2])
     order = [lane for lane, _ in contest]
     assert order.count(0) == 24
     assert order.count(1) < 24
@@ -75,19 +75,21 @@ def test_finished_lanes_stand_still_while_others_go_on() -> None:
 
 @pytest.mark.parametrize("count", [0, MOST_LANES + 1])
 def test_lanes_are_counted(count: int) -> None:
-    with pytest.raises(BadPolicy, match=f"a race of {count} lanes; allowed are 1 to {MOST_LANES}"):
-        Race(tiny_pair(), PROMPTS[0], POLICY, LANES[:1] * count)
+    with pytest.raises(
+        BadSamplingParams, match=f"a race of {count} lanes; allowed are 1 to {MOST_LANES}"
+    ):
+        Race(tiny_pair(), PROMPTS[0], PARAMS, LANES[:1] * count)
 
 
 def test_bad_lanes_are_refused_before_anything_runs() -> None:
-    with pytest.raises(BadPolicy, match="unknown verifier"):
-        Race(tiny_pair(), PROMPTS[0], POLICY, [Lane("x", Tree.chain(2), "nothing")])
+    with pytest.raises(BadSamplingParams, match="unknown verifier"):
+        Race(tiny_pair(), PROMPTS[0], PARAMS, [Lane("x", Tree.chain(2), "nothing")])
     with pytest.raises(BadTree, match="children"):
-        Race(tiny_pair(vocab=288), PROMPTS[0], POLICY, [Lane("x", Tree.from_branching([300]))])
+        Race(tiny_pair(vocab=288), PROMPTS[0], PARAMS, [Lane("x", Tree.from_branching([300]))])
 
 
 def test_plain_is_told_apart() -> None:
     assert [lane.is_plain for lane in LANES] == [True, False, False, False]
-    assert emitted([*plain(tiny_pair(), PROMPTS[0], POLICY)]) == emitted(
-        [trace for _, trace in Race(tiny_pair(), PROMPTS[0], POLICY, LANES[:1])]
+    assert emitted([*plain(tiny_pair(), PROMPTS[0], PARAMS)]) == emitted(
+        [trace for _, trace in Race(tiny_pair(), PROMPTS[0], PARAMS, LANES[:1])]
     )

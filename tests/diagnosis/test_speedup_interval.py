@@ -13,7 +13,7 @@ import statistics
 
 import pytest
 
-from sequoia.diagnosis.speedup_interval import STRETCHES, Spread, spread
+from sequoia.diagnosis.speedup_interval import STRETCHES, SpeedupInterval, speedup_interval
 
 STEADY = [(1, 0.01)] * 96
 
@@ -39,16 +39,16 @@ def test_it_is_the_jackknife_over_eight_stretches() -> None:
     run, plain = ([(1, rng.uniform(0.5, 2)) for _ in range(64)] for _ in range(2))
     (pace, error) = written_out(run)
     (base, other) = written_out(plain)
-    found = spread(run, plain)
+    found = speedup_interval(run, plain)
     assert found.speedup == pytest.approx(math.exp(base - pace))
     assert math.log(found.most / found.least) / 2 == pytest.approx(2.365 * math.hypot(error, other))
     assert math.sqrt(found.least * found.most) == pytest.approx(found.speedup)
 
 
 def test_runs_without_a_change_of_pace_have_no_width() -> None:
-    found = spread([(3, 0.02)] * 32, STEADY)
+    found = speedup_interval([(3, 0.02)] * 32, STEADY)
     assert (found.speedup, found.least, found.most) == pytest.approx((1.5, 1.5, 1.5))
-    assert spread(STEADY, STEADY).verdict == "even"
+    assert speedup_interval(STEADY, STEADY).verdict == "even"
 
 
 def test_about_nineteen_in_twenty_ranges_hold_the_truth() -> None:
@@ -59,7 +59,7 @@ def test_about_nineteen_in_twenty_ranges_hold_the_truth() -> None:
     def steps() -> list[tuple[int, float]]:
         return [(rng.randint(1, 4), rng.lognormvariate(-4, 0.5)) for _ in range(60)]
 
-    held = sum(spread(steps(), steps()).verdict == "even" for _ in range(500))
+    held = sum(speedup_interval(steps(), steps()).verdict == "even" for _ in range(500))
     assert 450 <= held <= 495
 
 
@@ -74,14 +74,14 @@ def test_about_nineteen_in_twenty_ranges_hold_the_truth() -> None:
     ],
 )
 def test_a_range_that_includes_one_is_even(least: float, most: float, verdict: str) -> None:
-    assert Spread(1.0, least, most).verdict == verdict
+    assert SpeedupInterval(1.0, least, most).verdict == verdict
 
 
 def test_too_little_has_no_range() -> None:
     for short in ([], [(1, 0.1)], [(1, 0.1)] * 2, [(1, 0.0)] * 40, [(40, 0.1), (1, 0.1)]):
-        assert spread(short, STEADY) is None
-        assert spread(STEADY, short) is None
-    assert spread([(1, 0.1)] * 3, STEADY).verdict == "slower"
+        assert speedup_interval(short, STEADY) is None
+        assert speedup_interval(STEADY, short) is None
+    assert speedup_interval([(1, 0.1)] * 3, STEADY).verdict == "slower"
 
 
 def test_every_token_and_second_is_in_one_stretch() -> None:
@@ -91,7 +91,7 @@ def test_every_token_and_second_is_in_one_stretch() -> None:
         steps = [
             (rng.choice((1, 1, 2, 5, 30)), rng.random() + 0.1) for _ in range(rng.randint(3, 80))
         ]
-        found = spread(steps, STEADY)
+        found = speedup_interval(steps, STEADY)
         if found:
             pace = sum(t for _, t in steps) / sum(n for n, _ in steps)
             assert found.speedup == pytest.approx(0.01 / pace)

@@ -11,7 +11,7 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import expected_tokens
 from sequoia.algorithm.step_trace import PHASES, DecodeStats
 from sequoia.algorithm.tree import Tree
-from sequoia.diagnosis.speedup_interval import Spread
+from sequoia.diagnosis.speedup_interval import SpeedupInterval
 from sequoia.diagnosis.what_to_try import Diagnosis, calibrated, diagnose, smaller, typical_tree
 from sequoia.errors import BadTrace, BadTree
 from sequoia.planning.explain_plan import phases
@@ -335,7 +335,7 @@ def test_what_is_predicted_within_the_noise_is_not_recommended() -> None:
             PLAIN,
             RATES,
             PROFILE,
-            spread=Spread(found.speedup, found.speedup / 2, most),
+            interval=SpeedupInterval(found.speedup, found.speedup / 2, most),
         )
         assert again.noise == max(most, found.noise)
         assert again.remedies == found.remedies[:left]
@@ -344,7 +344,7 @@ def test_what_is_predicted_within_the_noise_is_not_recommended() -> None:
         f"changes are predicted to help, the best to {best:.2f}×, but up to {best * 2:.2f}× "
         "it could be chance"
     ) in diagnose(
-        stats, TREE, PLAIN, RATES, PROFILE, spread=Spread(found.speedup, 0.1, best * 2)
+        stats, TREE, PLAIN, RATES, PROFILE, interval=SpeedupInterval(found.speedup, 0.1, best * 2)
     ).sentence
 
 
@@ -359,7 +359,9 @@ def test_what_is_predicted_within_the_noise_is_not_recommended() -> None:
 def test_a_range_that_includes_one_is_no_clear_difference(
     least: float, most: float, slow: bool, words: str
 ) -> None:
-    found = diagnose(run(draft=8), TREE, PLAIN, RATES, PROFILE, spread=Spread(1.0, least, most))
+    found = diagnose(
+        run(draft=8), TREE, PLAIN, RATES, PROFILE, interval=SpeedupInterval(1.0, least, most)
+    )
     assert found.slow is slow
     assert words in found.sentence
 

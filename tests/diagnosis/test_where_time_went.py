@@ -11,7 +11,7 @@ import pytest
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.step_trace import PHASES, DecodeStats
 from sequoia.algorithm.tree import Tree
-from sequoia.diagnosis.where_time_went import waterfall
+from sequoia.diagnosis.where_time_went import time_breakdown
 from sequoia.errors import BadTrace
 from sequoia.planning.explain_plan import compare
 from sequoia.planning.hardware_profile import HardwareProfile
@@ -40,7 +40,7 @@ def test_the_bars_add_up_to_the_measured_speedup() -> None:
     for _ in range(500):
         run = stats(rng, 1)
         plain = replace(stats(rng, 1), tokens=rng.randint(1, 900))
-        found = waterfall(run, plain)
+        found = time_breakdown(run, plain)
         step = sum(map(Fraction, run.seconds.values())) / run.steps
         token = sum(map(Fraction, plain.seconds.values())) / plain.tokens
         assert found.speedup == pytest.approx(
@@ -55,7 +55,7 @@ def test_the_bars_add_up_to_the_measured_speedup() -> None:
 
 def test_the_bars_stand_where_the_docstring_says() -> None:
     """t = 3, P = 10 ms of which 2 ms are overhead; v = 12 ms, d = 6 ms, o = 3 ms."""
-    found = waterfall(RUN, PLAIN)
+    found = time_breakdown(RUN, PLAIN)
     assert [bar.name for bar in found.bars] == ["tokens", "verify", "draft", "overhead"]
     assert [bar.value for bar in found.bars] == pytest.approx([3, 30 / 14, 30 / 20, 30 / 21])
     assert [bar.loss for bar in found.bars] == pytest.approx(
@@ -68,9 +68,9 @@ def test_the_bars_stand_where_the_docstring_says() -> None:
 def test_a_slow_phase_takes_its_own_bar_down(phase: str) -> None:
     # a step that costs a plain token
     base = DecodeStats(steps=100, tokens=250, seconds=PLAIN.seconds)
-    assert waterfall(base, PLAIN).largest is None
+    assert time_breakdown(base, PLAIN).largest is None
     slow = replace(base, seconds={**base.seconds, phase: base.seconds[phase] + 1.0})
-    found = waterfall(slow, PLAIN)
+    found = time_breakdown(slow, PLAIN)
     assert found.largest.name == phase
     assert found.largest.loss == pytest.approx(2.5 - 1.25)
     assert all(bar.loss == pytest.approx(0, abs=1e-12) for bar in found.bars if bar.name != phase)
@@ -80,11 +80,11 @@ def test_the_plain_runs_own_overhead_is_no_loss_and_less_of_it_a_gain() -> None:
     same = DecodeStats(
         steps=10, tokens=20, seconds={"draft": 0.0, "verify": 0.08, "overhead": 0.02}
     )
-    assert waterfall(same, PLAIN).bars[-1].loss == pytest.approx(0, abs=1e-12)
+    assert time_breakdown(same, PLAIN).bars[-1].loss == pytest.approx(0, abs=1e-12)
     lean = replace(same, seconds={**same.seconds, "overhead": 0.01})
-    assert waterfall(lean, PLAIN).bars[-1].loss < 0
-    assert waterfall(lean, PLAIN).speedup > 2
-    assert "overhead +0.22" in waterfall(lean, PLAIN).sentence
+    assert time_breakdown(lean, PLAIN).bars[-1].loss < 0
+    assert time_breakdown(lean, PLAIN).speedup > 2
+    assert "overhead +0.22" in time_breakdown(lean, PLAIN).sentence
 
 
 def test_the_speedup_is_the_one_of_the_comparison() -> None:
@@ -101,19 +101,19 @@ def test_the_speedup_is_the_one_of_the_comparison() -> None:
     )
     plan = predict(Tree.chain(3), Acceptance((0.5,)), profile)
     plain = PLAIN.total_seconds / PLAIN.tokens
-    assert waterfall(RUN, PLAIN).speedup == pytest.approx(
+    assert time_breakdown(RUN, PLAIN).speedup == pytest.approx(
         compare(RUN, plan, profile, plain).measured, rel=1e-12
     )
 
 
 def test_each_sentence_carries_its_numbers() -> None:
-    tokens, verify, draft, overhead = (bar.sentence for bar in waterfall(RUN, PLAIN).bars)
+    tokens, verify, draft, overhead = (bar.sentence for bar in time_breakdown(RUN, PLAIN).bars)
     assert "3.00 tokens a step, measured" in tokens
     assert "12.0 ms" in verify
     assert "8.0 ms: 1.50 times as long, measured" in verify
     assert "6.0 ms a step, 29 % of its time, measured" in draft
     assert "3.0 ms a step, for a plain token 2.0 ms, measured" in overhead
-    assert waterfall(RUN, PLAIN).sentence == (
+    assert time_breakdown(RUN, PLAIN).sentence == (
         "3.00 tokens a step end as 1.43× plain decoding, measured: verify −0.86, draft "
         "−0.64, overhead −0.07."
     )
@@ -133,13 +133,13 @@ def test_each_sentence_carries_its_numbers() -> None:
 )
 def test_runs_without_steps_or_time_are_refused(change: dict, words: str) -> None:
     with pytest.raises(BadTrace, match=f"the run: {words}"):
-        waterfall(replace(RUN, **change), PLAIN)
+        time_breakdown(replace(RUN, **change), PLAIN)
     with pytest.raises(BadTrace, match=f"the plain run: {words}"):
-        waterfall(RUN, replace(PLAIN, **change))
+        time_breakdown(RUN, replace(PLAIN, **change))
 
 
 def test_an_empty_run_is_refused() -> None:
     with pytest.raises(BadTrace, match="the run: steps"):
-        waterfall(DecodeStats(), PLAIN)
+        time_breakdown(DecodeStats(), PLAIN)
     with pytest.raises(BadTrace, match="the plain run: steps"):
-        waterfall(RUN, DecodeStats())
+        time_breakdown(RUN, DecodeStats())

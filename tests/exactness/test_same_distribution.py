@@ -21,28 +21,28 @@ from goodness_of_fit import fit
 from wrong_rejections import REJECTIONS, residual_without_the_token_only
 
 from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verify import VERIFIERS, walk
 from sequoia.decoding.engine import Decoder, plain
 from sequoia.decoding.growing_tree import Dynamic
-from sequoia.decoding.tree_choice import Fixed
-from sequoia.errors import BadModel, BadPolicy, BadPrompt
+from sequoia.decoding.tree_choice import FixedTree
+from sequoia.errors import BadModel, BadPrompt, BadSamplingParams
 from sequoia.exactness.same_distribution import (
     ALARM,
     LEAST_BITS,
     MOST_PLACES,
     FirstTokens,
-    Place,
-    first_law,
+    TextPosition,
+    find_position,
+    first_token_distribution,
     first_tokens,
-    place_in,
 )
 from sequoia.exactness.same_tokens import reference_logits
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
 
-WARM = Policy(temperature=1.0, seed=100)
+WARM = SamplingParams(temperature=1.0, seed=100)
 SIBLINGS = Tree.from_branching([3, 1])
 PROFILE = HardwareProfile(
     device="a",
@@ -68,9 +68,10 @@ def few_tokens() -> Pair:
 # -- counts and the law ----------------------------------------------------------------------------
 
 
-def counted(law: Iterable[float], counts: Iterable[int]) -> FirstTokens:
+def counted(distribution: Iterable[float], counts: Iterable[int]) -> FirstTokens:
     return FirstTokens(
-        torch.tensor([*law], dtype=torch.float64), {t: n for t, n in enumerate(counts) if n}
+        torch.tensor([*distribution], dtype=torch.float64),
+        {t: n for t, n in enumerate(counts) if n},
     )
 
 
@@ -88,22 +89,24 @@ def test_the_p_value_is_that_of_the_table() -> None:
 def test_it_agrees_with_the_suites_own_check() -> None:
     rng = np.random.default_rng(1)
     for _ in range(50):
-        law = rng.dirichlet(np.full(12, 0.7))
-        tokens = rng.choice(12, 300, p=law).tolist()
-        ours = FirstTokens(torch.tensor(law))
+        distribution = rng.dirichlet(np.full(12, 0.7))
+        tokens = rng.choice(12, 300, p=distribution).tolist()
+        ours = FirstTokens(torch.tensor(distribution))
         for token in tokens:
             ours = ours.add(token)
         assert ours.draws == 300
-        rare = sum(300 * weight for weight in law if 300 * weight < 5)
+        rare = sum(300 * weight for weight in distribution if 300 * weight < 5)
         if rare == 0 or rare >= 5:  # a smaller pool joins another cell here
-            assert ours.p_value == pytest.approx(fit(tokens, dict(enumerate(law))), rel=1e-9)
+            assert ours.p_value == pytest.approx(
+                fit(tokens, dict(enumerate(distribution))), rel=1e-9
+            )
 
 
 def test_under_the_law_p_values_are_even_and_peeking_finds_small_ones() -> None:
     """1,000 right decoders of 200 runs: about 1 in 20 ends below 0.05. Looking ten times, far more
     are below it once."""
     rng = np.random.default_rng(2)
-    law = np.array([0.4, 0.3, 0.2, 0.08, 0.02])
+    distribution = np.array([0.4, 0.3, 0.2, 0.08, 0.02])
     ends = 0
     ever = 0
     size = 1000
@@ -111,8 +114,8 @@ def test_under_the_law_p_values_are_even_and_peeking_finds_small_ones() -> None:
         counts = np.zeros(5, int)
         below = []
         for _ in range(10):
-            counts += rng.multinomial(20, law)
-            below.append((counted(law, counts.tolist()).p_value or 1) < 0.05)
+            counts += rng.multinomial(20, distribution)
+            below.append((counted(distribution, counts.tolist()).p_value or 1) < 0.05)
         ends = ends + below[-1]
         ever = ever + any(below)
     assert 0.01 < ends / size < 0.1
@@ -122,9 +125,9 @@ def test_under_the_law_p_values_are_even_and_peeking_finds_small_ones() -> None:
 def test_rare_tokens_are_one_cell_and_a_poor_pool_joins_another() -> None:
     """Ten tokens expected once each in 100 runs: together 10 times, and unlikely to be never
     seen."""
-    law = [0.5, 0.4, *[0.01] * 10]
-    usual = counted(law, (50, 40, 10))
-    never = counted(law, (56, 44))
+    distribution = [0.5, 0.4, *[0.01] * 10]
+    usual = counted(distribution, (50, 40, 10))
+    never = counted(distribution, (56, 44))
     assert usual.p_value == 1
     assert never.p_value == pytest.approx(
         float(
@@ -175,9 +178,9 @@ def test_the_sentences_carry_the_numbers() -> None:
 
 
 def last(
-    verifier: str, policy: Policy = WARM, tree: Tree | Callable = SIBLINGS, draws: int = 400
+    verifier: str, params: SamplingParams = WARM, tree: Tree | Callable = SIBLINGS, draws: int = 400
 ) -> FirstTokens:
-    *_, found = first_tokens(few_tokens(), "a", policy, tree, verifier, draws)
+    *_, found = first_tokens(few_tokens(), "a", params, tree, verifier, draws)
     return found
 
 
@@ -191,12 +194,12 @@ def test_every_verifier_with_its_own_draw_fits_the_law(verifier: str) -> None:
 
 
 def test_top_p_is_part_of_the_law() -> None:
-    policy = replace(WARM, top_p=0.8)
-    law = first_law(few_tokens(), "a", policy)
-    assert int((law > 0).sum()) == 2
-    assert last("sequoia", policy).verdict == "fits"
+    params = replace(WARM, top_p=0.8)
+    distribution = first_token_distribution(few_tokens(), "a", params)
+    assert int((distribution > 0).sum()) == 2
+    assert last("sequoia", params).verdict == "fits"
     # the runs without top-p hold tokens that it rules out
-    wrong = FirstTokens(law, last("sequoia").counts)
+    wrong = FirstTokens(distribution, last("sequoia").counts)
     assert wrong.verdict == "differs"
 
 
@@ -224,7 +227,7 @@ def test_trees_made_for_each_run_are_metered_too() -> None:
     """A fixed one gives the very counts of its tree; one grown with the draft fits, a new
     one for each run."""
     assert (
-        last("sequoia", tree=lambda: Fixed(SIBLINGS), draws=50).counts
+        last("sequoia", tree=lambda: FixedTree(SIBLINGS), draws=50).counts
         == last("sequoia", draws=50).counts
     )
     made: list[Dynamic] = []
@@ -261,9 +264,9 @@ def test_two_seeds_have_no_draw_in_common(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(
         Decoder,
         "__init__",
-        lambda decoder, pair, prompt, policy, *rest: (
-            seeds.append(policy.seed),
-            real(decoder, pair, prompt, policy, *rest),
+        lambda decoder, pair, prompt, params, *rest: (
+            seeds.append(params.seed),
+            real(decoder, pair, prompt, params, *rest),
         )[1],
     )
     one, again, other = (
@@ -276,11 +279,11 @@ def test_two_seeds_have_no_draw_in_common(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_requests_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(BadPolicy, match="no law to fit"):
-        last("sequoia", Policy())
-    with pytest.raises(BadPolicy, match="draws: 0"):
+    with pytest.raises(BadSamplingParams, match="no law to fit"):
+        last("sequoia", SamplingParams())
+    with pytest.raises(BadSamplingParams, match="draws: 0"):
         last("sequoia", draws=0)
-    with pytest.raises(BadPolicy, match="unknown verifier"):
+    with pytest.raises(BadSamplingParams, match="unknown verifier"):
         last("magic")
     with pytest.raises(BadPrompt):
         next(first_tokens(few_tokens(), "", WARM, SIBLINGS))
@@ -305,9 +308,9 @@ def test_some_mutants_need_more_than_two_hundred_draws(monkeypatch: pytest.Monke
 # -- where first tokens are drawn ------------------------------------------------------------------
 
 
-def entropy(pair: Pair, text: list[int], policy: Policy) -> float:
-    law = first_law(pair, PROMPTS[0], policy, text).tolist()
-    return -sum(p * math.log2(p) for p in law if p)
+def entropy(pair: Pair, text: list[int], params: SamplingParams) -> float:
+    distribution = first_token_distribution(pair, PROMPTS[0], params, text).tolist()
+    return -sum(p * math.log2(p) for p in distribution if p)
 
 
 @pytest.mark.parametrize("temperature", [0.05, 0.1, 0.3, 0.6])
@@ -317,22 +320,24 @@ def test_the_place_is_the_first_whose_law_has_a_bit_or_else_the_one_with_most(
     """Guards against a place that is chosen by what was drawn there, and against one where
     every decoder agrees."""
     pair = made()
-    policy = Policy(temperature=temperature)
+    params = SamplingParams(temperature=temperature)
     text = [
         token
         for step in plain(
-            pair, PROMPTS[0], Policy(temperature=0.6, max_new_tokens=24, ignore_eos=True)
+            pair, PROMPTS[0], SamplingParams(temperature=0.6, max_new_tokens=24, ignore_eos=True)
         )
         for token in step.emitted
     ]
-    bits = [entropy(pair, text[:at], policy) for at in range(24)]
-    found = place_in(pair, PROMPTS[0], text, policy)
+    bits = [entropy(pair, text[:at], params) for at in range(24)]
+    found = find_position(pair, PROMPTS[0], text, params)
     enough = [at for at, one in enumerate(bits) if one >= LEAST_BITS]
     at = enough[0] if enough else bits.index(max(bits))
     assert found.common == tuple(text[:at])
     assert found.bits == pytest.approx(bits[at])
     assert found.looked == (at + 1 if enough else 24)
-    assert torch.equal(found.law, first_law(pair, PROMPTS[0], policy, text[:at]))
+    assert torch.equal(
+        found.distribution, first_token_distribution(pair, PROMPTS[0], params, text[:at])
+    )
 
 
 def test_all_three_cases_of_the_rule_are_met_above() -> None:
@@ -341,39 +346,49 @@ def test_all_three_cases_of_the_rule_are_met_above() -> None:
     text = [
         token
         for step in plain(
-            pair, PROMPTS[0], Policy(temperature=0.6, max_new_tokens=24, ignore_eos=True)
+            pair, PROMPTS[0], SamplingParams(temperature=0.6, max_new_tokens=24, ignore_eos=True)
         )
         for token in step.emitted
     ]
-    found = [place_in(pair, PROMPTS[0], text, Policy(temperature=t)) for t in (0.05, 0.1, 0.3, 0.6)]
-    assert min(place.bits for place in found) < LEAST_BITS <= max(place.bits for place in found)
-    assert any(place.common and place.bits >= LEAST_BITS for place in found)
+    found = [
+        find_position(pair, PROMPTS[0], text, SamplingParams(temperature=t))
+        for t in (0.05, 0.1, 0.3, 0.6)
+    ]
+    assert (
+        min(position.bits for position in found)
+        < LEAST_BITS
+        <= max(position.bits for position in found)
+    )
+    assert any(position.common and position.bits >= LEAST_BITS for position in found)
 
 
 def test_an_empty_text_is_looked_at_after_its_prompt_and_a_long_one_not_to_its_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
-        "sequoia.exactness.same_distribution.first_law",
+        "sequoia.exactness.same_distribution.first_token_distribution",
         lambda *_: torch.tensor([1.0, 0.0], dtype=torch.float64),
     )
-    assert (place_in(made(), "a", [], WARM).common, place_in(made(), "a", [], WARM).looked) == (
+    assert (
+        find_position(made(), "a", [], WARM).common,
+        find_position(made(), "a", [], WARM).looked,
+    ) == (
         (),
         1,
     )
-    assert place_in(made(), "a", [1] * 500, WARM).looked == MOST_PLACES
+    assert find_position(made(), "a", [1] * 500, WARM).looked == MOST_PLACES
 
 
 def test_a_law_that_is_nearly_certain_tells_nothing() -> None:
-    def place(*law: float) -> Place:
-        return Place((), torch.tensor(law, dtype=torch.float64))
+    def position(*distribution: float) -> TextPosition:
+        return TextPosition((), torch.tensor(distribution, dtype=torch.float64))
 
-    assert place(0.5, 0.5).bits == pytest.approx(1)
-    assert place(1.0, 0.0).bits == 0
-    assert place(0.5, 0.5).tells(20)
-    assert not place(0.5, 0.5).tells(8)  # four of each are expected
-    assert place(0.98, 0.02).tells(400)
-    assert not place(0.99, 0.01).tells(400)
+    assert position(0.5, 0.5).bits == pytest.approx(1)
+    assert position(1.0, 0.0).bits == 0
+    assert position(0.5, 0.5).can_differ(20)
+    assert not position(0.5, 0.5).can_differ(8)  # four of each are expected
+    assert position(0.98, 0.02).can_differ(400)
+    assert not position(0.99, 0.01).can_differ(400)
 
 
 @pytest.mark.parametrize("verifier", VERIFIERS)
@@ -382,11 +397,13 @@ def test_a_place_further_on_is_metered_by_its_own_law(verifier: str) -> None:
     after the prompt."""
     pair = few_tokens()
     common = (3, 1, 4)
-    place = Place(common, first_law(pair, "a", WARM, common))
-    *_, found = first_tokens(pair, "a", WARM, SIBLINGS, verifier, 700, place=place)
-    assert torch.equal(place.law, torch.softmax(reference_logits(pair, "a", common), -1))
+    position = TextPosition(common, first_token_distribution(pair, "a", WARM, common))
+    *_, found = first_tokens(pair, "a", WARM, SIBLINGS, verifier, 700, position=position)
+    assert torch.equal(
+        position.distribution, torch.softmax(reference_logits(pair, "a", common), -1)
+    )
     assert found.verdict == "fits"
-    assert FirstTokens(first_law(pair, "a", WARM), found.counts).verdict == "differs"
+    assert FirstTokens(first_token_distribution(pair, "a", WARM), found.counts).verdict == "differs"
 
 
 def test_a_mutant_is_caught_further_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -395,18 +412,22 @@ def test_a_mutant_is_caught_further_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(
         VERIFIERS, "mutant", replace(VERIFIERS["sequoia"], draw=VERIFIERS["topk"].draw)
     )
-    place = Place(common, first_law(pair, "a", WARM, common))
-    *_, found = first_tokens(pair, "a", WARM, SIBLINGS, "mutant", 400, place=place)
+    position = TextPosition(common, first_token_distribution(pair, "a", WARM, common))
+    *_, found = first_tokens(pair, "a", WARM, SIBLINGS, "mutant", 400, position=position)
     assert found.verdict == "differs"
 
 
 def test_cells_hold_every_draw_and_all_of_the_law() -> None:
     rng = np.random.default_rng(3)
     for _ in range(100):
-        law = rng.dirichlet(np.full(9, 0.3))
+        distribution = rng.dirichlet(np.full(9, 0.3))
         found = FirstTokens(
-            torch.tensor(law),
-            {t: int(n) for t, n in enumerate(rng.multinomial(rng.integers(1, 300), law)) if n},
+            torch.tensor(distribution),
+            {
+                t: int(n)
+                for t, n in enumerate(rng.multinomial(rng.integers(1, 300), distribution))
+                if n
+            },
         )
         assert sum(cell.seen for cell in found.cells) == found.draws
         assert sum(cell.share for cell in found.cells) == pytest.approx(1)
@@ -425,8 +446,8 @@ def test_sight_is_the_shift_of_a_share_that_alarms() -> None:
     for share, draws in ((0.5, 400), (0.8, 1000)):
         far = counted(
             (share, 1 - share), (round(share * draws), draws - round(share * draws))
-        ).sight
+        ).detectable_difference
         for scale, verdict in ((0.97, "poor"), (1.03, "differs")):
             seen = round(draws * (share + far * scale))
             assert counted((share, 1 - share), (seen, draws - seen)).verdict == verdict
-    assert counted((1.0,), (5,)).sight is None
+    assert counted((1.0,), (5,)).detectable_difference is None

@@ -12,7 +12,7 @@ import pytest
 import torch
 from fakes import KINDS, PROMPTS, tiny_pair
 
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, plain, run
@@ -28,7 +28,7 @@ from sequoia.exactness.same_tokens import (
 )
 from sequoia.models.pair import Pair
 
-GREEDY = Policy(max_new_tokens=48, ignore_eos=True)
+GREEDY = SamplingParams(max_new_tokens=48, ignore_eos=True)
 BUSHY = Tree.from_branching([4, 2, 1, 1])
 BF16 = torch.bfloat16
 

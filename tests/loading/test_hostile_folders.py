@@ -12,7 +12,7 @@ import hostile
 import pytest
 from fakes import save, tiny_model
 
-from sequoia import Pair, Policy, Tree, load_pair, speculate
+from sequoia import Pair, SamplingParams, Tree, load_pair, speculate
 from sequoia.errors import SequoiaError
 from sequoia.loading.tokenizers import try_tokenizer
 
@@ -42,14 +42,14 @@ def refusal(folder: Path, good: Path, role: str) -> str:
     """Why the model in `folder` is refused as target or draft; "" where it is loaded."""
     names = {"target": str(good), "draft": str(good), role: str(folder)}
     try:
-        load_pair(**names, device="cpu", dtype="float32", tell=lambda _: None)
+        load_pair(**names, device="cpu", dtype="float32", on_progress=lambda _: None)
     except SequoiaError as problem:
         return str(problem)
     return ""
 
 
 def emitted(pair: Pair) -> list[int]:
-    steps = speculate(pair, "def f(x):", Policy(max_new_tokens=12), Tree.kary(2, 3))
+    steps = speculate(pair, "def f(x):", SamplingParams(max_new_tokens=12), Tree.kary(2, 3))
     return [token for step in steps for token in step.emitted]
 
 

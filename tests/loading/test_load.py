@@ -36,21 +36,21 @@ from transformers import (
     ViTConfig,
 )
 
-from sequoia import Acceptance, Policy, Tree, plain, speculate
+from sequoia import Acceptance, SamplingParams, Tree, plain, speculate
 from sequoia.errors import BadModel, BadPair, NotDownloaded, OutOfMemory, Stopped
 from sequoia.loading import load as hub
-from sequoia.loading.find_pair import Told
-from sequoia.loading.load import known_acceptance, load_pair, loaded_bytes
+from sequoia.loading.find_pair import LoadNews
+from sequoia.loading.load import load_pair, loaded_bytes, recorded_acceptances
 from sequoia.loading.model_families import refuse_unfit
 from sequoia.loading.pair_checks import (
-    Passed,
+    PassedCheck,
     Source,
     check_source,
     checked_device,
     checked_dtype,
     checked_name,
 )
-from sequoia.models.pair import Known
+from sequoia.models.pair import RecordedAcceptance
 from sequoia.sweep.toy_configs import toy_config
 
 HUGE = pytest.param(10**5000, id="huge")  # an integer that Python will not write out
@@ -524,11 +524,11 @@ def test_a_model_that_is_there_in_part_is_not_taken_for_whole(cached: Path, lost
 
 
 def test_checks_are_told_in_words_as_they_are_passed(good: tuple[str, str]) -> None:
-    told: list[Told] = []
-    load(*good, tell=told.append)
-    checks = [news.what for news in told if isinstance(news, Passed)]
+    told: list[LoadNews] = []
+    load(*good, on_progress=told.append)
+    checks = [news.what for news in told if isinstance(news, PassedCheck)]
     assert checks == ["tokenizer", "target", "draft", "vocabulary", "chat template"]
-    words = {news.what: news.words for news in told if isinstance(news, Passed)}
+    words = {news.what: news.words for news in told if isinstance(news, PassedCheck)}
     assert words["tokenizer"].startswith("288 pieces compared one by one")
     assert words["target"].startswith(
         "target: float32, lean forward on cpu; a tree of three tokens gives the logits"
@@ -541,44 +541,46 @@ def test_checks_are_told_in_words_as_they_are_passed(good: tuple[str, str]) -> N
 
 def test_a_vocabulary_that_is_only_padded_is_cut(tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer(280)
-    told = list[Told]()
+    told = list[LoadNews]()
     folders = [
         save(tiny_model(vocab=vocab), tmp_path / str(vocab), tokenizer) for vocab in (320, 288)
     ]
-    pair = load(*folders, tell=told.append)
+    pair = load(*folders, on_progress=told.append)
     assert pair.target.vocab == pair.draft.vocab == 288
     assert any(
-        "the target has 32 more rows" in news.words for news in told if isinstance(news, Passed)
+        "the target has 32 more rows" in news.words
+        for news in told
+        if isinstance(news, PassedCheck)
     )
     steps = [
         step.emitted
-        for step in speculate(pair, "def f(x):", Policy(max_new_tokens=12), Tree.kary(2, 3))
+        for step in speculate(pair, "def f(x):", SamplingParams(max_new_tokens=12), Tree.kary(2, 3))
     ]
     assert sum(steps, ()) == sum(
-        (step.emitted for step in plain(pair, "def f(x):", Policy(max_new_tokens=12))), ()
+        (step.emitted for step in plain(pair, "def f(x):", SamplingParams(max_new_tokens=12))), ()
     )
 
 
 @pytest.mark.usefixtures("no_weights")
 def test_a_stop_is_heard_before_the_weights(good: tuple[str, str]) -> None:
     with pytest.raises(Stopped, match="before the weights"):
-        load(*good, stop=lambda: True)
+        load(*good, should_stop=lambda: True)
 
 
 # -- shipped figures -------------------------------------------------------------------------------
 
 
 def test_shipped_acceptance_is_read_by_temperature(tmp_path: Path) -> None:
-    assert known_acceptance(tmp_path / "none.json") == ()
+    assert recorded_acceptances(tmp_path / "none.json") == ()
     file = tmp_path / "acceptance.json"
     rows = [
         {"temperature": 0, "rates": [0.5, 0.2], "kind": "code", "agreement": 0.7},
         {"temperature": 1, "rates": [0.4], "fitted": {"rates": [0.3]}},
     ]
     file.write_text(json.dumps({"measured": rows}), encoding="utf-8")
-    assert known_acceptance(file) == (
-        Known(0.0, Acceptance((0.5, 0.2)), "code", 0.7),
-        Known(1.0, Acceptance((0.3,))),
+    assert recorded_acceptances(file) == (
+        RecordedAcceptance(0.0, Acceptance((0.5, 0.2)), "code", 0.7),
+        RecordedAcceptance(1.0, Acceptance((0.3,))),
     )
 
 

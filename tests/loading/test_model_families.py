@@ -13,10 +13,10 @@ import transformers
 from fakes import WIDTH, _draw, noisy, save
 from transformers import AutoModelForCausalLM
 
-from sequoia import Policy, Tree, load_pair, plain, speculate
+from sequoia import SamplingParams, Tree, load_pair, plain, speculate
 from sequoia.errors import BadModel
-from sequoia.loading.find_pair import Told
-from sequoia.loading.pair_checks import Passed
+from sequoia.loading.find_pair import LoadNews
+from sequoia.loading.pair_checks import PassedCheck
 
 VOCAB = 288
 CONTEXT = 256
@@ -97,16 +97,20 @@ def tiny(name: str, shape: dict[str, Any], folder: Path) -> tuple[str, str]:
 def test_a_tiny_model_of_each_class_decodes_losslessly(name: str, tmp_path: Path) -> None:
     """A wrong mask, position or cache layout of any class changes the greedy text
     within a few steps."""
-    told: list[Told] = []
+    told: list[LoadNews] = []
     target, draft = tiny(name, {**RUN, **WRITTEN_OUT}[name], tmp_path)
-    pair = load_pair(target=target, draft=draft, device="cpu", dtype="float32", tell=told.append)
-    policy = Policy(max_new_tokens=TOKENS, ignore_eos=True)
-    steps = list(speculate(pair, "def f(x):", policy, Tree.kary(2, 3)))
+    pair = load_pair(
+        target=target, draft=draft, device="cpu", dtype="float32", on_progress=told.append
+    )
+    params = SamplingParams(max_new_tokens=TOKENS, ignore_eos=True)
+    steps = list(speculate(pair, "def f(x):", params, Tree.kary(2, 3)))
     assert sum((step.emitted for step in steps), ()) == sum(
-        (step.emitted for step in plain(pair, "def f(x):", policy)), ()
+        (step.emitted for step in plain(pair, "def f(x):", params)), ()
     )
     assert len(steps) < TOKENS, "nothing was ever accepted"
-    words = next(news.words for news in told if isinstance(news, Passed) and news.what == "target")
+    words = next(
+        news.words for news in told if isinstance(news, PassedCheck) and news.what == "target"
+    )
     assert ("lean forward" in words) or (("eager attention" in words) == (name in WRITTEN_OUT))
 
 

@@ -9,7 +9,13 @@ import pytest
 from sequoia.algorithm.step_trace import DecodeStats, StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verify import Trial, Verdict
-from sequoia.measuring.acceptance_by_level import Atlas, Cell, counting_tree, positional, wilson
+from sequoia.measuring.acceptance_by_level import (
+    AcceptanceByLevel,
+    Cell,
+    counting_tree,
+    depth_verdict,
+    wilson,
+)
 
 
 def step(tree: Tree, path: tuple[int, ...]) -> StepTrace:
@@ -55,40 +61,42 @@ def walks(rates: list[list[float]], count: int, seed: int) -> list[StepTrace]:
 
 def test_counts_of_three_steps_by_hand() -> None:
     tree = Tree((-1, 0, 0, 1, 1, 1))  # the root has children 1 and 2; node 1 has 3, 4, 5
-    atlas = Atlas.fold([step(tree, (0, 1, 4)), step(tree, (0, 2)), step(tree, (0,))])
-    assert atlas.cells == {
+    by_level = AcceptanceByLevel.fold([step(tree, (0, 1, 4)), step(tree, (0, 2)), step(tree, (0,))])
+    assert by_level.cells == {
         (0, 0): Cell(3, 1),
         (0, 1): Cell(3, 1),
         (1, 0): Cell(1, 0),
         (1, 1): Cell(1, 1),
         (1, 2): Cell(1, 0),
     }
-    assert (atlas.depths, atlas.ranks) == (2, 3)
-    assert atlas.by_rank(0) == Cell(4, 1)
-    assert atlas.by_rank(0, but=0) == Cell(1, 0)
+    assert (by_level.depths, by_level.ranks) == (2, 3)
+    assert by_level.by_rank(0) == Cell(4, 1)
+    assert by_level.by_rank(0, but=0) == Cell(1, 0)
 
 
 def test_a_node_without_the_child_is_not_counted_against_it() -> None:
     """Guards the denominator: in a chain nothing is known of the second child, and
     its rate is not 0."""
-    atlas = Atlas.fold([step(Tree.chain(4), (0, 1, 2))])
-    assert set(atlas.cells) == {(0, 0), (1, 0), (2, 0)}
-    assert atlas.by_rank(1) == Cell(0, 0)
+    by_level = AcceptanceByLevel.fold([step(Tree.chain(4), (0, 1, 2))])
+    assert set(by_level.cells) == {(0, 0), (1, 0), (2, 0)}
+    assert by_level.by_rank(1) == Cell(0, 0)
 
 
 def test_it_agrees_with_the_totals_of_a_run_whose_nodes_have_equal_children() -> None:
     made = walks([[0.5, 0.2, 0.1]] * 3, 200, 1)
     stats = DecodeStats.fold(made)
-    atlas = Atlas.fold(made)
-    assert tuple(atlas.by_rank(rank).accepted for rank in range(3)) == stats.accepted
-    assert {atlas.by_rank(rank).visits for rank in range(3)} == {stats.visited}
+    by_level = AcceptanceByLevel.fold(made)
+    assert tuple(by_level.by_rank(rank).accepted for rank in range(3)) == stats.accepted
+    assert {by_level.by_rank(rank).visits for rank in range(3)} == {stats.visited}
 
 
 def test_atlases_add() -> None:
     made = walks([[0.5, 0.2, 0.1]] * 3, 40, 2)
-    assert Atlas.fold(made[:15]) + Atlas.fold(made[15:]) == Atlas.fold(made)
-    assert Atlas() + Atlas.fold(made) == Atlas.fold(made)
-    assert (Atlas().depths, Atlas().ranks) == (0, 0)
+    assert AcceptanceByLevel.fold(made[:15]) + AcceptanceByLevel.fold(
+        made[15:]
+    ) == AcceptanceByLevel.fold(made)
+    assert AcceptanceByLevel() + AcceptanceByLevel.fold(made) == AcceptanceByLevel.fold(made)
+    assert (AcceptanceByLevel().depths, AcceptanceByLevel().ranks) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -115,17 +123,19 @@ def test_an_interval_holds_its_rate() -> None:
 
 def test_no_trials_say_nothing() -> None:
     assert wilson(0, 0) == (0.0, 1.0)
-    assert positional(Atlas()).holds is None
-    assert positional(Atlas.fold([step(Tree.chain(3), (0, 1))])).holds is None
-    assert "Too few" in positional(Atlas()).sentence
+    assert depth_verdict(AcceptanceByLevel()).holds is None
+    assert depth_verdict(AcceptanceByLevel.fold([step(Tree.chain(3), (0, 1))])).holds is None
+    assert "Too few" in depth_verdict(AcceptanceByLevel()).sentence
 
 
 def test_a_rate_that_depends_on_depth_is_found() -> None:
     """Guards a test that never fires. The rate 0.8 falls to 0.3 at depth 1; with 400 walks missing
     it is below 1e-9."""
-    atlas = Atlas.fold(walks([[0.8, 0.1, 0.0], [0.3, 0.1, 0.0], [0.8, 0.1, 0.0]], 400, 3))
-    verdict = positional(atlas)
-    assert (verdict.here, verdict.elsewhere) == (atlas.cells[1, 0], atlas.by_rank(0, but=1))
+    by_level = AcceptanceByLevel.fold(
+        walks([[0.8, 0.1, 0.0], [0.3, 0.1, 0.0], [0.8, 0.1, 0.0]], 400, 3)
+    )
+    verdict = depth_verdict(by_level)
+    assert (verdict.here, verdict.elsewhere) == (by_level.cells[1, 0], by_level.by_rank(0, but=1))
     assert verdict.holds is False
     assert (verdict.depth, verdict.rank) == (1, 0)
     assert verdict.sentence.startswith(
@@ -138,7 +148,8 @@ def test_rates_by_rank_alone_are_seldom_doubted() -> None:
     """Guards a missing correction: uncorrected, about a third of the tables would be doubted. At
     most 5 % are expected; more than 14 of 100 has a probability of 2e-4 (fixed seeds)."""
     doubted = sum(
-        positional(Atlas.fold(walks([[0.6, 0.2, 0.1]] * 3, 300, seed))).holds is False
+        depth_verdict(AcceptanceByLevel.fold(walks([[0.6, 0.2, 0.1]] * 3, 300, seed))).holds
+        is False
         for seed in range(100)
     )
     assert doubted <= 14

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from exact import EXACT, Enumerator, law, table
+from exact import EXACT, Enumerator, distribution, table
 from fakes import PROMPTS, hopeless_pair, same_pair, tiny_pair
 
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import plain
 from sequoia.errors import BadPrompt, BadTree
@@ -27,8 +27,8 @@ from sequoia.measuring.acceptance import count_acceptance
 from sequoia.measuring.acceptance_teacher_forced import agreement, force_acceptance, sibling_rates
 from sequoia.models.tree_forward import own_logits
 
-WARM = Policy(temperature=0.8, max_new_tokens=40, ignore_eos=True)
-GREEDY = Policy(max_new_tokens=40, ignore_eos=True)
+WARM = SamplingParams(temperature=0.8, max_new_tokens=40, ignore_eos=True)
+GREEDY = SamplingParams(max_new_tokens=40, ignore_eos=True)
 
 
 # -- one position ----------------------------------------------------------------------------------
@@ -53,7 +53,8 @@ def expected_rates(p: np.ndarray, q: np.ndarray, ranks: int) -> list[Fraction]:
         )
 
     return [
-        sum(weight * rates[rank] for rates, weight in law(drawn).items()) for rank in range(ranks)
+        sum(weight * rates[rank] for rates, weight in distribution(drawn).items())
+        for rank in range(ranks)
     ]
 
 
@@ -64,7 +65,7 @@ def test_the_mean_over_draws_is_the_law_of_walk(seed: int, ranks: int) -> None:
     zeros among them."""
     p = table((seed, "p"), 4)(())
     q = table((seed, "q"), 4)(())
-    real = law(lambda chance: accepted_rank(p, q, ranks, chance))
+    real = distribution(lambda chance: accepted_rank(p, q, ranks, chance))
     assert expected_rates(p, q, ranks) == [real.get(rank, 0) for rank in range(ranks)]
 
 
@@ -135,10 +136,10 @@ def test_it_agrees_with_counting_on_policy() -> None:
     2,000 nodes; each rank within 5.5 standard errors of the difference, the teacher-forced one
     taken as large as a count's."""
     pair = tiny_pair()
-    policy = replace(WARM, max_new_tokens=300)
+    params = replace(WARM, max_new_tokens=300)
     prompts = [f"def f{i}(x):" for i in range(10)]
-    forced = force_acceptance(pair, prompts, policy, ranks=4)
-    counted = count_acceptance(pair, prompts, policy, ranks=4)
+    forced = force_acceptance(pair, prompts, params, ranks=4)
+    counted = count_acceptance(pair, prompts, params, ranks=4)
     assert forced.visited == 3000
     for one, other in zip(forced.acceptance.rates, counted.acceptance.rates, strict=True):
         error = math.sqrt(one * (1 - one) / forced.visited + other * (1 - other) / counted.visited)

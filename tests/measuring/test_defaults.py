@@ -10,14 +10,14 @@ import torch
 from fakes import PROMPTS, tiny_pair
 
 from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import plain
-from sequoia.errors import BadPolicy, BadPrompt, BadTree
+from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
 from sequoia.measuring import defaults
 from sequoia.measuring.defaults import acceptance_of, default_plan, kind_of, machine, speculate
-from sequoia.models.pair import MAX_PROMPT_CHARS, Known, Pair
-from sequoia.models.pair_cache import Findings
+from sequoia.models.pair import MAX_PROMPT_CHARS, Pair, RecordedAcceptance
+from sequoia.models.pair_cache import PairCache
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan
 
@@ -40,13 +40,15 @@ def profile(verify: tuple[float, float], draft: float = 0.05) -> HardwareProfile
     )
 
 
-BY_TEMPERATURE = (Known(0.0, COLD), Known(1.0, WARM))
+BY_TEMPERATURE = (RecordedAcceptance(0.0, COLD), RecordedAcceptance(1.0, WARM))
 
 
-def ready(known: tuple[Known, ...] = BY_TEMPERATURE, found: HardwareProfile | None = None) -> Pair:
+def ready(
+    known: tuple[RecordedAcceptance, ...] = BY_TEMPERATURE, found: HardwareProfile | None = None
+) -> Pair:
     """A pair with recorded acceptance and a profile, so that nothing has to be measured."""
     return dataclasses.replace(
-        tiny_pair(), known=known, measured=Findings(found or profile((1.0, 1.2)))
+        tiny_pair(), known=known, measured=PairCache(found or profile((1.0, 1.2)))
     )
 
 
@@ -66,33 +68,33 @@ def nothing_measured(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_recorded_acceptance_nearest_in_temperature_is_used(
     temperature: float, wanted: Acceptance
 ) -> None:
-    assert acceptance_of(ready(), Policy(temperature=temperature)) == (wanted, "recorded")
+    assert acceptance_of(ready(), SamplingParams(temperature=temperature)) == (wanted, "recorded")
 
 
 @pytest.mark.parametrize(
-    ("policy", "verifier"),
+    ("params", "verifier"),
     [
-        (Policy(temperature=0.4), "sequoia"),
-        (Policy(temperature=5.0), "sequoia"),
-        (Policy(temperature=1.0, top_p=0.9), "sequoia"),
-        (Policy(temperature=1.0), "specinfer"),
-        (Policy(temperature=1.0), "topk"),
+        (SamplingParams(temperature=0.4), "sequoia"),
+        (SamplingParams(temperature=5.0), "sequoia"),
+        (SamplingParams(temperature=1.0, top_p=0.9), "sequoia"),
+        (SamplingParams(temperature=1.0), "specinfer"),
+        (SamplingParams(temperature=1.0), "topk"),
     ],
 )
 def test_what_was_counted_under_another_law_or_rule_is_not_used(
-    policy: Policy, verifier: str
+    params: SamplingParams, verifier: str
 ) -> None:
-    assert acceptance_of(ready(), policy, verifier)[1] == "measured"
+    assert acceptance_of(ready(), params, verifier)[1] == "measured"
 
 
 @pytest.mark.usefixtures("nothing_measured")
 @pytest.mark.parametrize("verifier", ["sequoia", "specinfer", "topk"])
 def test_at_temperature_0_all_verifiers_accept_alike(verifier: str) -> None:
-    assert acceptance_of(ready(), Policy(top_p=0.5), verifier) == (COLD, "recorded")
+    assert acceptance_of(ready(), SamplingParams(top_p=0.5), verifier) == (COLD, "recorded")
 
 
-CODE = Known(1.0, WARM, "code", 0.7)
-PROSE = Known(1.0, COLD, "prose", 0.5)
+CODE = RecordedAcceptance(1.0, WARM, "code", 0.7)
+PROSE = RecordedAcceptance(1.0, COLD, "prose", 0.5)
 
 
 @pytest.mark.usefixtures("nothing_measured")
@@ -100,17 +102,17 @@ PROSE = Known(1.0, COLD, "prose", 0.5)
     ("agreement", "wanted"), [(0.9, CODE), (0.61, CODE), (0.59, PROSE), (0.1, PROSE)]
 )
 def test_recorded_acceptance_is_taken_of_the_kind_on_which_the_models_agree_as_much(
-    agreement: float, wanted: Known, monkeypatch: pytest.MonkeyPatch
+    agreement: float, wanted: RecordedAcceptance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(defaults, "shared_mass", lambda *_: torch.full((30,), agreement))
     pair = ready((CODE, PROSE))
-    assert acceptance_of(pair, Policy(temperature=1.0), texts=["some text"]) == (
+    assert acceptance_of(pair, SamplingParams(temperature=1.0), texts=["some text"]) == (
         wanted.acceptance,
         f"recorded {wanted.kind}",
     )
     assert (
-        default_plan(pair, Policy(temperature=1.0), texts=["some text"]).expected_tokens
-        == default_plan(ready((wanted,)), Policy(temperature=1.0)).expected_tokens
+        default_plan(pair, SamplingParams(temperature=1.0), texts=["some text"]).expected_tokens
+        == default_plan(ready((wanted,)), SamplingParams(temperature=1.0)).expected_tokens
     )
 
 
@@ -155,20 +157,20 @@ def test_the_kind_of_a_text_is_found_once(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_without_a_record_acceptance_is_measured_once_for_each_law() -> None:
     pair = tiny_pair()
-    first, word = acceptance_of(pair, Policy())
+    first, word = acceptance_of(pair, SamplingParams())
     assert word == "measured"
     assert len(first.rates) == 8
     assert 0 < sum(first.rates) <= 1
-    assert acceptance_of(pair, Policy(seed=5, max_new_tokens=3))[0] is first
-    assert acceptance_of(pair, Policy(temperature=1.0))[0] is not first
+    assert acceptance_of(pair, SamplingParams(seed=5, max_new_tokens=3))[0] is first
+    assert acceptance_of(pair, SamplingParams(temperature=1.0))[0] is not first
     assert (
-        acceptance_of(pair, Policy(temperature=1.0, top_p=0.5))[0]
-        is not acceptance_of(pair, Policy(temperature=1.0))[0]
+        acceptance_of(pair, SamplingParams(temperature=1.0, top_p=0.5))[0]
+        is not acceptance_of(pair, SamplingParams(temperature=1.0))[0]
     )
 
 
 def test_a_vocabulary_smaller_than_the_ranks_can_be_measured() -> None:
-    assert len(acceptance_of(tiny_pair(vocab=6), Policy())[0].rates) == 6
+    assert len(acceptance_of(tiny_pair(vocab=6), SamplingParams())[0].rates) == 6
 
 
 def test_the_machine_is_measured_once_for_each_pair(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,7 +193,7 @@ def test_a_measurement_that_fails_is_not_kept(monkeypatch: pytest.MonkeyPatch) -
     pair = tiny_pair()
     with pytest.raises(InterruptedError):
         machine(pair)
-    assert pair.measured == Findings()
+    assert pair.measured == PairCache()
 
 
 # -- the plan --------------------------------------------------------------------------------------
@@ -201,39 +203,39 @@ def test_a_measurement_that_fails_is_not_kept(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 def test_the_default_plan_is_the_best_for_what_is_known(temperature: float) -> None:
     pair = ready()
-    plan = default_plan(pair, Policy(temperature=temperature))
+    plan = default_plan(pair, SamplingParams(temperature=temperature))
     assert plan == best_plan(
         WARM if temperature else COLD, pair.measured.profile, slack=defaults.SLACK
     )
     assert 1 < len(plan.tree) <= 128
     assert plan.tree.levels <= 16
-    assert len(default_plan(pair, Policy(temperature=temperature), most=5).tree) == 5
+    assert len(default_plan(pair, SamplingParams(temperature=temperature), most=5).tree) == 5
 
 
 @pytest.mark.usefixtures("nothing_measured")
 def test_a_machine_on_which_no_tree_pays_gets_plain_decoding() -> None:
     pair = ready(found=profile((1.0, 128.0), draft=5.0))
-    policy = Policy(max_new_tokens=12, ignore_eos=True)
-    assert default_plan(pair, policy).tree == Tree.chain(1)
-    assert [step.emitted for step in speculate(pair, PROMPTS[0], policy)] == [
-        step.emitted for step in plain(pair, PROMPTS[0], policy)
+    params = SamplingParams(max_new_tokens=12, ignore_eos=True)
+    assert default_plan(pair, params).tree == Tree.chain(1)
+    assert [step.emitted for step in speculate(pair, PROMPTS[0], params)] == [
+        step.emitted for step in plain(pair, PROMPTS[0], params)
     ]
 
 
 @pytest.mark.usefixtures("nothing_measured")
 def test_speculate_uses_the_planned_tree_where_none_is_given() -> None:
     pair = ready()
-    policy = Policy(max_new_tokens=64, ignore_eos=True)
-    assert next(speculate(pair, PROMPTS[0], policy)).tree == default_plan(pair, policy).tree
+    params = SamplingParams(max_new_tokens=64, ignore_eos=True)
+    assert next(speculate(pair, PROMPTS[0], params)).tree == default_plan(pair, params).tree
     given = Tree.chain(3)
-    assert next(speculate(pair, PROMPTS[0], policy, given)).tree == given
+    assert next(speculate(pair, PROMPTS[0], params, given)).tree == given
 
 
 def test_the_whole_way_from_nothing_known() -> None:
     pair = tiny_pair()
-    policy = Policy(max_new_tokens=24, ignore_eos=True)
-    tokens = [token for step in speculate(pair, PROMPTS[0], policy) for token in step.emitted]
-    assert tokens == [token for step in plain(pair, PROMPTS[0], policy) for token in step.emitted]
+    params = SamplingParams(max_new_tokens=24, ignore_eos=True)
+    tokens = [token for step in speculate(pair, PROMPTS[0], params) for token in step.emitted]
+    assert tokens == [token for step in plain(pair, PROMPTS[0], params) for token in step.emitted]
     assert pair.measured.profile.source == "measured"
 
 
@@ -263,16 +265,16 @@ def test_a_bad_prompt_is_refused_at_the_call(what: str, tree: Tree | None) -> No
     """Before the first step, and before anything is measured for a plan."""
     prompt, reason = BAD_PROMPTS[what]
     with pytest.raises(BadPrompt, match=reason):
-        speculate(tiny_pair(), prompt, Policy(), tree)
+        speculate(tiny_pair(), prompt, SamplingParams(), tree)
 
 
 def test_a_prompt_of_characters_the_tokenizer_does_not_know_is_refused() -> None:
     with pytest.raises(BadPrompt, match=r"has no token"):
-        plain(tiny_pair(vocab=6), "XYZ", Policy())
+        plain(tiny_pair(vocab=6), "XYZ", SamplingParams())
 
 
 def test_a_prompt_with_room_for_one_token_runs() -> None:
-    [step] = speculate(tiny_pair(), "x" * 511, Policy(max_new_tokens=9), Tree.chain(3))
+    [step] = speculate(tiny_pair(), "x" * 511, SamplingParams(max_new_tokens=9), Tree.chain(3))
     assert (len(step.emitted), step.finish) == (1, "context")
 
 
@@ -289,14 +291,14 @@ def test_what_begins_a_text_is_put_first_once() -> None:
 def test_an_unknown_verifier_is_refused_at_the_call(verifier: Any) -> None:
     for tree in (None, Tree.chain(2)):
         with pytest.raises(
-            BadPolicy, match=r"unknown verifier .*known are sequoia, specinfer, topk"
+            BadSamplingParams, match=r"unknown verifier .*known are sequoia, specinfer, topk"
         ):
-            speculate(tiny_pair(), "x", Policy(), tree, verifier)
+            speculate(tiny_pair(), "x", SamplingParams(), tree, verifier)
 
 
 def test_a_node_with_more_children_than_tokens_is_refused_at_the_call() -> None:
     with pytest.raises(BadTree, match=r"7 children; the models have only 6 tokens"):
-        speculate(tiny_pair(vocab=6), "a", Policy(), Tree.from_branching([7]))
+        speculate(tiny_pair(vocab=6), "a", SamplingParams(), Tree.from_branching([7]))
 
 
 def test_nothing_runs_before_the_first_step_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -306,6 +308,6 @@ def test_nothing_runs_before_the_first_step_is_asked_for(monkeypatch: pytest.Mon
         raise InterruptedError
 
     monkeypatch.setattr(pair.target, "run", ran)
-    steps = speculate(pair, PROMPTS[0], Policy(), Tree.chain(3))
+    steps = speculate(pair, PROMPTS[0], SamplingParams(), Tree.chain(3))
     with pytest.raises(InterruptedError):
         next(steps)

@@ -18,13 +18,13 @@ import torch
 from fakes import PROMPTS, tiny_pair
 
 from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.decoding.engine import plain
 from sequoia.measuring import hardware
 from sequoia.measuring.defaults import acceptance_of, default_plan, machine, speculate
 from sequoia.measuring.hardware import SIZES, measure_profile
-from sequoia.models.pair import Known, Pair
-from sequoia.models.pair_cache import Findings
+from sequoia.models.pair import Pair, RecordedAcceptance
+from sequoia.models.pair_cache import PairCache
 from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan, bounds, levels_for
@@ -207,26 +207,28 @@ def test_the_whole_way_from_a_slow_flat_target_to_its_text_simulated(
     """Profile, acceptance over more ranks than usual, a plan of hundreds of nodes, and a text that
     is the target's own."""
     pair = tiny_pair(noise=0.2)
-    policy = Policy(max_new_tokens=12, ignore_eos=True)
+    params = SamplingParams(max_new_tokens=12, ignore_eos=True)
     clock.spend(pair.target, flat(1.0), monkeypatch)
     clock.spend(pair.draft, lambda _: 0.002, monkeypatch)
-    plan = default_plan(pair, policy)
+    plan = default_plan(pair, params)
     assert machine(pair).target_seconds[-1][0] == 1024
-    assert len(acceptance_of(pair, policy)[0].rates) == 32
+    assert len(acceptance_of(pair, params)[0].rates) == 32
     assert len(plan.tree) > 200
-    assert len(default_plan(pair, policy, most=100).tree) <= 100
-    steps = list(speculate(pair, PROMPTS[0], policy))
+    assert len(default_plan(pair, params, most=100).tree) <= 100
+    steps = list(speculate(pair, PROMPTS[0], params))
     assert max(len(step.tree) for step in steps) == len(plan.tree)
-    assert emitted(steps) == emitted(plain(pair, PROMPTS[0], policy))
+    assert emitted(steps) == emitted(plain(pair, PROMPTS[0], params))
 
 
 def test_a_shipped_vector_is_planned_with_on_a_flat_target(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pair: Pair = dataclasses.replace(
-        tiny_pair(), known=(Known(0.0, RATES),), measured=Findings(profile((1, 1.0), (1024, 1.1)))
+        tiny_pair(),
+        known=(RecordedAcceptance(0.0, RATES),),
+        measured=PairCache(profile((1, 1.0), (1024, 1.1))),
     )
-    assert len(default_plan(pair, Policy()).tree) > 500
+    assert len(default_plan(pair, SamplingParams()).tree) > 500
 
 
 def emitted(steps: Any) -> list[int]:

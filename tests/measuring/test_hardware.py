@@ -18,13 +18,13 @@ import pytest
 import torch
 from fakes import PROMPTS, hopeless_pair, pair_of, same_pair, tiny_model, tiny_pair, tiny_tokenizer
 
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import repetition
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verify import VERIFIERS
 from sequoia.decoding.engine import plain
 from sequoia.errors import BadAcceptance, BadProfile, BadPrompt, BadTree
-from sequoia.measuring.acceptance import Counted, count_acceptance, measure_acceptance
+from sequoia.measuring.acceptance import CountedAcceptance, count_acceptance, measure_acceptance
 from sequoia.measuring.acceptance_by_level import counting_tree
 from sequoia.measuring.hardware import OVERHEAD_SIZES, PASSES, _overhead, _some, measure_profile
 from sequoia.models.describe import describe, dtype_name, versions
@@ -33,7 +33,7 @@ from sequoia.planning.explain_plan import phases
 from sequoia.planning.hardware_profile import HardwareProfile
 
 QUICK: dict[str, Any] = {"sizes": (1, 3, 9), "widths": (1, 4), "prefix": 20, "rounds": 2}
-GREEDY = Policy(max_new_tokens=48, ignore_eos=True)
+GREEDY = SamplingParams(max_new_tokens=48, ignore_eos=True)
 
 # -- profiles --------------------------------------------------------------------------------------
 
@@ -290,8 +290,8 @@ def test_a_hopeless_draft_is_never_right() -> None:
 
 @pytest.mark.parametrize("temperature", [0.0, 0.7, 1.5])
 def test_rates_are_shares_that_exclude_each_other(temperature: float) -> None:
-    policy = Policy(temperature=temperature, max_new_tokens=48, ignore_eos=True)
-    acceptance = measure_acceptance(tiny_pair(), PROMPTS, policy, ranks=6)
+    params = SamplingParams(temperature=temperature, max_new_tokens=48, ignore_eos=True)
+    acceptance = measure_acceptance(tiny_pair(), PROMPTS, params, ranks=6)
     assert len(acceptance.rates) == 6
     assert 0 < acceptance.rates[0] <= sum(acceptance.rates) <= 1
 
@@ -305,7 +305,7 @@ def test_counted_acceptance_of_known_laws_is_what_they_say() -> None:
     counted = count_acceptance(
         pair,
         ["a", "b"],
-        Policy(temperature=1.0, max_new_tokens=500, ignore_eos=True, seed=3),
+        SamplingParams(temperature=1.0, max_new_tokens=500, ignore_eos=True, seed=3),
         ranks=3,
     )
     rates = exact_rates(p, q, 3)
@@ -331,9 +331,11 @@ def fixed_laws() -> Pair:
 
 def law_of(model: Any) -> np.ndarray:
     with torch.inference_mode():
-        laws = torch.softmax(model.hf(torch.tensor([[2, 3, 4]])).logits[0].double(), -1).numpy()
-    assert np.allclose(laws, laws[0])
-    return laws[0]
+        distributions = torch.softmax(
+            model.hf(torch.tensor([[2, 3, 4]])).logits[0].double(), -1
+        ).numpy()
+    assert np.allclose(distributions, distributions[0])
+    return distributions[0]
 
 
 def exact_rates(residual: np.ndarray, draft: np.ndarray, ranks: int) -> list[float]:
@@ -360,10 +362,10 @@ def exact_rates(residual: np.ndarray, draft: np.ndarray, ranks: int) -> list[flo
 
 
 def test_counting_is_repeatable_and_reports_progress_step_by_step() -> None:
-    policy = Policy(temperature=0.8, max_new_tokens=24, seed=9)
+    params = SamplingParams(temperature=0.8, max_new_tokens=24, seed=9)
     shares = []
-    once = count_acceptance(tiny_pair(), PROMPTS, policy, progress=shares.append)
-    assert once == count_acceptance(tiny_pair(), iter(PROMPTS), policy)
+    once = count_acceptance(tiny_pair(), PROMPTS, params, progress=shares.append)
+    assert once == count_acceptance(tiny_pair(), iter(PROMPTS), params)
     assert {1 / 3, 2 / 3, 1.0} <= set(shares)
     assert shares == sorted(shares)
     steps = len(shares) - len(PROMPTS)
@@ -389,7 +391,9 @@ def test_a_count_ends_within_the_step_in_which_its_visitor_leaves(
             raise Enough
 
     with pytest.raises(Enough):
-        count_acceptance(pair, PROMPTS, Policy(max_new_tokens=64, ignore_eos=True), progress=stop)
+        count_acceptance(
+            pair, PROMPTS, SamplingParams(max_new_tokens=64, ignore_eos=True), progress=stop
+        )
     assert len(rows) == calls[-1]
     # a step's pass, and the reading of the prompt
     assert max(after - before for before, after in pairwise([0, *calls])) <= 2
@@ -401,20 +405,20 @@ def test_a_deeper_tree_gives_an_atlas_and_the_roots_own_rates() -> None:
     tree = counting_tree(4, 2, 4)
     counted = count_acceptance(same_pair(), PROMPTS, GREEDY, tree=tree)
     assert counted.acceptance.rates == (1.0, 0.0, 0.0, 0.0)
-    assert counted.visited == counted.atlas.cells[0, 0].visits == 3 * 12
-    assert (counted.atlas.depths, counted.atlas.ranks) == (3, 4)
-    assert (1, 2) not in counted.atlas.cells
+    assert counted.visited == counted.by_level.cells[0, 0].visits == 3 * 12
+    assert (counted.by_level.depths, counted.by_level.ranks) == (3, 4)
+    assert (1, 2) not in counted.by_level.cells
 
 
 def test_repetition_of_the_text_is_reported() -> None:
     pair = tiny_pair(vocab=6)
-    policy = dataclasses.replace(GREEDY, max_new_tokens=100)
+    params = dataclasses.replace(GREEDY, max_new_tokens=100)
     prompts = ["a", "bcd"]
     shares = [
-        repetition([token for step in plain(pair, prompt, policy) for token in step.emitted])
+        repetition([token for step in plain(pair, prompt, params) for token in step.emitted])
         for prompt in prompts
     ]
-    assert count_acceptance(pair, prompts, policy, ranks=2).repetition == sum(shares) / 2 > 0.1
+    assert count_acceptance(pair, prompts, params, ranks=2).repetition == sum(shares) / 2 > 0.1
 
 
 def test_what_cannot_be_counted_is_refused() -> None:
@@ -425,8 +429,8 @@ def test_what_cannot_be_counted_is_refused() -> None:
     with pytest.raises(BadTree, match=r"289 children.*only 288 tokens"):
         count_acceptance(tiny_pair(), PROMPTS, GREEDY, ranks=289)
     with pytest.raises(BadAcceptance, match=r"0 nodes were visited"):
-        _ = count_acceptance(tiny_pair(), PROMPTS, Policy(max_new_tokens=1)).acceptance
-    assert Counted((0, 0), 0, 0.0).visited == 0
+        _ = count_acceptance(tiny_pair(), PROMPTS, SamplingParams(max_new_tokens=1)).acceptance
+    assert CountedAcceptance((0, 0), 0, 0.0).visited == 0
 
 
 # -- words -----------------------------------------------------------------------------------------

@@ -19,9 +19,9 @@ from sequoia import (
     HardwareProfile,
     Lane,
     Pair,
-    Policy,
     Race,
     Replanned,
+    SamplingParams,
     Tree,
     plain,
     run,
@@ -30,7 +30,7 @@ from sequoia import (
 from sequoia.errors import BadPrompt
 from sequoia.models.context_length import UNSTATED, ContextLength, changes_at, context_length
 from sequoia.models.tree_forward import READ_AT_ONCE, TreeModel
-from sequoia.models.tree_mask import all_rows
+from sequoia.models.tree_mask import whole_tree_layout
 from sequoia.sweep import trial
 from sequoia.sweep.toy_configs import toy_config
 from sequoia.sweep.toy_models import random_model
@@ -202,8 +202,8 @@ def test_a_prompt_over_the_limit_is_refused_with_the_number_and_the_reason(short
 
 def test_prompt_and_output_count_together(short: Pair) -> None:
     reason = r"12 tokens and 21 new ones are 33; the models hold 32 of both together: .*LongRoPE"
-    long = Policy(max_new_tokens=21)
-    fits = Policy(max_new_tokens=20, ignore_eos=True)
+    long = SamplingParams(max_new_tokens=21)
+    fits = SamplingParams(max_new_tokens=20, ignore_eos=True)
     with pytest.raises(BadPrompt, match=reason):
         speculate(short, "0" * 12, long, Tree.chain(3))
     with pytest.raises(BadPrompt, match=reason):
@@ -228,7 +228,7 @@ TIMES = HardwareProfile(
 
 
 @pytest.mark.parametrize(
-    "shaper",
+    "tree_choice",
     [
         lambda: Tree.kary(2, 4),
         lambda: Tree.chain(9),
@@ -238,7 +238,7 @@ TIMES = HardwareProfile(
     ids=["k-ary", "chain", "dynamic", "replanned"],
 )
 def test_no_row_of_a_tree_stands_beyond_the_limit(
-    shaper: Callable[[], Any], short: Pair, monkeypatch: pytest.MonkeyPatch
+    tree_choice: Callable[[], Any], short: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A single one would change the rotary positions of all rows of its pass."""
     highest = []
@@ -251,8 +251,8 @@ def test_no_row_of_a_tree_stands_beyond_the_limit(
                 highest.append(int(positions.max())) or run_it(ids, positions, *rest)
             ),
         )
-    policy = Policy(max_new_tokens=26, ignore_eos=True)
-    steps = list(run(Decoder(short, "0" * 6, policy, shaper())))
+    params = SamplingParams(max_new_tokens=26, ignore_eos=True)
+    steps = list(run(Decoder(short, "0" * 6, params, tree_choice())))
     assert sum(len(step.emitted) for step in steps) == 26
     assert max(highest) == short.limit - 2  # the last token of all is not read
 
@@ -261,7 +261,9 @@ def test_at_the_end_of_a_stated_context_a_run_just_ends() -> None:
     model = random_model(toy_config("llama"))
     pair = pair_of(model, model, tiny_tokenizer())
     steps = list(
-        speculate(pair, PROMPTS[0], Policy(max_new_tokens=100, ignore_eos=True), Tree.chain(3))
+        speculate(
+            pair, PROMPTS[0], SamplingParams(max_new_tokens=100, ignore_eos=True), Tree.chain(3)
+        )
     )
     assert steps[-1].finish == "context"
 
@@ -315,5 +317,5 @@ def test_a_tree_behind_a_long_prompt_stays_within_the_original_context() -> None
     own = generated(model.hf, text, model.limit)
     context = model.open(model.limit + 8)
     context.extend(text[:-1])
-    logits = context.forward([text[-1], *own[:7]], all_rows(context, tree))
+    logits = context.forward([text[-1], *own[:7]], whole_tree_layout(context, tree))
     assert logits.argmax(-1).tolist() == own

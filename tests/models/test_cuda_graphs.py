@@ -16,18 +16,18 @@ import pytest
 import torch
 from fakes import KINDS, PROMPTS, pair_of, tiny_model, tiny_pair, tiny_tokenizer
 
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, run
 from sequoia.models import cuda_graphs, tree_forward
-from sequoia.models.cuda_graphs import Graphed, OnCuda, reach_of
+from sequoia.models.cuda_graphs import CudaCapture, GraphedForward, reach_of
 from sequoia.models.pair import Pair
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import Context, TreeModel
-from sequoia.models.tree_mask import Rows
+from sequoia.models.tree_mask import TreeLayout
 
 TREE = Tree((-1, 0, 0, 1, 1, 2))
-GREEDY = Policy(max_new_tokens=40, ignore_eos=True)
+GREEDY = SamplingParams(max_new_tokens=40, ignore_eos=True)
 
 
 class Recorder:
@@ -57,22 +57,22 @@ class Recorder:
     @staticmethod
     def _layers(work: Callable[[], torch.Tensor]) -> list:
         held = dict(zip(work.__code__.co_freevars, work.__closure__ or (), strict=True))
-        return held["slots"].cell_contents.slot_layers
+        return held["slots"].cell_contents.cache_layers
 
 
 def recorded(model: TreeModel) -> Recorder:
     """`model` runs recorded from now on."""
     recorder = Recorder()
-    model.run = Graphed(model.run, recorder)
+    model.run = GraphedForward(model.run, recorder)
     return recorder
 
 
 def logits(context: Context, prefix: int) -> list[torch.Tensor]:
     """What a run sees that reads `prefix` tokens, then twice a tree of which it keeps a
     path, then two tokens."""
-    with context.model.announced():
+    with context.model.capturing():
         seen = [context.extend([i % 250 for i in range(prefix)])]
-        rows = Rows(TREE, range(len(TREE)), context)
+        rows = TreeLayout(TREE, range(len(TREE)), context)
         for first in (3, 90):
             seen.append(context.forward([first + i for i in range(len(TREE))], rows).clone())
             context.keep([0, 2, 5])
@@ -99,7 +99,7 @@ def test_one_recording_serves_every_prefix_within_its_reach(
     recorder = recorded(model)
     context = model.open(400)
     other = plain.open(400)
-    rows, others = (Rows(TREE, range(len(TREE)), one) for one in (context, other))
+    rows, others = (TreeLayout(TREE, range(len(TREE)), one) for one in (context, other))
     for step in range(50):
         tokens = [(7 * step + i) % 250 for i in range(len(TREE))]
         assert torch.allclose(
@@ -119,12 +119,12 @@ def test_reaches_are_rounded_up_to_what_the_run_holds(columns: int, reach: int) 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.9])
 def test_a_run_on_recorded_forwards_emits_the_same_text(temperature: float) -> None:
-    policy = Policy(temperature=temperature, max_new_tokens=40, ignore_eos=True, seed=3)
+    params = SamplingParams(temperature=temperature, max_new_tokens=40, ignore_eos=True, seed=3)
     texts = []
     for graphed in (False, True):
         pair = _unlean(pair_of(tiny_model(), tiny_model(seed=1), tiny_tokenizer(), "float32"))
         counts = [recorded(model) for model in (pair.target, pair.draft)] if graphed else []
-        texts.append([step.emitted for step in run(Decoder(pair, PROMPTS[0], policy, TREE))])
+        texts.append([step.emitted for step in run(Decoder(pair, PROMPTS[0], params, TREE))])
         assert all(recorder.count for recorder in counts)
     assert texts[0] == texts[1]
 
@@ -152,7 +152,7 @@ def test_a_size_that_nobody_announced_is_recorded_when_it_comes_for_the_third_ti
     model = TreeModel(tiny_model(), "llama")
     recorder = recorded(model)
     context = model.open(100)
-    rows = Rows(TREE, range(len(TREE)), context)
+    rows = TreeLayout(TREE, range(len(TREE)), context)
     counts = []
     for _ in range(4):
         context.forward([1] * len(TREE), rows)
@@ -172,7 +172,7 @@ def test_the_size_that_was_not_used_for_the_longest_time_goes_first(
     context = model.open(100)
     counts = []
     for sizes in ([4, 5], [4], [6], [4], [5]):
-        context.rehearse(sizes)
+        context.capture(sizes)
         counts.append(recorder.count)
     assert counts == [2, 2, 3, 3, 4]
 
@@ -186,15 +186,15 @@ def test_where_there_are_many_sizes_one_has_to_come_often_to_be_recorded(
     model = TreeModel(tiny_model(), "llama")
     recorder = recorded(model)
     context = model.open(100)
-    context.rehearse([4, 5])
-    rows = Rows(Tree.chain(9), range(9), context)
+    context.capture([4, 5])
+    rows = TreeLayout(Tree.chain(9), range(9), context)
     counts = []
-    for _ in range(cuda_graphs.EAGER_WHEN_FULL + 3):
+    for _ in range(cuda_graphs.PASSES_BEFORE_CAPTURE_WHEN_FULL + 3):
         context.forward([1] * 9, rows)
         context.keep([])
         counts.append(recorder.count)
-    assert counts == [2] * cuda_graphs.EAGER_WHEN_FULL + [3, 3, 3]
-    context.rehearse([5])
+    assert counts == [2] * cuda_graphs.PASSES_BEFORE_CAPTURE_WHEN_FULL + [3, 3, 3]
+    context.capture([5])
     assert recorder.count == 3
 
 
@@ -210,12 +210,12 @@ def test_a_moment_without_memory_does_not_end_recording(caplog: pytest.LogCaptur
 
     model.run._record = record
     context = model.open(100)
-    context.rehearse([4])
+    context.capture([4])
     assert (recorder.count, model.run.failed) == (0, None)
     assert [one.getMessage() for one in caplog.records] == [
         "there was no memory to record a pass of 4 rows, which runs as it is"
     ]
-    context.rehearse([4])
+    context.capture([4])
     assert recorder.count == 1
 
 
@@ -251,18 +251,18 @@ def test_the_slots_of_a_run_that_is_over_go_to_the_next_one_with_their_recording
     model = TreeModel(tiny_model(), "llama")
     recorder = recorded(model)
     first = model.open(100)
-    first.rehearse([6])
+    first.capture([6])
     first.extend(range(20))
-    slots = first.slots
-    keys = first.slots.slot_layers[0].keys
+    kv_cache = first.kv_cache
+    keys = first.kv_cache.cache_layers[0].keys
     assert recorder.count == 1
     del first
     second = model.open(300)  # as many slots, rounded up
-    assert second.slots is slots
-    assert (slots.length, slots.written, int(keys.count_nonzero())) == (0, 0, 0)
-    second.rehearse([6])
+    assert second.kv_cache is kv_cache
+    assert (kv_cache.length, kv_cache.written, int(keys.count_nonzero())) == (0, 0, 0)
+    second.capture([6])
     assert recorder.count == 1
-    assert model.open(300).slots is not slots  # there is but one spare, and it is in use
+    assert model.open(300).kv_cache is not kv_cache  # there is but one spare, and it is in use
 
 
 @pytest.mark.parametrize("other", [600, None])
@@ -270,10 +270,10 @@ def test_slots_are_let_go_of_where_no_run_takes_them(other: int | None) -> None:
     """Guards against recordings that hold what they were recorded over: every run's cache and
     graphs would stay for good."""
     model = TreeModel(tiny_model(), "llama")
-    model.run = Graphed(model.run, constant)
+    model.run = GraphedForward(model.run, constant)
     context = model.open(100)
-    context.rehearse([6])
-    gone = weakref.ref(context.slots)
+    context.capture([6])
+    gone = weakref.ref(context.kv_cache)
     del context
     assert gone() is not None
     model.open(other) if other else model.forget()
@@ -286,7 +286,7 @@ def test_a_rehearsal_stands_where_the_model_has_positions() -> None:
     model = TreeModel(tiny_model("gpt2"), "gpt2")
     recorder = recorded(model)
     rows = model.limit + 8
-    model.open(model.limit + rows).rehearse([rows])
+    model.open(model.limit + rows).capture([rows])
     assert recorder.count == 1
 
 
@@ -310,7 +310,7 @@ def test_where_recording_fails_the_plain_forward_goes_on(caplog: pytest.LogCaptu
         raise RuntimeError("operation not permitted\n  when stream is capturing")
 
     plain, model = (TreeModel(tiny_model(), "llama") for _ in range(2))
-    model.run = Graphed(model.run, refuse)
+    model.run = GraphedForward(model.run, refuse)
     with caplog.at_level(logging.WARNING, "sequoia.models.cuda_graphs"):
         for one, other in zip(logits(plain.open(100), 5), logits(model.open(100), 5), strict=True):
             assert torch.equal(one, other)
@@ -332,9 +332,9 @@ def test_a_recorded_model_passes_the_self_test() -> None:
 def test_recording_goes_on_after_all_recordings_of_a_run_are_gone() -> None:
     """Guards against memory that the graphs share and that ends with the last of them."""
     model = TreeModel(tiny_model().cuda(), "llama")
-    model.run = Graphed(model.run, OnCuda(model.device))
+    model.run = GraphedForward(model.run, CudaCapture(model.device))
     for capacity in (100, 600, 1200):
-        model.open(capacity).rehearse([4, 8])
+        model.open(capacity).capture([4, 8])
     assert model.run.failed is None
 
 
@@ -342,7 +342,7 @@ def test_recording_goes_on_after_all_recordings_of_a_run_are_gone() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_cuda_graphs_give_the_logits_of_the_model(kind: str) -> None:
     plain, model = (TreeModel(tiny_model(kind).cuda(), kind) for _ in range(2))
-    model.run = Graphed(model.run, OnCuda(model.device))
+    model.run = GraphedForward(model.run, CudaCapture(model.device))
     for one, other in zip(logits(plain.open(200), 5), logits(model.open(200), 5), strict=True):
         assert torch.allclose(one, other, atol=1e-3)
     assert model.run.failed is None

@@ -9,7 +9,7 @@ import torch
 from fakes import tiny_model, tree_logits
 
 from sequoia.models import fastest_number_type
-from sequoia.models.fast_llama import lean_forward
+from sequoia.models.fast_llama import fast_forward
 from sequoia.models.tree_forward import TreeModel, tolerance
 
 
@@ -21,7 +21,7 @@ def test_same_logits_as_transformers(kind: str, kv_heads: int) -> None:
     hf = tiny_model(kind, kv_heads=kv_heads)
     model = TreeModel(hf, kind)
     usual = tree_logits(model)
-    assert model.quicken().forward_name == "lean"
+    assert model.use_fast_forward().forward_name == "lean"
     torch.testing.assert_close(tree_logits(model), usual, atol=1e-4, rtol=1e-4)
 
 
@@ -31,7 +31,7 @@ def test_bfloat16_is_as_near_to_float32_as_transformers() -> None:
     exact = tree_logits(TreeModel(tiny_model("llama"), "exact"))
     model = TreeModel(tiny_model("llama").bfloat16(), "half")
     usual = (tree_logits(model).float() - exact).abs().mean()
-    assert model.quicken().forward_name == "lean"
+    assert model.use_fast_forward().forward_name == "lean"
     assert (tree_logits(model).float() - exact).abs().mean() <= 1.2 * usual
 
 
@@ -39,45 +39,47 @@ def test_bfloat16_is_as_near_to_float32_as_transformers() -> None:
 def test_a_cooled_model_divides_its_logits_and_leaves_the_other_as_it_was(
     temperature: float,
 ) -> None:
-    model = TreeModel(tiny_model("llama"), "llama").quicken()
+    model = TreeModel(tiny_model("llama"), "llama").use_fast_forward()
     usual = tree_logits(model)
-    cooled = model.cooled(temperature)
-    assert (cooled.temperature, model.temperature) == (temperature, 1)
-    torch.testing.assert_close(tree_logits(cooled) * temperature, usual, atol=1e-4, rtol=1e-4)
+    at_temperature = model.at_temperature(temperature)
+    assert (at_temperature.temperature, model.temperature) == (temperature, 1)
+    torch.testing.assert_close(
+        tree_logits(at_temperature) * temperature, usual, atol=1e-4, rtol=1e-4
+    )
     assert torch.equal(tree_logits(model), usual)
 
 
 def test_a_model_cooled_twice_says_what_its_logits_are_divided_by() -> None:
-    assert TreeModel(tiny_model("llama"), "llama").quicken().cooled(0.5).cooled(
-        0.8
-    ).temperature == pytest.approx(0.4)
+    assert TreeModel(tiny_model("llama"), "llama").use_fast_forward().at_temperature(
+        0.5
+    ).at_temperature(0.8).temperature == pytest.approx(0.4)
 
 
 def test_positions_made_for_a_cooled_model_are_there_for_the_next() -> None:
-    model = TreeModel(tiny_model("llama", context=2048), "llama").quicken()
-    model.cooled(0.6).open(1200).extend([i % 200 for i in range(1100)])
+    model = TreeModel(tiny_model("llama", context=2048), "llama").use_fast_forward()
+    model.at_temperature(0.6).open(1200).extend([i % 200 for i in range(1100)])
     assert len(model.run._rotations._table) >= 1100
 
 
 @pytest.mark.parametrize("temperature", [0, 0.04])
 def test_too_cold_for_a_number_type_is_left_to_the_law(temperature: float) -> None:
-    model = TreeModel(tiny_model("llama"), "llama").quicken()
-    assert model.cooled(temperature) is model
+    model = TreeModel(tiny_model("llama"), "llama").use_fast_forward()
+    assert model.at_temperature(temperature) is model
 
 
 def test_only_the_lean_forward_cools() -> None:
     model = TreeModel(tiny_model("gpt2"), "gpt2")
-    assert model.cooled(0.6) is model
+    assert model.at_temperature(0.6) is model
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "gpt_neox"])
 def test_other_families_keep_their_own_forward(kind: str) -> None:
-    assert TreeModel(tiny_model(kind), kind).quicken().forward_name == "transformers"
+    assert TreeModel(tiny_model(kind), kind).use_fast_forward().forward_name == "transformers"
 
 
 def test_float64_keeps_its_own_forward() -> None:
     """The lean residual stream is float32 and would lose what float64 is asked for."""
-    assert lean_forward(tiny_model("llama").double()) is None
+    assert fast_forward(tiny_model("llama").double()) is None
 
 
 def test_a_lean_forward_that_disagrees_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +87,7 @@ def test_a_lean_forward_that_disagrees_is_not_used(monkeypatch: pytest.MonkeyPat
     model = TreeModel(tiny_model("llama"), "llama")
     usual = tree_logits(model)
     monkeypatch.setattr("sequoia.models.fast_llama._rotate", lambda heads, cos, sin: heads)
-    assert model.quicken().forward_name == "transformers"
+    assert model.use_fast_forward().forward_name == "transformers"
     assert torch.equal(tree_logits(model), usual)
 
 
@@ -98,7 +100,7 @@ def test_positions_past_the_first_table() -> None:
     hf = tiny_model("llama", context=2048)
     tokens = [i % 200 for i in range(1500)]
     usual = TreeModel(hf, "usual").open(1600).extend(tokens)
-    lean = TreeModel(hf, "lean").quicken()
+    lean = TreeModel(hf, "lean").use_fast_forward()
     torch.testing.assert_close(lean.open(1600).extend(tokens), usual, atol=1e-4, rtol=1e-4)
 
 
@@ -110,7 +112,7 @@ def test_a_lean_forward_that_fails_is_not_used(monkeypatch: pytest.MonkeyPatch) 
         raise RuntimeError("other shapes")
 
     monkeypatch.setattr("sequoia.models.fast_llama._rotate", broken)
-    assert TreeModel(tiny_model("llama"), "llama").quicken().forward_name == "transformers"
+    assert TreeModel(tiny_model("llama"), "llama").use_fast_forward().forward_name == "transformers"
 
 
 @pytest.mark.parametrize("wide_dtype", [torch.float32, torch.bfloat16])
@@ -119,10 +121,10 @@ def test_a_draft_with_rounded_weights_is_still_the_same_model(
 ) -> None:
     """Guards scales, biases and both sides of INT8_ROWS, on a CPU with and without bfloat16:
     rounded weights give nearly the same laws, and not the very same."""
-    monkeypatch.setattr("sequoia.models.fast_llama.lean_dtype", lambda _: wide_dtype)
+    monkeypatch.setattr("sequoia.models.fast_llama.narrowest_dtype", lambda _: wide_dtype)
     for kind in ("llama", "qwen2", "qwen3"):
-        usual = TreeModel(tiny_model(kind).bfloat16(), "usual").quicken()
-        rounded = TreeModel(tiny_model(kind).bfloat16(), "rounded").quicken(int8=True)
+        usual = TreeModel(tiny_model(kind).bfloat16(), "usual").use_fast_forward()
+        rounded = TreeModel(tiny_model(kind).bfloat16(), "rounded").use_fast_forward(int8=True)
         assert (usual.numbers, rounded.numbers) == ("bfloat16", "int8")
         wide = (
             torch.softmax(tree_logits(rounded).float(), -1),
@@ -138,8 +140,8 @@ def test_a_draft_with_rounded_weights_is_still_the_same_model(
 
 
 def test_only_bfloat16_drafts_are_rounded() -> None:
-    assert lean_forward(tiny_model("llama"), int8=True) is None
-    assert TreeModel(tiny_model("llama"), "llama").quicken(int8=True).numbers == "float32"
+    assert fast_forward(tiny_model("llama"), int8=True) is None
+    assert TreeModel(tiny_model("llama"), "llama").use_fast_forward(int8=True).numbers == "float32"
 
 
 def test_a_target_is_never_rounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from sequoia.models.context_length import changes_at, context_length
 from sequoia.models.layer_configs import layer_configs
-from sequoia.models.memory_needs import slot_bytes
+from sequoia.models.memory_needs import cache_bytes
 from sequoia.sweep.toy_configs import toy_config
 from sequoia.sweep.trial import try_config
 from sequoia.sweep.variants import condition, variants
@@ -27,7 +27,7 @@ def test_sizes_are_read_of_each_layer_and_the_largest_counts() -> None:
         config.head_dim  # noqa: B018
     mixed = toy_config("gemma4_text")
     assert {layer.head_dim for layer in layer_configs(mixed)} == {8, 16}
-    assert slot_bytes(mixed, 10, 4) == 2 * 2 * 16 * 10 * 4
+    assert cache_bytes(mixed, 10, 4) == 2 * 2 * 16 * 10 * 4
     assert context_length(mixed).tokens == 64
     assert changes_at(mixed, 64) == ()
 

@@ -11,7 +11,7 @@ from fakes import KINDS, tiny_model
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from sequoia.errors import BadModel
-from sequoia.models.cuda_graphs import Graphed, Replay
+from sequoia.models.cuda_graphs import GraphedForward, Replay
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import TreeModel, branched
 from sequoia.sweep.toy_configs import toy_config
@@ -119,9 +119,9 @@ def from_the_first_prefix(model: TreeModel) -> TreeModel:
     forward = model.run
     seen = dict[tuple[int, bool], int]()
 
-    def baked(ids: Any, positions: Any, mask: Any, slots: Any, last_only: bool) -> torch.Tensor:
-        length = seen.setdefault((ids.shape[1], last_only), slots.length)
-        return forward(ids, positions - slots.length + length, mask, slots, last_only)
+    def baked(ids: Any, positions: Any, mask: Any, kv_cache: Any, last_only: bool) -> torch.Tensor:
+        length = seen.setdefault((ids.shape[1], last_only), kv_cache.length)
+        return forward(ids, positions - kv_cache.length + length, mask, kv_cache, last_only)
 
     model.run = baked
     return model
@@ -146,10 +146,10 @@ def test_a_recording_that_holds_the_length_of_a_prefix_is_not_used(
     """As a model's own code might do that looks at the cache while CUDA graphs are captured."""
     model = TreeModel(tiny_model(), "baked")
     usual = model.run
-    graphed = Graphed(from_the_first_prefix(TreeModel(model.hf, "baked")).run, again)
-    monkeypatch.setattr(model, "_recorded", lambda: graphed)
-    monkeypatch.setattr("sequoia.models.tree_forward.lean_forward", lambda *_: None)
-    assert model.quicken().run is usual
+    graphed = GraphedForward(from_the_first_prefix(TreeModel(model.hf, "baked")).run, again)
+    monkeypatch.setattr(model, "_with_graphs", lambda: graphed)
+    monkeypatch.setattr("sequoia.models.tree_forward.fast_forward", lambda *_: None)
+    assert model.use_fast_forward().run is usual
 
 
 def again(work: Replay) -> Replay:

@@ -11,39 +11,39 @@ import torch
 from fakes import KINDS, pair_of, tiny_model, tiny_tokenizer
 from transformers import BertConfig, BertLMHeadModel
 
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, run
 from sequoia.errors import BadModel, BadPrompt
-from sequoia.models.kv_cache import Slots
+from sequoia.models.kv_cache import KVCache
 from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import TreeModel
-from sequoia.models.tree_mask import GrowingRows, Rows, TreeMask
+from sequoia.models.tree_mask import GrowingTreeLayout, TreeLayout, TreeMask
 
 # -- slots -----------------------------------------------------------------------------------------
 
 
-def write(slots: Slots, values: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
+def write(kv_cache: KVCache, values: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
     """Rows that hold `values` (keys) and their negatives (values) in every layer; what the last
     layer's attention would see."""
     # (1, heads, rows, head_dim)
     rows = torch.tensor(values, dtype=torch.float32)[None, None, :, None].expand(1, 2, -1, 3)
-    slots.reserve(len(values))
-    for layer in range(len(slots.layers)):
-        seen = slots.update(rows + 100 * layer, -rows - 100 * layer, layer)
+    kv_cache.reserve(len(values))
+    for layer in range(len(kv_cache.layers)):
+        seen = kv_cache.update(rows + 100 * layer, -rows - 100 * layer, layer)
     return seen
 
 
-def held(slots: Slots, layer: int = 0) -> list[int]:
-    return slots.layers[layer].keys[0, 0, : slots.length, 0].int().tolist()
+def held(kv_cache: KVCache, layer: int = 0) -> list[int]:
+    return kv_cache.layers[layer].keys[0, 0, : kv_cache.length, 0].int().tolist()
 
 
 def test_update_gives_back_all_rows_so_far_and_writes_after_them() -> None:
-    slots = Slots(2, 16)
-    write(slots, [1, 2, 3])
-    slots.keep(range(3))
-    write(slots, [4, 5])
-    keys, values = write(slots, [6])
+    kv_cache = KVCache(2, 16)
+    write(kv_cache, [1, 2, 3])
+    kv_cache.keep(range(3))
+    write(kv_cache, [4, 5])
+    keys, values = write(kv_cache, [6])
     assert keys.shape == (1, 2, 6, 3)
     assert keys[0, 1, :, 2].int().tolist() == [101, 102, 103, 104, 105, 106]
     assert torch.equal(values, -keys)
@@ -54,54 +54,54 @@ def test_update_gives_back_all_rows_so_far_and_writes_after_them() -> None:
 )
 def test_kept_rows_close_up_behind_the_prefix(kept: list[int]) -> None:
     """Copies that overlap their own source included: rows 2, 3, 4 go to 0, 1, 2."""
-    slots = Slots(2, 16)
-    write(slots, [1, 2])
-    slots.keep(range(2))
-    write(slots, [10, 11, 12, 13, 14])
-    slots.keep(kept)
-    assert (slots.length, slots.written) == (2 + len(kept), 0)
+    kv_cache = KVCache(2, 16)
+    write(kv_cache, [1, 2])
+    kv_cache.keep(range(2))
+    write(kv_cache, [10, 11, 12, 13, 14])
+    kv_cache.keep(kept)
+    assert (kv_cache.length, kv_cache.written) == (2 + len(kept), 0)
     for layer in range(2):
-        assert held(slots, layer) == [
+        assert held(kv_cache, layer) == [
             row + 100 * layer for row in (1, 2, *(10 + row for row in kept))
         ]
         assert torch.equal(
-            slots.layers[layer].values[:, :, : slots.length],
-            -slots.layers[layer].keys[:, :, : slots.length],
+            kv_cache.layers[layer].values[:, :, : kv_cache.length],
+            -kv_cache.layers[layer].keys[:, :, : kv_cache.length],
         )
-    write(slots, [20])
-    slots.keep([0])
-    assert held(slots) == [1, 2, *(10 + row for row in kept), 20]
+    write(kv_cache, [20])
+    kv_cache.keep([0])
+    assert held(kv_cache) == [1, 2, *(10 + row for row in kept), 20]
 
 
 def test_random_writes_and_keeps_equal_a_list() -> None:
     """Several writes before a keep too, as a draft makes them level by level."""
     rng = np.random.default_rng(0)
-    slots = Slots(1, 400)
+    kv_cache = KVCache(1, 400)
     model = []
     for _ in range(40):
         written: list[int] = []
         for _ in range(rng.integers(1, 4)):
             values = rng.integers(1000, size=rng.integers(1, 6)).tolist()
-            write(slots, values)
+            write(kv_cache, values)
             written += values
         kept = sorted(
             rng.choice(
                 len(written), size=rng.integers(0, min(len(written), 6) + 1), replace=False
             ).tolist()
         )
-        slots.keep(kept)
+        kv_cache.keep(kept)
         model += [written[row] for row in kept]
-        assert held(slots) == model
+        assert held(kv_cache) == model
 
 
 def test_slots_say_how_long_they_are() -> None:
-    slots = Slots(1, 16)
-    write(slots, [1, 2, 3])
-    slots.keep([0, 2])
-    slots.reserve(4)
-    assert slots.get_seq_length() == 2
-    assert slots.layers[0].get_mask_sizes(4) == (6, 0)
-    assert slots.layers[0].get_max_length() == 16
+    kv_cache = KVCache(1, 16)
+    write(kv_cache, [1, 2, 3])
+    kv_cache.keep([0, 2])
+    kv_cache.reserve(4)
+    assert kv_cache.get_seq_length() == 2
+    assert kv_cache.layers[0].get_mask_sizes(4) == (6, 0)
+    assert kv_cache.layers[0].get_max_length() == 16
 
 
 # -- masks -----------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def test_mask_views_equal_a_mask_made_by_hand() -> None:
 def test_rows_of_some_nodes_see_each_other_by_ancestry() -> None:
     tree = Tree.from_branching([2, 2, 1])
     context = TreeModel(tiny_model(), "tiny").open(16)
-    rows = Rows(tree, [1, 2, 3, 6], context, below=1)
+    rows = TreeLayout(tree, [1, 2, 3, 6], context, below=1)
     assert rows.depths.tolist() == [0, 0, 1, 1]
     assert (rows.mask.view(2, 0, 4)[0, 0, :, 2:] == 0).tolist() == [
         [True, False, False, False],
@@ -153,7 +153,7 @@ def test_growing_rows_are_the_rows_of_the_grown_tree() -> None:
     must not be seen."""
     rng = np.random.default_rng(2)
     context = TreeModel(tiny_model(), "tiny").open(6)
-    growing = GrowingRows(context, 9)
+    growing = GrowingTreeLayout(context, 9)
     for _ in range(20):
         tree = Tree.from_parents(
             [-1, *(int(rng.integers(node)) for node in range(1, rng.integers(3, 10)))]
@@ -164,7 +164,7 @@ def test_growing_rows_are_the_rows_of_the_grown_tree() -> None:
             growing.add(
                 [nodes.index(parent) if (parent := tree.parents[node]) else None for node in level]
             )
-        fixed = Rows(tree, nodes, context, below=1)
+        fixed = TreeLayout(tree, nodes, context, below=1)
         assert len(growing) == len(nodes)
         assert growing.depths[: len(nodes)].tolist() == fixed.depths.tolist()
         assert growing.mask.view(5, 0, len(nodes)).equal(fixed.mask.view(5, 0, len(nodes)))
@@ -178,7 +178,7 @@ def test_text_that_does_not_fit_is_refused_and_nothing_changes() -> None:
     context.extend([1, 2, 3])
     with pytest.raises(BadPrompt, match="5 tokens do not fit the 4 slots"):
         context.extend([4, 5])
-    assert (context.length, context.slots.written) == (3, 0)
+    assert (context.length, context.kv_cache.written) == (3, 0)
     context.extend([4])
     assert context.length == 4
 
@@ -226,7 +226,10 @@ def test_a_vocabulary_padded_on_one_side_is_cut_to_the_common_part() -> None:
     steps = list(
         run(
             Decoder(
-                pair, "abc", Policy(max_new_tokens=32, ignore_eos=True), Tree.from_branching([4, 2])
+                pair,
+                "abc",
+                SamplingParams(max_new_tokens=32, ignore_eos=True),
+                Tree.from_branching([4, 2]),
             )
         )
     )

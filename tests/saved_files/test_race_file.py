@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from fakes import PROMPTS, tiny_pair
 
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.race import Lane, Race
 from sequoia.decoding.recorder import Recorder
@@ -65,7 +65,10 @@ LANES = (
 def log() -> RaceLog:
     pair = tiny_pair()
     race = Race(
-        pair, PROMPTS[1], Policy(temperature=0.7, max_new_tokens=10, seed=2, ignore_eos=True), LANES
+        pair,
+        PROMPTS[1],
+        SamplingParams(temperature=0.7, max_new_tokens=10, seed=2, ignore_eos=True),
+        LANES,
     )
     recorders = [Recorder(pair, race.prompt, {"verifier": lane.verifier}) for lane in LANES]
     for lane, trace in race:
@@ -94,7 +97,7 @@ def test_what_is_saved_is_what_is_opened(log: RaceLog, file: str) -> None:
     assert again.meta == log.meta
     assert again.results == log.results
     for one, other in zip(again.lanes, log.lanes, strict=True):
-        assert one.told == other.told
+        assert one.without_run == other.without_run
         assert one.run.texts == other.run.texts
         assert [step.emitted for step in one.run.steps] == [
             step.emitted for step in other.run.steps

@@ -172,7 +172,7 @@ def test_a_tree_that_sees_too_much_differs(tmp_path: Path, monkeypatch: pytest.M
         )
 
     monkeypatch.setattr("sequoia.loading.load.self_test", lambda model: None)
-    monkeypatch.setattr("sequoia.models.tree_forward.lean_forward", lambda *_: None)
+    monkeypatch.setattr("sequoia.models.tree_forward.fast_forward", lambda *_: None)
     monkeypatch.setattr(TreeModel, "__init__", heedless)
     assert try_config("llama", {}, tmp_path).status == "differs"
 

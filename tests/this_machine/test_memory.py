@@ -9,7 +9,7 @@ import pytest
 import torch
 from fakes import KINDS, PROMPTS, tiny_pair
 
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder
 from sequoia.decoding.race import Lane, Race
@@ -17,12 +17,12 @@ from sequoia.errors import OutOfMemory
 from sequoia.this_machine.memory import free_bytes
 
 TREE = Tree.kary(2, 4)
-POLICY = Policy(max_new_tokens=20, ignore_eos=True)
+PARAMS = SamplingParams(max_new_tokens=20, ignore_eos=True)
 
 
 def allocated(decoder: Decoder) -> int:
     """Bytes of the slots that are there."""
-    layers = [layer for context in decoder.contexts for layer in context.slots.slot_layers]
+    layers = [layer for context in decoder.contexts for layer in context.kv_cache.cache_layers]
     stores = [store for layer in layers for store in (layer.keys, layer.values)]
     return sum(store.numel() * store.element_size() for store in stores)
 
@@ -30,7 +30,7 @@ def allocated(decoder: Decoder) -> int:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_the_slots_take_what_was_predicted(kind: str, dtype: str) -> None:
-    decoder = Decoder(tiny_pair(kind, dtype), PROMPTS[0], POLICY, TREE)
+    decoder = Decoder(tiny_pair(kind, dtype), PROMPTS[0], PARAMS, TREE)
     rest = sum(
         context.model.mask_dtype.itemsize * 15 * (context.capacity + 15)
         + 4 * 15 * context.model.vocab
@@ -42,7 +42,7 @@ def test_the_slots_take_what_was_predicted(kind: str, dtype: str) -> None:
 
 
 def test_plain_decoding_needs_nothing_of_the_draft() -> None:
-    decoder = Decoder(tiny_pair(), PROMPTS[0], POLICY, Tree.chain(1))
+    decoder = Decoder(tiny_pair(), PROMPTS[0], PARAMS, Tree.chain(1))
     assert decoder.contexts[1].bytes(1) == 0
 
 
@@ -50,7 +50,7 @@ def test_too_little_memory_is_said_before_anything_is_allocated(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pair = tiny_pair()
-    needed = Decoder(pair, PROMPTS[0], POLICY, TREE).bytes
+    needed = Decoder(pair, PROMPTS[0], PARAMS, TREE).bytes
     monkeypatch.setattr(
         psutil, "virtual_memory", lambda: types.SimpleNamespace(available=needed - 1)
     )
@@ -58,13 +58,13 @@ def test_too_little_memory_is_said_before_anything_is_allocated(
         OutOfMemory,
         match=r"the run needs about [\d.]+ MB on cpu; free are [\d.]+ MB; ask for fewer tokens",
     ):
-        Decoder(pair, PROMPTS[0], POLICY, TREE)
+        Decoder(pair, PROMPTS[0], PARAMS, TREE)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: types.SimpleNamespace(available=needed))
-    Decoder(pair, PROMPTS[0], POLICY, TREE)
+    Decoder(pair, PROMPTS[0], PARAMS, TREE)
     with pytest.raises(
         OutOfMemory, match=r"the 2 lanes need about [\d.]+ MB on cpu; .*fewer lanes"
     ):
-        Race(pair, PROMPTS[0], POLICY, [Lane("one", TREE), Lane("two", TREE)])
+        Race(pair, PROMPTS[0], PARAMS, [Lane("one", TREE), Lane("two", TREE)])
 
 
 def test_free_memory_is_a_count_of_bytes() -> None:

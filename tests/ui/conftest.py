@@ -13,15 +13,15 @@ os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 import fakes
 import gradio as gr
 import pytest
-from visits import order, wait
+from visits import decode_request, wait
 
 from sequoia import Pair
 from ui.decode import tab
 from ui.decode.component import header
 from ui.decode.follow_run import LiveRun
-from ui.decode.recordings import Shelf
+from ui.decode.recordings import RunStore
 from ui.decode.tab import LiveView
-from ui.serving.model_host import EngineRoom
+from ui.serving.model_host import ModelHost
 from ui.serving.sessions import LOCAL, Limits
 
 
@@ -31,22 +31,27 @@ def pair() -> Pair:
 
 
 @pytest.fixture
-def room(pair: Pair) -> EngineRoom:
-    room = EngineRoom(lambda: pair, 4)
-    room.open()
-    wait(lambda: room.settled, 30)
-    return room
+def model_host(pair: Pair) -> ModelHost:
+    model_host = ModelHost(lambda: pair, 4)
+    model_host.open()
+    wait(lambda: model_host.settled, 30)
+    return model_host
 
 
 @pytest.fixture
-def make(room: EngineRoom) -> Callable[..., LiveRun]:
+def make(model_host: ModelHost) -> Callable[..., LiveRun]:
     """Makes a live run: fields of its order by name, and limits=, room=, shelf= where the usual
     ones will not do."""
 
     def made(
-        limits: Limits = LOCAL, room: EngineRoom = room, shelf: Shelf | None = None, **fields: Any
+        limits: Limits = LOCAL,
+        model_host: ModelHost = model_host,
+        run_store: RunStore | None = None,
+        **fields: Any,
     ) -> LiveRun:
-        return LiveRun(order(**fields), room, limits, shelf or Shelf(8, 10**6))
+        return LiveRun(
+            decode_request(**fields), model_host, limits, run_store or RunStore(8, 10**6)
+        )
 
     return made
 
@@ -60,10 +65,10 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.fixture
-def view(room: EngineRoom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LiveView:
+def view(model_host: ModelHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LiveView:
     """The live view, laid out; its files go to a folder of the test's own."""
     monkeypatch.setattr(tab, "get_upload_folder", lambda: str(tmp_path))
     with gr.Blocks():
-        view = LiveView(room, LOCAL, header())
+        view = LiveView(model_host, LOCAL, header())
         view.build()
     return view

@@ -12,7 +12,7 @@ import pytest
 import app
 from ui import page
 from ui.decode import component
-from ui.serving.model_host import EngineRoom
+from ui.serving.model_host import ModelHost
 from ui.serving.sessions import LOCAL, PUBLIC
 from ui.shared import markup as show
 from ui.shared.prompts import presets
@@ -22,8 +22,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def blocks(room: EngineRoom) -> gr.Blocks:
-    return page.page(room, LOCAL)
+def blocks(model_host: ModelHost) -> gr.Blocks:
+    return page.page(model_host, LOCAL)
 
 
 def endpoints(blocks: gr.Blocks) -> list[dict[str, object]]:

@@ -10,23 +10,27 @@ from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 from typing import Any
 
-from sequoia import Policy
-from ui.decode.request import Order
-from ui.shared.tree_menu import Wish
+from sequoia import SamplingParams
+from ui.decode.request import DecodeRequest
+from ui.shared.tree_menu import TreeRequest
 
 
-def order(
+def decode_request(
     prompt: str = "def add(a, b):\n    return",
     tokens: int = 24,
-    wish: Wish | None = None,
+    tree_request: TreeRequest | None = None,
     compare: bool = False,
     temperature: float = 1.0,
     seed: int = 1,
     verifier: str = "sequoia",
     chat: bool = False,
-) -> Order:
-    policy = Policy(temperature=temperature, max_new_tokens=tokens, seed=seed, ignore_eos=True)
-    return Order(prompt, policy, wish or Wish("kary", (2, 4)), verifier, compare, chat)
+) -> DecodeRequest:
+    params = SamplingParams(
+        temperature=temperature, max_new_tokens=tokens, seed=seed, ignore_eos=True
+    )
+    return DecodeRequest(
+        prompt, params, tree_request or TreeRequest("kary", (2, 4)), verifier, compare, chat
+    )
 
 
 def wait(true: Callable[[], Any], seconds: float = 10) -> None:

@@ -86,19 +86,19 @@ def stage(steps_since: Callable[[Any], str]) -> gr.HTML:
     )
 
 
-def header(told: Callable[[], str] | None = None) -> gr.HTML:
+def header(status: Callable[[], str] | None = None) -> gr.HTML:
     """The strip at the top. Its value is {"stage", "words", "version"}, where loading stands, as
-    JSON. `told` gives the newest one; without it, loading stands still once it is over. It says
+    JSON. `status` gives the newest one; without it, loading stands still once it is over. It says
     `select` when other models are there."""
 
     def get_status(_asked: Any) -> str:  # Gradio calls it with one value
-        return told() if told else ""
+        return status() if status else ""
 
     return gr.HTML(
         html_template=_text(FOLDER / "header.html"),
         apply_default_css=False,
         elem_id="pg-top",
-        server_functions=[get_status] if told else [],
+        server_functions=[get_status] if status else [],
         js_on_load="SequoiaPage.header(element, props, watch, () => trigger('select'), "
-        f"{'server.get_status' if told else 'null'});",
+        f"{'server.get_status' if status else 'null'});",
     )

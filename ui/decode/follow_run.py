@@ -7,24 +7,28 @@ from collections.abc import Iterator, Sequence
 
 from sequoia import Recorder, StepTrace
 from ui.decode import messages
-from ui.decode.recordings import Recording, Shelf
-from ui.decode.request import Order
-from ui.decode.run import Began, Event, Runner
-from ui.serving.model_host import EngineRoom
+from ui.decode.recordings import Recording, RunStore
+from ui.decode.request import DecodeRequest
+from ui.decode.run import DecodeJob, Event, Started
+from ui.serving.model_host import ModelHost
 from ui.serving.sessions import Limits
-from ui.serving.worker import Ended, Said
+from ui.serving.worker import Ended, Notice
 
 
-class LiveRun(Runner):
+class LiveRun(DecodeJob):
     """A run that is watched and recorded. `messages` is read once for every `start`."""
 
     def __init__(
-        self, order: Order, room: EngineRoom, limits: Limits, shelf: Shelf[Recording]
+        self,
+        decode_request: DecodeRequest,
+        model_host: ModelHost,
+        limits: Limits,
+        run_store: RunStore[Recording],
     ) -> None:
-        super().__init__(order, room, limits)
+        super().__init__(decode_request, model_host, limits)
         self.recording: Recording | None = None
         self.error: str | None = None
-        self._shelf = shelf
+        self._run_store = run_store
         self._notice = None
 
     def messages(self) -> Iterator[str]:
@@ -40,10 +44,10 @@ class LiveRun(Runner):
     def _message(self, events: Sequence[Event]) -> str:
         meta = None
         for event in events:
-            if isinstance(event, Began):
+            if isinstance(event, Started):
                 meta = event.meta
                 self._record(event)
-            elif isinstance(event, Said):
+            elif isinstance(event, Notice):
                 self._notice = event.text
             elif isinstance(event, Ended):
                 self._notice = event.notice
@@ -55,7 +59,7 @@ class LiveRun(Runner):
             self.recording.meta = dict(meta)
         added = [self.recording.add(event) for event in events if isinstance(event, StepTrace)]
         end = events[-1].end if isinstance(events[-1], Ended) else None
-        return self._feed.batch(
+        return self._run_messages.batch(
             added,
             meta=meta,
             end=end,
@@ -64,8 +68,10 @@ class LiveRun(Runner):
             notice=self._notice,
         )
 
-    def _record(self, began: Began) -> None:
+    def _record(self, started: Started) -> None:
         self._notice = None
-        self.recording = Recording(Recorder(began.pair, began.prompt, began.meta), began.meta)
-        self._feed = messages.Feed(self.recording.name)
-        self._shelf.put(self.recording)
+        self.recording = Recording(
+            Recorder(started.pair, started.prompt, started.meta), started.meta
+        )
+        self._run_messages = messages.RunMessages(self.recording.name)
+        self._run_store.put(self.recording)

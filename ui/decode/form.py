@@ -140,7 +140,7 @@ def controls(limits: Limits) -> Controls:
     parts["chat"] = chat_box("pg")
     _buttons(parts)
     _tree(parts)
-    _policy(parts, limits)
+    _params(parts, limits)
     parts |= files("pg", "run")
     return Controls(**parts)
 
@@ -237,7 +237,7 @@ def _tree(parts: dict[str, Any]) -> None:
         )
 
 
-def _policy(parts: dict[str, Any], limits: Limits) -> None:
+def _params(parts: dict[str, Any], limits: Limits) -> None:
     # No bounds on the components: values out of bounds are refused in the program's own words.
     with gr.Group(elem_classes="pg-group"):
         with gr.Row():

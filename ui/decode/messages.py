@@ -25,7 +25,7 @@ MAX_TOKEN = 200
 _TEXTS = ("label", "title", "target", "draft", "device", "dtype", "verifier", "prompt", "date")
 
 
-class Feed:
+class RunMessages:
     """The messages of one run. Counts the steps it has sent."""
 
     def __init__(self, run: str) -> None:
@@ -106,11 +106,11 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
     clean["label"] = "recorded"
     if meta.get("chat") is True:
         clean |= {"chat": True, "prompt_tokens": _tokens(meta.get("prompt_tokens"))}
-    if isinstance(policy := meta.get("policy"), Mapping):
+    if isinstance(params := meta.get("policy"), Mapping):
         clean["policy"] = {
-            name: policy[name]
+            name: params[name]
             for name in ("temperature", "top_p", "max_new_tokens", "seed")
-            if _is_number(policy.get(name))
+            if _is_number(params.get(name))
         }
     if isinstance(tree := meta.get("tree"), Mapping):
         clean["tree"] = {
@@ -121,10 +121,10 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
             for name in ("how", "why")
             if isinstance(tree.get(name), str)
         }
-        clean["tree"] |= {"wish": tree["wish"]} if _is_wish(tree.get("wish")) else {}
+        clean["tree"] |= {"wish": tree["wish"]} if _is_tree_request(tree.get("wish")) else {}
     if _is_number(seconds := meta.get("plain_seconds", 0)) and 0 < seconds < 1e6:
         clean |= {"plain_seconds": seconds, "plain_label": "recorded"}
-        if _is_spread(spread := meta.get("plain_spread"), seconds):
+        if _is_interval(spread := meta.get("plain_spread"), seconds):
             clean["plain_spread"] = spread
         if meta.get("plain_lane") is True:
             clean["plain_lane"] = True
@@ -143,10 +143,10 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
     return clean
 
 
-def _tokens(told: Any) -> list[list[Any]]:
+def _tokens(value: Any) -> list[list[Any]]:
     """The prompt's tokens as a file gives them: [text, whether special] each; none where it
     is anything else."""
-    rows = told if isinstance(told, list) and len(told) <= MAX_TOKENS else []
+    rows = value if isinstance(value, list) and len(value) <= MAX_TOKENS else []
     good = all(
         isinstance(row, list)
         and len(row) == 2
@@ -157,22 +157,22 @@ def _tokens(told: Any) -> list[list[Any]]:
     return [[text[:MAX_TOKEN], special] for text, special in rows] if good else []
 
 
-def relabelled(told: Any) -> Any:
+def relabelled(value: Any) -> Any:
     """What a file tells, with "recorded" for "measured" in every text of it."""
-    if isinstance(told, str):
-        return re.sub("measured", "recorded", told, flags=re.IGNORECASE)
-    if isinstance(told, Mapping):
-        return {name: relabelled(part) for name, part in told.items()}
-    return tuple(map(relabelled, told)) if isinstance(told, list | tuple) else told
+    if isinstance(value, str):
+        return re.sub("measured", "recorded", value, flags=re.IGNORECASE)
+    if isinstance(value, Mapping):
+        return {name: relabelled(part) for name, part in value.items()}
+    return tuple(map(relabelled, value)) if isinstance(value, list | tuple) else value
 
 
-def _is_spread(value: Any, middle: float) -> bool:
+def _is_interval(value: Any, middle: float) -> bool:
     if not isinstance(value, list) or len(value) != 2 or not all(map(_is_number, value)):
         return False
     return 0 < value[0] <= middle <= value[1] < 1e6
 
 
-def _is_wish(value: Any) -> bool:
+def _is_tree_request(value: Any) -> bool:
     """A kind of tree and its numbers or its text; Order checks what they are."""
     return (
         isinstance(value, list)

@@ -32,12 +32,16 @@ def file_name(what: str, meta: Mapping[str, Any]) -> str:
     """What the file of a run or a race is called when it is saved:
     sequoia-run-2026-11-22-1250.json, the date if it has one."""
     date = meta.get("date")
-    told = (
+    matched = (
         re.fullmatch(r"(\d{4}-\d\d-\d\d) (\d\d):(\d\d)", date, re.ASCII)
         if isinstance(date, str)
         else None
     )
-    return f"sequoia-{what}-{told[1]}-{told[2]}{told[3]}.json" if told else f"sequoia-{what}.json"
+    return (
+        f"sequoia-{what}-{matched[1]}-{matched[2]}{matched[3]}.json"
+        if matched
+        else f"sequoia-{what}.json"
+    )
 
 
 class Recording:
@@ -78,7 +82,7 @@ class Finished:
         return self._run
 
 
-class Keepable(Protocol):
+class Storable(Protocol):
     """What a shelf can hold: it has a name, and a weight in nodes."""
 
     @property
@@ -87,10 +91,10 @@ class Keepable(Protocol):
     def weight(self) -> int: ...
 
 
-K = TypeVar("K", bound=Keepable)
+K = TypeVar("K", bound=Storable)
 
 
-class Shelf(Generic[K]):
+class RunStore(Generic[K]):
     """The newest recordings, at most `runs` of them and `weight` nodes in all; the one just put
     there always stays."""
 

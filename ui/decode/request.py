@@ -7,26 +7,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sequoia import Policy, SequoiaError
+from sequoia import SamplingParams, SequoiaError
 from sequoia.decoding.engine import verifier_named
-from sequoia.errors import BadPolicy, BadPrompt
+from sequoia.errors import BadPrompt, BadSamplingParams
 from sequoia.validate_input import shown, whole
 from ui.serving.sessions import Limits
 from ui.shared.labels import RUN, worded
-from ui.shared.tree_menu import TEXTS, Wish
+from ui.shared.tree_menu import TEXTS, TreeRequest
 
 # where a run does not say
 _USUAL = {"temperature": 1.0, "top_p": 1.0, "max_new_tokens": 128, "seed": 0}
 
 
 @dataclass(frozen=True)
-class Order:
+class DecodeRequest:
     """One run as it was asked for. `compare`: time plain decoding of the same prompt afterwards.
     `chat`: the prompt is a chat message, where the models have a template for it."""
 
     prompt: str
-    policy: Policy
-    wish: Wish
+    params: SamplingParams
+    tree_request: TreeRequest
     verifier: str = "sequoia"
     compare: bool = True
     chat: bool = False
@@ -34,16 +34,16 @@ class Order:
     @classmethod
     def parse(
         cls, form: Mapping[str, Any], limits: Limits, labels: Mapping[str, str] = RUN
-    ) -> Order:
+    ) -> DecodeRequest:
         """The order in `form`. Raises a SequoiaError that names the field by its label, the
         value and the bound."""
         prompt = _prompt(form["prompt"], limits)
-        policy = _policy(form, limits, labels)
+        params = _params(form, limits, labels)
         verifier_named(form["verifier"])
         return cls(
             prompt,
-            policy,
-            _wish(form, limits),
+            params,
+            _tree_request(form, limits),
             form["verifier"],
             form["compare"] is True,
             form.get("chat") is True,
@@ -54,19 +54,19 @@ def settings_of(meta: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
     """The values of a form that asks for the run with this `meta`, whoever wrote it. The tree
     is left out where the run does not say how to ask for it. Raises a SequoiaError for what
     could not be run here."""
-    policy, tree = (
+    params, tree = (
         meta[name] if isinstance(meta.get(name), Mapping) else {} for name in ("policy", "tree")
     )
-    wish = tree["wish"] if isinstance(tree.get("wish"), list) else []
-    kind, *numbers = wish or ["plain"]
+    tree_request = tree["wish"] if isinstance(tree.get("wish"), list) else []
+    kind, *numbers = tree_request or ["plain"]
     first, second = [*numbers, None, None][:2]
     form = {
         "prompt": meta.get("prompt"),
         "chat": meta.get("chat") is True,
         "verifier": meta.get("verifier", "sequoia"),
-        **{name: policy.get(name, value) for name, value in _USUAL.items()},
+        **{name: params.get(name, value) for name, value in _USUAL.items()},
     }
-    Order.parse(
+    DecodeRequest.parse(
         {
             **form,
             "tree": kind,
@@ -77,7 +77,7 @@ def settings_of(meta: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
         },
         limits,
     )
-    return {**form, **({"tree": kind, "numbers": numbers} if wish else {})}
+    return {**form, **({"tree": kind, "numbers": numbers} if tree_request else {})}
 
 
 def _prompt(text: Any, limits: Limits) -> str:
@@ -90,10 +90,12 @@ def _prompt(text: Any, limits: Limits) -> str:
     return text
 
 
-def _policy(form: Mapping[str, Any], limits: Limits, labels: Mapping[str, str]) -> Policy:
+def _params(form: Mapping[str, Any], limits: Limits, labels: Mapping[str, str]) -> SamplingParams:
     try:
-        tokens = whole(_int(form["max_new_tokens"]), "max_new_tokens", 1, limits.tokens, BadPolicy)
-        return Policy.parse(
+        tokens = whole(
+            _int(form["max_new_tokens"]), "max_new_tokens", 1, limits.tokens, BadSamplingParams
+        )
+        return SamplingParams.parse(
             {
                 "temperature": form["temperature"],
                 "top_p": form["top_p"],
@@ -105,12 +107,12 @@ def _policy(form: Mapping[str, Any], limits: Limits, labels: Mapping[str, str]) 
         raise worded(problem, labels) from None
 
 
-def _wish(form: Mapping[str, Any], limits: Limits) -> Wish:
+def _tree_request(form: Mapping[str, Any], limits: Limits) -> TreeRequest:
     kind = form["tree"]
     if not isinstance(kind, str):
-        raise BadPolicy(f"tree: {shown(kind)} is not the name of a shape")
+        raise BadSamplingParams(f"tree: {shown(kind)} is not the name of a shape")
     numbers = (form["branching"],) if kind in TEXTS else (_int(form["first"]), _int(form["second"]))
-    return Wish(kind, numbers, limits.nodes)
+    return TreeRequest(kind, numbers, limits.nodes)
 
 
 def _int(value: Any) -> Any:

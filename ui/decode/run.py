@@ -10,17 +10,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sequoia import Decoder, Pair, SequoiaError, Shaper, StepTrace, Tree, acceptance_of
+from sequoia import Decoder, Pair, SequoiaError, StepTrace, Tree, TreeChoice, acceptance_of
 from sequoia.algorithm.step_trace import MAX_STEPS
 from sequoia.decoding.recorder import prompt_pieces
 from sequoia.diagnosis.speedup_interval import Step
 from sequoia.errors import OutOfMemory
 from sequoia.models.describe import dtype_name, place_of, versions
 from sequoia.planning.explain_plan import why_chain
-from ui.decode.request import Order
-from ui.serving.model_host import EngineRoom, named
+from ui.decode.request import DecodeRequest
+from ui.serving.model_host import ModelHost, named
 from ui.serving.sessions import Limits
-from ui.serving.worker import Ended, Said, Worker, overdue
+from ui.serving.worker import Ended, Notice, Worker, overdue
 from ui.shared.speedup_meta import beside_plain, step_of
 
 PLAIN_TOKENS = 48
@@ -28,7 +28,7 @@ PLAIN_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
-class Began:
+class Started:
     """The first step is about to be made."""
 
     pair: Pair
@@ -36,20 +36,22 @@ class Began:
     meta: Mapping[str, Any]
 
 
-class OtherPair(SequoiaError):
+class PairChanged(SequoiaError):
     """A paused run of a pair that is no longer there."""
 
 
-Event = Said | Began | StepTrace | Ended
+Event = Notice | Started | StepTrace | Ended
 
 
-class Runner(Worker):
+class DecodeJob(Worker):
     """One order being carried out. `start` may be called again while the run is paused; `post`
     gets what happens."""
 
-    def __init__(self, order: Order, room: EngineRoom, limits: Limits) -> None:
-        super().__init__(room, limits)
-        self.order = order
+    def __init__(
+        self, decode_request: DecodeRequest, model_host: ModelHost, limits: Limits
+    ) -> None:
+        super().__init__(model_host, limits)
+        self.request = decode_request
         self._decoder: Decoder | None = None
         self._meta: dict[str, Any] = {}
         self._made: list[Step] = []  # by the steps so far
@@ -65,9 +67,9 @@ class Runner(Worker):
     # -- in the thread -----------------------------------------------------------------------------
 
     def _serve(self, steps: int | None) -> Ended:
-        with self._turn(self.order.chat) as pair:
+        with self._turn(self.request.chat) as pair:
             if self._decoder and self._decoder.pair.target is not pair.target:
-                raise OtherPair(
+                raise PairChanged(
                     "other models were loaded meanwhile, so this run cannot go on; "
                     "press Run for a new one"
                 )
@@ -77,15 +79,17 @@ class Runner(Worker):
             meta = self._compare(pair) if decoder.finish else None
         self._released |= bool(late or decoder.finish)
         end = decoder.finish or ("time" if late else "stopped" if stopped else "paused")
-        return Ended(end, notice=self._said(late, end, timed=meta is not None), meta=meta)
+        return Ended(end, notice=self._end_notice(late, end, timed=meta is not None), meta=meta)
 
-    def _said(self, late: str | None, end: str, timed: bool) -> str | None:
+    def _end_notice(self, late: str | None, end: str, timed: bool) -> str | None:
         """What the visitor is told at the end: why it was, how to go on, and that a speed-up that
         was asked for is missing."""
         start = late or (
             "stopped before its end; Resume and Step go on with it" if end == "stopped" else None
         )
-        wanted = self.order.compare and self.order.wish.kind != "plain" and end != "paused"
+        wanted = (
+            self.request.compare and self.request.tree_request.kind != "plain" and end != "paused"
+        )
         why = (
             "Stop came before plain decoding was"
             if self._halt.is_set() and not start
@@ -95,13 +99,15 @@ class Runner(Worker):
         return "; ".join(filter(None, (start, missing))) or None
 
     def _begin(self, pair: Pair) -> Decoder:
-        pair.require_room(pair.encode(self.order.prompt), self.order.policy.max_new_tokens)
-        tree, how = self.order.wish.tree(
-            pair, self.order.policy, self.order.verifier, self.order.prompt
+        pair.require_room(pair.encode(self.request.prompt), self.request.params.max_new_tokens)
+        tree, how = self.request.tree_request.tree(
+            pair, self.request.params, self.request.verifier, self.request.prompt
         )
-        decoder = Decoder(pair, self.order.prompt, self.order.policy, tree, self.order.verifier)
-        self._meta = meta_of(pair, self.order, tree, how)
-        self.mail.put(Began(pair, decoder.prompt, self._meta))
+        decoder = Decoder(
+            pair, self.request.prompt, self.request.params, tree, self.request.verifier
+        )
+        self._meta = meta_of(pair, self.request, tree, how)
+        self.mail.put(Started(pair, decoder.prompt, self._meta))
         decoder.prefill()
         return decoder
 
@@ -122,61 +128,76 @@ class Runner(Worker):
     def _compare(self, pair: Pair) -> dict[str, Any] | None:
         """The run's meta with what plain decoding takes, measured now with the same
         prompt and settings."""
-        if not self.order.compare or self._halt.is_set() or self.order.wish.kind == "plain":
+        if (
+            not self.request.compare
+            or self._halt.is_set()
+            or self.request.tree_request.kind == "plain"
+        ):
             return None
-        self.mail.put(Said("timing plain decoding of the same prompt"))
+        self.mail.put(Notice("timing plain decoding of the same prompt"))
         plain = list[Step]()
         with suppress(OutOfMemory):  # the run itself is over and well
-            plain = plain_steps(pair, self.order, self._halt.is_set)
+            plain = plain_steps(pair, self.request, self._halt.is_set)
         return {**self._meta, **beside_plain(self._made, plain)} if plain else None
 
 
-def plain_steps(pair: Pair, order: Order, gone: Callable[[], bool]) -> list[Step]:
+def plain_steps(
+    pair: Pair, decode_request: DecodeRequest, should_stop: Callable[[], bool]
+) -> list[Step]:
     """The steps of a short plain run; none where it was stopped."""
-    policy = replace(order.policy, max_new_tokens=min(PLAIN_TOKENS, order.policy.max_new_tokens))
-    decoder = Decoder(pair, order.prompt, policy, Tree.chain(1))
+    params = replace(
+        decode_request.params,
+        max_new_tokens=min(PLAIN_TOKENS, decode_request.params.max_new_tokens),
+    )
+    decoder = Decoder(pair, decode_request.prompt, params, Tree.chain(1))
     steps = list[Step]()
     end = time.monotonic() + PLAIN_SECONDS
     decoder.prefill()
-    while decoder.finish is None and not gone() and time.monotonic() < end:
+    while decoder.finish is None and not should_stop() and time.monotonic() < end:
         steps.append(step_of(decoder.step()))
-    return [] if gone() else steps
+    return [] if should_stop() else steps
 
 
-def meta_of(pair: Pair, order: Order, tree: Tree | Shaper, how: str) -> dict[str, Any]:
+def meta_of(
+    pair: Pair, decode_request: DecodeRequest, tree: Tree | TreeChoice, how: str
+) -> dict[str, Any]:
     """What the page and the run file say of a run."""
-    policy = order.policy
+    params = decode_request.params
     meta = {
         "label": "measured",
         "target": named(pair, "target"),
         "draft": named(pair, "draft"),
         "device": place_of(pair.target),
         "dtype": dtype_name(pair),
-        "verifier": order.verifier,
-        "prompt": order.prompt,
+        "verifier": decode_request.verifier,
+        "prompt": decode_request.prompt,
         "policy": {
-            "temperature": policy.temperature,
-            "top_p": policy.top_p,
-            "max_new_tokens": policy.max_new_tokens,
-            "seed": policy.seed,
-            "ignore_eos": policy.ignore_eos,
+            "temperature": params.temperature,
+            "top_p": params.top_p,
+            "max_new_tokens": params.max_new_tokens,
+            "seed": params.seed,
+            "ignore_eos": params.ignore_eos,
         },
         "tree": {
             **({"nodes": len(tree), "levels": tree.levels} if isinstance(tree, Tree) else {}),
             "how": how,
-            "wish": [order.wish.kind, *order.wish.numbers],
+            "wish": [decode_request.tree_request.kind, *decode_request.tree_request.numbers],
         },
         **(
-            {"chat": True, "prompt_tokens": prompt_pieces(pair, order.prompt)} if pair.chats else {}
+            {"chat": True, "prompt_tokens": prompt_pieces(pair, decode_request.prompt)}
+            if pair.chats
+            else {}
         ),
         "plain_seconds": None,
         "versions": dict(versions()),
         "date": f"{datetime.now().astimezone():%Y-%m-%d %H:%M}",
     }
     with suppress(SequoiaError):
-        if order.wish.kind in ("planned", "best", "replanned", "dynamic"):
-            acceptance = acceptance_of(pair, policy, order.verifier, [order.prompt])[0]
+        if decode_request.tree_request.kind in ("planned", "best", "replanned", "dynamic"):
+            acceptance = acceptance_of(
+                pair, params, decode_request.verifier, [decode_request.prompt]
+            )[0]
             meta["acceptance"] = list(acceptance.rates)
-            if order.wish.kind == "planned" and isinstance(tree, Tree):
+            if decode_request.tree_request.kind == "planned" and isinstance(tree, Tree):
                 meta["tree"]["why"] = why_chain(tree, acceptance.smoothed())
     return meta

@@ -16,10 +16,10 @@ from sequoia import Run, SequoiaError
 from ui.decode import component, messages, recordings
 from ui.decode.follow_run import LiveRun
 from ui.decode.form import ANEW, LOADING, RESUME, RUN, Controls, controls
-from ui.decode.recordings import Shelf
-from ui.decode.request import Order, settings_of
-from ui.serving.fair_queue import Left
-from ui.serving.model_host import EngineRoom
+from ui.decode.recordings import RunStore
+from ui.decode.request import DecodeRequest, settings_of
+from ui.serving.fair_queue import Cancelled
+from ui.serving.model_host import ModelHost
 from ui.serving.sessions import Busy, Limits, Sessions
 from ui.shared import markup
 from ui.shared.menus import on_choice
@@ -31,17 +31,17 @@ _log = logging.getLogger(__name__)
 class LiveView:
     """The view's components and what happens when they are used. One object serves all visitors."""
 
-    def __init__(self, room: EngineRoom, limits: Limits, header: gr.HTML) -> None:
-        self._room = room
+    def __init__(self, model_host: ModelHost, limits: Limits, header: gr.HTML) -> None:
+        self._model_host = model_host
         self._limits = limits
         self._header = header
         self.sessions: Sessions[LiveRun] = Sessions(limits)
         # recordings, and runs that other views have measured
-        self.shelf: Shelf[Any] = Shelf(limits.runs, limits.weight)
+        self.run_store: RunStore[Any] = RunStore(limits.runs, limits.weight)
         self._welcome = recordings.welcome()
         # of all forms: whether prompts are chat messages, shown where the models can
         self.chats: list[gr.Checkbox] = []
-        room.leaving.append(self.sessions.release_all)
+        model_host.before_unload.append(self.sessions.release_all)
 
     def build(self) -> None:
         """Lay the view out in the present container."""
@@ -114,7 +114,7 @@ class LiveView:
             **quiet,
         )
         self._header.select(self.renew, None, [*form.course, *self.chats], queue=False, **quiet)
-        blocks.unload(self.leave)
+        blocks.unload(self.close)
 
     # -- runs --------------------------------------------------------------------------------------
 
@@ -142,18 +142,20 @@ class LiveView:
         return {
             self.stage: messages.aside(notice=words),
             **self.form.anew(),
-            **self._given_up(request),
+            **self._failed(request),
         }
 
-    def leave(self, request: gr.Request) -> None:
+    def close(self, request: gr.Request) -> None:
         """The page was closed: the engine is free after the present step."""
-        self.sessions.leave(visitor(request))
+        self.sessions.close(visitor(request))
 
     def _carry_out(
         self, data: Mapping[Any, Any], request: gr.Request, steps: int | None
     ) -> Iterator[str]:
         try:
-            run = self._chosen(Order.parse(self.form.values(data), self._limits), visitor(request))
+            run = self._chosen(
+                DecodeRequest.parse(self.form.values(data), self._limits), visitor(request)
+            )
             self.sessions.go(visitor(request), run, steps)
         except SequoiaError as problem:
             yield refused(problem, "Not run")
@@ -177,12 +179,12 @@ class LiveView:
             run.forget()
         return updates
 
-    def _chosen(self, order: Order, who: str) -> LiveRun:
+    def _chosen(self, decode_request: DecodeRequest, who: str) -> LiveRun:
         last = self.sessions.get(who)
         return (
             last
-            if last and last.holding and last.order == order
-            else LiveRun(order, self._room, self._limits, self.shelf)
+            if last and last.holding and last.request == decode_request
+            else LiveRun(decode_request, self._model_host, self._limits, self.run_store)
         )
 
     def _saved(self, run: LiveRun) -> Updates:
@@ -192,7 +194,7 @@ class LiveView:
             return {}
         if not run.recording.weight:
             return {self.form.save: gr.update(interactive=False)}
-        self.shelf.put(run.recording)  # its weight is known now
+        self.run_store.put(run.recording)  # its weight is known now
         made = run.recording.run()
         return {self.form.save: download(made.to_json(), recordings.file_name("run", made.meta))}
 
@@ -201,7 +203,7 @@ class LiveView:
     def load(self, request: gr.Request) -> Updates:
         """What the page opens on: the run named in its address while it is kept, else
         the recorded one."""
-        if recording := self.shelf.get(request.query_params.get("run")):
+        if recording := self.run_store.get(request.query_params.get("run")):
             run = recording.run()
             if run.steps:
                 return self._shown(recordings.shown_as(run, recording.name))
@@ -210,7 +212,7 @@ class LiveView:
     def example(self, request: gr.Request) -> Updates:
         """The recorded run that comes with the program; a run that was paused is given up for
         it."""
-        return {**self._opening(), **self._given_up(request)}
+        return {**self._opening(), **self._failed(request)}
 
     def _opening(self) -> Updates:
         found = self._welcome
@@ -218,7 +220,7 @@ class LiveView:
             return {self.stage: messages.aside(notice="No recorded run is at hand; press Run.")}
         return self._shown(found)
 
-    def _given_up(self, request: gr.Request) -> Updates:
+    def _failed(self, request: gr.Request) -> Updates:
         """Another run is shown than the visitor's paused one: it cannot go on, and the next
         one is a new one."""
         run = self.sessions.get(visitor(request))
@@ -240,9 +242,9 @@ class LiveView:
 
     def fill(self, event: gr.EventData) -> Updates:
         """Put the settings of the run on screen, which the browser tells, into the form."""
-        told = event._data if isinstance(event._data, Mapping) else {}
+        reported = event._data if isinstance(event._data, Mapping) else {}
         try:
-            found = settings_of(told, self._limits)
+            found = settings_of(reported, self._limits)
         except SequoiaError as problem:
             return {self.stage: refused(problem, "Not taken over")}
         kind = found.pop("tree", None)
@@ -261,11 +263,11 @@ class LiveView:
         ):  # what comes from a file never says so, see race_messages.Opened
             return self._put(recordings.played(run), request)
         kept = recordings.Finished(run)
-        self.shelf.put(kept)
+        self.run_store.put(kept)
         return self._put(recordings.shown_as(run, kept.name), request)
 
     def _put(self, found: recordings.Shown, request: gr.Request) -> Updates:
-        return {**self._shown(found), **self._given_up(request)}
+        return {**self._shown(found), **self._failed(request)}
 
     def _shown(self, found: recordings.Shown) -> Updates:
         return {self.stage: found.message, self.form.save: download(found.file, found.called)}
@@ -273,7 +275,7 @@ class LiveView:
     def get_steps(self, asked: Any) -> str:
         """Steps a browser has missed, from [run, first] on, with all trees and pieces."""
         name, first = asked if isinstance(asked, list) and len(asked) == 2 else (None, None)
-        recording = self.shelf.get(name)
+        recording = self.run_store.get(name)
         if recording is None or type(first) is not int or first < 0:
             return messages.aside(
                 error="The run is no longer kept; its missing steps cannot be had."
@@ -284,24 +286,27 @@ class LiveView:
 
     async def watch(self) -> AsyncIterator[Updates]:
         """Where loading stands, until there is nothing more to wait for."""
-        told = None
+        reported = None
         settled = False
         while not settled:
-            status = self._room.status  # read once: it may be another one a moment later
+            status = self._model_host.status  # read once: it may be another one a moment later
             settled = status.settled
-            if status != told:
-                told = status
+            if status != reported:
+                reported = status
                 yield {
-                    self._header: self._room.told(),
+                    self._header: self._model_host.status_json(),
                     self.form.run: gr.update(value=RUN if settled else LOADING),
                     **(self._chatting() if settled else {}),
                 }
             if not settled:
                 await asyncio.sleep(0.2)
-        if told and told.stage == "failed":
+        if reported and reported.stage == "failed":
             yield {
                 self.stage: messages.aside(
-                    error=f"The models could not be loaded: {told.words}. Recorded runs still play."
+                    error=(
+                        f"The models could not be loaded: {reported.words}. "
+                        "Recorded runs still play."
+                    )
                 )
             }
 
@@ -315,8 +320,8 @@ class LiveView:
         """The boxes "as a chat message", ticked where the models have a template and away
         where they have none."""
         try:
-            able = self._room.pair(lambda: True).template is not None
-        except (SequoiaError, Left):
+            able = self._model_host.pair(lambda: True).template is not None
+        except (SequoiaError, Cancelled):
             able = False
         return {box: gr.update(visible=able, value=True) for box in self.chats}
 

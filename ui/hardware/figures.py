@@ -249,14 +249,14 @@ def _axes(x: str, y: str, ticks: Sequence[int], notes: Sequence[Figure] = ()) ->
     placed = [{**note, "x": math.log10(note["x"])} for note in notes]
     low = math.log10(min(ticks))
     high = math.log10(max(ticks))
-    room = 0.06 * max(high - low, 0.5)
+    model_host = 0.06 * max(high - low, 0.5)
     return {
         "xaxis": {
             "title": {"text": x},
             "type": "log",
             "tickvals": list(ticks),
             "ticktext": [str(n) for n in ticks],
-            "range": [low - room, high + room],
+            "range": [low - model_host, high + model_host],
         },
         "yaxis": {"title": {"text": y}, "rangemode": "tozero"},
         "annotations": placed,

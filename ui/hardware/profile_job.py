@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from sequoia import measure_profile
 from sequoia.measuring.hardware import PASSES
-from ui.serving.fair_queue import Left, place_words
-from ui.serving.model_host import EngineRoom
+from ui.serving.fair_queue import Cancelled, position_words
+from ui.serving.model_host import ModelHost
 from ui.serving.task import Task
 
 SECONDS = 28.0
@@ -29,21 +29,21 @@ class Report:
     error: str | None = None
 
 
-class Measurement(Task[Report]):
+class ProfileJob(Task[Report]):
     """Measures once."""
 
     what = "measurement"
     kept = "the profile that was there is kept"
 
-    def __init__(self, room: EngineRoom, seconds: float = SECONDS) -> None:
+    def __init__(self, model_host: ModelHost, seconds: float = SECONDS) -> None:
         super().__init__()
-        self._room = room
+        self._model_host = model_host
         self._seconds = seconds
         self.done = False  # a new profile was measured
 
     def do(self) -> Report:
         self.mail.put(Report(0, "waiting for the models"))
-        with self._room.turn(self.halted, self._tell_place) as pair:
+        with self._model_host.turn(self.halted, self._on_position) as pair:
             profile = measure_profile(
                 pair, seconds=self._seconds, rounds=ROUNDS, progress=self._progress
             )
@@ -56,7 +56,7 @@ class Measurement(Task[Report]):
 
     def _progress(self, share: float) -> None:
         if self.halted():
-            raise Left
+            raise Cancelled
         words = (
             "timing passes of both models in turns"
             if share < PASSES
@@ -64,5 +64,5 @@ class Measurement(Task[Report]):
         )
         self.mail.put(Report(share, words))
 
-    def _tell_place(self, before: int) -> None:
-        self.mail.put(Report(0, place_words(before)))
+    def _on_position(self, before: int) -> None:
+        self.mail.put(Report(0, position_words(before)))

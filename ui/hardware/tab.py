@@ -14,10 +14,10 @@ from sequoia.errors import BadProfile, BadTree
 from sequoia.validate_input import shown, whole
 from ui.decode.tab import LiveView, visitor, warn
 from ui.hardware import view
-from ui.hardware.profile_job import Measurement, Report
+from ui.hardware.profile_job import ProfileJob, Report
 from ui.hardware.view import Rates, aside
 from ui.serving.loaded_pair import pair_now, settled
-from ui.serving.model_host import EngineRoom, made_with
+from ui.serving.model_host import ModelHost, made_with
 from ui.serving.sessions import Limits, Sessions
 from ui.shared import markup, plotly_script, saved_profiles
 from ui.shared.labels import worded
@@ -52,11 +52,11 @@ class Asked:
 class HardwareTab:
     """The view's components and what happens when they are used. One object serves all visitors."""
 
-    def __init__(self, room: EngineRoom, limits: Limits, live: LiveView) -> None:
-        self._room = room
+    def __init__(self, model_host: ModelHost, limits: Limits, live: LiveView) -> None:
+        self._model_host = model_host
         self._limits = limits
         self._live = live
-        self.sessions: Sessions[Measurement] = Sessions(limits)
+        self.sessions: Sessions[ProfileJob] = Sessions(limits)
 
     def build(self) -> None:
         """Lay the view out in the present container."""
@@ -134,16 +134,16 @@ class HardwareTab:
         self.save.click(self.keep, {self.name, *form}, [*menus, self.store], **quiet)
         self.remove.click(self.drop, form, [*menus, self.store], **quiet)
         self.open.upload(self.take, {self.open, *form}, [*menus, self.store], **quiet)
-        blocks.unload(self.part)
+        blocks.unload(self.close)
 
     # -- looking -----------------------------------------------------------------------------------
 
     async def come(self, data: Mapping[Any, Any], request: gr.Request) -> AsyncIterator[Updates]:
         """The view as it comes into sight, and again once the models are there."""
         asked = self._asked(data)
-        while not self._room.settled:
+        while not self._model_host.settled:
             yield self._shown(asked, request)
-            await settled(self._room)
+            await settled(self._model_host)
             asked = replace(asked, profile=HERE, rates=None)
         yield self._shown(asked, request)
 
@@ -165,7 +165,7 @@ class HardwareTab:
         """Updates of the board and the menus; where a value is refused, everything on screen
         stays."""
         entries = self._entries(asked.store)
-        vectors = view.rates_of(pair_now(self._room))
+        vectors = view.rates_of(pair_now(self._model_host))
         profile = _known(asked.profile, entries, next(iter(entries), None))
         same = _same(entries, profile)
         against = _known(asked.against, entries, NONE)
@@ -210,8 +210,8 @@ class HardwareTab:
             whole(nodes, "nodes", 1, self._limits.nodes, BadTree)
         except BadTree as problem:
             raise worded(problem, {"nodes": "Nodes at most"}) from None
-        recording = self._live.shelf.get(request.query_params.get("run"))
-        pair = pair_now(self._room)
+        recording = self._live.run_store.get(request.query_params.get("run"))
+        pair = pair_now(self._model_host)
         run = recording.run() if recording else None
         if run and pair and not made_with(run.meta, pair):
             run = None  # other models than those whose times and acceptance stand beside it
@@ -228,7 +228,7 @@ class HardwareTab:
 
     def _entries(self, store: Any) -> dict[str, Entry]:
         """All profiles by key, this machine's first."""
-        pair = pair_now(self._room)
+        pair = pair_now(self._model_host)
         here = {HERE: Entry("this machine", machine(pair))} if pair else {}
         return {
             **here,
@@ -241,7 +241,7 @@ class HardwareTab:
     def measure(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[Updates]:
         """Time this machine; the view then shows the new profile. Stopped,
         everything stays as it was."""
-        task = Measurement(self._room)
+        task = ProfileJob(self._model_host)
         try:
             self.sessions.go(visitor(request), task)
         except SequoiaError as problem:
@@ -252,7 +252,7 @@ class HardwareTab:
             self.stop_it: gr.update(interactive=True),
         }
         try:
-            yield from (self._told(report) for report in task.news())
+            yield from (self._report_message(report) for report in task.news())
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
         rest = {
@@ -264,7 +264,7 @@ class HardwareTab:
             **(self._shown(replace(self._asked(data), profile=HERE), request) if task.done else {}),
         }
 
-    def _told(self, report: Report) -> Updates:
+    def _report_message(self, report: Report) -> Updates:
         if report.error:
             warn(report.error, "Not measured")
         share = None if report.over else report.share
@@ -274,9 +274,9 @@ class HardwareTab:
         """The measurement ends after its present passes."""
         self.sessions.stop(visitor(request))
 
-    def part(self, request: gr.Request) -> None:
+    def close(self, request: gr.Request) -> None:
         """The page was closed."""
-        self.sessions.leave(visitor(request))
+        self.sessions.close(visitor(request))
 
     # -- keeping -----------------------------------------------------------------------------------
 

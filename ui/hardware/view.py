@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from sequoia import Acceptance, DecodeStats, HardwareProfile, Pair, Run, SequoiaError, best_plan
-from sequoia.measuring.acceptance_by_level import Atlas, positional
+from sequoia.measuring.acceptance_by_level import AcceptanceByLevel, depth_verdict
 from sequoia.measuring.defaults import SLACK
 from sequoia.planning.explain_plan import (
     Comparison,
@@ -118,7 +118,7 @@ def message(
                 "levels": _levels(profile),
                 "there": _there(against, rates, nodes),
                 "run": _run(run, here, known or {"given": rates}),
-                "atlas": _atlases(run),
+                "atlas": _by_level_tables(run),
             },
         }
     )
@@ -289,67 +289,71 @@ def _nearest(known: Mapping[str, Rates], temperature: float) -> Rates:
 
 
 def _temperature(run: Run) -> float:
-    policy = run.meta.get("policy")
-    value = policy.get("temperature") if isinstance(policy, Mapping) else None
+    params = run.meta.get("policy")
+    value = params.get("temperature") if isinstance(params, Mapping) else None
     return float(value) if isinstance(value, int | float) else 1.0
 
 
-def _atlases(run: Run | None) -> list[dict[str, Any]]:
+def _by_level_tables(run: Run | None) -> list[dict[str, Any]]:
     mine = []
     if run is not None and run.steps:
-        mine = [atlas_table("latest run", "measured", _temperature(run), 1, Atlas.fold(run.steps))]
+        mine = [
+            by_level_table(
+                "latest run", "measured", _temperature(run), 1, AcceptanceByLevel.fold(run.steps)
+            )
+        ]
     return mine + [
-        atlas_table(
-            "recorded runs" if runs > 1 else "recorded run", "recorded", temperature, runs, atlas
+        by_level_table(
+            "recorded runs" if runs > 1 else "recorded run", "recorded", temperature, runs, by_level
         )
-        for temperature, (runs, atlas) in recorded().items()
+        for temperature, (runs, by_level) in recorded().items()
     ]
 
 
 @cache
-def recorded() -> dict[float, tuple[int, Atlas]]:
+def recorded() -> dict[float, tuple[int, AcceptanceByLevel]]:
     """Of the runs that come with the program: how many, and their counts together, by
     temperature."""
-    found: dict[float, tuple[int, Atlas]] = {}
+    found: dict[float, tuple[int, AcceptanceByLevel]] = {}
     for path in recordings.shipped().values():
         try:
             run = Run.from_json(path.read_text(encoding="utf-8"))
         except SequoiaError:
             continue
-        runs, atlas = found.get(_temperature(run), (0, Atlas()))
-        found[_temperature(run)] = runs + 1, atlas + Atlas.fold(run.steps)
+        runs, by_level = found.get(_temperature(run), (0, AcceptanceByLevel()))
+        found[_temperature(run)] = runs + 1, by_level + AcceptanceByLevel.fold(run.steps)
     return dict(sorted(found.items()))
 
 
-def atlas_table(
-    name: str, label: str, temperature: float, runs: int, atlas: Atlas
+def by_level_table(
+    name: str, label: str, temperature: float, runs: int, by_level: AcceptanceByLevel
 ) -> dict[str, Any]:
     """An atlas as the browser draws it (canvas/hardware/atlas.js)."""
     cells = [
         [depth, rank, cell.visits, cell.accepted, *cell.interval]
-        for (depth, rank), cell in sorted(atlas.cells.items())
+        for (depth, rank), cell in sorted(by_level.cells.items())
         if depth < MAX_DEPTHS and rank < MAX_RANKS
     ]
-    verdict = positional(atlas)
+    verdict = depth_verdict(by_level)
     doubtful = None if verdict.holds is None else [verdict.depth, verdict.rank]
     return {
         "name": name,
         "label": label,
         "temperature": temperature,
         "runs": runs,
-        "depths": min(atlas.depths, MAX_DEPTHS),
-        "ranks": min(atlas.ranks, MAX_RANKS),
-        "of": [atlas.depths, atlas.ranks],
+        "depths": min(by_level.depths, MAX_DEPTHS),
+        "ranks": min(by_level.ranks, MAX_RANKS),
+        "of": [by_level.depths, by_level.ranks],
         "cells": cells,
-        "all": _by_rank(atlas),
+        "all": _by_rank(by_level),
         "holds": verdict.holds,
         "doubtful": doubtful,
         "sentence": verdict.sentence,
     }
 
 
-def _by_rank(atlas: Atlas) -> Sequence[list[Any]]:
-    totals = [atlas.by_rank(rank) for rank in range(min(atlas.ranks, MAX_RANKS))]
+def _by_rank(by_level: AcceptanceByLevel) -> Sequence[list[Any]]:
+    totals = [by_level.by_rank(rank) for rank in range(min(by_level.ranks, MAX_RANKS))]
     return [[cell.visits, cell.accepted, *cell.interval] for cell in totals]
 
 

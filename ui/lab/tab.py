@@ -14,16 +14,16 @@ from typing import Any
 
 import gradio as gr
 
-from sequoia import Policy, SequoiaError, Tree, machine
+from sequoia import SamplingParams, SequoiaError, Tree, machine
 from sequoia.assets_folder import BUNDLED_PAIR
-from sequoia.errors import BadPolicy, BadPrompt, BadTree
+from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
 from sequoia.validate_input import shown, whole
 from ui.decode.tab import LiveView, visitor
 from ui.hardware.tab import HardwareTab
-from ui.hardware.view import atlas_table, rates_of
-from ui.lab.acceptance_job import WAYS, Counting, Tally
+from ui.hardware.view import by_level_table, rates_of
+from ui.lab.acceptance_job import WAYS, AcceptanceJob, Tally
 from ui.serving.loaded_pair import pair_now, settled
-from ui.serving.model_host import EngineRoom
+from ui.serving.model_host import ModelHost
 from ui.serving.sessions import Limits, Sessions
 from ui.shared import markup, plotly_script, saved_profiles
 from ui.shared.prompts import presets
@@ -83,7 +83,7 @@ class Asked:
 
     name: str
     prompts: list[str]
-    policy: Policy
+    params: SamplingParams
     way: str
 
 
@@ -91,13 +91,13 @@ class LabTab:
     """The view's component and what happens when it is used. One object serves all visitors."""
 
     def __init__(
-        self, room: EngineRoom, limits: Limits, live: LiveView, hardware: HardwareTab
+        self, model_host: ModelHost, limits: Limits, live: LiveView, hardware: HardwareTab
     ) -> None:
-        self._room = room
+        self._model_host = model_host
         self._limits = limits
         self._live = live
         self._hardware = hardware
-        self.sessions: Sessions[Counting] = Sessions(limits)
+        self.sessions: Sessions[AcceptanceJob] = Sessions(limits)
 
     def build(self) -> None:
         """Lay the view out in the present container."""
@@ -137,7 +137,7 @@ class LabTab:
         left.success(self._live.run, form.form, self._live.stage, **engine).then(
             self._live.rested, None, form.buttons, queue=False, **quiet
         )
-        blocks.unload(self.part)
+        blocks.unload(self.close)
 
     # -- what is known of the pair -----------------------------------------------------------------
 
@@ -145,12 +145,12 @@ class LabTab:
         """What is known as the lab comes into sight, and the times of this machine as soon as there
         are any. store: the profiles that the browser keeps, not believed."""
         yield _text(self._known(store))
-        if not self._room.settled:
-            await settled(self._room)
+        if not self._model_host.settled:
+            await settled(self._model_host)
             yield _text(self._known(store))
 
     def _known(self, store: Any) -> dict[str, Any]:
-        pair = pair_now(self._room)
+        pair = pair_now(self._model_host)
         survey = json.loads((BUNDLED_PAIR / "acceptance.json").read_text(encoding="utf-8"))
         named = [
             {"key": CODE, "label": "all code prompts"},
@@ -171,7 +171,7 @@ class LabTab:
                 }
                 for one in own
             ],
-            "pair": self._room.version,
+            "pair": self._model_host.version,
             "survey": survey,
             "most": self._limits.nodes,
             "prompts": named,
@@ -179,10 +179,10 @@ class LabTab:
             "ways": [{"key": key, "label": label} for key, (label, _) in WAYS.items()],
             "profile": json.loads(machine(pair).to_json()) if pair else None,
             "profiles": [
-                _told_profile(f"kept:{name}", entry)
+                _profile_message(f"kept:{name}", entry)
                 for name, entry in saved_profiles.kept(store).items()
             ]
-            + [_told_profile(name, entry) for name, entry in saved_profiles.shipped().items()],
+            + [_profile_message(name, entry) for name, entry in saved_profiles.shipped().items()],
         }
 
     # -- counting ----------------------------------------------------------------------------------
@@ -192,8 +192,8 @@ class LabTab:
         top-p of `event`."""
         try:
             asked = self._asked(event._data)
-            task = Counting(
-                self._room, asked.prompts, asked.policy, self._limits.seconds, asked.way
+            task = AcceptanceJob(
+                self._model_host, asked.prompts, asked.params, self._limits.seconds, asked.way
             )
             self.sessions.go(visitor(request), task)
         except SequoiaError as problem:
@@ -201,7 +201,7 @@ class LabTab:
             return
         try:
             for tally in task.news():
-                yield _text({"count": _told(tally, asked)})
+                yield _text({"count": _tally_message(tally, asked)})
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
 
@@ -209,15 +209,15 @@ class LabTab:
         data = data if isinstance(data, Mapping) else {}
         way = data.get("way", "decode")
         if not isinstance(way, str) or way not in WAYS:
-            raise BadPolicy(f"way: {shown(way)} is not one of {', '.join(WAYS)}")
+            raise BadSamplingParams(f"way: {shown(way)} is not one of {', '.join(WAYS)}")
         name, prompts = self._prompts(data.get("prompts"), data.get("text"))
-        policy = Policy(
+        params = SamplingParams(
             temperature=_number(data.get("temperature"), "temperature"),
             top_p=_number(data.get("top_p"), "top_p"),
             max_new_tokens=min(COUNT_TOKENS, self._limits.tokens),
             ignore_eos=True,
         )
-        return Asked(name, prompts, policy, way)
+        return Asked(name, prompts, params, way)
 
     def _prompts(self, name: Any, text: Any) -> tuple[str, list[str]]:
         """What the prompts are called, and they themselves. Of a typed text only the
@@ -233,15 +233,17 @@ class LabTab:
             return "a typed text", [text]
         if isinstance(name, str) and name in texts:
             return f"prompt {name}", [texts[name]]
-        raise BadPolicy(f"prompts: {shown(name)} is not one of {', '.join([CODE, *texts, TYPED])}")
+        raise BadSamplingParams(
+            f"prompts: {shown(name)} is not one of {', '.join([CODE, *texts, TYPED])}"
+        )
 
     def halt(self, request: gr.Request) -> None:
         """The count ends after its present step or pass; the vector on screen stays."""
         self.sessions.stop(visitor(request))
 
-    def part(self, request: gr.Request) -> None:
+    def close(self, request: gr.Request) -> None:
         """The page was closed."""
-        self.sessions.leave(visitor(request))
+        self.sessions.close(visitor(request))
 
     # -- running a tree ----------------------------------------------------------------------------
 
@@ -260,14 +262,14 @@ class LabTab:
 
 
 def _number(value: Any, name: str) -> float:
-    """What was typed, as a number; Policy checks its bounds."""
+    """What was typed, as a number; SamplingParams checks its bounds."""
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise BadPolicy(f"{name}: {shown(value)} is not a number") from None
+        raise BadSamplingParams(f"{name}: {shown(value)} is not a number") from None
 
 
-def _told_profile(key: str, entry: Entry) -> dict[str, Any]:
+def _profile_message(key: str, entry: Entry) -> dict[str, Any]:
     return {
         "key": key,
         "name": entry.name,
@@ -276,13 +278,13 @@ def _told_profile(key: str, entry: Entry) -> dict[str, Any]:
     }
 
 
-def _told(tally: Tally, asked: Asked) -> dict[str, Any]:
+def _tally_message(tally: Tally, asked: Asked) -> dict[str, Any]:
     if tally.error:
         return {"error": tally.error}
     if tally.counted is None:
         return {"share": tally.share, "words": tally.words, "over": tally.over}
     found = tally.counted
-    policy = asked.policy
+    params = asked.params
     try:
         rates = list(found.acceptance.rates)
     except SequoiaError as problem:
@@ -290,18 +292,20 @@ def _told(tally: Tally, asked: Asked) -> dict[str, Any]:
     way = WAYS[asked.way][0]
     unit = "positions" if asked.way in ("own", "text") else "roots"
     words = (
-        f"{way}, {asked.name}, T = {policy.temperature:g}, top-p {policy.top_p:g}, "
+        f"{way}, {asked.name}, T = {params.temperature:g}, top-p {params.top_p:g}, "
         f"{found.visited} {unit}"
     )
-    table = atlas_table(f"{way} · {asked.name}", "measured", policy.temperature, 1, found.atlas)
+    table = by_level_table(
+        f"{way} · {asked.name}", "measured", params.temperature, 1, found.by_level
+    )
     return {
         "result": {
             "rates": rates,
             "accepted": list(found.accepted),
             "visited": found.visited,
             "words": words,
-            "temperature": policy.temperature,
-            "top_p": policy.top_p,
+            "temperature": params.temperature,
+            "top_p": params.top_p,
             "repetition": found.repetition,
             "unit": unit,
             "atlas": table,

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from sequoia import Pair, SequoiaError, load_pair
-from sequoia.loading.find_pair import Told
+from sequoia.loading.find_pair import LoadNews
 from sequoia.loading.hub.download import Progress
 from sequoia.loading.load import fetch_pair
-from sequoia.loading.pair_checks import Passed
-from ui.models.request import Wanted
-from ui.serving.fair_queue import place_words
-from ui.serving.model_host import EngineRoom
+from sequoia.loading.pair_checks import PassedCheck
+from ui.models.request import PairRequest
+from ui.serving.fair_queue import position_words
+from ui.serving.model_host import ModelHost
 from ui.serving.task import Task
 
 KEPT = "the models that were there stay"
@@ -28,53 +28,60 @@ class Report:
 
     words: str
     progress: Progress | None = None
-    checks: tuple[Passed, ...] = ()
+    checks: tuple[PassedCheck, ...] = ()
     over: bool = False
     error: str | None = None
     done: bool = False
 
 
-class Loading(Task[Report]):
+class LoadJob(Task[Report]):
     """Loads once. It stops a download within a moment, and the reading of weights after the
     model being read."""
 
     what = "loading of other models"
     kept = KEPT
 
-    def __init__(self, room: EngineRoom, wanted: Wanted, online: bool | None = None) -> None:
+    def __init__(
+        self, model_host: ModelHost, pair_request: PairRequest, online: bool | None = None
+    ) -> None:
         super().__init__()
-        self._room = room
-        self._wanted = wanted
+        self._model_host = model_host
+        self._pair_request = pair_request
         self._online = online
-        self._last = Report(f"looking for {wanted.title}")
+        self._last = Report(f"looking for {pair_request.title}")
 
     def do(self) -> Report:
-        self._tell(self._last.words)
-        fetch_pair(**self._wanted.options, online=self._online, tell=self._tell, stop=self.halted)
+        self._on_progress(self._last.words)
+        fetch_pair(
+            **self._pair_request.options,
+            online=self._online,
+            on_progress=self._on_progress,
+            should_stop=self.halted,
+        )
         # all of them are made again as it is loaded
         self._last = replace(self._last, progress=None, checks=())
-        self._tell("waiting for what is running to end")
-        self._room.change(self._load, self.halted, self._tell_place)
+        self._on_progress("waiting for what is running to end")
+        self._model_host.change(self._load, self.halted, self._on_position)
         return replace(self.ended(), done=True)
 
     def ended(self, words: str = "", error: str | None = None) -> Report:
         return replace(self._last, words=words, progress=None, over=True, error=error)
 
     def refused(self, problem: SequoiaError) -> str:
-        return f"{problem} ({KEPT})" if self._room.status.stage == "ready" else str(problem)
+        return f"{problem} ({KEPT})" if self._model_host.status.stage == "ready" else str(problem)
 
     def _load(self) -> Pair:
         """Also called when this pair has to be loaded again, long after this task; then
         nobody can stop it."""
         return load_pair(
-            **self._wanted.options,
+            **self._pair_request.options,
             online=False,
-            tell=self._tell,
-            stop=lambda: self.busy and self.halted(),
+            on_progress=self._on_progress,
+            should_stop=lambda: self.busy and self.halted(),
         )
 
-    def _tell(self, news: Told) -> None:
-        if isinstance(news, Passed):
+    def _on_progress(self, news: LoadNews) -> None:
+        if isinstance(news, PassedCheck):
             self._last = replace(self._last, checks=(*self._last.checks, news))
         elif isinstance(news, Progress):
             self._last = replace(self._last, words="downloading", progress=news)
@@ -83,5 +90,5 @@ class Loading(Task[Report]):
         if self.busy:
             self.mail.put(self._last)
 
-    def _tell_place(self, before: int) -> None:
-        self._tell(place_words(before, "loading"))
+    def _on_position(self, before: int) -> None:
+        self._on_progress(position_words(before, "loading"))

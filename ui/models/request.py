@@ -17,7 +17,7 @@ OWN = "own"  # two models that the visitor names
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PairRequest:
     """A pair by name, or two models; what `sequoia.load_pair` takes."""
 
     name: str
@@ -28,7 +28,7 @@ class Wanted:
     offload: bool
 
     @classmethod
-    def parse(cls, form: Mapping[str, Any], limits: Limits) -> Wanted:
+    def parse(cls, form: Mapping[str, Any], limits: Limits) -> PairRequest:
         """The wish in `form`. Raises a SequoiaError that names the value and the bound, and for
         everyone where the page serves strangers."""
         if not limits.models:

@@ -20,10 +20,10 @@ from sequoia.loading.pair_catalog import BUNDLED_NAME, presets
 from sequoia.models.fastest_number_type import DTYPES
 from ui.decode.tab import visitor, warn
 from ui.models import view
-from ui.models.load_job import Loading
-from ui.models.request import OWN, Wanted
-from ui.serving.fair_queue import Left
-from ui.serving.model_host import EngineRoom
+from ui.models.load_job import LoadJob
+from ui.models.request import OWN, PairRequest
+from ui.serving.fair_queue import Cancelled
+from ui.serving.model_host import ModelHost
 from ui.serving.sessions import Limits, Sessions
 from ui.shared import markup
 from ui.shared.menus import on_choice
@@ -43,11 +43,11 @@ def head() -> str:
 class ModelsTab:
     """The view's components and what happens when they are used. One object serves all visitors."""
 
-    def __init__(self, room: EngineRoom, limits: Limits, online: bool | None = None) -> None:
-        self._room = room
+    def __init__(self, model_host: ModelHost, limits: Limits, online: bool | None = None) -> None:
+        self._model_host = model_host
         self._limits = limits
         self._online = not constants.HF_HUB_OFFLINE if online is None else online
-        self.sessions: Sessions[Loading] = Sessions(limits)
+        self.sessions: Sessions[LoadJob] = Sessions(limits)
 
     def build(self) -> None:
         """Lay the view out in the present container."""
@@ -143,15 +143,15 @@ class ModelsTab:
             queue=False,
             **quiet,
         )
-        blocks.unload(self.part)
+        blocks.unload(self.close)
 
     # -- looking -----------------------------------------------------------------------------------
 
     async def come(self) -> AsyncIterator[str]:
         """The view as it comes into sight, and again once the models are there."""
         yield view.whole(self._pair(), self._online)
-        if not self._room.settled:
-            while not self._room.settled:
+        if not self._model_host.settled:
+            while not self._model_host.settled:
                 await asyncio.sleep(0.2)
             yield view.whole(self._pair(), self._online)
 
@@ -173,8 +173,8 @@ class ModelsTab:
     def _pair(self) -> Pair | None:
         """The pair, or None while there is none."""
         try:
-            return self._room.pair(lambda: True) if self._room.settled else None
-        except (SequoiaError, Left):
+            return self._model_host.pair(lambda: True) if self._model_host.settled else None
+        except (SequoiaError, Cancelled):
             return None
 
     # -- loading -----------------------------------------------------------------------------------
@@ -183,8 +183,10 @@ class ModelsTab:
         """Fetch and load what the form names; all tabs use it afterwards. Whatever goes wrong, the
         former models stay."""
         try:
-            wanted = Wanted.parse({name: data[getattr(self, name)] for name in FORM}, self._limits)
-            task = Loading(self._room, wanted, self._online)
+            pair_request = PairRequest.parse(
+                {name: data[getattr(self, name)] for name in FORM}, self._limits
+            )
+            task = LoadJob(self._model_host, pair_request, self._online)
             self.sessions.go(visitor(request), task)
         except SequoiaError as problem:
             warn(str(problem), "Not loaded")
@@ -196,7 +198,7 @@ class ModelsTab:
         }
         try:
             for report in task.news():
-                yield {self.board: view.told(report)}
+                yield {self.board: view.report_message(report)}
                 if report.error:
                     warn(report.error, "Not loaded")
         finally:  # also when the page is closed, which ends this generator at its next yield
@@ -212,9 +214,9 @@ class ModelsTab:
         model being read."""
         self.sessions.stop(visitor(request))
 
-    def part(self, request: gr.Request) -> None:
+    def close(self, request: gr.Request) -> None:
         """The page was closed."""
-        self.sessions.leave(visitor(request))
+        self.sessions.close(visitor(request))
 
 
 def _devices() -> list[str]:

@@ -17,7 +17,7 @@ from sequoia.loading.pair_catalog import BUNDLED_NAME, Model, Preset, presets
 from sequoia.loading.pair_checks import checked_device
 from sequoia.models.describe import describe
 from sequoia.this_machine.memory import ROOM, free_bytes
-from sequoia.this_machine.number_types import lean_dtype
+from sequoia.this_machine.number_types import narrowest_dtype
 from ui.models.load_job import Report
 from ui.models.model_types import types_message
 from ui.serving.model_host import named
@@ -44,7 +44,7 @@ def whole(pair: Pair | None, online: bool) -> str:
     )
 
 
-def told(report: Report) -> str:
+def report_message(report: Report) -> str:
     """How far a load is; the table stays as it is."""
     progress = report.progress
     share = progress.done / progress.total if progress and progress.total else None
@@ -142,7 +142,7 @@ def _memory(one: Preset, device: torch.device) -> dict[str, str]:
     or "no", in words."""
     if one.offload:
         return _streamed(one, device)
-    needed = ROOM * sum(model.parameters for model in one.models) * lean_dtype(device).itemsize
+    needed = ROOM * sum(model.parameters for model in one.models) * narrowest_dtype(device).itemsize
     free = free_bytes(device)
     total = _total(device)
     if needed > total:

@@ -19,7 +19,7 @@ from ui.shared.prompts import TEMPERATURE
 from ui.shared.tree_menu import SHAPES
 
 START = ("plain", "chain", "planned", "dynamic")
-POLICY = ("temperature", "top_p", "max_new_tokens", "seed")
+PARAMS = ("temperature", "top_p", "max_new_tokens", "seed")
 _TOKENS = 96
 
 
@@ -62,17 +62,17 @@ class RaceControls:
             self.prompt,
             self.chat,
             self.check,
-            *(getattr(self, name) for name in POLICY),
+            *(getattr(self, name) for name in PARAMS),
             *(part for lane in self.lanes for part in (lane.kind, lane.verifier, lane.numbers)),
         }
 
     def values(self, data: Mapping[Any, Any]) -> dict[str, Any]:
-        """What the form holds, as RaceOrder takes it."""
+        """What the form holds, as RaceRequest takes it."""
         return {
             "prompt": data[self.prompt],
             "chat": data[self.chat],
             "check": data[self.check],
-            **{name: data[getattr(self, name)] for name in POLICY},
+            **{name: data[getattr(self, name)] for name in PARAMS},
             "lanes": [
                 (data[lane.kind], data[lane.numbers], data[lane.verifier]) for lane in self.lanes
             ],
@@ -103,7 +103,7 @@ def race_controls(limits: Limits) -> RaceControls:
             "Stop", elem_id="rc-stop", scale=1, min_width=50, interactive=False
         )
     parts["lanes"] = tuple(_lane(place) for place in range(1, MOST_LANES + 1))
-    _policy(parts, limits)
+    _params(parts, limits)
     return RaceControls(**parts, **files("rc", "race"))
 
 
@@ -144,7 +144,7 @@ def _lane(place: int) -> LaneControls:
     return LaneControls(menu, verifiers, text)
 
 
-def _policy(parts: dict[str, Any], limits: Limits) -> None:
+def _params(parts: dict[str, Any], limits: Limits) -> None:
     # No bounds on the components: values out of bounds are refused in the program's own words.
     with gr.Group(elem_classes="pg-group"):
         with gr.Row():

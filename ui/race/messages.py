@@ -35,7 +35,7 @@ class Added:
     trees: list[tuple[int, ...]]
 
 
-class Kept:
+class StoredRace:
     """A race that can be looked at: its moves in their order. Written by one thread, read by
     any."""
 
@@ -52,7 +52,7 @@ class Kept:
     @property
     def lanes(self) -> list[dict[str, Any]]:
         """What the page is told of each lane."""
-        return [lane.told for lane in self._lanes]
+        return [lane.without_run for lane in self._lanes]
 
     def log(self) -> RaceLog:
         """The race as a file holds it."""
@@ -110,7 +110,7 @@ class Kept:
         )
 
 
-class Opened(Kept):
+class OpenedRace(StoredRace):
     """A race from a file: a recorded one, whatever it says of itself. Raises BadTrace
     where it has no step."""
 
@@ -135,7 +135,7 @@ class Opened(Kept):
             self._keep(lane, run.steps[step], run.texts[step])
 
 
-class Recording(Kept):
+class RaceRecording(StoredRace):
     """A race while it is made. `recorders`: one a lane."""
 
     def __init__(
@@ -176,7 +176,7 @@ class Recording(Kept):
 
 
 def batch(
-    race: Kept,
+    race: StoredRace,
     added: Added,
     *,
     first: bool,

@@ -16,16 +16,16 @@ from sequoia import (
     DecodeStats,
     Lane,
     Pair,
-    Policy,
+    SamplingParams,
     SequoiaError,
     Tree,
     acceptance_of,
     machine,
     plain,
 )
-from sequoia.diagnosis.speedup_interval import Step, spread
+from sequoia.diagnosis.speedup_interval import Step, speedup_interval
 from sequoia.diagnosis.what_to_try import diagnose, typical_tree
-from sequoia.diagnosis.where_time_went import waterfall
+from sequoia.diagnosis.where_time_went import time_breakdown
 from sequoia.exactness.same_tokens import check_text
 from sequoia.saved_files.race_file import Result
 
@@ -47,12 +47,12 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Case:
+class FinishedRace:
     """A race that is over. `base`: index of its plain lane, None without one."""
 
     pair: Pair
     prompt: str
-    policy: Policy
+    params: SamplingParams
     lanes: tuple[Lane, ...]
     tallies: tuple[Tally, ...]
 
@@ -78,18 +78,18 @@ class Case:
         with suppress(
             SequoiaError
         ):  # a lane without a step, or a clock that stood still, has no losses
-            bars = waterfall(tally.stats, base.stats).bars
+            bars = time_breakdown(tally.stats, base.stats).bars
             result["waterfall"] = {
                 "bars": [
                     {"name": bar.name, "value": bar.value, "loss": bar.loss, "words": bar.sentence}
                     for bar in bars
                 ]
             }
-            result["doctor"] = self._doctor(lane, tally, base, most)
+            result["doctor"] = self._what_to_try(lane, tally, base, most)
         return result
 
-    def _doctor(self, lane: Lane, tally: Tally, base: Tally, most: int) -> dict[str, Any]:
-        acceptance, _ = acceptance_of(self.pair, self.policy, lane.verifier, [self.prompt])
+    def _what_to_try(self, lane: Lane, tally: Tally, base: Tally, most: int) -> dict[str, Any]:
+        acceptance, _ = acceptance_of(self.pair, self.params, lane.verifier, [self.prompt])
         tree = lane.tree
         if not isinstance(tree, Tree):
             nodes, levels = (statistics.fmean(sizes) for sizes in zip(*tally.sizes, strict=True))
@@ -101,7 +101,7 @@ class Case:
             acceptance,
             machine(self.pair),
             (),
-            spread(tally.steps, base.steps),
+            speedup_interval(tally.steps, base.steps),
         )
         return {
             "speedup": found.speedup,
@@ -127,10 +127,10 @@ class Case:
             if lane.is_plain or not tally.tokens:
                 continue
             if not reference:
-                yield i, said("none", "There is no plain text to compare with.")
+                yield i, exactness_result("none", "There is no plain text to compare with.")
                 continue
             match = check_text(self.pair, self.prompt, tally.tokens, reference)
-            yield i, said(match.verdict, match.sentence, at=match.index)
+            yield i, exactness_result(match.verdict, match.sentence, at=match.index)
 
     def plain_tokens(self) -> Iterator[list[int]]:
         """The plain lane's tokens, or those of a run made now, as far as it is; only as
@@ -140,14 +140,14 @@ class Case:
             return
         tokens = list[int]()
         most = max(len(tally.tokens) for tally in self.tallies)
-        for step in plain(self.pair, self.prompt, self.policy):
+        for step in plain(self.pair, self.prompt, self.params):
             tokens += step.emitted
             yield tokens
             if len(tokens) >= most:
                 return
 
 
-def said(
+def exactness_result(
     kind: str,
     words: str,
     at: int | None = None,

@@ -7,43 +7,43 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sequoia import Policy, SequoiaError
+from sequoia import SamplingParams, SequoiaError
 from sequoia.decoding.engine import verifier_named
-from sequoia.errors import BadPolicy, BadTree
+from sequoia.errors import BadSamplingParams, BadTree
 from sequoia.saved_files.race_file import MOST_LANES
 from sequoia.validate_input import shown
-from ui.decode.request import Order
+from ui.decode.request import DecodeRequest
 from ui.serving.sessions import Limits
 from ui.shared.labels import RACE, VERIFIER
-from ui.shared.tree_menu import SHAPES, TEXTS, Wish
+from ui.shared.tree_menu import SHAPES, TEXTS, TreeRequest
 
 NO_LANE = "none"
 LEAST_LANES = 2
 
 
 @dataclass(frozen=True)
-class LaneWish:
+class LaneRequest:
     """One lane as it was asked for; `name` is what the page calls it."""
 
     name: str
-    wish: Wish
+    tree_request: TreeRequest
     verifier: str
 
 
 @dataclass(frozen=True)
-class RaceOrder:
+class RaceRequest:
     """One race as it was asked for. check: hold first tokens against the target's law
     afterwards, where temperature is not 0. chat: the prompt is a chat message, where the models
     have a template for it."""
 
     prompt: str
-    policy: Policy
-    lanes: tuple[LaneWish, ...]
+    params: SamplingParams
+    lanes: tuple[LaneRequest, ...]
     check: bool = False
     chat: bool = False
 
     @classmethod
-    def parse(cls, form: Mapping[str, Any], limits: Limits) -> RaceOrder:
+    def parse(cls, form: Mapping[str, Any], limits: Limits) -> RaceRequest:
         """The order in `form`: that of a run's names, and lanes: (kind, numbers as text, verifier)
         each. Raises a SequoiaError that names the value and the bound."""
         fixed = {
@@ -53,29 +53,29 @@ class RaceOrder:
             "verifier": "sequoia",
             "compare": False,
         }
-        run = Order.parse({**form, **fixed}, limits, RACE)
+        run = DecodeRequest.parse({**form, **fixed}, limits, RACE)
         asked = [
             (place, lane) for place, lane in enumerate(form["lanes"], start=1) if lane[0] != NO_LANE
         ]
         if not LEAST_LANES <= len(asked) <= MOST_LANES:
-            raise BadPolicy(
+            raise BadSamplingParams(
                 f"a race of {len(asked)} lane{'s' * (len(asked) != 1)}; allowed are "
                 f"{LEAST_LANES} to {MOST_LANES}"
             )
         return cls(
             run.prompt,
-            run.policy,
+            run.params,
             _named([_lane(place, lane, limits) for place, lane in asked]),
             form["check"] is True,
             run.chat,
         )
 
 
-def _lane(place: int, lane: tuple[Any, Any, Any], limits: Limits) -> tuple[Wish, str]:
+def _lane(place: int, lane: tuple[Any, Any, Any], limits: Limits) -> tuple[TreeRequest, str]:
     kind, numbers, verifier = lane
     try:
         verifier_named(verifier)
-        return Wish(kind, _numbers(kind, numbers), limits.nodes), verifier
+        return TreeRequest(kind, _numbers(kind, numbers), limits.nodes), verifier
     except SequoiaError as problem:
         raise type(problem)(f"Lane {place}: {problem}") from None
 
@@ -102,18 +102,18 @@ def _numbers(kind: Any, text: Any) -> tuple[Any, ...]:
     return tuple(map(int, parts))
 
 
-def _named(lanes: Sequence[tuple[Wish, str]]) -> tuple[LaneWish, ...]:
+def _named(lanes: Sequence[tuple[TreeRequest, str]]) -> tuple[LaneRequest, ...]:
     """The lanes with names that tell them apart."""
     names = [
-        SHAPES[wish.kind].name
-        + f", {VERIFIER[verifier]}" * (verifier != "sequoia" and wish.kind != "plain")
-        for wish, verifier in lanes
+        SHAPES[tree_request.kind].name
+        + f", {VERIFIER[verifier]}" * (verifier != "sequoia" and tree_request.kind != "plain")
+        for tree_request, verifier in lanes
     ]
     numbered = [
         f"{name} {names[: i + 1].count(name)}" if names.count(name) > 1 else name
         for i, name in enumerate(names)
     ]
     return tuple(
-        LaneWish(name, wish, verifier)
-        for name, (wish, verifier) in zip(numbered, lanes, strict=True)
+        LaneRequest(name, tree_request, verifier)
+        for name, (tree_request, verifier) in zip(numbered, lanes, strict=True)
     )

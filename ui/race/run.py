@@ -12,26 +12,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from sequoia import Lane, Pair, Race, Recorder, Shaper, StepTrace, Tree
+from sequoia import Lane, Pair, Race, Recorder, StepTrace, Tree, TreeChoice
 from sequoia.algorithm.step_trace import Run
 from sequoia.saved_files.race_file import LaneLog, Result
-from ui.decode.recordings import Shelf
-from ui.decode.request import Order
+from ui.decode.recordings import RunStore
+from ui.decode.request import DecodeRequest
 from ui.decode.run import meta_of
 from ui.race import distribution_check, messages
-from ui.race.distribution_check import Meter, Round
-from ui.race.messages import Kept, Recording
-from ui.race.report import Case, Tally, said
-from ui.race.request import RaceOrder
-from ui.serving.model_host import EngineRoom
+from ui.race.distribution_check import DistributionCheck, Round
+from ui.race.messages import RaceRecording, StoredRace
+from ui.race.report import FinishedRace, Tally, exactness_result
+from ui.race.request import RaceRequest
+from ui.serving.model_host import ModelHost
 from ui.serving.sessions import Limits
-from ui.serving.worker import Ended, Said, Worker, overdue
+from ui.serving.worker import Ended, Notice, Worker, overdue
 
 _OF_A_LANE = ("verifier", "tree", "acceptance", "plain_seconds")
 
 
 @dataclass(frozen=True)
-class Began:
+class Started:
     """The first move is about to be made. meta: what all lanes share; that of each lane's
     run is in its log."""
 
@@ -48,34 +48,38 @@ class Moved:
 
 
 @dataclass(frozen=True)
-class Over:
+class MovesEnded:
     """The last move was made; results follow."""
 
     stopped: bool
 
 
 @dataclass(frozen=True)
-class Judged:
+class ResultsSoFar:
     """What is known so far, one a lane."""
 
     results: tuple[Result | None, ...]
 
 
-class RaceRun(Worker):
+class RaceJob(Worker):
     """A race that is watched and recorded. `start` is called once, and `messages` read once."""
 
     work = "race"
 
     def __init__(
-        self, order: RaceOrder, room: EngineRoom, limits: Limits, shelf: Shelf[Kept]
+        self,
+        race_request: RaceRequest,
+        model_host: ModelHost,
+        limits: Limits,
+        run_store: RunStore[StoredRace],
     ) -> None:
-        super().__init__(room, limits)
-        self.order = order
+        super().__init__(model_host, limits)
+        self.request = race_request
         self.error = None
-        self.recording: Recording | None = None
-        self._shelf = shelf
+        self.recording: RaceRecording | None = None
+        self._run_store = run_store
         self._notice = None
-        self._over: Over | None = None
+        self._over: MovesEnded | None = None
         self._told = False  # whether the page knows what races
         self._left = False
         self._end = 0.0  # of moves and checks, on the monotonic clock
@@ -108,13 +112,13 @@ class RaceRun(Worker):
     def _message(self, events: Sequence[Any]) -> str:
         results = None
         for event in events:
-            if isinstance(event, Began):
+            if isinstance(event, Started):
                 self._record(event)
-            elif isinstance(event, Said):
+            elif isinstance(event, Notice):
                 self._notice = event.text
-            elif isinstance(event, Over):
+            elif isinstance(event, MovesEnded):
                 self._over = event
-            elif isinstance(event, Judged):
+            elif isinstance(event, ResultsSoFar):
                 results = event.results
             elif isinstance(event, Ended):
                 self._notice = event.notice
@@ -139,50 +143,64 @@ class RaceRun(Worker):
             results=results,
         )
 
-    def _record(self, began: Began) -> None:
+    def _record(self, started: Started) -> None:
         self._notice = None
-        recorders = [Recorder(began.pair, began.prompt, lane.run.meta) for lane in began.lanes]
-        self.recording = Recording(began.meta, began.lanes, recorders)
-        self._shelf.put(self.recording)
+        recorders = [
+            Recorder(started.pair, started.prompt, lane.run.meta) for lane in started.lanes
+        ]
+        self.recording = RaceRecording(started.meta, started.lanes, recorders)
+        self._run_store.put(self.recording)
 
     # -- in the thread -----------------------------------------------------------------------------
 
     def _serve(self, steps: int | None) -> Ended:  # noqa: ARG002  a race is run to its end
-        with self._turn(self.order.chat) as pair:
+        with self._turn(self.request.chat) as pair:
             race = self._begin(pair)
             self._end = time.monotonic() + self._limits.seconds
             tallies, late = self._move(race)
-            self.mail.put(Over(bool(race.running)))
+            self.mail.put(MovesEnded(bool(race.running)))
             # the caches are free before anything is checked
             lanes = race.lanes
             race = None
             if not self._left:
-                self._judge(Case(pair, self.order.prompt, self.order.policy, lanes, tallies))
+                self._judge(
+                    FinishedRace(pair, self.request.prompt, self.request.params, lanes, tallies)
+                )
         return Ended(
             "time" if late else "stopped" if self._halt.is_set() else "length", notice=late
         )
 
     def _begin(self, pair: Pair) -> Race:
         """The race, with every lane's tree; for some of them something is measured first."""
-        order = self.order
+        race_request = self.request
         found = [
-            lane.wish.tree(pair, order.policy, lane.verifier, order.prompt) for lane in order.lanes
+            lane.tree_request.tree(pair, race_request.params, lane.verifier, race_request.prompt)
+            for lane in race_request.lanes
         ]
         lanes = [
             Lane(asked.name, tree, asked.verifier)
-            for asked, (tree, _) in zip(order.lanes, found, strict=True)
+            for asked, (tree, _) in zip(race_request.lanes, found, strict=True)
         ]
-        race = Race(pair, order.prompt, order.policy, lanes)
+        race = Race(pair, race_request.prompt, race_request.params, lanes)
         metas = [
-            meta_of(pair, Order(order.prompt, order.policy, asked.wish, asked.verifier), tree, how)
-            for asked, (tree, how) in zip(order.lanes, found, strict=True)
+            meta_of(
+                pair,
+                DecodeRequest(
+                    race_request.prompt, race_request.params, asked.tree_request, asked.verifier
+                ),
+                tree,
+                how,
+            )
+            for asked, (tree, how) in zip(race_request.lanes, found, strict=True)
         ]
         logs = tuple(
-            _log_of(lane, ", ".join(filter(None, (how, asked.wish.rule))), meta)
-            for lane, asked, (_, how), meta in zip(lanes, order.lanes, found, metas, strict=True)
+            _log_of(lane, ", ".join(filter(None, (how, asked.tree_request.rule))), meta)
+            for lane, asked, (_, how), meta in zip(
+                lanes, race_request.lanes, found, metas, strict=True
+            )
         )
         shared = {name: value for name, value in metas[0].items() if name not in _OF_A_LANE}
-        self.mail.put(Began(pair, race.prompt, shared, logs))
+        self.mail.put(Started(pair, race.prompt, shared, logs))
         return race
 
     def _move(self, race: Race) -> tuple[tuple[Tally, ...], str | None]:
@@ -206,60 +224,75 @@ class RaceRun(Worker):
 
     # -- after the race, on no clock ---------------------------------------------------------------
 
-    def _judge(self, case: Case) -> None:
-        self.mail.put(Said("finding out where the time went"))
-        results = case.timed(self._limits.nodes)
-        self.mail.put(Judged(tuple(results)))
+    def _judge(self, finished: FinishedRace) -> None:
+        self.mail.put(Notice("finding out where the time went"))
+        results = finished.timed(self._limits.nodes)
+        self.mail.put(ResultsSoFar(tuple(results)))
         self.mail.put(
-            Said(
-                "comparing the texts with plain decoding" if case.policy.temperature == 0 else None
+            Notice(
+                "comparing the texts with plain decoding"
+                if finished.params.temperature == 0
+                else None
             )
         )
-        for found in self._texts(case) if case.policy.temperature == 0 else self._laws(case):
+        for found in (
+            self._texts(finished)
+            if finished.params.temperature == 0
+            else self._check_distributions(finished)
+        ):
             results = [
                 {**(result or {}), "lossless": found[i]} if i in found else result
                 for i, result in enumerate(results)
             ]
-            self.mail.put(Judged(tuple(results)))
+            self.mail.put(ResultsSoFar(tuple(results)))
 
-    def _texts(self, case: Case) -> Iterator[Round]:
+    def _texts(self, finished: FinishedRace) -> Iterator[Round]:
         tokens = None
-        for tokens in case.plain_tokens():
-            if case.base is None and (self._halt.is_set() or self._late):
+        for tokens in finished.plain_tokens():
+            if finished.base is None and (self._halt.is_set() or self._late):
                 tokens = None
                 break
-        yield from ({lane: lossless} for lane, lossless in case.texts(tokens))
+        yield from ({lane: lossless} for lane, lossless in finished.texts(tokens))
 
-    def _laws(self, case: Case) -> Iterator[Round]:
+    def _check_distributions(self, finished: FinishedRace) -> Iterator[Round]:
         """Running verdicts on the first tokens of all lanes."""
-        if not self.order.check or self._halt.is_set() or self._late:
-            late = ": the time of this race was up" * (self.order.check and self._late)
+        if not self.request.check or self._halt.is_set() or self._late:
+            late = ": the time of this race was up" * (self.request.check and self._late)
             words = (
-                f"At temperature {case.policy.temperature:g} two right texts differ by chance, and "
-                f"first tokens were not held against the target's law{late}."
+                f"At temperature {finished.params.temperature:g} two right texts differ by chance, "
+                f"and first tokens were not held against the target's law{late}."
             )
-            yield {i: said("none", words) for i, lane in enumerate(case.lanes) if not lane.is_plain}
+            yield {
+                i: exactness_result("none", words)
+                for i, lane in enumerate(finished.lanes)
+                if not lane.is_plain
+            }
             return
-        self.mail.put(Said("choosing the place where first tokens are drawn"))
+        self.mail.put(Notice("choosing the place where first tokens are drawn"))
         seconds = min(distribution_check.SECONDS, self._end - time.monotonic())
-        meter = Meter(case, lambda i: self._tree(case, i), seconds, self._halt.is_set)
+        check = DistributionCheck(
+            finished, lambda i: self._tree(finished, i), seconds, self._halt.is_set
+        )
         self.mail.put(
-            Said(
+            Notice(
                 f"drawing first tokens, {distribution_check.DRAWS} a lane, to hold them against "
                 "the target's law; Stop ends it"
             )
         )
-        yield from meter.rounds()
+        yield from check.rounds()
 
-    def _tree(self, case: Case, i: int) -> Tree | Callable[[], Shaper]:
-        """The tree of lane i; where trees change, what makes a Shaper for each draw: what one draw
-        taught it must not reach the next."""
-        tree = case.lanes[i].tree
-        lane = self.order.lanes[i]
+    def _tree(self, finished: FinishedRace, i: int) -> Tree | Callable[[], TreeChoice]:
+        """The tree of lane i; where trees change, what makes a TreeChoice for each draw: what one
+        draw taught it must not reach the next."""
+        tree = finished.lanes[i].tree
+        lane = self.request.lanes[i]
         if isinstance(tree, Tree):
             return tree
         return lambda: cast(
-            Shaper, lane.wish.tree(case.pair, case.policy, lane.verifier, case.prompt)[0]
+            TreeChoice,
+            lane.tree_request.tree(finished.pair, finished.params, lane.verifier, finished.prompt)[
+                0
+            ],
         )
 
 

@@ -16,13 +16,13 @@ from sequoia.errors import BadTrace, BadTree
 from sequoia.saved_files.race_file import LaneLog, RaceLog
 from sequoia.validate_input import whole
 from ui.decode import recordings
-from ui.decode.recordings import Shelf, file_name
+from ui.decode.recordings import RunStore, file_name
 from ui.decode.tab import LiveView, download, visitor, warn
 from ui.race.form import RaceControls, details_of, race_controls
-from ui.race.messages import Kept, Opened, aside
-from ui.race.request import NO_LANE, RaceOrder
-from ui.race.run import RaceRun
-from ui.serving.model_host import EngineRoom
+from ui.race.messages import OpenedRace, StoredRace, aside
+from ui.race.request import NO_LANE, RaceRequest
+from ui.race.run import RaceJob
+from ui.serving.model_host import ModelHost
 from ui.serving.sessions import Limits, Sessions
 from ui.shared import markup, plotly_script
 from ui.shared.menus import on_choice
@@ -53,13 +53,13 @@ def head() -> str:
     return markup.head(CANVAS, SCRIPTS)
 
 
-def opened(path: Any, most: int) -> Opened:
+def opened(path: Any, most: int) -> OpenedRace:
     """The race in the file at `path`, of at most `most` bytes. Raises BadTrace with a reason
     fit for the visitor."""
-    return Opened(RaceLog.from_json(recordings.text_of(path, most, "race")))
+    return OpenedRace(RaceLog.from_json(recordings.text_of(path, most, "race")))
 
 
-def welcome() -> Opened | None:
+def welcome() -> OpenedRace | None:
     """The race the view opens on; None where it cannot be read."""
     try:
         return opened(str(RACES / f"{WELCOME}.json"), MAX_CHARS)
@@ -70,12 +70,12 @@ def welcome() -> Opened | None:
 class RaceTab:
     """The view's components and what happens when they are used. One object serves all visitors."""
 
-    def __init__(self, room: EngineRoom, limits: Limits, live: LiveView) -> None:
-        self._room = room
+    def __init__(self, model_host: ModelHost, limits: Limits, live: LiveView) -> None:
+        self._model_host = model_host
         self._limits = limits
         self._live = live
-        self.sessions: Sessions[RaceRun] = Sessions(limits)
-        self.shelf: Shelf[Kept] = Shelf(limits.runs, limits.weight)
+        self.sessions: Sessions[RaceJob] = Sessions(limits)
+        self.run_store: RunStore[StoredRace] = RunStore(limits.runs, limits.weight)
         self._welcome = welcome()
 
     def build(self) -> None:
@@ -161,7 +161,7 @@ class RaceTab:
             self.board.come,
         ):  # the view asks where the page's own event came too early for it
             comes(self.load, None, [self.board, form.save], **quiet)
-        blocks.unload(self.leave)
+        blocks.unload(self.close)
 
     # -- races -------------------------------------------------------------------------------------
 
@@ -169,11 +169,11 @@ class RaceTab:
         """A race to its end, and then what is found out about it."""
         who = visitor(request)
         try:
-            race = RaceRun(
-                RaceOrder.parse(self.form.values(data), self._limits),
-                self._room,
+            race = RaceJob(
+                RaceRequest.parse(self.form.values(data), self._limits),
+                self._model_host,
                 self._limits,
-                self.shelf,
+                self.run_store,
             )
             self.sessions.go(who, race)
         except SequoiaError as problem:
@@ -200,7 +200,7 @@ class RaceTab:
             return self.form.resting()
         kept = race.recording
         race.forget()
-        self.shelf.put(kept)  # its weight is known now
+        self.run_store.put(kept)  # its weight is known now
         return {**self.form.resting(), self.form.save: self._file(kept)}
 
     def details(self, kind: Any, tree: Any, parents: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -213,9 +213,9 @@ class RaceTab:
         """All lanes end after the present step; once they have, what is being found out ends."""
         self.sessions.stop(visitor(request))
 
-    def leave(self, request: gr.Request) -> None:
+    def close(self, request: gr.Request) -> None:
         """The page was closed: the engine is free after the present step."""
-        self.sessions.leave(visitor(request))
+        self.sessions.close(visitor(request))
 
     def apply(self, data: Mapping[Any, Any], event: gr.EventData) -> Updates:
         """Put a remedy's tree into the form of its lane."""
@@ -249,7 +249,7 @@ class RaceTab:
     def load(self, request: gr.Request) -> Updates:
         """What the view opens on: the race named in the page's address while it is kept, else
         the recorded one."""
-        kept = self.shelf.get(request.query_params.get("race"))
+        kept = self.run_store.get(request.query_params.get("race"))
         if kept is None or not kept.weight:
             return self.example()
         return {self.board: kept.whole(), self.form.save: self._file(kept)}
@@ -267,7 +267,7 @@ class RaceTab:
         except SequoiaError as problem:
             warn(str(problem), "Not opened")
             return {self.board: aside(error=f"Not opened: {problem}")}
-        self.shelf.put(kept)
+        self.run_store.put(kept)
         return {self.board: kept.whole(), self.form.save: self._file(kept)}
 
     def open_lane(self, event: gr.EventData, request: gr.Request) -> Updates:
@@ -294,12 +294,14 @@ class RaceTab:
             return aside(error="The race is no longer kept; its missing moves cannot be had.")
         return kept.since(first)
 
-    def _kept(self, name: Any) -> Kept | None:
+    def _kept(self, name: Any) -> StoredRace | None:
         return (
-            self._welcome if self._welcome and name == self._welcome.name else self.shelf.get(name)
+            self._welcome
+            if self._welcome and name == self._welcome.name
+            else self.run_store.get(name)
         )
 
-    def _file(self, kept: Kept) -> dict[str, Any]:
+    def _file(self, kept: StoredRace) -> dict[str, Any]:
         """The update of the button that saves the race."""
         try:
             return download(kept.log().to_json(), file_name("race", kept.meta))

@@ -18,11 +18,11 @@ from typing import Any
 
 import torch
 
-from sequoia import Pair, Policy, SequoiaError, default_plan, machine
+from sequoia import Pair, SamplingParams, SequoiaError, default_plan, machine
 from sequoia.errors import OutOfMemory
-from sequoia.loading.find_pair import Told, printer
-from sequoia.loading.pair_checks import Passed
-from ui.serving.fair_queue import Left, Line
+from sequoia.loading.find_pair import LoadNews, printer
+from sequoia.loading.pair_checks import PassedCheck
+from ui.serving.fair_queue import Cancelled, FairQueue
 
 _log = logging.getLogger(__name__)
 Load = Callable[[], Pair]
@@ -46,17 +46,17 @@ class Status:
         return self.stage in ("ready", "failed")
 
 
-class EngineRoom:
+class ModelHost:
     """Loads a pair with `load`, then plans a first tree, so that the first run need not wait for
     it.
 
     `version` counts the pairs that were ready; whoever holds something of a pair beyond its turn
-    asks to be told in `leaving`, which is called when a pair is to go.
+    asks to be told in `before_unload`, which is called when a pair is to go.
     """
 
     def __init__(self, load: Load, waiting: int) -> None:
-        self.line = Line(waiting)
-        self.leaving: list[Callable[[], None]] = []
+        self.queue = FairQueue(waiting)
+        self.before_unload: list[Callable[[], None]] = []
         self.version = 0
         self._log = printer()
         self._load = load
@@ -68,13 +68,13 @@ class EngineRoom:
         """Begin to load, in a thread of its own."""
         threading.Thread(target=self._fill, name="engine-room", daemon=True).start()
 
-    def hear(self, news: Told) -> None:
+    def on_progress(self, news: LoadNews) -> None:
         """What `load` tells while it is at it; the newest is shown, and downloads are logged."""
         self._log(news)
-        if not self.settled and not isinstance(news, Passed):
+        if not self.settled and not isinstance(news, PassedCheck):
             self.status = Status(self.status.stage, str(news))
 
-    def told(self) -> str:
+    def status_json(self) -> str:
         """Where loading stands, as the page's header takes it."""
         status = self.status
         return json.dumps({"stage": status.stage, "words": status.words, "version": self.version})
@@ -83,27 +83,32 @@ class EngineRoom:
     def settled(self) -> bool:
         return self.status.settled
 
-    def pair(self, gone: Callable[[], bool]) -> Pair:
-        """The pair, as soon as it is loaded. Raises NotLoaded, or Left once `gone` says so."""
-        self._wait(gone)
+    def pair(self, should_stop: Callable[[], bool]) -> Pair:
+        """The pair, as soon as it is loaded. Raises NotLoaded, or Cancelled once
+        `should_stop` says so."""
+        self._wait(should_stop)
         if (pair := self._pair) is None:
             raise NotLoaded(f"the models could not be loaded: {self.status.words}")
         return pair
 
     @contextmanager
-    def turn(self, gone: Callable[[], bool], tell: Callable[[int], None]) -> Iterator[Pair]:
+    def turn(
+        self, should_stop: Callable[[], bool], on_position: Callable[[int], None]
+    ) -> Iterator[Pair]:
         """The pair that is there when it is the caller's turn, for as long as the turn lasts;
-        `tell` hears the place in line. Raises NotLoaded, Busy or Left."""
-        self.pair(gone)
-        with self._engine(gone, tell):
-            yield self.pair(gone)
+        `on_position` hears the place in line. Raises NotLoaded, Busy or Cancelled."""
+        self.pair(should_stop)
+        with self._engine(should_stop, on_position):
+            yield self.pair(should_stop)
 
-    def change(self, load: Load, gone: Callable[[], bool], tell: Callable[[int], None]) -> Pair:
+    def change(
+        self, load: Load, should_stop: Callable[[], bool], on_position: Callable[[int], None]
+    ) -> Pair:
         """In turn, load another pair and serve it from then on. Whatever goes wrong, the pair that
         was there stays; where there is no room for both, it is given up first and loaded again.
-        Raises what `load` raises, NotLoaded, Busy or Left."""
-        self._wait(gone)
-        with self._engine(gone, tell):
+        Raises what `load` raises, NotLoaded, Busy or Cancelled."""
+        self._wait(should_stop)
+        with self._engine(should_stop, on_position):
             before = self.status
             self._settled.clear()
             self.status = Status("loading", "loading other models")
@@ -119,14 +124,16 @@ class EngineRoom:
                 self._settled.set()
         return pair
 
-    def _wait(self, gone: Callable[[], bool]) -> None:
+    def _wait(self, should_stop: Callable[[], bool]) -> None:
         while not self._settled.wait(0.1):
-            if gone():
-                raise Left
+            if should_stop():
+                raise Cancelled
 
     @contextmanager
-    def _engine(self, gone: Callable[[], bool], tell: Callable[[int], None]) -> Iterator[None]:
-        with self.line.turn(gone, tell):
+    def _engine(
+        self, should_stop: Callable[[], bool], on_position: Callable[[int], None]
+    ) -> Iterator[None]:
+        with self.queue.turn(should_stop, on_position):
             # the count set for the process holds in this thread too
             torch.set_num_threads(torch.get_num_threads())
             yield
@@ -137,7 +144,7 @@ class EngineRoom:
         except OutOfMemory:
             if self._pair is None:
                 raise
-        self._let_go()
+        self._unload()
         try:
             return self._prepared(load)
         except BaseException as problem:
@@ -158,22 +165,24 @@ class EngineRoom:
         pair = load()
         self.status = Status("measuring", "timing the models on this machine")
         machine(pair)
-        default_plan(pair.as_chat() if pair.template else pair, Policy())  # kept by the pair
+        default_plan(
+            pair.as_chat() if pair.template else pair, SamplingParams()
+        )  # kept by the pair
         return pair
 
     def _serve(self, pair: Pair) -> None:
-        self._let_go()
+        self._unload()
         self._pair, self.status = pair, Status("ready", words_for(pair))
         self.version += 1
 
-    def _let_go(self) -> None:
+    def _unload(self) -> None:
         """Give the present pair up, if there is one, and with it whatever is held of
         it and its memory."""
         if self._pair is None:
             return
         self._pair = None
-        for leave in self.leaving:
-            leave()
+        for callback in self.before_unload:
+            callback()
         gc.collect()
         if torch.cuda.is_available():
             torch.cuda.empty_cache()

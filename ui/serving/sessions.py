@@ -58,7 +58,7 @@ PUBLIC = Limits(
 )
 
 
-class Held(Protocol):
+class SessionRun(Protocol):
     """What a session holds: a run."""
 
     @property
@@ -70,7 +70,7 @@ class Held(Protocol):
     def release(self) -> None: ...
 
 
-R = TypeVar("R", bound=Held)
+R = TypeVar("R", bound=SessionRun)
 
 
 class Sessions(Generic[R]):
@@ -114,7 +114,7 @@ class Sessions(Generic[R]):
                 if not run.busy:
                     run.release()
 
-    def leave(self, who: str) -> None:
+    def close(self, who: str) -> None:
         """The visitor is gone: end the run and forget it."""
         with self._lock:
             run = self._runs.pop(who, None)

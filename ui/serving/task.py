@@ -13,7 +13,7 @@ from typing import Generic, Protocol, TypeVar
 
 from sequoia import SequoiaError
 from sequoia.errors import Stopped
-from ui.serving.fair_queue import Left
+from ui.serving.fair_queue import Cancelled
 from ui.serving.worker import is_out_of_memory
 
 _log = logging.getLogger(__name__)
@@ -44,8 +44,8 @@ class Task(ABC, Generic[N]):
 
     @abstractmethod
     def do(self) -> N:
-        """The work, in the thread: puts news into `mail`, raises Left where it was `halted`, and
-        gives the last news back."""
+        """The work, in the thread: puts news into `mail`, raises Cancelled where it was `halted`,
+        and gives the last news back."""
 
     @abstractmethod
     def ended(self, words: str = "", error: str | None = None) -> N:
@@ -96,7 +96,7 @@ class Task(ABC, Generic[N]):
         last = self.ended(error=broken)
         try:
             last = self.do()
-        except (Left, Stopped) as problem:
+        except (Cancelled, Stopped) as problem:
             last = self.ended(words=str(problem) or f"stopped; {self.kept}")
         except SequoiaError as problem:
             last = self.ended(error=self.refused(problem))

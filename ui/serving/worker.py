@@ -20,8 +20,8 @@ from typing import Any
 import torch
 
 from sequoia import Pair, SequoiaError
-from ui.serving.fair_queue import Left, place_words
-from ui.serving.model_host import EngineRoom
+from ui.serving.fair_queue import Cancelled, position_words
+from ui.serving.model_host import ModelHost
 from ui.serving.sessions import Limits
 
 _SECONDS_A_MESSAGE = 0.08
@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Said:
+class Notice:
     """Words for the visitor, such as a place in line; None takes them back."""
 
     text: str | None
@@ -53,9 +53,9 @@ class Worker(ABC):
 
     work = "run"
 
-    def __init__(self, room: EngineRoom, limits: Limits) -> None:
+    def __init__(self, model_host: ModelHost, limits: Limits) -> None:
         self.mail = SimpleQueue[Any]()
-        self._room = room
+        self._model_host = model_host
         self._limits = limits
         self._halt = threading.Event()
         self._busy = False
@@ -121,7 +121,7 @@ class Worker(ABC):
         )
         try:
             ended = self._serve(steps)
-        except Left:
+        except Cancelled:
             ended = Ended("stopped", notice="stopped")
         except SequoiaError as problem:
             ended = Ended("broken", str(problem))
@@ -145,14 +145,16 @@ class Worker(ABC):
     @contextmanager
     def _turn(self, chat: bool = False) -> Iterator[Pair]:
         """The pair, for as long as it is this work's turn; with `chat` prompts are chat messages,
-        where the models can. Raises Left once the work is halted while it waits."""
-        if not self._room.settled:
-            self.mail.put(Said(f"waiting for the models to load; the {self.work} begins by itself"))
-        with self._room.turn(self._halt.is_set, self._tell_place) as pair:
+        where the models can. Raises Cancelled once the work is halted while it waits."""
+        if not self._model_host.settled:
+            self.mail.put(
+                Notice(f"waiting for the models to load; the {self.work} begins by itself")
+            )
+        with self._model_host.turn(self._halt.is_set, self._on_position) as pair:
             yield pair.as_chat() if chat and pair.template else pair
 
-    def _tell_place(self, before: int) -> None:
-        self.mail.put(Said(place_words(before)))
+    def _on_position(self, before: int) -> None:
+        self.mail.put(Notice(position_words(before)))
 
 
 def overdue(work: str, limits: Limits) -> str:

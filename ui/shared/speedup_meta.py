@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sequoia import StepTrace
-from sequoia.diagnosis.speedup_interval import Step, spread
+from sequoia.diagnosis.speedup_interval import Step, speedup_interval
 
 
 def step_of(trace: StepTrace) -> Step:
@@ -21,7 +21,7 @@ def beside_plain(run: Sequence[Step], plain: Sequence[Step]) -> dict[str, Any]:
     ends of its range."""
     seconds = sum(time for _, time in plain) / sum(tokens for tokens, _ in plain)
     meta = {"plain_seconds": seconds, "plain_label": "measured"}
-    if found := spread(run, plain):
+    if found := speedup_interval(run, plain):
         meta["plain_spread"] = [
             seconds * bound / found.speedup for bound in (found.least, found.most)
         ]

@@ -11,10 +11,10 @@ from sequoia import (
     Acceptance,
     Dynamic,
     Pair,
-    Policy,
     Replanned,
-    Shaper,
+    SamplingParams,
     Tree,
+    TreeChoice,
     acceptance_of,
     best_tree,
     default_plan,
@@ -195,7 +195,7 @@ def entry_of(tree: Tree) -> tuple[str, str, str]:
 
 
 @dataclass(frozen=True)
-class Wish:
+class TreeRequest:
     """A shape with its numbers. Raises BadTree where they make no tree or one of more
     than `most` nodes."""
 
@@ -222,29 +222,31 @@ class Wish:
             raise worded(problem, _LABELS) from None
 
     def tree(
-        self, pair: Pair, policy: Policy, verifier: str, prompt: str
-    ) -> tuple[Tree | Shaper, str]:
+        self, pair: Pair, params: SamplingParams, verifier: str, prompt: str
+    ) -> tuple[Tree | TreeChoice, str]:
         """The tree for continuing `prompt`, or what gives each step its own, and in words how it
         came about. For all but named shapes something may be measured first."""
         shape = SHAPES[self.kind]
         if self.kind == "planned":
-            source = acceptance_of(pair, policy, verifier, [prompt])[1]
-            tree = default_plan(pair, policy, verifier, [prompt], self.most).tree
+            source = acceptance_of(pair, params, verifier, [prompt])[1]
+            tree = default_plan(pair, params, verifier, [prompt], self.most).tree
             return tree, f"{self._words()}, from {source} acceptance"
         if self.kind in ("best", "replanned", "dynamic"):
-            acceptance, source = acceptance_of(pair, policy, verifier, [prompt])
+            acceptance, source = acceptance_of(pair, params, verifier, [prompt])
             return self._fitted(
-                pair, acceptance.smoothed(), policy
+                pair, acceptance.smoothed(), params
             ), f"{self._words()}, from {source} acceptance"
         return shape.make(*self.numbers), self._words()  # pyright: ignore[reportOptionalCall]
 
-    def _fitted(self, pair: Pair, acceptance: Acceptance, policy: Policy) -> Tree | Shaper:
+    def _fitted(
+        self, pair: Pair, acceptance: Acceptance, params: SamplingParams
+    ) -> Tree | TreeChoice:
         nodes, levels = self.numbers
         if self.kind == "best":
             return best_tree(acceptance, nodes, levels)
         if self.kind == "replanned":
             return Replanned(acceptance, machine(pair), nodes, levels, slack=SLACK)
-        return Dynamic(acceptance, machine(pair), policy.temperature, nodes, levels)
+        return Dynamic(acceptance, machine(pair), params.temperature, nodes, levels)
 
     @property
     def rule(self) -> str:

@@ -16,14 +16,14 @@ import torch
 
 from sequoia.algorithm.distributions import overflowed, target_warp
 from sequoia.algorithm.sampling import Seeded
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verify import Trial, Verdict
 from sequoia.decoding.drafter import Drafted, Drafter
-from sequoia.models.per_tree import Latest
+from sequoia.models.per_tree import PerTree
 from sequoia.models.tree_forward import Context
-from sequoia.models.tree_mask import Rows, all_rows
-from sequoia.this_machine.step_timer import Clock, Spans, finish
+from sequoia.models.tree_mask import TreeLayout, whole_tree_layout
+from sequoia.this_machine.step_timer import Clock, Spans, synchronize
 
 _log = logging.getLogger(__name__)
 # by verifier: how Seeded draws children on a device
@@ -55,7 +55,7 @@ def kernel_runs(device: torch.device, vocab: int, verifier: str) -> bool:
         p = torch.full((1, vocab), 1 / vocab, dtype=torch.float64, device=device)
         trials = torch.empty(0, TRIAL, dtype=torch.float64, device=device)
         launch(p, p[:0].float(), none, none, none, none, p[0, :1], trials, _replacing(verifier))
-        finish(device)
+        synchronize(device)
     except (
         Exception
     ) as problem:  # no compiler, no headers, a card too old: whatever it is, there is another way
@@ -75,27 +75,32 @@ def _replacing(verifier: str) -> bool:
     return verifier == "specinfer"
 
 
-def law_bytes(nodes: int, vocab: int) -> int:
+def distribution_bytes(nodes: int, vocab: int) -> int:
     """Bytes of p and q of all nodes of a tree, which are on the device at once."""
     return (8 + 4) * nodes * vocab
 
 
-class DeviceRound:
+class CudaStep:
     """The steps of one run. Call it with a step's tree."""
 
     def __init__(
-        self, target: Context, drafter: Drafter, policy: Policy, verifier: str, chance: Seeded
+        self,
+        target: Context,
+        drafter: Drafter,
+        params: SamplingParams,
+        verifier: str,
+        chance: Seeded,
     ) -> None:
         self._target = target
         self._drafter = drafter
         self._chance = chance
-        self._warp = target_warp(policy)
+        self._warp = target_warp(params)
         self._draw = getattr(chance, _DRAWS[verifier])
         self._replacing = _replacing(verifier)
-        self._rows = Latest(partial(all_rows, target), serves=Tree.is_cut_of)
-        self._layout = Latest(partial(_Layout, target.device))
+        self._rows = PerTree(partial(whole_tree_layout, target), serves=Tree.is_cut_of)
+        self._layout = PerTree(partial(_Layout, target.device))
 
-    def lay_out(self, tree: Tree) -> None:
+    def prepare(self, tree: Tree) -> None:
         """Make ready what all steps with `tree` have in common."""
         self._rows(tree)
         self._layout(tree)
@@ -122,17 +127,17 @@ class DeviceRound:
             return tokens, torch.empty(0, self._target.model.vocab, device=tokens.device)
         laid_out = self._drafter.laid_out(layout.tree)
         drafted.row = laid_out.row(layout.tree)
-        laws = []
+        distributions = []
         for level in layout.levels:
             with passes.span():
                 logits = self._logits(level, tokens, laid_out.rows)
-            laws.append(self._drafter.warp(logits))
-            drawn = self._draw(laws[-1], level.most)  # (nodes, most)
+            distributions.append(self._drafter.warp(logits))
+            drawn = self._draw(distributions[-1], level.most)  # (nodes, most)
             tokens[level.begin : level.end] = drawn[level.parent, level.rank]
         drafted.has_read = True
-        return tokens, torch.cat(laws)
+        return tokens, torch.cat(distributions)
 
-    def _logits(self, level: _Level, tokens: torch.Tensor, rows: Rows) -> torch.Tensor:
+    def _logits(self, level: _Level, tokens: torch.Tensor, rows: TreeLayout) -> torch.Tensor:
         """(nodes, vocab) after the nodes of `level`; the root is read with what the draft has
         not read before it."""
         context = self._drafter.context
@@ -158,19 +163,21 @@ class DeviceRound:
         )
         below = tokens[1:]
         weights = q[layout.row[layout.parent], below].double(), p[layout.parent, below]
-        unfit = torch.stack([law.sum(-1).isnan().any() for law in (q, p)])
-        told = torch.cat([end, unfit.double(), tokens.double(), *weights, trials.view(-1)]).tolist()
-        return self._heard(layout, drafted, told)
+        unfit = torch.stack([distribution.sum(-1).isnan().any() for distribution in (q, p)])
+        results = torch.cat(
+            [end, unfit.double(), tokens.double(), *weights, trials.view(-1)]
+        ).tolist()
+        return self._read_results(layout, drafted, results)
 
     @staticmethod
-    def _heard(layout: _Layout, drafted: Drafted, told: Sequence[float]) -> Round:
+    def _read_results(layout: _Layout, drafted: Drafted, results: Sequence[float]) -> Round:
         """The step as the host knows it, from the figures in the order in which
         `_walk` put them."""
         n = len(layout.tree)
-        (done, last, bonus, bad_draft, bad_target) = map(int, told[:5])
+        (done, last, bonus, bad_draft, bad_target) = map(int, results[:5])
         if bad_draft or bad_target:
             raise overflowed("draft" if bad_draft else "target")
-        figures = iter(told[5:])
+        figures = iter(results[5:])
         drafted.tokens = [int(next(figures)) for _ in range(n)]
         drafted.probs = [next(figures) for _ in range(n - 1)]
         asked = [None, *(next(figures) for _ in range(n - 1))]

@@ -137,10 +137,10 @@ def _walk(
 
 
 @triton.jit
-def _copy(laws, into, node, vocab, block: tl.constexpr):
-    """One row of `laws`, as float64."""
+def _copy(distributions, into, node, vocab, block: tl.constexpr):
+    """One row of `distributions`, as float64."""
     tl.debug_barrier()
-    start = laws + node.to(tl.int64) * vocab
+    start = distributions + node.to(tl.int64) * vocab
     for at in range(0, vocab, block):
         place = at + tl.arange(0, block)
         tl.store(

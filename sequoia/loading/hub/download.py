@@ -20,7 +20,7 @@ from huggingface_hub import constants
 
 from sequoia.errors import BadModel, NotDownloaded, Stopped
 from sequoia.loading.hub.model_files import cached, hub_folder, is_hub_id, small_files, weight_files
-from sequoia.this_machine.worker_process import Child, Gone
+from sequoia.this_machine.worker_process import WorkerEnded, WorkerProcess
 
 ROOM_LEFT = 1_000_000_000  # bytes of the disk that are never filled
 _LOOK_SECONDS = 0.1
@@ -73,21 +73,22 @@ class Listing:
 class Downloads:
     """A context in which models can be looked up and fetched.
 
-    tell hears Progress several times a second. stop is asked ten times a second; once it says so,
-    Stopped is raised and the transfer is over. online: False refuses every transfer, None does so
-    where HF_HUB_OFFLINE is set. Raises NotDownloaded with the reason and what can be done.
+    on_progress hears Progress several times a second. should_stop is asked ten times a second;
+    once it says so, Stopped is raised and the transfer is over. online: False refuses every
+    transfer, None does so where HF_HUB_OFFLINE is set. Raises NotDownloaded with the reason
+    and what can be done.
     """
 
     def __init__(
         self,
-        tell: Callable[[Progress], None] = lambda _: None,
-        stop: Callable[[], bool] = lambda: False,
+        on_progress: Callable[[Progress], None] = lambda _: None,
+        should_stop: Callable[[], bool] = lambda: False,
         online: bool | None = None,
     ) -> None:
-        self._tell = tell
-        self._stop = stop
+        self._on_progress = on_progress
+        self._should_stop = should_stop
         self._online = not constants.HF_HUB_OFFLINE if online is None else online
-        self._child: Child | None = None
+        self._worker: WorkerProcess | None = None
 
     def __enter__(self) -> Downloads:
         return self
@@ -149,42 +150,44 @@ class Downloads:
             if "folder" in news:
                 return Path(news["folder"])
             if weights:
-                self._tell(Progress(listing.model, news["bytes"], total, rate.of(news["bytes"])))
+                self._on_progress(
+                    Progress(listing.model, news["bytes"], total, rate.of(news["bytes"]))
+                )
         raise NotDownloaded(f"the transfer of {listing.model} ended without a word")
 
     # -- the process -------------------------------------------------------------------------------
 
     def _ask(self, model: str, command: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """News of one command, until the caller has heard enough. Raises what went wrong."""
-        self._child = self._child or Child(
+        self._worker = self._worker or WorkerProcess(
             _SCRIPT, {**_ENVIRONMENT, "HF_HUB_CACHE": constants.HF_HUB_CACHE}
         )
-        self._child.tell(command)
+        self._worker.send(command)
         done = 0
         while True:
-            news = self._next(self._child)
+            news = self._next(self._worker)
             if "error" in news:
                 self._end()
                 raise NotDownloaded(reason(model, news["error"], news["words"], done))
             done = news.get("bytes", 0)
             yield news
 
-    def _next(self, child: Child) -> dict[str, Any]:
+    def _next(self, worker: WorkerProcess) -> dict[str, Any]:
         while True:
-            if self._stop():
+            if self._should_stop():
                 raise Stopped(
                     "stopped; what was downloaded is kept, and the next try goes on from there"
                 )
             try:
-                if news := child.hear(_LOOK_SECONDS):
+                if news := worker.receive(_LOOK_SECONDS):
                     return news
-            except Gone as problem:
+            except WorkerEnded as problem:
                 return {"error": "other", "words": str(problem)}
 
     def _end(self) -> None:
-        if self._child:
-            self._child.end()
-        self._child = None
+        if self._worker:
+            self._worker.end()
+        self._worker = None
 
 
 class Rate:

@@ -41,7 +41,7 @@ from huggingface_hub.file_download import HfFileMetadata, http_get, repo_folder_
 from huggingface_hub.utils import WeakFileLock, build_hf_headers
 
 AT_ONCE = 4
-TELL_SECONDS = 0.2
+PROGRESS_SECONDS = 0.2
 LOCK_SECONDS = 2.0
 # what is lost of a file when the process is ended, and how finely progress is told
 constants.DOWNLOAD_CHUNK_SIZE = 1 << 20
@@ -98,7 +98,7 @@ def got(model: str, commit: str, files: list[str], newest: bool) -> Iterator[dic
     with ThreadPoolExecutor(AT_ONCE) as pool:
         running = {pool.submit(get, model, commit, name, count) for name in files}
         while running:
-            done, running = wait(running, TELL_SECONDS, FIRST_EXCEPTION)
+            done, running = wait(running, PROGRESS_SECONDS, FIRST_EXCEPTION)
             for one in done:
                 one.result()
             yield {"bytes": count.total}
@@ -193,9 +193,9 @@ def serve() -> None:
             asked = json.loads(commands.get())
             make = listed if asked.pop("do") == "list" else got
             for one in make(**asked):
-                _tell(one)
+                _send(one)
     except BaseException as problem:
-        _tell(
+        _send(
             {
                 "error": kind_of(problem),
                 "words": " ".join(str(problem).split())[:300] or type(problem).__name__,
@@ -210,7 +210,7 @@ def _read(commands: SimpleQueue[str]) -> None:
     os._exit(0)
 
 
-def _tell(news: dict[str, Any]) -> None:
+def _send(news: dict[str, Any]) -> None:
     print(json.dumps(news), flush=True)
 
 

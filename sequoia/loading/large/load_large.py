@@ -14,21 +14,28 @@ from accelerate import cpu_offload
 from accelerate.utils import send_to_device
 
 from sequoia.errors import BadModel
-from sequoia.loading.large.model_parts import Parts, decoder_layers, parts_of
+from sequoia.loading.large.model_parts import ModelParts, decoder_layers, parts_of
 from sequoia.loading.large.offload import LayerStream
-from sequoia.loading.large.placement import HOST, Beside, Offload, Spread, offload, spread
+from sequoia.loading.large.placement import (
+    HOST,
+    ExtraBytes,
+    OffloadPlacement,
+    SpreadPlacement,
+    offload,
+    spread,
+)
 from sequoia.loading.pair_checks import Source
 from sequoia.models.memory_needs import usual_run_bytes
 from sequoia.models.tree_forward import TreeModel
 from sequoia.this_machine.memory import ROOM, free_bytes
-from sequoia.this_machine.number_types import lean_dtype
+from sequoia.this_machine.number_types import narrowest_dtype
 from sequoia.validate_input import shown
 
 
 class StreamedModel(TreeModel):
     """A target whose layers are streamed from host memory by `stream`."""
 
-    def __init__(self, hf: Any, name: str, plan: Offload) -> None:
+    def __init__(self, hf: Any, name: str, plan: OffloadPlacement) -> None:
         self.stream = LayerStream(hf, plan.resident, plan.output)
         super().__init__(hf, name, plan.output, placement=plan.words)
         self.run = self.stream.alone(self.run)
@@ -42,7 +49,7 @@ def plan_large(
     where: torch.device,
     dtypes: tuple[torch.dtype, ...],
     wanted: Any,
-) -> Spread | Offload | None:
+) -> SpreadPlacement | OffloadPlacement | None:
     """How to place a pair whose weights take `sizes` bytes, or None where all of it
     simply goes to `where`.
 
@@ -50,7 +57,7 @@ def plan_large(
     "auto" spread the target. wanted: False, or True to offload with as many resident layers as fit,
     or their number. Raises BadModel or OutOfMemory.
     """
-    dtype = dtypes[0] if dtypes else lean_dtype(where)
+    dtype = dtypes[0] if dtypes else narrowest_dtype(where)
     cards = torch.cuda.device_count()
     _refuse_nonsense(device, wanted, cards)
     if wanted is not False:
@@ -84,10 +91,10 @@ def _refuse_nonsense(device: str, wanted: Any, cards: int) -> None:
         raise BadModel(f"device 'spread' needs at least 2 CUDA devices; this machine has {cards}")
 
 
-def placed(hf: Any, title: str, plan: Spread | Offload) -> TreeModel:
+def placed(hf: Any, title: str, plan: SpreadPlacement | OffloadPlacement) -> TreeModel:
     """The target `hf`, read onto the devices of `plan` or onto the CPU, made to run as planned.
     Whatever other libraries raise passes through."""
-    if isinstance(plan, Offload):
+    if isinstance(plan, OffloadPlacement):
         return StreamedModel(hf, title, plan)
     carry_once(hf, plan.layer_devices)
     return TreeModel(hf, title, plan.output, plan.layer_devices, plan.words)
@@ -139,10 +146,10 @@ class _Carrier:
 
 def _weighed(
     target: Source, draft: Source, draft_bytes: int, dtype: torch.dtype
-) -> tuple[Parts, Beside]:
+) -> tuple[ModelParts, ExtraBytes]:
     """The target's parts, and what goes with them."""
-    slots, rest = usual_run_bytes(target.config.get_text_config(), dtype.itemsize)
+    per_layer, rest = usual_run_bytes(target.config.get_text_config(), dtype.itemsize)
     config = draft.config.get_text_config()
     draft_slots, draft_rest = usual_run_bytes(config, dtype.itemsize)
     together = rest + draft_bytes + draft_slots * config.num_hidden_layers + draft_rest
-    return parts_of(target.config, dtype), Beside(slots, together)
+    return parts_of(target.config, dtype), ExtraBytes(per_layer, together)

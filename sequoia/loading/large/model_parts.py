@@ -18,7 +18,7 @@ from sequoia.errors import BadModel
 
 
 @dataclass(frozen=True)
-class Parts:
+class ModelParts:
     """Names of a causal LM's modules in the order they stand, and their bytes: what runs `ahead` of
     the decoder layers, the `layers`, and what runs `behind` them. tied: the head shares the
     embedding's weights, so it stands with the first part."""
@@ -49,7 +49,7 @@ class Parts:
         return max(self.sizes[name] for name in self.layers)
 
 
-def parts_of(config: Any, dtype: torch.dtype) -> Parts:
+def parts_of(config: Any, dtype: torch.dtype) -> ModelParts:
     """The parts of the model that `config` describes, with weights in `dtype`. Raises BadModel
     where it has no row of layers."""
     with torch.device("meta"):
@@ -62,7 +62,7 @@ def parts_of(config: Any, dtype: torch.dtype) -> Parts:
     tied = hf.get_output_embeddings().weight is hf.get_input_embeddings().weight
     # what has no weights goes with the first part
     behind = tuple(name for name in [*pieces][last + 1 :] if sizes[name])
-    return Parts(
+    return ModelParts(
         tuple(name for name in pieces if name not in (*names, *behind)), names, behind, sizes, tied
     )
 

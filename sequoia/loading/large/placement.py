@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 
 from sequoia.errors import BadModel, OutOfMemory
-from sequoia.loading.large.model_parts import Parts
+from sequoia.loading.large.model_parts import ModelParts
 from sequoia.loading.large.offload import streamed_layers
 from sequoia.this_machine.memory import size
 from sequoia.validate_input import whole
@@ -27,16 +27,16 @@ _STEPS = 64  # in which a balance is looked for
 
 
 @dataclass(frozen=True)
-class Beside:
-    """Bytes that go with the weights: `slots` of each layer, `together` on the device where logits
-    come out (the draft with its own run, masks and logits)."""
+class ExtraBytes:
+    """Bytes that go with the weights: `per_layer` of each layer, `together` on the device where
+    logits come out (the draft with its own run, masks and logits)."""
 
-    slots: int
+    per_layer: int
     together: int
 
 
 @dataclass(frozen=True)
-class Spread:
+class SpreadPlacement:
     """A target over several devices. where: the device of each module by name, as `accelerate`
     wants it: a card by its number. layer_devices: of each decoder layer. output: where the head
     stands, and so token ids, masks, logits and the draft. needs: bytes predicted for each device.
@@ -54,7 +54,7 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Offload:
+class OffloadPlacement:
     """A target whose layers rest in host memory but for `resident` of its `layers`. output: the
     device that computes. Bytes predicted for it, and of layers to be streamed in host memory."""
 
@@ -71,8 +71,11 @@ class Offload:
 
 
 def spread(
-    parts: Parts, beside: Beside, free: Mapping[torch.device, int], all_of_them: bool = False
-) -> Spread:
+    parts: ModelParts,
+    extra: ExtraBytes,
+    free: Mapping[torch.device, int],
+    all_of_them: bool = False,
+) -> SpreadPlacement:
     """The target over as few of the devices in `free` (bytes by device) as hold it, or over all of
     them, each filled to about the same share. Raises OutOfMemory with every figure where all
     together do not hold it."""
@@ -81,9 +84,9 @@ def spread(
         used = sorted(devices[:count], key=str)
         for step in range(1, _STEPS + 1):
             caps = [free[device] * SHARE * step / _STEPS for device in used]
-            if found := _filled(parts, beside, used, caps):
+            if found := _filled(parts, extra, used, caps):
                 return found
-    needed = parts.total + beside.together + beside.slots * len(parts.layers)
+    needed = parts.total + extra.together + extra.per_layer * len(parts.layers)
     raise OutOfMemory(
         f"the two models and a run need about {size(needed)}, layer by layer on {len(devices)} "
         "devices; free are "
@@ -93,8 +96,8 @@ def spread(
 
 
 def _filled(
-    parts: Parts, beside: Beside, devices: Sequence[torch.device], caps: Sequence[float]
-) -> Spread | None:
+    parts: ModelParts, extra: ExtraBytes, devices: Sequence[torch.device], caps: Sequence[float]
+) -> SpreadPlacement | None:
     """Layers in order, each on the first device that has room for it under `caps`; None where one
     has room nowhere."""
     first = devices[0]
@@ -104,10 +107,10 @@ def _filled(
     needs = Counter(dict.fromkeys(devices, 0))
     for name, device in where.items():
         needs[device] += parts.sizes[name]
-    needs[output] += beside.together
+    needs[output] += extra.together
     turn = 0
     for name in parts.layers:
-        wanted = parts.sizes[name] + beside.slots
+        wanted = parts.sizes[name] + extra.per_layer
         while turn < len(devices) and needs[devices[turn]] + wanted > caps[turn]:
             turn += 1
         if turn == len(devices):
@@ -121,17 +124,17 @@ def _filled(
         name: device.type if device.index is None else device.index
         for name, device in where.items()
     }
-    return Spread(named, layer_devices, output, needs)
+    return SpreadPlacement(named, layer_devices, output, needs)
 
 
 def offload(
-    parts: Parts,
-    beside: Beside,
+    parts: ModelParts,
+    extra: ExtraBytes,
     device: torch.device,
     free: Mapping[torch.device, int],
     wanted: int | None,
     converted: bool = False,
-) -> Offload:
+) -> OffloadPlacement:
     """How many layers stay on `device`: `wanted`, or as many as fit. free: bytes on `device` and on
     the host. converted: the files hold another number type, so that reading makes a copy of all
     weights; else they are mapped, which takes no memory.
@@ -141,7 +144,7 @@ def offload(
     """
     layers = len(parts.layers)
     plans = [
-        Offload(device, n, layers, _device_bytes(parts, beside, n), _host_bytes(parts, n))
+        OffloadPlacement(device, n, layers, _device_bytes(parts, extra, n), _host_bytes(parts, n))
         for n in range(layers + 1)
     ]
     most = max(
@@ -174,15 +177,15 @@ def offload(
     return plan
 
 
-def _device_bytes(parts: Parts, beside: Beside, resident: int) -> int:
+def _device_bytes(parts: ModelParts, extra: ExtraBytes, resident: int) -> int:
     """Bytes on the device with so many resident layers: two buffers, unless nothing is streamed."""
     streamed = set(streamed_layers(len(parts.layers), resident))
     kept = sum(parts.sizes[name] for i, name in enumerate(parts.layers) if i not in streamed)
     buffers = min(len(streamed), 2) * parts.largest
-    return parts.around + kept + buffers + beside.slots * len(parts.layers) + beside.together
+    return parts.around + kept + buffers + extra.per_layer * len(parts.layers) + extra.together
 
 
-def _host_bytes(parts: Parts, resident: int) -> int:
+def _host_bytes(parts: ModelParts, resident: int) -> int:
     return sum(parts.sizes[parts.layers[i]] for i in streamed_layers(len(parts.layers), resident))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from sequoia.errors import BadModel
 from sequoia.library_errors import reason
 from sequoia.models.chat.chat_template import MOST_CHARS
-from sequoia.this_machine.worker_process import Child, Gone
+from sequoia.this_machine.worker_process import WorkerEnded, WorkerProcess
 
 MOST_PIECES = 2**21
 _START_SECONDS = 60.0
@@ -55,31 +55,31 @@ def refuse_slow(tokenizer: str, title: str) -> None:
 def _try(tokenizer: str, length: int) -> None:
     """Open `tokenizer` in a process of its own and, unless `length` is 0, take it through texts of
     so many characters. Raises _Failed."""
-    child = Child(_SCRIPT, _ENVIRONMENT)
+    worker = WorkerProcess(_SCRIPT, _ENVIRONMENT)
     try:
-        _hear(child, _START_SECONDS, "its process does not start")
-        child.limit_memory(_MORE_BYTES)
-        child.tell({"tokenizer": tokenizer, "length": length})
-        last = _hear(child, _OPEN_SECONDS, f"it takes more than {_OPEN_SECONDS:g} s")["last"]
+        _receive(worker, _START_SECONDS, "its process does not start")
+        worker.limit_memory(_MORE_BYTES)
+        worker.send({"tokenizer": tokenizer, "length": length})
+        last = _receive(worker, _OPEN_SECONDS, f"it takes more than {_OPEN_SECONDS:g} s")["last"]
         if last >= MOST_PIECES:
             raise _Failed(
                 f"it has a piece of number {last:,}; allowed are numbers below {MOST_PIECES:,}"
             )
         if length:
-            _hear(child, _TRIAL_SECONDS, f"it takes more than {_TRIAL_SECONDS:g} s")
-    except Gone:
+            _receive(worker, _TRIAL_SECONDS, f"it takes more than {_TRIAL_SECONDS:g} s")
+    except WorkerEnded:
         raise _Failed("it takes too much memory, or breaks the library") from None
     finally:
-        child.end()
+        worker.end()
 
 
-def _hear(child: Child, seconds: float, late: str) -> dict[str, Any]:
+def _receive(worker: WorkerProcess, seconds: float, late: str) -> dict[str, Any]:
     """The next answer. Raises _Failed with what went wrong, or `late` where there is none in time,
-    and Gone."""
+    and WorkerEnded."""
     end = time.monotonic() + seconds
     answer = None
     while answer is None and (left := end - time.monotonic()) > 0:
-        answer = child.hear(min(left, _LOOK_SECONDS))
+        answer = worker.receive(min(left, _LOOK_SECONDS))
     if answer is None:
         raise _Failed(late)
     if "error" in answer:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sequoia.errors import BadPrompt
-from sequoia.this_machine.worker_process import Child, Gone
+from sequoia.this_machine.worker_process import WorkerEnded, WorkerProcess
 
 MOST_CHARS = 40_000  # of a rendered message
 _START_SECONDS = 60.0
@@ -36,7 +36,7 @@ class ChatTemplate:
         self._fixed = {"template": template, "variables": dict(variables), "most": MOST_CHARS}
         self._lock = threading.Lock()
         self._kept = OrderedDict[str, str]()
-        self._child: Child | None = None
+        self._worker: WorkerProcess | None = None
 
     def __call__(self, message: str) -> str:
         with self._lock:
@@ -49,8 +49,8 @@ class ChatTemplate:
     def _rendered(self, message: str) -> str:
         try:
             answer = self._answer(message)
-        except Gone as problem:
-            self._child = None
+        except WorkerEnded as problem:
+            self._worker = None
             answer = {"error": str(problem)}
         if answer is None:
             raise BadPrompt(
@@ -64,24 +64,25 @@ class ChatTemplate:
         return answer["text"]
 
     def _answer(self, message: str) -> dict[str, Any] | None:
-        """What the process says; None where it takes too long, and it is ended. Raises Gone."""
-        if self._child is None:
-            self._child = Child(_SCRIPT, _ENVIRONMENT)
-            self._heard(_START_SECONDS)
-            if self._child:
-                self._child.limit_memory(_MORE_BYTES)
-        if self._child:
-            self._child.tell({**self._fixed, "message": message})
-        return self._heard(_RENDER_SECONDS)
+        """What the process says; None where it takes too long, and it is ended.
+        Raises WorkerEnded."""
+        if self._worker is None:
+            self._worker = WorkerProcess(_SCRIPT, _ENVIRONMENT)
+            self._received(_START_SECONDS)
+            if self._worker:
+                self._worker.limit_memory(_MORE_BYTES)
+        if self._worker:
+            self._worker.send({**self._fixed, "message": message})
+        return self._received(_RENDER_SECONDS)
 
-    def _heard(self, seconds: float) -> dict[str, Any] | None:
+    def _received(self, seconds: float) -> dict[str, Any] | None:
         end = time.monotonic() + seconds
-        while self._child and time.monotonic() < end:
-            if answer := self._child.hear(_LOOK_SECONDS):
+        while self._worker and time.monotonic() < end:
+            if answer := self._worker.receive(_LOOK_SECONDS):
                 return answer
-        if self._child:
-            self._child.end()
-        self._child = None
+        if self._worker:
+            self._worker.end()
+        self._worker = None
         return None
 
 

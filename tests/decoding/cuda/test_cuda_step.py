@@ -21,13 +21,13 @@ pytest.importorskip("triton", reason="there is no Triton for this system")
 from fakes import PROMPTS, tiny_pair
 from goodness_of_fit import fit
 
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verify import Verdict, walk, with_replacement, without_replacement
 from sequoia.decoding import engine
 from sequoia.decoding.cuda import cuda_step
-from sequoia.decoding.cuda.cuda_step import DeviceRound, fits
+from sequoia.decoding.cuda.cuda_step import CudaStep, fits
 from sequoia.decoding.cuda.verify_kernel import TRIAL, launch
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.errors import BadModel
@@ -42,8 +42,8 @@ TREES = [
     Tree.sequences(3, 2),
     Tree.kary(2, 4),
 ]
-GREEDY = Policy(max_new_tokens=40, ignore_eos=True)
-WARM = Policy(temperature=0.8, top_p=0.9, max_new_tokens=40, ignore_eos=True, seed=2)
+GREEDY = SamplingParams(max_new_tokens=40, ignore_eos=True)
+WARM = SamplingParams(temperature=0.8, top_p=0.9, max_new_tokens=40, ignore_eos=True, seed=2)
 
 
 # -- the kernel ------------------------------------------------------------------------------------
@@ -65,7 +65,7 @@ class Scripted:
         return int(np.searchsorted(heights, self._bonus * heights[-1], side="right"))
 
 
-def laws(rng: np.random.Generator, rows: int, vocab: int) -> np.ndarray:
+def distributions(rng: np.random.Generator, rows: int, vocab: int) -> np.ndarray:
     """Random laws with zeros among their entries."""
     found = rng.dirichlet(np.full(vocab, 0.3), size=rows)
     found[rng.random(found.shape) < 0.25] = 0
@@ -127,7 +127,10 @@ def compare(seed: int, replacing: bool, vocabulary: int | None = None) -> None:
     rng = np.random.default_rng(seed)
     for tree in TREES:
         vocab = vocabulary or int(rng.integers(4, 30))
-        p, q = laws(rng, len(tree), vocab), laws(rng, len(tree), vocab).astype(np.float32)
+        p, q = (
+            distributions(rng, len(tree), vocab),
+            distributions(rng, len(tree), vocab).astype(np.float32),
+        )
         tokens = drafted(rng, tree, vocab, replacing)
         noise = rng.random(20)
         reject = with_replacement if replacing else without_replacement
@@ -230,13 +233,15 @@ def placed() -> Pair:
     pair = tiny_pair()
     for model in (pair.target, pair.draft) if DEVICE == "cuda" else ():
         model.__init__(model.hf.to(DEVICE), model.name)
-        model.quicken()
+        model.use_fast_forward()
     return pair
 
 
-def steps(pair: Pair, policy: Policy, tree: Tree, verifier: str = "sequoia") -> list[StepTrace]:
-    decoder = Decoder(pair, PROMPTS[0], policy, tree, verifier)
-    assert isinstance(decoder._on_device, DeviceRound)
+def steps(
+    pair: Pair, params: SamplingParams, tree: Tree, verifier: str = "sequoia"
+) -> list[StepTrace]:
+    decoder = Decoder(pair, PROMPTS[0], params, tree, verifier)
+    assert isinstance(decoder._on_device, CudaStep)
     return list(run(decoder))
 
 
@@ -258,8 +263,8 @@ def test_a_step_says_what_the_host_would_have_said() -> None:
     trials fit the path."""
     pair = placed()
     prefix = list(tiny_pair().encode(PROMPTS[0]))
-    policy = Policy(temperature=0.8, max_new_tokens=16, ignore_eos=True)
-    for step in steps(pair, policy, TREES[2]):
+    params = SamplingParams(temperature=0.8, max_new_tokens=16, ignore_eos=True)
+    for step in steps(pair, params, TREES[2]):
         tree = step.tree
         assert step.prefix_len == len(prefix) - 1
         for node in range(1, len(tree)):
@@ -296,14 +301,17 @@ def test_the_first_token_follows_the_target(verifier: str) -> None:
     """A chi-square over seeds, pooled to the target's five likeliest tokens and the rest.
     False alarm 1e-6."""
     pair = placed()
-    law = (own_logits(pair.target, list(pair.encode(PROMPTS[0]))) / 0.7).softmax(-1)
-    best = law.topk(5).indices.tolist()
-    wanted = {**{token: float(law[token]) for token in best}, "other": 1 - float(law[best].sum())}
+    distribution = (own_logits(pair.target, list(pair.encode(PROMPTS[0]))) / 0.7).softmax(-1)
+    best = distribution.topk(5).indices.tolist()
+    wanted = {
+        **{token: float(distribution[token]) for token in best},
+        "other": 1 - float(distribution[best].sum()),
+    }
     seen = []
     for seed in range(300):
-        policy = Policy(temperature=0.7, max_new_tokens=2, ignore_eos=True, seed=seed)
+        params = SamplingParams(temperature=0.7, max_new_tokens=2, ignore_eos=True, seed=seed)
         token = next(
-            run(Decoder(pair, PROMPTS[0], policy, Tree.from_branching([2]), verifier))
+            run(Decoder(pair, PROMPTS[0], params, Tree.from_branching([2]), verifier))
         ).emitted[0]
         seen.append(token if token in best else "other")
     assert fit(seen, wanted) > 1e-6

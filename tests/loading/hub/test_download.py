@@ -24,7 +24,7 @@ from transformers import AutoModelForCausalLM
 from sequoia import load_pair
 from sequoia.errors import BadModel, NotDownloaded, OutOfMemory, Stopped
 from sequoia.loading import pair_catalog
-from sequoia.loading.find_pair import Told, printer
+from sequoia.loading.find_pair import LoadNews, printer
 from sequoia.loading.hub import download
 from sequoia.loading.hub.download import (
     Downloads,
@@ -37,7 +37,7 @@ from sequoia.loading.hub.download import (
 )
 from sequoia.loading.hub.model_files import cached, is_hub_id, is_whole, small_files, weight_files
 from sequoia.loading.load import fetch_pair
-from sequoia.loading.pair_checks import Passed
+from sequoia.loading.pair_checks import PassedCheck
 
 BIG = 3_000_000  # bytes of a weight file that is only transferred, never read
 
@@ -87,14 +87,14 @@ def fetched(name: str = "owner/model", **options: object) -> Path:
 def test_a_pair_is_downloaded_checked_and_loaded_with_its_progress_told(
     hub: FakeHub, model: Path
 ) -> None:
-    told: list[Told] = []
+    told: list[LoadNews] = []
     pair = load_pair(
         target="owner/model",
         draft="owner/model",
         device="cpu",
         dtype="float32",
         online=True,
-        tell=told.append,
+        on_progress=told.append,
     )
     assert pair.name == "owner/model + owner/model"
     progress = [news for news in told if isinstance(news, Progress)]
@@ -105,7 +105,7 @@ def test_a_pair_is_downloaded_checked_and_loaded_with_its_progress_told(
             path.stat().st_size for path in model.iterdir() if path.suffix not in (".bin", ".md")
         )
     )
-    checks = [news.what for news in told if isinstance(news, Passed)]
+    checks = [news.what for news in told if isinstance(news, PassedCheck)]
     assert checks == ["tokenizer", "target", "draft", "vocabulary", "chat template"]
 
 
@@ -187,14 +187,14 @@ def pinned(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> FakeHub:
     return hub
 
 
-def load_own(told: list[Told], online: bool = True) -> None:
-    load_pair("own", device="cpu", dtype="float32", online=online, tell=told.append)
+def load_own(told: list[LoadNews], online: bool = True) -> None:
+    load_pair("own", device="cpu", dtype="float32", online=online, on_progress=told.append)
 
 
 def test_the_commit_that_the_list_names_is_fetched_and_is_not_taken_for_the_newest(
     pinned: FakeHub,
 ) -> None:
-    told: list[Told] = []
+    told: list[LoadNews] = []
     load_own(told)
     assert "/api/models/owner/model/revision/" + PINNED in pinned.asked
     assert {path.split("/resolve/")[1].split("/")[0] for path in pinned.files_asked} == {PINNED}
@@ -202,16 +202,18 @@ def test_the_commit_that_the_list_names_is_fetched_and_is_not_taken_for_the_newe
     pinned.asked.clear()
     load_own(told)
     assert not pinned.asked
-    assert not [news for news in told if isinstance(news, Passed) and news.what == "revision"]
+    assert not [news for news in told if isinstance(news, PassedCheck) and news.what == "revision"]
 
 
 def test_another_commit_that_is_there_is_used_with_a_note(pinned: FakeHub) -> None:
     assert fetched().name == COMMIT
-    told: list[Told] = []
+    told: list[LoadNews] = []
     pinned.asked.clear()
     load_own(told)
     assert not pinned.asked
-    notes = [news.words for news in told if isinstance(news, Passed) and news.what == "revision"]
+    notes = [
+        news.words for news in told if isinstance(news, PassedCheck) and news.what == "revision"
+    ]
     assert (
         notes
         == [
@@ -263,7 +265,7 @@ def begun(
 
     def run() -> None:
         try:
-            fetched(tell=told.append, stop=stop.is_set)
+            fetched(on_progress=told.append, should_stop=stop.is_set)
         except Stopped as problem:
             problems.append(problem)
 
@@ -513,10 +515,10 @@ def test_sizes_are_readable() -> None:
 def test_a_download_without_a_page_is_told_a_line_at_a_time(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    tell = printer()
+    on_progress = printer()
     for done in range(0, 1001):
-        tell(Progress("owner/model", done, 1000, 1e6))
-    tell("something else")
+        on_progress(Progress("owner/model", done, 1000, 1e6))
+    on_progress("something else")
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 21
     assert lines[-1] == "owner/model: 1 kB of 1 kB, 1 MB a second"

@@ -24,7 +24,7 @@ from cards import LAYERS, as_if_two_cards
 from fakes import PROMPTS, noisy, save, tiny_model, tree_logits
 from transformers import AutoModelForCausalLM
 
-from sequoia.algorithm.sampling_params import Policy
+from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, plain
 from sequoia.errors import BadModel, OutOfMemory
@@ -40,11 +40,11 @@ from sequoia.measuring.hardware import measure_profile
 from sequoia.models.describe import describe, place_of
 from sequoia.models.pair import Pair
 from sequoia.models.tree_forward import TreeModel
-from sequoia.models.tree_mask import Rows
+from sequoia.models.tree_mask import TreeLayout
 
 FAMILIES = ("llama", "qwen2", "qwen3", "gpt_neox")
 TREE = Tree.from_branching([3, 2, 1])
-GREEDY = Policy(max_new_tokens=16, ignore_eos=True)
+GREEDY = SamplingParams(max_new_tokens=16, ignore_eos=True)
 META = torch.device("meta")
 CARDS = torch.device("cuda", 0), torch.device("cuda", 1)
 
@@ -139,11 +139,11 @@ def test_slots_live_where_their_layers_are_and_move_there_cpu_and_meta(
     hf._hf_hook.io_same_device = False
     devices = (HOST, HOST, META, META)
     context = TreeModel(hf, "halves", HOST, devices, "spread over cpu and meta").open(32)
-    context.forward([1, 2, 3], Rows(Tree((-1, 0, 0)), range(3), context))
+    context.forward([1, 2, 3], TreeLayout(Tree((-1, 0, 0)), range(3), context))
     context.keep([0, 2])
-    assert [(layer.keys.device, layer.values.device) for layer in context.slots.slot_layers] == [
-        (one, one) for one in devices
-    ]
+    assert [
+        (layer.keys.device, layer.values.device) for layer in context.kv_cache.cache_layers
+    ] == [(one, one) for one in devices]
     assert context.length == 2
 
 

@@ -9,9 +9,9 @@ from fakes import KINDS, tiny_model
 from transformers import OPTConfig, PretrainedConfig
 
 from sequoia.errors import BadModel, OutOfMemory
-from sequoia.loading.large.model_parts import Parts, decoder_layers, parts_of
-from sequoia.loading.large.placement import HOST, SHARE, Beside, offload, spread
-from sequoia.models.memory_needs import mask_and_logit_bytes, slot_bytes, usual_run_bytes
+from sequoia.loading.large.model_parts import ModelParts, decoder_layers, parts_of
+from sequoia.loading.large.placement import HOST, SHARE, ExtraBytes, offload, spread
+from sequoia.models.memory_needs import cache_bytes, mask_and_logit_bytes, usual_run_bytes
 
 CARDS = [torch.device("cuda", i) for i in range(4)]
 LAYERS = tuple(f"model.layers.{i}" for i in range(10))
@@ -22,9 +22,9 @@ SIZES = {
     "model.norm": 0,
     "head": 50 * MB,
 }
-PARTS = Parts(("model.embed",), LAYERS, ("model.norm", "head"), SIZES, tied=False)
-TIED = Parts(("model.embed", "head"), LAYERS, ("model.norm",), {**SIZES, "head": 0}, tied=True)
-BESIDE = Beside(slots=10 * MB, together=60 * MB)
+PARTS = ModelParts(("model.embed",), LAYERS, ("model.norm", "head"), SIZES, tied=False)
+TIED = ModelParts(("model.embed", "head"), LAYERS, ("model.norm",), {**SIZES, "head": 0}, tied=True)
+BESIDE = ExtraBytes(per_layer=10 * MB, together=60 * MB)
 ALL = 50 + 10 * (100 + 10) + 50 + 60  # MB
 
 
@@ -71,10 +71,10 @@ def test_a_model_without_a_row_of_layers_is_refused() -> None:
 
 def test_a_run_is_reckoned_from_the_config() -> None:
     config = tiny_model().config  # 2 key-value heads of 8 numbers, 512 positions, 288 tokens
-    assert slot_bytes(config, 100, 2) == 2 * 2 * 8 * 100 * 2
+    assert cache_bytes(config, 100, 2) == 2 * 2 * 8 * 100 * 2
     assert mask_and_logit_bytes(100, 10, 288, 2) == 2 * 10 * 110 + 4 * 10 * 288
     assert usual_run_bytes(config, 4) == (
-        slot_bytes(config, 512 + 1024, 4),
+        cache_bytes(config, 512 + 1024, 4),
         mask_and_logit_bytes(512 + 1024, 1024, 288, 4),
     )
 
@@ -99,20 +99,24 @@ def test_one_card_that_holds_all_is_enough() -> None:
     ("room", "cards"),
     [((700, 700), 2), ((700, 700, 700), 2), ((600, 400, 400), 3), ((400, 400, 400, 400), 4)],
 )
-def test_as_few_cards_as_hold_it_are_used(parts: Parts, room: tuple[int, ...], cards: int) -> None:
+def test_as_few_cards_as_hold_it_are_used(
+    parts: ModelParts, room: tuple[int, ...], cards: int
+) -> None:
     plan = spread(parts, BESIDE, free(*room))
     assert len(plan.needs) == cards
     assert plan.words.startswith("spread over cuda:0 and cuda:1")
     assert all(plan.needs[card] <= count * MB for card, count in zip(CARDS, room, strict=False))
-    assert sum(plan.needs.values()) == parts.total + BESIDE.slots * 10 + BESIDE.together
+    assert sum(plan.needs.values()) == parts.total + BESIDE.per_layer * 10 + BESIDE.together
 
 
 def test_what_is_predicted_for_a_card_is_what_stands_there() -> None:
     plan = spread(PARTS, BESIDE, free(700, 700))
     for card in CARDS[:2]:
         weights = sum(SIZES[name] for name, where in plan.where.items() if where == card.index)
-        slots = BESIDE.slots * plan.layer_devices.count(card)
-        assert plan.needs[card] == weights + slots + (BESIDE.together if card == plan.output else 0)
+        per_layer = BESIDE.per_layer * plan.layer_devices.count(card)
+        assert plan.needs[card] == weights + per_layer + (
+            BESIDE.together if card == plan.output else 0
+        )
 
 
 def test_layers_stand_in_order_and_change_cards_only_once_for_each() -> None:
@@ -141,7 +145,7 @@ def test_all_cards_share_a_target_that_is_to_be_spread() -> None:
 
 def test_a_draft_too_large_for_the_last_card_is_no_fit() -> None:
     with pytest.raises(OutOfMemory):
-        spread(PARTS, Beside(10 * MB, 800 * MB), free(700, 700))
+        spread(PARTS, ExtraBytes(10 * MB, 800 * MB), free(700, 700))
 
 
 def test_too_large_for_all_cards_is_said_with_every_figure() -> None:

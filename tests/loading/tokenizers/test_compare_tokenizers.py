@@ -232,7 +232,9 @@ def test_a_tokenizer_that_passed_is_not_tried_again(
     good: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     matching_tokenizer(source(good), source(good))
-    monkeypatch.setattr(tokenizer_trial, "Child", lambda *_: pytest.fail("it was tried again"))
+    monkeypatch.setattr(
+        tokenizer_trial, "WorkerProcess", lambda *_: pytest.fail("it was tried again")
+    )
     matching_tokenizer(source(good), source(good))
 
 

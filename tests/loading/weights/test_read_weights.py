@@ -16,9 +16,9 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM, BertConfig, BertLMHeadModel, MixtralConfig
 
 from sequoia.errors import BadModel
-from sequoia.loading.find_pair import Told
+from sequoia.loading.find_pair import LoadNews
 from sequoia.loading.load import load_pair
-from sequoia.loading.pair_checks import Passed, check_source
+from sequoia.loading.pair_checks import PassedCheck, check_source
 from sequoia.loading.weights.read_weights import Weights, read_weights
 
 Tensors = dict[str, torch.Tensor]
@@ -95,14 +95,16 @@ def read(folder: str) -> Weights:
     return read_weights(check_source(folder, Path(folder)), torch.float32)
 
 
-def load(path: str, odd: str, good: str, monkeypatch: pytest.MonkeyPatch) -> list[Told]:
+def load(path: str, odd: str, good: str, monkeypatch: pytest.MonkeyPatch) -> list[LoadNews]:
     """Load a pair with the folder `odd` as its draft, or as its target in the way called `path`;
     what was said meanwhile."""
-    told: list[Told] = []
+    told: list[LoadNews] = []
     folders = {"target": good, "draft": odd} if path == "draft" else {"target": odd, "draft": good}
     if path == "spread":
         as_if_two_cards(["cpu", "disk"] * 2, monkeypatch)
-    load_pair(**folders, **{"device": "cpu", "dtype": "float32", **PATHS[path]}, tell=told.append)
+    load_pair(
+        **folders, **{"device": "cpu", "dtype": "float32", **PATHS[path]}, on_progress=told.append
+    )
     return told
 
 
@@ -160,21 +162,23 @@ def test_every_way_of_loading_names_what_is_not_used(
     )
     told = load(path, odd, folders["llama"], monkeypatch)
     words = [
-        news.words for news in told if isinstance(news, Passed) and news.what == "unused tensors"
+        news.words
+        for news in told
+        if isinstance(news, PassedCheck) and news.what == "unused tensors"
     ]
     assert words == ["m: not used are 1 of model.mtp, 2 of vision_tower"]
 
 
 def test_nothing_is_said_where_all_tensors_are_used(folders: dict[str, str]) -> None:
-    told: list[Told] = []
+    told: list[LoadNews] = []
     load_pair(
         target=folders["qwen2"],
         draft=folders["qwen2"],
         device="cpu",
         dtype="float32",
-        tell=told.append,
+        on_progress=told.append,
     )
-    assert "unused tensors" not in [news.what for news in told if isinstance(news, Passed)]
+    assert "unused tensors" not in [news.what for news in told if isinstance(news, PassedCheck)]
 
 
 # -- what is refused, and why ----------------------------------------------------------------------

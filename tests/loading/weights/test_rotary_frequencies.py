@@ -24,7 +24,7 @@ from sequoia.errors import BadModel
 from sequoia.loading.load import load_pair
 from sequoia.loading.weights.rotary_frequencies import check_frequencies, rotary_modules
 from sequoia.models import fastest_number_type
-from sequoia.models.fast_llama import lean_forward
+from sequoia.models.fast_llama import fast_forward
 from sequoia.models.tree_forward import TreeModel, own_logits
 
 CONTEXT = 2048
@@ -181,7 +181,7 @@ def test_the_lean_forward_turns_by_float32_angles() -> None:
     frequencies = hf.model.rotary_emb.inv_freq.clone()
     for parameter in hf.parameters():
         parameter.data = parameter.data.bfloat16()
-    lean = lean_forward(hf)
+    lean = fast_forward(hf)
     turned = lean._rotations(torch.arange(CONTEXT), CONTEXT)[:, 0]  # (positions, head_dim / 2)
     angles = torch.arange(CONTEXT)[:, None] * frequencies
     assert torch.equal(turned, torch.complex(angles.cos(), angles.sin()))

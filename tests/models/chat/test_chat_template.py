@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from fakes import pair_of, save, tiny_model, tiny_tokenizer
 
-from sequoia import Acceptance, Pair, Policy, Tree, load_pair, plain, speculate
+from sequoia import Acceptance, Pair, SamplingParams, Tree, load_pair, plain, speculate
 from sequoia.errors import BadPrompt
-from sequoia.loading.find_pair import Told
-from sequoia.loading.pair_checks import Passed
+from sequoia.loading.find_pair import LoadNews
+from sequoia.loading.pair_checks import PassedCheck
 from sequoia.measuring.hardware import measure_profile
 from sequoia.models.chat import chat_template as chat
 from sequoia.models.chat import render_template
 from sequoia.models.chat.chat_template import ChatTemplate, chat_template
-from sequoia.models.pair_cache import Findings
+from sequoia.models.pair_cache import PairCache
 
 CHATML = (
     "{%- for message in messages %}{{ '<|begin|>' + message['role'] + '\\n' + message['content'] "
@@ -106,23 +106,23 @@ def test_a_message_is_encoded_with_the_special_tokens_that_its_template_writes(p
 
 def test_a_chat_is_decoded_losslessly(pair: Pair) -> None:
     chats = pair.as_chat()
-    policy = Policy(max_new_tokens=16, ignore_eos=True)
-    steps = [step.emitted for step in speculate(chats, "hello", policy, Tree.kary(2, 3))]
-    assert sum(steps, ()) == sum((step.emitted for step in plain(chats, "hello", policy)), ())
-    assert sum(steps, ()) != sum((step.emitted for step in plain(pair, "hello", policy)), ())
+    params = SamplingParams(max_new_tokens=16, ignore_eos=True)
+    steps = [step.emitted for step in speculate(chats, "hello", params, Tree.kary(2, 3))]
+    assert sum(steps, ()) == sum((step.emitted for step in plain(chats, "hello", params)), ())
+    assert sum(steps, ()) != sum((step.emitted for step in plain(pair, "hello", params)), ())
 
 
 def test_what_is_measured_of_chats_is_kept_apart_but_for_the_machine(pair: Pair) -> None:
-    law = (0.0, 1.0, "sequoia")
+    distribution = (0.0, 1.0, "sequoia")
     text = Acceptance((0.8,))
     chat = Acceptance((0.4,))
     pair.measured.profile = measure_profile(pair, sizes=(1,), widths=(1,), rounds=1)
-    pair.measured.acceptances[law] = text
+    pair.measured.acceptances[distribution] = text
     chats = pair.as_chat()
-    assert chats.measured == Findings(profile=pair.measured.profile)
-    chats.measured.acceptances[law] = chat
-    assert pair.as_chat().measured.acceptances == {law: chat}
-    assert pair.measured.acceptances == {law: text}
+    assert chats.measured == PairCache(profile=pair.measured.profile)
+    chats.measured.acceptances[distribution] = chat
+    assert pair.as_chat().measured.acceptances == {distribution: chat}
+    assert pair.measured.acceptances == {distribution: text}
     assert chats.as_chat() is chats
 
 
@@ -205,11 +205,15 @@ def test_after_a_template_was_stopped_the_next_prompt_is_rendered(
 
 def test_a_pair_whose_template_fails_loads_without_it(tmp_path: Path) -> None:
     folder = save(tiny_model(), tmp_path / "model", tokenizer("{{ raise_exception('no') }}"))
-    told = list[Told]()
-    found = load_pair(target=folder, draft=folder, device="cpu", dtype="float32", tell=told.append)
+    told = list[LoadNews]()
+    found = load_pair(
+        target=folder, draft=folder, device="cpu", dtype="float32", on_progress=told.append
+    )
     assert found.template is None
     assert "does not work" in next(
-        news.words for news in told if isinstance(news, Passed) and news.what == "chat template"
+        news.words
+        for news in told
+        if isinstance(news, PassedCheck) and news.what == "chat template"
     )
     with pytest.raises(BadPrompt, match="no chat template"):
         found.as_chat().encode("hello")

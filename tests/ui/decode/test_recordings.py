@@ -14,7 +14,7 @@ from sequoia import Run
 from sequoia.errors import BadTrace
 from ui.decode import recordings
 from ui.decode.follow_run import LiveRun
-from ui.decode.recordings import Recording, Shelf
+from ui.decode.recordings import Recording, RunStore
 
 
 @pytest.fixture
@@ -125,20 +125,20 @@ class Weighty(Recording):
 
 
 def test_the_shelf_is_bounded_by_count_and_by_weight() -> None:
-    shelf = Shelf(runs=3, weight=100)
+    run_store = RunStore(runs=3, weight=100)
     for name in "abcd":
-        shelf.put(Weighty(name, 10))
-    assert [name for name in "abcd" if shelf.get(name)] == ["b", "c", "d"]
-    shelf.put(Weighty("e", 95))
-    assert [name for name in "bcde" if shelf.get(name)] == ["e"]
-    shelf.put(Weighty("f", 1000))
-    assert shelf.get("f")
-    assert not shelf.get("e")
+        run_store.put(Weighty(name, 10))
+    assert [name for name in "abcd" if run_store.get(name)] == ["b", "c", "d"]
+    run_store.put(Weighty("e", 95))
+    assert [name for name in "bcde" if run_store.get(name)] == ["e"]
+    run_store.put(Weighty("f", 1000))
+    assert run_store.get("f")
+    assert not run_store.get("e")
 
 
 @pytest.mark.parametrize("name", [None, 3, [], {}, "nobody"])
 def test_the_shelf_knows_only_its_own_names(name: Any) -> None:
-    assert Shelf(1, 1).get(name) is None
+    assert RunStore(1, 1).get(name) is None
 
 
 def test_the_page_has_a_recorded_run_to_open_on() -> None:

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from sequoia import Policy, SequoiaError
-from ui.decode.request import Order, settings_of
+from sequoia import SamplingParams, SequoiaError
+from ui.decode.request import DecodeRequest, settings_of
 from ui.serving.sessions import LOCAL, PUBLIC
 from ui.shared import labels
-from ui.shared.tree_menu import SHAPES, Wish
+from ui.shared.tree_menu import SHAPES, TreeRequest
 
 GOOD = {
     "prompt": "x = 1",
@@ -67,7 +67,7 @@ BAD = [
 @pytest.mark.parametrize(("field", "value", "says"), BAD, ids=lambda part: str(part)[:30])
 def test_a_bad_value_is_named(field: str, value: Any, says: str) -> None:
     with pytest.raises(SequoiaError) as caught:
-        Order.parse({**GOOD, field: value}, LOCAL)
+        DecodeRequest.parse({**GOOD, field: value}, LOCAL)
     assert says in str(caught.value)
     assert len(str(caught.value)) < 300
 
@@ -98,7 +98,7 @@ BAD_TREES = [
 @pytest.mark.parametrize(("kind", "change", "says"), BAD_TREES, ids=lambda part: str(part)[:40])
 def test_a_bad_tree_is_named(kind: str, change: dict[str, Any], says: str) -> None:
     with pytest.raises(SequoiaError) as caught:
-        Order.parse({**GOOD, "tree": kind, **change}, LOCAL)
+        DecodeRequest.parse({**GOOD, "tree": kind, **change}, LOCAL)
     assert says in str(caught.value)
     assert len(str(caught.value)) < 300
 
@@ -128,7 +128,7 @@ def test_every_field_survives_every_kind_of_junk() -> None:
         for field in GOOD:
             for value in junk:
                 try:
-                    Order.parse({**GOOD, "tree": kind, field: value}, LOCAL)
+                    DecodeRequest.parse({**GOOD, "tree": kind, field: value}, LOCAL)
                 except SequoiaError:
                     refused += 1
     assert refused > 500
@@ -139,7 +139,7 @@ def test_messages_name_fields_by_their_labels(field: str, label: str) -> None:
     """Guards against the program's own names on the page."""
     for value in (None, -1, "x", math.nan):
         with pytest.raises(SequoiaError) as caught:
-            Order.parse({**GOOD, field: value}, LOCAL)
+            DecodeRequest.parse({**GOOD, field: value}, LOCAL)
         assert str(caught.value).startswith(f"{label}: ")
         assert field not in str(caught.value) or field == label.lower()
         assert "None" not in str(caught.value)
@@ -152,7 +152,7 @@ def test_messages_name_the_numbers_of_a_shape_by_their_labels(kind: str) -> None
         for bad in (None, -1, "x"):
             numbers[place] = bad
             with pytest.raises(SequoiaError) as caught:
-                Wish(kind, tuple(numbers))
+                TreeRequest(kind, tuple(numbers))
             assert str(caught.value).startswith(f"{label}: ") or (kind == "branching" and bad == -1)
 
 
@@ -164,14 +164,18 @@ def test_every_shape_is_accepted_with_the_values_it_begins_with(kind: str) -> No
         if kind in ("branching", "lab")
         else dict(zip(("first", "second"), start, strict=False))
     )
-    assert Order.parse({**GOOD, "tree": kind, **numbers}, PUBLIC).wish.kind == kind
+    assert DecodeRequest.parse({**GOOD, "tree": kind, **numbers}, PUBLIC).tree_request.kind == kind
 
 
 def test_browsers_write_whole_numbers_as_floats() -> None:
-    order = Order.parse(
+    decode_request = DecodeRequest.parse(
         {**GOOD, "max_new_tokens": 16.0, "seed": 3.0, "tree": "chain", "first": 5.0}, LOCAL
     )
-    assert (order.policy.max_new_tokens, order.policy.seed, order.wish.numbers) == (16, 3, (5,))
+    assert (
+        decode_request.params.max_new_tokens,
+        decode_request.params.seed,
+        decode_request.tree_request.numbers,
+    ) == (16, 3, (5,))
 
 
 @pytest.mark.parametrize(
@@ -180,9 +184,9 @@ def test_browsers_write_whole_numbers_as_floats() -> None:
 )
 def test_strangers_meet_their_own_limits(field: str, value: Any, bound: str) -> None:
     form = {**GOOD, "tree": "chain", field: value}
-    assert Order.parse(form, LOCAL)
+    assert DecodeRequest.parse(form, LOCAL)
     with pytest.raises(SequoiaError, match=bound):
-        Order.parse(form, PUBLIC)
+        DecodeRequest.parse(form, PUBLIC)
 
 
 # -- from a run back to the form -------------------------------------------------------------------
@@ -190,21 +194,23 @@ def test_strangers_meet_their_own_limits(field: str, value: Any, bound: str) -> 
 
 @pytest.mark.parametrize("kind", SHAPES)
 def test_the_settings_of_a_run_ask_for_it_again(kind: str) -> None:
-    wish = Wish(kind, SHAPES[kind].start)
-    policy = {"temperature": 0.3, "top_p": 0.9, "max_new_tokens": 20, "seed": 5}
+    tree_request = TreeRequest(kind, SHAPES[kind].start)
+    params = {"temperature": 0.3, "top_p": 0.9, "max_new_tokens": 20, "seed": 5}
     meta = {
         "prompt": "x = 1",
         "verifier": "specinfer",
-        "policy": policy,
-        "tree": {"wish": [kind, *wish.numbers]},
+        "policy": params,
+        "tree": {"wish": [kind, *tree_request.numbers]},
         "chat": True,
     }
     found = settings_of(meta, LOCAL)
     first, second = [*found.pop("numbers"), None, None][:2]
-    order = Order.parse(
+    decode_request = DecodeRequest.parse(
         {**found, "first": first, "second": second, "branching": first, "compare": True}, LOCAL
     )
-    assert order == Order("x = 1", Policy(0.3, 0.9, 20, 5), wish, "specinfer", True, True)
+    assert decode_request == DecodeRequest(
+        "x = 1", SamplingParams(0.3, 0.9, 20, 5), tree_request, "specinfer", True, True
+    )
 
 
 def test_of_a_run_that_does_not_say_how_to_ask_for_its_tree_the_rest_is_told() -> None:

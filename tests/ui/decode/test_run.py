@@ -12,18 +12,18 @@ from typing import Any
 
 import pytest
 import torch
-from visits import Gate, order, sent, wait
+from visits import Gate, decode_request, sent, wait
 
 import ui.decode.run
 from sequoia import Decoder, Pair, SequoiaError, Tree
-from sequoia.diagnosis.speedup_interval import spread
+from sequoia.diagnosis.speedup_interval import speedup_interval
 from sequoia.errors import BadModel
 from ui.decode.follow_run import LiveRun
-from ui.decode.recordings import Shelf
-from ui.serving.model_host import EngineRoom
+from ui.decode.recordings import RunStore
+from ui.serving.model_host import ModelHost
 from ui.serving.sessions import LOCAL, Limits
 from ui.shared.speedup_meta import beside_plain
-from ui.shared.tree_menu import Wish
+from ui.shared.tree_menu import TreeRequest
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_a_planned_chain_says_why(
     monkeypatch.setattr(
         "ui.shared.tree_menu.default_plan", lambda *_: SimpleNamespace(tree=Tree.chain(3))
     )
-    live = make(wish=Wish("planned"), tokens=4)
+    live = make(tree_request=TreeRequest("planned"), tokens=4)
     live.start(None)
     meta = next(message["meta"] for message in sent(live.messages()) if "meta" in message)
     assert meta["tree"]["why"].startswith("A chain: its last node is predicted to add ")
@@ -61,7 +61,7 @@ def test_more_tokens_than_a_limited_model_is_used_for_are_refused(
     monkeypatch.setattr(pair.target, "limit", 40)
     monkeypatch.setattr(pair.target, "limit_reason", "its rotary positions change")
     monkeypatch.setattr("ui.shared.tree_menu.default_plan", lambda *_: pytest.fail("planned"))
-    live = make(wish=Wish("planned"), prompt="0123456789", tokens=31)
+    live = make(tree_request=TreeRequest("planned"), prompt="0123456789", tokens=31)
     live.start(None)
     error = next(message["error"] for message in sent(live.messages()) if message.get("error"))
     assert "10 tokens and 31 new ones are 41; the models hold 40 of both together" in error
@@ -90,17 +90,17 @@ def test_stop_ends_the_run_within_the_present_step(
 
 
 def test_a_left_run_frees_the_engine_and_its_caches(
-    make: Callable[..., LiveRun], gate: Gate, room: EngineRoom
+    make: Callable[..., LiveRun], gate: Gate, model_host: ModelHost
 ) -> None:
     live = make()
     live.start(None)
     assert gate.begun.acquire(timeout=10)
     live.halt()
     live.release()
-    assert len(room.line) == 1
+    assert len(model_host.queue) == 1
     gate.passes.release()
     wait(lambda: not live.busy)
-    assert len(room.line) == 0
+    assert len(model_host.queue) == 0
     assert live._decoder is None
 
 
@@ -154,7 +154,7 @@ def test_the_range_of_the_speed_up_is_that_of_both_runs(
     meta = [json.loads(text).get("meta") for text in live.messages()][-1]
     run = live.recording.run()
     steps = [(len(step.emitted), step.total_seconds) for step in run.steps]
-    found = spread(steps, plain)
+    found = speedup_interval(steps, plain)
     assert found.least < found.speedup < found.most
     assert meta["plain_spread"] == pytest.approx(
         [0.25 * found.least / found.speedup, 0.25 * found.most / found.speedup]
@@ -197,7 +197,9 @@ def test_waiting_between_two_steps_is_no_time_of_theirs(
 def test_there_is_no_speed_up_without_a_plain_run_beside_it(
     make: Callable[..., LiveRun], case: str
 ) -> None:
-    live = make(compare=case != "off", wish=Wish("plain") if case == "plain" else None)
+    live = make(
+        compare=case != "off", tree_request=TreeRequest("plain") if case == "plain" else None
+    )
     live.start(2 if case == "stopped" else None)
     metas = [meta for text in live.messages() if (meta := json.loads(text).get("meta"))]
     assert len(metas) == 1
@@ -231,7 +233,7 @@ def test_a_stopped_run_says_that_its_speed_up_is_missing(
         ({"compare": True}, 2, None),
         ({"compare": True}, None, None),
         ({"compare": False}, None, None),
-        ({"compare": True, "wish": Wish("plain")}, None, None),
+        ({"compare": True, "wish": TreeRequest("plain")}, None, None),
     ],
     ids=["time", "paused", "timed", "not asked for", "plain itself"],
 )
@@ -255,8 +257,8 @@ def test_timing_that_was_stopped_is_said(
 def test_a_second_run_is_told_its_place_and_then_begins(
     make: Callable[..., LiveRun], gate: Gate
 ) -> None:
-    first = make(tokens=2, wish=Wish("plain"))
-    second = make(tokens=2, wish=Wish("plain"))
+    first = make(tokens=2, tree_request=TreeRequest("plain"))
+    second = make(tokens=2, tree_request=TreeRequest("plain"))
     first.start(None)
     assert gate.begun.acquire(timeout=10)
     second.start(None)
@@ -269,9 +271,9 @@ def test_a_second_run_is_told_its_place_and_then_begins(
 
 def test_a_run_ordered_early_waits_for_the_models(pair: Pair, make: Callable[..., LiveRun]) -> None:
     loaded = threading.Event()
-    room = EngineRoom(lambda: (loaded.wait(10), pair)[1], 2)
-    room.open()
-    live = make(room=room, tokens=4)
+    model_host = ModelHost(lambda: (loaded.wait(10), pair)[1], 2)
+    model_host.open()
+    live = make(model_host=model_host, tokens=4)
     live.start(None)
     texts = live.messages()
     first = json.loads(next(texts))
@@ -283,9 +285,9 @@ def test_a_run_ordered_early_waits_for_the_models(pair: Pair, make: Callable[...
 
 def test_stop_while_waiting_for_the_models(make: Callable[..., LiveRun], pair: Pair) -> None:
     loaded = threading.Event()
-    room = EngineRoom(lambda: (loaded.wait(10), pair)[1], 2)
-    room.open()
-    live = make(room=room)
+    model_host = ModelHost(lambda: (loaded.wait(10), pair)[1], 2)
+    model_host.open()
+    live = make(model_host=model_host)
     live.start(None)
     live.halt()
     assert json.loads(list(live.messages())[-1])["notice"] == "stopped"
@@ -296,12 +298,12 @@ def test_models_that_do_not_load_are_reported_to_every_run(make: Callable[..., L
     def refuse() -> Pair:
         raise BadModel("no such folder 'x'")
 
-    room = EngineRoom(refuse, 2)
-    room.open()
-    live = make(room=room)
+    model_host = ModelHost(refuse, 2)
+    model_host.open()
+    live = make(model_host=model_host)
     live.start(None)
     assert "no such folder 'x'" in json.loads(list(live.messages())[-1])["error"]
-    assert room.status.stage == "failed"
+    assert model_host.status.stage == "failed"
 
 
 def test_an_unexpected_error_shows_no_path_and_the_next_run_is_unaffected(
@@ -351,21 +353,28 @@ def test_a_prompt_beyond_the_context_is_refused_with_its_size(make: Callable[...
 
 
 @pytest.mark.parametrize(
-    "wish",
+    "tree_request",
     [
-        Wish("planned"),
-        Wish("best", (12, 4)),
-        Wish("chain", (5,)),
-        Wish("sequences", (3, 2)),
-        Wish("kary", (2, 3)),
-        Wish("branching", ("3, 1",)),
-        Wish("plain"),
+        TreeRequest("planned"),
+        TreeRequest("best", (12, 4)),
+        TreeRequest("chain", (5,)),
+        TreeRequest("sequences", (3, 2)),
+        TreeRequest("kary", (2, 3)),
+        TreeRequest("branching", ("3, 1",)),
+        TreeRequest("plain"),
     ],
-    ids=lambda wish: wish.kind,
+    ids=lambda tree_request: tree_request.kind,
 )
 @pytest.mark.parametrize("verifier", ["sequoia", "specinfer", "topk"])
-def test_every_shape_runs_with_every_verifier(room: EngineRoom, wish: Wish, verifier: str) -> None:
-    live = LiveRun(order(tokens=8, wish=wish, verifier=verifier), room, LOCAL, Shelf(1, 10**6))
+def test_every_shape_runs_with_every_verifier(
+    model_host: ModelHost, tree_request: TreeRequest, verifier: str
+) -> None:
+    live = LiveRun(
+        decode_request(tokens=8, tree_request=tree_request, verifier=verifier),
+        model_host,
+        LOCAL,
+        RunStore(1, 10**6),
+    )
     live.start(None)
     texts = list(live.messages())
     assert live.error is None
@@ -379,8 +388,8 @@ def test_every_shape_runs_with_every_verifier(room: EngineRoom, wish: Wish, veri
 
 def test_greedy_output_does_not_depend_on_the_tree(make: Callable[..., LiveRun]) -> None:
     texts = []
-    for wish in (Wish("plain"), Wish("kary", (2, 4))):
-        live = make(tokens=24, temperature=0.0, wish=wish)
+    for tree_request in (TreeRequest("plain"), TreeRequest("kary", (2, 4))):
+        live = make(tokens=24, temperature=0.0, tree_request=tree_request)
         live.start(None)
         list(live.messages())
         texts.append(emitted(live))
@@ -389,4 +398,4 @@ def test_greedy_output_does_not_depend_on_the_tree(make: Callable[..., LiveRun])
 
 def test_errors_of_an_order_are_the_programs_own() -> None:
     with pytest.raises(SequoiaError, match="1365 nodes in 6 levels; allowed are 1024"):
-        Wish("kary", (4, 9))
+        TreeRequest("kary", (4, 9))

@@ -17,7 +17,7 @@ from ui.decode import form as controls
 from ui.decode import recordings
 from ui.decode import run as runner
 from ui.decode.tab import LiveView
-from ui.serving.model_host import EngineRoom
+from ui.serving.model_host import ModelHost
 from ui.serving.sessions import LOCAL
 
 
@@ -114,7 +114,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "Decoder", slowed(Decoder))
 
 
-def test_a_closed_page_frees_the_engine(view: LiveView, room: EngineRoom, slow: None) -> None:
+def test_a_closed_page_frees_the_engine(view: LiveView, model_host: ModelHost, slow: None) -> None:
     """Guards against an abandoned run that goes on to its end, here 4 seconds: closing the
     generator is what Gradio does."""
     running = view.run(filled(view, max_new_tokens=400, tree="plain"), request())
@@ -123,7 +123,7 @@ def test_a_closed_page_frees_the_engine(view: LiveView, room: EngineRoom, slow: 
     run = view.sessions.get("one")
     running.close()
     wait(lambda: not run.busy, 1)
-    assert len(room.line) == 0
+    assert len(model_host.queue) == 0
 
 
 def test_run_after_stop_goes_on(view: LiveView, slow: None) -> None:
@@ -145,7 +145,7 @@ def test_a_visitor_who_left_is_forgotten(view: LiveView, slow: None) -> None:
     running = view.run(filled(view, max_new_tokens=500, tree="plain"), request())
     next(running)
     run = view.sessions.get("one")
-    view.leave(request())
+    view.close(request())
     wait(lambda: not run.busy, 2)
     assert not run.holding
     assert view.sessions.get("one") is None

@@ -16,14 +16,14 @@ from visits import request, wait
 
 from sequoia import HardwareProfile, Pair, Run, machine
 from sequoia.errors import BadProfile
-from sequoia.measuring.acceptance_by_level import Atlas, Cell
+from sequoia.measuring.acceptance_by_level import AcceptanceByLevel, Cell
 from sequoia.planning.plan_for_machine import best_plan
 from ui.decode.tab import LiveView
 from ui.hardware import tab as hardware_tab
 from ui.hardware import view as hardware_view
-from ui.hardware.profile_job import Measurement
+from ui.hardware.profile_job import ProfileJob
 from ui.hardware.tab import HERE, NONE, HardwareTab
-from ui.serving.model_host import EngineRoom
+from ui.serving.model_host import ModelHost
 from ui.serving.sessions import LOCAL
 from ui.shared import saved_profiles
 from ui.shared.saved_profiles import Entry
@@ -42,9 +42,9 @@ PROFILE = HardwareProfile(
 
 
 @pytest.fixture
-def tab(room: EngineRoom) -> HardwareTab:
-    live = LiveView(room, LOCAL, None)
-    tab = HardwareTab(room, LOCAL, live)
+def tab(model_host: ModelHost) -> HardwareTab:
+    live = LiveView(model_host, LOCAL, None)
+    tab = HardwareTab(model_host, LOCAL, live)
     with gr.Blocks(analytics_enabled=False):
         tab.build()
     return tab
@@ -170,7 +170,7 @@ def test_a_profile_is_not_compared_with_itself(tab: HardwareTab) -> None:
     assert sum(trace["mode"] == "lines+markers" for trace in both["figures"]["small"]["data"]) == 4
     vectors = {
         rates.name: rates.acceptance
-        for rates in hardware_view.rates_of(tab._room.pair(lambda: True)).values()
+        for rates in hardware_view.rates_of(tab._model_host.pair(lambda: True)).values()
     }
     plan = best_plan(vectors[both["rates"]["name"]], saved_profiles.shipped()[key].profile, 64)
     assert f"{plan.predicted_speedup:.2f}× plain decoding" in both["there"]
@@ -220,7 +220,7 @@ def test_a_copy_of_a_profile_is_known_for_one(tab: HardwareTab) -> None:
 
 
 def test_the_run_in_the_address_is_held_against_its_prediction(tab: HardwareTab, make: Any) -> None:
-    run = make(shelf=tab._live.shelf, compare=True, tokens=12)
+    run = make(run_store=tab._live.run_store, compare=True, tokens=12)
     run.start(None)
     for _ in run.messages():
         pass
@@ -238,17 +238,17 @@ def test_the_run_in_the_address_is_held_against_its_prediction(tab: HardwareTab,
         assert ("more" in effect) <= (measured > predicted)
         assert ("less" in effect or "fewer" in effect) <= (measured < predicted)
     assert shown["atlas"][0]["label"] == "measured"
-    counted = Atlas.fold(made.steps)  # the last steps' trees may be cut
+    counted = AcceptanceByLevel.fold(made.steps)  # the last steps' trees may be cut
     cells = [cell[:4] for cell in shown["atlas"][0]["cells"]]
     assert {(depth, rank): Cell(*counts) for depth, rank, *counts in cells} == counted.cells
-    assert {atlas["label"] for atlas in shown["atlas"][1:]} == {"recorded"}
+    assert {by_level["label"] for by_level in shown["atlas"][1:]} == {"recorded"}
     assert view(tab, tab.look(asked(tab), request(run="unknown")))["run"] is None
 
 
 def test_recorded_atlases_are_by_temperature() -> None:
     found = hardware_view.recorded()
     assert [*found] == sorted(found)
-    assert all(runs >= 1 and atlas.by_rank(0).visits > 10 for runs, atlas in found.values())
+    assert all(runs >= 1 and by_level.by_rank(0).visits > 10 for runs, by_level in found.values())
 
 
 # -- keeping ---------------------------------------------------------------------------------------
@@ -348,7 +348,9 @@ def test_the_thirteenth_profile_is_refused_and_the_others_stay() -> None:
 def test_a_measurement_becomes_this_machines_profile(
     tab: HardwareTab, pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hardware_tab, "Measurement", lambda room: Measurement(room, seconds=0.5))
+    monkeypatch.setattr(
+        hardware_tab, "ProfileJob", lambda model_host: ProfileJob(model_host, seconds=0.5)
+    )
     before = machine(pair)
     updates = [*tab.measure(asked(tab), request())]
     assert machine(pair) is not before
@@ -368,7 +370,7 @@ def test_stopped_it_keeps_the_profile_that_was_there(tab: HardwareTab, pair: Pai
     assert machine(pair) is before
     assert set(last) == {tab.measure_it, tab.stop_it}
     assert "kept" in json.loads(told[-1][tab.board])["notice"]
-    wait(lambda: len(tab._room.line) == 0)
+    wait(lambda: len(tab._model_host.queue) == 0)
 
 
 def test_a_failed_measurement_keeps_it_too(
@@ -384,14 +386,14 @@ def test_a_failed_measurement_keeps_it_too(
     assert json.loads(updates[-2][tab.board])["error"] == "target_seconds: 0 is not a number"
 
 
-def test_it_waits_for_its_turn_behind_a_run(room: EngineRoom, pair: Pair) -> None:
+def test_it_waits_for_its_turn_behind_a_run(model_host: ModelHost, pair: Pair) -> None:
     """Guards figures that were disturbed by a run: the measurement holds the same
     lock as decoding."""
-    task = Measurement(room, seconds=0.2)
+    task = ProfileJob(model_host, seconds=0.2)
     reports = []
-    with room.line.turn(lambda: False, lambda _: None):
+    with model_host.queue.turn(lambda: False, lambda _: None):
         task.start()
-        wait(lambda: len(room.line) == 2)
+        wait(lambda: len(model_host.queue) == 2)
         assert not task.done
         task_reports = task.news()
         reports.append(next(task_reports))
@@ -401,12 +403,12 @@ def test_it_waits_for_its_turn_behind_a_run(room: EngineRoom, pair: Pair) -> Non
 
 
 def test_one_measurement_a_visitor(tab: HardwareTab) -> None:
-    with tab._room.line.turn(lambda: False, lambda _: None):
+    with tab._model_host.queue.turn(lambda: False, lambda _: None):
         first = tab.measure(asked(tab), request("four"))
         next(first)
         second = [*tab.measure(asked(tab), request("four"))]
         assert "one run at a time" in error(tab, second[0])
-        tab.part(request("four"))
+        tab.close(request("four"))
         assert len([*first]) >= 1
 
 

@@ -15,14 +15,14 @@ import gradio as gr
 import pytest
 from visits import wait
 
-from sequoia import Acceptance, HardwareProfile, Policy, Tree, best_tree
-from ui.decode.request import Order
+from sequoia import Acceptance, HardwareProfile, SamplingParams, Tree, best_tree
+from ui.decode.request import DecodeRequest
 from ui.decode.tab import LiveView
 from ui.hardware.tab import HardwareTab
 from ui.lab import tab as lab
-from ui.lab.acceptance_job import Counting
+from ui.lab.acceptance_job import AcceptanceJob
 from ui.lab.tab import LabTab
-from ui.serving.model_host import EngineRoom
+from ui.serving.model_host import ModelHost
 from ui.serving.sessions import LOCAL, PUBLIC, Limits
 from ui.shared import saved_profiles
 from ui.shared.saved_profiles import Entry
@@ -38,15 +38,15 @@ def visit(name: str = "a") -> Any:
 
 
 @pytest.fixture
-def made(room: EngineRoom) -> Callable[..., LabTab]:
+def made(model_host: ModelHost) -> Callable[..., LabTab]:
     """The lab in a page of its own."""
 
     def make(limits: Limits = LOCAL) -> LabTab:
         with gr.Blocks():
-            live = LiveView(room, limits, gr.HTML())
+            live = LiveView(model_host, limits, gr.HTML())
             live.build()
-            hardware = HardwareTab(room, limits, live)
-            tab = LabTab(room, limits, live, hardware)
+            hardware = HardwareTab(model_host, limits, live)
+            tab = LabTab(model_host, limits, live, hardware)
             tab.build()
         return tab
 
@@ -77,8 +77,8 @@ def test_before_the_models_are_there_the_lab_has_no_times_and_gets_them_later(
     made: Callable[..., LabTab], pair: Any
 ) -> None:
     tab = made()
-    late = EngineRoom(lambda: pair, 4)
-    tab._room = late
+    late = ModelHost(lambda: pair, 4)
+    tab._model_host = late
 
     async def messages() -> list[dict[str, Any]]:
         found = []
@@ -221,11 +221,13 @@ def test_a_stopped_count_ends_without_a_result_and_the_next_one_runs(
 
 @pytest.mark.parametrize("way", ["decode", "own"])
 def test_a_stop_takes_effect_within_a_prompt(
-    room: EngineRoom, pair: Any, way: str, monkeypatch: pytest.MonkeyPatch
+    model_host: ModelHost, pair: Any, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Guards a stop that waits for the prompt's end: of its 200 steps at most the
     present one is made."""
-    task = Counting(room, ["def f(x):"], Policy(max_new_tokens=200, ignore_eos=True), 60.0, way)
+    task = AcceptanceJob(
+        model_host, ["def f(x):"], SamplingParams(max_new_tokens=200, ignore_eos=True), 60.0, way
+    )
     run = pair.target.run
     passes = []
 
@@ -254,9 +256,12 @@ def test_one_count_a_visitor_at_a_time(made: Callable[..., LabTab]) -> None:
     going.close()  # the page was closed
 
 
-def test_a_count_over_its_time_is_given_up(room: EngineRoom) -> None:
-    task = Counting(
-        room, ["def f(x):", "def g(x):"], Policy(max_new_tokens=8, ignore_eos=True), 0.0
+def test_a_count_over_its_time_is_given_up(model_host: ModelHost) -> None:
+    task = AcceptanceJob(
+        model_host,
+        ["def f(x):", "def g(x):"],
+        SamplingParams(max_new_tokens=8, ignore_eos=True),
+        0.0,
     )
     task.start()
     assert "0 s were up" in [*task.news()][-1].error
@@ -271,7 +276,7 @@ def test_a_tree_goes_into_the_form_and_makes_an_order_for_that_very_tree(
     updates = tab.decode(ask({"parents": list(tree.parents)}))
     form = tab._live.form
     text = updates[form.branching]["value"]
-    order = Order.parse(
+    decode_request = DecodeRequest.parse(
         {
             "prompt": "x",
             "temperature": 0.6,
@@ -287,7 +292,9 @@ def test_a_tree_goes_into_the_form_and_makes_an_order_for_that_very_tree(
         },
         LOCAL,
     )
-    assert order.wish.tree(None, order.policy, order.verifier, order.prompt) == (
+    assert decode_request.tree_request.tree(
+        None, decode_request.params, decode_request.verifier, decode_request.prompt
+    ) == (
         tree,
         "given node by node",
     )

@@ -15,9 +15,9 @@ import pytest
 from sequoia import Pair
 from sequoia.loading.tokenizers import try_tokenizer
 from ui.decode.follow_run import LiveRun
-from ui.models.load_job import KEPT, Loading, Report
-from ui.models.request import Wanted
-from ui.serving.model_host import EngineRoom
+from ui.models.load_job import KEPT, LoadJob, Report
+from ui.models.request import PairRequest
+from ui.serving.model_host import ModelHost
 
 # One of each kind, and those that crashed the server or kept it busy.
 CHOSEN = (
@@ -43,10 +43,10 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def loaded(room: EngineRoom, target: Path, draft: Path) -> Report:
+def loaded(model_host: ModelHost, target: Path, draft: Path) -> Report:
     """The last news of loading the two."""
-    wanted = Wanted("bundled", str(target), str(draft), "cpu", "float32", False)
-    task = Loading(room, wanted, online=False)
+    wanted = PairRequest("bundled", str(target), str(draft), "cpu", "float32", False)
+    task = LoadJob(model_host, wanted, online=False)
     task.start()
     return list(task.news())[-1]
 
@@ -54,7 +54,7 @@ def loaded(room: EngineRoom, target: Path, draft: Path) -> Report:
 @pytest.mark.parametrize("name", CHOSEN)
 def test_the_page_says_why_and_goes_on_with_the_models_that_it_has(
     name: str,
-    room: EngineRoom,
+    model_host: ModelHost,
     pair: Pair,
     good: Path,
     tmp_path: Path,
@@ -64,21 +64,21 @@ def test_the_page_says_why_and_goes_on_with_the_models_that_it_has(
     monkeypatch.setattr(try_tokenizer, "_TRIAL_SECONDS", 1.5)
     folder = Path(shutil.copytree(good, tmp_path / "model"))
     hostile.FOLDERS[name](folder)
-    version = room.version
-    report = loaded(room, folder, good)
+    version = model_host.version
+    report = loaded(model_host, folder, good)
     assert report.error
     assert report.error.endswith(f" ({KEPT})")
     assert "unexpected" not in report.error
-    assert (room.status.stage, room.version) == ("ready", version)
+    assert (model_host.status.stage, model_host.version) == ("ready", version)
     run = make()
     run.start(1)
     assert json.loads(list(run.messages())[-1])["error"] is None
     assert run.holding
-    assert room.pair(lambda: False) is pair
+    assert model_host.pair(lambda: False) is pair
 
 
-def test_a_good_folder_is_loaded_the_same_way(room: EngineRoom, good: Path) -> None:
-    version = room.version
-    assert loaded(room, good, good).done
-    assert room.version == version + 1
-    assert room.status.stage == "ready"
+def test_a_good_folder_is_loaded_the_same_way(model_host: ModelHost, good: Path) -> None:
+    version = model_host.version
+    assert loaded(model_host, good, good).done
+    assert model_host.version == version + 1
+    assert model_host.status.stage == "ready"

@@ -17,7 +17,7 @@ import psutil
 import pytest
 import torch
 import transformers
-from visits import order, request, wait
+from visits import decode_request, request, wait
 
 from sequoia import Pair
 from sequoia.errors import BadModel, Stopped
@@ -33,10 +33,10 @@ from ui.lab.tab import LabTab
 from ui.models import load_job, model_types
 from ui.models import tab as models_tab
 from ui.models import view as models_view
-from ui.models.load_job import Loading, Report
-from ui.models.request import OWN, Wanted
+from ui.models.load_job import LoadJob, Report
+from ui.models.request import OWN, PairRequest
 from ui.models.tab import FORM, ModelsTab
-from ui.serving.model_host import EngineRoom
+from ui.serving.model_host import ModelHost
 from ui.serving.sessions import LOCAL, PUBLIC
 
 Maker = Callable[..., LiveRun]
@@ -59,12 +59,12 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
 
 
 @pytest.fixture
-def tab(room: EngineRoom) -> ModelsTab:
-    return built(room)
+def tab(model_host: ModelHost) -> ModelsTab:
+    return built(model_host)
 
 
-def built(room: EngineRoom, limits: Any = LOCAL) -> ModelsTab:
-    tab = ModelsTab(room, limits, online=False)
+def built(model_host: ModelHost, limits: Any = LOCAL) -> ModelsTab:
+    tab = ModelsTab(model_host, limits, online=False)
     with gr.Blocks(analytics_enabled=False):
         tab.build()
     return tab
@@ -215,36 +215,36 @@ def test_own_models_have_fields(tab: ModelsTab) -> None:
     ],
 )
 def test_what_cannot_be_wanted_is_refused_in_words(
-    tab: ModelsTab, room: EngineRoom, changes: Any, says: str
+    tab: ModelsTab, model_host: ModelHost, changes: Any, says: str
 ) -> None:
-    before = room.version
+    before = model_host.version
     told = said(tab, tab.change(filled(tab, **changes), request()))
     assert len(told) == 1
     assert says in told[0]["error"]
-    assert room.version == before
+    assert model_host.version == before
 
 
 def test_strangers_load_nothing_even_by_name(
-    room: EngineRoom, folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+    model_host: ModelHost, folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The view is not laid out for them; its handler, called by name, refuses all the same."""
-    monkeypatch.setattr(Loading, "start", lambda *_: pytest.fail("loading was begun"))
-    tab = built(room, PUBLIC)
+    monkeypatch.setattr(LoadJob, "start", lambda *_: pytest.fail("loading was begun"))
+    tab = built(model_host, PUBLIC)
     for data in (own(tab, folders), filled(tab), filled(tab, pair="smollm2-1.7b")):
         told = said(tab, tab.change(data, request()))
         assert "serves the bundled pair only" in told[0]["error"]
     tabs = [
         block.label
-        for block in page.page(room, PUBLIC).blocks.values()
+        for block in page.page(model_host, PUBLIC).blocks.values()
         if isinstance(block, gr.Tab)
     ]
     assert tabs == ["Decode", "Race", "Lab", "Hardware"]
-    names = [fn.api_name for fn in page.page(room, PUBLIC).fns.values()]
+    names = [fn.api_name for fn in page.page(model_host, PUBLIC).fns.values()]
     assert not {"change", "choose", "renew_1"} & set(names)
 
 
 def test_the_form_is_what_load_pair_takes() -> None:
-    wanted = Wanted.parse(
+    pair_request = PairRequest.parse(
         {
             "pair": "qwen3-8b",
             "target": "ignored",
@@ -255,7 +255,7 @@ def test_the_form_is_what_load_pair_takes() -> None:
         },
         LOCAL,
     )
-    assert wanted.options == {
+    assert pair_request.options == {
         "name": "qwen3-8b",
         "target": None,
         "draft": None,
@@ -263,14 +263,14 @@ def test_the_form_is_what_load_pair_takes() -> None:
         "dtype": "auto",
         "offload": False,
     }
-    assert wanted.title == "qwen3-8b"
+    assert pair_request.title == "qwen3-8b"
 
 
 # -- loading ---------------------------------------------------------------------------------------
 
 
 def test_a_pair_is_loaded_with_its_checks_in_words_and_used_from_then_on(
-    tab: ModelsTab, room: EngineRoom, make: Maker, folders: tuple[str, str]
+    tab: ModelsTab, model_host: ModelHost, make: Maker, folders: tuple[str, str]
 ) -> None:
     told = said(tab, tab.change(own(tab, folders), request()))
     assert all("load" in message for message in told[:-1])
@@ -283,8 +283,8 @@ def test_a_pair_is_loaded_with_its_checks_in_words_and_used_from_then_on(
     assert "the target has 32 more rows, which only pad its vocabulary" in words["vocabulary"]
     assert told[-1]["loaded"]["name"] == "big + small"
     assert told[-1]["loaded"]["chat"] is True
-    assert room.status.words.startswith("big + small pair")
-    run = make(room=room, chat=True)
+    assert model_host.status.words.startswith("big + small pair")
+    run = make(model_host=model_host, chat=True)
     run.start(None)
     list(run.messages())
     assert (run.recording.meta["target"].split(",")[0], run.recording.meta["chat"]) == ("big", True)
@@ -301,13 +301,13 @@ def test_the_buttons_follow_the_load(tab: ModelsTab, folders: tuple[str, str]) -
 
 
 def test_a_pair_that_does_not_fit_together_leaves_the_former_one(
-    tab: ModelsTab, room: EngineRoom, pair: Pair, tmp_path: Path, folders: tuple[str, str]
+    tab: ModelsTab, model_host: ModelHost, pair: Pair, tmp_path: Path, folders: tuple[str, str]
 ) -> None:
     other = fakes.save(fakes.tiny_model(), tmp_path / "other", fakes.tiny_tokenizer(pieces=("Ω",)))
     told = said(tab, tab.change(own(tab, (folders[0], other)), request()))
     assert "the tokenizers differ" in told[-2]["load"]["error"]
     assert "the models that were there stay" in told[-2]["load"]["error"]
-    assert room.pair(lambda: False) is pair
+    assert model_host.pair(lambda: False) is pair
 
 
 def test_a_pair_that_is_not_here_is_not_downloaded_where_that_is_not_allowed(
@@ -319,15 +319,15 @@ def test_a_pair_that_is_not_here_is_not_downloaded_where_that_is_not_allowed(
 
 def test_a_visitor_loads_one_at_a_time_and_can_stop(
     tab: ModelsTab,
-    room: EngineRoom,
+    model_host: ModelHost,
     pair: Pair,
     folders: tuple[str, str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     begun = threading.Event()
 
-    def slow(stop: Callable[[], bool], tell: Callable[..., None], **_: Any) -> None:
-        tell(Progress("owner/model", 100, 1000, 50.0))
+    def slow(stop: Callable[[], bool], on_progress: Callable[..., None], **_: Any) -> None:
+        on_progress(Progress("owner/model", 100, 1000, 50.0))
         begun.set()
         wait(stop, 20)
         raise Stopped("stopped; what was downloaded is kept")
@@ -346,7 +346,7 @@ def test_a_visitor_loads_one_at_a_time_and_can_stop(
     last = told[-2]["load"]
     assert (last["words"], last["over"]) == ("stopped; what was downloaded is kept", True)
     assert (last["error"], last["done"], last["share"]) == (None, False, None)
-    assert room.pair(lambda: False) is pair
+    assert model_host.pair(lambda: False) is pair
 
 
 def test_a_closed_page_ends_the_load(
@@ -365,15 +365,15 @@ def test_a_closed_page_ends_the_load(
     next(updates)
     updates.close()
     assert stopped.wait(20)
-    tab.part(request())
+    tab.close(request())
     assert tab.sessions.get("one") is None
 
 
 def test_an_unexpected_error_is_logged_and_told_without_its_text(
-    room: EngineRoom, folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+    model_host: ModelHost, folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(load_job, "fetch_pair", lambda **_: [][1])
-    task = Loading(room, Wanted("bundled", *folders, "cpu", "float32", False), False)
+    task = LoadJob(model_host, PairRequest("bundled", *folders, "cpu", "float32", False), False)
     task.start()
     last = list(task.news())[-1]
     assert "an unexpected error; the server's log has the details" in str(last.error)
@@ -381,22 +381,24 @@ def test_an_unexpected_error_is_logged_and_told_without_its_text(
 
 
 def test_a_pair_that_comes_back_later_cannot_be_stopped_by_its_former_task(
-    room: EngineRoom, folders: tuple[str, str]
+    model_host: ModelHost, folders: tuple[str, str]
 ) -> None:
     """Guards against a page that was closed after its load: the pair must still be loadable, as it
     may have to make room."""
-    task = Loading(room, Wanted("bundled", *folders, "cpu", "float32", False), False)
+    task = LoadJob(model_host, PairRequest("bundled", *folders, "cpu", "float32", False), False)
     task.start()
     assert list(task.news())[-1].done
     task.halt()
     with pytest.raises(BadModel):
-        room.change(lambda: (_ for _ in ()).throw(BadModel("x")), lambda: False, lambda _: None)
+        model_host.change(
+            lambda: (_ for _ in ()).throw(BadModel("x")), lambda: False, lambda _: None
+        )
     assert task._load().name == "big + small"
 
 
 def test_progress_is_told_with_amount_and_rate() -> None:
     message = json.loads(
-        models_view.told(
+        models_view.report_message(
             Report("downloading", Progress("owner/model", 3_200_000_000, 16_400_000_000, 85e6))
         )
     )
@@ -414,10 +416,10 @@ def test_the_views_head_ends_no_script_early() -> None:
 
 
 def test_the_boxes_for_chats_come_and_go_with_the_models(
-    room: EngineRoom, folders: tuple[str, str]
+    model_host: ModelHost, folders: tuple[str, str]
 ) -> None:
-    tab = built(room)
-    views = page.page(room, LOCAL)
+    tab = built(model_host)
+    views = page.page(model_host, LOCAL)
     boxes = [
         block
         for block in views.blocks.values()
@@ -436,13 +438,13 @@ def test_the_boxes_for_chats_come_and_go_with_the_models(
 
 
 def test_a_chat_is_recorded_so_that_it_can_be_repeated(
-    room: EngineRoom, folders: tuple[str, str], make: Maker
+    model_host: ModelHost, folders: tuple[str, str], make: Maker
 ) -> None:
-    tab = built(room)
+    tab = built(model_host)
     said(tab, tab.change(own(tab, folders), request()))
     texts = []
     for _ in range(2):
-        run = make(room=room, chat=True, prompt="hello")
+        run = make(model_host=model_host, chat=True, prompt="hello")
         run.start(None)
         list(run.messages())
         texts.append([token for step in run.recording.run().steps for token in step.emitted])
@@ -465,23 +467,23 @@ def test_models_without_a_template_ignore_the_box(make: Maker) -> None:
     run.start(None)
     list(run.messages())
     assert "chat" not in run.recording.meta
-    assert run.order == order(chat=True)
+    assert run.request == decode_request(chat=True)
 
 
 # -- the other views -------------------------------------------------------------------------------
 
 
 def test_nothing_of_the_former_models_is_shown_as_the_new_ones(
-    room: EngineRoom, folders: tuple[str, str], make: Maker, monkeypatch: pytest.MonkeyPatch
+    model_host: ModelHost, folders: tuple[str, str], make: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Times and acceptance in the hardware view and the lab are the new pair's; a run of the former
     is held against neither."""
-    live = LiveView(room, LOCAL, None)
-    hardware = HardwareTab(room, LOCAL, live)
-    lab = LabTab(room, LOCAL, live, hardware)
+    live = LiveView(model_host, LOCAL, None)
+    hardware = HardwareTab(model_host, LOCAL, live)
+    lab = LabTab(model_host, LOCAL, live, hardware)
     with gr.Blocks(analytics_enabled=False):
         hardware.build()
-    run = make(shelf=live.shelf)
+    run = make(run_store=live.run_store)
     run.start(None)
     list(run.messages())
     monkeypatch.setattr(hardware, "_asked", lambda _: Asked(HERE, NONE, None, 64, []))
@@ -492,7 +494,7 @@ def test_nothing_of_the_former_models_is_shown_as_the_new_ones(
 
     assert shown()["run"] is not None
     before = lab._known([])
-    tab = built(room)
+    tab = built(model_host)
     said(tab, tab.change(own(tab, folders), request()))
     after = lab._known([])
     view = shown()

@@ -14,19 +14,19 @@ from visits import Gate, sent, wait
 
 import sequoia.exactness.same_distribution
 import ui.race.run
-from sequoia import Dynamic, Pair, Policy, Race, Replanned, StepTrace
+from sequoia import Dynamic, Pair, Race, Replanned, SamplingParams, StepTrace
 from sequoia.algorithm.step_trace import Run
-from sequoia.errors import BadModel, BadPolicy, BadPrompt, BadTree
+from sequoia.errors import BadModel, BadPrompt, BadSamplingParams, BadTree
 from sequoia.exactness.same_distribution import FirstTokens
 from sequoia.exactness.same_tokens import TextMatch
 from sequoia.saved_files.race_file import RaceLog
 from ui.decode import messages
-from ui.decode.recordings import Shelf
+from ui.decode.recordings import RunStore
 from ui.race import distribution_check, report
-from ui.race.messages import Opened
-from ui.race.request import LEAST_LANES, RaceOrder
-from ui.race.run import Judged, RaceRun
-from ui.serving.model_host import EngineRoom
+from ui.race.messages import OpenedRace
+from ui.race.request import LEAST_LANES, RaceRequest
+from ui.race.run import RaceJob, ResultsSoFar
+from ui.serving.model_host import ModelHost
 from ui.serving.sessions import LOCAL, Limits
 from ui.serving.worker import Ended
 
@@ -46,19 +46,22 @@ FORM: dict[str, Any] = {
 TEMPERED = {"temperature": 0.9, "lanes": [PLAIN, CHAIN, DYNAMIC]}
 
 
-def order(**changes: Any) -> RaceOrder:
-    return RaceOrder.parse({**FORM, **changes}, LOCAL)
+def race_request(**changes: Any) -> RaceRequest:
+    return RaceRequest.parse({**FORM, **changes}, LOCAL)
 
 
 @pytest.fixture
-def make(room: EngineRoom) -> Callable[..., RaceRun]:
+def make(model_host: ModelHost) -> Callable[..., RaceJob]:
     """Makes a race: fields of its form by name, and limits=, room=, shelf= where the usual
     ones will not do."""
 
     def made(
-        limits: Limits = LOCAL, room: EngineRoom = room, shelf: Shelf | None = None, **fields: Any
-    ) -> RaceRun:
-        return RaceRun(order(**fields), room, limits, shelf or Shelf(8, 10**6))
+        limits: Limits = LOCAL,
+        model_host: ModelHost = model_host,
+        run_store: RunStore | None = None,
+        **fields: Any,
+    ) -> RaceJob:
+        return RaceJob(race_request(**fields), model_host, limits, run_store or RunStore(8, 10**6))
 
     return made
 
@@ -71,7 +74,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     gate.open()
 
 
-def raced(race: RaceRun) -> list[dict[str, Any]]:
+def raced(race: RaceJob) -> list[dict[str, Any]]:
     """All its messages."""
     race.start()
     return sent(race.messages())
@@ -93,7 +96,7 @@ def once(told: Any) -> Any:
 # -- the stream ------------------------------------------------------------------------------------
 
 
-def test_a_race_streams_and_ends(make: Callable[..., RaceRun]) -> None:
+def test_a_race_streams_and_ends(make: Callable[..., RaceJob]) -> None:
     messages = raced(make())
     moves = moves_of(messages)
     told = [message for message in messages if "lanes" in message]
@@ -114,7 +117,7 @@ def test_a_race_streams_and_ends(make: Callable[..., RaceRun]) -> None:
 
 
 def test_no_message_leaves_a_gap_and_every_tree_is_told_before_its_move(
-    make: Callable[..., RaceRun],
+    make: Callable[..., RaceJob],
 ) -> None:
     count = 0
     trees = []
@@ -132,22 +135,22 @@ def test_no_message_leaves_a_gap_and_every_tree_is_told_before_its_move(
     assert len({tuple(tree) for tree in trees}) == len(trees)
 
 
-def test_missed_moves_are_those_that_were_sent(make: Callable[..., RaceRun]) -> None:
-    shelf: Shelf = Shelf(8, 10**6)
-    messages = raced(make(shelf=shelf))
+def test_missed_moves_are_those_that_were_sent(make: Callable[..., RaceJob]) -> None:
+    run_store: RunStore = RunStore(8, 10**6)
+    messages = raced(make(run_store=run_store))
     moves = moves_of(messages)
-    kept = shelf.get(messages[-1]["race"])
+    kept = run_store.get(messages[-1]["race"])
     answer = json.loads(kept.since(3))
     assert (answer["from"], answer["moves"]) == (3, moves[3:])
     assert answer["trees"] == [tree for message in messages for tree in message.get("trees", [])]
     assert json.loads(kept.since(10**6))["moves"] == []
 
 
-def test_a_saved_race_is_opened_as_a_recorded_one(make: Callable[..., RaceRun]) -> None:
+def test_a_saved_race_is_opened_as_a_recorded_one(make: Callable[..., RaceJob]) -> None:
     race = make()
     messages = raced(race)
     file = race.recording.log().to_json()
-    again = Opened(RaceLog.from_json(file))
+    again = OpenedRace(RaceLog.from_json(file))
     whole = json.loads(again.whole())
     assert whole["meta"]["label"] == "recorded"
     assert whole["lanes"] == once(
@@ -162,7 +165,7 @@ def test_a_saved_race_is_opened_as_a_recorded_one(make: Callable[..., RaceRun]) 
         assert Run.from_json(lane.run.to_json()).meta["label"] == "recorded"
 
 
-def test_a_lanes_run_is_shown_beside_the_plain_lane(make: Callable[..., RaceRun]) -> None:
+def test_a_lanes_run_is_shown_beside_the_plain_lane(make: Callable[..., RaceJob]) -> None:
     race = make()
     raced(race)
     plain, *others = race.recording.log().lanes
@@ -171,7 +174,7 @@ def test_a_lanes_run_is_shown_beside_the_plain_lane(make: Callable[..., RaceRun]
     assert [lane.run.meta["plain_seconds"] for lane in others] == [pytest.approx(seconds)] * 3
 
 
-def test_a_lanes_speed_up_has_the_same_range_in_the_live_view(make: Callable[..., RaceRun]) -> None:
+def test_a_lanes_speed_up_has_the_same_range_in_the_live_view(make: Callable[..., RaceJob]) -> None:
     """Guards against a lane that the race calls no clear difference and the live view faster."""
     race = make(max_new_tokens=64)
     results = results_of(raced(race))
@@ -186,7 +189,7 @@ def test_a_lanes_speed_up_has_the_same_range_in_the_live_view(make: Callable[...
         assert messages.recorded(again.meta)["plain_spread"] == pytest.approx(meta["plain_spread"])
 
 
-def test_nothing_of_an_opened_race_is_called_measured(make: Callable[..., RaceRun]) -> None:
+def test_nothing_of_an_opened_race_is_called_measured(make: Callable[..., RaceJob]) -> None:
     """Guards the sentences that were written while the race was a measured one, and
     those a file makes up."""
     race = make(lanes=[PLAIN, CHAIN, ("best", "8, 4", "sequoia")])
@@ -197,7 +200,7 @@ def test_nothing_of_an_opened_race_is_called_measured(make: Callable[..., RaceRu
         .replace("tokens a step, measured", "Measured, tokens a step MEASURED")
     )
     assert "measured" in file
-    again = Opened(RaceLog.from_json(file))
+    again = OpenedRace(RaceLog.from_json(file))
     for told in (again.whole(), again.since(0), again.log().to_json()):
         assert "tokens a step RECORDED".lower() in told.lower()
         assert "measured" not in told.lower()
@@ -207,7 +210,7 @@ def test_nothing_of_an_opened_race_is_called_measured(make: Callable[..., RaceRu
 
 
 def test_stop_ends_all_lanes_within_the_present_step(
-    make: Callable[..., RaceRun], gate: Gate, room: EngineRoom
+    make: Callable[..., RaceJob], gate: Gate, model_host: ModelHost
 ) -> None:
     """Exactly the step under way is finished, of one lane; the others make none."""
     race = make(max_new_tokens=200)
@@ -223,10 +226,10 @@ def test_stop_ends_all_lanes_within_the_present_step(
     assert (messages[-1]["done"], messages[-1]["stopped"]) == (True, True)
     assert messages[-1]["error"] is None
     assert not race.busy
-    assert len(room.line) == 0
+    assert len(model_host.queue) == 0
 
 
-def test_what_is_known_of_a_stopped_race_is_told(make: Callable[..., RaceRun], gate: Gate) -> None:
+def test_what_is_known_of_a_stopped_race_is_told(make: Callable[..., RaceJob], gate: Gate) -> None:
     race = make(max_new_tokens=200, lanes=[PLAIN, CHAIN])
     race.start()
     gate.passes.release(20)
@@ -241,34 +244,34 @@ def test_what_is_known_of_a_stopped_race_is_told(make: Callable[..., RaceRun], g
 
 
 def test_a_left_race_frees_the_engine(
-    make: Callable[..., RaceRun], gate: Gate, room: EngineRoom, monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., RaceJob], gate: Gate, model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is found out for a visitor who is gone."""
-    monkeypatch.setattr(ui.race.run, "Case", lambda *_: pytest.fail("was judged"))
+    monkeypatch.setattr(ui.race.run, "FinishedRace", lambda *_: pytest.fail("was judged"))
     race = make()
     race.start()
     assert gate.begun.acquire(timeout=10)
     race.halt()
     race.release()
-    assert len(room.line) == 1
+    assert len(model_host.queue) == 1
     gate.passes.release(100)
     wait(lambda: not race.busy)
-    assert len(room.line) == 0
+    assert len(model_host.queue) == 0
     assert not race.holding
 
 
-def test_a_race_keeps_to_its_time(make: Callable[..., RaceRun]) -> None:
+def test_a_race_keeps_to_its_time(make: Callable[..., RaceJob]) -> None:
     messages = raced(make(limits=Limits(seconds=0.0), max_new_tokens=100))
     assert len(moves_of(messages)) == 1
     assert "the longest a race may take" in messages[-1]["notice"]
     assert messages[-1]["stopped"]
 
 
-def test_stop_while_waiting_for_the_models(make: Callable[..., RaceRun], pair: Pair) -> None:
+def test_stop_while_waiting_for_the_models(make: Callable[..., RaceJob], pair: Pair) -> None:
     loaded = threading.Event()
-    room = EngineRoom(lambda: (loaded.wait(10), pair)[1], 2)
-    room.open()
-    race = make(room=room)
+    model_host = ModelHost(lambda: (loaded.wait(10), pair)[1], 2)
+    model_host.open()
+    race = make(model_host=model_host)
     race.start()
     race.halt()
     last = sent(race.messages())[-1]
@@ -276,13 +279,13 @@ def test_stop_while_waiting_for_the_models(make: Callable[..., RaceRun], pair: P
     loaded.set()
 
 
-def test_models_that_do_not_load_are_reported(make: Callable[..., RaceRun]) -> None:
+def test_models_that_do_not_load_are_reported(make: Callable[..., RaceJob]) -> None:
     def refuse() -> Pair:
         raise BadModel("no such folder 'x'")
 
-    room = EngineRoom(refuse, 2)
-    room.open()
-    assert "no such folder 'x'" in raced(make(room=room))[-1]["error"]
+    model_host = ModelHost(refuse, 2)
+    model_host.open()
+    assert "no such folder 'x'" in raced(make(model_host=model_host))[-1]["error"]
 
 
 @pytest.mark.parametrize(
@@ -294,8 +297,8 @@ def test_models_that_do_not_load_are_reported(make: Callable[..., RaceRun]) -> N
     ],
 )
 def test_an_error_in_a_step_is_said_and_frees_the_engine(
-    make: Callable[..., RaceRun],
-    room: EngineRoom,
+    make: Callable[..., RaceJob],
+    model_host: ModelHost,
     problem: Exception,
     words: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -308,13 +311,13 @@ def test_an_error_in_a_step_is_said_and_frees_the_engine(
     last = raced(make())[-1]
     assert words in last["error"]
     assert (last["done"], last["stopped"]) == (True, False)
-    assert len(room.line) == 0
+    assert len(model_host.queue) == 0
 
 
 # -- what is found out -----------------------------------------------------------------------------
 
 
-def test_greedy_lanes_are_held_against_the_plain_lane(make: Callable[..., RaceRun]) -> None:
+def test_greedy_lanes_are_held_against_the_plain_lane(make: Callable[..., RaceJob]) -> None:
     results = results_of(raced(make()))
     assert results[0] is None
     for result in results[1:]:
@@ -331,7 +334,7 @@ def test_greedy_lanes_are_held_against_the_plain_lane(make: Callable[..., RaceRu
 
 
 def test_a_lane_that_leaves_the_plain_text_is_named(
-    make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The text of one lane is changed on its way to the comparison; the words are the meter's
     own."""
@@ -347,14 +350,14 @@ def test_a_lane_that_leaves_the_plain_text_is_named(
     assert "Token 6" in lossless["words"]
 
 
-def test_without_a_plain_lane_one_is_run_afterwards(make: Callable[..., RaceRun]) -> None:
+def test_without_a_plain_lane_one_is_run_afterwards(make: Callable[..., RaceJob]) -> None:
     results = results_of(raced(make(lanes=[CHAIN, KARY])))
     assert [result["lossless"]["kind"] for result in results] == ["exact", "exact"]
     assert [(result["waterfall"], result["doctor"]) for result in results] == [(None, None)] * 2
 
 
 def test_the_law_is_checked_where_it_is_asked_for(
-    make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(distribution_check, "DRAWS", 60)
     results = results_of(raced(make(**TEMPERED, check=True)))
@@ -378,7 +381,7 @@ def test_the_law_is_checked_where_it_is_asked_for(
 
 
 def test_the_context_of_first_tokens_begins_with_a_whole_character(
-    make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is the last dozen tokens, of which this prompt's are a byte each."""
     monkeypatch.setattr(distribution_check, "DRAWS", 60)
@@ -397,7 +400,7 @@ def p_value(square: float, freedom: int) -> float:
 
 
 def test_lanes_draw_in_turns_and_every_round_is_told(
-    make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Guards against a check that says nothing until it is over, and against one lane that waits
     for another's end."""
@@ -406,7 +409,9 @@ def test_lanes_draw_in_turns_and_every_round_is_told(
     rounds = []
     race.start()
     while not isinstance(event := race.mail.get(timeout=30), Ended):
-        if isinstance(event, Judged) and all(result["lossless"] for result in event.results[1:]):
+        if isinstance(event, ResultsSoFar) and all(
+            result["lossless"] for result in event.results[1:]
+        ):
             rounds.append([result["lossless"]["count"] for result in event.results[1:]])
     assert [[count["draws"] for count in counts] for counts in rounds] == [
         [n, n] for n in range(5, 41, 5)
@@ -415,22 +420,26 @@ def test_lanes_draw_in_turns_and_every_round_is_told(
 
 
 def test_the_place_is_in_the_plain_lanes_text_and_the_same_for_all_lanes(
-    make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the rule alone: here the fourth token, as the law is made certain before it."""
     monkeypatch.setattr(distribution_check, "DRAWS", 20)
     asked: list[list[int]] = []
 
-    def law(pair: Pair, prompt: str, policy: Policy, common: list[int]) -> torch.Tensor:
+    def distribution(
+        pair: Pair, prompt: str, params: SamplingParams, common: list[int]
+    ) -> torch.Tensor:
         asked.append(list(common))
         return (
             torch.eye(pair.target.vocab, dtype=torch.float64)[0]
             if len(common) < 3
-            else real(pair, prompt, policy, common)
+            else real(pair, prompt, params, common)
         )
 
-    real = sequoia.exactness.same_distribution.first_law
-    monkeypatch.setattr(sequoia.exactness.same_distribution, "first_law", law)
+    real = sequoia.exactness.same_distribution.first_token_distribution
+    monkeypatch.setattr(
+        sequoia.exactness.same_distribution, "first_token_distribution", distribution
+    )
     race = make(temperature=0.9, lanes=[CHAIN, PLAIN, DYNAMIC], check=True)
     results = results_of(raced(race))
     counts = [results[i]["lossless"]["count"] for i in (0, 2)]
@@ -442,7 +451,7 @@ def test_the_place_is_in_the_plain_lanes_text_and_the_same_for_all_lanes(
 
 
 def test_equal_lanes_do_not_share_their_draws(
-    make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Guards against one chance result that is told once a lane, as if it had come
     up again and again."""
@@ -455,19 +464,22 @@ def test_equal_lanes_do_not_share_their_draws(
 
 
 @pytest.mark.parametrize(
-    ("law", "words"),
+    ("distribution", "words"),
     [
         ([0.999, 0.001], "nearly certain of one token at all of the first 12 places"),
         ([1 / 4096] * 4096, "spread so thin"),
     ],
 )
 def test_a_law_that_tells_nothing_is_said_and_nothing_is_drawn(
-    make: Callable[..., RaceRun], law: list[float], words: str, monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., RaceJob],
+    distribution: list[float],
+    words: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
         sequoia.exactness.same_distribution,
-        "first_law",
-        lambda *_: torch.tensor(law, dtype=torch.float64),
+        "first_token_distribution",
+        lambda *_: torch.tensor(distribution, dtype=torch.float64),
     )
     monkeypatch.setattr(distribution_check, "first_tokens", lambda *_: pytest.fail("was drawn"))
     lossless = results_of(raced(make(**TEMPERED, check=True)))[1]["lossless"]
@@ -478,13 +490,13 @@ def test_a_law_that_tells_nothing_is_said_and_nothing_is_drawn(
 
 
 def test_every_draw_of_the_check_has_a_shaper_of_its_own(
-    make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against a Shaper that has learned from the race, or from the draw before."""
+    """Guards against a TreeChoice that has learned from the race, or from the draw before."""
     made: list[Any] = []
 
     def one(
-        pair: Pair, prompt: str, policy: Policy, tree: Callable[[], Any], *_: Any
+        pair: Pair, prompt: str, params: SamplingParams, tree: Callable[[], Any], *_: Any
     ) -> Iterator[FirstTokens]:
         made.extend([tree(), tree()])
         yield FirstTokens(torch.ones(1, dtype=torch.float64), {0: distribution_check.DRAWS})
@@ -493,16 +505,16 @@ def test_every_draw_of_the_check_has_a_shaper_of_its_own(
     raced(
         make(temperature=0.9, lanes=[PLAIN, DYNAMIC, ("replanned", "12, 4", "sequoia")], check=True)
     )
-    assert [type(shaper) for shaper in made] == [Dynamic, Dynamic, Replanned, Replanned]
-    assert len({id(shaper) for shaper in made}) == 4
+    assert [type(tree_choice) for tree_choice in made] == [Dynamic, Dynamic, Replanned, Replanned]
+    assert len({id(tree_choice) for tree_choice in made}) == 4
 
 
 def test_checks_and_moves_share_the_seconds_of_the_limits(
-    make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A race that has used up its time is not checked; one that has some left is, to its
     end and no longer."""
-    monkeypatch.setattr(ui.race.run, "Meter", lambda *_: pytest.fail("was checked"))
+    monkeypatch.setattr(ui.race.run, "DistributionCheck", lambda *_: pytest.fail("was checked"))
     lossless = results_of(raced(make(limits=Limits(seconds=0.0), **TEMPERED, check=True)))[1][
         "lossless"
     ]
@@ -517,7 +529,7 @@ def test_checks_and_moves_share_the_seconds_of_the_limits(
 
 
 def test_a_check_without_time_draws_nothing_and_says_so(
-    make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Guards against a batch that is drawn to its end where one draw takes seconds, and against
     places looked at one by one."""
@@ -535,7 +547,7 @@ def test_a_check_without_time_draws_nothing_and_says_so(
 
 
 def test_stop_ends_the_check_of_the_law(
-    make: Callable[..., RaceRun], monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(distribution_check, "DRAWS", 100_000)
     monkeypatch.setattr(distribution_check, "SECONDS", 3600.0)
@@ -562,7 +574,7 @@ def test_stop_ends_the_check_of_the_law(
     ],
 )
 def test_too_few_first_tokens_say_nothing(
-    make: Callable[..., RaceRun], counts: dict[int, int], kind: str, monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., RaceJob], counts: dict[int, int], kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Guards against a law called the same before anything was held against it."""
     found = FirstTokens(torch.tensor([0.5, 0.5, 0.0], dtype=torch.float64), counts)
@@ -582,14 +594,14 @@ def test_too_few_first_tokens_say_nothing(
         ({"prompt": "  "}, BadPrompt, "prompt is empty"),
         ({"prompt": None}, BadPrompt, "prompt is empty"),
         ({"prompt": "x" * 30_000}, BadPrompt, "30000 characters; allowed are 20000"),
-        ({"temperature": -1}, BadPolicy, "Temp.: -1 is not a number from 0 to 5"),
-        ({"temperature": "hot"}, BadPolicy, "Temp.: 'hot'"),
-        ({"top_p": 2}, BadPolicy, "Top-p: 2"),
-        ({"max_new_tokens": 10**6}, BadPolicy, "Tokens: 1000000"),
-        ({"seed": None}, BadPolicy, "Seed: nothing is typed"),
-        ({"lanes": [PLAIN]}, BadPolicy, "a race of 1 lane; allowed are 2 to 4"),
-        ({"lanes": [PLAIN] * 5}, BadPolicy, "a race of 5 lanes; allowed are 2 to 4"),
-        ({"lanes": [("none", "", "sequoia")] * 4}, BadPolicy, "a race of 0 lanes"),
+        ({"temperature": -1}, BadSamplingParams, "Temp.: -1 is not a number from 0 to 5"),
+        ({"temperature": "hot"}, BadSamplingParams, "Temp.: 'hot'"),
+        ({"top_p": 2}, BadSamplingParams, "Top-p: 2"),
+        ({"max_new_tokens": 10**6}, BadSamplingParams, "Tokens: 1000000"),
+        ({"seed": None}, BadSamplingParams, "Seed: nothing is typed"),
+        ({"lanes": [PLAIN]}, BadSamplingParams, "a race of 1 lane; allowed are 2 to 4"),
+        ({"lanes": [PLAIN] * 5}, BadSamplingParams, "a race of 5 lanes; allowed are 2 to 4"),
+        ({"lanes": [("none", "", "sequoia")] * 4}, BadSamplingParams, "a race of 0 lanes"),
         (
             {"lanes": [PLAIN, ("oak", "", "sequoia")]},
             BadTree,
@@ -637,20 +649,20 @@ def test_too_few_first_tokens_say_nothing(
         ),
         (
             {"lanes": [PLAIN, ("chain", "4", "oracle")]},
-            BadPolicy,
+            BadSamplingParams,
             "Lane 2: unknown verifier 'oracle'",
         ),
-        ({"lanes": [PLAIN, ("chain", "4", [])]}, BadPolicy, "Lane 2: unknown verifier"),
+        ({"lanes": [PLAIN, ("chain", "4", [])]}, BadSamplingParams, "Lane 2: unknown verifier"),
     ],
 )
 def test_bad_values_are_refused_by_name_and_bound(
     changes: dict[str, Any], error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words):
-        order(**changes)
+        race_request(**changes)
 
 
-def test_a_planned_lane_says_which_of_the_fast_trees_it_is(make: Callable[..., RaceRun]) -> None:
+def test_a_planned_lane_says_which_of_the_fast_trees_it_is(make: Callable[..., RaceJob]) -> None:
     """Guards against one name for two trees: the doctor's is the very fastest."""
     messages = raced(make(lanes=[PLAIN, ("planned", "", "sequoia")]))
     lanes = next(message["lanes"] for message in messages if "lanes" in message)
@@ -660,11 +672,11 @@ def test_a_planned_lane_says_which_of_the_fast_trees_it_is(make: Callable[..., R
 
 def test_an_order_holds_what_was_asked() -> None:
     nothing = ("none", "x", None)
-    found = order(lanes=[nothing, CHAIN, nothing, CHAIN], max_new_tokens=32.0, seed=7.0)
+    found = race_request(lanes=[nothing, CHAIN, nothing, CHAIN], max_new_tokens=32.0, seed=7.0)
     assert [lane.name for lane in found.lanes] == ["Chain 1", "Chain 2"]
     assert len(found.lanes) == LEAST_LANES
-    assert found.policy == Policy(max_new_tokens=32, seed=7)
-    assert [lane.name for lane in order().lanes] == [
+    assert found.params == SamplingParams(max_new_tokens=32, seed=7)
+    assert [lane.name for lane in race_request().lanes] == [
         "Plain",
         "Chain",
         "k-ary, SpecInfer",

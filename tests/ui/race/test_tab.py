@@ -13,7 +13,7 @@ import pytest
 from visits import request, sent, slowed, wait
 
 import ui.race.run
-from sequoia import Policy, Race
+from sequoia import Race, SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.assets_folder import ASSETS
 from sequoia.saved_files.race_file import RaceLog
@@ -23,7 +23,7 @@ from ui.race import form
 from ui.race import tab as race_tab
 from ui.race.tab import RaceTab
 from ui.record import record_race
-from ui.serving.model_host import EngineRoom
+from ui.serving.model_host import ModelHost
 from ui.serving.sessions import LOCAL
 from ui.shared.prompts import presets
 
@@ -36,9 +36,9 @@ LANES = [
 
 
 @pytest.fixture
-def tab(room: EngineRoom, view: LiveView) -> RaceTab:
+def tab(model_host: ModelHost, view: LiveView) -> RaceTab:
     with gr.Blocks():
-        tab = RaceTab(room, LOCAL, view)
+        tab = RaceTab(model_host, LOCAL, view)
         tab.build()
     return tab
 
@@ -93,13 +93,13 @@ def test_a_race_streams_ends_and_can_be_saved(tab: RaceTab) -> None:
     assert tab.sessions.get("one").recording is None
 
 
-def test_the_run_has_one_output_and_waits_in_the_common_line(room: EngineRoom) -> None:
+def test_the_run_has_one_output_and_waits_in_the_common_line(model_host: ModelHost) -> None:
     """Guards against outputs that cost milliseconds at every message, and against a race
     beside another run."""
     with gr.Blocks() as blocks:
-        live = LiveView(room, LOCAL, header())
+        live = LiveView(model_host, LOCAL, header())
         live.build()
-        tab = RaceTab(room, LOCAL, live)
+        tab = RaceTab(model_host, LOCAL, live)
         tab.build()
         tab.wire(blocks)
     runs = [fn for fn in blocks.fns.values() if fn.concurrency_id == "engine"]
@@ -121,7 +121,7 @@ def test_the_buttons_follow_the_race(tab: RaceTab, slow: None) -> None:
     assert tab.rested(request("stranger")) == tab.form.resting()
 
 
-def test_a_closed_page_frees_the_engine(tab: RaceTab, room: EngineRoom, slow: None) -> None:
+def test_a_closed_page_frees_the_engine(tab: RaceTab, model_host: ModelHost, slow: None) -> None:
     """Guards against an abandoned race that goes on to its end, here 10 seconds: closing the
     generator is what Gradio does."""
     racing = tab.run(filled(tab, max_new_tokens=400), request())
@@ -129,9 +129,9 @@ def test_a_closed_page_frees_the_engine(tab: RaceTab, room: EngineRoom, slow: No
     next(racing)
     race = tab.sessions.get("one")
     racing.close()
-    tab.leave(request())
+    tab.close(request())
     wait(lambda: not race.busy, 2)
-    assert len(room.line) == 0
+    assert len(model_host.queue) == 0
     assert tab.sessions.get("one") is None
 
 
@@ -186,7 +186,7 @@ def test_race_and_run_begin_with_the_same_prompt_and_temperature(tab: RaceTab) -
     assert one.check.value is True
 
 
-def test_the_form_begins_with_a_race_that_may_run(tab: RaceTab, room: EngineRoom) -> None:
+def test_the_form_begins_with_a_race_that_may_run(tab: RaceTab, model_host: ModelHost) -> None:
     lanes = [(part.kind.value, part.numbers.value, part.verifier.value) for part in tab.form.lanes]
     assert (
         [lane[0] for lane in lanes] == list(form.START) == ["plain", "chain", "planned", "dynamic"]
@@ -282,12 +282,12 @@ def test_the_view_opens_on_a_recorded_race(tab: RaceTab) -> None:
 
 
 def test_without_a_recorded_race_the_view_opens_all_the_same(
-    room: EngineRoom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model_host: ModelHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "welcome.json").write_text("{")
     monkeypatch.setattr(race_tab, "RACES", tmp_path)
     with gr.Blocks():
-        tab = RaceTab(room, LOCAL, LiveView(room, LOCAL, header()))
+        tab = RaceTab(model_host, LOCAL, LiveView(model_host, LOCAL, header()))
         tab.build()
     assert "No recorded race" in told(tab, tab.example())["notice"]
 
@@ -308,10 +308,12 @@ def test_a_saved_race_is_opened_and_a_spoiled_one_changes_nothing(
 
 
 def test_a_race_recorded_by_command_is_the_forms_own_and_called_recorded(
-    tab: RaceTab, room: EngineRoom
+    tab: RaceTab, model_host: ModelHost
 ) -> None:
     log = RaceLog.from_json(
-        record_race("def f(x):", Policy(max_new_tokens=6, seed=3, ignore_eos=True), room)
+        record_race(
+            "def f(x):", SamplingParams(max_new_tokens=6, seed=3, ignore_eos=True), model_host
+        )
     )
     assert log.meta["label"] == "recorded"
     assert [lane.name for lane in log.lanes] == [

@@ -8,12 +8,16 @@ import threading
 import pytest
 from visits import wait
 
-from ui.serving.fair_queue import Left, Line
+from ui.serving.fair_queue import Cancelled, FairQueue
 from ui.serving.sessions import Busy
 
 
 def stand(
-    line: Line, name: str, log: list[str], go: threading.Event, gone: threading.Event | None = None
+    line: FairQueue,
+    name: str,
+    log: list[str],
+    go: threading.Event,
+    gone: threading.Event | None = None,
 ) -> threading.Thread:
     def body() -> None:
         try:
@@ -23,7 +27,7 @@ def stand(
             ):
                 log.append(name)
                 go.wait(10)
-        except Left:
+        except Cancelled:
             log.append(f"{name} left")
 
     thread = threading.Thread(target=body, daemon=True)
@@ -36,7 +40,7 @@ def stand(
 def test_visitors_are_served_in_order_and_hear_their_place() -> None:
     """Guards against a semaphore, which lets anyone through: a hundred changes of turn never
     reorder three visitors."""
-    line = Line(4)
+    line = FairQueue(4)
     log = []
     go = threading.Event()
     threads = [stand(line, name, log, go) for name in "abc"]
@@ -50,7 +54,7 @@ def test_visitors_are_served_in_order_and_hear_their_place() -> None:
 
 
 def test_never_two_at_once() -> None:
-    line = Line(100)
+    line = FairQueue(100)
     inside = []
     worst = []
 
@@ -69,7 +73,7 @@ def test_never_two_at_once() -> None:
 
 
 def test_whoever_leaves_makes_room() -> None:
-    line = Line(3)
+    line = FairQueue(3)
     log = []
     go = threading.Event()
     gone = threading.Event()
@@ -87,7 +91,7 @@ def test_whoever_leaves_makes_room() -> None:
 
 
 def test_a_full_line_refuses_at_once() -> None:
-    line = Line(1)
+    line = FairQueue(1)
     go = threading.Event()
     thread = stand(line, "a", [], go)
     with pytest.raises(Busy, match="1 runs are in line"), line.turn(lambda: False, lambda _: None):
@@ -97,7 +101,7 @@ def test_a_full_line_refuses_at_once() -> None:
 
 
 def test_an_error_inside_gives_the_turn_back() -> None:
-    line = Line(1)
+    line = FairQueue(1)
     with pytest.raises(ZeroDivisionError), line.turn(lambda: False, lambda _: None):
         raise ZeroDivisionError
     with line.turn(lambda: False, lambda _: None):

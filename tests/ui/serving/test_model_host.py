@@ -12,16 +12,16 @@ from collections.abc import Callable
 
 import fakes
 import pytest
-from visits import order, wait
+from visits import decode_request, wait
 
 from sequoia import Pair
 from sequoia.errors import BadModel, OutOfMemory
 from sequoia.models.tree_forward import TreeModel
 from ui.decode.follow_run import LiveRun
-from ui.decode.recordings import Shelf
-from ui.lab.acceptance_job import Counting
-from ui.serving.fair_queue import Left
-from ui.serving.model_host import EngineRoom, NotLoaded, words_for
+from ui.decode.recordings import RunStore
+from ui.lab.acceptance_job import AcceptanceJob
+from ui.serving.fair_queue import Cancelled
+from ui.serving.model_host import ModelHost, NotLoaded, words_for
 from ui.serving.sessions import LOCAL, Sessions
 
 
@@ -46,53 +46,55 @@ def failing(problem: Exception) -> Callable[[], Pair]:
 
 
 def test_another_pair_is_served_with_its_own_words_profile_and_acceptance(
-    room: EngineRoom, pair: Pair, other: Pair
+    model_host: ModelHost, pair: Pair, other: Pair
 ) -> None:
-    before = room.version
-    assert room.change(lambda: other, never, ignore) is other
-    assert room.pair(never) is other
-    assert room.version == before + 1
-    assert room.status.words == words_for(other)
-    assert room.status.words.startswith("big + small pair")
+    before = model_host.version
+    assert model_host.change(lambda: other, never, ignore) is other
+    assert model_host.pair(never) is other
+    assert model_host.version == before + 1
+    assert model_host.status.words == words_for(other)
+    assert model_host.status.words.startswith("big + small pair")
     assert other.measured.profile is not pair.measured.profile
     assert other.measured.acceptances
 
 
-@pytest.mark.parametrize("problem", [BadModel("no such thing"), RuntimeError("anything"), Left()])
+@pytest.mark.parametrize(
+    "problem", [BadModel("no such thing"), RuntimeError("anything"), Cancelled()]
+)
 def test_a_pair_that_fails_leaves_the_former_one(
-    room: EngineRoom, pair: Pair, problem: Exception
+    model_host: ModelHost, pair: Pair, problem: Exception
 ) -> None:
-    before = room.status, room.version
+    before = model_host.status, model_host.version
     with pytest.raises(type(problem)):
-        room.change(failing(problem), never, ignore)
-    assert room.pair(never) is pair
-    assert (room.status, room.version) == before
+        model_host.change(failing(problem), never, ignore)
+    assert model_host.pair(never) is pair
+    assert (model_host.status, model_host.version) == before
 
 
 def test_a_pair_that_fails_leaves_paused_runs_alone(
-    room: EngineRoom, make: Callable[..., LiveRun]
+    model_host: ModelHost, make: Callable[..., LiveRun]
 ) -> None:
     live = make()
     sessions = Sessions[LiveRun](LOCAL)
-    room.leaving.append(sessions.release_all)
+    model_host.before_unload.append(sessions.release_all)
     sessions.go("one", live, 1)
     list(live.messages())
     with pytest.raises(BadModel):
-        room.change(failing(BadModel("x")), never, ignore)
+        model_host.change(failing(BadModel("x")), never, ignore)
     assert live.holding
 
 
 def test_without_room_for_both_the_former_one_goes_first(pair: Pair, other: Pair) -> None:
-    room = opened(lambda: pair)
+    model_host = opened(lambda: pair)
     held: list[object] = []
 
     def load() -> Pair:
-        held.append(room._pair)
-        if room._pair is not None:
+        held.append(model_host._pair)
+        if model_host._pair is not None:
             raise OutOfMemory("no room for both")
         return other
 
-    assert room.change(load, never, ignore) is other
+    assert model_host.change(load, never, ignore) is other
     assert held == [pair, None]
 
 
@@ -103,12 +105,12 @@ def test_the_former_one_comes_back_where_it_went_in_vain(pair: Pair) -> None:
         loads.append("former")
         return pair
 
-    room = opened(former)
+    model_host = opened(former)
     with pytest.raises(OutOfMemory, match="too large"):
-        room.change(failing(OutOfMemory("too large in any case")), never, ignore)
+        model_host.change(failing(OutOfMemory("too large in any case")), never, ignore)
     assert loads == ["former", "former"]
-    assert room.pair(never) is pair
-    assert room.status.stage == "ready"
+    assert model_host.pair(never) is pair
+    assert model_host.status.stage == "ready"
 
 
 def test_where_neither_can_be_loaded_the_page_says_so_and_another_can_be(
@@ -122,34 +124,34 @@ def test_where_neither_can_be_loaded_the_page_says_so_and_another_can_be(
         except StopIteration:
             raise BadModel("the disk is gone") from None
 
-    room = opened(once)
+    model_host = opened(once)
     with pytest.raises(NotLoaded, match=r"too large; and the former models.*the disk is gone"):
-        room.change(failing(OutOfMemory("too large")), never, ignore)
-    assert room.status.stage == "failed"
+        model_host.change(failing(OutOfMemory("too large")), never, ignore)
+    assert model_host.status.stage == "failed"
     with pytest.raises(NotLoaded):
-        room.pair(never)
-    assert room.change(lambda: other, never, ignore) is room.pair(never) is other
+        model_host.pair(never)
+    assert model_host.change(lambda: other, never, ignore) is model_host.pair(never) is other
 
 
 def test_a_page_whose_first_models_failed_can_have_others(other: Pair) -> None:
-    room = opened(failing(BadModel("no such folder")))
-    assert room.status.stage == "failed"
-    assert room.change(lambda: other, never, ignore) is other
-    assert room.status.stage == "ready"
+    model_host = opened(failing(BadModel("no such folder")))
+    assert model_host.status.stage == "failed"
+    assert model_host.change(lambda: other, never, ignore) is other
+    assert model_host.status.stage == "ready"
 
 
-def opened(load: Callable[[], Pair]) -> EngineRoom:
-    room = EngineRoom(load, 4)
-    room.open()
-    wait(lambda: room.settled, 30)
-    return room
+def opened(load: Callable[[], Pair]) -> ModelHost:
+    model_host = ModelHost(load, 4)
+    model_host.open()
+    wait(lambda: model_host.settled, 30)
+    return model_host
 
 
 # -- in turn ---------------------------------------------------------------------------------------
 
 
 def test_loading_waits_for_a_running_decode_and_those_behind_it_get_the_new_pair(
-    room: EngineRoom, other: Pair
+    model_host: ModelHost, other: Pair
 ) -> None:
     """Guards against a visitor who takes the pair before the turn, and decodes with one that
     is no longer there."""
@@ -160,7 +162,7 @@ def test_loading_waits_for_a_running_decode_and_those_behind_it_get_the_new_pair
     loading = threading.Event()
 
     def run() -> None:
-        with room.turn(never, ignore):
+        with model_host.turn(never, ignore):
             running.set()
             go_on.wait(10)
 
@@ -169,13 +171,13 @@ def test_loading_waits_for_a_running_decode_and_those_behind_it_get_the_new_pair
         return other
 
     def behind() -> None:
-        with room.turn(never, places.append) as pair:
+        with model_host.turn(never, places.append) as pair:
             got.append(pair)
 
     threads = [threading.Thread(target=run)]
     threads[0].start()
     assert running.wait(10)
-    threads.append(threading.Thread(target=room.change, args=(load, never, places.append)))
+    threads.append(threading.Thread(target=model_host.change, args=(load, never, places.append)))
     threads[1].start()
     wait(lambda: places == [1])
     threads.append(threading.Thread(target=behind))
@@ -188,15 +190,15 @@ def test_loading_waits_for_a_running_decode_and_those_behind_it_get_the_new_pair
     assert got == [other]
 
 
-def test_whoever_waits_to_load_can_leave(room: EngineRoom, pair: Pair, other: Pair) -> None:
-    with room.turn(never, ignore), pytest.raises(Left):
-        room.change(lambda: other, lambda: True, ignore)
-    assert room.pair(never) is pair
+def test_whoever_waits_to_load_can_leave(model_host: ModelHost, pair: Pair, other: Pair) -> None:
+    with model_host.turn(never, ignore), pytest.raises(Cancelled):
+        model_host.change(lambda: other, lambda: True, ignore)
+    assert model_host.pair(never) is pair
 
 
-def test_a_count_is_made_with_the_pair_of_its_turn(room: EngineRoom, other: Pair) -> None:
-    room.change(lambda: other, never, ignore)
-    task = Counting(room, ["def f(x):"], order(tokens=8).policy, 20.0)
+def test_a_count_is_made_with_the_pair_of_its_turn(model_host: ModelHost, other: Pair) -> None:
+    model_host.change(lambda: other, never, ignore)
+    task = AcceptanceJob(model_host, ["def f(x):"], decode_request(tokens=8).params, 20.0)
     task.start()
     assert list(task.news())[-1].counted is not None
 
@@ -205,13 +207,13 @@ def test_a_count_is_made_with_the_pair_of_its_turn(room: EngineRoom, other: Pair
 
 
 def test_a_paused_run_of_the_former_pair_cannot_go_on(
-    room: EngineRoom, other: Pair, make: Callable[..., LiveRun]
+    model_host: ModelHost, other: Pair, make: Callable[..., LiveRun]
 ) -> None:
     live = make()
     live.start(1)
     list(live.messages())
     assert live.holding
-    room.change(lambda: other, never, ignore)
+    model_host.change(lambda: other, never, ignore)
     live.start(None)
     last = json.loads(list(live.messages())[-1])
     assert "other models were loaded meanwhile" in last["error"]
@@ -221,19 +223,19 @@ def test_a_paused_run_of_the_former_pair_cannot_go_on(
 def test_the_former_models_are_freed_whatever_was_recorded_of_them(other: Pair) -> None:
     """Guards against recordings, paused runs or a waiting visitor that keep
     gigabytes of weights."""
-    room = opened(lambda: dataclasses.replace(fakes.tiny_pair(seed=5)))
+    model_host = opened(lambda: dataclasses.replace(fakes.tiny_pair(seed=5)))
     sessions = Sessions[LiveRun](LOCAL)
-    shelf = Shelf(8, 10**6)
-    room.leaving.append(sessions.release_all)
+    run_store = RunStore(8, 10**6)
+    model_host.before_unload.append(sessions.release_all)
     for who, steps in (("paused", 1), ("over", None)):
-        run = LiveRun(order(tokens=8), room, LOCAL, shelf)
+        run = LiveRun(decode_request(tokens=8), model_host, LOCAL, run_store)
         sessions.go(who, run, steps)
         list(run.messages())
-    weights = weakref.ref(room.pair(never).target.hf)
-    room.change(lambda: other, never, ignore)
+    weights = weakref.ref(model_host.pair(never).target.hf)
+    model_host.change(lambda: other, never, ignore)
     gc.collect()
     assert weights() is None
-    assert len(shelf._kept) == 2
+    assert len(run_store._kept) == 2
 
 
 def test_names_leave_the_owner_out_at_the_top(other: Pair) -> None:

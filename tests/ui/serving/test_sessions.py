@@ -103,8 +103,8 @@ def test_whoever_leaves_is_forgotten_and_their_run_ends() -> None:
     sessions = Sessions(Limits())
     run = Stub()
     sessions.go("a", run)
-    sessions.leave("a")
-    sessions.leave("a")
+    sessions.close("a")
+    sessions.close("a")
     assert run.halted
     assert not run.holding
     assert sessions.get("a") is None
