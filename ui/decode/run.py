@@ -21,7 +21,7 @@ from ui.decode.request import DecodeRequest
 from ui.serving.model_host import ModelHost, named
 from ui.serving.sessions import Limits
 from ui.serving.worker import Ended, Notice, Worker, overdue
-from ui.shared.speedup_meta import beside_plain, step_of
+from ui.shared.speedup_meta import compared_with_plain, step_of
 
 PLAIN_TOKENS = 48
 PLAIN_SECONDS = 3.0
@@ -107,7 +107,7 @@ class DecodeJob(Worker):
             pair, self.request.prompt, self.request.params, tree, self.request.verifier
         )
         self._meta = meta_of(pair, self.request, tree, how)
-        self.mail.put(Started(pair, decoder.prompt, self._meta))
+        self.events.put(Started(pair, decoder.prompt, self._meta))
         decoder.prefill()
         return decoder
 
@@ -120,7 +120,7 @@ class DecodeJob(Worker):
                 break
             trace = decoder.step()
             self._made.append(step_of(trace))
-            self.mail.put(trace)
+            self.events.put(trace)
             if time.monotonic() > end:
                 return overdue("run", self._limits)
         return None
@@ -134,11 +134,11 @@ class DecodeJob(Worker):
             or self.request.tree_request.kind == "plain"
         ):
             return None
-        self.mail.put(Notice("timing plain decoding of the same prompt"))
+        self.events.put(Notice("timing plain decoding of the same prompt"))
         plain = list[Step]()
         with suppress(OutOfMemory):  # the run itself is over and well
             plain = plain_steps(pair, self.request, self._halt.is_set)
-        return {**self._meta, **beside_plain(self._made, plain)} if plain else None
+        return {**self._meta, **compared_with_plain(self._made, plain)} if plain else None
 
 
 def plain_steps(

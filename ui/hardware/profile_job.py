@@ -42,7 +42,7 @@ class ProfileJob(Task[Report]):
         self.done = False  # a new profile was measured
 
     def do(self) -> Report:
-        self.mail.put(Report(0, "waiting for the models"))
+        self.events.put(Report(0, "waiting for the models"))
         with self._model_host.turn(self.halted, self._on_position) as pair:
             profile = measure_profile(
                 pair, seconds=self._seconds, rounds=ROUNDS, progress=self._progress
@@ -62,7 +62,7 @@ class ProfileJob(Task[Report]):
             if share < PASSES
             else "timing the engine's own overhead"
         )
-        self.mail.put(Report(share, words))
+        self.events.put(Report(share, words))
 
     def _on_position(self, before: int) -> None:
-        self.mail.put(Report(0, position_words(before)))
+        self.events.put(Report(0, position_words(before)))

@@ -91,11 +91,11 @@ class AcceptanceJob(Task[Tally]):
         self._way = WAYS[way][1]
 
     def do(self) -> Tally:
-        self.mail.put(Tally(0, "waiting for the models"))
+        self.events.put(Tally(0, "waiting for the models"))
         with self._model_host.turn(self.halted, self._on_position) as pair:
             self._end = time.monotonic() + self._seconds
             self._last_report = 0.0
-            self.mail.put(Tally(0, f"measuring on {_prompts(len(self._prompts))}"))
+            self.events.put(Tally(0, f"measuring on {_prompts(len(self._prompts))}"))
             return Tally(
                 1, "", True, counted=self._way(pair, self._prompts, self._params, self._progress)
             )
@@ -112,12 +112,12 @@ class AcceptanceJob(Task[Tally]):
             raise OutOfTime(f"{self._seconds:g} s were up, the longest a count may take here")
         if now - self._last_report >= REPORT_SECONDS:
             self._last_report = now
-            self.mail.put(
+            self.events.put(
                 Tally(share, f"{int(share * prompts + 1e-9)} of {_prompts(prompts)} done")
             )
 
     def _on_position(self, before: int) -> None:
-        self.mail.put(Tally(0, position_words(before)))
+        self.events.put(Tally(0, position_words(before)))
 
 
 def _prompts(count: int) -> str:

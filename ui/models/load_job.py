@@ -88,7 +88,7 @@ class LoadJob(Task[Report]):
         else:
             self._last = replace(self._last, words=news, progress=None)
         if self.busy:
-            self.mail.put(self._last)
+            self.events.put(self._last)
 
     def _on_position(self, before: int) -> None:
         self._on_progress(position_words(before, "loading"))

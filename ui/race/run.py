@@ -80,7 +80,7 @@ class RaceJob(Worker):
         self._run_store = run_store
         self._notice = None
         self._over: MovesEnded | None = None
-        self._told = False  # whether the page knows what races
+        self._lanes_sent = False  # whether the page knows what races
         self._left = False
         self._end = 0.0  # of moves and checks, on the monotonic clock
 
@@ -124,14 +124,14 @@ class RaceJob(Worker):
                 self._notice = event.notice
                 self.error = event.error
         if self.recording is None:
-            return messages.aside(error=self.error, notice=self._notice)
+            return messages.notice_message(error=self.error, notice=self._notice)
         added = self.recording.add(
             (event.lane, event.trace) for event in events if isinstance(event, Moved)
         )
         if results:
             self.recording.results = results
-        first = not self._told
-        self._told = True
+        first = not self._lanes_sent
+        self._lanes_sent = True
         return messages.batch(
             self.recording,
             added,
@@ -158,10 +158,9 @@ class RaceJob(Worker):
             race = self._begin(pair)
             self._end = time.monotonic() + self._limits.seconds
             tallies, late = self._move(race)
-            self.mail.put(MovesEnded(bool(race.running)))
-            # the caches are free before anything is checked
+            self.events.put(MovesEnded(bool(race.running)))
             lanes = race.lanes
-            race = None
+            race = None  # the caches are free before anything is checked
             if not self._left:
                 self._judge(
                     FinishedRace(pair, self.request.prompt, self.request.params, lanes, tallies)
@@ -200,7 +199,7 @@ class RaceJob(Worker):
             )
         )
         shared = {name: value for name, value in metas[0].items() if name not in _OF_A_LANE}
-        self.mail.put(Started(pair, race.prompt, shared, logs))
+        self.events.put(Started(pair, race.prompt, shared, logs))
         return race
 
     def _move(self, race: Race) -> tuple[tuple[Tally, ...], str | None]:
@@ -213,7 +212,7 @@ class RaceJob(Worker):
         while race.running and not self._halt.is_set():
             lane, trace = race.step()
             tallies[lane].add(trace)
-            self.mail.put(Moved(lane, trace))
+            self.events.put(Moved(lane, trace))
             if self._late:
                 return tallies, overdue("race", self._limits)
         return tallies, None
@@ -225,10 +224,10 @@ class RaceJob(Worker):
     # -- after the race, on no clock ---------------------------------------------------------------
 
     def _judge(self, finished: FinishedRace) -> None:
-        self.mail.put(Notice("finding out where the time went"))
+        self.events.put(Notice("finding out where the time went"))
         results = finished.timed(self._limits.nodes)
-        self.mail.put(ResultsSoFar(tuple(results)))
-        self.mail.put(
+        self.events.put(ResultsSoFar(tuple(results)))
+        self.events.put(
             Notice(
                 "comparing the texts with plain decoding"
                 if finished.params.temperature == 0
@@ -244,7 +243,7 @@ class RaceJob(Worker):
                 {**(result or {}), "lossless": found[i]} if i in found else result
                 for i, result in enumerate(results)
             ]
-            self.mail.put(ResultsSoFar(tuple(results)))
+            self.events.put(ResultsSoFar(tuple(results)))
 
     def _texts(self, finished: FinishedRace) -> Iterator[Round]:
         tokens = None
@@ -268,12 +267,12 @@ class RaceJob(Worker):
                 if not lane.is_plain
             }
             return
-        self.mail.put(Notice("choosing the place where first tokens are drawn"))
+        self.events.put(Notice("choosing the place where first tokens are drawn"))
         seconds = min(distribution_check.SECONDS, self._end - time.monotonic())
         check = DistributionCheck(
             finished, lambda i: self._tree(finished, i), seconds, self._halt.is_set
         )
-        self.mail.put(
+        self.events.put(
             Notice(
                 f"drawing first tokens, {distribution_check.DRAWS} a lane, to hold them against "
                 "the target's law; Stop ends it"

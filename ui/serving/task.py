@@ -38,13 +38,13 @@ class Task(ABC, Generic[N]):
     holding = False
 
     def __init__(self) -> None:
-        self.mail: SimpleQueue[N] = SimpleQueue()
+        self.events: SimpleQueue[N] = SimpleQueue()
         self._halt = threading.Event()
         self._busy = False
 
     @abstractmethod
     def do(self) -> N:
-        """The work, in the thread: puts news into `mail`, raises Cancelled where it was `halted`,
+        """The work, in the thread: puts news into `events`, raises Cancelled where it was `halted`,
         and gives the last news back."""
 
     @abstractmethod
@@ -74,10 +74,10 @@ class Task(ABC, Generic[N]):
     def news(self) -> Iterator[N]:
         """News until the end, each the newest at its time."""
         while True:
-            one = self.mail.get()
+            one = self.events.get()
             with suppress(Empty):
                 while not one.over:
-                    one = self.mail.get_nowait()
+                    one = self.events.get_nowait()
             yield one
             if one.over:
                 return
@@ -107,4 +107,4 @@ class Task(ABC, Generic[N]):
                 _log.exception("a %s failed", self.what)
         finally:
             self._busy = False
-            self.mail.put(last)
+            self.events.put(last)

@@ -48,13 +48,13 @@ class Ended:
 
 
 class Worker(ABC):
-    """`start` begins in the background; `mail` gets what happens, Ended as the last of it. `work`
+    """`start` begins in the background; `events` gets what happens, Ended as the last of it. `work`
     is its name in words."""
 
     work = "run"
 
     def __init__(self, model_host: ModelHost, limits: Limits) -> None:
-        self.mail = SimpleQueue[Any]()
+        self.events = SimpleQueue[Any]()
         self._model_host = model_host
         self._limits = limits
         self._halt = threading.Event()
@@ -104,10 +104,10 @@ class Worker(ABC):
 
     def _collect(self) -> list[Any]:
         """Everything posted so far, at least one event; Ended is always the last."""
-        events = [self.mail.get()]
+        events = [self.events.get()]
         try:
             while not isinstance(events[-1], Ended):
-                events.append(self.mail.get_nowait())
+                events.append(self.events.get_nowait())
         except Empty:
             pass
         return events
@@ -140,21 +140,21 @@ class Worker(ABC):
             self._busy = False
             if ended.error or self._released:
                 self.release()
-            self.mail.put(ended)
+            self.events.put(ended)
 
     @contextmanager
     def _turn(self, chat: bool = False) -> Iterator[Pair]:
         """The pair, for as long as it is this work's turn; with `chat` prompts are chat messages,
         where the models can. Raises Cancelled once the work is halted while it waits."""
         if not self._model_host.settled:
-            self.mail.put(
+            self.events.put(
                 Notice(f"waiting for the models to load; the {self.work} begins by itself")
             )
         with self._model_host.turn(self._halt.is_set, self._on_position) as pair:
             yield pair.as_chat() if chat and pair.template else pair
 
     def _on_position(self, before: int) -> None:
-        self.mail.put(Notice(position_words(before)))
+        self.events.put(Notice(position_words(before)))
 
 
 def overdue(work: str, limits: Limits) -> str:

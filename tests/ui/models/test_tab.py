@@ -28,7 +28,7 @@ from ui import page
 from ui.decode import messages
 from ui.decode.follow_run import LiveRun
 from ui.decode.tab import LiveView
-from ui.hardware.tab import HERE, NONE, Asked, HardwareTab
+from ui.hardware.tab import HERE, NONE, FormValues, HardwareTab
 from ui.lab.tab import LabTab
 from ui.models import load_job, model_types
 from ui.models import tab as models_tab
@@ -326,10 +326,10 @@ def test_a_visitor_loads_one_at_a_time_and_can_stop(
 ) -> None:
     begun = threading.Event()
 
-    def slow(stop: Callable[[], bool], on_progress: Callable[..., None], **_: Any) -> None:
+    def slow(should_stop: Callable[[], bool], on_progress: Callable[..., None], **_: Any) -> None:
         on_progress(Progress("owner/model", 100, 1000, 50.0))
         begun.set()
-        wait(stop, 20)
+        wait(should_stop, 20)
         raise Stopped("stopped; what was downloaded is kept")
 
     monkeypatch.setattr(load_job, "fetch_pair", slow)
@@ -354,8 +354,8 @@ def test_a_closed_page_ends_the_load(
 ) -> None:
     stopped = threading.Event()
 
-    def slow(stop: Callable[[], bool], **_: Any) -> None:
-        wait(stop, 20)
+    def slow(should_stop: Callable[[], bool], **_: Any) -> None:
+        wait(should_stop, 20)
         stopped.set()
         raise Stopped("stopped")
 
@@ -365,7 +365,7 @@ def test_a_closed_page_ends_the_load(
     next(updates)
     updates.close()
     assert stopped.wait(20)
-    tab.close(request())
+    tab.part(request())
     assert tab.sessions.get("one") is None
 
 
@@ -486,7 +486,7 @@ def test_nothing_of_the_former_models_is_shown_as_the_new_ones(
     run = make(run_store=live.run_store)
     run.start(None)
     list(run.messages())
-    monkeypatch.setattr(hardware, "_asked", lambda _: Asked(HERE, NONE, None, 64, []))
+    monkeypatch.setattr(hardware, "_asked", lambda _: FormValues(HERE, NONE, None, 64, []))
     name = run.recording.name
 
     def shown() -> dict[str, Any]:

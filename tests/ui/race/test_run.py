@@ -180,7 +180,8 @@ def test_a_lanes_speed_up_has_the_same_range_in_the_live_view(make: Callable[...
     results = results_of(raced(race))
     _, *others = race.recording.log().lanes
     for lane, result in zip(others, results[1:], strict=True):
-        meta, steps = lane.run.meta, lane.run.steps
+        meta = lane.run.meta
+        steps = lane.run.steps
         assert meta["plain_lane"] is True
         pace = sum(step.total_seconds for step in steps) / sum(len(step.emitted) for step in steps)
         least, most = (bound / pace for bound in meta["plain_spread"])
@@ -408,7 +409,7 @@ def test_lanes_draw_in_turns_and_every_round_is_told(
     race = make(**TEMPERED, check=True)
     rounds = []
     race.start()
-    while not isinstance(event := race.mail.get(timeout=30), Ended):
+    while not isinstance(event := race.events.get(timeout=30), Ended):
         if isinstance(event, ResultsSoFar) and all(
             result["lossless"] for result in event.results[1:]
         ):
