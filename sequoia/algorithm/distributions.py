@@ -131,8 +131,8 @@ def _row(distribution: torch.Tensor) -> np.ndarray:
 
 
 def checked(distributions: torch.Tensor, whose: str) -> torch.Tensor:
-    """`distributions` (..., vocab). Raises BadModel where a logit was NaN or the greatest one infinite,
-    which makes NaN of its whole row: one column tells."""
+    """`distributions` (..., vocab). Raises BadModel where a logit was NaN or the greatest one
+    infinite, which makes NaN of its whole row: one column tells."""
     if math.isnan(distributions[..., 0].sum()):
         raise overflowed(whose)
     return distributions

@@ -216,8 +216,8 @@ def likeliest(q: torch.Tensor, counts: Sequence[int]) -> Drawn:
 
 
 def _greatest(distribution: np.ndarray, top: int, count: int) -> list[int]:
-    """The `count` most probable tokens of one `distribution` (vocab,), in order, the first of which is
-    `top`."""
+    """The `count` most probable tokens of one `distribution` (vocab,), in order, the first
+    of which is `top`."""
     rest = distribution.copy()
     order = [top]
     while len(order) < count:

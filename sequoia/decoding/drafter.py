@@ -209,7 +209,8 @@ class Drafter:
 
 
 def _at(distributions: Distributions, drawn: Drawn) -> list[float]:
-    """What `distributions` (nodes, vocab) give the tokens drawn at each node, one after the other."""
+    """What `distributions` (nodes, vocab) give the tokens drawn at each node, one after the
+    other."""
     if isinstance(distributions, np.ndarray):
         return [
             distributions.item(row, token) for row, tokens in enumerate(drawn) for token in tokens

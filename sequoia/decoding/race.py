@@ -29,8 +29,8 @@ from sequoia.validate_input import shown
 
 @dataclass(frozen=True)
 class Lane:
-    """One way to decode: a tree, or a TreeChoice of this lane alone, and a verifier. Plain decoding is
-    a tree of one node."""
+    """One way to decode: a tree, or a TreeChoice of this lane alone, and a verifier. Plain decoding
+    is a tree of one node."""
 
     name: str
     tree: Tree | TreeChoice
@@ -42,8 +42,8 @@ class Lane:
 
 
 class Race:
-    """The lanes of one race under way. Raises BadSamplingParams unless there are 1 to MOST_LANES lanes, and
-    what a Decoder raises.
+    """The lanes of one race under way. Raises BadSamplingParams unless there are 1 to MOST_LANES
+    lanes, and what a Decoder raises.
 
     `stats[lane]` are the totals of each lane so far; a lane's clock is their `total_seconds`.
     """

@@ -4,8 +4,8 @@ target's law of that token?
 Two right texts differ by chance, so texts cannot be compared. Instead one place of a text is
 chosen, the same step is made there again and again with other seeds, and the counts of its first
 token are held against the target's law there. The place is the first whose law is uncertain enough
-to say anything (`find_position`): where the target is nearly sure of its token, every decoder that is
-roughly right agrees with it.
+to say anything (`find_position`): where the target is nearly sure of its token, every decoder that
+is roughly right agrees with it.
 
 All three verifiers are lossless with the draw that belongs to them, top-k match included (the
 target itself draws each token there; what it loses is acceptance), so the meter expects the same of
@@ -47,8 +47,8 @@ MAX_LEVELS = 32  # of a step's tree that a TreeChoice makes
 
 @dataclass(frozen=True, eq=False)
 class TextPosition:
-    """Where first tokens are drawn: after the prompt and the tokens `common`. distribution: the target's
-    there, (vocab,) float64.
+    """Where first tokens are drawn: after the prompt and the tokens `common`. distribution: the
+    target's there, (vocab,) float64.
 
     looked: places that were looked at before this one was chosen.
     """
@@ -271,13 +271,13 @@ def first_tokens(
     such seeds share no draw, be they neighbours.
 
     May be closed at any moment. How many draws decide is fixed beforehand: the last value's
-    verdict counts, see FirstTokens. tree: one for all draws, or what makes each draw's own TreeChoice.
-    A step drafts the whole of it, whatever `max_new_tokens` says, where the models' context has
-    room for its levels.
+    verdict counts, see FirstTokens. tree: one for all draws, or what makes each draw's own
+    TreeChoice. A step drafts the whole of it, whatever `max_new_tokens` says, where the models'
+    context has room for its levels.
     Under top-p, a target in half precision may now and then place a token just inside in one
     forward and outside in another; the meter would call that different. Raises at the first value
-    BadSamplingParams for temperature 0, which has no law to fit, and for counts out of range; BadPrompt,
-    BadTree and BadSamplingParams as decoding does.
+    BadSamplingParams for temperature 0, which has no law to fit, and for counts out of range;
+    BadPrompt, BadTree and BadSamplingParams as decoding does.
     """
     draws = whole(draws, "draws", 1, MAX_DRAWS, BadSamplingParams)
     batch = whole(batch, "draws of a batch", 1, MAX_DRAWS, BadSamplingParams)

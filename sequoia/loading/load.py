@@ -60,9 +60,9 @@ def load_pair(
     model on this machine), "float32", "bfloat16" or "float16". offload: True to stream the target's
     layers from host memory, but for those that fit the device beside all else, or the number of
     layers that stay there (see large.py). online: whether the hub may be asked, None for yes unless
-    HF_HUB_OFFLINE is set. on_progress hears how far it is, and should_stop is asked whether to go on; by default
-    downloads are told on the standard error. Raises BadModel, BadPair, NotDownloaded, OutOfMemory
-    or Stopped with the reason.
+    HF_HUB_OFFLINE is set. on_progress hears how far it is, and should_stop is asked whether to go
+    on; by default downloads are told on the standard error. Raises BadModel, BadPair,
+    NotDownloaded, OutOfMemory or Stopped with the reason.
     """
     on_progress = on_progress or printer()
     wanted = refs(name, target, draft)

@@ -57,8 +57,8 @@ def fast_forward(hf: Any, int8: bool = False) -> FastLlama | None:
 
 
 class FastLlama:
-    """`forward(ids, positions, mask, kv_cache, last_only)` as models.py asks for it. Batch 1; keys and
-    values go to the slots."""
+    """`forward(ids, positions, mask, kv_cache, last_only)` as models.py asks for it. Batch 1; keys
+    and values go to the slots."""
 
     name = "lean"
     mask_dtype = torch.float32

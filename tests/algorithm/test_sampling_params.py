@@ -1,5 +1,5 @@
-"""A setting from outside is a SamplingParams or a BadSamplingParams whose message names the field, the
-value and the bound."""
+"""A setting from outside is a SamplingParams or a BadSamplingParams whose message names the field,
+the value and the bound."""
 
 from __future__ import annotations
 

@@ -305,7 +305,10 @@ class LiveView:
         if reported and reported.stage == "failed":
             yield {
                 self.stage: messages.notice_message(
-                    error=f"The models could not be loaded: {reported.words}. Recorded runs still play."
+                    error=(
+                        f"The models could not be loaded: {reported.words}. "
+                        "Recorded runs still play."
+                    )
                 )
             }
 

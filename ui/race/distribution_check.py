@@ -180,6 +180,6 @@ def _rule(position: TextPosition) -> str:
             f"{position.bits:.1f} bits"
         )
     return (
-        f"none of the first {position.looked} has {least} (at most {MOST_PLACES} are looked at), so "
-        f"the one with most: {position.bits:.2g} bits"
+        f"none of the first {position.looked} has {least} (at most {MOST_PLACES} are looked at), "
+        f"so the one with most: {position.bits:.2g} bits"
     )

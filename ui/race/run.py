@@ -263,8 +263,8 @@ class RaceJob(Worker):
         if not self.request.check or self._halt.is_set() or self._late:
             late = ": the time of this race was up" * (self.request.check and self._late)
             words = (
-                f"At temperature {finished.params.temperature:g} two right texts differ by chance, and "
-                f"first tokens were not held against the target's law{late}."
+                f"At temperature {finished.params.temperature:g} two right texts differ by chance, "
+                f"and first tokens were not held against the target's law{late}."
             )
             yield {
                 i: exactness_result("none", words)
@@ -286,8 +286,8 @@ class RaceJob(Worker):
         yield from check.rounds()
 
     def _tree(self, finished: FinishedRace, i: int) -> Tree | Callable[[], TreeChoice]:
-        """The tree of lane i; where trees change, what makes a TreeChoice for each draw: what one draw
-        taught it must not reach the next."""
+        """The tree of lane i; where trees change, what makes a TreeChoice for each draw: what one
+        draw taught it must not reach the next."""
         tree = finished.lanes[i].tree
         lane = self.request.lanes[i]
         if isinstance(tree, Tree):

@@ -84,7 +84,8 @@ class ModelHost:
         return self.status.settled
 
     def pair(self, should_stop: Callable[[], bool]) -> Pair:
-        """The pair, as soon as it is loaded. Raises NotLoaded, or Cancelled once `should_stop` says so."""
+        """The pair, as soon as it is loaded. Raises NotLoaded, or Cancelled once
+        `should_stop` says so."""
         self._wait(should_stop)
         if (pair := self._pair) is None:
             raise NotLoaded(f"the models could not be loaded: {self.status.words}")

@@ -44,8 +44,8 @@ class Task(ABC, Generic[N]):
 
     @abstractmethod
     def do(self) -> N:
-        """The work, in the thread: puts news into `events`, raises Cancelled where it was `halted`, and
-        gives the last news back."""
+        """The work, in the thread: puts news into `events`, raises Cancelled where it was `halted`,
+        and gives the last news back."""
 
     @abstractmethod
     def ended(self, words: str = "", error: str | None = None) -> N:

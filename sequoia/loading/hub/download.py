@@ -73,9 +73,10 @@ class Listing:
 class Downloads:
     """A context in which models can be looked up and fetched.
 
-    on_progress hears Progress several times a second. should_stop is asked ten times a second; once it says so,
-    Stopped is raised and the transfer is over. online: False refuses every transfer, None does so
-    where HF_HUB_OFFLINE is set. Raises NotDownloaded with the reason and what can be done.
+    on_progress hears Progress several times a second. should_stop is asked ten times a second;
+    once it says so, Stopped is raised and the transfer is over. online: False refuses every
+    transfer, None does so where HF_HUB_OFFLINE is set. Raises NotDownloaded with the reason
+    and what can be done.
     """
 
     def __init__(

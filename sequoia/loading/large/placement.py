@@ -28,8 +28,8 @@ _STEPS = 64  # in which a balance is looked for
 
 @dataclass(frozen=True)
 class ExtraBytes:
-    """Bytes that go with the weights: `per_layer` of each layer, `together` on the device where logits
-    come out (the draft with its own run, masks and logits)."""
+    """Bytes that go with the weights: `per_layer` of each layer, `together` on the device where
+    logits come out (the draft with its own run, masks and logits)."""
 
     per_layer: int
     together: int

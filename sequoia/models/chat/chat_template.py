@@ -64,7 +64,8 @@ class ChatTemplate:
         return answer["text"]
 
     def _answer(self, message: str) -> dict[str, Any] | None:
-        """What the process says; None where it takes too long, and it is ended. Raises WorkerEnded."""
+        """What the process says; None where it takes too long, and it is ended.
+        Raises WorkerEnded."""
         if self._worker is None:
             self._worker = WorkerProcess(_SCRIPT, _ENVIRONMENT)
             self._received(_START_SECONDS)
