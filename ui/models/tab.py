@@ -197,7 +197,7 @@ class ModelsTab:
             self.stop_it: gr.update(interactive=True),
         }
         try:
-            for report in task.news():
+            for report in task.reports():
                 yield {self.board: view.report_message(report)}
                 if report.error:
                     warn(report.error, "Not loaded")

@@ -48,7 +48,7 @@ def loaded(model_host: ModelHost, target: Path, draft: Path) -> Report:
     wanted = PairRequest("bundled", str(target), str(draft), "cpu", "float32", False)
     task = LoadJob(model_host, wanted, online=False)
     task.start()
-    return list(task.news())[-1]
+    return list(task.reports())[-1]
 
 
 @pytest.mark.parametrize("name", CHOSEN)

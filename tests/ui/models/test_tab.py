@@ -375,7 +375,7 @@ def test_an_unexpected_error_is_logged_and_told_without_its_text(
     monkeypatch.setattr(load_job, "fetch_pair", lambda **_: [][1])
     task = LoadJob(model_host, PairRequest("bundled", *folders, "cpu", "float32", False), False)
     task.start()
-    last = list(task.news())[-1]
+    last = list(task.reports())[-1]
     assert "an unexpected error; the server's log has the details" in str(last.error)
     assert "index" not in str(last.error)
 
@@ -387,7 +387,7 @@ def test_a_pair_that_comes_back_later_cannot_be_stopped_by_its_former_task(
     may have to make room."""
     task = LoadJob(model_host, PairRequest("bundled", *folders, "cpu", "float32", False), False)
     task.start()
-    assert list(task.news())[-1].done
+    assert list(task.reports())[-1].done
     task.halt()
     with pytest.raises(BadModel):
         model_host.change(

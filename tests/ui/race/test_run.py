@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -28,7 +29,6 @@ from ui.race.request import LEAST_LANES, RaceRequest
 from ui.race.run import RaceJob, ResultsSoFar
 from ui.serving.model_host import ModelHost
 from ui.serving.sessions import LOCAL, Limits
-from ui.serving.worker import Ended
 
 PLAIN = ("plain", "", "sequoia")
 CHAIN = ("chain", "4", "sequoia")
@@ -406,13 +406,17 @@ def test_lanes_draw_in_turns_and_every_round_is_told(
     for another's end."""
     monkeypatch.setattr(distribution_check, "DRAWS", 40)
     race = make(**TEMPERED, check=True)
-    rounds = []
     race.start()
-    while not isinstance(event := race.mail.get(timeout=30), Ended):
-        if isinstance(event, ResultsSoFar) and all(
-            result["lossless"] for result in event.results[1:]
-        ):
-            rounds.append([result["lossless"]["count"] for result in event.results[1:]])
+    results = [
+        event.results[1:]
+        for event in chain.from_iterable(race.batches())
+        if isinstance(event, ResultsSoFar)
+    ]
+    rounds = [
+        [result["lossless"]["count"] for result in lanes]
+        for lanes in results
+        if all(result["lossless"] for result in lanes)
+    ]
     assert [[count["draws"] for count in counts] for counts in rounds] == [
         [n, n] for n in range(5, 41, 5)
     ]
