@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sequoia import Pair, SequoiaError, load_pair
+from sequoia import Pair, SequoiaError
 from sequoia.loading.find_pair import LoadNews
 from sequoia.loading.hub.download import Progress
-from sequoia.loading.load import fetch_pair
+from sequoia.loading.load import fetch, load
 from sequoia.loading.pair_checks import PassedCheck
-from ui.models.request import PairRequest
+from sequoia.loading.pair_request import PairRequest
 from ui.serving.fair_queue import position_words
 from ui.serving.job import Job
 from ui.serving.model_host import ModelHost
@@ -51,12 +51,7 @@ class LoadJob(Job[Report]):
 
     def work(self, steps: int | None) -> Report:  # noqa: ARG002  it is done once
         self._on_progress(self._last.words)
-        fetch_pair(
-            **self._pair_request.options,
-            online=self._online,
-            on_progress=self._on_progress,
-            should_stop=self.halted,
-        )
+        fetch(self._pair_request, self._online, self._on_progress, self.halted)
         # all of them are made again as it is loaded
         self._last = replace(self._last, progress=None, checks=())
         self._on_progress("waiting for what is running to end")
@@ -78,11 +73,8 @@ class LoadJob(Job[Report]):
     def _load(self) -> Pair:
         """Also called when this pair has to be loaded again, long after this task; then
         nobody can stop it."""
-        return load_pair(
-            **self._pair_request.options,
-            online=False,
-            on_progress=self._on_progress,
-            should_stop=lambda: self.busy and self.halted(),
+        return load(
+            self._pair_request, False, self._on_progress, lambda: self.busy and self.halted()
         )
 
     def _on_progress(self, news: LoadNews) -> None:

@@ -233,7 +233,7 @@ def test_a_stopped_run_says_that_its_speed_up_is_missing(
         ({"compare": True}, 2, None),
         ({"compare": True}, None, None),
         ({"compare": False}, None, None),
-        ({"compare": True, "wish": TreeRequest("plain")}, None, None),
+        ({"compare": True, "tree_request": TreeRequest("plain")}, None, None),
     ],
     ids=["time", "paused", "timed", "not asked for", "plain itself"],
 )
