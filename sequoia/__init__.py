@@ -34,6 +34,10 @@ Policy = SamplingParams  # the old name
 BadPolicy = BadSamplingParams  # the old name
 Shaper = TreeChoice  # the old name
 
+Policy = SamplingParams  # the old name
+BadPolicy = BadSamplingParams  # the old name
+Shaper = TreeChoice  # the old name
+
 __all__ = [
     "Acceptance",
     "BadPolicy",

@@ -222,7 +222,8 @@ def drafted(
         if children:
             drawn = verifier.draw(chance, q(contexts[node])[None], [len(children)])[0]
             for child, token in zip(children, drawn, strict=True):
-                tokens[child], contexts[child] = int(token), (*contexts[node], int(token))
+                tokens[child] = int(token)
+                contexts[child] = (*contexts[node], int(token))
     return tokens, contexts
 
 

@@ -203,10 +203,8 @@ def tiny_tokenizer(vocab: int = VOCAB, pieces: tuple[str, ...] = ()) -> PreTrain
     wanted = [*[EOS, BOS, *alphabet, *letters][: vocab - len(pieces)], *pieces]
     merges = [(piece[0], piece[1]) for piece in wanted[2:] if piece in letters]
     core = Tokenizer(models.BPE({piece: i for i, piece in enumerate(wanted)}, merges))
-    core.pre_tokenizer, core.decoder = (
-        pre_tokenizers.ByteLevel(add_prefix_space=False),
-        decoders.ByteLevel(),
-    )
+    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    core.decoder = decoders.ByteLevel()
     return PreTrainedTokenizerFast(tokenizer_object=core, eos_token=EOS, bos_token=BOS)
 
 

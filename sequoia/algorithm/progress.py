@@ -15,7 +15,7 @@ def progress_of_part(progress: Progress, number: int, of: int) -> Progress:
     return lambda share: progress((number + share) / of)
 
 
-def followed(steps: Iterable[StepTrace], tokens: int, progress: Progress) -> list[StepTrace]:
+def with_progress(steps: Iterable[StepTrace], tokens: int, progress: Progress) -> list[StepTrace]:
     """All of `steps`, with the share made of `tokens` told after each."""
     traces = []
     made = 0

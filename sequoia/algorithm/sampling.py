@@ -118,9 +118,8 @@ class Seeded:
         token = top if at < 0 else bisect_right(heights, at if at < start else at + length)
         if count == 1 and token < len(heights):  # for speed: the loop says the same
             return [token]
-        # gone: stretches as (start, length), increasing
         order = list[int]()
-        taken = list[tuple[float, float]]()
+        taken = list[tuple[float, float]]()  # stretches as (start, length), increasing
         while (
             left > _SCRAPS * total and token < len(heights) and token not in order
         ):  # the last two by rounding alone

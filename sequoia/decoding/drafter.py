@@ -155,7 +155,7 @@ class Drafter:
         rows = self._growing
         rows.clear()
         while nodes := growing.front:
-            hold_to(self._most, growing.tree)
+            check_promised_size(self._most, growing.tree)
             if nodes[0]:  # the root is read with the prefix
                 drafted.row.update({node: len(rows) + i for i, node in enumerate(nodes)})
                 rows.add([drafted.row.get(growing.tree.parents[node]) for node in nodes])
@@ -163,7 +163,7 @@ class Drafter:
             drafted.grow(
                 nodes, distributions, self._draw(distributions, growing.grow(distributions))
             )
-        hold_to(self._most, growing.tree)
+        check_promised_size(self._most, growing.tree)
         drafted.tree = growing.tree
         return drafted
 
@@ -213,7 +213,7 @@ def _at(distributions: Distributions, drawn: Drawn) -> list[float]:
     return distributions[rows, [*chain.from_iterable(drawn)]].tolist()  # a device is asked once
 
 
-def hold_to(most: int, tree: Tree) -> None:
+def check_promised_size(most: int, tree: Tree) -> None:
     """Raises BadTree where a step's tree has more nodes than its shaper said; room is
     made for no more."""
     if len(tree) > most:

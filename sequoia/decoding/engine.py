@@ -22,7 +22,7 @@ from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verify import VERIFIERS, Verdict, Verifier
 from sequoia.decoding.cuda.cuda_step import CudaStep, Round, distribution_bytes, fits, kernel_runs
-from sequoia.decoding.drafter import Drafted, Drafter, GrowingTree, hold_to
+from sequoia.decoding.drafter import Drafted, Drafter, GrowingTree, check_promised_size
 from sequoia.decoding.tree_choice import FixedTree, TreeChoice
 from sequoia.errors import BadSamplingParams, BadTree
 from sequoia.models.pair import Pair
@@ -185,7 +185,7 @@ class Decoder:
         if not isinstance(shape, Tree):
             drafted = self._drafter.follow(shape, clock)
             return drafted, *self._verify(drafted, clock)
-        hold_to(self.tree_choice.most, shape)
+        check_promised_size(self.tree_choice.most, shape)
         if self._on_device:
             return self._on_device(shape, clock)
         drafted = self._drafter.fill(shape, clock)

@@ -57,7 +57,7 @@ class Calibration:
         )
         return np.minimum.accumulate(found, axis=1)
 
-    def fade(self) -> None:
+    def decay(self) -> None:
         """Forget a little; once a step."""
         self._visited *= MEMORY
         self._accepted *= MEMORY
@@ -72,7 +72,7 @@ class Calibration:
             self._accepted[accepted, bins[accepted]] += 1
 
 
-class Prices:
+class Costs:
     """What a node and a level cost, in tokens that the best static tree would make
     in the same time."""
 
@@ -118,19 +118,19 @@ class Dynamic:
         self.most = most
         self._levels = levels
         self.calibration = Calibration(acceptance, temperature == 0)
-        self.prices = Prices(acceptance, profile, most, levels)
+        self.costs = Costs(acceptance, profile, most, levels)
         self._growing_tree: DynamicTree | None = None
 
     def next(self, levels: int) -> DynamicTree:
         self._growing_tree = DynamicTree(
-            self.calibration, self.prices, self.most, min(levels, self._levels)
+            self.calibration, self.costs, self.most, min(levels, self._levels)
         )
         return self._growing_tree
 
     def learn(self, tree: Tree, verdict: Verdict) -> None:
         if self._growing_tree is None:
             return
-        self.calibration.fade()
+        self.calibration.decay()
         for node, follower in zip(verdict.path, (*verdict.path[1:], None), strict=True):
             if children := tree.children[node]:
                 accepted = None if follower is None else tree.ranks[follower]
@@ -141,14 +141,13 @@ class DynamicTree:
     """One step's tree while it grows. probs: for each node read, the greatest probabilities of its
     law, (k,) decreasing."""
 
-    def __init__(self, calibration: Calibration, prices: Prices, most: int, levels: int) -> None:
+    def __init__(self, calibration: Calibration, costs: Costs, most: int, levels: int) -> None:
         self._calibration = calibration
-        self._prices = prices
+        self._costs = costs
         self._most = most
         self._levels = levels
-        # by node: chance that the walk comes there
         self._parents = [-1]
-        self._reach = [1.0]
+        self._reach = [1.0]  # by node: chance that the walk comes there
         self._depth = 0
         self.front: tuple[int, ...] = (0,) if most > 1 and levels > 1 else ()
         self.probs: dict[int, np.ndarray] = {}
@@ -177,8 +176,8 @@ class DynamicTree:
         used = len(self._parents)
         order = np.argsort(-scores, axis=None, kind="stable")
         order = order[: self._most - used]
-        earns = scores.ravel()[order] >= self._prices.node[used - 1 : used - 1 + len(order)]
-        taken = order if earns.all() else order[: int(earns.argmin())]
+        pays_off = scores.ravel()[order] >= self._costs.node[used - 1 : used - 1 + len(order)]
+        taken = order if pays_off.all() else order[: int(pays_off.argmin())]
         return tuple(np.bincount(taken // scores.shape[1], minlength=len(scores)).tolist())
 
     def _next_front(self, nodes: range, rate: float) -> tuple[int, ...]:
@@ -188,7 +187,7 @@ class DynamicTree:
         front = tuple(
             node
             for node in nodes
-            if self._reach[node] * rate >= self._prices.node[len(self._parents) - 1]
+            if self._reach[node] * rate >= self._costs.node[len(self._parents) - 1]
         )
         gain = sum(self._reach[node] for node in front) * rate
-        return front if room and front and gain >= self._prices.level(len(front)) else ()
+        return front if room and front and gain >= self._costs.level(len(front)) else ()

@@ -358,10 +358,10 @@ class _DiagnosedRun:
             _WHAT_IF,
         )
         plan = predict(self.tree, self.acceptance, large)
-        dearer = self.plain + self.token["verify"]
+        more_expensive = self.plain + self.token["verify"]
         yield self._suppose(
             "A larger target: twice the time, the same acceptance",
-            plan.expected_tokens * dearer / plan.predicted_seconds,
+            plan.expected_tokens * more_expensive / plan.predicted_seconds,
             _WHAT_IF,
         )
 

@@ -287,7 +287,7 @@ def first_tokens(
         )
     position = position or TextPosition((), first_token_distribution(pair, prompt, params))
     levels = tree.levels if isinstance(tree, Tree) else MAX_LEVELS
-    there = _Further.of(pair, position.common)
+    there = _PairWithPrefix.of(pair, position.common)
     counted = FirstTokens(position.distribution)
     seeds = random.Random(f"draws {params.seed}")
     for done in range(1, draws + 1):
@@ -307,13 +307,13 @@ def _first(decoder: Decoder) -> int:
 
 
 @dataclass(frozen=True)
-class _Further(Pair):
+class _PairWithPrefix(Pair):
     """A pair for which every prompt goes on with the tokens `common`."""
 
     common: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, pair: Pair, common: tuple[int, ...]) -> _Further:
+    def of(cls, pair: Pair, common: tuple[int, ...]) -> _PairWithPrefix:
         return cls(**{one.name: getattr(pair, one.name) for one in fields(Pair)}, common=common)
 
     def encode(self, prompt: str, chat: bool | None = None) -> tuple[int, ...]:

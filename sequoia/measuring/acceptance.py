@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.progress import Progress, followed, progress_of_part
+from sequoia.algorithm.progress import Progress, progress_of_part, with_progress
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import repetition
 from sequoia.algorithm.tree import Tree
@@ -71,7 +71,7 @@ def count_acceptance(
     repeated = []
     for done, prompt in enumerate(prompts):
         steps = run(Decoder(pair, prompt, params.further(done), tree, verifier))
-        traces = followed(
+        traces = with_progress(
             steps, params.max_new_tokens, progress_of_part(progress, done, len(prompts))
         )
         by_level += AcceptanceByLevel.fold(traces)

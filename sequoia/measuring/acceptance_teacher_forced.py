@@ -22,7 +22,7 @@ import numpy as np
 import torch
 
 from sequoia.algorithm.distributions import draft_rows, target_rows
-from sequoia.algorithm.progress import Progress, followed, progress_of_part
+from sequoia.algorithm.progress import Progress, progress_of_part, with_progress
 from sequoia.algorithm.sampling import Chance, chance_for
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import repetition
@@ -148,7 +148,7 @@ def _text(
     ids = pair.encode(prompt)
     if not own:
         return ids, 1
-    steps = followed(plain(pair, prompt, params), params.max_new_tokens, progress)
+    steps = with_progress(plain(pair, prompt, params), params.max_new_tokens, progress)
     made = [token for step in steps for token in step.emitted]
     return (*ids, *made[:-1]), len(ids)  # nothing was drawn after the last token
 
@@ -163,7 +163,8 @@ def _positions(
     ):
         q = draft_rows(draft, params)  # (positions, vocab), as p
         drawn = _SEQUOIA.draw(chance, q, [ranks] * len(q))
-        p, q = target_rows(target, params).cpu().numpy(), q.cpu().numpy()
+        p = target_rows(target, params).cpu().numpy()
+        q = q.cpu().numpy()
         yield from (sibling_rates(p[row], q[row], tokens, tree) for row, tokens in enumerate(drawn))
 
 

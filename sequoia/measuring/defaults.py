@@ -27,9 +27,8 @@ SLACK = 0.01
 # what a visitor waits for before the first step of a pair that nothing is known of
 _QUICK_SECONDS = 2.0
 _QUICK_TOKENS = 48
-# ranks counted: for trees of a few nodes, and where a pass over hundreds takes no longer
-_QUICK_RANKS = 8
-_WIDE_RANKS = 32
+_QUICK_RANKS = 8  # ranks counted for trees of a few nodes
+_WIDE_RANKS = 32  # ranks counted where a pass over hundreds takes no longer
 _NEAR = 0.15  # of temperatures: shipped vectors stand 0.3 apart at most
 _SAMPLE = 'import os\n\n\ndef main(path):\n    """Read the file and print what is in it."""\n'
 

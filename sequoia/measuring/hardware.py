@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from itertools import accumulate, cycle, islice
 
-from sequoia.algorithm.progress import Progress, followed, progress_of_part
+from sequoia.algorithm.progress import Progress, progress_of_part, with_progress
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import MAX_NODES, Tree
@@ -205,7 +205,7 @@ def _overhead(pair: Pair, tree: Tree, seconds: float, progress: Progress) -> Poi
     at most about `seconds`."""
     prompt = (_PROMPT * 3)[: max(pair.limit // 4, 1)]  # short enough for the smallest context
     params = SamplingParams(temperature=0.6, max_new_tokens=_STEPS * tree.levels, ignore_eos=True)
-    steps = followed(
+    steps = with_progress(
         _some(run(Decoder(pair, prompt, params, tree)), seconds), params.max_new_tokens, progress
     )
     # the last ones have no room for all of it

@@ -310,7 +310,8 @@ def packed_int8(modules: Sequence[torch.nn.Linear], order: torch.Tensor | None =
     dtype = narrowest_dtype(exact.device)
     wide = _product(exact.to(dtype), None if bias is None else bias.to(dtype))
     scales = weight.abs().amax(1).clamp(min=1e-12) / 127  # (out,)
-    rounded, scales = (weight / scales[:, None]).round().to(torch.int8), scales.to(exact.dtype)
+    rounded = (weight / scales[:, None]).round().to(torch.int8)
+    scales = scales.to(exact.dtype)
     padding = (0, -weight.shape[1] % INT8_STEP)
     rounded = F.pad(rounded, padding)
 

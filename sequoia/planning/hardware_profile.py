@@ -72,7 +72,8 @@ class HardwareProfile:
             ("overhead_seconds", 0.0),
         ):
             checked[name] = _points(getattr(self, name), name, least)
-        checked["source"], checked["date"] = _source(self.source), _date(self.date)
+        checked["source"] = _source(self.source)
+        checked["date"] = _date(self.date)
         checked["versions"] = _versions(self.versions)
         checked["level_overhead"] = number(
             self.level_overhead, "level_overhead", 0, MAX_SECONDS, BadProfile

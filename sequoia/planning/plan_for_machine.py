@@ -31,10 +31,9 @@ __all__ = [
     "step_seconds",
 ]
 
-# the last is for larger trees than usual
 USUAL_NODES = 128
 USUAL_LEVELS = 16
-WIDE_LEVELS = 24
+WIDE_LEVELS = 24  # for larger trees than usual
 _ROUNDING = 1e-12  # a larger tree must win by more than this
 
 

@@ -34,12 +34,12 @@ class WorkerProcess:
             errors="replace",
             env={**os.environ, **environment},
         )
-        self._mail: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
+        self._messages: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
         self._printed: deque[str] = deque(
             maxlen=5
         )  # lines that are no objects: why it broke, for one
         threading.Thread(
-            target=_read, args=(self._process, self._mail, self._printed), daemon=True
+            target=_read, args=(self._process, self._messages, self._printed), daemon=True
         ).start()
 
     def send(self, message: Mapping[str, Any]) -> None:
@@ -49,11 +49,11 @@ class WorkerProcess:
     def receive(self, seconds: float) -> dict[str, Any] | None:
         """The next object it sends, or None if there is none for so long. Raises WorkerEnded."""
         try:
-            heard = self._mail.get(timeout=seconds)
+            heard = self._messages.get(timeout=seconds)
         except Empty:
             return None
         if heard is None:
-            self._mail.put(None)
+            self._messages.put(None)
             raise WorkerEnded(" ".join(self._printed)[-300:] or "its process ended")
         return heard
 
@@ -81,7 +81,9 @@ class WorkerProcess:
 
 
 def _read(
-    process: subprocess.Popen[str], mail: SimpleQueue[dict[str, Any] | None], printed: deque[str]
+    process: subprocess.Popen[str],
+    messages: SimpleQueue[dict[str, Any] | None],
+    printed: deque[str],
 ) -> None:
     with suppress(ValueError):  # closed while it was read
         for line in process.stdout or ():
@@ -90,7 +92,7 @@ def _read(
             except ValueError:
                 message = None
             if isinstance(message, dict):
-                mail.put(message)
+                messages.put(message)
             else:
                 printed.append(line.strip())
-    mail.put(None)
+    messages.put(None)

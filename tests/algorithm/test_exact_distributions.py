@@ -271,9 +271,8 @@ def test_a_rejection_does_not_write_into_the_laws_it_was_lent(reject: Callable) 
 
 
 def test_a_walk_does_not_write_into_the_laws_it_was_lent() -> None:
-    # not of sum 1, as a law in float32 is not quite
     p = np.array([0.25, 0.75])
-    q = np.array([1.0, 3.0])
+    q = np.array([1.0, 3.0])  # not of sum 1, as a law in float32 is not quite
     VERIFIERS["sequoia"].verify(Tree.chain(2), [0, 0], lambda _: p, lambda _: q, Seeded(0))
     assert (p.tolist(), q.tolist()) == ([0.25, 0.75], [1, 3])
 

@@ -25,23 +25,27 @@ from sequoia.algorithm.step_trace import Run, StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verify import walk
 
-TEXT = """A small model writes a draft, and a large model reads it. The draft is not one line but a tree: at every word the
-small model may go on in several ways, and each way is a branch. The large model reads the whole tree in one pass, because
-a pass over many words takes hardly more time than a pass over one word. Then the walk begins at the root. At every node the
-first child is held against the law of the large model. If it is accepted, the walk goes down to it; if it is rejected, the
-share of the draft is taken out of the law and the next child is tried. When no child is left, the large model adds a word of
-its own from what is left of its law, and the step ends. When the walk reaches a leaf, the large model adds one word for free.
-So every step adds at least one word, and a good draft adds many. The words follow the law of the large model exactly, whatever
-the tree is and however bad the draft is. A bad draft only costs time. A tree that is too small leaves words on the table, and
-a tree that is too large takes time to read. The best tree for a machine depends on two things: how often a child of each rank
-is accepted, and how long the machine takes to read a tree of each size. Both can be measured before the run. At the root the
-first child is accepted most often, and every later child adds less. A chain is the best tree when the first child is nearly
-always right. A wide tree is the best tree when the draft is often wrong but the right word is among its first few guesses.
-The river runs down from the hills to the sea, and in the morning the light lies on the water like a sheet of glass. A fisher
-sits at the end of the pier and counts the boats that leave the harbour. "There are more of them every year," she says, "and
-fewer fish." In the evening the boats come back one by one, and the gulls follow them down the river as far as the bridge.
+TEXT = """A small model writes a draft, and a large model reads it. The draft is not one line but a
+tree: at every word the small model may go on in several ways, and each way is a branch. The large
+model reads the whole tree in one pass, because a pass over many words takes hardly more time than a
+pass over one word. Then the walk begins at the root. At every node the first child is held against
+the law of the large model. If it is accepted, the walk goes down to it; if it is rejected, the
+share of the draft is taken out of the law and the next child is tried. When no child is left, the
+large model adds a word of its own from what is left of its law, and the step ends. When the walk
+reaches a leaf, the large model adds one word for free. So every step adds at least one word, and a
+good draft adds many. The words follow the law of the large model exactly, whatever the tree is and
+however bad the draft is. A bad draft only costs time. A tree that is too small leaves words on the
+table, and a tree that is too large takes time to read. The best tree for a machine depends on two
+things: how often a child of each rank is accepted, and how long the machine takes to read a tree of
+each size. Both can be measured before the run. At the root the first child is accepted most often,
+and every later child adds less. A chain is the best tree when the first child is nearly always
+right. A wide tree is the best tree when the draft is often wrong but the right word is among its
+first few guesses. The river runs down from the hills to the sea, and in the morning the light lies
+on the water like a sheet of glass. A fisher sits at the end of the pier and counts the boats that
+leave the harbour. "There are more of them every year," she says, "and fewer fish." In the evening
+the boats come back one by one, and the gulls follow them down the river as far as the bridge.
 """
-RATES =(
+RATES = (
     0.58, 0.14, 0.07, 0.04, 0.025, 0.017, 0.012, 0.009, 0.007, 0.005, 0.004, 0.003, 0.003, 0.002,
     0.002, 0.001,
 )  # fmt: skip

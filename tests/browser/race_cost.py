@@ -1,4 +1,6 @@
-"""How smooth four lanes of 64-node trees are, and how soon Stop ends them: `python tests/browser/race_cost.py [--tokens 512]`.
+"""How smooth four lanes of 64-node trees are, and how soon Stop ends them.
+
+Run it with `python tests/browser/race_cost.py [--tokens 512]`.
 
 One race in a real browser on this machine, watched frame by frame, then another that is stopped on
 its way. What it prints was measured in the page: the time between two frames, and between two
@@ -30,7 +32,8 @@ LANES = (
 )
 STORE = "SequoiaPage.raceView.store"
 WATCH = """() => {
-    const lanes = [...document.querySelectorAll(".race-lane")], seen = (window.seen = { frames: [], lanes: lanes.map(() => []) });
+    const lanes = [...document.querySelectorAll(".race-lane")],
+      seen = (window.seen = { frames: [], lanes: lanes.map(() => []) });
     const tokens = lanes.map(() => -1);
     let last = performance.now();
     const look = (now) => {
@@ -38,7 +41,8 @@ WATCH = """() => {
         seen.frames.push(now - last);
         last = now;
         lanes.forEach((lane, i) => {
-            if (+lane.dataset.tokens > tokens[i]) [tokens[i]] = [+lane.dataset.tokens, seen.lanes[i].push(now)];
+            if (+lane.dataset.tokens > tokens[i])
+              [tokens[i]] = [+lane.dataset.tokens, seen.lanes[i].push(now)];
         });
         requestAnimationFrame(look);
     };
@@ -110,7 +114,9 @@ def stopped(visit: Page, moves: int) -> str:
     more, took = visit.evaluate(f"""() => new Promise((over) => {{
         const store = {STORE}, moves = store.moves.length, start = performance.now();
         document.querySelector("#rc-stop").click();
-        const look = () => (store.done ? over([store.moves.length - moves, performance.now() - start]) : setTimeout(look, 1));
+        const look = () => (store.done
+          ? over([store.moves.length - moves, performance.now() - start])
+          : setTimeout(look, 1));
         look();
     }})""")
     return f"Stop: {more} more moves came to the page, the race was over there after {took:.0f} ms"

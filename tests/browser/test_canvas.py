@@ -86,8 +86,10 @@ def states(run: dict[str, Any], step: dict[str, Any]) -> list[str]:
     ]
 
 
-PILLS = """() => [...document.querySelectorAll('.sq-n')].filter(g => g.style.display !== 'none').map(g => {
-  const box = g.querySelector('rect').getBoundingClientRect(), text = g.querySelector('text').getBoundingClientRect().width;
+PILLS = """() => [...document.querySelectorAll('.sq-n')]
+  .filter(g => g.style.display !== 'none').map(g => {
+  const box = g.querySelector('rect').getBoundingClientRect(),
+    text = g.querySelector('text').getBoundingClientRect().width;
   return {key: g.dataset.key, x: box.x, y: box.y, w: box.width, h: box.height, text};
 })"""
 
@@ -153,7 +155,8 @@ def test_a_gap_is_filled_from_the_server(page: Any, canned: dict[str, Any]) -> N
         """([steps, trees, pieces]) => {
       window.asked = [];
       stage.store.server = {get_steps: (run, from) => (window.asked.push([run, from]),
-        Promise.resolve(JSON.stringify({v: 1, run, from, steps: steps.slice(from), trees, pieces})))};
+        Promise.resolve(JSON.stringify(
+          {v: 1, run, from, steps: steps.slice(from), trees, pieces})))};
     }""",
         [run["steps"][:12], run["trees"], run["pieces"]],
     )
@@ -510,23 +513,24 @@ def test_numbers_below_tokens_touch_nothing(page: Any, parents: list[int]) -> No
     target's own line."""
     run = made(parents)
     step = run["steps"][0]
-    step["q"], step["p"] = (
-        [None, *[0.0088] * (len(parents) - 1)],
-        [None, *[0.0044] * (len(parents) - 1)],
-    )
+    step["q"] = [None, *[0.0088] * (len(parents) - 1)]
+    step["p"] = [None, *[0.0044] * (len(parents) - 1)]
     for width in (1280, 1920):
         page.set_viewport_size({"width": width, "height": 1080})
         give(page, {**run, "run": f"made-{width}"})
         assert (
             page.evaluate("""() => {
           const box = e => e.getBoundingClientRect(), found = [];
-          const shown = name => [...document.querySelectorAll('.sq-n ' + name)].filter(e => e.textContent && box(e).width);
-          const notes = shown('.sq-n-sub'), others = [...notes, ...document.querySelectorAll('.sq-n rect')];
+          const shown = name => [...document.querySelectorAll('.sq-n ' + name)]
+            .filter(e => e.textContent && box(e).width);
+          const notes = shown('.sq-n-sub'),
+            others = [...notes, ...document.querySelectorAll('.sq-n rect')];
           for (const note of notes) for (const other of others) {
             const a = box(note), b = box(other);
             const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
             const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-            if (note !== other && wide > 0.5 && high > 2) found.push([note.textContent, other.textContent, wide, high]);
+            if (note !== other && wide > 0.5 && high > 2)
+              found.push([note.textContent, other.textContent, wide, high]);
           }
           return found;
         }""")
@@ -648,7 +652,8 @@ LIGHTS = """() => {
   window.light = colour => { probe.fillStyle = colour; probe.fillRect(0, 0, 1, 1);
     const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
     return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b); };
-  window.contrast = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
+  window.contrast = (a, b) =>
+    (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
 }"""
 
 
@@ -668,7 +673,8 @@ def test_the_shades_of_heat_can_be_told_apart_and_read_on(
       const g = document.querySelector(".sq-n[data-node='1']");
       g.dataset.heat = shade;
       g.getAnimations({subtree: true}).forEach(a => a.finish());
-      const [ground, ink] = ['rect', 'text'].map(name => getComputedStyle(g.querySelector(name)).fill);
+      const [ground, ink] = ['rect', 'text']
+        .map(name => getComputedStyle(g.querySelector(name)).fill);
       return {ground, ink: contrast(ground, ink)};
     })""")
     between = [
@@ -976,8 +982,10 @@ def test_hostile_text_stays_text(page: Any) -> None:
 
 WORDS = """([temperature, trials, path, node]) => {
   const topo = Sequoia.layout.topology([-1, 0, 0, 1, 2]);
-  const step = {i: 0, tokens: [1, 2, 3, 4, 5], q: [], p: [], trials, path, bonus: 9, emitted: [...path], seconds: {}};
-  const pieces = new Map([['1', ' r'], ['2', ' a'], ['3', ' b'], ['4', ' c'], ['5', ' d'], ['9', ' z']]);
+  const step = {i: 0, tokens: [1, 2, 3, 4, 5], q: [], p: [], trials, path, bonus: 9,
+    emitted: [...path], seconds: {}};
+  const pieces = new Map([
+    ['1', ' r'], ['2', ' a'], ['3', ' b'], ['4', ' c'], ['5', ' d'], ['9', ' z']]);
   return Sequoia.words.why(Sequoia.view(step, topo, pieces, {policy: {temperature}}), node);
 }"""
 YES = [1, 0.5, 0.6, 0.41, True, None]
@@ -1065,11 +1073,15 @@ def test_colours_can_be_told_from_their_ground(
     page.wait_for_timeout(250)
     worst = page.evaluate("""() => {
       const part = v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
-      const light = c => c.match(/[\\d.]+/g).slice(0, 3).reduce((sum, v, i) => sum + [0.2126, 0.7152, 0.0722][i] * part(+v), 0);
-      const ratio = g => { const [a, b] = ['text', 'rect'].map(n => light(getComputedStyle(g.querySelector(n)).fill));
+      const light = c => c.match(/[\\d.]+/g).slice(0, 3)
+        .reduce((sum, v, i) => sum + [0.2126, 0.7152, 0.0722][i] * part(+v), 0);
+      const ratio = g => { const [a, b] = ['text', 'rect']
+        .map(n => light(getComputedStyle(g.querySelector(n)).fill));
         return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05); };
-      return Object.fromEntries(['root', 'accepted', 'rejected', 'untested', 'never', 'correction', 'bonus']
-        .map(s => [s, document.querySelector(`.sq-n[data-s=${s}]`)]).filter(([, g]) => g).map(([s, g]) => [s, ratio(g)]));
+      return Object.fromEntries([
+        'root', 'accepted', 'rejected', 'untested', 'never', 'correction', 'bonus']
+        .map(s => [s, document.querySelector(`.sq-n[data-s=${s}]`)])
+          .filter(([, g]) => g).map(([s, g]) => [s, ratio(g)]));
     }""")
     assert len(worst) >= 5
     assert {s: round(r, 2) for s, r in worst.items() if r < 4.5} == {}
@@ -1085,8 +1097,10 @@ def test_nothing_sticks_out(page: Any, canned: dict[str, Any], width: int, heigh
         settle(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert (
-            page.evaluate("""() => [...document.querySelectorAll('.sq-panel, .sq-tile-line, .sq-panel-head, .sq-card, dl div')]
-          .filter(e => e.offsetParent && e.scrollWidth > e.clientWidth + 1).map(e => e.className)""")
+            page.evaluate("""() => [...document.querySelectorAll(
+              '.sq-panel, .sq-tile-line, .sq-panel-head, .sq-card, dl div')]
+          .filter(e => e.offsetParent && e.scrollWidth > e.clientWidth + 1)
+            .map(e => e.className)""")
             == []
         )
 

@@ -17,7 +17,7 @@ from sequoia.algorithm.best_tree import DPTable, dp_table, expected_tokens
 from sequoia.algorithm.tree import Tree
 
 DEMO = CANVAS / "lab" / "dp_demo.html"
-APP_E =(
+APP_E = (
     0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043, 0.0035, 0.0026, 0.0025, 0.0021,
     0.0016, 0.0014, 0.0010, 0.0010, 0.0010, 0.0007, 0.0007, 0.0006, 0.0007, 0.0006, 0.0004, 0.0004,
     0.0005, 0.0006, 0.0004, 0.0003, 0.0002, 0.0004, 0.0001,
@@ -129,7 +129,8 @@ def test_the_papers_figures(page: Any) -> None:
     would change nothing."""
     found = page.evaluate(
         """rates => { const table = new Sequoia.DpTable(rates, 128); for (const _ of table.grow());
-      return [table.best(64, table.levels).value, table.best(128, table.levels).value, table.settled, table.levels]; }""",
+      return [table.best(64, table.levels).value, table.best(128, table.levels).value,
+        table.settled, table.levels]; }""",
         APP_E,
     )
     assert [f"{value:.3f}" for value in found[:2]] == ["5.917", "6.607"]
@@ -265,8 +266,10 @@ def test_the_traceback_is_walked_cell_by_cell(page: Any) -> None:
     give(page, n=24, levels=6)
     seen = set()
     for i in range(23):
-        step = page.evaluate("""() => { const {step} = dp.shown(), parts = Sequoia.dpPartition(dp.topo, step);
-          return {...step, rest: parts.filter(p => p === 'rest').length, below: parts.filter(p => p === 'below').length}; }""")
+        step = page.evaluate("""() => { const {step} = dp.shown(),
+          parts = Sequoia.dpPartition(dp.topo, step);
+          return {...step, rest: parts.filter(p => p === 'rest').length,
+            below: parts.filter(p => p === 'below').length}; }""")
         cell = step["cell"]
         assert sentence(page) == told(table, cell["n"], cell["levels"], cell["b"])
         assert (step["rest"], step["below"]) == (cell["n"] - step["split"]["m"], step["split"]["m"])
@@ -326,7 +329,8 @@ def test_a_bad_vector_is_refused_and_the_table_stays(
 
 # The colour in the upper part of each cell; the line of best b runs through the middle.
 INK = """cells => {
-  const {grid} = dp, {base} = grid, k = base.width / grid.size.w, copy = document.createElement('canvas');
+  const {grid} = dp, {base} = grid, k = base.width / grid.size.w,
+    copy = document.createElement('canvas');
   [copy.width, copy.height] = [base.width, base.height];
   const pen = copy.getContext('2d', {willReadFrequently: true});
   pen.drawImage(base, 0, 0);
@@ -395,7 +399,8 @@ def test_no_sentence_outgrows_its_line(page: Any) -> None:
     either state of the table."""
     for rates in (list(APP_E), [0.2] * 5, [0.999]):
         give(page, rates=rates, n=128, levels=None)
-        wide = page.evaluate("""() => [...document.querySelectorAll('.dp-root :is(p, h4, button, .dp-legend, .dp-explain)')]
+        wide = page.evaluate("""() => [...document.querySelectorAll(
+          '.dp-root :is(p, h4, button, .dp-legend, .dp-explain)')]
           .filter(node => node.offsetParent && node.scrollWidth > node.clientWidth + 2)
           .map(node => node.className + ': ' + node.textContent)""")
         assert wide == [], json.dumps(rates)

@@ -276,8 +276,10 @@ def test_an_atlas_of_sixteen_depths_is_seen_whole(opened: Callable[..., Page]) -
     page = opened()
     assert page.viewport_size["width"] == 1280
     page.evaluate(f"""() => {{
-        const one = (depths) => ({{ label: "recorded", name: "run", runs: 1, temperature: 0.6, depths, ranks: 2, of: [depths, 2],
-            cells: [[0, 0, 40, 30, 0.6, 0.9]], all: [[40, 30, 0.6, 0.9], [40, 3, 0.01, 0.2]], holds: null, doubtful: [],
+        const one = (depths) => ({{ label: "recorded", name: "run", runs: 1, temperature: 0.6,
+          depths, ranks: 2, of: [depths, 2],
+            cells: [[0, 0, 40, 30, 0.6, 0.9]], all: [[40, 30, 0.6, 0.9], [40, 3, 0.01, 0.2]],
+              holds: null, doubtful: [],
             sentence: "" }});
         {BOARD}.atlas.show([one(16), one(4)]);
     }}""")

@@ -522,7 +522,8 @@ def test_a_level_cap_and_the_root_hold_in_a_drawn_tree(page: Page) -> None:
 
 
 INSIDE = """box => { const around = box.getBoundingClientRect();
-    return [...box.querySelectorAll(".sq-n")].filter((g) => g.style.display !== "none").map((g) => g.getBoundingClientRect())
+    return [...box.querySelectorAll(".sq-n")].filter((g) => g.style.display !== "none")
+      .map((g) => g.getBoundingClientRect())
       .filter((pill) => pill.left < around.left || pill.right > around.right).length; }"""
 
 
@@ -1016,8 +1017,11 @@ def test_undo_takes_back_the_microscopes_tree(page: Page) -> None:
     assert page.evaluate(f"{STATE}.hand") == [-1, 0, 0]
 
 
-PIXEL = """async address => { const bitmap = await createImageBitmap(await (await fetch(address)).blob());
-    const canvas = new OffscreenCanvas(bitmap.width, bitmap.height), pen = canvas.getContext("2d"); pen.drawImage(bitmap, 0, 0);
+PIXEL = """async address => {
+  const bitmap = await createImageBitmap(await (await fetch(address)).blob());
+    const canvas = new OffscreenCanvas(bitmap.width, bitmap.height),
+      pen = canvas.getContext("2d");
+    pen.drawImage(bitmap, 0, 0);
     return [bitmap.width, bitmap.height, ...pen.getImageData(2, 2, 1, 1).data]; }"""
 
 

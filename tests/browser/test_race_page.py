@@ -185,12 +185,14 @@ def test_no_name_of_a_menu_stands_under_its_arrow(visit: Visit, width: int, them
         page.wait_for_selector(f"#rc-{menu}-3 input")
         model_host, widest = page.evaluate(
             """([id, names]) => {
-          const [input, arrow] = ["input", ".icon-wrap"].map((part) => document.querySelector(id + " " + part));
+          const [input, arrow] = ["input", ".icon-wrap"]
+            .map((part) => document.querySelector(id + " " + part));
           const style = getComputedStyle(input);
           const pen = document.createElement("canvas").getContext("2d");
           pen.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
           const left = input.getBoundingClientRect().left + parseFloat(style.paddingLeft);
-          return [arrow.getBoundingClientRect().left - left, Math.max(...names.map((name) => pen.measureText(name).width))];
+          return [arrow.getBoundingClientRect().left - left,
+            Math.max(...names.map((name) => pen.measureText(name).width))];
         }""",
             [f"#rc-{menu}-3", list(names)],
         )

@@ -407,7 +407,8 @@ def test_the_slowest_lane_is_never_first(page: Page) -> None:
 PLACES = """clocks => {
   const lane = (seconds) => {
     const fold = new Sequoia.race.Fold(), { length } = seconds;
-    seconds.forEach((verify, k) => fold.add({ text: ["x"], finish: k < length - 1 ? null : "length", seconds: { verify } }, 1));
+    seconds.forEach((verify, k) => fold.add(
+      { text: ["x"], finish: k < length - 1 ? null : "length", seconds: { verify } }, 1));
     return fold;
   };
   const folds = clocks.map(lane), end = Math.max(...folds.map((fold) => fold.clock));
@@ -458,7 +459,8 @@ def test_figures_of_a_lane_are_pythons(page: Page) -> None:
     whole = race()
     still(page, whole)
     for index in range(4):
-        clock, node = Clock(whole, index), page.locator(lane(index))
+        clock = Clock(whole, index)
+        node = page.locator(lane(index))
         steps = len(clock.moves)
         tokens = clock.tokens[-1]
         seconds = clock.times[-1]
@@ -729,7 +731,8 @@ def test_a_gap_is_filled_by_the_server(page: Page) -> None:
     page.evaluate(
         """answer => {
       window.asked = [];
-      stage.store.server = { get_moves: async (asked) => { window.asked.push(asked); return answer; } };
+      stage.store.server = {
+        get_moves: async (asked) => { window.asked.push(asked); return answer; } };
     }""",
         answer,
     )
@@ -758,7 +761,8 @@ def test_text_stays_at_its_end_unless_the_visitor_scrolled_up(page: Page) -> Non
     whole = race(lanes=2, tokens=900)
     give(page, part(whole, 0, 500))
     gap = """() => {
-      const box = document.querySelector('.race-text'), last = [...box.querySelectorAll('.race-move')].at(-1);
+      const box = document.querySelector('.race-text'),
+        last = [...box.querySelectorAll('.race-move')].at(-1);
       return box.getBoundingClientRect().bottom - last.getBoundingClientRect().bottom;
     }"""
     assert 0 <= page.evaluate(gap) < 40
@@ -786,8 +790,10 @@ def test_four_long_lanes_paint_in_time(page: Page, capsys: pytest.CaptureFixture
     }""")
     settle(page)
     got = page.evaluate("""() => ({
-      paints: stage.store.paints.slice().sort((a, b) => a - b), marks: window.marks, moves: window.whole.moves.length,
-      tokens: stage.store.folds.map(f => f.at(stage.store.end).tokens), texts: document.querySelectorAll('.race-move').length,
+      paints: stage.store.paints.slice().sort((a, b) => a - b),
+      marks: window.marks, moves: window.whole.moves.length,
+      tokens: stage.store.folds.map(f => f.at(stage.store.end).tokens),
+      texts: document.querySelectorAll('.race-move').length,
     })""")
     assert got["tokens"] == [512] * 4
     assert got["texts"] == got["moves"]
@@ -1229,8 +1235,10 @@ def test_lanes_stand_side_by_side_where_there_is_room(
 # What of a lane reaches beyond its sides, or is cut at them. Long words of what a lane is are cut
 # on purpose, in its name only.
 STICKS_OUT = """() => [...document.querySelectorAll('.race-lane')].flatMap(lane => {
-  const side = lane.getBoundingClientRect(), cut = '.race-speed, .race-range, .race-figures dt, .race-figures dd, .race-phase';
-  return [...lane.querySelectorAll('*')].filter(one => !one.closest('.race-text, h3')).filter(one => {
+  const side = lane.getBoundingClientRect(),
+    cut = '.race-speed, .race-range, .race-figures dt, .race-figures dd, .race-phase';
+  return [...lane.querySelectorAll('*')]
+    .filter(one => !one.closest('.race-text, h3')).filter(one => {
     const box = one.getBoundingClientRect();
     return box.width && (box.left < side.left - 0.5 || box.right > side.right + 0.5
       || (one.matches(cut) && one.scrollWidth > one.clientWidth + 1));

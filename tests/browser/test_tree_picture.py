@@ -16,11 +16,14 @@ SVG = "{http://www.w3.org/2000/svg}"
 SHOWN = "[...document.querySelectorAll('.sq-n')].filter(g => g.style.display !== 'none')"
 # How far what is in a picture reaches beyond its four sides, in px, and how many
 # elements were looked at.
-OUTSIDE = """source => { const drawn = new DOMParser().parseFromString(source, 'image/svg+xml').documentElement;
+OUTSIDE = """source => {
+  const drawn = new DOMParser().parseFromString(source, 'image/svg+xml').documentElement;
   document.body.append(drawn); const whole = drawn.getBoundingClientRect();
-  const boxes = [...drawn.querySelectorAll('text, path, rect')].map((one) => one.getBoundingClientRect()); drawn.remove();
+  const boxes = [...drawn.querySelectorAll('text, path, rect')]
+    .map((one) => one.getBoundingClientRect()); drawn.remove();
   const most = (far) => Math.max(...boxes.map(far));
-  return [boxes.length, most((b) => whole.left - b.left), most((b) => b.right - whole.right), most((b) => whole.top - b.top),
+  return [boxes.length, most((b) => whole.left - b.left), most((b) => b.right - whole.right),
+    most((b) => whole.top - b.top),
           most((b) => b.bottom - whole.bottom)]; }"""
 
 

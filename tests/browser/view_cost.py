@@ -1,4 +1,6 @@
-"""What the live view costs the decode: `python tests/browser/view_cost.py [--rounds 7] [--nodes 64] [--tokens 256]`.
+"""What the live view costs the decode.
+
+Run it with `python tests/browser/view_cost.py [--rounds 7] [--nodes 64] [--tokens 256]`.
 
 The same run, in interleaved rounds: the engine alone, the run in its thread with messages made for
 nobody, and the page in a real browser on this machine. Tokens a second of the steps' own time,

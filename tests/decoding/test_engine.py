@@ -183,10 +183,8 @@ def test_a_bfloat16_text_leaves_the_plain_one_only_at_a_tie() -> None:
     margins = []
     for kind, prompt in itertools.product(KINDS, PROMPTS):
         pair = made(kind, "bfloat16")
-        ours, other = (
-            emitted(steps_of(pair, prompt, GREEDY, TREES["bushy"])),
-            emitted(plain(pair, prompt, GREEDY)),
-        )
+        ours = emitted(steps_of(pair, prompt, GREEDY, TREES["bushy"]))
+        other = emitted(plain(pair, prompt, GREEDY))
         at = next((i for i, (a, b) in enumerate(zip(ours, other, strict=True)) if a != b), None)
         if at is not None:
             margins.append(margin(pair, [*pair.encode(prompt), *other[:at]], ours[at], other[at]))

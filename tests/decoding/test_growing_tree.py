@@ -30,7 +30,7 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verify import Verdict, walk
 from sequoia.decoding.engine import Decoder, plain, run
-from sequoia.decoding.growing_tree import Calibration, Dynamic, DynamicTree, Prices
+from sequoia.decoding.growing_tree import Calibration, Costs, Dynamic, DynamicTree
 from sequoia.decoding.replanned_tree import RankCounts, Replanned
 from sequoia.decoding.tree_choice import FixedTree, TreeChoice
 from sequoia.errors import BadTree
@@ -56,11 +56,11 @@ def profile(node: float = 0.02, draft: float = 0.1) -> HardwareProfile:
     )
 
 
-def free_of_charge(most: int, levels: int) -> Prices:
-    prices = Prices(RATES, profile(), most, levels)
-    prices.node[:] = 0.05
-    prices.level = lambda width: 0.0  # type: ignore[method-assign]
-    return prices
+def free_of_charge(most: int, levels: int) -> Costs:
+    costs = Costs(RATES, profile(), most, levels)
+    costs.node[:] = 0.05
+    costs.level = lambda width: 0.0  # type: ignore[method-assign]
+    return costs
 
 
 # -- the law ---------------------------------------------------------------------------------------
@@ -365,14 +365,14 @@ def test_what_was_counted_long_ago_is_forgotten() -> None:
     for _ in range(200):
         calibration.add(probs, None)
     for _ in range(2000):
-        calibration.fade()
+        calibration.decay()
     assert calibration.rates(probs[None])[0, 0] == pytest.approx(0.95, abs=0.01)
 
 
 def test_a_sure_draft_gets_a_chain_and_an_unsure_one_a_bush() -> None:
     def grown(row: list[float]) -> Tree:
         growing = DynamicTree(
-            Calibration(RATES, greedy=True), Prices(RATES, profile(), 12, 6), 12, 6
+            Calibration(RATES, greedy=True), Costs(RATES, profile(), 12, 6), 12, 6
         )
         while growing.front:
             growing.grow(torch.tensor([row] * len(growing.front)))

@@ -57,7 +57,7 @@ class Recorder:
     @staticmethod
     def _layers(work: Callable[[], torch.Tensor]) -> list:
         held = dict(zip(work.__code__.co_freevars, work.__closure__ or (), strict=True))
-        return held["slots"].cell_contents.cache_layers
+        return held["kv_cache"].cell_contents.cache_layers
 
 
 def recorded(model: TreeModel) -> Recorder:
@@ -208,7 +208,7 @@ def test_a_moment_without_memory_does_not_end_recording(caplog: pytest.LogCaptur
             raise torch.OutOfMemoryError("CUDA out of memory")
         return recorder(work)
 
-    model.run._record = record
+    model.run._capture_work = record
     context = model.open(100)
     context.capture([4])
     assert (recorder.count, model.run.failed) == (0, None)

@@ -54,7 +54,7 @@ class LiveRun(DecodeJob):
                 self.error = event.error
                 meta = event.meta or meta
         if self.recording is None:
-            return messages.aside(error=self.error, notice=self._notice)
+            return messages.notice_message(error=self.error, notice=self._notice)
         if meta is not None:
             self.recording.meta = dict(meta)
         added = [self.recording.add(event) for event in events if isinstance(event, StepTrace)]

@@ -67,7 +67,7 @@ class RunMessages:
         )
 
 
-def aside(*, error: str | None = None, notice: str | None = None) -> str:
+def notice_message(*, error: str | None = None, notice: str | None = None) -> str:
     """A message that names no run: whatever is on screen stays, and the words are shown beside
     it."""
     return _text({"v": VERSION, "error": error, "notice": notice})

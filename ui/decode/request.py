@@ -12,7 +12,7 @@ from sequoia.decoding.engine import verifier_named
 from sequoia.errors import BadPrompt, BadSamplingParams
 from sequoia.validate_input import shown, whole
 from ui.serving.sessions import Limits
-from ui.shared.labels import RUN, worded
+from ui.shared.labels import RUN, with_labels
 from ui.shared.tree_menu import TEXTS, TreeRequest
 
 # where a run does not say
@@ -104,7 +104,7 @@ def _params(form: Mapping[str, Any], limits: Limits, labels: Mapping[str, str]) 
             }
         )
     except SequoiaError as problem:
-        raise worded(problem, labels) from None
+        raise with_labels(problem, labels) from None
 
 
 def _tree_request(form: Mapping[str, Any], limits: Limits) -> TreeRequest:

@@ -21,7 +21,7 @@ from ui.decode.request import DecodeRequest
 from ui.serving.job import Ended, Notice, RunJob
 from ui.serving.model_host import ModelHost, named
 from ui.serving.sessions import Limits
-from ui.shared.speedup_meta import beside_plain, step_of
+from ui.shared.speedup_meta import compared_with_plain, step_of
 
 PLAIN_TOKENS = 48
 PLAIN_SECONDS = 3.0
@@ -133,7 +133,7 @@ class DecodeJob(RunJob):
         plain = list[Step]()
         with suppress(OutOfMemory):  # the run itself is over and well
             plain = plain_steps(pair, self.request, self.halted)
-        return {**self._meta, **beside_plain(self._made, plain)} if plain else None
+        return {**self._meta, **compared_with_plain(self._made, plain)} if plain else None
 
 
 def plain_steps(

@@ -114,7 +114,7 @@ class LiveView:
             **quiet,
         )
         self._header.select(self.renew, None, [*form.course, *self.chats], queue=False, **quiet)
-        blocks.unload(self.close)
+        blocks.unload(self.leave)
 
     # -- runs --------------------------------------------------------------------------------------
 
@@ -140,12 +140,12 @@ class LiveView:
             "Step begins a new one."
         )
         return {
-            self.stage: messages.aside(notice=words),
+            self.stage: messages.notice_message(notice=words),
             **self.form.anew(),
             **self._failed(request),
         }
 
-    def close(self, request: gr.Request) -> None:
+    def leave(self, request: gr.Request) -> None:
         """The page was closed: the engine is free after the present step."""
         self.sessions.close(visitor(request))
 
@@ -217,7 +217,9 @@ class LiveView:
     def _opening(self) -> Updates:
         found = self._welcome
         if found is None:
-            return {self.stage: messages.aside(notice="No recorded run is at hand; press Run.")}
+            return {
+                self.stage: messages.notice_message(notice="No recorded run is at hand; press Run.")
+            }
         return self._shown(found)
 
     def _failed(self, request: gr.Request) -> Updates:
@@ -237,7 +239,7 @@ class LiveView:
             found = recordings.opened(path, self._limits.upload)
         except SequoiaError as problem:
             warn(str(problem), "Not opened")
-            return {self.stage: messages.aside(error=f"Not opened: {problem}")}
+            return {self.stage: messages.notice_message(error=f"Not opened: {problem}")}
         return self._put(found, request)
 
     def fill(self, event: gr.EventData) -> Updates:
@@ -277,7 +279,7 @@ class LiveView:
         name, first = asked if isinstance(asked, list) and len(asked) == 2 else (None, None)
         recording = self.run_store.get(name)
         if recording is None or type(first) is not int or first < 0:
-            return messages.aside(
+            return messages.notice_message(
                 error="The run is no longer kept; its missing steps cannot be had."
             )
         return messages.since(recording.run(), recording.name, first)
@@ -302,7 +304,7 @@ class LiveView:
                 await asyncio.sleep(0.2)
         if reported and reported.stage == "failed":
             yield {
-                self.stage: messages.aside(
+                self.stage: messages.notice_message(
                     error=(
                         f"The models could not be loaded: {reported.words}. "
                         "Recorded runs still play."
@@ -342,7 +344,7 @@ def visitor(request: gr.Request) -> str:
 def refused(problem: SequoiaError, title: str) -> str:
     """The message for the stage, where all else stays, and a pop-up message."""
     warn(str(problem), title)
-    return messages.aside(error=str(problem))
+    return messages.notice_message(error=str(problem))
 
 
 def warn(text: str, title: str) -> None:

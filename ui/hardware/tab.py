@@ -15,12 +15,12 @@ from sequoia.validate_input import shown, whole
 from ui.decode.tab import LiveView, visitor, warn
 from ui.hardware import view
 from ui.hardware.profile_job import ProfileJob, Report
-from ui.hardware.view import Rates, aside
+from ui.hardware.view import Rates, notice_message
 from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost, made_with
 from ui.serving.sessions import Limits, Sessions
 from ui.shared import markup, plotly_script, saved_profiles
-from ui.shared.labels import worded
+from ui.shared.labels import with_labels
 from ui.shared.saved_profiles import Entry
 from ui.shared.web_folder import WEB
 
@@ -39,7 +39,7 @@ def head() -> str:
 
 
 @dataclass(frozen=True)
-class Asked:
+class FormValues:
     """What the form holds, none of it believed."""
 
     profile: Any
@@ -134,7 +134,7 @@ class HardwareTab:
         self.save.click(self.keep, {self.name, *form}, [*menus, self.store], **quiet)
         self.remove.click(self.drop, form, [*menus, self.store], **quiet)
         self.open.upload(self.take, {self.open, *form}, [*menus, self.store], **quiet)
-        blocks.unload(self.close)
+        blocks.unload(self.part)
 
     # -- looking -----------------------------------------------------------------------------------
 
@@ -152,8 +152,8 @@ class HardwareTab:
         updates = self._shown(self._asked(data), request)
         return {part: updates[part] for part in (self.board, self.against) if part in updates}
 
-    def _asked(self, data: Mapping[Any, Any]) -> Asked:
-        return Asked(
+    def _asked(self, data: Mapping[Any, Any]) -> FormValues:
+        return FormValues(
             data[self.profile],
             data[self.against],
             data[self.rates],
@@ -161,7 +161,7 @@ class HardwareTab:
             data[self.store],
         )
 
-    def _shown(self, asked: Asked, request: gr.Request) -> Updates:
+    def _shown(self, asked: FormValues, request: gr.Request) -> Updates:
         """Updates of the board and the menus; where a value is refused, everything on screen
         stays."""
         entries = self._entries(asked.store)
@@ -183,7 +183,7 @@ class HardwareTab:
                 entry, entries.get(against), rates, vectors, asked.nodes, request, notice
             )
         except SequoiaError as problem:
-            return {self.board: aside(error=str(problem))}
+            return {self.board: notice_message(error=str(problem))}
         return {
             self.board: text,
             self.profile: gr.update(choices=_named(entries), value=profile),
@@ -209,7 +209,7 @@ class HardwareTab:
         try:
             whole(nodes, "nodes", 1, self._limits.nodes, BadTree)
         except BadTree as problem:
-            raise worded(problem, {"nodes": "Nodes at most"}) from None
+            raise with_labels(problem, {"nodes": "Nodes at most"}) from None
         recording = self._live.run_store.get(request.query_params.get("run"))
         pair = pair_now(self._model_host)
         run = recording.run() if recording else None
@@ -268,13 +268,15 @@ class HardwareTab:
         if report.error:
             warn(report.error, "Not measured")
         share = None if report.over else report.share
-        return {self.board: aside(error=report.error, notice=report.words or None, share=share)}
+        return {
+            self.board: notice_message(error=report.error, notice=report.words or None, share=share)
+        }
 
     def stop_measuring(self, request: gr.Request) -> None:
         """The measurement ends after its present passes."""
         self.sessions.stop(visitor(request))
 
-    def close(self, request: gr.Request) -> None:
+    def part(self, request: gr.Request) -> None:
         """The page was closed."""
         self.sessions.close(visitor(request))
 
@@ -317,7 +319,7 @@ class HardwareTab:
         left = saved_profiles.without(asked.store, asked.profile.removeprefix("kept:"))
         return {**self._shown(replace(asked, profile=HERE, store=left), request), self.store: left}
 
-    def _stored(self, entry: Entry, asked: Asked, request: gr.Request) -> Updates:
+    def _stored(self, entry: Entry, asked: FormValues, request: gr.Request) -> Updates:
         store = saved_profiles.keep(asked.store, entry)
         return {
             **self._shown(replace(asked, profile=f"kept:{entry.name}", store=store), request),
@@ -326,7 +328,7 @@ class HardwareTab:
 
     def _refused(self, problem: SequoiaError, title: str) -> Updates:
         warn(str(problem), title)
-        return {self.board: aside(error=f"{title}: {problem}")}
+        return {self.board: notice_message(error=f"{title}: {problem}")}
 
 
 def _board() -> gr.HTML:

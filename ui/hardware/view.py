@@ -124,7 +124,7 @@ def message(
     )
 
 
-def aside(
+def notice_message(
     *, error: str | None = None, notice: str | None = None, share: float | None = None
 ) -> str:
     """Words beside what is on screen, which stays; `share`: how far a measurement is."""

@@ -77,7 +77,7 @@ def head() -> str:
 
 
 @dataclass(frozen=True)
-class Asked:
+class CountRequest:
     """A count that may be made: what the prompts are called, they themselves, the settings, and the
     way of counting.WAYS."""
 
@@ -137,7 +137,7 @@ class LabTab:
         left.success(self._live.run, form.form, self._live.stage, **engine).then(
             self._live.rested, None, form.buttons, queue=False, **quiet
         )
-        blocks.unload(self.close)
+        blocks.unload(self.part)
 
     # -- what is known of the pair -----------------------------------------------------------------
 
@@ -205,7 +205,7 @@ class LabTab:
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
 
-    def _asked(self, data: Any) -> Asked:
+    def _asked(self, data: Any) -> CountRequest:
         data = data if isinstance(data, Mapping) else {}
         way = data.get("way", "decode")
         if not isinstance(way, str) or way not in WAYS:
@@ -217,7 +217,7 @@ class LabTab:
             max_new_tokens=min(COUNT_TOKENS, self._limits.tokens),
             ignore_eos=True,
         )
-        return Asked(name, prompts, params, way)
+        return CountRequest(name, prompts, params, way)
 
     def _prompts(self, name: Any, text: Any) -> tuple[str, list[str]]:
         """What the prompts are called, and they themselves. Of a typed text only the
@@ -241,7 +241,7 @@ class LabTab:
         """The count ends after its present step or pass; the vector on screen stays."""
         self.sessions.stop(visitor(request))
 
-    def close(self, request: gr.Request) -> None:
+    def part(self, request: gr.Request) -> None:
         """The page was closed."""
         self.sessions.close(visitor(request))
 
@@ -278,7 +278,7 @@ def _profile_message(key: str, entry: Entry) -> dict[str, Any]:
     }
 
 
-def _tally_message(tally: Tally, asked: Asked) -> dict[str, Any]:
+def _tally_message(tally: Tally, asked: CountRequest) -> dict[str, Any]:
     if tally.error:
         return {"error": tally.error}
     if tally.counted is None:

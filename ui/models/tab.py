@@ -143,7 +143,7 @@ class ModelsTab:
             queue=False,
             **quiet,
         )
-        blocks.unload(self.close)
+        blocks.unload(self.part)
 
     # -- looking -----------------------------------------------------------------------------------
 
@@ -188,7 +188,7 @@ class ModelsTab:
             self.sessions.go(visitor(request), task)
         except SequoiaError as problem:
             warn(str(problem), "Not loaded")
-            yield {self.board: view.aside(f"Not loaded: {problem}")}
+            yield {self.board: view.notice_message(f"Not loaded: {problem}")}
             return
         yield {
             self.load_it: gr.update(interactive=False),
@@ -212,7 +212,7 @@ class ModelsTab:
         model being read."""
         self.sessions.stop(visitor(request))
 
-    def close(self, request: gr.Request) -> None:
+    def part(self, request: gr.Request) -> None:
         """The page was closed."""
         self.sessions.close(visitor(request))
 

@@ -65,7 +65,7 @@ def report_message(report: Report) -> str:
     )
 
 
-def aside(error: str) -> str:
+def notice_message(error: str) -> str:
     """Words beside what is on screen, which stays."""
     return _text({"v": VERSION, "error": error})
 

@@ -24,10 +24,9 @@ from sequoia.models.streamed_text import ending
 from sequoia.saved_files.race_file import MAX_CELLS, MAX_CONTEXT, Result
 from ui.race.report import FinishedRace, exactness_result
 
-# of each lane; of a lane before the next one's turn; of all lanes together
-DRAWS = 400
-BATCH = 5
-SECONDS = 20.0
+DRAWS = 400  # of each lane
+BATCH = 5  # of a lane before the next one's turn
+SECONDS = 20.0  # of all lanes together
 _KINDS = {"fits": "law", "poor": "poor", "differs": "bug", "too few": "none"}
 _CONTEXT_TOKENS = 12
 _APART = 1_000_000  # between the seeds of two lanes; the draws of any two seeds differ

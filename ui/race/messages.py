@@ -20,7 +20,7 @@ from sequoia.errors import BadTrace
 from sequoia.saved_files.race_file import LaneLog, RaceLog, Result
 from ui.decode.messages import VERSION, recorded, relabelled
 from ui.decode.recordings import new_name
-from ui.shared.speedup_meta import beside_plain, step_of
+from ui.shared.speedup_meta import compared_with_plain, step_of
 
 Move = dict[str, Any]
 
@@ -171,7 +171,7 @@ class RaceRecording(StoredRace):
         )
         if lane.plain or plain is None:
             return run
-        beside = beside_plain([*map(step_of, run.steps)], [*map(step_of, plain.steps)])
+        beside = compared_with_plain([*map(step_of, run.steps)], [*map(step_of, plain.steps)])
         return replace(run, meta={**run.meta, **beside, "plain_lane": True})
 
 
@@ -204,7 +204,7 @@ def batch(
     )
 
 
-def aside(*, error: str | None = None, notice: str | None = None) -> str:
+def notice_message(*, error: str | None = None, notice: str | None = None) -> str:
     """A message that names no race: whatever is on screen stays, and the words are shown beside
     it."""
     return text({"v": VERSION, "race": None, "error": error, "notice": notice})

@@ -81,7 +81,7 @@ class RaceJob(RunJob):
         self._run_store = run_store
         self._notice = None
         self._over: MovesEnded | None = None
-        self._told = False  # whether the page knows what races
+        self._lanes_sent = False  # whether the page knows what races
         self._left = False
         self._end = 0.0  # of moves and checks, on the monotonic clock
 
@@ -116,14 +116,14 @@ class RaceJob(RunJob):
                 self._notice = event.notice
                 self.error = event.error
         if self.recording is None:
-            return messages.aside(error=self.error, notice=self._notice)
+            return messages.notice_message(error=self.error, notice=self._notice)
         added = self.recording.add(
             (event.lane, event.trace) for event in events if isinstance(event, Moved)
         )
         if results:
             self.recording.results = results
-        first = not self._told
-        self._told = True
+        first = not self._lanes_sent
+        self._lanes_sent = True
         return messages.batch(
             self.recording,
             added,

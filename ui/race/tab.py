@@ -19,7 +19,7 @@ from ui.decode import recordings
 from ui.decode.recordings import RunStore, file_name
 from ui.decode.tab import LiveView, download, visitor, warn
 from ui.race.form import RaceControls, details_of, race_controls
-from ui.race.messages import OpenedRace, StoredRace, aside
+from ui.race.messages import OpenedRace, StoredRace, notice_message
 from ui.race.request import NO_LANE, RaceRequest
 from ui.race.run import RaceJob
 from ui.serving.model_host import ModelHost
@@ -161,7 +161,7 @@ class RaceTab:
             self.board.come,
         ):  # the view asks where the page's own event came too early for it
             comes(self.load, None, [self.board, form.save], **quiet)
-        blocks.unload(self.close)
+        blocks.unload(self.leave)
 
     # -- races -------------------------------------------------------------------------------------
 
@@ -178,7 +178,7 @@ class RaceTab:
             self.sessions.go(who, race)
         except SequoiaError as problem:
             warn(str(problem), "Not raced")
-            yield aside(error=str(problem))
+            yield notice_message(error=str(problem))
             return
         try:
             yield from race.messages()
@@ -213,7 +213,7 @@ class RaceTab:
         """All lanes end after the present step; once they have, what is being found out ends."""
         self.sessions.stop(visitor(request))
 
-    def close(self, request: gr.Request) -> None:
+    def leave(self, request: gr.Request) -> None:
         """The page was closed: the engine is free after the present step."""
         self.sessions.close(visitor(request))
 
@@ -229,7 +229,7 @@ class RaceTab:
             whole(len(tree), "nodes of the tree", 1, self._limits.nodes, BadTree)
         except SequoiaError as problem:
             warn(str(problem), "Not applied")
-            return {self.board: aside(error=f"Not applied: {problem}")}
+            return {self.board: notice_message(error=f"Not applied: {problem}")}
         lane = slots[place]
         (kind, fields, words) = entry_of(tree)
         numbers, verifier = details_of(kind)
@@ -237,7 +237,7 @@ class RaceTab:
             lane.kind: kind,
             lane.verifier: verifier,
             lane.numbers: {**numbers, "value": fields},
-            self.board: aside(
+            self.board: notice_message(
                 notice=(
                     f"Lane {self.form.lanes.index(lane) + 1} is now {words}; press Run to race it."
                 )
@@ -257,7 +257,7 @@ class RaceTab:
     def example(self) -> Updates:
         """The recorded race that comes with the program."""
         if self._welcome is None:
-            return {self.board: aside(notice="No recorded race is at hand; press Run.")}
+            return {self.board: notice_message(notice="No recorded race is at hand; press Run.")}
         return {self.board: self._welcome.whole(), self.form.save: self._file(self._welcome)}
 
     def open(self, path: Any) -> Updates:
@@ -266,7 +266,7 @@ class RaceTab:
             kept = opened(path, self._limits.upload)
         except SequoiaError as problem:
             warn(str(problem), "Not opened")
-            return {self.board: aside(error=f"Not opened: {problem}")}
+            return {self.board: notice_message(error=f"Not opened: {problem}")}
         self.run_store.put(kept)
         return {self.board: kept.whole(), self.form.save: self._file(kept)}
 
@@ -291,7 +291,9 @@ class RaceTab:
         name, first = asked if isinstance(asked, list) and len(asked) == 2 else (None, None)
         kept = self._kept(name)
         if kept is None or type(first) is not int or first < 0:
-            return aside(error="The race is no longer kept; its missing moves cannot be had.")
+            return notice_message(
+                error="The race is no longer kept; its missing moves cannot be had."
+            )
         return kept.since(first)
 
     def _kept(self, name: Any) -> StoredRace | None:

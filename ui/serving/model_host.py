@@ -172,7 +172,9 @@ class ModelHost:
 
     def _serve(self, pair: Pair) -> None:
         self._unload()
-        self._pair, self.status = pair, Status("ready", words_for(pair))
+        status = Status("ready", words_for(pair))
+        self._pair = pair
+        self.status = status
         self.version += 1
 
     def _unload(self) -> None:

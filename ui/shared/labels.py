@@ -18,7 +18,7 @@ VERIFIER = {"sequoia": "Sequoia", "specinfer": "SpecInfer", "topk": "top-k match
 _NOTHING = "None is not "  # what is said of a field that holds nothing
 
 
-def worded(problem: SequoiaError, labels: Mapping[str, str]) -> SequoiaError:
+def with_labels(problem: SequoiaError, labels: Mapping[str, str]) -> SequoiaError:
     """`problem` with the label of the field whose name its message begins with; of an empty
     field it says that."""
     name, colon, rest = str(problem).partition(": ")

@@ -15,7 +15,7 @@ def step_of(trace: StepTrace) -> Step:
     return len(trace.emitted), trace.total_seconds
 
 
-def beside_plain(run: Sequence[Step], plain: Sequence[Step]) -> dict[str, Any]:
+def compared_with_plain(run: Sequence[Step], plain: Sequence[Step]) -> dict[str, Any]:
     """Seconds a token of `plain`, at least one step, and where both runs are long enough
     the seconds between which they would have to lie for the speed-up of `run` to have the
     ends of its range."""

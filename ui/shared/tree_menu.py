@@ -24,7 +24,7 @@ from sequoia.algorithm.tree import MAX_NODES
 from sequoia.errors import BadTree
 from sequoia.measuring.defaults import SLACK
 from sequoia.validate_input import shown, whole
-from ui.shared.labels import worded
+from ui.shared.labels import with_labels
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def _whole(value: Any, label: str, least: int, most: int) -> None:
     try:
         whole(value, label, least, most, BadTree)
     except BadTree as problem:
-        raise worded(problem, {label: label}) from None
+        raise with_labels(problem, {label: label}) from None
 
 
 def _branching(text: Any) -> Tree:
@@ -219,7 +219,7 @@ class TreeRequest:
         try:
             return make(*self.numbers)
         except BadTree as problem:
-            raise worded(problem, _LABELS) from None
+            raise with_labels(problem, _LABELS) from None
 
     def tree(
         self, pair: Pair, params: SamplingParams, verifier: str, prompt: str

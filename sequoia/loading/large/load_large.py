@@ -96,7 +96,7 @@ def placed(hf: Any, title: str, plan: SpreadPlacement | OffloadPlacement) -> Tre
     Whatever other libraries raise passes through."""
     if isinstance(plan, OffloadPlacement):
         return StreamedModel(hf, title, plan)
-    carry_once(hf, plan.layer_devices)
+    copy_once(hf, plan.layer_devices)
     return TreeModel(hf, title, plan.output, plan.layer_devices, plan.words)
 
 
@@ -114,15 +114,15 @@ def offloaded_by_accelerate(model: StreamedModel) -> TreeModel:
     return other
 
 
-def carry_once(hf: Any, layer_devices: Sequence[torch.device]) -> None:
+def copy_once(hf: Any, layer_devices: Sequence[torch.device]) -> None:
     """Let what every layer of a pass is given, mask and positions, come to each device once:
     `accelerate` would bring it there anew for every layer, and a mask has rows times columns."""
-    carriers = {device: _Carrier(device) for device in layer_devices}
+    copiers = {device: _InputCopier(device) for device in layer_devices}
     for layer, device in zip(decoder_layers(hf)[1], layer_devices, strict=True):
-        layer.register_forward_pre_hook(carriers[device], with_kwargs=True)
+        layer.register_forward_pre_hook(copiers[device], with_kwargs=True)
 
 
-class _Carrier:
+class _InputCopier:
     """A hook before a layer that replaces its named tensors by copies on `device`, of which the
     last of each name is kept."""
 

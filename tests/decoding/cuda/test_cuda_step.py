@@ -127,10 +127,8 @@ def compare(seed: int, replacing: bool, vocabulary: int | None = None) -> None:
     rng = np.random.default_rng(seed)
     for tree in TREES:
         vocab = vocabulary or int(rng.integers(4, 30))
-        p, q = (
-            distributions(rng, len(tree), vocab),
-            distributions(rng, len(tree), vocab).astype(np.float32),
-        )
+        p = distributions(rng, len(tree), vocab)
+        q = distributions(rng, len(tree), vocab).astype(np.float32)
         tokens = drafted(rng, tree, vocab, replacing)
         noise = rng.random(20)
         reject = with_replacement if replacing else without_replacement

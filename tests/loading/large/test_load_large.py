@@ -161,7 +161,7 @@ def test_masks_and_positions_come_to_each_device_once_a_pass_cpu_and_meta(
         lambda value, device: sent.append(device) or usual(value, device),
     )
     devices = (HOST, META, META, META)
-    load_large.carry_once(hf, devices)
+    load_large.copy_once(hf, devices)
     for layer in hf.model.layers:
         monkeypatch.setattr(layer, "forward", lambda hidden, **named: seen.append(named) or hidden)
     context = TreeModel(hf, "spread").open(32)
@@ -256,7 +256,8 @@ def test_what_fits_no_card_alone_is_spread(
     """A run and the draft take 24.3 MB where the logits come out, each layer with its slots 0.23
     MB, embedding and head 0.04."""
     first, second = CARDS
-    two_cards[first], two_cards[second] = 450_000, round(25.2e6 / SHARE)
+    two_cards[first] = 450_000
+    two_cards[second] = round(25.2e6 / SHARE)
     plan = planned(llama)
     assert plan.layer_devices == (first, second, second, second)
     assert (plan.output, plan.words) == (second, "spread over cuda:0 and cuda:1")

@@ -68,7 +68,7 @@ def test_many_fast_steps_share_few_messages(make: Callable[..., LiveRun]) -> Non
 
 
 def test_an_aside_names_no_run_so_that_the_screen_stays() -> None:
-    message = json.loads(messages.aside(error="no"))
+    message = json.loads(messages.notice_message(error="no"))
     assert "run" not in message
     assert message["error"] == "no"
 

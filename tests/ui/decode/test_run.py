@@ -22,7 +22,7 @@ from ui.decode.follow_run import LiveRun
 from ui.decode.recordings import RunStore
 from ui.serving.model_host import ModelHost
 from ui.serving.sessions import LOCAL, Limits
-from ui.shared.speedup_meta import beside_plain
+from ui.shared.speedup_meta import compared_with_plain
 from ui.shared.tree_menu import TreeRequest
 
 
@@ -159,7 +159,10 @@ def test_the_range_of_the_speed_up_is_that_of_both_runs(
     assert meta["plain_spread"] == pytest.approx(
         [0.25 * found.least / found.speedup, 0.25 * found.most / found.speedup]
     )
-    assert beside_plain(steps[:2], plain) == {"plain_seconds": 0.25, "plain_label": "measured"}
+    assert compared_with_plain(steps[:2], plain) == {
+        "plain_seconds": 0.25,
+        "plain_label": "measured",
+    }
 
 
 @pytest.mark.parametrize(

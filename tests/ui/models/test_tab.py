@@ -29,7 +29,7 @@ from ui import page
 from ui.decode import messages
 from ui.decode.follow_run import LiveRun
 from ui.decode.tab import LiveView
-from ui.hardware.tab import HERE, NONE, Asked, HardwareTab
+from ui.hardware.tab import HERE, NONE, FormValues, HardwareTab
 from ui.lab.tab import LabTab
 from ui.models import load_job, model_types
 from ui.models import tab as models_tab
@@ -361,7 +361,7 @@ def test_a_closed_page_ends_the_load(
     next(updates)
     updates.close()
     assert stopped.wait(20)
-    tab.close(request())
+    tab.part(request())
     assert tab.sessions.get("one") is None
 
 
@@ -482,7 +482,7 @@ def test_nothing_of_the_former_models_is_shown_as_the_new_ones(
     run = make(run_store=live.run_store)
     run.start(None)
     list(run.messages())
-    monkeypatch.setattr(hardware, "_asked", lambda _: Asked(HERE, NONE, None, 64, []))
+    monkeypatch.setattr(hardware, "_asked", lambda _: FormValues(HERE, NONE, None, 64, []))
     name = run.recording.name
 
     def shown() -> dict[str, Any]:

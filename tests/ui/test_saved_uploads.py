@@ -1,0 +1,119 @@
+"""Files that people have saved open in the page, as recorded ones. `tests/saved/`: see
+test_saved_files.py."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sequoia import Pair, SamplingParams, Tree
+from ui.decode.recordings import opened as opened_run
+
+# What each view's handler calls with the path of an uploaded file, by the module it is in today.
+from ui.decode.request import settings_of as settings_of_run
+from ui.race.tab import opened as opened_race
+from ui.serving.sessions import LOCAL
+from ui.shared.saved_profiles import kept as kept_profiles
+from ui.shared.saved_profiles import opened as opened_profile
+from ui.shared.tree_menu import TreeRequest
+
+SAVED = Path(__file__).resolve().parents[1] / "saved"
+# name: tokens, start of the text, where the time of plain decoding is from, shape asked for
+RUNS = {
+    "greedy": (24, " (width - height) % 2\n", "recorded", ["planned"]),
+    "top-p": (24, " use the terminal and pool\n", "recorded", ["best", 12, 5]),
+    "specinfer": (24, " sum(width - height)\n", "recorded", ["branching", "3, 2, 1"]),
+    "stopped": (8, " isinstance(width, height)\n", None, ["kary", 2, 4]),
+    "dynamic": (24, " sum(width - height)\n", "recorded", ["dynamic", 12, 6]),
+    "replanned": (24, " (width - height) % 2\n", None, ["replanned", 12, 6]),
+    "plain": (24, " the public API.\n", None, ["plain"]),
+}
+RACES = {  # name: moves, whether it was stopped, verdict of each lane
+    "greedy": (24 + 13 + 12, False, [None, "exact", "exact"]),
+    "law": (24 + 11 + 10, False, [None, "law", "law"]),
+    "stopped": (2, True, [None, "none"]),
+}
+PROFILES = {  # file: name in the menu, where its figures are from, note
+    "measured": ("measured", "recorded", ""),
+    "kept": ("my laptop", "recorded", "one thread"),
+    "simulated": ("simulated", "simulated", ""),
+    "before-level-overhead": (
+        "AMD EPYC, two cores, bundled pair",
+        "recorded",
+        "Measured by this program with the bundled pair on two cores",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_opens(name: str) -> None:
+    tokens, start, plain_label, tree_request = RUNS[name]
+    message = json.loads(opened_run(str(SAVED / "runs" / f"{name}.json"), LOCAL.upload).message)
+    meta = message["meta"]
+    assert meta["label"] == "recorded"
+    assert meta.get("plain_label") == plain_label
+    assert "measured" not in meta["tree"]["how"]
+    assert meta["tree"]["wish"] == tree_request
+    assert sum(len(step["emitted"]) for step in message["steps"]) == tokens
+    assert "".join(text for step in message["steps"] for text in step["text"]).startswith(start)
+    assert message["done"] is True
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_settings_of_a_run_go_into_the_form(name: str) -> None:
+    message = json.loads(opened_run(str(SAVED / "runs" / f"{name}.json"), LOCAL.upload).message)
+    settings = settings_of_run(message["meta"], LOCAL)
+    assert [settings["tree"], *settings["numbers"]] == RUNS[name][-1]
+    assert settings["prompt"] == message["meta"]["prompt"]
+    assert (settings["max_new_tokens"], settings["seed"]) == (24, 1)
+
+
+@pytest.mark.parametrize("name", RACES)
+def test_a_race_opens(name: str) -> None:
+    moves, stopped, verdicts = RACES[name]
+    race = opened_race(str(SAVED / "races" / f"{name}.json"), LOCAL.upload)
+    message = json.loads(race.whole())
+    assert len(message["moves"]) == moves
+    assert message["stopped"] is stopped
+    assert message["meta"]["label"] == "recorded"
+    found = [result and result["lossless"]["kind"] for result in message["results"]]
+    assert found == verdicts
+    assert "measured" not in json.dumps(message["results"])
+
+
+@pytest.mark.parametrize("name", RACES)
+def test_a_lane_of_a_race_is_a_recorded_run(name: str) -> None:
+    race = opened_race(str(SAVED / "races" / f"{name}.json"), LOCAL.upload)
+    for lane in race.log().lanes:
+        assert lane.run.steps
+        assert lane.run.meta["label"] == "recorded"
+
+
+@pytest.mark.parametrize("file", PROFILES)
+def test_a_profile_opens(file: str) -> None:
+    name, source, note = PROFILES[file]
+    entry = opened_profile(str(SAVED / "profiles" / f"{file}.json"))
+    assert (entry.name, entry.profile.source) == (name, source)
+    assert entry.note.startswith(note)
+
+
+def test_profiles_that_a_browser_keeps_are_read() -> None:
+    """The store of a visitor who comes back holds the text of each."""
+    store = [(SAVED / "profiles" / f"{file}.json").read_text(encoding="utf-8") for file in PROFILES]
+    found = {name: entry.profile.source for name, entry in kept_profiles(store).items()}
+    assert found == {
+        "unnamed": "simulated",
+        "my laptop": "recorded",
+        "AMD EPYC, two cores, bundled pair": "recorded",
+    }
+
+
+@pytest.mark.parametrize(("kind", "file"), [("lab", "tree"), ("branching", "branching")])
+def test_a_saved_tree_can_be_typed_into_the_form(pair: Pair, kind: str, file: str) -> None:
+    saved = json.loads((SAVED / "trees" / f"{file}.json").read_text(encoding="utf-8"))
+    numbers = saved["parents"] if kind == "lab" else saved
+    tree_request = TreeRequest(kind, (" ".join(map(str, numbers)),), LOCAL.nodes)
+    tree, _ = tree_request.tree(pair, SamplingParams(), "sequoia", "x")
+    assert tree == (Tree(tuple(numbers)) if kind == "lab" else Tree.from_branching(numbers))
