@@ -163,26 +163,23 @@ def main() -> None:
 
     import torch
 
-    from sequoia import load_pair
+    from sequoia.loading.load import load
+    from sequoia.loading.pair_request import PairRequest
     from ui.page import launch_options, page
     from ui.serving.model_host import ModelHost
     from ui.serving.sessions import LOCAL, PUBLIC
 
     torch.set_num_threads(max(1, cores() - 1))  # one core stays free for the page itself
     limits = PUBLIC if arguments.public else LOCAL
-    model_host = ModelHost(
-        lambda: load_pair(
-            arguments.pair or "bundled",
-            draft=arguments.draft,
-            target=arguments.target,
-            device=arguments.device,
-            dtype=arguments.dtype,
-            offload=arguments.offload,
-            online=online,
-            on_progress=model_host.on_progress,
-        ),
-        limits.waiting,
+    request = PairRequest(
+        arguments.pair or "bundled",
+        arguments.target,
+        arguments.draft,
+        arguments.device,
+        arguments.dtype,
+        arguments.offload,
     )
+    model_host = ModelHost(lambda: load(request, online, model_host.on_progress), limits.waiting)
     model_host.open()
     blocks = page(model_host, limits, online)
     _, address, public = blocks.launch(

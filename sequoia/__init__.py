@@ -34,15 +34,7 @@ Policy = SamplingParams  # the old name
 BadPolicy = BadSamplingParams  # the old name
 Shaper = TreeChoice  # the old name
 
-Policy = SamplingParams  # the old name
-BadPolicy = BadSamplingParams  # the old name
-Shaper = TreeChoice  # the old name
-
 __all__ = [
-    "BadPolicy",
-    "BadSamplingParams",
-    "SamplingParams",
-    "TreeChoice",
     "Acceptance",
     "BadPolicy",
     "BadSamplingParams",

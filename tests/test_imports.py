@@ -38,7 +38,7 @@ NOT_THE_ENGINE = {"gradio", "plotly", "ui", "app"}
 WITHOUT_GRADIO = [
     *("ui.decode." + name for name in ("messages", "request", "run", "follow_run", "recordings")),
     *("ui.race." + name for name in ("messages", "request", "run", "report")),
-    *("ui.serving." + name for name in ("sessions", "fair_queue", "model_host", "worker")),
+    *("ui.serving." + name for name in ("sessions", "fair_queue", "model_host", "job")),
     *("ui.shared." + name for name in ("tree_menu", "prompts", "markup")),
 ]
 LIBRARIES_OF_MODELS = {"transformers", "tokenizers", "huggingface_hub", "safetensors", "accelerate"}

@@ -139,7 +139,8 @@ class Drafter:
         self.unread = prompt[-1:]
 
     def begun(self, tree: Tree = _ROOT) -> Drafted:
-        """A step's tree with the token of its root alone. Raises BadTree as `check_promised_size` does."""
+        """A step's tree with the token of its root alone. Raises BadTree where it is larger than
+        promised."""
         check_promised_size(self._most, tree)
         return Drafted(self.unread[-1], tree)
 

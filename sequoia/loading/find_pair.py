@@ -8,16 +8,14 @@ weights (see hub.py).
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sequoia.assets_folder import BUNDLED_PAIR
-from sequoia.errors import BadPair
 from sequoia.loading.hub.download import Downloads, Listing, Progress, require_room
-from sequoia.loading.pair_catalog import BUNDLED_NAME, Model, preset, presets
 from sequoia.loading.pair_checks import (
     PassedCheck,
     Source,
@@ -25,8 +23,8 @@ from sequoia.loading.pair_checks import (
     check_weights,
     checked_name,
 )
+from sequoia.loading.pair_request import PairRequest, Ref
 from sequoia.loading.tokenizers.compare_tokenizers import matching_tokenizer
-from sequoia.validate_input import shown
 
 # how far a download is, a check that was passed, or what is being done now
 LoadNews = Progress | PassedCheck | str
@@ -45,55 +43,16 @@ class FoundPair:
     fetch: Callable[[], None]
 
 
-@dataclass(frozen=True)
-class Ref:
-    """A model as it is asked for: a folder or a hub id.
-    revision: the commit that is wanted, read from the hub on `date`; "" for any."""
-
-    name: str
-    revision: str = ""
-    date: str = ""
-
-
-def refs(name: str, target: str | None, draft: str | None) -> tuple[Ref, Ref]:
-    """The target and the draft that are asked for. Raises BadModel for an unknown name, and BadPair
-    for half a pair or two."""
-    if (draft is None) != (target is None):
-        raise BadPair(
-            f"a draft and a target come together; given were draft={shown(draft)} and "
-            f"target={shown(target)}"
-        )
-    if target is not None and draft is not None:
-        if name != BUNDLED_NAME:
-            raise BadPair(
-                f"a pair is named, or its two models are; given were the name {shown(name)} and "
-                f"target={shown(target)}"
-            )
-        return Ref(target), Ref(draft)
-    if name == BUNDLED_NAME:
-        return Ref(str(BUNDLED_PAIR / "target")), Ref(str(BUNDLED_PAIR / "draft"))
-    target_model, draft_model = preset(name).models
-    return _pinned(target_model), _pinned(draft_model)
-
-
-def _pinned(model: Model) -> Ref:
-    return Ref(model.id, model.revision, model.revision_date)
-
-
-def streams(name: str, offload: bool | int) -> bool | int:
-    """Whether the target's layers are to be streamed: as asked for, else as the pair
-    called `name` needs it."""
-    return (
-        any(one.name == name and one.offload for one in presets()) if offload is False else offload
-    )
-
-
 @contextmanager
 def found_pair(
-    wanted: Sequence[Ref], on_progress: OnProgress, should_stop: ShouldStop, online: bool | None
+    request: PairRequest,
+    online: bool | None,
+    on_progress: OnProgress,
+    should_stop: ShouldStop,
 ) -> Iterator[FoundPair]:
-    """The target and the draft that are `wanted`. Raises BadModel, BadPair, NotDownloaded or
+    """The target and the draft that `request` names. Raises BadModel, BadPair, NotDownloaded or
     Stopped; with the context a transfer ends too."""
+    wanted = request.models
     with Downloads(on_progress, should_stop, online) as downloads:
         places = [downloads.locate(checked_name(ref.name), ref.revision) for ref in wanted]
         missing = [place for place in places if isinstance(place, Listing)]

@@ -16,12 +16,13 @@ from transformers.utils import logging as transformers_logging
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.errors import BadModel, BadPair, BadPrompt, Stopped
-from sequoia.loading.find_pair import OnProgress, ShouldStop, found_pair, printer, refs, streams
+from sequoia.loading.find_pair import OnProgress, ShouldStop, found_pair, printer
 from sequoia.loading.hub.download import size
 from sequoia.loading.large.load_large import placed, plan_large
 from sequoia.loading.large.placement import OffloadPlacement, SpreadPlacement
 from sequoia.loading.pair_catalog import BUNDLED_NAME
 from sequoia.loading.pair_checks import PassedCheck, Source, checked_device, checked_dtype, refused
+from sequoia.loading.pair_request import PairRequest
 from sequoia.loading.weights.finite_weights import refuse_not_finite
 from sequoia.loading.weights.read_weights import Weights, read_weights
 from sequoia.models.chat.chat_template import ChatTemplate, chat_template
@@ -52,97 +53,90 @@ def load_pair(
     on_progress: OnProgress | None = None,
     should_stop: ShouldStop = lambda: False,
 ) -> Pair:
-    """The pair called `name` (see catalog.py), or the one of two given models (local folders or
-    Hugging Face ids), downloaded where it is not there, checked and ready to decode.
+    """The pair called `name` (see pair_catalog.py), or the one of two given models, downloaded
+    where it is not there, checked and ready to decode.
 
-    device: "auto" (CUDA where there is one; with several, as few as hold the pair), "spread" (the
-    target over all CUDA devices), "cpu", "cuda", "cuda:1"... dtype: "auto" (the faster one for each
-    model on this machine), "float32", "bfloat16" or "float16". offload: True to stream the target's
-    layers from host memory, but for those that fit the device beside all else, or the number of
-    layers that stay there (see large.py). online: whether the hub may be asked, None for yes unless
+    For the first six see PairRequest. online: whether the hub may be asked, None for yes unless
     HF_HUB_OFFLINE is set. on_progress hears how far it is, and should_stop is asked whether to go
-    on; by default downloads are told on the standard error. Raises BadModel, BadPair,
+    on; by default downloads are shown on the standard error. Raises BadModel, BadPair,
     NotDownloaded, OutOfMemory or Stopped with the reason.
     """
-    on_progress = on_progress or printer()
-    wanted = refs(name, target, draft)
-    bundled = target is None and name == BUNDLED_NAME
-    where = checked_device(device)
-    kinds = checked_dtype(dtype)
+    request = PairRequest(name, target, draft, device, dtype, offload)
+    return load(request, online, on_progress or printer(), should_stop)
+
+
+def load(
+    request: PairRequest,
+    online: bool | None,
+    on_progress: OnProgress,
+    should_stop: ShouldStop = lambda: False,
+) -> Pair:
+    """`load_pair` for a request."""
+    where = checked_device(request.device)
+    kinds = checked_dtype(request.dtype)
     transformers_logging.disable_progress_bar()
-    with found_pair(wanted, on_progress, should_stop, online) as found:
-        plan = _plan([found.target, found.draft], device, where, kinds, streams(name, offload))
+    with found_pair(request, online, on_progress, should_stop) as found:
+        plan = _plan([found.target, found.draft], request, where, kinds)
         found.fetch()
     big = _loaded(found.target, plan or where, kinds, False, on_progress, should_stop)
-    small = _loaded(
-        found.draft, plan.output if plan else where, kinds, True, on_progress, should_stop
-    )
+    beside = plan.output if plan else where
+    small = _loaded(found.draft, beside, kinds, True, on_progress, should_stop)
     tokenizer = found.tokenizer
-    on_progress(
-        PassedCheck(
-            "vocabulary", same_vocabulary(big, small, 1 + max(tokenizer.get_vocab().values()))
-        )
-    )
+    pieces = 1 + max(tokenizer.get_vocab().values())
+    on_progress(PassedCheck("vocabulary", same_vocabulary(big, small, pieces)))
     return Pair(
-        BUNDLED_NAME if bundled else f"{big.name} + {small.name}",
+        BUNDLED_NAME if request.is_bundled else f"{big.name} + {small.name}",
         big,
         small,
         tokenizer,
-        begin=(tokenizer.bos_token_id,) if bundled else (),
+        begin=(tokenizer.bos_token_id,) if request.is_bundled else (),
         stop=stop_tokens(big.hf, tokenizer),
-        known=recorded_acceptances(BUNDLED_PAIR / "acceptance.json") if bundled else (),
+        known=_bundled_acceptances() if request.is_bundled else (),
         template=_template(tokenizer, on_progress),
     )
 
 
-def fetch_pair(
-    name: str = BUNDLED_NAME,
-    *,
-    draft: str | None = None,
-    target: str | None = None,
-    device: str = "auto",
-    dtype: str = "auto",
-    offload: bool | int = False,
-    online: bool | None = None,
-    on_progress: OnProgress | None = None,
+def _bundled_acceptances() -> tuple[RecordedAcceptance, ...]:
+    return recorded_acceptances(BUNDLED_PAIR / "acceptance.json")
+
+
+def fetch(
+    request: PairRequest,
+    online: bool | None,
+    on_progress: OnProgress,
     should_stop: ShouldStop = lambda: False,
 ) -> None:
-    """Do all of `load_pair` that needs a network: afterwards it finds everything on this machine.
+    """Do all of `load` that needs a network: afterwards it finds everything on this machine.
     Memory that is in use now may be free by then, so only what this machine can never hold is
     refused. Raises as `load_pair` does."""
-    where = checked_device(device)
-    kinds = checked_dtype(dtype)
-    with found_pair(
-        refs(name, target, draft), on_progress or printer(), should_stop, online
-    ) as found:
-        big, small = (
-            loaded_bytes(source, where, kinds) * ROOM for source in (found.target, found.draft)
-        )
-        if streams(name, offload) is False:
-            require_possible(
-                big + small, where, device in ("auto", "spread"), "the two models need"
-            )
+    where = checked_device(request.device)
+    kinds = checked_dtype(request.dtype)
+    with found_pair(request, online, on_progress, should_stop) as found:
+        sources = (found.target, found.draft)
+        big, small = (loaded_bytes(source, where, kinds) * ROOM for source in sources)
+        if request.streamed is False:
+            several = request.device in ("auto", "spread")
+            require_possible(big + small, where, several, "the two models need")
         else:
-            require_possible(
-                big, torch.device("cpu"), False, "the target, streamed from memory, needs"
-            )
+            host = torch.device("cpu")
+            require_possible(big, host, False, "the target, streamed from memory, needs")
         found.fetch()
 
 
 def _plan(
     sources: list[Source],
-    device: str,
+    request: PairRequest,
     where: torch.device,
     dtypes: tuple[torch.dtype, ...],
-    offload: bool | int,
 ) -> SpreadPlacement | OffloadPlacement | None:
     """How to divide a target that is too large for `where`; None where both models simply
     go there, and fit."""
+    big, small = sources
     sizes = [loaded_bytes(source, where, dtypes) for source in sources]
     plan = refused(
         BadModel,
-        f"cannot divide {sources[0].title}",
-        lambda: plan_large(sources[0], sources[1], sizes, device, where, dtypes, offload),
+        f"cannot divide {big.title}",
+        lambda: plan_large(big, small, sizes, request.device, where, dtypes, request.streamed),
     )
     if plan is None:
         check_memory(sum(sizes), where)

@@ -10,9 +10,9 @@ from ui.decode import messages
 from ui.decode.recordings import Recording, RunStore
 from ui.decode.request import DecodeRequest
 from ui.decode.run import DecodeJob, Event, Started
+from ui.serving.job import Ended, Notice
 from ui.serving.model_host import ModelHost
 from ui.serving.sessions import Limits
-from ui.serving.worker import Ended, Notice
 
 
 class LiveRun(DecodeJob):

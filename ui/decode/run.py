@@ -18,9 +18,9 @@ from sequoia.errors import OutOfMemory
 from sequoia.models.describe import dtype_name, place_of, versions
 from sequoia.planning.explain_plan import why_chain
 from ui.decode.request import DecodeRequest
+from ui.serving.job import Ended, Notice, RunJob
 from ui.serving.model_host import ModelHost, named
 from ui.serving.sessions import Limits
-from ui.serving.worker import Ended, Notice, Worker, overdue
 from ui.shared.speedup_meta import compared_with_plain, step_of
 
 PLAIN_TOKENS = 48
@@ -43,9 +43,8 @@ class PairChanged(SequoiaError):
 Event = Notice | Started | StepTrace | Ended
 
 
-class DecodeJob(Worker):
-    """One order being carried out. `start` may be called again while the run is paused; `post`
-    gets what happens."""
+class DecodeJob(RunJob):
+    """One run. `start` may be called again while it is paused."""
 
     def __init__(
         self, decode_request: DecodeRequest, model_host: ModelHost, limits: Limits
@@ -61,13 +60,13 @@ class DecodeJob(Worker):
         """True while the run can go on: it has begun, has not ended, and its caches are kept."""
         return self._decoder is not None and not self._released
 
-    def _free(self) -> None:
+    def free_caches(self) -> None:
         self._decoder = None
 
     # -- in the thread -----------------------------------------------------------------------------
 
-    def _serve(self, steps: int | None) -> Ended:
-        with self._turn(self.request.chat) as pair:
+    def work(self, steps: int | None) -> Ended:
+        with self.turn(self.request.chat) as pair:
             if self._decoder and self._decoder.pair.target is not pair.target:
                 raise PairChanged(
                     "other models were loaded meanwhile, so this run cannot go on; "
@@ -75,7 +74,7 @@ class DecodeJob(Worker):
                 )
             self._decoder = decoder = self._decoder or self._begin(pair)
             late = self._decode(decoder, steps)
-            stopped = self._halt.is_set()
+            stopped = self.halted()
             meta = self._compare(pair) if decoder.finish else None
         self._released |= bool(late or decoder.finish)
         end = decoder.finish or ("time" if late else "stopped" if stopped else "paused")
@@ -92,7 +91,7 @@ class DecodeJob(Worker):
         )
         why = (
             "Stop came before plain decoding was"
-            if self._halt.is_set() and not start
+            if self.halted() and not start
             else "plain decoding was not"
         )
         missing = f"{why} timed, so there is no speed-up to show" if wanted and not timed else None
@@ -107,7 +106,7 @@ class DecodeJob(Worker):
             pair, self.request.prompt, self.request.params, tree, self.request.verifier
         )
         self._meta = meta_of(pair, self.request, tree, how)
-        self.events.put(Started(pair, decoder.prompt, self._meta))
+        self.post(Started(pair, decoder.prompt, self._meta))
         decoder.prefill()
         return decoder
 
@@ -116,28 +115,24 @@ class DecodeJob(Worker):
         the last of these."""
         end = time.monotonic() + self._limits.seconds
         for _ in range(MAX_STEPS if steps is None else steps):
-            if self._halt.is_set() or decoder.finish:
+            if self.halted() or decoder.finish:
                 break
             trace = decoder.step()
             self._made.append(step_of(trace))
-            self.events.put(trace)
+            self.post(trace)
             if time.monotonic() > end:
-                return overdue("run", self._limits)
+                return self.overdue()
         return None
 
     def _compare(self, pair: Pair) -> dict[str, Any] | None:
         """The run's meta with what plain decoding takes, measured now with the same
         prompt and settings."""
-        if (
-            not self.request.compare
-            or self._halt.is_set()
-            or self.request.tree_request.kind == "plain"
-        ):
+        if not self.request.compare or self.halted() or self.request.tree_request.kind == "plain":
             return None
-        self.events.put(Notice("timing plain decoding of the same prompt"))
+        self.post(Notice("timing plain decoding of the same prompt"))
         plain = list[Step]()
         with suppress(OutOfMemory):  # the run itself is over and well
-            plain = plain_steps(pair, self.request, self._halt.is_set)
+            plain = plain_steps(pair, self.request, self.halted)
         return {**self._meta, **compared_with_plain(self._made, plain)} if plain else None
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from sequoia import measure_profile
 from sequoia.measuring.hardware import PASSES
-from ui.serving.fair_queue import Cancelled, position_words
+from ui.serving.fair_queue import Cancelled
+from ui.serving.job import Job
 from ui.serving.model_host import ModelHost
-from ui.serving.task import Task
 
 SECONDS = 28.0
 ROUNDS = 90
@@ -29,21 +29,20 @@ class Report:
     error: str | None = None
 
 
-class ProfileJob(Task[Report]):
+class ProfileJob(Job[Report]):
     """Measures once."""
 
-    what = "measurement"
-    kept = "the profile that was there is kept"
+    name = "measurement"
+    if_it_fails = if_out_of_memory = "the profile that was there is kept"
 
     def __init__(self, model_host: ModelHost, seconds: float = SECONDS) -> None:
-        super().__init__()
-        self._model_host = model_host
+        super().__init__(model_host)
         self._seconds = seconds
         self.done = False  # a new profile was measured
 
-    def do(self) -> Report:
-        self.events.put(Report(0, "waiting for the models"))
-        with self._model_host.turn(self.halted, self._on_position) as pair:
+    def work(self, steps: int | None) -> Report:  # noqa: ARG002  it is done once
+        self.post(self.notice("waiting for the models"))
+        with self.turn() as pair:
             profile = measure_profile(
                 pair, seconds=self._seconds, rounds=ROUNDS, progress=self._progress
             )
@@ -51,8 +50,14 @@ class ProfileJob(Task[Report]):
         self.done = True
         return Report(1, "", True)
 
-    def ended(self, words: str = "", error: str | None = None) -> Report:
-        return Report(0, words, True, error)
+    def notice(self, words: str) -> Report:
+        return Report(0, words)
+
+    def stopped(self, words: str) -> Report:
+        return Report(0, words, True)
+
+    def failed(self, error: str) -> Report:
+        return Report(0, "", True, error)
 
     def _progress(self, share: float) -> None:
         if self.halted():
@@ -62,7 +67,4 @@ class ProfileJob(Task[Report]):
             if share < PASSES
             else "timing the engine's own overhead"
         )
-        self.events.put(Report(share, words))
-
-    def _on_position(self, before: int) -> None:
-        self.events.put(Report(0, position_words(before)))
+        self.post(Report(share, words))

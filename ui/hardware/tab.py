@@ -252,7 +252,7 @@ class HardwareTab:
             self.stop_it: gr.update(interactive=True),
         }
         try:
-            yield from (self._report_message(report) for report in task.news())
+            yield from (self._report_message(report) for report in task.reports())
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
         rest = {

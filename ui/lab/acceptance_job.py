@@ -12,9 +12,9 @@ from sequoia.algorithm.progress import Progress
 from sequoia.measuring.acceptance import CountedAcceptance, count_acceptance
 from sequoia.measuring.acceptance_by_level import counting_tree
 from sequoia.measuring.acceptance_teacher_forced import force_acceptance
-from ui.serving.fair_queue import Cancelled, position_words
+from ui.serving.fair_queue import Cancelled
+from ui.serving.job import Job
 from ui.serving.model_host import ModelHost
-from ui.serving.task import Task
 
 Way = Callable[[Pair, Sequence[str], SamplingParams, Progress], CountedAcceptance]
 RANKS = 16
@@ -68,12 +68,12 @@ class Tally:
     counted: CountedAcceptance | None = None
 
 
-class AcceptanceJob(Task[Tally]):
+class AcceptanceJob(Job[Tally]):
     """Counts once, over `params.max_new_tokens` tokens of each prompt, for at most about
     `seconds`."""
 
-    what = "count"
-    kept = "the vector that was there is kept"
+    name = "count"
+    if_it_fails = if_out_of_memory = "the vector that was there is kept"
 
     def __init__(
         self,
@@ -83,25 +83,30 @@ class AcceptanceJob(Task[Tally]):
         seconds: float,
         way: str = "decode",
     ) -> None:
-        super().__init__()
-        self._model_host = model_host
+        super().__init__(model_host)
         self._prompts = tuple(prompts)
         self._params = params
         self._seconds = seconds
         self._way = WAYS[way][1]
 
-    def do(self) -> Tally:
-        self.events.put(Tally(0, "waiting for the models"))
-        with self._model_host.turn(self.halted, self._on_position) as pair:
+    def work(self, steps: int | None) -> Tally:  # noqa: ARG002  it is done once
+        self.post(self.notice("waiting for the models"))
+        with self.turn() as pair:
             self._end = time.monotonic() + self._seconds
             self._last_report = 0.0
-            self.events.put(Tally(0, f"measuring on {_prompts(len(self._prompts))}"))
+            self.post(Tally(0, f"measuring on {_prompts(len(self._prompts))}"))
             return Tally(
                 1, "", True, counted=self._way(pair, self._prompts, self._params, self._progress)
             )
 
-    def ended(self, words: str = "", error: str | None = None) -> Tally:
-        return Tally(0, words, True, error)
+    def notice(self, words: str) -> Tally:
+        return Tally(0, words)
+
+    def stopped(self, words: str) -> Tally:
+        return Tally(0, words, True)
+
+    def failed(self, error: str) -> Tally:
+        return Tally(0, "", True, error)
 
     def _progress(self, share: float) -> None:
         if self.halted():
@@ -112,12 +117,7 @@ class AcceptanceJob(Task[Tally]):
             raise OutOfTime(f"{self._seconds:g} s were up, the longest a count may take here")
         if now - self._last_report >= REPORT_SECONDS:
             self._last_report = now
-            self.events.put(
-                Tally(share, f"{int(share * prompts + 1e-9)} of {_prompts(prompts)} done")
-            )
-
-    def _on_position(self, before: int) -> None:
-        self.events.put(Tally(0, position_words(before)))
+            self.post(Tally(share, f"{int(share * prompts + 1e-9)} of {_prompts(prompts)} done"))
 
 
 def _prompts(count: int) -> str:

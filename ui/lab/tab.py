@@ -201,7 +201,7 @@ class LabTab:
             yield _text({"count": {"error": str(problem)}})
             return
         try:
-            for tally in task.news():
+            for tally in task.reports():
                 yield _text({"count": _tally_message(tally, asked)})
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sequoia import Pair, SequoiaError, load_pair
+from sequoia import Pair, SequoiaError
 from sequoia.loading.find_pair import LoadNews
 from sequoia.loading.hub.download import Progress
-from sequoia.loading.load import fetch_pair
+from sequoia.loading.load import fetch, load
 from sequoia.loading.pair_checks import PassedCheck
-from ui.models.request import PairRequest
+from sequoia.loading.pair_request import PairRequest
 from ui.serving.fair_queue import position_words
+from ui.serving.job import Job
 from ui.serving.model_host import ModelHost
-from ui.serving.task import Task
 
 KEPT = "the models that were there stay"
 
@@ -34,38 +34,38 @@ class Report:
     done: bool = False
 
 
-class LoadJob(Task[Report]):
+class LoadJob(Job[Report]):
     """Loads once. It stops a download within a moment, and the reading of weights after the
     model being read."""
 
-    what = "loading of other models"
-    kept = KEPT
+    name = "loading of other models"
+    if_it_fails = if_out_of_memory = KEPT
 
     def __init__(
         self, model_host: ModelHost, pair_request: PairRequest, online: bool | None = None
     ) -> None:
-        super().__init__()
-        self._model_host = model_host
+        super().__init__(model_host)
         self._pair_request = pair_request
         self._online = online
         self._last = Report(f"looking for {pair_request.title}")
 
-    def do(self) -> Report:
+    def work(self, steps: int | None) -> Report:  # noqa: ARG002  it is done once
         self._on_progress(self._last.words)
-        fetch_pair(
-            **self._pair_request.options,
-            online=self._online,
-            on_progress=self._on_progress,
-            should_stop=self.halted,
-        )
+        fetch(self._pair_request, self._online, self._on_progress, self.halted)
         # all of them are made again as it is loaded
         self._last = replace(self._last, progress=None, checks=())
         self._on_progress("waiting for what is running to end")
         self._model_host.change(self._load, self.halted, self._on_position)
-        return replace(self.ended(), done=True)
+        return replace(self.stopped(""), done=True)
 
-    def ended(self, words: str = "", error: str | None = None) -> Report:
-        return replace(self._last, words=words, progress=None, over=True, error=error)
+    def notice(self, words: str) -> Report:
+        return replace(self._last, words=words, progress=None)
+
+    def stopped(self, words: str) -> Report:
+        return replace(self.notice(words), over=True)
+
+    def failed(self, error: str) -> Report:
+        return replace(self.stopped(""), error=error)
 
     def refused(self, problem: SequoiaError) -> str:
         return f"{problem} ({KEPT})" if self._model_host.status.stage == "ready" else str(problem)
@@ -73,11 +73,8 @@ class LoadJob(Task[Report]):
     def _load(self) -> Pair:
         """Also called when this pair has to be loaded again, long after this task; then
         nobody can stop it."""
-        return load_pair(
-            **self._pair_request.options,
-            online=False,
-            on_progress=self._on_progress,
-            should_stop=lambda: self.busy and self.halted(),
+        return load(
+            self._pair_request, False, self._on_progress, lambda: self.busy and self.halted()
         )
 
     def _on_progress(self, news: LoadNews) -> None:
@@ -88,7 +85,7 @@ class LoadJob(Task[Report]):
         else:
             self._last = replace(self._last, words=news, progress=None)
         if self.busy:
-            self.events.put(self._last)
+            self.post(self._last)
 
     def _on_position(self, before: int) -> None:
         self._on_progress(position_words(before, "loading"))

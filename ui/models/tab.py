@@ -21,7 +21,7 @@ from sequoia.models.fastest_number_type import DTYPES
 from ui.decode.tab import visitor, warn
 from ui.models import view
 from ui.models.load_job import LoadJob
-from ui.models.request import OWN, PairRequest
+from ui.models.request import OWN, parse
 from ui.serving.fair_queue import Cancelled
 from ui.serving.model_host import ModelHost
 from ui.serving.sessions import Limits, Sessions
@@ -184,9 +184,7 @@ class ModelsTab:
         """Fetch and load what the form names; all tabs use it afterwards. Whatever goes wrong, the
         former models stay."""
         try:
-            pair_request = PairRequest.parse(
-                {name: data[getattr(self, name)] for name in FORM}, self._limits
-            )
+            pair_request = parse({name: data[getattr(self, name)] for name in FORM}, self._limits)
             task = LoadJob(self._model_host, pair_request, self._online)
             self.sessions.go(visitor(request), task)
         except SequoiaError as problem:
@@ -198,7 +196,7 @@ class ModelsTab:
             self.stop_it: gr.update(interactive=True),
         }
         try:
-            for report in task.news():
+            for report in task.reports():
                 yield {self.board: view.report_message(report)}
                 if report.error:
                     warn(report.error, "Not loaded")

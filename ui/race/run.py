@@ -23,9 +23,9 @@ from ui.race.distribution_check import DistributionCheck, Round
 from ui.race.messages import RaceRecording, StoredRace
 from ui.race.report import FinishedRace, Tally, exactness_result
 from ui.race.request import RaceRequest
+from ui.serving.job import Ended, Notice, RunJob
 from ui.serving.model_host import ModelHost
 from ui.serving.sessions import Limits
-from ui.serving.worker import Ended, Notice, Worker, overdue
 
 _OF_A_LANE = ("verifier", "tree", "acceptance", "plain_seconds")
 
@@ -61,10 +61,11 @@ class ResultsSoFar:
     results: tuple[Result | None, ...]
 
 
-class RaceJob(Worker):
+class RaceJob(RunJob):
     """A race that is watched and recorded. `start` is called once, and `messages` read once."""
 
-    work = "race"
+    name = "race"
+    if_out_of_memory = "ask for fewer tokens or a smaller tree. The next race is not affected"
 
     def __init__(
         self,
@@ -84,20 +85,11 @@ class RaceJob(Worker):
         self._left = False
         self._end = 0.0  # of moves and checks, on the monotonic clock
 
-    @property
-    def holding(self) -> bool:
-        """False: a race that was stopped cannot go on, so nothing of it is kept but
-        what was recorded."""
-        return False
-
     def release(self) -> None:
         """The visitor is gone: nothing more is found out. The caches belong to the thread, and
         end with its moves."""
         self._left = True
         super().release()
-
-    def _free(self) -> None:
-        pass
 
     def messages(self) -> Iterator[str]:
         """Messages until the thread has ended. Moves come in batches, so that no browser is sent
@@ -153,21 +145,20 @@ class RaceJob(Worker):
 
     # -- in the thread -----------------------------------------------------------------------------
 
-    def _serve(self, steps: int | None) -> Ended:  # noqa: ARG002  a race is run to its end
-        with self._turn(self.request.chat) as pair:
+    def work(self, steps: int | None) -> Ended:  # noqa: ARG002  a race is run to its end
+        with self.turn(self.request.chat) as pair:
             race = self._begin(pair)
             self._end = time.monotonic() + self._limits.seconds
             tallies, late = self._move(race)
-            self.events.put(MovesEnded(bool(race.running)))
+            self.post(MovesEnded(bool(race.running)))
+            # the caches are free before anything is checked
             lanes = race.lanes
-            race = None  # the caches are free before anything is checked
+            race = None
             if not self._left:
                 self._judge(
                     FinishedRace(pair, self.request.prompt, self.request.params, lanes, tallies)
                 )
-        return Ended(
-            "time" if late else "stopped" if self._halt.is_set() else "length", notice=late
-        )
+        return Ended("time" if late else "stopped" if self.halted() else "length", notice=late)
 
     def _begin(self, pair: Pair) -> Race:
         """The race, with every lane's tree; for some of them something is measured first."""
@@ -199,7 +190,7 @@ class RaceJob(Worker):
             )
         )
         shared = {name: value for name, value in metas[0].items() if name not in _OF_A_LANE}
-        self.events.put(Started(pair, race.prompt, shared, logs))
+        self.post(Started(pair, race.prompt, shared, logs))
         return race
 
     def _move(self, race: Race) -> tuple[tuple[Tally, ...], str | None]:
@@ -207,14 +198,14 @@ class RaceJob(Worker):
         the last of these."""
         tallies = tuple(Tally() for _ in race.lanes)
         for decoder in race.decoders:  # as Race.prefill does, and Stop is heard between two lanes
-            if not self._halt.is_set():
+            if not self.halted():
                 decoder.prefill()
-        while race.running and not self._halt.is_set():
+        while race.running and not self.halted():
             lane, trace = race.step()
             tallies[lane].add(trace)
-            self.events.put(Moved(lane, trace))
+            self.post(Moved(lane, trace))
             if self._late:
-                return tallies, overdue("race", self._limits)
+                return tallies, self.overdue()
         return tallies, None
 
     @property
@@ -223,15 +214,15 @@ class RaceJob(Worker):
 
     def _must_end(self) -> bool:
         """Whether Stop was pressed or the time of the race is up."""
-        return self._halt.is_set() or self._late
+        return self.halted() or self._late
 
     # -- after the race, on no clock ---------------------------------------------------------------
 
     def _judge(self, finished: FinishedRace) -> None:
-        self.events.put(Notice("finding out where the time went"))
+        self.post(Notice("finding out where the time went"))
         results = finished.timed(self._limits.nodes)
-        self.events.put(ResultsSoFar(tuple(results)))
-        self.events.put(
+        self.post(ResultsSoFar(tuple(results)))
+        self.post(
             Notice(
                 "comparing the texts with plain decoding"
                 if finished.params.temperature == 0
@@ -247,7 +238,7 @@ class RaceJob(Worker):
                 {**(result or {}), "lossless": found[i]} if i in found else result
                 for i, result in enumerate(results)
             ]
-            self.events.put(ResultsSoFar(tuple(results)))
+            self.post(ResultsSoFar(tuple(results)))
 
     def _texts(self, finished: FinishedRace) -> Iterator[Round]:
         tokens = None
@@ -260,7 +251,7 @@ class RaceJob(Worker):
 
     def _check_distributions(self, finished: FinishedRace) -> Iterator[Round]:
         """Running verdicts on the first tokens of all lanes."""
-        if not self.request.check or self._halt.is_set() or self._late:
+        if not self.request.check or self._must_end():
             late = ": the time of this race was up" * (self.request.check and self._late)
             words = (
                 f"At temperature {finished.params.temperature:g} two right texts differ by chance, "
@@ -272,12 +263,10 @@ class RaceJob(Worker):
                 if not lane.is_plain
             }
             return
-        self.events.put(Notice("choosing the place where first tokens are drawn"))
+        self.post(Notice("choosing the place where first tokens are drawn"))
         seconds = min(distribution_check.SECONDS, self._end - time.monotonic())
-        check = DistributionCheck(
-            finished, lambda i: self._tree(finished, i), seconds, self._halt.is_set
-        )
-        self.events.put(
+        check = DistributionCheck(finished, lambda i: self._tree(finished, i), seconds, self.halted)
+        self.post(
             Notice(
                 f"drawing first tokens, {distribution_check.DRAWS} a lane, to hold them against "
                 "the target's law; Stop ends it"

@@ -36,10 +36,12 @@ from sequoia.loading.hub.download import (
     size,
 )
 from sequoia.loading.hub.model_files import cached, is_hub_id, is_whole, small_files, weight_files
-from sequoia.loading.load import fetch_pair
+from sequoia.loading.load import fetch
 from sequoia.loading.pair_checks import PassedCheck
+from sequoia.loading.pair_request import PairRequest
 
 BIG = 3_000_000  # bytes of a weight file that is only transferred, never read
+BOTH = PairRequest(target="owner/model", draft="owner/model", device="cpu", dtype="float32")
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +152,7 @@ def test_a_pair_can_be_fetched_first_and_loaded_without_a_network_later(
             "from_pretrained",
             lambda *_, **__: pytest.fail("weights were read"),
         )
-        fetch_pair(**named, online=True)
+        fetch(PairRequest(**named), True, lambda _: None)
     hub.asked.clear()
     assert load_pair(**named, online=False).name == "owner/model + owner/model"
     assert not hub.asked
@@ -165,9 +167,7 @@ def test_a_pair_that_this_machine_can_never_hold_is_not_fetched(
     with pytest.raises(
         OutOfMemory, match=r"the two models need about .* MB; this machine has 0\.1 MB in all"
     ):
-        fetch_pair(
-            target="owner/model", draft="owner/model", device="cpu", dtype="float32", online=True
-        )
+        fetch(BOTH, True, lambda _: None)
     assert not [path for path in hub.files_asked if "safetensors" in path]
 
 
@@ -246,9 +246,7 @@ def test_a_download_that_arrived_damaged_is_refused_as_it_is_fetched(
 ) -> None:
     hub.models["owner/model"] = big
     with pytest.raises(BadModel, match=r"owner/model: model\.safetensors is no safetensors file"):
-        fetch_pair(
-            target="owner/model", draft="owner/model", device="cpu", dtype="float32", online=True
-        )
+        fetch(BOTH, True, lambda _: None)
 
 
 # -- stop and go on --------------------------------------------------------------------------------

@@ -395,7 +395,7 @@ def test_it_waits_for_its_turn_behind_a_run(model_host: ModelHost, pair: Pair) -
         task.start()
         wait(lambda: len(model_host.queue) == 2)
         assert not task.done
-        task_reports = task.news()
+        task_reports = task.reports()
         reports.append(next(task_reports))
     reports += task_reports
     assert task.done

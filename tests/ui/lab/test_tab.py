@@ -240,7 +240,7 @@ def test_a_stop_takes_effect_within_a_prompt(
 
     monkeypatch.setattr(pair.target, "run", noted)
     task.start()
-    *_, last = task.news()
+    *_, last = task.reports()
     assert (last.words, last.error, last.counted) == (
         "stopped; the vector that was there is kept",
         None,
@@ -265,7 +265,7 @@ def test_a_count_over_its_time_is_given_up(model_host: ModelHost) -> None:
         0.0,
     )
     task.start()
-    assert "0 s were up" in [*task.news()][-1].error
+    assert "0 s were up" in [*task.reports()][-1].error
     wait(lambda: not task.busy, 5)
 
 

@@ -13,10 +13,10 @@ import hostile
 import pytest
 
 from sequoia import Pair
+from sequoia.loading.pair_request import PairRequest
 from sequoia.loading.tokenizers import try_tokenizer
 from ui.decode.follow_run import LiveRun
 from ui.models.load_job import KEPT, LoadJob, Report
-from ui.models.request import PairRequest
 from ui.serving.model_host import ModelHost
 
 # One of each kind, and those that crashed the server or kept it busy.
@@ -48,7 +48,7 @@ def loaded(model_host: ModelHost, target: Path, draft: Path) -> Report:
     wanted = PairRequest("bundled", str(target), str(draft), "cpu", "float32", False)
     task = LoadJob(model_host, wanted, online=False)
     task.start()
-    return list(task.news())[-1]
+    return list(task.reports())[-1]
 
 
 @pytest.mark.parametrize("name", CHOSEN)

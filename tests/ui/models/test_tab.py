@@ -26,6 +26,7 @@ from sequoia.errors import BadModel, Stopped
 from sequoia.loading.hub.download import Progress
 from sequoia.loading.model_types import KnownTypes, ModelType, known_types
 from sequoia.loading.pair_catalog import preset, presets
+from sequoia.loading.pair_request import PairRequest
 from ui import page
 from ui.decode import messages
 from ui.decode.follow_run import LiveRun
@@ -36,7 +37,7 @@ from ui.models import load_job, model_types
 from ui.models import tab as models_tab
 from ui.models import view as models_view
 from ui.models.load_job import LoadJob, Report
-from ui.models.request import OWN, PairRequest
+from ui.models.request import OWN, parse
 from ui.models.tab import FORM, ModelsTab
 from ui.serving.model_host import ModelHost
 from ui.serving.sessions import LOCAL, PUBLIC
@@ -273,8 +274,8 @@ def test_strangers_load_nothing_even_by_name(
     assert not {"change", "choose", "renew_1"} & set(names)
 
 
-def test_the_form_is_what_load_pair_takes() -> None:
-    pair_request = PairRequest.parse(
+def test_the_form_becomes_a_request() -> None:
+    pair_request = parse(
         {
             "pair": "qwen3-8b",
             "target": "ignored",
@@ -285,14 +286,7 @@ def test_the_form_is_what_load_pair_takes() -> None:
         },
         LOCAL,
     )
-    assert pair_request.options == {
-        "name": "qwen3-8b",
-        "target": None,
-        "draft": None,
-        "device": "auto",
-        "dtype": "auto",
-        "offload": False,
-    }
+    assert pair_request == PairRequest("qwen3-8b")
     assert pair_request.title == "qwen3-8b"
 
 
@@ -356,13 +350,18 @@ def test_a_visitor_loads_one_at_a_time_and_can_stop(
 ) -> None:
     begun = threading.Event()
 
-    def slow(should_stop: Callable[[], bool], on_progress: Callable[..., None], **_: Any) -> None:
+    def slow(
+        _request: Any,
+        _online: Any,
+        on_progress: Callable[..., None],
+        should_stop: Callable[[], bool],
+    ) -> None:
         on_progress(Progress("owner/model", 100, 1000, 50.0))
         begun.set()
         wait(should_stop, 20)
         raise Stopped("stopped; what was downloaded is kept")
 
-    monkeypatch.setattr(load_job, "fetch_pair", slow)
+    monkeypatch.setattr(load_job, "fetch", slow)
     told: list[dict[str, Any]] = []
     thread = threading.Thread(
         target=lambda: told.extend(said(tab, tab.change(own(tab, folders), request())))
@@ -384,12 +383,12 @@ def test_a_closed_page_ends_the_load(
 ) -> None:
     stopped = threading.Event()
 
-    def slow(should_stop: Callable[[], bool], **_: Any) -> None:
+    def slow(_request: Any, _online: Any, _progress: Any, should_stop: Callable[[], bool]) -> None:
         wait(should_stop, 20)
         stopped.set()
         raise Stopped("stopped")
 
-    monkeypatch.setattr(load_job, "fetch_pair", slow)
+    monkeypatch.setattr(load_job, "fetch", slow)
     updates = tab.change(own(tab, folders), request())
     next(updates)
     next(updates)
@@ -402,10 +401,10 @@ def test_a_closed_page_ends_the_load(
 def test_an_unexpected_error_is_logged_and_told_without_its_text(
     model_host: ModelHost, folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(load_job, "fetch_pair", lambda **_: [][1])
+    monkeypatch.setattr(load_job, "fetch", lambda *_: [][1])
     task = LoadJob(model_host, PairRequest("bundled", *folders, "cpu", "float32", False), False)
     task.start()
-    last = list(task.news())[-1]
+    last = list(task.reports())[-1]
     assert "an unexpected error; the server's log has the details" in str(last.error)
     assert "index" not in str(last.error)
 
@@ -417,7 +416,7 @@ def test_a_pair_that_comes_back_later_cannot_be_stopped_by_its_former_task(
     may have to make room."""
     task = LoadJob(model_host, PairRequest("bundled", *folders, "cpu", "float32", False), False)
     task.start()
-    assert list(task.news())[-1].done
+    assert list(task.reports())[-1].done
     task.halt()
     with pytest.raises(BadModel):
         model_host.change(

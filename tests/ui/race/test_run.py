@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -28,7 +29,6 @@ from ui.race.request import LEAST_LANES, RaceRequest
 from ui.race.run import RaceJob, ResultsSoFar
 from ui.serving.model_host import ModelHost
 from ui.serving.sessions import LOCAL, Limits
-from ui.serving.worker import Ended
 
 PLAIN = ("plain", "", "sequoia")
 CHAIN = ("chain", "4", "sequoia")
@@ -180,8 +180,7 @@ def test_a_lanes_speed_up_has_the_same_range_in_the_live_view(make: Callable[...
     results = results_of(raced(race))
     _, *others = race.recording.log().lanes
     for lane, result in zip(others, results[1:], strict=True):
-        meta = lane.run.meta
-        steps = lane.run.steps
+        meta, steps = lane.run.meta, lane.run.steps
         assert meta["plain_lane"] is True
         pace = sum(step.total_seconds for step in steps) / sum(len(step.emitted) for step in steps)
         least, most = (bound / pace for bound in meta["plain_spread"])
@@ -430,13 +429,17 @@ def test_lanes_draw_in_turns_and_every_round_is_told(
     for another's end."""
     monkeypatch.setattr(distribution_check, "DRAWS", 40)
     race = make(**TEMPERED, check=True)
-    rounds = []
     race.start()
-    while not isinstance(event := race.events.get(timeout=30), Ended):
-        if isinstance(event, ResultsSoFar) and all(
-            result["lossless"] for result in event.results[1:]
-        ):
-            rounds.append([result["lossless"]["count"] for result in event.results[1:]])
+    results = [
+        event.results[1:]
+        for event in chain.from_iterable(race.batches())
+        if isinstance(event, ResultsSoFar)
+    ]
+    rounds = [
+        [result["lossless"]["count"] for result in lanes]
+        for lanes in results
+        if all(result["lossless"] for result in lanes)
+    ]
     assert [[count["draws"] for count in counts] for counts in rounds] == [
         [n, n] for n in range(5, 41, 5)
     ]

@@ -200,7 +200,7 @@ def test_a_count_is_made_with_the_pair_of_its_turn(model_host: ModelHost, other:
     model_host.change(lambda: other, never, ignore)
     task = AcceptanceJob(model_host, ["def f(x):"], decode_request(tokens=8).params, 20.0)
     task.start()
-    assert list(task.news())[-1].counted is not None
+    assert list(task.reports())[-1].counted is not None
 
 
 # -- nothing of the former one stays ---------------------------------------------------------------
