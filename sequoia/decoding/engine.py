@@ -91,6 +91,11 @@ class Decoder:
         return self._target, self._drafter.context
 
     @property
+    def policy(self) -> SamplingParams:  # the old name of params, for scripts
+        """`params` by the name it had until November 2026."""
+        return self.params
+
+    @property
     def remaining(self) -> int:
         """Tokens that may still be emitted."""
         return min(self.params.max_new_tokens, self.pair.limit - len(self.prompt)) - len(

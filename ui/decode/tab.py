@@ -114,7 +114,7 @@ class LiveView:
             **quiet,
         )
         self._header.select(self.renew, None, [*form.course, *self.chats], queue=False, **quiet)
-        blocks.unload(self.leave)
+        blocks.unload(self.close)
 
     # -- runs --------------------------------------------------------------------------------------
 
@@ -145,7 +145,7 @@ class LiveView:
             **self._failed(request),
         }
 
-    def leave(self, request: gr.Request) -> None:
+    def close(self, request: gr.Request) -> None:
         """The page was closed: the engine is free after the present step."""
         self.sessions.close(visitor(request))
 

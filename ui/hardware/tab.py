@@ -134,7 +134,7 @@ class HardwareTab:
         self.save.click(self.keep, {self.name, *form}, [*menus, self.store], **quiet)
         self.remove.click(self.drop, form, [*menus, self.store], **quiet)
         self.open.upload(self.take, {self.open, *form}, [*menus, self.store], **quiet)
-        blocks.unload(self.part)
+        blocks.unload(self.close)
 
     # -- looking -----------------------------------------------------------------------------------
 
@@ -276,7 +276,7 @@ class HardwareTab:
         """The measurement ends after its present passes."""
         self.sessions.stop(visitor(request))
 
-    def part(self, request: gr.Request) -> None:
+    def close(self, request: gr.Request) -> None:
         """The page was closed."""
         self.sessions.close(visitor(request))
 

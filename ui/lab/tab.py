@@ -137,7 +137,7 @@ class LabTab:
         left.success(self._live.run, form.form, self._live.stage, **engine).then(
             self._live.rested, None, form.buttons, queue=False, **quiet
         )
-        blocks.unload(self.part)
+        blocks.unload(self.close)
 
     # -- what is known of the pair -----------------------------------------------------------------
 
@@ -242,7 +242,7 @@ class LabTab:
         """The count ends after its present step or pass; the vector on screen stays."""
         self.sessions.stop(visitor(request))
 
-    def part(self, request: gr.Request) -> None:
+    def close(self, request: gr.Request) -> None:
         """The page was closed."""
         self.sessions.close(visitor(request))
 

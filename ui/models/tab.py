@@ -143,7 +143,7 @@ class ModelsTab:
             queue=False,
             **quiet,
         )
-        blocks.unload(self.part)
+        blocks.unload(self.close)
 
     # -- looking -----------------------------------------------------------------------------------
 
@@ -213,7 +213,7 @@ class ModelsTab:
         model being read."""
         self.sessions.stop(visitor(request))
 
-    def part(self, request: gr.Request) -> None:
+    def close(self, request: gr.Request) -> None:
         """The page was closed."""
         self.sessions.close(visitor(request))
 

@@ -161,7 +161,7 @@ class RaceTab:
             self.board.come,
         ):  # the view asks where the page's own event came too early for it
             comes(self.load, None, [self.board, form.save], **quiet)
-        blocks.unload(self.leave)
+        blocks.unload(self.close)
 
     # -- races -------------------------------------------------------------------------------------
 
@@ -213,7 +213,7 @@ class RaceTab:
         """All lanes end after the present step; once they have, what is being found out ends."""
         self.sessions.stop(visitor(request))
 
-    def leave(self, request: gr.Request) -> None:
+    def close(self, request: gr.Request) -> None:
         """The page was closed: the engine is free after the present step."""
         self.sessions.close(visitor(request))
 

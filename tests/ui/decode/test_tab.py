@@ -145,7 +145,7 @@ def test_a_visitor_who_left_is_forgotten(view: LiveView, slow: None) -> None:
     running = view.run(filled(view, max_new_tokens=500, tree="plain"), request())
     next(running)
     run = view.sessions.get("one")
-    view.leave(request())
+    view.close(request())
     wait(lambda: not run.busy, 2)
     assert not run.holding
     assert view.sessions.get("one") is None

@@ -408,7 +408,7 @@ def test_one_measurement_a_visitor(tab: HardwareTab) -> None:
         next(first)
         second = [*tab.measure(asked(tab), request("four"))]
         assert "one run at a time" in error(tab, second[0])
-        tab.part(request("four"))
+        tab.close(request("four"))
         assert len([*first]) >= 1
 
 

@@ -394,7 +394,7 @@ def test_a_closed_page_ends_the_load(
     next(updates)
     updates.close()
     assert stopped.wait(20)
-    tab.part(request())
+    tab.close(request())
     assert tab.sessions.get("one") is None
 
 
