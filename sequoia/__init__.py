@@ -13,7 +13,7 @@ and measuring (the tree for a machine), loading (how a pair gets here), exactnes
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree, dp_table, expected_tokens
 from sequoia.algorithm.sampling_params import SamplingParams
-from sequoia.algorithm.step_trace import DecodeStats, Run, StepTrace
+from sequoia.algorithm.step_trace import DecodeStats, StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.decoding.growing_tree import Dynamic
@@ -29,6 +29,7 @@ from sequoia.measuring.hardware import measure_profile
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan, best_plan
+from sequoia.saved_files.run_file import Run
 
 Policy = SamplingParams  # the old name
 BadPolicy = BadSamplingParams  # the old name

@@ -55,6 +55,11 @@ def read_json(text: Any, kind: str, max_chars: int, error: type[SequoiaError]) -
         data = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as problem:
         raise error(f"not a JSON file: {problem}") from None
+    return check_format(data, kind, error)
+
+
+def check_format(data: Any, kind: str, error: type[SequoiaError]) -> dict[str, Any]:
+    """`data` if it is an object of format `kind`, version 1."""
     if (
         not isinstance(data, dict)
         or data.get("format") != kind
@@ -79,7 +84,15 @@ def read_file(
 ) -> T:
     """What `read` makes of the object in the file of a `name`, format "sequoia-{name}". Raises
     `error`, and nothing else, whatever `read` meets in it."""
-    data = read_json(text, f"sequoia-{name}", max_chars, error)
+    return read_dict(read_json(text, f"sequoia-{name}", max_chars, error), name, error, read)
+
+
+def read_dict(
+    data: Any, name: str, error: type[SequoiaError], read: Callable[[dict[str, Any]], T]
+) -> T:
+    """What `read` makes of the JSON values of a `name` file, format "sequoia-{name}". Raises
+    `error`, and nothing else, whatever `read` meets in them."""
+    data = check_format(data, f"sequoia-{name}", error)
     try:
         return read(data)
     except error:
@@ -98,12 +111,16 @@ def read_file(
         ) from None
 
 
+def as_file(data: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """`data` as the content of a file of format "sequoia-{name}", version 1."""
+    return {"format": f"sequoia-{name}", "version": 1, **data}
+
+
 def write_file(
     data: Mapping[str, Any], name: str, max_chars: int, error: type[SequoiaError]
 ) -> str:
-    """`data` as the file of a `name`, version 1, which `read_file` takes. Raises `error` where it
-    would be too large."""
-    data = {"format": f"sequoia-{name}", "version": 1, **data}
+    """`data`, made by `as_file`, as text that `read_file` takes. Raises `error` where it would be
+    too large."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     if len(text) > max_chars:
         raise error(

@@ -149,7 +149,7 @@ class Block:
         return {
             "prompts": self._kind,
             "temperature": self.params.temperature,
-            "profile": json.loads(self._profile.to_json()) if self._profile else None,
+            "profile": self._profile.to_dict() if self._profile else None,
             "rows": [asdict(row) for row in self.rows],
         }
 

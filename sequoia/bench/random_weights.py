@@ -293,7 +293,7 @@ def _one(name: str, device: torch.device, options: argparse.Namespace) -> None:
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
         data = {
-            **json.loads(profile.to_json()),
+            **profile.to_dict(),
             "name": f"{profile.device}, {name} shape",
             "figures": found,
             "note": (

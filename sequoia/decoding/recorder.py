@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sequoia.algorithm.step_trace import Packer, Run, StepTrace
+from sequoia.algorithm.step_trace import StepTrace
 from sequoia.models.pair import Pair
 from sequoia.models.streamed_text import TextStream
+from sequoia.saved_files.run_file import Packer, Run
 
 
 class Recorder:

@@ -20,7 +20,7 @@ import numpy as np
 
 from sequoia.algorithm.acceptance import non_increasing
 from sequoia.errors import BadProfile
-from sequoia.validate_input import number, read_json, shown, whole
+from sequoia.validate_input import check_format, number, read_json, shown, whole
 
 Point = tuple[int, float, float]  # size, seconds, spread
 
@@ -121,20 +121,30 @@ class HardwareProfile:
     def _overhead_line(self) -> np.ndarray:
         return _line(self.overhead_seconds)
 
-    def to_json(self) -> str:
-        return json.dumps({"format": FORMAT, "version": 1, **asdict(self)})
+    def to_dict(self) -> dict[str, Any]:
+        """The profile as JSON values, with its format."""
+        return {"format": FORMAT, "version": 1, **asdict(self)}
 
     @classmethod
-    def from_json(cls, text: str) -> HardwareProfile:
-        """The profile in `text`, as written by `to_json`; raises BadProfile for anything else.
-        Files of before `level_overhead` have it among the overhead of their nodes."""
-        data = {"level_overhead": 0.0, **read_json(text, FORMAT, MAX_JSON_CHARS, BadProfile)}
+    def from_dict(cls, data: Any) -> HardwareProfile:
+        """The profile that `to_dict` wrote; raises BadProfile for anything else. Files of before
+        `level_overhead` have it among the overhead of their nodes."""
+        data = {"level_overhead": 0.0, **check_format(data, FORMAT, BadProfile)}
         names = [field.name for field in fields(cls)]
         if missing := [name for name in names if name not in data]:
             raise BadProfile(
                 f"the profile has no {', '.join(missing)}; it needs {', '.join(names)}"
             )
         return cls(**{name: data[name] for name in names})
+
+    def to_json(self) -> str:
+        """The profile as the text of a file."""
+        return json.dumps(self.to_dict())
+
+    @classmethod
+    def from_json(cls, text: str) -> HardwareProfile:
+        """The profile in `text`, as written by `to_json`; raises BadProfile for anything else."""
+        return cls.from_dict(read_json(text, FORMAT, MAX_JSON_CHARS, BadProfile))
 
 
 def _line(points: tuple[Point, ...]) -> np.ndarray:

@@ -1,1 +1,1 @@
-"""What is written to files and read back: races, trees in the forms of other programs."""
+"""What is written to files and read back: runs, races, trees in the forms of other programs."""

@@ -2,21 +2,20 @@
 it. Knows no models.
 
 A file: {format: "sequoia-race", version: 1, meta, lanes: [{name, how, verifier, plain, most,
-changes, run}], results}; `run` is a run file (see trace.py), `results` null or one result a lane
+changes, run}], results}; `run` is a run file (see run_file.py), `results` null or one result a lane
 (see `checked`), each may be null.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sequoia.algorithm.step_trace import MAX_CHARS, MAX_STEPS, Run
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.errors import BadTrace
-from sequoia.validate_input import number, read_file, shown, whole, write_file
+from sequoia.saved_files.run_file import MAX_CHARS, MAX_STEPS, Run, checked_meta
+from sequoia.validate_input import as_file, number, read_file, shown, whole, write_file
 
 MOST_LANES = 4
 # what a result says of lossless decoding
@@ -84,13 +83,9 @@ class RaceLog:
 
     def to_json(self) -> str:
         """One file that the app opens again. Raises BadTrace where it would be too large."""
-        lanes = [{**lane.without_run, "run": json.loads(lane.run.to_json())} for lane in self.lanes]
-        return write_file(
-            {"meta": dict(self.meta), "lanes": lanes, "results": self.results},
-            "race",
-            MAX_CHARS,
-            BadTrace,
-        )
+        lanes = [{**lane.without_run, "run": lane.run.to_dict()} for lane in self.lanes]
+        content = {"meta": dict(self.meta), "lanes": lanes, "results": self.results}
+        return write_file(as_file(content, "race"), "race", MAX_CHARS, BadTrace)
 
     @classmethod
     def from_json(cls, text: str) -> RaceLog:
@@ -109,16 +104,7 @@ def _race(data: Mapping[str, Any]) -> RaceLog:
     )
     if not lanes:
         raise BadTrace(f"a race of no lanes; allowed are 1 to {MOST_LANES}")
-    meta = _run(
-        {
-            "format": "sequoia-run",
-            "version": 1,
-            "meta": data["meta"],
-            "trees": [],
-            "pieces": {},
-            "steps": [],
-        }
-    ).meta
+    meta = checked_meta(data["meta"])
     results = data.get("results")
     if results is not None and len(_list(results, "results", MOST_LANES)) != len(lanes):
         raise BadTrace(f"{len(results)} results for {len(lanes)} lanes")
@@ -131,18 +117,13 @@ def _race(data: Mapping[str, Any]) -> RaceLog:
     )
 
 
-def _run(data: Any) -> Run:
-    """A run inside the file, read as a file of its own."""
-    return Run.from_json(json.dumps(data, ensure_ascii=False))
-
-
 def _lane(data: Mapping[str, Any], what: str) -> LaneLog:
     name, how, verifier = (
         _text(data[key], f"{what}: {key}", MAX_NAME) for key in ("name", "how", "verifier")
     )
     plain, changes = (_truth(data[key], f"{what}: {key}") for key in ("plain", "changes"))
     most = whole(data["most"], f"{what}: most", 1, MAX_NODES, BadTrace)
-    run = _run(data["run"])
+    run = Run.from_dict(data["run"])
     widest = max((len(step.tree) for step in run.steps), default=1)
     if widest > (1 if plain else most):
         raise BadTrace(

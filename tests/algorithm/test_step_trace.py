@@ -18,22 +18,14 @@ from fake_tokenizers import KINDS
 from fakes import PROMPTS, tiny_pair
 
 from sequoia.algorithm.sampling_params import SamplingParams
-from sequoia.algorithm.step_trace import (
-    MAX_CHARS,
-    MAX_STEPS,
-    PHASES,
-    DecodeStats,
-    Packer,
-    Run,
-    StepTrace,
-    repetition,
-)
+from sequoia.algorithm.step_trace import PHASES, DecodeStats, StepTrace, repetition
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.algorithm.verifiers.verdict import Trial, Verdict
 from sequoia.decoding.engine import Decoder, run
 from sequoia.decoding.recorder import Recorder
 from sequoia.errors import BadTrace
+from sequoia.saved_files.run_file import MAX_CHARS, MAX_STEPS, Packer, Run
 
 TREE = Tree((-1, 0, 0, 0, 1, 1, 2, 4))
 META = {
@@ -338,7 +330,7 @@ def test_traces_can_be_pickled() -> None:
 def test_a_run_with_more_text_than_a_file_may_have_is_not_written(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sequoia.algorithm.step_trace.MAX_CHARS", 1000)
+    monkeypatch.setattr("sequoia.saved_files.run_file.MAX_CHARS", 1000)
     with pytest.raises(BadTrace, match=r"takes \d+ characters; a run file has at most 1000"):
         recorded()[1].to_json()
 
@@ -471,9 +463,9 @@ HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
     "a negative prefix": (at_step("at", -1), "at: -1"),
     "a huge bonus": (at_step("bonus", 2**31 + 1), "bonus: 2147483649"),
     "no pieces": (lambda d: d.update(pieces={}), "has no text among the pieces"),
-    "pieces a list": (lambda d: d.update(pieces=[]), "must be objects"),
+    "pieces a list": (lambda d: d.update(pieces=[]), "is not an object"),
     "a piece without number": (lambda d: d["pieces"].update(x="y"), "damaged run file: ValueError"),
-    "meta a list": (lambda d: d.update(meta=[]), "must be objects"),
+    "meta a list": (lambda d: d.update(meta=[]), "is not an object"),
     "deep meta": (lambda d: d["meta"].update(x=nested(50)), "more than 6 levels deep"),
     "a huge integer in meta": (
         lambda d: d["meta"].update(x=10**400),

@@ -21,9 +21,10 @@ import torch
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.sampling import Seeded
-from sequoia.algorithm.step_trace import Run, StepTrace
+from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.sequoia import SEQUOIA
+from sequoia.saved_files.run_file import Run
 
 TEXT = """A small model writes a draft, and a large model reads it. The draft is not one line but a
 tree: at every word the small model may go on in several ways, and each way is a branch. The large

@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 from demo import CANVAS, HOSTILE, give, made, opened, settle, watch
 
-from sequoia.algorithm.step_trace import DecodeStats, Run
+from sequoia.algorithm.step_trace import DecodeStats
 from sequoia.algorithm.tree import Tree
+from sequoia.saved_files.run_file import Run
 
 
 @pytest.fixture

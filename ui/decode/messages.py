@@ -1,5 +1,5 @@
 """Messages from the server to the stage, as JSON strings. Pure: steps in the form of
-`sequoia.algorithm.step_trace.Packer` in, text out.
+`sequoia.saved_files.run_file.Packer` in, text out.
 
 A message: {v, run, from, meta?, trees?, pieces?, steps, done, end?, tail?, error, notice}. `trees`
 and `pieces` hold only what earlier messages of the run did not; `from` is the index of the first
@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sequoia.algorithm.step_trace import Run
+from sequoia.saved_files.run_file import Run
 
 VERSION = 1
 MAX_TEXT = 20_000
@@ -85,7 +85,7 @@ def since(run: Run, name: str, first: int) -> str:
 
 
 def _slice(run: Run, name: str, first: int) -> dict[str, Any]:
-    data = json.loads(run.to_json())
+    data = run.to_dict()
     return {
         "v": VERSION,
         "run": name,

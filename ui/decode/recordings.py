@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 from sequoia import Recorder, Run, SequoiaError, StepTrace
-from sequoia.algorithm.step_trace import MAX_CHARS
 from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadTrace
+from sequoia.saved_files.run_file import MAX_CHARS
 from sequoia.validate_input import shown
 from ui.decode import messages
 

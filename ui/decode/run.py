@@ -11,12 +11,12 @@ from datetime import datetime
 from typing import Any
 
 from sequoia import Decoder, Pair, SequoiaError, StepTrace, Tree, TreeChoice, acceptance_of
-from sequoia.algorithm.step_trace import MAX_STEPS
 from sequoia.decoding.recorder import prompt_pieces
 from sequoia.diagnosis.speedup_interval import Step
 from sequoia.errors import OutOfMemory
 from sequoia.models.describe import dtype_name, place_of, versions
 from sequoia.planning.explain_plan import why_chain
+from sequoia.saved_files.run_file import MAX_STEPS
 from ui.decode.request import DecodeRequest
 from ui.serving.job import Ended, Notice, RunJob
 from ui.serving.model_host import ModelHost, named

@@ -178,7 +178,7 @@ class LabTab:
             "prompts": named,
             "measurable": pair is not None,
             "ways": [{"key": key, "label": label} for key, (label, _) in WAYS.items()],
-            "profile": json.loads(machine(pair).to_json()) if pair else None,
+            "profile": machine(pair).to_dict() if pair else None,
             "profiles": [
                 _profile_message(f"kept:{name}", entry)
                 for name, entry in saved_profiles.kept(store).items()
@@ -275,7 +275,7 @@ def _profile_message(key: str, entry: Entry) -> dict[str, Any]:
         "key": key,
         "name": entry.name,
         "note": entry.note,
-        "profile": json.loads(entry.profile.to_json()),
+        "profile": entry.profile.to_dict(),
     }
 
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from sequoia import Lane, Pair, Race, Recorder, StepTrace, Tree, TreeChoice
-from sequoia.algorithm.step_trace import Run
 from sequoia.saved_files.race_file import LaneLog, Result
+from sequoia.saved_files.run_file import Run
 from ui.decode.recordings import RunStore
 from ui.decode.request import DecodeRequest
 from ui.decode.run import meta_of

@@ -10,10 +10,10 @@ from typing import Any
 import gradio as gr
 
 from sequoia import SequoiaError, Tree
-from sequoia.algorithm.step_trace import MAX_CHARS, Run
 from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadTrace, BadTree
 from sequoia.saved_files.race_file import LaneLog, RaceLog
+from sequoia.saved_files.run_file import MAX_CHARS, Run
 from sequoia.validate_input import whole
 from ui.decode import recordings
 from ui.decode.recordings import RunStore, file_name

@@ -38,9 +38,7 @@ class Entry:
     def file(self) -> str:
         """The profile as JSON, with its name and note; `read` and
         `HardwareProfile.from_json` take it."""
-        return json.dumps(
-            {**json.loads(self.profile.to_json()), "name": self.name, "note": self.note}
-        )
+        return json.dumps({**self.profile.to_dict(), "name": self.name, "note": self.note})
 
 
 def read(text: str, name: str) -> Entry:

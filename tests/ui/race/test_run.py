@@ -16,11 +16,11 @@ from visits import Gate, sent, wait
 import sequoia.exactness.same_distribution
 import ui.race.run
 from sequoia import Dynamic, Pair, Race, Replanned, SamplingParams, StepTrace, Tree
-from sequoia.algorithm.step_trace import Run
 from sequoia.errors import BadModel, BadPrompt, BadSamplingParams, BadTree
 from sequoia.exactness.same_distribution import FirstTokens
 from sequoia.exactness.same_tokens import TextMatch
 from sequoia.saved_files.race_file import RaceLog
+from sequoia.saved_files.run_file import Run
 from ui.decode import messages
 from ui.decode.recordings import RunStore
 from ui.race import distribution_check, report

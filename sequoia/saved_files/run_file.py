@@ -1,0 +1,251 @@
+"""A run as one JSON file, and its steps as the messages that a page gets.
+
+Knows no models: the file holds the text of its tokens, so that it can be watched without any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sequoia.algorithm.step_trace import FINISHES, PHASES, StepTrace
+from sequoia.algorithm.tree import Tree
+from sequoia.algorithm.verifiers.verdict import Trial, Verdict
+from sequoia.errors import BadTrace
+from sequoia.validate_input import as_file, number, read_dict, read_file, shown, whole, write_file
+
+MAX_STEPS = 4096
+MAX_CHARS = 64 * 1024 * 1024
+MAX_ID = 2**31
+MAX_META_CHARS = 100_000  # of one text in a run's meta
+MAX_META_DEPTH = 6  # of its lists and objects
+
+
+@dataclass(frozen=True)
+class Run:
+    """A recorded run. `meta` says what ran (models, device, policy, prompt ...); `pieces` is the
+    text of each token id alone; `texts[i]` the text each token emitted by step i added ("" while a
+    character is incomplete)."""
+
+    meta: Mapping[str, Any]
+    pieces: Mapping[int, str]
+    steps: tuple[StepTrace, ...]
+    texts: tuple[tuple[str, ...], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The run as JSON values; see `Packer` for the form of a step."""
+        packer = Packer()
+        steps = [
+            packer.pack(trace, text) for trace, text in zip(self.steps, self.texts, strict=True)
+        ]
+        pieces = {str(token): piece for token, piece in self.pieces.items()}
+        content = {"meta": dict(self.meta), "trees": packer.trees, "pieces": pieces, "steps": steps}
+        return as_file(content, "run")
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Run:
+        """The run that `to_dict` wrote. Raises BadTrace, and nothing else, for other values."""
+        return read_dict(data, "run", BadTrace, _run)
+
+    def to_json(self) -> str:
+        """One file that the app opens again. Raises BadTrace where it would be too large."""
+        return write_file(self.to_dict(), "run", MAX_CHARS, BadTrace)
+
+    @classmethod
+    def from_json(cls, text: str) -> Run:
+        """The run in `text`. Raises BadTrace, and nothing else, for whatever is not a whole
+        and sane run file."""
+        return read_file(text, "run", MAX_CHARS, BadTrace, _run)
+
+
+class Packer:
+    """Steps as JSON values, one after the other; a tree is written once and named by its
+    number from then on.
+
+    A step: {i, at: prefix_len, tree: number, tokens, q, p: by node or null, trials: [[node, p, q,
+    u, accepted, mass], ...], path, bonus, emitted, text: by emitted token, seconds: {draft, verify,
+    overhead}, finish}. Probabilities carry six digits.
+    """
+
+    def __init__(self) -> None:
+        self.trees: list[list[int]] = []
+        self._numbers: dict[Tree, int] = {}
+
+    def pack(self, trace: StepTrace, text: Sequence[str]) -> dict[str, Any]:
+        number = self._numbers.setdefault(trace.tree, len(self.trees))
+        if number == len(self.trees):
+            self.trees.append(list(trace.tree.parents))
+        verdict = trace.verdict
+        return {
+            "i": trace.index,
+            "at": trace.prefix_len,
+            "tree": number,
+            "tokens": trace.tokens,
+            "q": _digits(trace.draft_p),
+            "p": _digits(trace.target_p),
+            "trials": [
+                [t.node, *_digits((t.p, t.q, t.u)), t.accepted, *_digits((t.mass,))]
+                for t in verdict.trials
+            ],
+            "path": verdict.path,
+            "bonus": verdict.bonus,
+            "emitted": trace.emitted,
+            "text": list(text),
+            "seconds": {phase: round(seconds, 7) for phase, seconds in trace.seconds.items()},
+            "finish": trace.finish,
+        }
+
+
+def _digits(values: Iterable[Any]) -> list[float | None]:
+    return [None if value is None else float(f"{float(value):.6g}") for value in values]
+
+
+# -- reading, where nothing is believed ------------------------------------------------------------
+
+
+def _run(data: Mapping[str, Any]) -> Run:
+    steps = _list(data["steps"], "steps", MAX_STEPS)
+    trees = [Tree(p) for p in _list(data["trees"], "trees", MAX_STEPS)]
+    meta = checked_meta(data["meta"])
+    pieces = {
+        whole(int(token), "token id", 0, MAX_ID, BadTrace): _text(piece)
+        for token, piece in _object(data["pieces"], "pieces").items()
+    }
+    traces = tuple(_step(step, index, trees) for index, step in enumerate(steps))
+    if unnamed := {t for trace in traces for t in (*trace.tokens, *trace.emitted)} - pieces.keys():
+        raise BadTrace(
+            f"token {min(unnamed)} is drafted or emitted but has no text among the pieces"
+        )
+    texts = tuple(tuple(map(_text, step["text"])) for step in steps)
+    return Run(meta, pieces, traces, texts)
+
+
+def checked_meta(meta: Any) -> dict[str, Any]:
+    """What a file says of its run or race. Raises BadTrace where a page could not take it."""
+    _check_meta(_object(meta, "meta"))
+    return meta
+
+
+def _object(value: Any, what: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise BadTrace(f"{what}: {shown(value)} is not an object")
+    return value
+
+
+def _step(step: Mapping[str, Any], index: int, trees: Sequence[Tree]) -> StepTrace:
+    what = f"step {index}"
+    tree = trees[whole(step["tree"], f"{what}: tree", 0, len(trees) - 1, BadTrace)]
+    tokens = _ids(step["tokens"], what)
+    emitted = _ids(step["emitted"], what)
+    draft_p = _weights(step["q"], what)
+    target_p = _weights(step["p"], what)
+    if not len(tokens) == len(draft_p) == len(target_p) == len(tree):
+        raise BadTrace(
+            f"{what}: {len(tokens)} tokens, {len(draft_p)} q, {len(target_p)} p for a tree of "
+            f"{len(tree)} nodes"
+        )
+    verdict = _verdict(step, tree, tokens, what)
+    follows = (*(tokens[node] for node in verdict.path[1:]), verdict.bonus)
+    if (
+        not emitted
+        or emitted != follows[: len(emitted)]
+        or len(_list(step["text"], "text", len(follows))) != len(emitted)
+    ):
+        raise BadTrace(
+            f"{what}: emitted tokens are not the accepted path and the bonus, each with its text"
+        )
+    if step["finish"] not in (None, *FINISHES):
+        raise BadTrace(f"{what}: finish is {shown(step['finish'])}; known are {FINISHES}")
+    seconds = {
+        phase: number(step["seconds"][phase], f"{what}: seconds", 0, 1e6, BadTrace)
+        for phase in PHASES
+    }
+    whole(step["i"], f"{what}: i", index, index, BadTrace)
+    prefix_len = whole(step["at"], f"{what}: at", 0, MAX_ID, BadTrace)
+    return StepTrace(
+        index,
+        prefix_len,
+        tree,
+        tokens,
+        draft_p,
+        target_p,
+        verdict,
+        emitted,
+        seconds,
+        step["finish"],
+    )
+
+
+def _verdict(step: Mapping[str, Any], tree: Tree, tokens: Sequence[int], what: str) -> Verdict:
+    path = tuple(
+        whole(node, f"{what}: path", 0, len(tree) - 1, BadTrace)
+        for node in _list(step["path"], "path", len(tree))
+    )
+    if path != tree.path(path[-1] if path else 0):
+        raise BadTrace(f"{what}: path {path[:8]} does not lead down the tree from its root")
+    trials = tuple(
+        _trial(trial, tree, tokens, what) for trial in _list(step["trials"], "trials", len(tree))
+    )
+    accepted = tuple(trial.node for trial in trials if trial.accepted)
+    if accepted != path[1:] or any(tree.parents[trial.node] not in path for trial in trials):
+        raise BadTrace(f"{what}: the trials do not lead down the path {path[:8]}")
+    return Verdict(path, whole(step["bonus"], f"{what}: bonus", 0, MAX_ID, BadTrace), trials)
+
+
+def _trial(trial: Any, tree: Tree, tokens: Sequence[int], what: str) -> Trial:
+    node, p, q, u, accepted, mass = trial
+    node = whole(node, f"{what}: trial", 1, len(tree) - 1, BadTrace)
+    if not isinstance(accepted, bool):
+        raise BadTrace(
+            f"{what}: a trial was accepted or not; {shown(accepted)} is neither true nor false"
+        )
+    p, q, u, mass = _weights((p, q, u, mass), what)
+    return Trial(node, tokens[node], p, q, u, accepted, mass)
+
+
+def _weights(values: Any, what: str) -> tuple[float | None, ...]:
+    return tuple(
+        None if v is None else number(v, f"{what}: probability", 0, 1.00001, BadTrace)
+        for v in _list(values, "probabilities", MAX_STEPS)
+    )
+
+
+def _ids(values: Any, what: str) -> tuple[int, ...]:
+    return tuple(
+        whole(value, f"{what}: token id", 0, MAX_ID, BadTrace)
+        for value in _list(values, "tokens", MAX_STEPS)
+    )
+
+
+def _list(values: Any, what: str, most: int) -> Sequence[Any]:
+    if not isinstance(values, list | tuple) or len(values) > most:
+        raise BadTrace(f"{what}: {shown(values)}; wanted is a list of at most {most}")
+    return values
+
+
+def _text(value: Any, most: int = 1000) -> str:
+    if not isinstance(value, str) or len(value) > most:
+        raise BadTrace(f"{shown(value)} is not a text of at most {most} characters")
+    if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
+        raise BadTrace(
+            f"{value[:40]!a} holds half a character (a lone surrogate), which no page can show"
+        )
+    return value
+
+
+def _check_meta(value: Any, depth: int = 0) -> None:
+    """BadTrace unless a page can take `value`: short texts, finite numbers, not deep."""
+    if depth > MAX_META_DEPTH:
+        raise BadTrace(f"meta is more than {MAX_META_DEPTH} levels deep")
+    if isinstance(value, dict | list):
+        for item in (
+            [*value, *value.values()]
+            if isinstance(value, dict)
+            else _list(value, "meta", MAX_STEPS)
+        ):
+            _check_meta(item, depth + 1)
+    elif isinstance(value, str):
+        _text(value, MAX_META_CHARS)
+    elif value is not None and not isinstance(value, bool):
+        number(value, "meta", -(2**63), 2**63, BadTrace)
