@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import torch
 
@@ -125,10 +126,13 @@ def default_plan(
 ) -> Plan:
     """The tree for this pair on this machine and for texts such as `texts`: of the fastest
     predicted, within a slack, the one with the most tokens a step, of at most `most` nodes and no
-    more than were timed."""
+    more than were timed. It carries the pair's acceptance as it was found, not smoothed, and
+    where that is from."""
     profile = machine(pair)
     nodes = min(bounds(profile)[0], most)
-    return best_plan(acceptance_of(pair, params, verifier, texts)[0], profile, nodes, slack=SLACK)
+    acceptance, source = acceptance_of(pair, params, verifier, texts)
+    plan = best_plan(acceptance, profile, nodes, slack=SLACK)
+    return replace(plan, acceptance=acceptance, source=source)
 
 
 @renamed_keywords(policy="params")

@@ -39,13 +39,16 @@ _ROUNDING = 1e-12  # a larger tree must win by more than this
 
 @dataclass(frozen=True)
 class Plan:
-    """A tree and what is predicted of it: tokens and seconds of one step, and speed-up
-    over plain decoding."""
+    """A tree and what is predicted of it: tokens and seconds of one step, and speed-up over plain
+    decoding. `acceptance`: what the prediction was made from; `source`: where that came from, such
+    as "recorded", empty where nobody said."""
 
     tree: Tree
     expected_tokens: float
     predicted_seconds: float
     predicted_speedup: float
+    acceptance: Acceptance | None = None
+    source: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +82,7 @@ def predict(tree: Tree, acceptance: Acceptance, profile: HardwareProfile) -> Pla
     """The plan that consists of `tree`, whatever its shape."""
     tokens = expected_tokens(tree, acceptance)
     seconds = step_seconds(tree, profile)
-    return Plan(tree, tokens, seconds, tokens * profile.plain_seconds / seconds)
+    return Plan(tree, tokens, seconds, tokens * profile.plain_seconds / seconds, acceptance)
 
 
 def bounds(profile: HardwareProfile) -> tuple[int, int]:
@@ -107,8 +110,9 @@ def best_plan(
     With `slack`, of all that come within that share of the fastest, the one with the most expected
     tokens: times are measured to a few per cent, and the larger tree loses less when acceptance
     turns out otherwise.
-    A vector that increases somewhere is smoothed first, and the plan's prediction is made with the
-    smoothed one. Raises BadTree for bounds outside 1 to MAX_NODES or a slack outside 0 to 1.
+    A vector that increases somewhere is smoothed first; the plan's prediction is made with the
+    smoothed one and carries it. Raises BadTree for bounds outside 1 to MAX_NODES or a slack
+    outside 0 to 1.
     """
     max_nodes = whole(
         bounds(profile)[0] if max_nodes is None else max_nodes, "max_nodes", 1, MAX_NODES, BadTree

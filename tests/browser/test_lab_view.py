@@ -12,6 +12,7 @@ import json
 import random
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from playwright.sync_api import Page, expect
 from sequoia import Acceptance, HardwareProfile, Tree, best_plan, best_tree
 from sequoia.algorithm.best_tree import best_first, dp_table, expected_tokens
 from sequoia.measuring.acceptance_by_level import wilson
-from sequoia.planning.plan_for_machine import step_seconds
+from sequoia.planning.plan_for_machine import bounds, step_seconds
 from sequoia.saved_files.tree_files import (
     from_node_link,
     from_paths,
@@ -194,6 +195,18 @@ def test_times_and_plans_are_pythons(page: Page) -> None:
             wanted = best_plan(Acceptance(tuple(given)), times, 80, 9, slack)
             assert found["parents"] == list(wanted.tree.parents)
             assert found["speedup"] == pytest.approx(wanted.predicted_speedup, abs=1e-9)
+
+
+@pytest.mark.parametrize("last", [1, 100, 300, 2000])
+def test_without_bounds_the_lab_plans_within_the_planners_own(page: Page, last: int) -> None:
+    """So that Lab and Hardware say the same of one profile."""
+    times = replace(SLOW, target_seconds=((1, 1.0, 0.0), (last + 1, 1.01, 0.0)))
+    data = times.to_dict()
+    nodes, levels = bounds(times)
+    assert page.evaluate(f"p => {P}.nodesFor(p)", data) == nodes
+    assert page.evaluate(f"n => {P}.levelsFor(n)", nodes) == levels
+    found = page.evaluate(f"p => {P}.bestPlan([0.6, 0.2, 0.1], p)", data)
+    assert found["parents"] == list(best_plan(Acceptance((0.6, 0.2, 0.1)), times).tree.parents)
 
 
 @pytest.fixture
@@ -955,7 +968,7 @@ def test_another_profile_chooses_another_tree_at_once_and_says_that_it_was_not_m
     put(page, rates=[0.6, 0.2, 0.1], n=10, levels=None)
     page.select_option(part("whatif"), label="what if: offloading (recorded)")
     settle(page)
-    wanted = best_plan(Acceptance((0.6, 0.2, 0.1)), SLOW, 512, 24)
+    wanted = best_plan(Acceptance((0.6, 0.2, 0.1)), SLOW)
     assert Tree.from_parents(page.evaluate(f"{STATE}.parents")) == wanted.tree
     words = page.inner_text(part("whatif-words"))
     assert "nothing of it was measured here" in words

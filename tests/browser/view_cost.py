@@ -38,13 +38,17 @@ from ui.shared.tree_menu import TreeRequest  # noqa: E402
 def alone(model_host: ModelHost, decode_request: DecodeRequest) -> float:
     """Tokens a second of the engine with nothing around it."""
     pair = model_host.pair(lambda: False)
-    tree, _ = decode_request.tree_request.tree(
+    chosen = decode_request.tree_request.tree(
         pair, decode_request.params, decode_request.verifier, decode_request.prompt
     )
     return DecodeStats.fold(
         run(
             Decoder(
-                pair, decode_request.prompt, decode_request.params, tree, decode_request.verifier
+                pair,
+                decode_request.prompt,
+                decode_request.params,
+                chosen.tree,
+                decode_request.verifier,
             )
         )
     ).tokens_per_second

@@ -204,9 +204,10 @@ def test_a_measurement_that_fails_is_not_kept(monkeypatch: pytest.MonkeyPatch) -
 def test_the_default_plan_is_the_best_for_what_is_known(temperature: float) -> None:
     pair = ready()
     plan = default_plan(pair, SamplingParams(temperature=temperature))
-    assert plan == best_plan(
-        WARM if temperature else COLD, pair.measured.profile, slack=defaults.SLACK
-    )
+    acceptance = WARM if temperature else COLD
+    best = best_plan(acceptance, pair.measured.profile, slack=defaults.SLACK)
+    assert plan == dataclasses.replace(best, source="recorded")
+    assert plan.acceptance == acceptance
     assert 1 < len(plan.tree) <= 128
     assert plan.tree.levels <= 16
     assert len(default_plan(pair, SamplingParams(temperature=temperature), most=5).tree) == 5

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sequoia import Decoder, Pair, SequoiaError, StepTrace, Tree, TreeChoice, acceptance_of
+from sequoia import Decoder, Pair, SequoiaError, StepTrace, Tree
 from sequoia.decoding.recorder import prompt_pieces
 from sequoia.diagnosis.speedup_interval import Step
 from sequoia.errors import OutOfMemory
@@ -22,6 +22,7 @@ from ui.serving.job import Ended, Notice, RunJob
 from ui.serving.model_host import ModelHost, named
 from ui.serving.sessions import Limits
 from ui.shared.speedup_meta import compared_with_plain, step_of
+from ui.shared.tree_menu import ChosenTree, TreeRequest
 
 PLAIN_TOKENS = 48
 PLAIN_SECONDS = 3.0
@@ -99,13 +100,13 @@ class DecodeJob(RunJob):
 
     def _begin(self, pair: Pair) -> Decoder:
         pair.require_room(pair.encode(self.request.prompt), self.request.params.max_new_tokens)
-        tree, how = self.request.tree_request.tree(
+        chosen = self.request.tree_request.tree(
             pair, self.request.params, self.request.verifier, self.request.prompt
         )
         decoder = Decoder(
-            pair, self.request.prompt, self.request.params, tree, self.request.verifier
+            pair, self.request.prompt, self.request.params, chosen.tree, self.request.verifier
         )
-        self._meta = meta_of(pair, self.request, tree, how)
+        self._meta = meta_of(pair, self.request, chosen)
         self.post(Started(pair, decoder.prompt, self._meta))
         decoder.prefill()
         return decoder
@@ -153,9 +154,7 @@ def plain_steps(
     return [] if should_stop() else steps
 
 
-def meta_of(
-    pair: Pair, decode_request: DecodeRequest, tree: Tree | TreeChoice, how: str
-) -> dict[str, Any]:
+def meta_of(pair: Pair, decode_request: DecodeRequest, chosen: ChosenTree) -> dict[str, Any]:
     """What the page and the run file say of a run."""
     params = decode_request.params
     meta = {
@@ -173,11 +172,7 @@ def meta_of(
             "seed": params.seed,
             "ignore_eos": params.ignore_eos,
         },
-        "tree": {
-            **({"nodes": len(tree), "levels": tree.levels} if isinstance(tree, Tree) else {}),
-            "how": how,
-            "wish": [decode_request.tree_request.kind, *decode_request.tree_request.numbers],
-        },
+        "tree": _tree_meta(decode_request.tree_request, chosen),
         **(
             {"chat": True, "prompt_tokens": prompt_pieces(pair, decode_request.prompt)}
             if pair.chats
@@ -187,12 +182,19 @@ def meta_of(
         "versions": dict(versions()),
         "date": f"{datetime.now().astimezone():%Y-%m-%d %H:%M}",
     }
-    with suppress(SequoiaError):
-        if decode_request.tree_request.kind in ("planned", "best", "replanned", "dynamic"):
-            acceptance = acceptance_of(
-                pair, params, decode_request.verifier, [decode_request.prompt]
-            )[0]
-            meta["acceptance"] = list(acceptance.rates)
-            if decode_request.tree_request.kind == "planned" and isinstance(tree, Tree):
-                meta["tree"]["why"] = why_chain(tree, acceptance.smoothed())
+    if chosen.acceptance is not None:
+        meta["acceptance"] = list(chosen.acceptance.rates)
+    return meta
+
+
+def _tree_meta(tree_request: TreeRequest, chosen: ChosenTree) -> dict[str, Any]:
+    meta: dict[str, Any] = {
+        "how": chosen.how,
+        "wish": [tree_request.kind, *tree_request.numbers],
+    }
+    if not isinstance(chosen.tree, Tree):
+        return meta
+    meta |= {"nodes": len(chosen.tree), "levels": chosen.tree.levels}
+    if tree_request.kind == "planned" and chosen.acceptance is not None:
+        meta["why"] = why_chain(chosen.tree, chosen.acceptance.smoothed())
     return meta

@@ -3,6 +3,7 @@ any caller and any value."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,6 +30,7 @@ SCRIPTS = ("charts.js", "atlas.js", "hardware.js")
 HERE = "here"
 NONE = "none"
 USUAL = "T0.6"
+_NUMBER = re.compile(r"\s*[0-9]{1,8}\s*")
 Updates = dict[Any, Any]
 
 
@@ -92,8 +94,13 @@ class HardwareTab:
             self.rates = gr.Dropdown(
                 _rate_choices(view.rates_of(None)), label="Acceptance", elem_id="hw-rates", **plain
             )
-            self.nodes = gr.Number(
-                label="Nodes at most", value=128, step=32, min_width=60, elem_id="hw-nodes"
+            # not a Number: Gradio shows an empty one as 0
+            self.nodes = gr.Textbox(
+                label="Nodes at most",
+                placeholder="as many as were timed, or 128",
+                max_lines=1,
+                max_length=8,
+                elem_id="hw-nodes",
             )
         with gr.Group(elem_classes="pg-group"):
             self.name = gr.Textbox(
@@ -205,11 +212,7 @@ class HardwareTab:
     ) -> str:
         if entry is None:
             raise BadProfile("no profile is at hand; measure this machine or import one")
-        nodes = int(nodes) if isinstance(nodes, float) and nodes.is_integer() else nodes
-        try:
-            whole(nodes, "nodes", 1, self._limits.nodes, BadTree)
-        except BadTree as problem:
-            raise with_labels(problem, {"nodes": "Nodes at most"}) from None
+        nodes = self._nodes(nodes)
         recording = self._live.run_store.get(request.query_params.get("run"))
         pair = pair_now(self._model_host)
         run = recording.run() if recording else None
@@ -224,7 +227,18 @@ class HardwareTab:
             machine(pair) if pair else None,
             vectors,
             notice,
+            self._limits.nodes,
         )
+
+    def _nodes(self, typed: Any) -> int | None:
+        """What was typed as "Nodes at most"; None where the field is empty."""
+        if typed is None or (isinstance(typed, str) and not typed.strip()):
+            return None
+        nodes = int(typed) if isinstance(typed, str) and _NUMBER.fullmatch(typed) else typed
+        try:
+            return whole(nodes, "nodes", 1, self._limits.nodes, BadTree)
+        except BadTree as problem:
+            raise with_labels(problem, {"nodes": "Nodes at most"}) from None
 
     def _entries(self, store: Any) -> dict[str, Entry]:
         """All profiles by key, this machine's first."""

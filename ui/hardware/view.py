@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from sequoia import Acceptance, DecodeStats, HardwareProfile, Pair, Run, SequoiaError, best_plan
+from sequoia.algorithm.tree import MAX_NODES
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.measuring.acceptance_by_level import AcceptanceByLevel, depth_verdict
 from sequoia.measuring.defaults import SLACK
@@ -23,7 +24,7 @@ from sequoia.planning.explain_plan import (
     time_words,
     why,
 )
-from sequoia.planning.plan_for_machine import Plan, levels_for, predict, speedup_grid
+from sequoia.planning.plan_for_machine import Plan, bounds, levels_for, predict, speedup_grid
 from ui.decode import recordings
 from ui.hardware import figures
 from ui.shared.saved_profiles import Entry
@@ -80,17 +81,21 @@ def rates_of(pair: Pair | None) -> dict[str, Rates]:
 def message(
     entry: Entry,
     rates: Rates,
-    nodes: int,
+    nodes: int | None,
     against: Entry | None,
     run: Run | None = None,
     here: HardwareProfile | None = None,
     known: Mapping[str, Rates] | None = None,
     notice: str | None = None,
+    most: int = MAX_NODES,
 ) -> str:
-    """All that the view shows. `here`: this machine's profile, which a run of this machine is held
-    against; `known`: vectors to predict that run with; `notice`: words above it all. Raises a
-    SequoiaError for sizes out of bounds."""
+    """All that the view shows. `nodes`: of a tree at most, None for the planner's own bound for
+    each profile, though never above `most`. `here`: this machine's profile, which a run of this
+    machine is held against; `known`: vectors to predict that run with; `notice`: words above it
+    all. Raises a SequoiaError for sizes out of bounds."""
     profile = entry.profile
+    asked = nodes
+    nodes = _largest(profile, asked, most)
     best = best_plan(rates.acceptance, profile, nodes)
     default = best_plan(rates.acceptance, profile, nodes, slack=SLACK)
     sizes = sorted({*(n for n in SIZES if n <= nodes), nodes, len(best.tree), len(default.tree)})
@@ -117,7 +122,7 @@ def message(
                     "small": figures.small_curves(shown),
                 },
                 "levels": _levels(profile),
-                "there": _there(against, rates, nodes),
+                "there": against and _there(against, rates, _largest(against.profile, asked, most)),
                 "run": _run(run, here, known or {"given": rates}),
                 "atlas": _by_level_tables(run),
             },
@@ -167,10 +172,13 @@ def _knee(profile: HardwareProfile) -> dict[str, Any]:
     return {"nodes": knee(profile), "most": profile.target_seconds[-1][0]}
 
 
-def _there(against: Entry | None, rates: Rates, nodes: int) -> str | None:
+def _largest(profile: HardwareProfile, asked: int | None, most: int) -> int:
+    """Nodes at most of the trees that are looked at."""
+    return min(bounds(profile)[0], most) if asked is None else asked
+
+
+def _there(against: Entry, rates: Rates, nodes: int) -> str:
     """What the times compared with make of the same acceptance."""
-    if against is None:
-        return None
     plan = best_plan(rates.acceptance, against.profile, nodes)
     return (
         f"With the times of {against.name} ({against.profile.source}) and the same "
@@ -208,8 +216,8 @@ def _capped(plan: Plan, nodes: int) -> str:
     if not len(plan.tree) == nodes > 1:
         return ""
     return (
-        " It has as many nodes as are allowed; a larger one may be faster still: set “Nodes at "
-        f"most” above {nodes}."
+        f" It has {nodes} nodes, the most that were looked at; a larger one may be faster still: "
+        f"set “Nodes at most” above {nodes}."
     )
 
 

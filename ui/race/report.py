@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sequoia import (
+    Acceptance,
     DecodeStats,
     Lane,
     Pair,
@@ -49,13 +50,15 @@ class Tally:
 
 @dataclass(frozen=True)
 class FinishedRace:
-    """A race that is over. `base`: index of its plain lane, None without one."""
+    """A race that is over. `acceptances`: what each lane's tree was fitted to, None where its shape
+    alone was asked for. `base`: index of its plain lane, None without one."""
 
     pair: Pair
     prompt: str
     params: SamplingParams
     lanes: tuple[Lane, ...]
     tallies: tuple[Tally, ...]
+    acceptances: tuple[Acceptance | None, ...]
 
     @property
     def base(self) -> int | None:
@@ -64,15 +67,14 @@ class FinishedRace:
     def timed(self, most: int) -> list[dict[str, Any] | None]:
         """A result a lane with its waterfall and doctor against the plain lane, which has none.
         most: nodes a remedy may have."""
-        base = self.base
+        base = None if self.base is None else self.tallies[self.base]
         return [
-            None
-            if lane.is_plain
-            else self._timed(lane, tally, None if base is None else self.tallies[base], most)
-            for lane, tally in zip(self.lanes, self.tallies, strict=True)
+            None if lane.is_plain else self._timed(i, base, most)
+            for i, lane in enumerate(self.lanes)
         ]
 
-    def _timed(self, lane: Lane, tally: Tally, base: Tally | None, most: int) -> dict[str, Any]:
+    def _timed(self, i: int, base: Tally | None, most: int) -> dict[str, Any]:
+        tally = self.tallies[i]
         result: dict[str, Any] = {"waterfall": None, "doctor": None, "lossless": None}
         if base is None:
             return result
@@ -86,12 +88,20 @@ class FinishedRace:
                     for bar in bars
                 ]
             }
-            result["doctor"] = self._what_to_try(lane, tally, base, most)
+            result["doctor"] = self._what_to_try(i, base, most)
         return result
 
-    def _what_to_try(self, lane: Lane, tally: Tally, base: Tally, most: int) -> dict[str, Any]:
-        acceptance, _ = acceptance_of(self.pair, self.params, lane.verifier, [self.prompt])
-        tree = lane.tree
+    def _acceptance(self, i: int) -> Acceptance:
+        """What lane i's tree was fitted to, else what is known of the pair or measured now."""
+        verifier = self.lanes[i].verifier
+        return (
+            self.acceptances[i] or acceptance_of(self.pair, self.params, verifier, [self.prompt])[0]
+        )
+
+    def _what_to_try(self, i: int, base: Tally, most: int) -> dict[str, Any]:
+        acceptance = self._acceptance(i)
+        tally = self.tallies[i]
+        tree = self.lanes[i].tree
         if not isinstance(tree, Tree):
             nodes, levels = (statistics.fmean(sizes) for sizes in zip(*tally.sizes, strict=True))
             tree = typical_tree(nodes, levels, acceptance)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from sequoia import Lane, Pair, Race, Recorder, StepTrace, Tree, TreeChoice
+from sequoia import Acceptance, Lane, Pair, Race, Recorder, StepTrace, Tree, TreeChoice
 from sequoia.saved_files.race_file import LaneLog, Result
 from sequoia.saved_files.run_file import Run
 from ui.decode.recordings import RunStore
@@ -147,7 +147,7 @@ class RaceJob(RunJob):
 
     def work(self, steps: int | None) -> Ended:  # noqa: ARG002  a race is run to its end
         with self.turn(self.request.chat) as pair:
-            race = self._begin(pair)
+            race, acceptances = self._begin(pair)
             self._end = time.monotonic() + self._limits.seconds
             tallies, late = self._move(race)
             self.post(MovesEnded(bool(race.running)))
@@ -156,20 +156,28 @@ class RaceJob(RunJob):
             race = None
             if not self._left:
                 self._judge(
-                    FinishedRace(pair, self.request.prompt, self.request.params, lanes, tallies)
+                    FinishedRace(
+                        pair,
+                        self.request.prompt,
+                        self.request.params,
+                        lanes,
+                        tallies,
+                        acceptances,
+                    )
                 )
         return Ended("time" if late else "stopped" if self.halted() else "length", notice=late)
 
-    def _begin(self, pair: Pair) -> Race:
-        """The race, with every lane's tree; for some of them something is measured first."""
+    def _begin(self, pair: Pair) -> tuple[Race, tuple[Acceptance | None, ...]]:
+        """The race, with every lane's tree, and the acceptance each tree was fitted to; for some
+        of them something is measured first."""
         race_request = self.request
-        found = [
-            lane.tree_request.tree(pair, race_request.params, lane.verifier, race_request.prompt)
-            for lane in race_request.lanes
+        chosen = [
+            asked.tree_request.tree(pair, race_request.params, asked.verifier, race_request.prompt)
+            for asked in race_request.lanes
         ]
         lanes = [
-            Lane(asked.name, tree, asked.verifier)
-            for asked, (tree, _) in zip(race_request.lanes, found, strict=True)
+            Lane(asked.name, found.tree, asked.verifier)
+            for asked, found in zip(race_request.lanes, chosen, strict=True)
         ]
         race = Race(pair, race_request.prompt, race_request.params, lanes)
         metas = [
@@ -178,20 +186,19 @@ class RaceJob(RunJob):
                 DecodeRequest(
                     race_request.prompt, race_request.params, asked.tree_request, asked.verifier
                 ),
-                tree,
-                how,
+                found,
             )
-            for asked, (tree, how) in zip(race_request.lanes, found, strict=True)
+            for asked, found in zip(race_request.lanes, chosen, strict=True)
         ]
         logs = tuple(
-            _log_of(lane, ", ".join(filter(None, (how, asked.tree_request.rule))), meta)
-            for lane, asked, (_, how), meta in zip(
-                lanes, race_request.lanes, found, metas, strict=True
+            _log_of(lane, ", ".join(filter(None, (found.how, asked.tree_request.rule))), meta)
+            for lane, asked, found, meta in zip(
+                lanes, race_request.lanes, chosen, metas, strict=True
             )
         )
         shared = {name: value for name, value in metas[0].items() if name not in _OF_A_LANE}
         self.post(Started(pair, race.prompt, shared, logs))
-        return race
+        return race, tuple(found.acceptance for found in chosen)
 
     def _move(self, race: Race) -> tuple[tuple[Tally, ...], str | None]:
         """Moves until the race ends, is stopped, or its time is up; the words for
@@ -283,9 +290,9 @@ class RaceJob(RunJob):
             return tree
         return lambda: cast(
             TreeChoice,
-            lane.tree_request.tree(finished.pair, finished.params, lane.verifier, finished.prompt)[
-                0
-            ],
+            lane.tree_request.tree(
+                finished.pair, finished.params, lane.verifier, finished.prompt
+            ).tree,
         )
 
 

@@ -195,6 +195,16 @@ def entry_of(tree: Tree) -> tuple[str, str, str]:
 
 
 @dataclass(frozen=True)
+class ChosenTree:
+    """What a request came to: one tree, or what gives each step its own; in words how it came
+    about; and the pair's acceptance it was fitted to, None where its shape alone was asked for."""
+
+    tree: Tree | TreeChoice
+    how: str
+    acceptance: Acceptance | None = None
+
+
+@dataclass(frozen=True)
 class TreeRequest:
     """A shape with its numbers. Raises BadTree where they make no tree or one of more
     than `most` nodes."""
@@ -221,22 +231,18 @@ class TreeRequest:
         except BadTree as problem:
             raise with_labels(problem, _LABELS) from None
 
-    def tree(
-        self, pair: Pair, params: SamplingParams, verifier: str, prompt: str
-    ) -> tuple[Tree | TreeChoice, str]:
-        """The tree for continuing `prompt`, or what gives each step its own, and in words how it
-        came about. For all but named shapes something may be measured first."""
-        shape = SHAPES[self.kind]
+    def tree(self, pair: Pair, params: SamplingParams, verifier: str, prompt: str) -> ChosenTree:
+        """The tree for continuing `prompt`. For all but named shapes something may be measured
+        first."""
         if self.kind == "planned":
-            source = acceptance_of(pair, params, verifier, [prompt])[1]
-            tree = default_plan(pair, params, verifier, [prompt], self.most).tree
-            return tree, f"{self._words()}, from {source} acceptance"
+            plan = default_plan(pair, params, verifier, [prompt], self.most)
+            return ChosenTree(plan.tree, self._fitted_words(plan.source), plan.acceptance)
         if self.kind in ("best", "replanned", "dynamic"):
             acceptance, source = acceptance_of(pair, params, verifier, [prompt])
-            return self._fitted(
-                pair, acceptance.smoothed(), params
-            ), f"{self._words()}, from {source} acceptance"
-        return shape.make(*self.numbers), self._words()  # pyright: ignore[reportOptionalCall]
+            tree = self._fitted(pair, acceptance.smoothed(), params)
+            return ChosenTree(tree, self._fitted_words(source), acceptance)
+        shape = SHAPES[self.kind]
+        return ChosenTree(shape.make(*self.numbers), self._words())  # pyright: ignore[reportOptionalCall]
 
     def _fitted(
         self, pair: Pair, acceptance: Acceptance, params: SamplingParams
@@ -256,6 +262,9 @@ class TreeRequest:
             if self.kind == "planned"
             else ""
         )
+
+    def _fitted_words(self, source: str) -> str:
+        return f"{self._words()}, from {source} acceptance"
 
     def _words(self) -> str:
         return SHAPES[self.kind].how.format(*self.numbers)

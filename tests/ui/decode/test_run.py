@@ -7,7 +7,6 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ import torch
 from visits import Gate, decode_request, sent, wait
 
 import ui.decode.run
-from sequoia import Decoder, Pair, SequoiaError, Tree
+from sequoia import Acceptance, Decoder, Pair, Plan, SequoiaError, Tree
 from sequoia.diagnosis.speedup_interval import speedup_interval
 from sequoia.errors import BadModel
 from ui.decode.follow_run import LiveRun
@@ -45,13 +44,40 @@ def emitted(live: LiveRun) -> list[int]:
 def test_a_planned_chain_says_why(
     make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "ui.shared.tree_menu.default_plan", lambda *_: SimpleNamespace(tree=Tree.chain(3))
-    )
+    plan = Plan(Tree.chain(3), 1.5, 0.1, 1.2, Acceptance((0.5, 0.1)), "recorded")
+    monkeypatch.setattr("ui.shared.tree_menu.default_plan", lambda *_: plan)
     live = make(tree_request=TreeRequest("planned"), tokens=4)
     live.start(None)
     meta = next(message["meta"] for message in sent(live.messages()) if "meta" in message)
     assert meta["tree"]["why"].startswith("A chain: its last node is predicted to add ")
+    assert meta["tree"]["how"].endswith(", from recorded acceptance")
+    assert meta["acceptance"] == [0.5, 0.1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "numbers", "times"),
+    [("planned", (), 1), ("best", (8, 4), 1), ("dynamic", (8, 4), 1), ("chain", (3,), 0)],
+)
+def test_a_run_asks_for_the_acceptance_once(
+    make: Callable[..., LiveRun],
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    numbers: tuple[int, ...],
+    times: int,
+) -> None:
+    asked = []
+
+    def counted(*given: Any) -> tuple[Acceptance, str]:
+        asked.append(given)
+        return Acceptance((0.5, 0.1)), "recorded"
+
+    monkeypatch.setattr("sequoia.measuring.defaults.acceptance_of", counted)
+    monkeypatch.setattr("ui.shared.tree_menu.acceptance_of", counted)
+    live = make(tree_request=TreeRequest(kind, numbers), tokens=4)
+    live.start(None)
+    meta = next(message["meta"] for message in sent(live.messages()) if "meta" in message)
+    assert len(asked) == times
+    assert meta.get("acceptance") == ([0.5, 0.1] if times else None)
 
 
 def test_more_tokens_than_a_limited_model_is_used_for_are_refused(

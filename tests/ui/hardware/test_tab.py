@@ -4,6 +4,7 @@ and hostile values."""
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 import math
 from dataclasses import replace
@@ -17,7 +18,7 @@ from visits import request, wait
 from sequoia import HardwareProfile, Pair, Run, machine
 from sequoia.errors import BadProfile
 from sequoia.measuring.acceptance_by_level import AcceptanceByLevel, Cell
-from sequoia.planning.plan_for_machine import best_plan
+from sequoia.planning.plan_for_machine import best_plan, bounds
 from ui.decode.tab import LiveView
 from ui.hardware import tab as hardware_tab
 from ui.hardware import view as hardware_view
@@ -55,7 +56,7 @@ def asked(tab: HardwareTab, **values: Any) -> dict[Any, Any]:
         "profile": None,
         "against": None,
         "rates": None,
-        "nodes": 64.0,
+        "nodes": "64",
         "store": [],
         "name": "mine",
         "open": None,
@@ -129,12 +130,13 @@ def test_paper_profiles_hold_the_papers_figures() -> None:
 @pytest.mark.parametrize(
     ("nodes", "says"),
     [
-        (0, "0"),
-        (1025, "1025"),
-        (2.5, "2.5"),
+        ("0", "0"),
+        ("1025", "1025"),
+        ("2.5", "2.5"),
+        ("many", "many"),
+        ("\u0663", "\u0663"),
+        ("9" * 400, "999"),
         (math.nan, "nan"),
-        (None, "Nodes at most: nothing is typed"),
-        ("64", "'64'"),
         (10**400, "integer"),
         ([], "list"),
     ],
@@ -143,6 +145,28 @@ def test_a_bad_size_is_named_and_nothing_is_lost(tab: HardwareTab, nodes: Any, s
     words = error(tab, tab.look(asked(tab, nodes=nodes), request()))
     assert says in words
     assert "1 to 1024" in words
+
+
+@pytest.mark.parametrize(("most", "typed"), [(1024, ""), (1024, None), (20, "  ")])
+def test_with_no_size_typed_trees_are_as_large_as_the_planner_looks_at(
+    tab: HardwareTab, monkeypatch: pytest.MonkeyPatch, most: int, typed: str | None
+) -> None:
+    """The same figure as the lab's, for the profile on show and the one it is compared with."""
+    monkeypatch.setattr(tab, "_limits", dataclasses.replace(LOCAL, nodes=most))
+    paper = "a100-llama2-7b-jf68m"
+    profiles = saved_profiles.shipped()
+    other = next(key for key, one in profiles.items() if one.profile.source == "recorded")
+    updates = tab.look(
+        asked(tab, nodes=typed, profile=paper, against=other, rates="paper"), request()
+    )
+    shown = view(tab, updates)
+    wanted = [
+        best_plan(hardware_view.PAPER, profile, min(bounds(profile)[0], most)).predicted_speedup
+        for profile in (profiles[paper].profile, profiles[other].profile)
+    ]
+    assert shown["plan"]["speedup"] == pytest.approx(wanted[0])
+    assert f"{wanted[1]:.2f}× plain decoding" in shown["there"]
+    assert f"It has {min(128, most)} nodes, the most that were looked at" in shown["why"]
 
 
 def test_junk_in_every_field_is_refused_or_ignored(tab: HardwareTab) -> None:

@@ -26,7 +26,7 @@ from ui.serving.model_host import ModelHost
 from ui.serving.sessions import LOCAL, PUBLIC, Limits
 from ui.shared import saved_profiles
 from ui.shared.saved_profiles import Entry
-from ui.shared.tree_menu import SHAPES
+from ui.shared.tree_menu import SHAPES, ChosenTree
 
 
 def ask(data: Any) -> Any:
@@ -295,10 +295,7 @@ def test_a_tree_goes_into_the_form_and_makes_an_order_for_that_very_tree(
     )
     assert decode_request.tree_request.tree(
         None, decode_request.params, decode_request.verifier, decode_request.prompt
-    ) == (
-        tree,
-        "given node by node",
-    )
+    ) == ChosenTree(tree, "given node by node")
 
 
 @pytest.mark.parametrize(

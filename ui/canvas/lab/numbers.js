@@ -145,12 +145,12 @@
       if (this.settled !== key || this.timed !== state.profile) {
         this.settled = key;
         this.timed = state.profile;
-        const plan = P.bestPlan(state.even, state.profile, Math.min(512, state.most), 24);
-        this.planned = { ...plan, levels: P.widths(plan.parents).length + 1 };
+        const most = Math.min(P.nodesFor(state.profile), state.most), plan = P.bestPlan(state.even, state.profile, most);
+        this.planned = { ...plan, most, levels: P.widths(plan.parents).length + 1 };
       }
-      const { parents, levels, speedup } = this.planned;
+      const { parents, levels, speedup, most } = this.planned, full = most > 1 && parents.length === most ? `, the most nodes looked at` : "";
       const where = `Fastest ${state.elsewhere ? "there" : "here"} with these rates`, times = state.elsewhere ? `${state.profile.source}: ${state.elsewhere}` : `${state.profile.source} on ${state.profile.device}`;
-      text(this.planText, `${where}: ${S.num.count(parents.length, "node")} in ${S.num.count(levels, "level")}, ${speedup.toFixed(2)}× predicted (times ${times}). `);
+      text(this.planText, `${where}: ${S.num.count(parents.length, "node")} in ${S.num.count(levels, "level")}${full}, ${speedup.toFixed(2)}× predicted (times ${times}). `);
     }
   };
 

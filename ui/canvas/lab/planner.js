@@ -1,4 +1,4 @@
-/* The planner's mathematics in the browser: the same answers as sequoia/planner.py and sequoia/plan.py. Pure: numbers in, numbers out.
+/* The planner's mathematics in the browser: the same answers as best_tree.py and plan_for_machine.py. Pure: numbers in, numbers out.
 
    `rates[k]` is the chance, at an accepted node, that child k is the one accepted. A tree is its `parents`, parents before children
    and parents[0] = -1. `n` and `levels` count the root; levels null means any. A profile is a HardwareProfile's JSON object. */
@@ -6,6 +6,7 @@
   "use strict";
 
   const MAX_NODES = 1024, MAX_RATES = 1024;
+  const USUAL_NODES = 128, USUAL_LEVELS = 16, WIDE_LEVELS = 24; // as in plan_for_machine.py
   const lines = new WeakMap(); // of a profile's lists of points
 
   // -- the vector --------------------------------------------------------------------------------------------------------
@@ -197,11 +198,17 @@
     return { parents, tokens, seconds, speedup: (tokens * plainSeconds(profile)) / seconds };
   }
 
+  /** Nodes of a planned tree at most: as many as were timed, where that is more than usual. */
+  const nodesFor = (profile) => Math.min(Math.max(USUAL_NODES, profile.target_seconds[profile.target_seconds.length - 1][0]), MAX_NODES);
+
+  /** Levels at most of a planned tree of up to `nodes` nodes. */
+  const levelsFor = (nodes) => (nodes <= USUAL_NODES ? USUAL_LEVELS : WIDE_LEVELS);
+
   /**
    * The fastest of the best trees of all sizes and level caps; never below plain decoding. With `slack`, of all that come within that
    * share of it, the one with the most expected tokens. Smooths the vector first.
    */
-  function bestPlan(rates, profile, maxNodes = 128, maxLevels = 16, slack = 0) {
+  function bestPlan(rates, profile, maxNodes = nodesFor(profile), maxLevels = levelsFor(maxNodes), slack = 0) {
     const even = smooth(rates), found = growths(even, profile, maxNodes, maxLevels);
     let fastest = 1 + 1e-12, parents = [-1];
     for (const { growth, speedups } of found) {
@@ -234,6 +241,6 @@
 
   S.planner = {
     MAX_NODES, MAX_RATES, checked, smooth, isMonotone, powerLaw, sum, scores, expectedTokens, depthsOf, widths, canonical, bestFirst,
-    secondsAt, stepSeconds, plainSeconds, growthSeconds, predict, bestPlan,
+    secondsAt, stepSeconds, plainSeconds, growthSeconds, predict, nodesFor, levelsFor, bestPlan,
   };
 })((window.Sequoia = window.Sequoia || {}));

@@ -8,7 +8,6 @@
   "use strict";
 
   const P = S.planner;
-  const CAPS = 24; // levels looked at for the fastest
   const lab = (S.lab = S.lab || {});
 
   lab.State = class {
@@ -77,7 +76,7 @@
       if (!this.profile) return null;
       if (this.raced?.key === key && this.raced.profile === this.profile) return this.raced.found;
       let found = null;
-      for (let levels = 2; levels <= CAPS && this.n > 1; levels++) {
+      for (let levels = 2; levels <= P.levelsFor(this.n) && this.n > 1; levels++) {
         const growth = P.bestFirst(this.even, this.n, levels), { speedup } = P.predict(growth.parents, this.even, this.profile);
         if (!found || speedup > found.speedup) found = { levels, speedup, parents: growth.parents };
         if (Math.max(...growth.depths) + 1 < levels) break; // the cap no longer binds
