@@ -37,17 +37,13 @@
     stop: () => (document.getElementById(form + "-stop")?.textContent.trim() === "Stop" ? press(form + "-stop") : false),
   });
 
-  const STOP = "Stop after the present step (Esc)";
-  const OVER = "Give the paused run up; the next Run or Step begins a new one";
-  const HINTS = {
-    "pg-run": "Decode to the end (Ctrl + Enter)", "pg-step": "One step of decoding", "pg-stop": STOP, "rc-run": "Race to the finish line (Ctrl + Enter)", "rc-stop": STOP,
-  };
+  const HINTS = { "pg-run": "button run", "pg-step": "button step", "pg-stop": "button stop", "rc-run": "button race", "rc-stop": "button stop" };
 
   /** The forms' buttons say their keys; they come and go with the framework, so each is told when the pointer or the focus comes. */
   function hint(event) {
     const button = event.target.closest?.(".pg-go button");
-    const words = button?.textContent.trim() === "Start over" ? OVER : HINTS[button?.id];
-    if (words) button.title = words;
+    const key = button?.textContent.trim() === "Start over" ? "button start over" : HINTS[button?.id];
+    if (key) button.title = window.Sequoia.tooltips[key];
   }
   for (const name of ["pointerover", "focusin"]) document.addEventListener(name, hint);
 

@@ -1098,7 +1098,7 @@ def test_words_are_explained_to_the_keyboard_and_to_those_who_listen(page: Page)
         "bits",
         "place",
     } <= {key for key, _ in terms}
-    known = page.evaluate("Sequoia.TERMS")
+    known = page.evaluate("Sequoia.tooltips")
     assert all(words == known[key] for key, words in terms)
     page.evaluate("() => { stage.stage.keys.page.stop = () => { window.stopped = true; }; }")
     card = page.locator(".sq-explains")

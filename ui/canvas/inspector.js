@@ -10,15 +10,6 @@
     ["q", "q, draft"], ["p", "p, target"], ["tq", "q at trial"], ["tp", "p at trial"],
     ["ratio", "p / q"], ["u", "u"], ["mass", "mass left"], ["share", "accepted in"],
   ];
-  const HINTS = {
-    id: "The token’s number in the vocabulary both models share", node: "Its number in this step’s tree, level by level; the root is 0",
-    level: "How deep it stands, the root on level 1",
-    q: "What the draft gave this token when it was drafted", p: "What the target gives this token after its parent",
-    tq: "The draft's law without the siblings rejected before", tp: "What is left of the target's law at this trial",
-    ratio: "Accepted when u is below this", u: "The uniform draw of this trial", share: "Share of the steps in which this slot was accepted",
-    mass: "After this rejection: the part of the target’s law above the draft’s, the sum of max(p − q, 0). The next token is judged by that part or drawn from it", rank: "Place among its siblings, in the order drafted",
-  };
-  for (const [key, words] of Object.entries(HINTS)) S.TERMS["why " + key] = words + ".";
 
   S.Inspector = class {
     constructor(store, host) {

@@ -77,7 +77,7 @@
   /** Buttons that keep what `drawn()` answers, a node with a Plotly figure, or null while there is none, below the lines of `caption()`;
       and one for the whole figure. */
   function buttons(host, drawn, name, { reset, caption } = {}) {
-    if (reset) button(host, { icon: "fit", label: "The whole figure", hint: "The whole figure again (or a double click in it). Drag to zoom, with shift to move" }).addEventListener("click", reset);
+    if (reset) button(host, { icon: "fit", label: "The whole figure", hint: S.tooltips["button whole figure"] }).addEventListener("click", reset);
     formats(host, "figure", (format) => drawn() && figure(drawn(), format, "sequoia-" + name, caption?.()));
   }
 

@@ -36,7 +36,7 @@
       this.head = el("div", { class: "sq-playhead" }, this.track);
       this.tip = el("div", { class: "sq-tip", hidden: "" }, this.track);
       this.place = el("span", { class: "sq-place", "data-part": "place" }, root);
-      this.live = button(root, { text: "LIVE", cls: "sq-live", hint: "Follow the newest step (L)" });
+      this.live = button(root, { text: "LIVE", cls: "sq-live", hint: S.tooltips["button live"] });
       this.live.dataset.part = "live";
       this.live.addEventListener("click", () => store.goLive());
       this.speed = el("select", { class: "sq-input sq-speed", "aria-label": "Playback speed", "data-part": "speed" }, root);

@@ -17,20 +17,20 @@
       this.search.addEventListener("input", () => store.set({ query: this.search.value }));
       this.search.addEventListener("keydown", (event) => this.key(event));
       const modes = el("span", { class: "sq-segments", role: "group", "aria-label": "What is drawn" }, host);
-      this.focus = button(modes, { text: "Focus", hint: "The accepted path and what was tried beside it (F)" });
-      this.all = button(modes, { text: "All nodes", hint: "Every node of the tree (F)" });
+      this.focus = button(modes, { text: "Focus", hint: S.tooltips["button focus"] });
+      this.all = button(modes, { text: "All nodes", hint: S.tooltips["button all nodes"] });
       this.focus.dataset.part = "focus";
       this.all.dataset.part = "all";
       this.focus.addEventListener("click", () => store.set({ mode: "focus" }));
       this.all.addEventListener("click", () => store.set({ mode: "all" }));
-      this.heat = button(host, { text: "Heat", hint: "How often each slot was accepted over the run (H)" });
+      this.heat = button(host, { text: "Heat", hint: S.tooltips["button heat"] });
       this.heat.dataset.part = "heat";
       this.heat.addEventListener("click", () => store.set({ heat: !store.heat }));
       const zoom = el("span", { class: "sq-segments", role: "group", "aria-label": "Zoom" }, host);
-      button(zoom, { icon: "minus", label: "Zoom out", hint: "Zoom out (−)" }).addEventListener("click", () => tree.hands.zoomBy(0.8));
-      button(zoom, { icon: "fit", label: "Fit the whole tree", hint: "Whole tree, or readable size (0)" })
+      button(zoom, { icon: "minus", label: "Zoom out", hint: S.tooltips["button zoom out"] }).addEventListener("click", () => tree.hands.zoomBy(0.8));
+      button(zoom, { icon: "fit", label: "Fit the whole tree", hint: S.tooltips["button fit"] })
         .addEventListener("click", () => tree.hands.zoomFit());
-      button(zoom, { icon: "plus", label: "Zoom in", hint: "Zoom in (+)" }).addEventListener("click", () => tree.hands.zoomBy(1.25));
+      button(zoom, { icon: "plus", label: "Zoom in", hint: S.tooltips["button zoom in"] }).addEventListener("click", () => tree.hands.zoomBy(1.25));
       this.saves = S.pictures.formats(host, "picture of this step", (format) => this.save(format));
     }
 
@@ -75,7 +75,7 @@
       this.store = store;
       this.root = el("p", { class: "sq-stump", "data-part": "stump", role: "status", hidden: "" }, host);
       this.words = el("span", {}, this.root);
-      this.back = button(this.root, { text: "Last full tree", hint: "Back to the last step with a full-sized tree; ← and → go step by step" });
+      this.back = button(this.root, { text: "Last full tree", hint: S.tooltips["button last full tree"] });
       this.back.addEventListener("click", () => store.seek(store.lastFull));
     }
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import gradio as gr
 
-from ui.shared import markup
+from ui.shared import markup, tooltips
 from ui.shared.theme import FOLDER
 from ui.shared.web_folder import WEB as CANVAS
 
@@ -23,7 +23,7 @@ SCRIPTS = (
     "dom.js",
     "pictures.js",
     "board.js",
-    "terms.js",
+    "tooltips.js",
     "fields.js",
     "layout.js",
     "frame.js",
@@ -57,6 +57,7 @@ def head() -> str:
     return "\n".join(
         [
             *(markup.style(_text(sheet)) for sheet in sheets),
+            markup.script(tooltips.script()),
             *(markup.script(_text(source)) for source in sources),
         ]
     )

@@ -32,7 +32,6 @@ from ui.shared.web_folder import WEB
 
 CANVAS = WEB / "lab"
 SCRIPTS = (
-    "glossary.js",
     "planner.js",
     "dp_table.js",
     "dp_shade.js",

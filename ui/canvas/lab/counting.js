@@ -14,7 +14,7 @@
       const box = (this.root = el("div", { class: "sq-lab-count", hidden: "" }, host)), line = el("div", { class: "sq-lab-line" }, box);
       this.heat = this.number(line, "T", "0.6", "count-temperature", "Temperature");
       this.topP = this.number(line, "top-p", "1", "count-top-p", "Top-p");
-      this.measure = button(line, { text: "Measure", hint: "Measure acceptance with the loaded pair" });
+      this.measure = button(line, { text: "Measure", hint: S.tooltips["button measure acceptance"] });
       this.measure.dataset.part = "measure";
       this.measure.addEventListener("click", () => this.ask());
       this.refusal = new lab.Refusal(box, "count-refused");

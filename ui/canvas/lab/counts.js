@@ -41,7 +41,7 @@
       el("span", { class: "sq-badge", "data-label": "measured", text: "measured" }, head);
       el("span", { class: "sq-lab-counted-words", text: `${atlas.name} · T = ${count.temperature}, top-p ${count.top_p} · ${count.visited} ${count.unit}` }, head);
       const tools = el("span", { class: "sq-segments" }, head);
-      button(tools, { text: "Use", hint: "Plan with this vector" }).addEventListener("click", () => this.onUse(count.rates, origin(count)));
+      button(tools, { text: "Use", hint: S.tooltips["button use a count"] }).addEventListener("click", () => this.onUse(count.rates, origin(count)));
       button(tools, { icon: "close", label: "Remove this count" }).addEventListener("click", () => this.drop(count));
       el("div", { class: "hw-atlas-box", tabindex: "0" }, card).append(S.atlasTable(atlas, count.unit === "roots" ? "root" : "position"));
       if (atlas.depths > 1) el("p", { class: "sq-lab-note", "data-holds": String(atlas.holds), text: atlas.sentence }, card);

@@ -34,9 +34,9 @@
         (size) => this.resize(Number(size)));
       const zoom = el("span", { class: "sq-segments", role: "group", "aria-label": "Zoom" }, host);
       const by = (factor) => () => this.table && this.grid.zoom(factor, this.shown().cell.n);
-      button(zoom, { icon: "minus", label: "Show more columns", hint: "Show more columns (−, ctrl wheel)" }).addEventListener("click", by(0.5));
-      button(zoom, { icon: "plus", label: "Show fewer columns", hint: "Show fewer columns (+, ctrl wheel); drag to move" }).addEventListener("click", by(2));
-      const png = button(host, { text: "PNG", hint: "Save the table as it is shown as PNG" });
+      button(zoom, { icon: "minus", label: "Show more columns", hint: S.tooltips["button more columns"] }).addEventListener("click", by(0.5));
+      button(zoom, { icon: "plus", label: "Show fewer columns", hint: S.tooltips["button fewer columns"] }).addEventListener("click", by(2));
+      const png = button(host, { text: "PNG", hint: S.tooltips["button save the table as png"] });
       png.dataset.save = "png";
       png.addEventListener("click", () => this.table && this.savePicture());
     }
@@ -86,7 +86,7 @@
     buildTree(host) {
       const head = el("div", { class: "dp-tree-head" }, host);
       this.treeTitle = el("p", { class: "dp-tree-title", "data-part": "dp-tree-title" }, head);
-      this.pin = button(head, { icon: "pin", label: "Hold this cell", hint: "Hold this cell: the pointer no longer moves it (Enter)", cls: "dp-pin" });
+      this.pin = button(head, { icon: "pin", label: "Hold this cell", hint: S.tooltips["button hold a cell"], cls: "dp-pin" });
       this.pin.addEventListener("click", () => this.set({ pinned: !this.pinned }));
       this.use = button(head, { text: "Use this tree", cls: "dp-use" });
       this.use.dataset.part = "dp-use";

@@ -34,7 +34,7 @@
       this.menu = el("select", { class: "sq-input sq-lab-menu", "aria-label": "Acceptance vector", "data-part": "presets" }, line);
       this.menu.addEventListener("change", () => this.choose(this.menu.value));
       const tools = el("div", { class: "sq-segments" }, this.panel.tools);
-      this.paste = button(tools, { text: "Paste", hint: "Read a vector from JSON or CSV" });
+      this.paste = button(tools, { text: "Paste", hint: S.tooltips["button paste"] });
       this.paste.dataset.part = "paste";
       this.paste.addEventListener("click", () => this.unfold());
       for (const [words, call] of [["JSON", () => this.saveJson()], ["CSV", () => this.saveCsv()]]) {
@@ -50,7 +50,7 @@
       line.append(" ");
       this.words = el("span", {}, line);
       line.append(" ");
-      this.back = button(line, { text: "Take back", hint: "Take back every change by hand since then" });
+      this.back = button(line, { text: "Take back", hint: S.tooltips["button take back"] });
       this.back.addEventListener("click", () => this.take(this.base.rates, this.base.origin, this.base.key));
     }
 
@@ -120,7 +120,7 @@
       use.dataset.part = "use";
       use.addEventListener("click", () => this.read(this.sheet.value, "pasted"));
       const file = el("input", { type: "file", accept: ".json,.csv,.txt", hidden: "", "aria-label": "A file with a vector" }, line);
-      button(line, { text: "Open a file", hint: "Read a vector from a JSON or CSV file" }).addEventListener("click", () => file.click());
+      button(line, { text: "Open a file", hint: S.tooltips["button open a vector"] }).addEventListener("click", () => file.click());
       file.addEventListener("change", async () => {
         const [chosen] = file.files;
         if (chosen) this.read(chosen.size > 65536 ? " ".repeat(65537) : await chosen.text(), chosen.name.slice(0, 60));

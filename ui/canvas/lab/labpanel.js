@@ -16,7 +16,7 @@
       this.search.addEventListener("input", () => this.find());
       this.search.addEventListener("keydown", (event) => event.key === "Enter" && this.goTo(this.hits()[0]));
       this.found = el("span", { class: "sq-hits", "aria-live": "polite" }, box);
-      this.fold = button(host, { text: "All nodes", hint: "Draw every node, or only the best ones" });
+      this.fold = button(host, { text: "All nodes", hint: S.tooltips["button draw all nodes"] });
       this.fold.addEventListener("click", () => { this.all = !this.all; this.state.changed(); });
       const zoom = el("span", { class: "sq-segments", role: "group", "aria-label": "Zoom" }, host);
       button(zoom, { icon: "minus", label: "Zoom out" }).addEventListener("click", () => this.pan.zoomBy(0.8));

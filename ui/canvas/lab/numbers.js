@@ -28,7 +28,7 @@
       this.buttons(panel.body);
       this.plan = el("p", { class: "sq-lab-says sq-lab-plan", "data-part": "plan" }, panel.body);
       this.planText = el("span", {}, this.plan);
-      this.use = button(this.plan, { text: "Use it", hint: "Set the budget and the level cap to the fastest tree's" });
+      this.use = button(this.plan, { text: "Use it", hint: S.tooltips["button use the fastest tree"] });
       this.use.addEventListener("click", () => this.useBest());
     }
 
@@ -47,7 +47,7 @@
 
     buttons(host) {
       const line = el("div", { class: "sq-lab-line sq-lab-actions" }, host);
-      this.run = button(line, { text: "Run this tree", cls: "sq-lab-run", hint: "Decode with this tree in the live view" });
+      this.run = button(line, { text: "Run this tree", cls: "sq-lab-run", hint: S.tooltips["button run this tree"] });
       attr(this.run, "data-part", "run");
       this.run.addEventListener("click", () => this.link.run(P.canonical(this.state.parents)));
       this.forms = el("select", { class: "sq-input", "aria-label": "Save the tree as", "data-part": "export" }, line);
@@ -127,7 +127,7 @@
     runnable(parents) {
       const fits = parents.length <= this.state.most;
       this.run.disabled = !fits;
-      attr(this.run, "title", fits ? "Decode with this tree in the live view" : `A tree of ${parents.length} nodes; here at most ${this.state.most} may run`);
+      attr(this.run, "title", fits ? S.tooltips["button run this tree"] : `A tree of ${parents.length} nodes; here at most ${this.state.most} may run`);
     }
 
     branch(parents) {

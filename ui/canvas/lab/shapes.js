@@ -33,7 +33,7 @@
   }
 
   const published = (name) => ({
-    label: () => lab.published[name].label, source: lab.published[name].source, rule: "cut, or carried on as chains",
+    label: () => lab.published[name].label, rule: "cut, or carried on as chains",
     make: (n) => filled(n, lab.published[name].parents),
   });
 
@@ -63,7 +63,6 @@
     medusa: published("medusa"),
     eagle: published("eagle"),
     branching: {
-      source: "SpecInfer (arXiv 2305.09781): ⟨1,1,3,1,1,1,1,1⟩ is what its code takes when nothing is asked for (FlexFlow’s spec_infer.cc: widths 1, 1, 3, then 1, to depth 8)",
       label: (list) => "SpecInfer ⟨" + list.join(",") + "⟩", rule: "cut, or carried on as chains", make: branching,
       // After the list every branch is a chain: what the last level is worth goes on by 1 / (1 - a1).
       ceiling: (a, list) => {
@@ -79,8 +78,6 @@
     if (name === "branching") return state.kinds.branching;
     return !SHAPES[name].least ? null : state.kinds[name] ?? bestK(SHAPES[name].make, n, state.even, SHAPES[name].least);
   }
-
-  for (const [name, { source }] of Object.entries(SHAPES)) if (source) S.TERMS["shape " + name] = source + ".";
 
   lab.shapes = {
     SHAPES, bestK, setting, branching, chain, sequences, kary, filled,

@@ -6,8 +6,8 @@
   const { el, text, attr, show, button } = S.dom;
   const lab = (S.lab = S.lab || {});
   const ROWS = ["best", "fitted", "hand", "sequences", "kary", "medusa", "eagle", "branching", "chain"];
-  const sources = () => "Published shapes are judged by this vector, as if their children were drawn here. " + ["medusa", "eagle", "branching"].map((name) => lab.shapes.SHAPES[name].source).join(". ")
-    + ". A dynamic tree, which grows by context, has no shape before it runs: the live view can decode with one, but nothing is predicted of it here.";
+  const sources = () => "Published shapes are judged by this vector, as if their children were drawn here. " + ["medusa", "eagle", "branching"].map((name) => S.tooltips["shape " + name]).join(" ")
+    + " A dynamic tree, which grows by context, has no shape before it runs: the live view can decode with one, but nothing is predicted of it here.";
   const HEADS = [["Shape"], ["Levels", "", "levels"], ["Tokens a step", "expected", "expected"], ["of best", "", "of best"], ["Step", "predicted", "predicted here"], ["Speed-up", "predicted", "predicted here"]];
 
   lab.Table = class {
@@ -15,7 +15,7 @@
       this.state = state;
       const panel = (this.panel = S.panel(host, { part: "shapes", title: "Shapes at one budget", cls: "sq-lab-shapes" }));
       this.word = el("span", { class: "sq-word" }, panel.titleBox);
-      button(panel.tools, { text: "CSV", hint: "Save this table" }).addEventListener("click", () => this.save());
+      button(panel.tools, { text: "CSV", hint: S.tooltips["button save the shapes as csv"] }).addEventListener("click", () => this.save());
       const table = el("table", { class: "sq-lab-table" }, panel.body), line = el("tr", {}, el("thead", {}, table));
       for (const [head, label, term] of HEADS) {
         const cell = el("th", { scope: "col" }, line);

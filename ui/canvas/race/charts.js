@@ -25,7 +25,7 @@
       S.term(this.tokens.panel.titleBox, "lane time", "clock", "sq-word");
       S.term(this.speedup.panel.titleBox, "range", "range", "sq-word");
       this.words = el("p", { class: "race-note", "data-part": "ratio-words" }, this.speedup.panel.foot);
-      button(this.tokens.panel.tools, { text: "CSV", hint: "Tokens against time as a table" }).addEventListener("click", () => this.csv());
+      button(this.tokens.panel.tools, { text: "CSV", hint: S.tooltips["button save a race as csv"] }).addEventListener("click", () => this.csv());
       this.theme = new MutationObserver(() => this.later(true));
       this.theme.observe(document.body, { attributes: true, attributeFilter: ["class"] });
     }

@@ -29,7 +29,7 @@
       this.speed();
       this.figures();
       const foot = el("div", { class: "race-foot" }, this.root);
-      button(foot, { text: "Open in Decode", hint: "See every step of this lane in the Decode tab" }).addEventListener("click", () => ask("open", { race: store.race, lane: index }));
+      button(foot, { text: "Open in Decode", hint: S.tooltips["button open in decode"] }).addEventListener("click", () => ask("open", { race: store.race, lane: index }));
       this.check(foot);
     }
 

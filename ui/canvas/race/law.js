@@ -80,7 +80,7 @@
     foot(foot, name, values) {
       const line = el("tr", {}, foot);
       const box = el("th", { scope: "row", colspan: "2" }, line);
-      if (S.TERMS[name]) S.term(box, name);
+      if (S.tooltips[name]) S.term(box, name);
       else box.append(name);
       for (const value of values) el("td", { text: value }, line);
     }

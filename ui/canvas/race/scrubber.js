@@ -18,7 +18,7 @@
       this.head = el("div", { class: "sq-playhead" }, this.track);
       this.tip = el("div", { class: "sq-tip", hidden: "" }, this.track);
       this.place = el("span", { class: "sq-place", "data-part": "time" }, root);
-      this.live = button(root, { text: "LIVE", cls: "sq-live", hint: "Follow the newest move (L)" });
+      this.live = button(root, { text: "LIVE", cls: "sq-live", hint: S.tooltips["button live in a race"] });
       this.live.dataset.part = "live";
       this.live.addEventListener("click", () => store.goLive());
       this.speed = el("select", { class: "sq-input sq-speed", "aria-label": "Playback speed", "data-part": "rate" }, root);

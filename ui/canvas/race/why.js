@@ -72,7 +72,7 @@
         if (label) S.term(said, S.readable(label), /what if/.test(label) ? "what if" : label);
         const more = gain(predicted - speedup);
         said.append(more && label ? ", " + more : more);
-        if (parents) button(item, { text: "Put into lane " + (i + 1), hint: "This tree in the lane instead of its own; then press Run" }).addEventListener("click", () => this.ask("apply", { lane: i, parents }));
+        if (parents) button(item, { text: "Put into lane " + (i + 1), hint: S.tooltips["button put into lane"] }).addEventListener("click", () => this.ask("apply", { lane: i, parents }));
       }
     }
   };
