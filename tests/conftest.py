@@ -1,5 +1,6 @@
 """What holds for all tests: one thread, no network, tests marked `gpu` wait for a machine that has
-one, and those marked `nightly` for `-m nightly`."""
+one, and those marked `nightly` for `-m nightly`. All others that are not `slow` and need no browser
+are `quick`."""
 
 from __future__ import annotations
 
@@ -17,6 +18,9 @@ import torch
 if not torch.cuda.is_available():
     # read when Triton is first imported, be it by another library: kernels run on the CPU
     os.environ["TRITON_INTERPRET"] = "1"
+
+
+_NOT_QUICK = {"slow", "gpu", "nightly"}
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -42,6 +46,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     # playwright keeps an event loop running once it has started; with
     items.sort(key=lambda item: "browser" in item.path.parts)
     # several workers each is given tests in this order too
+    for item in items:
+        if "browser" not in item.path.parts and not _NOT_QUICK & set(item.keywords):
+            item.add_marker("quick")
     if not torch.cuda.is_available():
         _skip(items, "gpu", "needs a CUDA device")
     if "nightly" not in config.getoption("-m"):

@@ -438,6 +438,7 @@ def test_decoding_takes_its_keywords(pair: Pair) -> None:
     assert emitted(sequoia.plain(pair, PROMPT, POLICY)) == expected
 
 
+@pytest.mark.slow
 def test_without_a_tree_one_is_planned_for_this_machine(pair: Pair) -> None:
     steps = list(sequoia.speculate(pair, PROMPT, POLICY))
     assert emitted(steps) == emitted(sequoia.plain(pair, PROMPT, POLICY))
@@ -521,6 +522,7 @@ def test_counting_takes_its_keywords(pair: Pair) -> None:
     assert measured == counted.acceptance
 
 
+@pytest.mark.slow
 def test_timing_takes_its_keywords(pair: Pair) -> None:
     told: list[float] = []
     profile = sequoia.measure_profile(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadModel
-from sequoia.validate_input import read_file, write_file
+from sequoia.validate_input import as_file, read_file, write_file
 
 FILE = ASSETS / "model_families.json"
 RESULTS = ("runs", "partly", "refused", "not built")
@@ -44,9 +44,8 @@ class KnownTypes:
     def to_text(self) -> str:
         """The list as a file."""
         rows = [asdict(one) for one in self.types]
-        return write_file(
-            {"transformers": self.transformers, "types": rows}, "model-types", _MOST_CHARS, BadModel
-        )
+        content = as_file({"transformers": self.transformers, "types": rows}, "model-types")
+        return write_file(content, "model-types", _MOST_CHARS, BadModel)
 
 
 def known_types(file: Path = FILE) -> KnownTypes:

@@ -153,6 +153,7 @@ def test_grid_is_the_cells_of_a_level_and_cannot_change_the_table() -> None:
     assert table.value(12, 5, 2) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("levels", [2, 4, 18, 40])
 def test_heap_is_the_table_for_non_increasing_vectors(levels: int) -> None:
     """All n up to 1,024 within 1e-12 of the tree's size, for the appendix vector
@@ -197,6 +198,7 @@ def test_equal_scores_grow_the_shallow_node_first() -> None:
     assert best_first(Acceptance((0.0,)), 4).tree(4).parents == (-1, 0, 0, 0)
 
 
+@pytest.mark.slow
 def test_appendix_figures_to_the_printed_digits() -> None:
     free = dp_table(APP_E, 512)
     capped = dp_table(APP_E, 1024, 18)

@@ -100,6 +100,7 @@ P = logits("p", 3, spread=0.5)
 Q = logits("q", 3, spread=0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verifier", list(VERIFIERS))
 def test_three_tokens_over_three_steps_follow_the_target(verifier: str) -> None:
     """Guards the joint law with production randomness: noise shared between draws, steps or
@@ -111,6 +112,7 @@ def test_three_tokens_over_three_steps_follow_the_target(verifier: str) -> None:
     assert fit((three_tokens(Seeded(seed), verifier) for seed in range(600)), wanted) > LIMIT
 
 
+@pytest.mark.slow
 def test_noise_frozen_for_a_run_is_seen_by_the_same_check() -> None:
     """The check above is able to fail: the frozen mutant has to fall. Missing it has a
     chance far below 1e-6."""
@@ -121,6 +123,7 @@ def test_noise_frozen_for_a_run_is_seen_by_the_same_check() -> None:
 # -- draws -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("few", [0, 32], ids=["race", "distinct"])
 @pytest.mark.parametrize(
     ("row", "k", "outcomes"),
@@ -137,6 +140,7 @@ def test_draws_without_replacement_have_the_law_of_successive_draws(
     assert fit(draws(Seeded(1), "without_replacement", row, k), wanted) > LIMIT
 
 
+@pytest.mark.slow
 def test_what_is_left_unfinished_is_completed_by_a_race(monkeypatch: pytest.MonkeyPatch) -> None:
     """Once little of the law is left the others are raced for, and that has to have the same law.
     False alarm 1e-6."""
@@ -201,6 +205,7 @@ def test_noise_is_fine_enough_for_rare_tokens(source: str) -> None:
     assert seen.dtype == np.float64
 
 
+@pytest.mark.slow
 def test_a_token_without_mass_comes_after_every_token_with_any() -> None:
     """The least positive float32 still goes before a zero. Guards a zero tier that noise can
     lift."""

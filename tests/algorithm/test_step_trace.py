@@ -132,6 +132,7 @@ def test_folding_does_not_change_what_was_folded() -> None:
     assert (first.steps, dict(first.seconds)) == (1, seconds)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_rates_of_real_runs_are_shares(verifier: str) -> None:
     stats = DecodeStats.fold(recorded(verifier)[0])
@@ -492,6 +493,7 @@ def drop_trials(trace: dict) -> None:
     trace["trials"] = [trial for trial in trace["trials"] if not trial[4]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", HOSTILE)
 def test_a_hostile_file_is_refused_with_its_fault(what: str) -> None:
     change, reason = HOSTILE[what]
@@ -526,6 +528,7 @@ def test_what_is_no_run_file_is_refused(text: Any) -> None:
         Run.from_json(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("literal", ["NaN", "Infinity", "-Infinity", "1e999", "9" * 5000])
 @pytest.mark.parametrize("where", ['"draft":', '"temperature":', '"bonus":', '"at":'])
 def test_numbers_that_are_none_are_refused_wherever_they_stand(where: str, literal: str) -> None:
@@ -611,6 +614,7 @@ def mutated(rng: random.Random) -> str:
     return json.dumps(data)
 
 
+@pytest.mark.slow
 def test_of_mutated_files_only_bad_trace_escapes() -> None:
     """What still opens is a whole run: it folds, is written, encoded for a page and read again."""
     rng = random.Random(0)

@@ -104,6 +104,7 @@ def test_limit_keeps_exactly_the_upper_levels() -> None:
             assert len(cut) == sum(depth < max(levels, 1) for depth in tree.depths)
 
 
+@pytest.mark.slow
 def test_cuts_of_a_tree_are_what_limit_makes_and_nothing_else() -> None:
     """What was laid out for a tree is used for its cuts: one that ends within a level, or has
     another node, must not be one."""

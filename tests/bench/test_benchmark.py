@@ -32,6 +32,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_every_decoder_takes_part(
     folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -100,6 +101,7 @@ def test_every_decoder_takes_part(
         assert words in said
 
 
+@pytest.mark.slow
 def test_what_a_step_takes_outside_the_models_is_told_by_size(
     folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -140,6 +142,7 @@ def test_what_a_step_takes_outside_the_models_is_told_by_size(
     assert [row["name"].split()[0] for row in sizes] == ["4", "32"]
 
 
+@pytest.mark.slow
 def test_a_tree_that_learns_begins_anew_for_each_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
     """And on no clock: it is made by `ready`, before the decoding that is timed."""
     made: list[object] = []
@@ -159,6 +162,7 @@ def test_a_tree_that_learns_begins_anew_for_each_prompt(monkeypatch: pytest.Monk
     assert len(made) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("few", "many", "kept"),
     [
@@ -181,6 +185,7 @@ def test_only_a_number_type_without_a_chance_is_left_out(
     assert [*decoders.other_dtypes({"target": folders[1], "draft": folders[3]}, "cpu")] == kept
 
 
+@pytest.mark.slow
 def test_predictions_are_over_plain_decoding_as_it_was_timed() -> None:
     """Tokens of a step, times a plain token's time, over the step's: whatever the profile itself
     says of a plain token."""
@@ -248,6 +253,7 @@ def test_after_the_last_seed_comes_the_first() -> None:
     assert seen == [2**63 - 1, 2**63 - 1, 0, 999, 1000]
 
 
+@pytest.mark.slow
 def test_plain_decoding_is_predicted_in_the_faster_number_type(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -288,6 +294,7 @@ def test_prompts_of_one_name_are_refused_before_anything_is_measured(
     assert "two of one name" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prompts", ["nothing", "empty.json", "numbers.json"])
 def test_prompts_that_are_none_are_refused(
     prompts: str, folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -321,6 +328,7 @@ def test_further_draws_of_a_prompt_are_other_ones() -> None:
     assert (once["prompts"], twice["prompts"]) == (1, 1)
 
 
+@pytest.mark.slow
 def test_a_survey_is_written_and_can_be_shipped(folders: list[str], tmp_path: Path) -> None:
     out = tmp_path / "acceptance.json"
     (tmp_path / "verse.json").write_text(json.dumps(["Tiger, tiger", "Roses are"]))
@@ -367,6 +375,7 @@ def test_a_survey_is_written_and_can_be_shipped(folders: list[str], tmp_path: Pa
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["llama", "qwen2"]
 )  # the second one shares the weights of embedding and head

@@ -74,6 +74,7 @@ def test_empty_and_looping_continuations_are_no_code() -> None:
 # -- figures --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_draft_that_is_the_target_shares_all_and_a_hopeless_one_little() -> None:
     """Guards p and q exchanged for each other or for nothing: the two ends are known."""
     same = judge(same_pair(), {"code": EXCERPTS}, TASK)["kinds"]["code"]
@@ -106,6 +107,7 @@ def test_bits_per_byte_are_those_of_the_models_own_loss() -> None:
     assert found["speed_up"] is None
 
 
+@pytest.mark.slow
 def test_judging_is_repeatable_and_makes_all_continuations() -> None:
     first = judge(tiny_pair(), {"code": EXCERPTS}, Task(tokens=12, draws=2, timed=0))
     second = judge(tiny_pair(), {"code": EXCERPTS}, Task(tokens=12, draws=2, timed=0))
@@ -120,6 +122,7 @@ def test_judging_is_repeatable_and_makes_all_continuations() -> None:
     assert 0 <= first["kinds"]["code"]["temperatures"]["0.6"]["parse"] <= 1
 
 
+@pytest.mark.slow
 def test_the_table_compares_pairs_excerpt_by_excerpt() -> None:
     before = json.loads(json.dumps(judge(hopeless_pair(), {"code": EXCERPTS}, TASK)))
     after = judge(same_pair(), {"code": EXCERPTS}, TASK)

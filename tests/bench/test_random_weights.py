@@ -54,6 +54,7 @@ def test_weights_on_a_cpu_repeat_numbers_that_were_drawn(monkeypatch: pytest.Mon
     assert (norm == 1).all()
 
 
+@pytest.mark.slow
 def test_a_pair_is_measured_and_written_as_a_profile(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -92,6 +93,7 @@ def test_a_streamed_shape_gives_the_logits_of_the_same_weights_in_place(
     )
 
 
+@pytest.mark.slow
 def test_a_streamed_shape_is_held_against_accelerates_offloading(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

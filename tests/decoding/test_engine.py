@@ -87,6 +87,7 @@ def apart(
     return worst
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dtype", "bound"), [("float64", 1e-10), ("float32", 1e-4)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_tree_forward_equals_a_forward_over_each_of_its_texts(
@@ -146,6 +147,7 @@ def test_plain_decoding_takes_the_models_own_best_token(kind: str) -> None:
         text.append(token)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tree", TREES.values(), ids=TREES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_greedy_text_is_plain_text_in_float32(kind: str, tree: Tree) -> None:
@@ -153,6 +155,7 @@ def test_greedy_text_is_plain_text_in_float32(kind: str, tree: Tree) -> None:
         assert emitted(steps_of(made(kind), prompt, GREEDY, tree)) == plain_tokens((kind,), prompt)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_greedy_text_is_plain_text_in_float64(kind: str) -> None:
     for tree in (TREES["ragged"], TREES["bushy"]):
@@ -161,6 +164,7 @@ def test_greedy_text_is_plain_text_in_float64(kind: str) -> None:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_greedy_text_is_plain_text_with_every_verifier(verifier: str) -> None:
     for tree in TREES.values():
@@ -177,6 +181,7 @@ def test_without_grouped_heads_too() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_bfloat16_text_leaves_the_plain_one_only_at_a_tie() -> None:
     """Promise 3: where the two differ first, the target's own two best logits are within 4 ulp
     of the better one."""
@@ -222,6 +227,7 @@ def test_a_draft_equal_to_its_target_is_accepted_on_every_level(kind: str) -> No
     assert len(steps) == math.ceil(64 / tree.levels)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_hopeless_draft_still_emits_one_token_a_step(kind: str) -> None:
     pair = hopeless_pair(kind)
@@ -230,6 +236,7 @@ def test_a_hopeless_draft_still_emits_one_token_a_step(kind: str) -> None:
     assert emitted(steps) == emitted(plain(pair, PROMPTS[0], GREEDY))
 
 
+@pytest.mark.slow
 def test_a_noisy_draft_is_accepted_sometimes() -> None:
     """The pairs of these tests are worth testing with: acceptance is neither 0 nor 1."""
     for kind in KINDS:
@@ -274,6 +281,7 @@ def test_the_end_of_text_as_the_targets_own_token_ends_the_run() -> None:
     assert (step.emitted, step.finish) == ((first,), "eos")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [math.nan, math.inf])
 @pytest.mark.parametrize("params", [GREEDY, WARM], ids=["greedy", "warm"])
 @pytest.mark.parametrize("verifier", VERIFIERS)
@@ -305,6 +313,7 @@ def test_a_draft_that_overflows_in_its_last_pass_ends_a_run(params: SamplingPara
         decoder.step()
 
 
+@pytest.mark.slow
 def test_ignore_eos_decodes_on_through_the_end_of_text() -> None:
     token, _ = first_inside(list(steps_of(made(), PROMPTS[0], GREEDY, TREES["chain"])))
     pair = dataclasses.replace(made(), stop=frozenset({token}))
@@ -329,6 +338,7 @@ def test_the_token_limit_cuts_anywhere(verifier: str) -> None:
         assert [step.finish for step in steps] == [None] * (len(steps) - 1) + ["length"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_models_context_is_filled_and_not_passed(kind: str) -> None:
     """GPT-2 has no position beyond its last: one row too far raises there. The tree is cut to
@@ -349,6 +359,7 @@ def test_a_limit_that_equals_the_context_is_the_askers() -> None:
     assert (len(emitted(steps)), steps[-1].finish) == (5, "length")
 
 
+@pytest.mark.slow
 def test_a_prompt_of_one_token() -> None:
     assert len(made().encode("x")) == 1
     for tree in TREES.values():
@@ -358,6 +369,7 @@ def test_a_prompt_of_one_token() -> None:
 # -- what a trace says -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verifier", VERIFIERS)
 @pytest.mark.parametrize(
     "params", [GREEDY, WARM, dataclasses.replace(WARM, top_p=0.7)], ids=["greedy", "warm", "top-p"]
@@ -583,6 +595,7 @@ def test_an_unknown_verifier_and_too_many_children_are_refused() -> None:
 # -- the law ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("verifier", "temperature", "top_p"),
     [("sequoia", 1.0, 1.0), ("sequoia", 1.0, 0.8), ("specinfer", 1.0, 1.0), ("sequoia", 0.7, 0.8)],

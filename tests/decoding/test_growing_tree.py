@@ -123,6 +123,7 @@ def error(seed: int, spoil: Any = None) -> tuple[float, int]:
     return float(distance(completed(found, p, 4), true_distribution(p, 4))), len(seen)
 
 
+@pytest.mark.slow
 def test_a_tree_that_grows_with_the_draft_has_the_target_law() -> None:
     found = [error(seed) for seed in range(6)]
     assert max(distance for distance, _ in found) < 1e-6  # q is float32
@@ -130,6 +131,7 @@ def test_a_tree_that_grows_with_the_draft_has_the_target_law() -> None:
     assert sum(trees > 1 for _, trees in found) >= 2
 
 
+@pytest.mark.slow
 def test_the_check_notices_pruning_of_drawn_children() -> None:
     assert max(error(seed, least_likely_dropped)[0] for seed in range(4)) > 1e-3
 
@@ -139,6 +141,7 @@ def small_vocabulary() -> Pair:
     return tiny_pair("llama", vocab=5, layers=1, noise=2.0, seed=5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["dynamic", "replanned"])
 def test_sampled_runs_follow_the_targets_law(kind: str) -> None:
     """The joint of three tokens in 1,200 runs through the engine. False alarm: 1e-6."""
@@ -162,6 +165,7 @@ def test_sampled_runs_follow_the_targets_law(kind: str) -> None:
     assert fit(results, joint(pair, "a", params, 3)) > 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("temperature", [0.0, 0.8])
 @pytest.mark.parametrize("prompt", PROMPTS)
 def test_greedy_text_is_plain_text_and_any_run_is_whole(prompt: str, temperature: float) -> None:
@@ -194,6 +198,7 @@ class Alternating:
         pass
 
 
+@pytest.mark.slow
 def test_the_draft_catches_up_after_steps_without_it() -> None:
     """A draft equal to its target is accepted on every level, but only if it has read
     everything before."""
@@ -215,6 +220,7 @@ class Cut(FixedTree):
         return self.tree.limit(min(levels, self.levels))
 
 
+@pytest.mark.slow
 def test_the_draft_reads_no_leaf_of_a_cut_tree() -> None:
     """The whole tree has rows for what is a leaf of its cut. Were such a row kept, the draft would
     go on from what it never read: still lossless, only slow."""
@@ -243,6 +249,7 @@ def test_the_draft_keeps_what_was_accepted_of_a_grown_tree() -> None:
             assert not step.tree.children[step.verdict.path[-1]]
 
 
+@pytest.mark.slow
 def test_the_drafts_weights_are_those_of_the_bare_draft() -> None:
     """q of every drafted token of a grown tree, against the draft reading the whole text anew."""
     pair = tiny_pair()
@@ -303,6 +310,7 @@ def grown_by(tree_choice: Dynamic) -> list[int]:
     return [len(growing.tree), growing.tree.levels]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 def test_a_dynamic_tree_learns_what_the_drafts_law_is_worth(temperature: float) -> None:
     """First nothing is accepted, then all of each tree's first branch; what was learnt first
@@ -398,6 +406,7 @@ def test_what_is_counted_replaces_what_the_draft_believes() -> None:
     assert (np.diff(calibration.rates(np.array([[0.1, 0.9]])), axis=1) <= 0).all()
 
 
+@pytest.mark.slow
 def test_dear_nodes_make_small_trees() -> None:
     params = SamplingParams(max_new_tokens=40, ignore_eos=True)
 

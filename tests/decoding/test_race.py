@@ -26,6 +26,7 @@ LANES = (
 )
 
 
+@pytest.mark.slow
 def test_each_lane_decodes_what_it_would_decode_alone() -> None:
     pair = tiny_pair()
     steps = [[] for _ in LANES]
@@ -55,6 +56,7 @@ def test_the_lane_furthest_behind_moves(monkeypatch: pytest.MonkeyPatch) -> None
     assert [stats.total_seconds for stats in contest.stats] == [6.0, 6.0]
 
 
+@pytest.mark.slow
 def test_a_lanes_clock_is_its_own_steps_and_nothing_else() -> None:
     contest = Race(same_pair(), PROMPTS[0], PARAMS, LANES)
     seen = [DecodeStats() for _ in LANES]

@@ -56,6 +56,7 @@ def said(
     return found
 
 
+@pytest.mark.slow
 def test_the_copy_computes_in_float32_and_leaves_the_target_alone() -> None:
     pair = made("mixtral", tie_word_embeddings=True)
     wide = in_float32(pair).target
@@ -76,6 +77,7 @@ def test_a_token_further_off_than_rounding_moves_logits_is_undecided() -> None:
     assert found.sentence.endswith("more than twice that: undecided.")
 
 
+@pytest.mark.slow
 def test_a_token_as_far_off_as_rounding_moves_logits_is_a_tie(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -139,6 +141,7 @@ def test_it_stops_when_asked_to_and_is_undecided(looks: int) -> None:
     assert len(seen) == looks + 1
 
 
+@pytest.mark.slow
 def test_what_makes_a_shaper_makes_one_for_the_run_in_float32() -> None:
     asked = []
     said(routed(), lambda: asked.append(1) or FixedTree(TREE))

@@ -72,6 +72,7 @@ def _must_be_right(pair: Pair, match: TextMatch) -> None:
         assert has_router(pair.target), match.sentence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SOME)
 def test_trees_of_a_type_of_each_sort_are_called_no_bug(kind: str) -> None:
     """All types are the nightly test."""
@@ -79,6 +80,7 @@ def test_trees_of_a_type_of_each_sort_are_called_no_bug(kind: str) -> None:
     assert sum(found[verdict] for verdict in NO_BUG) == len(PROMPTS)
 
 
+@pytest.mark.slow
 def test_the_types_are_many_and_both_dense_and_routed() -> None:
     assert len(RUNNING) * len(SEEDS) * len(PROMPTS) >= 450
     assert len(RUNNING) >= 25

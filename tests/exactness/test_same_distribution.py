@@ -103,6 +103,7 @@ def test_it_agrees_with_the_suites_own_check() -> None:
             )
 
 
+@pytest.mark.slow
 def test_under_the_law_p_values_are_even_and_peeking_finds_small_ones() -> None:
     """1,000 right decoders of 200 runs: about 1 in 20 ends below 0.05. Looking ten times, far more
     are below it once."""
@@ -185,6 +186,7 @@ def last(
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_every_verifier_with_its_own_draw_fits_the_law(verifier: str) -> None:
     """Top-k match too: the target itself draws the token that decides. What is counted comes
@@ -194,6 +196,7 @@ def test_every_verifier_with_its_own_draw_fits_the_law(verifier: str) -> None:
     assert (found.verdict, found.draws) == ("fits", 400)
 
 
+@pytest.mark.slow
 def test_top_p_is_part_of_the_law() -> None:
     params = replace(WARM, top_p=0.8)
     distribution = first_token_distribution(few_tokens(), "a", params)
@@ -204,6 +207,7 @@ def test_top_p_is_part_of_the_law() -> None:
     assert wrong.verdict == "differs"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reject", REJECTIONS, ids=lambda reject: reject.__name__)
 def test_a_mutated_verifier_differs(reject: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each wrong rejection of the suite; a meter that never drafted siblings would let
@@ -214,6 +218,7 @@ def test_a_mutated_verifier_differs(reject: Callable, monkeypatch: pytest.Monkey
     assert last("mutant").verdict == "differs"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("draw", "verify"), [("specinfer", "sequoia"), ("topk", "sequoia")])
 def test_a_draw_that_belongs_to_another_verifier_differs(
     draw: str, verify: str, monkeypatch: pytest.MonkeyPatch
@@ -224,6 +229,7 @@ def test_a_draw_that_belongs_to_another_verifier_differs(
     assert last("mutant").verdict == "differs"
 
 
+@pytest.mark.slow
 def test_trees_made_for_each_run_are_metered_too() -> None:
     """A fixed one gives the very counts of its tree; one grown with the draft fits, a new
     one for each run."""
@@ -290,6 +296,7 @@ def test_requests_that_make_no_sense_are_refused() -> None:
         next(first_tokens(few_tokens(), "", WARM, SIBLINGS))
 
 
+@pytest.mark.slow
 def test_some_mutants_need_more_than_two_hundred_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """The meter has limited sight, and says "fits" until the counts show it: why the number of
     draws is on the page."""
@@ -392,6 +399,7 @@ def test_a_law_that_is_nearly_certain_tells_nothing() -> None:
     assert not position(0.99, 0.01).can_differ(400)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_a_place_further_on_is_metered_by_its_own_law(verifier: str) -> None:
     """The counts after some tokens of a text fit the law there, and not the one right
@@ -407,6 +415,7 @@ def test_a_place_further_on_is_metered_by_its_own_law(verifier: str) -> None:
     assert FirstTokens(first_token_distribution(pair, "a", WARM), found.counts).verdict == "differs"
 
 
+@pytest.mark.slow
 def test_a_mutant_is_caught_further_on(monkeypatch: pytest.MonkeyPatch) -> None:
     pair = few_tokens()
     common = (3, 1, 4)

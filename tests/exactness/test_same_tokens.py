@@ -62,6 +62,7 @@ def test_the_first_difference_is_found_as_far_as_both_texts_go(
     assert compare(one, other) == compare(other, one) == at
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_greedy_text_in_float32_is_exact(kind: str) -> None:
     found = check_text(made(kind), PROMPTS[0], *texts(made(kind), PROMPTS[0]))
@@ -69,6 +70,7 @@ def test_greedy_text_in_float32_is_exact(kind: str) -> None:
     assert found.sentence == "All 48 tokens are those of plain decoding, measured: exact."
 
 
+@pytest.mark.slow
 def test_greedy_text_in_bfloat16_is_exact_or_a_tie() -> None:
     """Whether any of them parts depends on the processor."""
     for pair, prompt in itertools.product((made(kind, "bfloat16") for kind in KINDS), PROMPTS):
@@ -77,6 +79,7 @@ def test_greedy_text_in_bfloat16_is_exact_or_a_tie() -> None:
         assert match.index is None or (match.margin <= TIE_ULP and "a tie" in match.sentence)
 
 
+@pytest.mark.slow
 def test_a_near_tie_of_real_logits_is_a_tie_whichever_token_is_taken() -> None:
     """The two best tokens change places where the logits of a text in bfloat16 lie close, and
     where they do not."""

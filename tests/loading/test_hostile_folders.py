@@ -78,6 +78,7 @@ def test_what_is_not_clear_is_seen(words: str) -> None:
     assert not is_clear(words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", hostile.GROUPS)
 def test_each_is_refused_with_one_clear_sentence_and_the_loaded_pair_goes_on(
     group: str, good: Path, pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

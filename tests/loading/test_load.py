@@ -101,6 +101,7 @@ def test_a_good_pair_loads(good: tuple[str, str]) -> None:
     assert (pair.begin, pair.stop, pair.known) == ((), frozenset({0}), ())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_number_type_is_chosen_where_none_is_asked_for(kind: str, tmp_path: Path) -> None:
     folder = save(tiny_model(kind), tmp_path / kind)
@@ -362,6 +363,7 @@ def test_damaged_weights_are_refused(tmp_path: Path, good: tuple[str, str]) -> N
 # -- tokenizers ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_weights")
 def test_tokenizers_of_one_size_with_other_pieces_are_refused(
     tmp_path: Path, good: tuple[str, str]
@@ -378,6 +380,7 @@ def test_tokenizers_of_one_size_with_other_pieces_are_refused(
         load(good[0], save(tiny_model(), tmp_path / "other", other))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_weights")
 def test_tokenizers_of_other_sizes_are_refused(tmp_path: Path, good: tuple[str, str]) -> None:
     with pytest.raises(
@@ -390,6 +393,7 @@ def test_tokenizers_of_other_sizes_are_refused(tmp_path: Path, good: tuple[str, 
         load(good[0], save(tiny_model(), tmp_path / "other", tiny_tokenizer(280)))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_weights")
 def test_tokenizers_with_the_same_pieces_that_split_differently_are_refused(
     tmp_path: Path, good: tuple[str, str]
@@ -539,6 +543,7 @@ def test_checks_are_told_in_words_as_they_are_passed(good: tuple[str, str]) -> N
     assert words["vocabulary"] == "both models have 288 rows for 288 pieces"
 
 
+@pytest.mark.slow
 def test_a_vocabulary_that_is_only_padded_is_cut(tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer(280)
     told = list[LoadNews]()

@@ -93,6 +93,7 @@ def tiny(name: str, shape: dict[str, Any], folder: Path) -> tuple[str, str]:
     return save(model, folder / "target"), save(noisy(model, 0.05), folder / "draft")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*RUN, *WRITTEN_OUT])
 def test_a_tiny_model_of_each_class_decodes_losslessly(name: str, tmp_path: Path) -> None:
     """A wrong mask, position or cache layout of any class changes the greedy text

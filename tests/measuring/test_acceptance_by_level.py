@@ -144,6 +144,7 @@ def test_a_rate_that_depends_on_depth_is_found() -> None:
     assert verdict.here.rate < 0.5 < 0.7 < verdict.elsewhere.rate
 
 
+@pytest.mark.slow
 def test_rates_by_rank_alone_are_seldom_doubted() -> None:
     """Guards a missing correction: uncorrected, about a third of the tables would be doubted. At
     most 5 % are expected; more than 14 of 100 has a probability of 2e-4 (fixed seeds)."""

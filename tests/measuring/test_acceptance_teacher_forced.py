@@ -89,6 +89,7 @@ def test_a_draft_without_mass_left_goes_on_uniformly() -> None:
 # -- texts -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("temperature", [0.0, 0.7])
 def test_the_same_weights_are_always_right(temperature: float) -> None:
     found = force_acceptance(same_pair(), PROMPTS, replace(WARM, temperature=temperature), ranks=4)
@@ -120,6 +121,7 @@ def test_greedy_counts_are_the_ranks_of_the_targets_tokens(
     assert found.visited == len(ranks)
 
 
+@pytest.mark.slow
 def test_the_targets_own_text_is_the_one_it_decodes() -> None:
     """Guards an end that is off by one: as many positions as tokens, after the contexts
     they were drawn in."""
@@ -131,6 +133,7 @@ def test_the_targets_own_text_is_the_one_it_decodes() -> None:
     assert force_acceptance(pair, PROMPTS[1:2], WARM, ranks=2).visited == len(made) == 40
 
 
+@pytest.mark.slow
 def test_it_agrees_with_counting_on_policy() -> None:
     """Guards laws that are not the decoder's (another warp, another draw). 3,000 positions against
     2,000 nodes; each rank within 5.5 standard errors of the difference, the teacher-forced one
@@ -147,6 +150,7 @@ def test_it_agrees_with_counting_on_policy() -> None:
     assert 0.1 < forced.acceptance.rates[0] < 0.9
 
 
+@pytest.mark.slow
 def test_rates_exclude_each_other_and_lie_in_their_intervals() -> None:
     found = force_acceptance(tiny_pair(), PROMPTS, WARM, ranks=8)
     rates = found.acceptance.rates
@@ -156,6 +160,7 @@ def test_rates_exclude_each_other_and_lie_in_their_intervals() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("own", [True, False])
 def test_it_is_repeatable_and_reports_progress_position_by_position(own: bool) -> None:
     shares: list[float] = []
@@ -166,6 +171,7 @@ def test_it_is_repeatable_and_reports_progress_position_by_position(own: bool) -
     assert len(shares) >= once.visited
 
 
+@pytest.mark.slow
 def test_what_cannot_be_measured_is_refused() -> None:
     with pytest.raises(BadPrompt, match=r"0 prompts were given, at least 1"):
         force_acceptance(tiny_pair(), [], WARM)
@@ -180,6 +186,7 @@ def test_what_cannot_be_measured_is_refused() -> None:
 # -- agreement -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_agreement_is_the_mass_both_laws_share_after_every_token() -> None:
     pair = tiny_pair()
     ids = pair.encode(PROMPTS[0])
@@ -192,6 +199,7 @@ def test_agreement_is_the_mass_both_laws_share_after_every_token() -> None:
     assert agreement(replace(pair, draft=pair.target), [PROMPTS[0]]) == pytest.approx(1, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_agreement_looks_at_the_latest_tokens_only(monkeypatch: pytest.MonkeyPatch) -> None:
     pair = tiny_pair()
     monkeypatch.setattr(acceptance_teacher_forced, "LATEST", 5)
@@ -200,6 +208,7 @@ def test_agreement_looks_at_the_latest_tokens_only(monkeypatch: pytest.MonkeyPat
     assert agreement(pair, [PROMPTS[0]]) == agreement(pair, [latest])
 
 
+@pytest.mark.slow
 def test_agreement_without_a_text_is_refused() -> None:
     with pytest.raises(BadPrompt, match="0 were given"):
         agreement(tiny_pair(), [])

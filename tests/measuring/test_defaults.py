@@ -61,6 +61,7 @@ def nothing_measured(monkeypatch: pytest.MonkeyPatch) -> None:
 # -- what is known or measured ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_measured")
 @pytest.mark.parametrize(
     ("temperature", "wanted"), [(0.0, COLD), (0.1, COLD), (0.9, WARM), (1.0, WARM), (1.1, WARM)]
@@ -71,6 +72,7 @@ def test_recorded_acceptance_nearest_in_temperature_is_used(
     assert acceptance_of(ready(), SamplingParams(temperature=temperature)) == (wanted, "recorded")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("params", "verifier"),
     [
@@ -97,6 +99,7 @@ CODE = RecordedAcceptance(1.0, WARM, "code", 0.7)
 PROSE = RecordedAcceptance(1.0, COLD, "prose", 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_measured")
 @pytest.mark.parametrize(
     ("agreement", "wanted"), [(0.9, CODE), (0.61, CODE), (0.59, PROSE), (0.1, PROSE)]
@@ -116,6 +119,7 @@ def test_recorded_acceptance_is_taken_of_the_kind_on_which_the_models_agree_as_m
     )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_measured")
 def test_without_a_text_or_a_choice_the_usual_kind_is_taken(
     monkeypatch: pytest.MonkeyPatch,
@@ -126,6 +130,7 @@ def test_without_a_text_or_a_choice_the_usual_kind_is_taken(
     assert kind_of(tiny_pair(), ["some text"]) == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shared", "wanted"),
     [
@@ -144,6 +149,7 @@ def test_a_text_too_short_to_tell_is_of_the_usual_kind(
     assert kind_of(ready((CODE, PROSE)), ["some text"]) == wanted
 
 
+@pytest.mark.slow
 def test_the_kind_of_a_text_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, ...]] = []
     monkeypatch.setattr(
@@ -155,6 +161,7 @@ def test_the_kind_of_a_text_is_found_once(monkeypatch: pytest.MonkeyPatch) -> No
     assert asked == [("one",), ("two",)]
 
 
+@pytest.mark.slow
 def test_without_a_record_acceptance_is_measured_once_for_each_law() -> None:
     pair = tiny_pair()
     first, word = acceptance_of(pair, SamplingParams())
@@ -169,10 +176,12 @@ def test_without_a_record_acceptance_is_measured_once_for_each_law() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_vocabulary_smaller_than_the_ranks_can_be_measured() -> None:
     assert len(acceptance_of(tiny_pair(vocab=6), SamplingParams())[0].rates) == 6
 
 
+@pytest.mark.slow
 def test_the_machine_is_measured_once_for_each_pair(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[Any] = []
     monkeypatch.setattr(
@@ -199,6 +208,7 @@ def test_a_measurement_that_fails_is_not_kept(monkeypatch: pytest.MonkeyPatch) -
 # -- the plan --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_measured")
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 def test_the_default_plan_is_the_best_for_what_is_known(temperature: float) -> None:
@@ -213,6 +223,7 @@ def test_the_default_plan_is_the_best_for_what_is_known(temperature: float) -> N
     assert len(default_plan(pair, SamplingParams(temperature=temperature), most=5).tree) == 5
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_measured")
 def test_a_machine_on_which_no_tree_pays_gets_plain_decoding() -> None:
     pair = ready(found=profile((1.0, 128.0), draft=5.0))
@@ -223,6 +234,7 @@ def test_a_machine_on_which_no_tree_pays_gets_plain_decoding() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_measured")
 def test_speculate_uses_the_planned_tree_where_none_is_given() -> None:
     pair = ready()
@@ -232,6 +244,7 @@ def test_speculate_uses_the_planned_tree_where_none_is_given() -> None:
     assert next(speculate(pair, PROMPTS[0], params, given)).tree == given
 
 
+@pytest.mark.slow
 def test_the_whole_way_from_nothing_known() -> None:
     pair = tiny_pair()
     params = SamplingParams(max_new_tokens=24, ignore_eos=True)
@@ -259,6 +272,7 @@ BAD_PROMPTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_measured")
 @pytest.mark.parametrize("what", BAD_PROMPTS)
 @pytest.mark.parametrize("tree", [None, Tree.chain(3)], ids=["planned", "given"])
@@ -274,11 +288,13 @@ def test_a_prompt_of_characters_the_tokenizer_does_not_know_is_refused() -> None
         plain(tiny_pair(vocab=6), "XYZ", SamplingParams())
 
 
+@pytest.mark.slow
 def test_a_prompt_with_room_for_one_token_runs() -> None:
     [step] = speculate(tiny_pair(), "x" * 511, SamplingParams(max_new_tokens=9), Tree.chain(3))
     assert (len(step.emitted), step.finish) == (1, "context")
 
 
+@pytest.mark.slow
 def test_what_begins_a_text_is_put_first_once() -> None:
     pair = dataclasses.replace(tiny_pair(), begin=(1,))
     ids = pair.encode("ab")
@@ -287,6 +303,7 @@ def test_what_begins_a_text_is_put_first_once() -> None:
     assert tiny_pair().encode("ab") == ids[1:]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("nothing_measured")
 @pytest.mark.parametrize("verifier", ["magic", "", None, 5, ["sequoia"]])
 def test_an_unknown_verifier_is_refused_at_the_call(verifier: Any) -> None:
@@ -302,6 +319,7 @@ def test_a_node_with_more_children_than_tokens_is_refused_at_the_call() -> None:
         speculate(tiny_pair(vocab=6), "a", SamplingParams(), Tree.from_branching([7]))
 
 
+@pytest.mark.slow
 def test_nothing_runs_before_the_first_step_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     pair = tiny_pair()
 

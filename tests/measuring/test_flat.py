@@ -73,6 +73,7 @@ def flat(second: float, until: int = 1024) -> Callable[[int], float]:
 # -- what is measured ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("until", "largest"), [(16, 128), (64, 128), (128, 256), (256, 512), (512, 1024), (1024, 1024)]
 )
@@ -108,6 +109,7 @@ def test_sizes_go_on_while_twice_the_nodes_are_nearly_free_simulated(
     ]
 
 
+@pytest.mark.slow
 def test_a_slow_flat_target_is_measured_at_few_sizes_simulated(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,6 +134,7 @@ def test_a_slow_target_that_is_steep_is_measured_at_every_size_simulated(
     assert [size for size, _, _ in profile.target_seconds] == [*SIZES]
 
 
+@pytest.mark.slow
 def test_a_size_that_does_not_fit_the_memory_is_not_tried_simulated(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,6 +204,7 @@ def test_a_flat_target_gets_a_tree_of_hundreds_of_nodes() -> None:
     assert len(best_plan(RATES, profile((1, 1.0), (128, 12.8), (1024, 102.4))).tree) < 16
 
 
+@pytest.mark.slow
 def test_the_whole_way_from_a_slow_flat_target_to_its_text_simulated(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

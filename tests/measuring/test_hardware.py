@@ -38,6 +38,7 @@ GREEDY = SamplingParams(max_new_tokens=48, ignore_eos=True)
 # -- profiles --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_profile_of_a_tiny_pair_is_valid_and_says_where_it_is_from() -> None:
     pair = tiny_pair()
     profile = measure_profile(pair, **QUICK)
@@ -89,6 +90,7 @@ def noted(forward: Any, rows: list[int]) -> Any:
     return noting
 
 
+@pytest.mark.slow
 def test_progress_grows_from_0_to_1() -> None:
     shares: list[float] = []
     measure_profile(tiny_pair(), **QUICK, progress=shares.append)
@@ -100,6 +102,7 @@ class Enough(Exception):
     """What a page raises in `progress` when its visitor has left."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [0.0, 0.5, 1.0])
 def test_an_exception_in_progress_ends_the_measurement_and_leaves_the_last_profile(
     at: float,
@@ -187,6 +190,7 @@ def test_noise_of_larger_trees_leaves_the_overhead_of_a_plain_token(
     assert all(seconds >= 0.0007 for _, seconds, _ in profile.overhead_seconds)
 
 
+@pytest.mark.slow
 def test_steps_with_room_for_a_part_of_the_tree_do_not_count_as_whole_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -225,6 +229,7 @@ def test_steps_end_with_their_time_after_three(monkeypatch: pytest.MonkeyPatch) 
         assert len([*_some(range(50), seconds)]) == steps  # pyright: ignore[reportArgumentType]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("context", [20, 40, 130])
 def test_a_model_with_a_small_context_can_be_measured(context: int) -> None:
     """GPT-2 has no position beyond its context: one row too far raises there."""
@@ -266,6 +271,7 @@ def test_progress_is_reported_after_each_size_of_the_overhead(
     assert shares[-5:] == pytest.approx([0.8, 0.85, 0.9, 0.95, 1.0])
 
 
+@pytest.mark.slow
 def test_sizes_that_leave_out_plain_decoding_are_refused() -> None:
     with pytest.raises(Exception, match=r"target_seconds starts at 2 nodes; it must start at 1"):
         measure_profile(tiny_pair(), **{**QUICK, "sizes": (2, 4)})
@@ -274,6 +280,7 @@ def test_sizes_that_leave_out_plain_decoding_are_refused() -> None:
 # -- acceptance ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_a_draft_equal_to_its_target_is_always_right_at_temperature_0(verifier: str) -> None:
     counted = count_acceptance(same_pair(), PROMPTS, GREEDY, ranks=4, verifier=verifier)
@@ -288,6 +295,7 @@ def test_a_hopeless_draft_is_never_right() -> None:
     assert (counted.accepted, counted.visited) == ((0, 0, 0, 0), 47)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("temperature", [0.0, 0.7, 1.5])
 def test_rates_are_shares_that_exclude_each_other(temperature: float) -> None:
     params = SamplingParams(temperature=temperature, max_new_tokens=48, ignore_eos=True)
@@ -296,6 +304,7 @@ def test_rates_are_shares_that_exclude_each_other(temperature: float) -> None:
     assert 0 < acceptance.rates[0] <= sum(acceptance.rates) <= 1
 
 
+@pytest.mark.slow
 def test_counted_acceptance_of_known_laws_is_what_they_say() -> None:
     """Guards against counting trials instead of visits, ranks off by one, conditional for
     unconditional rates. Both models answer every text with one fixed law, so the rates follow by
@@ -361,6 +370,7 @@ def exact_rates(residual: np.ndarray, draft: np.ndarray, ranks: int) -> list[flo
     return rates
 
 
+@pytest.mark.slow
 def test_counting_is_repeatable_and_reports_progress_step_by_step() -> None:
     params = SamplingParams(temperature=0.8, max_new_tokens=24, seed=9)
     shares = []
@@ -373,6 +383,7 @@ def test_counting_is_repeatable_and_reports_progress_step_by_step() -> None:
     assert steps - len(PROMPTS) <= once.visited <= steps
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["target", "draft"])
 @pytest.mark.parametrize("at", [0.0, 0.5])
 def test_a_count_ends_within_the_step_in_which_its_visitor_leaves(
@@ -399,6 +410,7 @@ def test_a_count_ends_within_the_step_in_which_its_visitor_leaves(
     assert max(after - before for before, after in pairwise([0, *calls])) <= 2
 
 
+@pytest.mark.slow
 def test_a_deeper_tree_gives_an_atlas_and_the_roots_own_rates() -> None:
     """Guards rates pooled over nodes with fewer children than the root: they would
     come out too small."""
@@ -410,6 +422,7 @@ def test_a_deeper_tree_gives_an_atlas_and_the_roots_own_rates() -> None:
     assert (1, 2) not in counted.by_level.cells
 
 
+@pytest.mark.slow
 def test_repetition_of_the_text_is_reported() -> None:
     pair = tiny_pair(vocab=6)
     params = dataclasses.replace(GREEDY, max_new_tokens=100)
@@ -421,6 +434,7 @@ def test_repetition_of_the_text_is_reported() -> None:
     assert count_acceptance(pair, prompts, params, ranks=2).repetition == sum(shares) / 2 > 0.1
 
 
+@pytest.mark.slow
 def test_what_cannot_be_counted_is_refused() -> None:
     with pytest.raises(BadPrompt, match=r"0 prompts were given, at least 1"):
         count_acceptance(tiny_pair(), [], GREEDY)
@@ -436,6 +450,7 @@ def test_what_cannot_be_counted_is_refused() -> None:
 # -- words -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_number_types_and_device_in_words() -> None:
     pair = tiny_pair()
     assert dtype_name(pair) == "float32"

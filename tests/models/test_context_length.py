@@ -135,6 +135,7 @@ def test_lengths_that_change_something_are_those_below_the_limit() -> None:
 # -- decoded ---------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", LONGROPE)
 def test_longrope_decodes_as_transformers_does_up_to_its_last_position(
     kind: str, tmp_path: Path
@@ -144,6 +145,7 @@ def test_longrope_decodes_as_transformers_does_up_to_its_last_position(
     assert found.accepted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rope", STEADY)
 @pytest.mark.parametrize("kind", ["llama", "qwen3_moe"])
 def test_other_scalings_decode_as_transformers_does_across_their_border(
@@ -153,6 +155,7 @@ def test_other_scalings_decode_as_transformers_does_across_their_border(
     assert (found.status, found.words) == ("runs", "")
 
 
+@pytest.mark.slow
 def test_without_its_limit_longrope_would_differ(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,6 +169,7 @@ def test_without_its_limit_longrope_would_differ(
     assert found.status == "differs"
 
 
+@pytest.mark.slow
 def test_doge_decodes_up_to_what_it_keeps(tmp_path: Path) -> None:
     found = try_config("doge", {"keep_window_size": ORIGINAL}, tmp_path)
     assert (found.status, found.words) == ("runs", "")
@@ -257,6 +261,7 @@ def test_no_row_of_a_tree_stands_beyond_the_limit(
     assert max(highest) == short.limit - 2  # the last token of all is not read
 
 
+@pytest.mark.slow
 def test_at_the_end_of_a_stated_context_a_run_just_ends() -> None:
     model = random_model(toy_config("llama"))
     pair = pair_of(model, model, tiny_tokenizer())
@@ -283,6 +288,7 @@ def long_model(kind: str, variant: str, context: int, original: int) -> TreeMode
     return TreeModel(random_model(toy_config(kind, changes)).double(), kind)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "variant"),
     [

@@ -117,6 +117,7 @@ def test_reaches_are_rounded_up_to_what_the_run_holds(columns: int, reach: int) 
     assert reach_of(columns, 700) == reach
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("temperature", [0.0, 0.9])
 def test_a_run_on_recorded_forwards_emits_the_same_text(temperature: float) -> None:
     params = SamplingParams(temperature=temperature, max_new_tokens=40, ignore_eos=True, seed=3)
@@ -135,6 +136,7 @@ def _unlean(pair: Pair) -> Pair:
     return pair
 
 
+@pytest.mark.slow
 def test_a_fixed_tree_is_recorded_before_the_first_step() -> None:
     pair = _unlean(tiny_pair())
     recorders = [recorded(model) for model in (pair.target, pair.draft)]

@@ -32,12 +32,14 @@ def test_sizes_are_read_of_each_layer_and_the_largest_counts() -> None:
     assert changes_at(mixed, 64) == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gemma4_text", "gemma4_unified"])
 def test_a_model_whose_layers_differ_decodes(kind: str, tmp_path: Path) -> None:
     found = try_config(kind, condition(kind)[1], tmp_path)
     assert (found.status, found.words) == ("runs", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gemma3n_text", "gemma4_text"])
 def test_layers_that_take_their_keys_from_another_are_no_trouble(kind: str, tmp_path: Path) -> None:
     """They never write to the cache, so there is nothing of theirs to move when rows are kept."""

@@ -93,6 +93,7 @@ def test_the_text_of_any_string_is_what_decode_makes_of_all_its_ids(kind: str) -
     assert compared > TEXTS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if "cleaned" not in kind or "not" in kind])
 def test_a_character_comes_out_with_the_token_that_completes_it(kind: str) -> None:
     """After every token, the text is that of the ids so far, unless they end inside a character."""

@@ -428,6 +428,7 @@ def test_slack_buys_tokens_and_costs_no_more_than_it_says(slack: float) -> None:
     assert roomy.expected_tokens >= fastest.expected_tokens
 
 
+@pytest.mark.slow
 def test_slack_never_goes_below_plain_decoding() -> None:
     """A machine on which drafting hardly pays: within the slack of the fastest there are trees
     slower than none."""

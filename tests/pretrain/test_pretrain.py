@@ -172,6 +172,7 @@ def test_a_decay_takes_the_same_tokens_in_longer_rows() -> None:
 # -- training --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_loss_falls_on_a_repeated_text() -> None:
     """Guards a loop that trains nothing: windows off by one, gradients dropped, a rate of zero."""
     state = fresh(RECIPE, 64, 0)
@@ -189,6 +190,7 @@ def test_parts_of_a_step_give_the_gradient_of_the_whole(monkeypatch: pytest.Monk
     assert losses(3, fresh(RECIPE, 64, 0)) == pytest.approx(whole, rel=2e-3)
 
 
+@pytest.mark.slow
 def test_a_compiled_network_trains_the_same_weights() -> None:
     """Guards a loop that asks a compiled network for its truth value (it has none) or updates
     weights it does not hold."""
@@ -202,6 +204,7 @@ def test_a_compiled_network_trains_the_same_weights() -> None:
     assert compiled[7] < 0.98 * compiled[0]
 
 
+@pytest.mark.slow
 def test_resume_is_bit_for_bit(tmp_path: Path) -> None:
     """Guards a checkpoint without optimiser state, place in the text or counters: every later
     loss and weight must be the same."""
@@ -251,6 +254,7 @@ def test_distillation_pulls_q_to_p() -> None:
     assert teacher.grad is None
 
 
+@pytest.mark.slow
 def test_a_draft_comes_closer_to_its_target() -> None:
     target = fresh(RECIPE, 64, 0)
     losses(60, target)
@@ -346,6 +350,7 @@ def test_samples_go_on_as_if_written_at_once(
 # -- command line ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_pair_is_trained_saved_and_resumed(
     tmp_path: Path, text_file: Path, capsys: pytest.CaptureFixture
 ) -> None:
@@ -371,6 +376,7 @@ def test_a_pair_is_trained_saved_and_resumed(
     capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_a_decay_starts_from_the_constant_run_and_leaves_it_alone(
     tmp_path: Path, text_file: Path
 ) -> None:
@@ -401,6 +407,7 @@ def test_an_earlier_run_is_not_overwritten(
     assert "go on from it with --resume" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_run_starts_from_given_weights(
     tmp_path: Path, text_file: Path, capsys: pytest.CaptureFixture
 ) -> None:
@@ -432,6 +439,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_with_the_same_losses(
     tmp_path: Path, text_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -455,6 +463,7 @@ def test_a_killed_run_goes_on_with_the_same_losses(
     assert curve(tmp_path / "killed") == {**curve(tmp_path / "killed"), **curve(tmp_path / "whole")}
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_from_a_package_of_another_name(
     tmp_path: Path, text_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -496,6 +505,7 @@ def lines_of(out: Path, name: str) -> list[str]:
     return (out / f"{name}-training.log").read_text().splitlines()
 
 
+@pytest.mark.slow
 def test_ctrl_c_writes_a_checkpoint_that_goes_on(
     tmp_path: Path, text_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -240,6 +240,7 @@ def test_licences(text: str, free: bool) -> None:
     assert is_free(text) is free
 
 
+@pytest.mark.slow
 def test_packages_are_taken_by_licence_without_tests_and_vendored_copies(tmp_path: Path) -> None:
     files = {
         "core.py": module(1),
@@ -264,6 +265,7 @@ def test_the_required_packages_are_followed_and_the_free_ones_kept() -> None:
     assert "certifi" not in names  # MPL only
 
 
+@pytest.mark.slow
 def test_the_standard_library_has_its_tests_and_no_installed_packages() -> None:
     source = standard_library()
     names = [path.relative_to(source.root).as_posix() for path in source.files]
@@ -307,6 +309,7 @@ def test_manuals_are_found_by_name(tmp_path: Path) -> None:
 # -- all together ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_kept_out_sources_are_never_trained_on_even_as_copies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

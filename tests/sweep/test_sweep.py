@@ -49,6 +49,7 @@ SOME = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SOME)
 def test_a_type_of_each_sort_runs(kind: str, tmp_path: Path) -> None:
     """All types with all variants are the nightly test."""
@@ -161,6 +162,7 @@ def test_a_type_with_other_layers_is_tried_with_full_attention_too() -> None:
 # -- what it finds ---------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_tree_that_sees_too_much_differs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usual = TreeModel.__init__
 
@@ -177,6 +179,7 @@ def test_a_tree_that_sees_too_much_differs(tmp_path: Path, monkeypatch: pytest.M
     assert try_config("llama", {}, tmp_path).status == "differs"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("off", "words"), [([1e-6, 3e-4], "0.0003"), ([1e-6, math.nan, 1e-6], "nan")]
 )
@@ -219,6 +222,7 @@ def endless(kind: str, changes: Mapping[str, Any], folder: Path) -> Outcome:
     return Outcome("runs")
 
 
+@pytest.mark.slow
 def test_a_crash_is_a_result_and_the_others_are_tried_all_the_same() -> None:
     found = outcomes("llama", trial=dying)
     assert {name for name, one in found.items() if one.status == "crashed"} == {"mlp_bias=True"}
@@ -226,6 +230,7 @@ def test_a_crash_is_a_result_and_the_others_are_tried_all_the_same() -> None:
     assert set(found) == set(variants("llama"))
 
 
+@pytest.mark.slow
 def test_a_trial_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(children, "SECONDS", 0.5)
     assert outcomes("llama", 1, endless) == {"base": Outcome("crashed", "no result within 0.5 s")}

@@ -27,6 +27,7 @@ def allocated(decoder: Decoder) -> int:
     return sum(store.numel() * store.element_size() for store in stores)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_the_slots_take_what_was_predicted(kind: str, dtype: str) -> None:

@@ -149,6 +149,7 @@ def compare(seed: int, replacing: bool, vocabulary: int | None = None) -> None:
         same(kernel(tree, tokens, p, q, noise, replacing), wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("replacing", [False, True], ids=["distinct", "independent"])
 @pytest.mark.parametrize("seed", range(25))
 def test_the_kernel_walks_as_the_reference_does(seed: int, replacing: bool) -> None:
@@ -165,6 +166,7 @@ def test_the_kernel_walks_as_the_reference_does_on_a_graphics_card(
         compare(seed, replacing, vocab)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("replacing", [False, True], ids=["distinct", "independent"])
 @pytest.mark.parametrize("vocab", [8, 512, 4096])
 def test_the_kernel_compiles_for_a_graphics_card(
@@ -249,6 +251,7 @@ def steps(
     return list(run(decoder))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("on_device")
 @pytest.mark.parametrize("verifier", ["sequoia", "specinfer"])
 @pytest.mark.parametrize("tree", TREES)
@@ -261,6 +264,7 @@ def test_greedy_text_is_plain_text(
     assert found == [token for step in plain(pair, PROMPTS[0], GREEDY) for token in step.emitted]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("on_device")
 def test_a_step_says_what_the_host_would_have_said() -> None:
     """Every node's q and p are those of the bare models for its text; siblings are distinct;
@@ -299,6 +303,7 @@ def test_a_step_says_what_the_host_would_have_said() -> None:
         prefix += step.emitted
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("on_device")
 @pytest.mark.parametrize("verifier", ["sequoia", "specinfer"])
 def test_the_first_token_follows_the_target(verifier: str) -> None:

@@ -86,6 +86,7 @@ def fetched(name: str = "owner/model", **options: object) -> Path:
 # -- what is transferred ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_pair_is_downloaded_checked_and_loaded_with_its_progress_told(
     hub: FakeHub, model: Path
 ) -> None:
@@ -111,6 +112,7 @@ def test_a_pair_is_downloaded_checked_and_loaded_with_its_progress_told(
     assert checks == ["tokenizer", "target", "draft", "vocabulary", "chat template"]
 
 
+@pytest.mark.slow
 def test_only_safetensors_config_and_tokenizer_are_asked_for(hub: FakeHub) -> None:
     folder = fetched()
     asked = {path.rsplit("/", 1)[1] for path in hub.files_asked}
@@ -119,6 +121,7 @@ def test_only_safetensors_config_and_tokenizer_are_asked_for(hub: FakeHub) -> No
     assert not asked & {"pytorch_model.bin", "README.md"}
 
 
+@pytest.mark.slow
 def test_small_files_come_before_any_weights(hub: FakeHub) -> None:
     with Downloads(online=True) as downloads:
         listing = downloads.locate("owner/model")
@@ -129,6 +132,7 @@ def test_small_files_come_before_any_weights(hub: FakeHub) -> None:
     assert is_whole(folder)
 
 
+@pytest.mark.slow
 def test_what_is_there_is_not_asked_for_again_and_other_programs_find_it(
     hub: FakeHub, model: Path
 ) -> None:
@@ -142,6 +146,7 @@ def test_what_is_there_is_not_asked_for_again_and_other_programs_find_it(
     assert (folder / "model.safetensors").read_bytes() == (model / "model.safetensors").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_pair_can_be_fetched_first_and_loaded_without_a_network_later(
     hub: FakeHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,6 +163,7 @@ def test_a_pair_can_be_fetched_first_and_loaded_without_a_network_later(
     assert not hub.asked
 
 
+@pytest.mark.slow
 def test_a_pair_that_this_machine_can_never_hold_is_not_fetched(
     hub: FakeHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -191,6 +197,7 @@ def load_own(told: list[LoadNews], online: bool = True) -> None:
     load_pair("own", device="cpu", dtype="float32", online=online, on_progress=told.append)
 
 
+@pytest.mark.slow
 def test_the_commit_that_the_list_names_is_fetched_and_is_not_taken_for_the_newest(
     pinned: FakeHub,
 ) -> None:
@@ -205,6 +212,7 @@ def test_the_commit_that_the_list_names_is_fetched_and_is_not_taken_for_the_newe
     assert not [news for news in told if isinstance(news, PassedCheck) and news.what == "revision"]
 
 
+@pytest.mark.slow
 def test_another_commit_that_is_there_is_used_with_a_note(pinned: FakeHub) -> None:
     assert fetched().name == COMMIT
     told: list[LoadNews] = []
@@ -224,6 +232,7 @@ def test_another_commit_that_is_there_is_used_with_a_note(pinned: FakeHub) -> No
     )
 
 
+@pytest.mark.slow
 def test_of_several_commits_that_are_there_the_named_one_is_used(pinned: FakeHub) -> None:
     load_own([])
     newest = fetched("owner/model")
@@ -241,6 +250,7 @@ def test_a_commit_that_the_hub_no_longer_has_is_said(pinned: FakeHub) -> None:
         load_own([])
 
 
+@pytest.mark.slow
 def test_a_download_that_arrived_damaged_is_refused_as_it_is_fetched(
     hub: FakeHub, big: Path
 ) -> None:
@@ -276,6 +286,7 @@ def begun(
     return stop, thread, problems
 
 
+@pytest.mark.slow
 def test_a_stopped_transfer_goes_on_where_it_was(hub: FakeHub, big: Path) -> None:
     told: list[Progress] = []
     stop, thread, problems = begun(hub, big, told)
@@ -298,6 +309,7 @@ def test_a_stopped_transfer_goes_on_where_it_was(hub: FakeHub, big: Path) -> Non
     assert [path for path in hub.asked if f"bytes={kept}-" in path]
 
 
+@pytest.mark.slow
 def test_a_transfer_that_breaks_off_goes_on_by_itself(hub: FakeHub, big: Path) -> None:
     """The connection ends twice in the middle of the file; the client asks for the rest each
     time."""
@@ -309,6 +321,7 @@ def test_a_transfer_that_breaks_off_goes_on_by_itself(hub: FakeHub, big: Path) -
     assert len([path for path in hub.asked if "safetensors bytes=" in path]) >= 2
 
 
+@pytest.mark.slow
 def test_what_was_kept_of_another_content_is_thrown_away(hub: FakeHub, model: Path) -> None:
     whole = (model / "model.safetensors").read_bytes()
     with Downloads(online=True) as downloads:
@@ -323,6 +336,7 @@ def test_what_was_kept_of_another_content_is_thrown_away(hub: FakeHub, model: Pa
     assert (fetched() / "model.safetensors").read_bytes() == whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [0, 7])
 def test_a_part_that_is_whole_or_too_long_is_no_dead_end(
     hub: FakeHub, model: Path, more: int
@@ -337,6 +351,7 @@ def test_a_part_that_is_whole_or_too_long_is_no_dead_end(
 # -- what can go wrong, each in its own words ------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_no_such_model(hub: FakeHub) -> None:
     with pytest.raises(
         NotDownloaded, match=r"no model 'owner/nothing', or it is private.*owner/name"
@@ -402,6 +417,7 @@ def test_too_little_disk_is_said_with_both_figures_before_the_first_byte(
     assert not hub.files_asked
 
 
+@pytest.mark.slow
 def test_a_config_that_cannot_run_a_tree_is_refused_before_the_weights(
     hub: FakeHub, tmp_path: Path, model: Path
 ) -> None:

@@ -97,6 +97,7 @@ def spread_pair(
 # -- spread ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "places", [["disk", "disk", "cpu", "disk"], ["disk"] * LAYERS], ids=["three layers", "all"]
 )
@@ -268,6 +269,7 @@ def test_what_fits_no_card_alone_is_spread(
 # -- offload ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("resident", [0, 1, LAYERS])
 def test_an_offloaded_target_decodes_the_same_cpu(resident: int, folders: dict[str, str]) -> None:
     whole = load(folders)
@@ -290,6 +292,7 @@ def test_as_many_layers_stay_as_fit_cpu(llama: dict[str, str]) -> None:
     assert load(llama, offload=True).target.placement.startswith(f"0 of {LAYERS} layers streamed")
 
 
+@pytest.mark.slow
 def test_measured_times_say_how_the_target_was_placed_cpu(llama: dict[str, str]) -> None:
     whole = load(llama)
     parted = load(llama, offload=1)
@@ -298,6 +301,7 @@ def test_measured_times_say_how_the_target_was_placed_cpu(llama: dict[str, str])
     assert profile.device == f"{describe(HOST)}, 3 of 4 layers streamed from host memory"
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_leaves_an_offloaded_target_usable_cpu(llama: dict[str, str]) -> None:
     pair = load(llama, offload=0)
     expected = texts(pair)

@@ -82,6 +82,7 @@ def test_scores_of_pieces_are_compared() -> None:
     assert differences(unigram().to_str(), other.to_str()) == ["merges or scores"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("parts", "named"),
     [
@@ -121,6 +122,7 @@ def test_how_a_file_pads_and_cuts_off_is_no_difference(good: Path, tmp_path: Pat
     assert len(shared.tokenizer("abcdefgh")["input_ids"]) == 8
 
 
+@pytest.mark.slow
 def test_tokenizers_that_split_texts_differently_are_refused(good: Path, tmp_path: Path) -> None:
     none = changed(good, tmp_path / "x", model=model(good, merges=[]))
     with pytest.raises(
@@ -211,11 +213,13 @@ def llama_3() -> Tokenizer:
     return core
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [word_level, byte_fallback, unigram, word_pieces, llama_3])
 def test_usual_kinds_of_tokenizers_pass_the_trial(make: Callable[[], Tokenizer]) -> None:
     tokenizer_trial.refuse_slow(make().to_str(), "m")
 
 
+@pytest.mark.slow
 def test_the_bundled_tokenizer_passes_the_trial_that_it_is_spared() -> None:
     tokenizer_trial.refuse_slow(
         (BUNDLED_PAIR / "target" / "tokenizer.json").read_text(encoding="utf-8"), "m"

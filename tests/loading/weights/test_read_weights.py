@@ -150,6 +150,7 @@ def test_every_way_of_loading_refuses(
         load(path, edited("llama", edit), folders["llama"], monkeypatch)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PATHS)
 def test_every_way_of_loading_names_what_is_not_used(
     path: str, folders: dict[str, str], edited: Callable[..., str], monkeypatch: pytest.MonkeyPatch
@@ -169,6 +170,7 @@ def test_every_way_of_loading_names_what_is_not_used(
     assert words == ["m: not used are 1 of model.mtp, 2 of vision_tower"]
 
 
+@pytest.mark.slow
 def test_nothing_is_said_where_all_tensors_are_used(folders: dict[str, str]) -> None:
     told: list[LoadNews] = []
     load_pair(

@@ -147,6 +147,7 @@ def loaded(how: str, folder: str, monkeypatch: pytest.MonkeyPatch) -> TreeModel:
         ).target
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_way_of_loading_gives_what_transformers_alone_gives(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -112,6 +112,7 @@ def test_a_chat_is_decoded_losslessly(pair: Pair) -> None:
     assert sum(steps, ()) != sum((step.emitted for step in plain(pair, "hello", params)), ())
 
 
+@pytest.mark.slow
 def test_what_is_measured_of_chats_is_kept_apart_but_for_the_machine(pair: Pair) -> None:
     distribution = (0.0, 1.0, "sequoia")
     text = Acceptance((0.8,))
@@ -126,6 +127,7 @@ def test_what_is_measured_of_chats_is_kept_apart_but_for_the_machine(pair: Pair)
     assert chats.as_chat() is chats
 
 
+@pytest.mark.slow
 def test_one_of_several_templates_is_the_one_called_default() -> None:
     found = chat_template(tokenizer({"default": "D {{ messages[0].content }}", "tool_use": "T"}))
     assert found
@@ -139,6 +141,7 @@ def test_a_tokenizer_without_a_usable_template_has_none(template: Any) -> None:
     assert chat_template(made) is None
 
 
+@pytest.mark.slow
 def test_a_message_is_rendered_once(monkeypatch: pytest.MonkeyPatch) -> None:
     template = ChatTemplate("{{ messages[0].content }}!", {})
     assert template("a") == "a!"
@@ -161,6 +164,7 @@ def test_a_template_that_fails_says_why(name: str) -> None:
     assert len(found["error"]) <= 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENDLESS)
 def test_a_template_that_takes_time_without_end_is_stopped(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -170,6 +174,7 @@ def test_a_template_that_takes_time_without_end_is_stopped(
         ChatTemplate(ENDLESS[name], {})("hello")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not Path("/proc/self/statm").exists(), reason="memory of a process is limited on Linux only"
 )
@@ -182,11 +187,13 @@ def test_a_template_that_takes_memory_without_end_is_refused_it(
         ChatTemplate(HUGE[name], {})("hello")
 
 
+@pytest.mark.slow
 def test_an_empty_text_is_no_prompt() -> None:
     with pytest.raises(BadPrompt, match="makes an empty text"):
         ChatTemplate("{# nothing #}", {})("hello")
 
 
+@pytest.mark.slow
 def test_after_a_template_was_stopped_the_next_prompt_is_rendered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -203,6 +210,7 @@ def test_after_a_template_was_stopped_the_next_prompt_is_rendered(
     assert template("go on") == "go on"
 
 
+@pytest.mark.slow
 def test_a_pair_whose_template_fails_loads_without_it(tmp_path: Path) -> None:
     folder = save(tiny_model(), tmp_path / "model", tokenizer("{{ raise_exception('no') }}"))
     told = list[LoadNews]()

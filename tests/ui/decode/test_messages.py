@@ -47,6 +47,7 @@ def test_batches_add_up_to_the_recorded_run(make: Callable[..., LiveRun]) -> Non
     assert sum(len(step["emitted"]) for step in run["steps"]) == 60
 
 
+@pytest.mark.slow
 def test_a_resumed_run_goes_on_without_a_gap(make: Callable[..., LiveRun]) -> None:
     live = make(tokens=30)
     texts = []
@@ -58,6 +59,7 @@ def test_a_resumed_run_goes_on_without_a_gap(make: Callable[..., LiveRun]) -> No
     assert sum(len(step["emitted"]) for step in run["steps"]) == 30
 
 
+@pytest.mark.slow
 def test_many_fast_steps_share_few_messages(make: Callable[..., LiveRun]) -> None:
     """Guards against a message a step, which a browser cannot paint (tiny models make hundreds
     of steps a second)."""

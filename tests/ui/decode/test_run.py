@@ -139,6 +139,7 @@ def test_a_run_keeps_to_its_time(make: Callable[..., LiveRun]) -> None:
     assert not live.holding
 
 
+@pytest.mark.slow
 def test_stepping_gives_one_step_each_and_the_same_tokens(make: Callable[..., LiveRun]) -> None:
     """Guards against a pause that loses the state of the caches or of the random draws."""
     straight = make(tokens=20)
@@ -168,6 +169,7 @@ def test_plain_decoding_is_timed_after_the_run_and_only_then(make: Callable[...,
     assert 0 < least <= metas[-1]["plain_seconds"] <= most
 
 
+@pytest.mark.slow
 def test_the_range_of_the_speed_up_is_that_of_both_runs(
     make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -381,6 +383,7 @@ def test_a_prompt_beyond_the_context_is_refused_with_its_size(make: Callable[...
     assert "512" in error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "tree_request",
     [
@@ -415,6 +418,7 @@ def test_every_shape_runs_with_every_verifier(
     )
 
 
+@pytest.mark.slow
 def test_greedy_output_does_not_depend_on_the_tree(make: Callable[..., LiveRun]) -> None:
     texts = []
     for tree_request in (TreeRequest("plain"), TreeRequest("kary", (2, 4))):

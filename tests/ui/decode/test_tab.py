@@ -126,6 +126,7 @@ def test_a_closed_page_frees_the_engine(view: LiveView, model_host: ModelHost, s
     assert len(model_host.queue) == 0
 
 
+@pytest.mark.slow
 def test_run_after_stop_goes_on(view: LiveView, slow: None) -> None:
     form = filled(view, max_new_tokens=400, tree="plain")
     running = view.run(form, request())
@@ -204,6 +205,7 @@ def test_other_models_leave_the_buttons_of_a_run_that_goes_on(view: LiveView, sl
     assert view.renew(request())[view.form.stop]["interactive"] is False
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_is_not_given_up(view: LiveView, slow: None) -> None:
     """Step goes on with it, whenever Stop comes."""
     form = filled(view, max_new_tokens=400, tree="plain")
@@ -289,6 +291,7 @@ def test_a_saved_file_is_called_by_its_date_and_by_nothing_else_from_the_run(
     assert recordings.file_name("run", {"date": date}) == name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shown", ["example", "open"])
 def test_another_run_on_screen_ends_the_paused_one(
     view: LiveView, tmp_path: Path, shown: str
@@ -334,6 +337,7 @@ def test_missed_steps_are_given(view: LiveView) -> None:
         assert answer.get("steps", []) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*controls.SHAPES, None, 3, "nothing", []])
 def test_fields_of_any_shape(kind: Any) -> None:
     with gr.Blocks():

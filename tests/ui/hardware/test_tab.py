@@ -91,6 +91,7 @@ def test_it_opens_on_this_machine_as_measured(tab: HardwareTab, pair: Pair) -> N
     assert shown["run"] is None
 
 
+@pytest.mark.slow
 def test_switching_the_profile_changes_the_tree_at_once(tab: HardwareTab) -> None:
     paper = view(
         tab, tab.look(asked(tab, profile="a100-llama2-7b-jf68m", rates="paper"), request())
@@ -169,6 +170,7 @@ def test_with_no_size_typed_trees_are_as_large_as_the_planner_looks_at(
     assert f"It has {min(128, most)} nodes, the most that were looked at" in shown["why"]
 
 
+@pytest.mark.slow
 def test_junk_in_every_field_is_refused_or_ignored(tab: HardwareTab) -> None:
     for name in ("profile", "against", "rates", "store"):
         for junk in (
@@ -369,6 +371,7 @@ def test_the_thirteenth_profile_is_refused_and_the_others_stay() -> None:
 # -- measuring -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_measurement_becomes_this_machines_profile(
     tab: HardwareTab, pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:

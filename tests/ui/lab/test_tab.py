@@ -73,6 +73,7 @@ def test_the_lab_begins_with_the_recorded_vectors_and_this_machines_times(
         )
 
 
+@pytest.mark.slow
 def test_before_the_models_are_there_the_lab_has_no_times_and_gets_them_later(
     made: Callable[..., LabTab], pair: Any
 ) -> None:
@@ -96,6 +97,7 @@ def test_before_the_models_are_there_the_lab_has_no_times_and_gets_them_later(
     assert second["measurable"] is True
 
 
+@pytest.mark.slow
 def test_profiles_kept_in_the_browser_are_offered_before_the_shipped_ones(
     made: Callable[..., LabTab],
 ) -> None:
@@ -119,6 +121,7 @@ def test_profiles_kept_in_the_browser_are_offered_before_the_shipped_ones(
         assert [one["key"] for one in found["profiles"]] == list(saved_profiles.shipped())
 
 
+@pytest.mark.slow
 def test_a_count_gives_rates_that_are_its_counts(made: Callable[..., LabTab]) -> None:
     *before, last = counted(made())
     result = last["result"]
@@ -131,6 +134,7 @@ def test_a_count_gives_rates_that_are_its_counts(made: Callable[..., LabTab]) ->
     assert "T = 0.6" in result["words"]
 
 
+@pytest.mark.slow
 def test_the_temperature_of_a_count_is_the_one_asked_for(made: Callable[..., LabTab]) -> None:
     """Guards against a count with default settings: greedy decoding of the same prompt gives other
     counts, so equal ones for 0 and 1.5 would mean that the temperature is dropped (the runs are
@@ -140,6 +144,7 @@ def test_the_temperature_of_a_count_is_the_one_asked_for(made: Callable[..., Lab
     assert cold["accepted"] != warm["accepted"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("way", "unit", "depths"),
     [
@@ -162,6 +167,7 @@ def test_every_way_of_measuring_tells_its_counts_and_its_table(
     assert all(low <= accepted / visits <= high for visits, accepted, low, high in root.values())
 
 
+@pytest.mark.slow
 def test_a_typed_text_is_what_is_measured(made: Callable[..., LabTab], pair: Any) -> None:
     """Guards against a preset in its place: the text alone decides how many positions there are."""
     text = "for i in range(3):"
@@ -170,6 +176,7 @@ def test_a_typed_text_is_what_is_measured(made: Callable[..., LabTab], pair: Any
     assert "a typed text" in result["words"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "words"),
     [
@@ -199,11 +206,13 @@ def test_a_count_that_cannot_be_is_refused_with_value_and_bound(
     assert words in last["error"]
 
 
+@pytest.mark.slow
 def test_no_data_at_all_is_refused_too(made: Callable[..., LabTab]) -> None:
     (only,) = made().count(ask(None), visit())
     assert "prompts" in json.loads(only)["count"]["error"]
 
 
+@pytest.mark.slow
 def test_a_stopped_count_ends_without_a_result_and_the_next_one_runs(
     made: Callable[..., LabTab],
 ) -> None:
@@ -269,6 +278,7 @@ def test_a_count_over_its_time_is_given_up(model_host: ModelHost) -> None:
     wait(lambda: not task.busy, 5)
 
 
+@pytest.mark.slow
 def test_a_tree_goes_into_the_form_and_makes_an_order_for_that_very_tree(
     made: Callable[..., LabTab],
 ) -> None:
@@ -298,6 +308,7 @@ def test_a_tree_goes_into_the_form_and_makes_an_order_for_that_very_tree(
     ) == ChosenTree(tree, "given node by node")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "data",
     [

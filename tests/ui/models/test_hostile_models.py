@@ -51,6 +51,7 @@ def loaded(model_host: ModelHost, target: Path, draft: Path) -> Report:
     return list(task.reports())[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHOSEN)
 def test_the_page_says_why_and_goes_on_with_the_models_that_it_has(
     name: str,
@@ -77,6 +78,7 @@ def test_the_page_says_why_and_goes_on_with_the_models_that_it_has(
     assert model_host.pair(lambda: False) is pair
 
 
+@pytest.mark.slow
 def test_a_good_folder_is_loaded_the_same_way(model_host: ModelHost, good: Path) -> None:
     version = model_host.version
     assert loaded(model_host, good, good).done

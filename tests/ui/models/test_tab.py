@@ -255,6 +255,7 @@ def test_what_cannot_be_wanted_is_refused_in_words(
     assert model_host.version == before
 
 
+@pytest.mark.slow
 def test_strangers_load_nothing_even_by_name(
     model_host: ModelHost, folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -293,6 +294,7 @@ def test_the_form_becomes_a_request() -> None:
 # -- loading ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_pair_is_loaded_with_its_checks_in_words_and_used_from_then_on(
     tab: ModelsTab, model_host: ModelHost, make: Maker, folders: tuple[str, str]
 ) -> None:
@@ -314,6 +316,7 @@ def test_a_pair_is_loaded_with_its_checks_in_words_and_used_from_then_on(
     assert (run.recording.meta["target"].split(",")[0], run.recording.meta["chat"]) == ("big", True)
 
 
+@pytest.mark.slow
 def test_the_buttons_follow_the_load(tab: ModelsTab, folders: tuple[str, str]) -> None:
     updates = list(tab.change(own(tab, folders), request()))
     assert updates[0] == {
@@ -324,6 +327,7 @@ def test_the_buttons_follow_the_load(tab: ModelsTab, folders: tuple[str, str]) -
     assert updates[-1][tab.stop_it] == gr.update(interactive=False)
 
 
+@pytest.mark.slow
 def test_a_pair_that_does_not_fit_together_leaves_the_former_one(
     tab: ModelsTab, model_host: ModelHost, pair: Pair, tmp_path: Path, folders: tuple[str, str]
 ) -> None:
@@ -409,6 +413,7 @@ def test_an_unexpected_error_is_logged_and_told_without_its_text(
     assert "index" not in str(last.error)
 
 
+@pytest.mark.slow
 def test_a_pair_that_comes_back_later_cannot_be_stopped_by_its_former_task(
     model_host: ModelHost, folders: tuple[str, str]
 ) -> None:
@@ -444,6 +449,7 @@ def test_the_views_head_ends_no_script_early() -> None:
 # -- chats -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_boxes_for_chats_come_and_go_with_the_models(
     model_host: ModelHost, folders: tuple[str, str]
 ) -> None:
@@ -466,6 +472,7 @@ def test_the_boxes_for_chats_come_and_go_with_the_models(
     assert all(update["visible"] and update["value"] for update in updates.values())
 
 
+@pytest.mark.slow
 def test_a_chat_is_recorded_so_that_it_can_be_repeated(
     model_host: ModelHost, folders: tuple[str, str], make: Maker
 ) -> None:
@@ -502,6 +509,7 @@ def test_models_without_a_template_ignore_the_box(make: Maker) -> None:
 # -- the other views -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_nothing_of_the_former_models_is_shown_as_the_new_ones(
     model_host: ModelHost, folders: tuple[str, str], make: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:

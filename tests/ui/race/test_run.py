@@ -116,6 +116,7 @@ def test_a_race_streams_and_ends(make: Callable[..., RaceJob]) -> None:
     )
 
 
+@pytest.mark.slow
 def test_no_message_leaves_a_gap_and_every_tree_is_told_before_its_move(
     make: Callable[..., RaceJob],
 ) -> None:
@@ -135,6 +136,7 @@ def test_no_message_leaves_a_gap_and_every_tree_is_told_before_its_move(
     assert len({tuple(tree) for tree in trees}) == len(trees)
 
 
+@pytest.mark.slow
 def test_missed_moves_are_those_that_were_sent(make: Callable[..., RaceJob]) -> None:
     run_store: RunStore = RunStore(8, 10**6)
     messages = raced(make(run_store=run_store))
@@ -174,6 +176,7 @@ def test_a_lanes_run_is_shown_beside_the_plain_lane(make: Callable[..., RaceJob]
     assert [lane.run.meta["plain_seconds"] for lane in others] == [pytest.approx(seconds)] * 3
 
 
+@pytest.mark.slow
 def test_a_lanes_speed_up_has_the_same_range_in_the_live_view(make: Callable[..., RaceJob]) -> None:
     """Guards against a lane that the race calls no clear difference and the live view faster."""
     race = make(max_new_tokens=64)
@@ -379,6 +382,7 @@ def test_without_a_plain_lane_one_is_run_afterwards(make: Callable[..., RaceJob]
     assert [(result["waterfall"], result["doctor"]) for result in results] == [(None, None)] * 2
 
 
+@pytest.mark.slow
 def test_the_law_is_checked_where_it_is_asked_for(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -403,6 +407,7 @@ def test_the_law_is_checked_where_it_is_asked_for(
     assert [result and result["lossless"]["kind"] for result in unchecked] == [None, "none", "none"]
 
 
+@pytest.mark.slow
 def test_the_context_of_first_tokens_begins_with_a_whole_character(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -422,6 +427,7 @@ def p_value(square: float, freedom: int) -> float:
     )
 
 
+@pytest.mark.slow
 def test_lanes_draw_in_turns_and_every_round_is_told(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -477,6 +483,7 @@ def test_the_place_is_in_the_plain_lanes_text_and_the_same_for_all_lanes(
     assert "at least 1 bit" in counts[0]["rule"]
 
 
+@pytest.mark.slow
 def test_equal_lanes_do_not_share_their_draws(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -490,6 +497,7 @@ def test_equal_lanes_do_not_share_their_draws(
     assert one != other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("distribution", "words"),
     [
@@ -516,6 +524,7 @@ def test_a_law_that_tells_nothing_is_said_and_nothing_is_drawn(
     assert lossless["count"]["draws"] == 0
 
 
+@pytest.mark.slow
 def test_every_draw_of_the_check_has_a_shaper_of_its_own(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -536,6 +545,7 @@ def test_every_draw_of_the_check_has_a_shaper_of_its_own(
     assert len({id(tree_choice) for tree_choice in made}) == 4
 
 
+@pytest.mark.slow
 def test_checks_and_moves_share_the_seconds_of_the_limits(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -555,6 +565,7 @@ def test_checks_and_moves_share_the_seconds_of_the_limits(
     assert not results[1]["lossless"].get("count", {}).get("going")
 
 
+@pytest.mark.slow
 def test_a_check_without_time_draws_nothing_and_says_so(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -573,6 +584,7 @@ def test_a_check_without_time_draws_nothing_and_says_so(
     )
 
 
+@pytest.mark.slow
 def test_stop_ends_the_check_of_the_law(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -589,6 +601,7 @@ def test_stop_ends_the_check_of_the_law(
     assert results[1]["lossless"]["count"]["going"] is False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("counts", "kind"),
     [

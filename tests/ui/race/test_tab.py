@@ -93,6 +93,7 @@ def test_a_race_streams_ends_and_can_be_saved(tab: RaceTab) -> None:
     assert tab.sessions.get("one").recording is None
 
 
+@pytest.mark.slow
 def test_the_run_has_one_output_and_waits_in_the_common_line(model_host: ModelHost) -> None:
     """Guards against outputs that cost milliseconds at every message, and against a race
     beside another run."""
@@ -186,6 +187,7 @@ def test_race_and_run_begin_with_the_same_prompt_and_temperature(tab: RaceTab) -
     assert one.check.value is True
 
 
+@pytest.mark.slow
 def test_the_form_begins_with_a_race_that_may_run(tab: RaceTab, model_host: ModelHost) -> None:
     lanes = [(part.kind.value, part.numbers.value, part.verifier.value) for part in tab.form.lanes]
     assert (
@@ -307,6 +309,7 @@ def test_a_saved_race_is_opened_and_a_spoiled_one_changes_nothing(
     assert len(said) == 1
 
 
+@pytest.mark.slow
 def test_a_race_recorded_by_command_is_the_forms_own_and_called_recorded(
     tab: RaceTab, model_host: ModelHost
 ) -> None:
@@ -363,6 +366,7 @@ def test_a_lane_of_the_race_on_screen_opens_in_the_live_view(tab: RaceTab) -> No
     assert again["steps"] == first["steps"]
 
 
+@pytest.mark.slow
 def test_a_measured_lane_comes_back_after_a_reload_and_its_saved_file_is_a_recorded_one(
     tab: RaceTab,
 ) -> None:

@@ -45,6 +45,7 @@ def failing(problem: Exception) -> Callable[[], Pair]:
     return load
 
 
+@pytest.mark.slow
 def test_another_pair_is_served_with_its_own_words_profile_and_acceptance(
     model_host: ModelHost, pair: Pair, other: Pair
 ) -> None:
@@ -84,6 +85,7 @@ def test_a_pair_that_fails_leaves_paused_runs_alone(
     assert live.holding
 
 
+@pytest.mark.slow
 def test_without_room_for_both_the_former_one_goes_first(pair: Pair, other: Pair) -> None:
     model_host = opened(lambda: pair)
     held: list[object] = []
@@ -98,6 +100,7 @@ def test_without_room_for_both_the_former_one_goes_first(pair: Pair, other: Pair
     assert held == [pair, None]
 
 
+@pytest.mark.slow
 def test_the_former_one_comes_back_where_it_went_in_vain(pair: Pair) -> None:
     loads: list[str] = []
 
@@ -113,6 +116,7 @@ def test_the_former_one_comes_back_where_it_went_in_vain(pair: Pair) -> None:
     assert model_host.status.stage == "ready"
 
 
+@pytest.mark.slow
 def test_where_neither_can_be_loaded_the_page_says_so_and_another_can_be(
     pair: Pair, other: Pair
 ) -> None:
@@ -133,6 +137,7 @@ def test_where_neither_can_be_loaded_the_page_says_so_and_another_can_be(
     assert model_host.change(lambda: other, never, ignore) is model_host.pair(never) is other
 
 
+@pytest.mark.slow
 def test_a_page_whose_first_models_failed_can_have_others(other: Pair) -> None:
     model_host = opened(failing(BadModel("no such folder")))
     assert model_host.status.stage == "failed"
@@ -150,6 +155,7 @@ def opened(load: Callable[[], Pair]) -> ModelHost:
 # -- in turn ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_loading_waits_for_a_running_decode_and_those_behind_it_get_the_new_pair(
     model_host: ModelHost, other: Pair
 ) -> None:
@@ -196,6 +202,7 @@ def test_whoever_waits_to_load_can_leave(model_host: ModelHost, pair: Pair, othe
     assert model_host.pair(never) is pair
 
 
+@pytest.mark.slow
 def test_a_count_is_made_with_the_pair_of_its_turn(model_host: ModelHost, other: Pair) -> None:
     model_host.change(lambda: other, never, ignore)
     task = AcceptanceJob(model_host, ["def f(x):"], decode_request(tokens=8).params, 20.0)
@@ -206,6 +213,7 @@ def test_a_count_is_made_with_the_pair_of_its_turn(model_host: ModelHost, other:
 # -- nothing of the former one stays ---------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_paused_run_of_the_former_pair_cannot_go_on(
     model_host: ModelHost, other: Pair, make: Callable[..., LiveRun]
 ) -> None:
@@ -220,6 +228,7 @@ def test_a_paused_run_of_the_former_pair_cannot_go_on(
     assert not live.holding
 
 
+@pytest.mark.slow
 def test_the_former_models_are_freed_whatever_was_recorded_of_them(other: Pair) -> None:
     """Guards against recordings, paused runs or a waiting visitor that keep
     gigabytes of weights."""

@@ -52,6 +52,7 @@ def killed(
     ]
 
 
+@pytest.mark.slow
 def test_the_right_decoder_passes_the_check_that_kills_the_mutants() -> None:
     assert not any(killed())
     assert not any(killed(tree=Tree((-1, 0, 0, 1, 1))))

@@ -10,7 +10,7 @@ import pytest
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS, verifier_named
 from sequoia.errors import BadSamplingParams
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 THEIR_OWN = ROOT / "sequoia" / "algorithm" / "verifiers"
 RULES = {"SEQUOIA", "SPECINFER", "TOP_K_MATCH"}
 SOURCES = sorted(
@@ -60,6 +60,7 @@ def test_other_code_is_not() -> None:
     assert told_apart('title = "Sequoia"\nrates = SEQUOIA.verify(tree)\nx = verifier == y') == []
 
 
+@pytest.mark.slow
 def test_only_their_own_folder_tells_verifiers_apart() -> None:
     lines = {path: told_apart(path.read_text(encoding="utf-8")) for path in SOURCES}
     assert len(lines) > 100
