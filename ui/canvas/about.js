@@ -6,7 +6,7 @@
   const { known } = S.num;
   const WIDE = 68; // characters of a line below a picture's title
 
-  /** Models and facts in a strip. `facts` are [name, value]; a name is a word of tooltips.js, or empty. */
+  /** Models and facts in a strip. `facts` are [name, value]; a name is one of tooltips.json, or empty. */
   S.About = class {
     constructor(host) {
       this.models = el("span", { class: "sq-models" }, host);

@@ -1,4 +1,4 @@
-/* The labels of the forms, which the framework makes: each is explained as a word of tooltips.js, to the pointer and to the Tab key. */
+/* The labels of the forms, which the framework makes: each is explained from tooltips.json, to the pointer and to the Tab key. */
 (function (S) {
   "use strict";
 

@@ -7,7 +7,7 @@
     ["untested", "M20 8V52H46M20 30H64M64 30V44H90"], ["rejected", "M64 8H90"], ["accepted", "M2 8H64V8"], ["own", "M64 8C84 22 104 22 128 22"],
   ];
 
-  /** A panel: head with title and tools, body, foot. `term`: the word of tooltips.js that explains the title. */
+  /** A panel: head with title and tools, body, foot. `term`: the name in tooltips.json that explains the title. */
   S.panel = function (host, { part, title, cls, term }) {
     const root = el("section", { class: "sq-panel " + cls, "data-part": part, "aria-label": title }, host);
     const head = el("div", { class: "sq-panel-head" }, root);

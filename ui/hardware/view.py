@@ -94,12 +94,11 @@ def message(
     machine is held against; `known`: vectors to predict that run with; `notice`: words above it
     all. Raises a SequoiaError for sizes out of bounds."""
     profile = entry.profile
-    asked = nodes
-    nodes = _largest(profile, asked, most)
-    best = best_plan(rates.acceptance, profile, nodes)
-    default = best_plan(rates.acceptance, profile, nodes, slack=SLACK)
-    sizes = sorted({*(n for n in SIZES if n <= nodes), nodes, len(best.tree), len(default.tree)})
-    grid = speedup_grid(rates.acceptance, profile, sizes, range(1, levels_for(nodes) + 1))
+    largest = _largest(profile, nodes, most)
+    best = best_plan(rates.acceptance, profile, largest)
+    default = best_plan(rates.acceptance, profile, largest, slack=SLACK)
+    sizes = sorted({*(n for n in SIZES if n <= largest), largest, len(best.tree), len(default.tree)})
+    grid = speedup_grid(rates.acceptance, profile, sizes, range(1, levels_for(largest) + 1))
     plan = fastest(grid)
     shown = [(entry.name, profile), *([(against.name, against.profile)] if against else [])]
     return _text(
@@ -113,7 +112,7 @@ def message(
                 "plan": _numbers(plan, profile),
                 "knee": _knee(profile),
                 "supposed": _supposed(profile, here, rates),
-                "why": why(grid, profile) + _capped(plan, nodes),
+                "why": why(grid, profile) + _capped(plan, largest),
                 "default": _default(default, plan, profile is here),
                 "tree": list(plan.tree.parents),
                 "figures": {
@@ -122,7 +121,7 @@ def message(
                     "small": figures.small_curves(shown),
                 },
                 "levels": _levels(profile),
-                "there": against and _there(against, rates, _largest(against.profile, asked, most)),
+                "there": against and _there(against, rates, _largest(against.profile, nodes, most)),
                 "run": _run(run, here, known or {"given": rates}),
                 "atlas": _by_level_tables(run),
             },
