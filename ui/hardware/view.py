@@ -97,7 +97,8 @@ def message(
     largest = _largest(profile, nodes, most)
     best = best_plan(rates.acceptance, profile, largest)
     default = best_plan(rates.acceptance, profile, largest, slack=SLACK)
-    sizes = sorted({*(n for n in SIZES if n <= largest), largest, len(best.tree), len(default.tree)})
+    usual = {n for n in SIZES if n <= largest}
+    sizes = sorted({*usual, largest, len(best.tree), len(default.tree)})
     grid = speedup_grid(rates.acceptance, profile, sizes, range(1, levels_for(largest) + 1))
     plan = fastest(grid)
     shown = [(entry.name, profile), *([(against.name, against.profile)] if against else [])]
