@@ -22,6 +22,8 @@ from playwright.sync_api import Page, expect
 
 from sequoia import Acceptance, HardwareProfile, Tree, best_plan, best_tree
 from sequoia.algorithm.best_tree import best_first, dp_table, expected_tokens
+from sequoia.assets_folder import BUNDLED_PAIR
+from sequoia.loading.load import recorded_acceptances
 from sequoia.measuring.acceptance_by_level import wilson
 from sequoia.planning.plan_for_machine import bounds, step_seconds
 from sequoia.saved_files.tree_files import (
@@ -1111,3 +1113,19 @@ def test_a_tree_is_saved_as_png(page: Page) -> None:
     assert width > 400
     assert height > 200
     assert colour == [255, 255, 255, 255]
+
+
+def test_the_lab_begins_with_the_vectors_that_the_other_tabs_plan_with(page: Page) -> None:
+    """Guards against two best trees for one machine: what was counted is offered beside what was
+    fitted, and comes second."""
+    survey = json.loads((BUNDLED_PAIR / "acceptance.json").read_text(encoding="utf-8"))
+    offered = page.evaluate("survey => Sequoia.lab.vectors.recorded(survey)", survey)
+    planned_with = {
+        (one.kind, one.temperature): list(one.acceptance.rates)
+        for one in recorded_acceptances(BUNDLED_PAIR / "acceptance.json")
+    }
+    pairs = zip(offered[::2], offered[1::2], strict=True)
+    for row, (first, second) in zip(survey["measured"], pairs, strict=True):
+        assert first["rates"] == planned_with[row["kind"], row["temperature"]]
+        assert second["rates"] == row["rates"]
+        assert second["origin"]["visited"] == row["visited"]

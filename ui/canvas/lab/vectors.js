@@ -19,15 +19,34 @@
     { key: "peaked", label: "Peaked: a chain", origin: { label: "made up", words: "peaked" }, rates: [0.9, 0.04, 0.02, 0.01] },
   ];
 
-  /** The vectors in a survey of a pair, one a kind of text and temperature, with their counts. */
+  /** The vectors in a survey of a pair, two a kind of text and temperature: fitted to what trees made, which all
+   * tabs plan with, and as counted at the first level, with the counts. */
   function recorded(survey) {
-    return (survey?.measured || []).map((one) => {
-      const about = (one.kind ? one.kind + ", " : "") + "T = " + one.temperature;
-      return {
-        key: "recorded-" + about, label: "Bundled pair, " + about, temperature: one.temperature, rates: one.rates,
-        origin: { label: "recorded", words: `${about}, counted over ${one.visited} nodes, ${survey.date}`, accepted: one.accepted, visited: one.visited },
-      };
-    });
+    return (survey?.measured || []).flatMap((one) => [...(one.fitted ? [fitted(one, survey)] : []), counted(one, survey)]);
+  }
+
+  const about = (one) => (one.kind ? one.kind + ", " : "") + "T = " + one.temperature;
+
+  function fitted(one, survey) {
+    const words = `${about(one)}, fitted to trees of ${one.fitted.nodes} nodes, ${survey.date}`;
+    return {
+      key: "recorded-" + about(one),
+      label: "Bundled pair, " + about(one),
+      temperature: one.temperature,
+      rates: one.fitted.rates,
+      origin: { label: "recorded", words },
+    };
+  }
+
+  function counted(one, survey) {
+    const words = `${about(one)}, counted over ${one.visited} nodes, ${survey.date}`;
+    return {
+      key: "counted-" + about(one),
+      label: `Bundled pair, ${about(one)}, counted`,
+      temperature: one.temperature,
+      rates: one.rates,
+      origin: { label: "recorded", words, accepted: one.accepted, visited: one.visited },
+    };
   }
 
   /** Vectors that were counted of the models in use as they were first needed: [{name, rates, temperature}]. */
