@@ -4,12 +4,19 @@
 
   const { el, svg, show } = S.dom;
   const MARK = [
-    ["untested", "M20 8V52H46M20 30H64M64 30V44H90"], ["rejected", "M64 8H90"], ["accepted", "M2 8H64V8"], ["own", "M64 8C84 22 104 22 128 22"],
+    ["untested", "M20 8V52H46M20 30H64M64 30V44H90"],
+    ["rejected", "M64 8H90"],
+    ["accepted", "M2 8H64V8"],
+    ["own", "M64 8C84 22 104 22 128 22"],
   ];
 
   /** A panel: head with title and tools, body, foot. `term`: the name in tooltips.json that explains the title. */
   S.panel = function (host, { part, title, cls, term }) {
-    const root = el("section", { class: "sq-panel " + cls, "data-part": part, "aria-label": title }, host);
+    const root = el(
+      "section",
+      { class: "sq-panel " + cls, "data-part": part, "aria-label": title },
+      host,
+    );
     const head = el("div", { class: "sq-panel-head" }, root);
     const titleBox = el("h3", { class: "sq-title" }, head);
     if (term) S.term(titleBox, title, term);
@@ -21,14 +28,17 @@
 
   class Stage {
     constructor(element, { server, page = {} } = {}) {
-      this.root = element.matches?.(".sq-stage") ? element : element.querySelector(".sq-stage") || el("div", { class: "sq-stage" }, element);
+      this.root = element.matches?.(".sq-stage")
+        ? element
+        : element.querySelector(".sq-stage") || el("div", { class: "sq-stage" }, element);
       this.root.replaceChildren();
       const store = (this.store = new S.Store(server));
       const frame = el("div", { class: "sq-frame" }, this.root);
       this.header = new S.Header(store, frame);
       this.scrubber = new S.Scrubber(store, frame);
       const main = (this.main = el("div", { class: "sq-main" }, frame));
-      const left = el("div", { class: "sq-left" }, main), right = el("div", { class: "sq-right" }, main);
+      const left = el("div", { class: "sq-left" }, main),
+        right = el("div", { class: "sq-right" }, main);
       this.tree = new S.TreeView(store, left, (flat) => this.arrange(flat));
       this.bars = new S.Bars(store, left, this.scrubber);
       this.text = new S.TextView(store, right, page);
@@ -51,7 +61,11 @@
 
     makeEmpty(frame) {
       const box = el("div", { class: "sq-empty", "data-part": "empty" }, frame);
-      const mark = svg("svg", { class: "sq-empty-mark", viewBox: "0 0 132 60", "aria-hidden": "true" }, box);
+      const mark = svg(
+        "svg",
+        { class: "sq-empty-mark", viewBox: "0 0 132 60", "aria-hidden": "true" },
+        box,
+      );
       for (const [s, d] of MARK) svg("path", { class: "sq-edge", "data-s": s, d }, mark);
       this.emptyTitle = el("p", { class: "sq-empty-title" }, box);
       this.emptyText = el("p", { class: "sq-empty-text" }, box);
@@ -59,7 +73,8 @@
     }
 
     paint() {
-      const { store } = this, some = store.steps.length > 0;
+      const { store } = this,
+        some = store.steps.length > 0;
       show(this.main, some);
       show(this.empty, !some);
       this.root.classList.toggle("is-empty", !some);
@@ -67,15 +82,31 @@
       this.root.dataset.step = store.at;
       this.root.dataset.steps = store.steps.length;
       if (!some) this.paintEmpty();
-      for (const part of [this.header, this.bars, this.scrubber, this.tree, this.text, this.inspector]) part.paint(store);
+      for (const part of [
+        this.header,
+        this.bars,
+        this.scrubber,
+        this.tree,
+        this.text,
+        this.inspector,
+      ])
+        part.paint(store);
       this.text.settle(); // what has to ask for a layout comes last, so that there is one layout a frame
       this.inspector.story.settle();
     }
 
     paintEmpty() {
-      const { store } = this, running = store.run && !store.done && !store.error;
-      const said = !store.run || store.error ? ["Press Run", "The draft will propose a tree of tokens, the target will check it, and every step is shown here."]
-        : running ? ["Starting", "The prompt is being read; the first step comes next."] : ["No steps", "This run ended before its first step."];
+      const { store } = this,
+        running = store.run && !store.done && !store.error;
+      const said =
+        !store.run || store.error
+          ? [
+              "Press Run",
+              "The draft will propose a tree of tokens, the target will check it, and every step is shown here.",
+            ]
+          : running
+            ? ["Starting", "The prompt is being read; the first step comes next."]
+            : ["No steps", "This run ended before its first step."];
       S.dom.text(this.emptyTitle, said[0]);
       S.dom.text(this.emptyText, said[1]);
     }
@@ -104,7 +135,8 @@
       setRate: (rate) => store.set({ rate, clock: 0 }),
       setMode: (mode) => store.set({ mode }),
       destroy: () => stage.destroy(),
-      store, stage,
+      store,
+      stage,
     };
   };
 })((window.Sequoia = window.Sequoia || {}));

@@ -6,9 +6,18 @@
   const { prob, ms, known, percent } = S.num;
 
   const FIGURES = [
-    ["id", "token id"], ["node", "node"], ["level", "level"], ["rank", "child"],
-    ["q", "q, draft"], ["p", "p, target"], ["tq", "q at trial"], ["tp", "p at trial"],
-    ["ratio", "p / q"], ["u", "u"], ["mass", "mass left"], ["share", "accepted in"],
+    ["id", "token id"],
+    ["node", "node"],
+    ["level", "level"],
+    ["rank", "child"],
+    ["q", "q, draft"],
+    ["p", "p, target"],
+    ["tq", "q at trial"],
+    ["tp", "p at trial"],
+    ["ratio", "p / q"],
+    ["u", "u"],
+    ["mass", "mass left"],
+    ["share", "accepted in"],
   ];
 
   S.Inspector = class {
@@ -17,7 +26,11 @@
       const panel = S.panel(host, { part: "inspector", title: "Why", cls: "sq-inspector" });
       this.root = panel.root;
       this.kicker = S.term(panel.tools, "", "decisive trial", "sq-kicker");
-      this.unpin = button(panel.tools, { icon: "close", label: "Unpin (Escape)", cls: "sq-mini-btn" });
+      this.unpin = button(panel.tools, {
+        icon: "close",
+        label: "Unpin (Escape)",
+        cls: "sq-mini-btn",
+      });
       this.unpin.addEventListener("click", () => store.set({ pin: null }));
       const card = el("div", { class: "sq-card", "data-part": "card" }, panel.body);
       const line = el("div", { class: "sq-card-line" }, card);
@@ -36,10 +49,17 @@
     }
 
     paint() {
-      const { store } = this, view = store.view(), node = store.selected;
+      const { store } = this,
+        view = store.view(),
+        node = store.selected;
       this.story.paint(view, node);
       if (!view || node === null) return;
-      const how = store.hover === node ? "under the pointer" : store.pin === node ? "pinned" : "decisive trial";
+      const how =
+        store.hover === node
+          ? "under the pointer"
+          : store.pin === node
+            ? "pinned"
+            : "decisive trial";
       const word = how === "decisive trial" && !view.trials.length ? "no trial in this step" : how;
       text(this.kicker, word);
       S.term.mark(this.kicker, word);
@@ -47,8 +67,21 @@
       const state = view.stateOf(node);
       text(this.token, view.label(node));
       this.token.dataset.s = state;
-      attr(this.token, "title", view.piece(node) === view.label(node) ? null : "the token’s text, invisible characters made visible");
-      text(this.state, state === "bonus" ? "target’s own, bonus" : state === "correction" ? "target’s own, correction" : S.words.states[state]);
+      attr(
+        this.token,
+        "title",
+        view.piece(node) === view.label(node)
+          ? null
+          : "the token’s text, invisible characters made visible",
+      );
+      text(
+        this.state,
+        state === "bonus"
+          ? "target’s own, bonus"
+          : state === "correction"
+            ? "target’s own, correction"
+            : S.words.states[state],
+      );
       this.state.dataset.s = state;
       text(this.why, S.words.why(view, node));
       const trial = node === "bonus" ? null : view.trial(node);
@@ -57,7 +90,9 @@
     }
 
     paintFigures(view, node, trial) {
-      const { topo } = view, on = node !== "bonus", inner = on && node > 0;
+      const { topo } = view,
+        on = node !== "bonus",
+        inner = on && node > 0;
       const put = (key, value) => {
         show(this.figures[key].box, value !== null);
         if (value !== null) text(this.figures[key].value, value);
@@ -65,7 +100,10 @@
       put("id", String(view.id(node)));
       put("node", on ? String(node) : null);
       put("level", on ? topo.depth[node] + 1 + " of " + topo.levels : null);
-      put("rank", inner ? topo.rank[node] + 1 + " of " + topo.children[topo.parents[node]].length : null);
+      put(
+        "rank",
+        inner ? topo.rank[node] + 1 + " of " + topo.children[topo.parents[node]].length : null,
+      );
       put("q", inner ? prob(view.q(node)) : null);
       put("p", inner ? prob(view.p(node)) : null);
       put("tq", trial ? prob(trial.q) : null);
@@ -95,7 +133,8 @@
       const shown = Boolean(trial) && known(trial.u);
       show(this.root, shown);
       if (!shown) return;
-      const ratio = trial.q > 0 ? trial.p / trial.q : trial.p > 0 ? Infinity : 0, share = Math.max(0, Math.min(1, ratio));
+      const ratio = trial.q > 0 ? trial.p / trial.q : trial.p > 0 ? Infinity : 0,
+        share = Math.max(0, Math.min(1, ratio));
       this.yes.style.width = share * 100 + "%";
       this.mark.style.left = trial.u * 100 + "%";
       this.mark.dataset.s = trial.accepted ? "accepted" : "rejected";
@@ -114,7 +153,9 @@
       const root = el("div", { class: "sq-story", "data-part": "story" }, host);
       this.title = el("h4", { class: "sq-sub" }, root);
       this.path = el("p", { class: "sq-path", "data-part": "path" }, root);
-      this.pills = pool(() => el("button", { type: "button", class: "sq-pill sq-pill-small" }, this.path));
+      this.pills = pool(() =>
+        el("button", { type: "button", class: "sq-pill sq-pill-small" }, this.path),
+      );
       this.line = el("p", { class: "sq-step-line" }, root);
       this.trialsTitle = el("h4", { class: "sq-sub", text: "Trials in order" }, root);
       this.list = el("ol", { class: "sq-trials", "data-part": "trials" }, root);
@@ -145,19 +186,30 @@
       text(this.title, view ? "Step " + (view.i + 1) : lost ? "Step " + (this.store.at + 1) : "");
       text(this.line, view ? this.numbers(view) : lost ? "This step did not arrive." : "");
       const nodes = view ? [...view.path, ...(view.kind === "none" ? [] : ["bonus"])] : [];
-      this.pills.take(nodes.length).slice(0, nodes.length).forEach((pill, i) => {
-        text(pill, view.label(nodes[i]));
-        pill.dataset.s = view.stateOf(nodes[i]);
-        pill.dataset.node = nodes[i];
-      });
+      this.pills
+        .take(nodes.length)
+        .slice(0, nodes.length)
+        .forEach((pill, i) => {
+          text(pill, view.label(nodes[i]));
+          pill.dataset.s = view.stateOf(nodes[i]);
+          pill.dataset.node = nodes[i];
+        });
       const trials = view ? view.trials : [];
       show(this.trialsTitle, trials.length > 0);
-      this.rows.take(trials.length).slice(0, trials.length).forEach((row, i) => row.fill(view, trials[i]));
+      this.rows
+        .take(trials.length)
+        .slice(0, trials.length)
+        .forEach((row, i) => row.fill(view, trials[i]));
     }
 
     numbers(view) {
-      const emitted = S.num.count(view.step.emitted.length, "token") + " emitted in " + S.words.sourced(ms(view.seconds), this.store.word);
-      const end = view.step.finish ? " The run ends here: " + S.words.finish(view.step.finish) + "." : "";
+      const emitted =
+        S.num.count(view.step.emitted.length, "token") +
+        " emitted in " +
+        S.words.sourced(ms(view.seconds), this.store.word);
+      const end = view.step.finish
+        ? " The run ends here: " + S.words.finish(view.step.finish) + "."
+        : "";
       return S.words.step(view).replace(/\.$/, "") + "; " + emitted + "." + end;
     }
 
@@ -179,7 +231,8 @@
 
   function reveal(list, row) {
     const top = row.offsetTop - list.offsetTop;
-    if (top < list.scrollTop || top + row.offsetHeight > list.scrollTop + list.clientHeight) list.scrollTop = top - list.clientHeight / 2;
+    if (top < list.scrollTop || top + row.offsetHeight > list.scrollTop + list.clientHeight)
+      list.scrollTop = top - list.clientHeight / 2;
   }
 
   function trialRow(list) {
@@ -188,7 +241,8 @@
     const sign = el("span", { class: "sq-trial-sign", "aria-hidden": "true" }, press);
     const word = el("span", { class: "sq-trial-word" }, press);
     const bar = el("span", { class: "sq-trial-bar", "aria-hidden": "true" }, press);
-    const yes = el("span", { class: "sq-trial-yes" }, bar), mark = el("span", { class: "sq-trial-mark" }, bar);
+    const yes = el("span", { class: "sq-trial-yes" }, bar),
+      mark = el("span", { class: "sq-trial-mark" }, bar);
     const ratio = el("span", { class: "sq-trial-ratio" }, press);
     return {
       node,
@@ -201,10 +255,20 @@
         yes.style.width = Math.min(1, share) * 100 + "%";
         mark.hidden = !known(trial.u);
         if (known(trial.u)) mark.style.left = trial.u * 100 + "%";
-        text(ratio, known(trial.u) ? "u " + S.num.apart(trial.u, share).join(trial.accepted ? " < " : " ≥ ")
-          : "p " + S.num.short(trial.p));
-        attr(press, "aria-label", (trial.accepted ? "accepted " : "rejected ") + view.label(trial.node) + ", level "
-          + (view.topo.depth[trial.node] + 1));
+        text(
+          ratio,
+          known(trial.u)
+            ? "u " + S.num.apart(trial.u, share).join(trial.accepted ? " < " : " ≥ ")
+            : "p " + S.num.short(trial.p),
+        );
+        attr(
+          press,
+          "aria-label",
+          (trial.accepted ? "accepted " : "rejected ") +
+            view.label(trial.node) +
+            ", level " +
+            (view.topo.depth[trial.node] + 1),
+        );
       },
     };
   }

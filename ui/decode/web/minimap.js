@@ -9,9 +9,19 @@
     constructor(host, onPick) {
       this.root = el("div", { class: "sq-mini", "data-part": "minimap", hidden: "" }, host);
       el("div", { class: "sq-mini-title", text: "whole tree" }, this.root);
-      this.box = svg("svg", { class: "sq-mini-map", preserveAspectRatio: "none", role: "img", "aria-label": "Overview of the whole tree" },
-        this.root);
-      this.paths = Object.fromEntries(ORDER.map((s) => [s, svg("path", { class: "sq-mini-path", "data-s": s }, this.box)]));
+      this.box = svg(
+        "svg",
+        {
+          class: "sq-mini-map",
+          preserveAspectRatio: "none",
+          role: "img",
+          "aria-label": "Overview of the whole tree",
+        },
+        this.root,
+      );
+      this.paths = Object.fromEntries(
+        ORDER.map((s) => [s, svg("path", { class: "sq-mini-path", "data-s": s }, this.box)]),
+      );
       this.window = svg("rect", { class: "sq-mini-window" }, this.box);
       this.hits = svg("path", { class: "sq-mini-hits" }, this.box);
       this.dot = svg("path", { class: "sq-mini-dot" }, this.box);
@@ -30,7 +40,11 @@
         parts[state].push(`M${topo.depth[node]} ${topo.row[node]}h.7`);
       }
       for (const s of ORDER) attr(this.paths[s], "d", parts[s].join(""));
-      attr(this.hits, "d", hits.map((node) => `M${topo.depth[node]} ${topo.row[node]}h.7`).join(""));
+      attr(
+        this.hits,
+        "d",
+        hits.map((node) => `M${topo.depth[node]} ${topo.row[node]}h.7`).join(""),
+      );
       const node = typeof selected === "number" ? selected : -1;
       attr(this.dot, "d", node < 0 ? "" : `M${topo.depth[node]} ${topo.row[node]}h.7`);
     }
@@ -47,12 +61,17 @@
     }
 
     nearest(event) {
-      const { topo } = this, box = this.box.getBoundingClientRect();
+      const { topo } = this,
+        box = this.box.getBoundingClientRect();
       const col = ((event.clientX - box.left) / box.width) * (topo.levels + 0.2) - 0.65;
       const row = ((event.clientY - box.top) / box.height) * topo.rows - 0.5;
-      let best = 0, least = Infinity;
+      let best = 0,
+        least = Infinity;
       for (let node = 0; node < topo.n; node++) {
-        const distance = Math.hypot((topo.depth[node] - col) / topo.levels, (topo.row[node] - row) / topo.rows);
+        const distance = Math.hypot(
+          (topo.depth[node] - col) / topo.levels,
+          (topo.row[node] - row) / topo.rows,
+        );
         if (distance < least) [best, least] = [node, distance];
       }
       return best;

@@ -5,7 +5,15 @@
   const LARGE = 160; // nodes from which on the focus layout is the default
   const SLOWEST_FRAME = 0.25; // seconds; a tab that was asleep does not jump ahead by its nap
   const FLASH = 0.2; // seconds; a step shorter than this is not seen
-  const NOTHING = Object.freeze({ steps: 0, tokens: 0, seconds: 0, nodes: 0, proposed: 0, drafted: 0, most: 0 });
+  const NOTHING = Object.freeze({
+    steps: 0,
+    tokens: 0,
+    seconds: 0,
+    nodes: 0,
+    proposed: 0,
+    drafted: 0,
+    most: 0,
+  });
   let files = 0;
 
   class Store {
@@ -23,9 +31,30 @@
 
     reset(run) {
       Object.assign(this, {
-        run, meta: {}, trees: [], pieces: new Map(), steps: [], done: false, end: null, tail: "", error: null, notice: null,
-        at: -1, follow: true, playing: false, clock: 0, hover: null, pin: null, opened: new Set(), gap: null,
-        sums: [], accepted: [], seen: [], views: new Map(), lastRaw: null, version: (this.version || 0) + 1,
+        run,
+        meta: {},
+        trees: [],
+        pieces: new Map(),
+        steps: [],
+        done: false,
+        end: null,
+        tail: "",
+        error: null,
+        notice: null,
+        at: -1,
+        follow: true,
+        playing: false,
+        clock: 0,
+        hover: null,
+        pin: null,
+        opened: new Set(),
+        gap: null,
+        sums: [],
+        accepted: [],
+        seen: [],
+        views: new Map(),
+        lastRaw: null,
+        version: (this.version || 0) + 1,
       });
     }
 
@@ -47,7 +76,8 @@
         this.error = "A message from the server could not be read.";
         return this.changed();
       }
-      if (message.format === "sequoia-run") message = { ...message, run: "file-" + ++files, from: 0, done: true };
+      if (message.format === "sequoia-run")
+        message = { ...message, run: "file-" + ++files, from: 0, done: true };
       this.take(message, false);
       if (typeof value === "string") this.lastRaw = value;
     }
@@ -94,13 +124,18 @@
       this.gap = { a, b };
       if (typeof this.server.get_steps !== "function") return;
       const run = this.run;
-      Promise.resolve(this.server.get_steps(run, a)).then((answer) => {
-        const message = typeof answer === "string" ? JSON.parse(answer) : answer;
-        if (!message || this.run !== run) return;
-        this.take({ ...message, run, done: undefined, error: undefined, notice: undefined }, true);
-        if (!this.steps.includes(null)) this.gap = null;
-        this.changed();
-      }).catch(() => {}); // the gap stays on screen, which is the report of it
+      Promise.resolve(this.server.get_steps(run, a))
+        .then((answer) => {
+          const message = typeof answer === "string" ? JSON.parse(answer) : answer;
+          if (!message || this.run !== run) return;
+          this.take(
+            { ...message, run, done: undefined, error: undefined, notice: undefined },
+            true,
+          );
+          if (!this.steps.includes(null)) this.gap = null;
+          this.changed();
+        })
+        .catch(() => {}); // the gap stays on screen, which is the report of it
     }
 
     // -- folds over the steps ----------------------------------------------------------------------------------------
@@ -124,11 +159,17 @@
       for (let i = from; i < this.steps.length; i++) {
         const step = this.steps[i];
         if (step) {
-          const emitted = step.emitted.length, path = step.path.length - 1;
+          const emitted = step.emitted.length,
+            path = step.path.length - 1;
           const { draft = 0, verify = 0, overhead = 0 } = step.seconds || {};
           last = {
-            steps: last.steps + 1, tokens: last.tokens + emitted, seconds: last.seconds + draft + verify + overhead,
-            nodes: last.nodes + path, proposed: last.proposed + step.tokens.length - 1, drafted: last.drafted + Math.min(path, emitted), most: Math.max(last.most, emitted),
+            steps: last.steps + 1,
+            tokens: last.tokens + emitted,
+            seconds: last.seconds + draft + verify + overhead,
+            nodes: last.nodes + path,
+            proposed: last.proposed + step.tokens.length - 1,
+            drafted: last.drafted + Math.min(path, emitted),
+            most: Math.max(last.most, emitted),
           };
         }
         this.sums[i] = last;
@@ -148,7 +189,10 @@
         proposedPerStep: sum.steps ? sum.proposed / sum.steps : NaN,
         speedup: plain && sum.seconds ? (plain * sum.tokens) / sum.seconds : NaN,
         whole: i === this.last, // the range is that of the whole run
-        speedups: plain && sum.seconds && i === this.last ? (this.meta.plain_spread || []).map((one) => (one * sum.tokens) / sum.seconds) : [],
+        speedups:
+          plain && sum.seconds && i === this.last
+            ? (this.meta.plain_spread || []).map((one) => (one * sum.tokens) / sum.seconds)
+            : [],
       };
     }
 
@@ -168,18 +212,31 @@
 
     // -- where we stand ----------------------------------------------------------------------------------------------
 
-    get recorded() { return this.meta.label === "recorded" || (!this.meta.label && this.done); }
+    get recorded() {
+      return this.meta.label === "recorded" || (!this.meta.label && this.done);
+    }
     /** Where the numbers on screen come from: "measured" or "recorded". */
-    get word() { return this.meta.label || ""; }
+    get word() {
+      return this.meta.label || "";
+    }
     /** Why the run ended, in a word of words.js; null while it goes on. A file says it with its last step or not at all. */
-    get ending() { return this.done ? this.end || this.steps[this.last]?.finish || "stopped" : null; }
-    get last() { return this.steps.length - 1; }
-    get live() { return this.follow && !this.playing; }
-    get focused() { return this.mode ? this.mode === "focus" : this.largest.n > LARGE; }
+    get ending() {
+      return this.done ? this.end || this.steps[this.last]?.finish || "stopped" : null;
+    }
+    get last() {
+      return this.steps.length - 1;
+    }
+    get live() {
+      return this.follow && !this.playing;
+    }
+    get focused() {
+      return this.mode ? this.mode === "focus" : this.largest.n > LARGE;
+    }
 
     /** Most nodes, rows and levels of any tree of the run: the layout follows these, so that a short step does not turn it over. */
     get largest() {
-      const most = (name, least) => this.trees.reduce((top, topo) => Math.max(top, topo[name]), least);
+      const most = (name, least) =>
+        this.trees.reduce((top, topo) => Math.max(top, topo[name]), least);
       return { n: most("n", 0), rows: most("rows", 1), levels: most("levels", 1) };
     }
 
@@ -218,7 +275,9 @@
       this.changed();
     }
 
-    step(by) { this.seek(this.at + by); }
+    step(by) {
+      this.seek(this.at + by);
+    }
 
     /** To the newest step, and on with it as more come. */
     goLive() {
@@ -254,7 +313,8 @@
     get selected() {
       const view = this.view();
       if (!view) return null;
-      const fits = (node) => node !== null && (node === "bonus" ? view.kind !== "none" : node < view.topo.n);
+      const fits = (node) =>
+        node !== null && (node === "bonus" ? view.kind !== "none" : node < view.topo.n);
       return fits(this.hover) ? this.hover : fits(this.pin) ? this.pin : view.decisive;
     }
 
@@ -270,7 +330,8 @@
     duration(i) {
       const by = Number(this.rate.slice(1));
       if (this.rate[0] === "s") return 1 / by;
-      const sums = this.sums, own = (sums[i]?.seconds || 0) - (sums[i - 1]?.seconds || 0);
+      const sums = this.sums,
+        own = (sums[i]?.seconds || 0) - (sums[i - 1]?.seconds || 0);
       return own / by;
     }
 
@@ -290,9 +351,14 @@
 
     /** The last step with a full-sized tree, one of the size that most steps have or larger; -1 where none arrived. */
     get lastFull() {
-      const sizes = this.steps.map((step) => (step && this.trees[step.tree]?.n) || 0), counts = new Map();
+      const sizes = this.steps.map((step) => (step && this.trees[step.tree]?.n) || 0),
+        counts = new Map();
       for (const n of sizes) counts.set(n, (counts.get(n) || 0) + 1);
-      const [usual] = [...counts].reduce((best, one) => (one[0] && (one[1] > best[1] || (one[1] === best[1] && one[0] > best[0])) ? one : best), [1, 0]);
+      const [usual] = [...counts].reduce(
+        (best, one) =>
+          one[0] && (one[1] > best[1] || (one[1] === best[1] && one[0] > best[0])) ? one : best,
+        [1, 0],
+      );
       return sizes.findLastIndex((n) => n >= usual && n > 0);
     }
 
@@ -303,7 +369,9 @@
       this.opening = false;
     }
 
-    onPaint(listener) { this.listeners.push(listener); }
+    onPaint(listener) {
+      this.listeners.push(listener);
+    }
 
     /** However often this is called, one frame paints once, and paints the newest state only. */
     changed() {

@@ -3,8 +3,16 @@
   "use strict";
 
   const { el, svg, attr, text, pool } = S.dom;
-  const WINDOW = 80, LEFT = 46, RIGHT = 10, TOP = 8, BELOW = 40;
-  const PHASES = [["draft", "draft model"], ["verify", "target model"], ["overhead", "everything else"]];
+  const WINDOW = 80,
+    LEFT = 46,
+    RIGHT = 10,
+    TOP = 8,
+    BELOW = 40;
+  const PHASES = [
+    ["draft", "draft model"],
+    ["verify", "target model"],
+    ["overhead", "everything else"],
+  ];
 
   S.Bars = class {
     constructor(store, host, scrubber) {
@@ -24,12 +32,17 @@
       }
       this.tokens = el("span", { class: "sq-bar-key" }, this.values);
       this.box = el("div", { class: "sq-bars-box" }, panel.body);
-      this.chart = svg("svg", { class: "sq-bars-svg", role: "img", "aria-label": "Time and tokens of each step" }, this.box);
+      this.chart = svg(
+        "svg",
+        { class: "sq-bars-svg", role: "img", "aria-label": "Time and tokens of each step" },
+        this.box,
+      );
       this.grid = svg("path", { class: "sq-grid" }, this.chart);
       this.now = svg("rect", { class: "sq-bar-now" }, this.chart);
       this.over = svg("rect", { class: "sq-bar-over" }, this.chart);
       this.paths = {};
-      for (const name of ["draft", "verify", "overhead"]) this.paths[name] = svg("path", { class: "sq-bar", "data-phase": name }, this.chart);
+      for (const name of ["draft", "verify", "overhead"])
+        this.paths[name] = svg("path", { class: "sq-bar", "data-phase": name }, this.chart);
       this.paths.drafted = svg("path", { class: "sq-tick-draft" }, this.chart);
       this.paths.own = svg("path", { class: "sq-tick-own" }, this.chart);
       this.labels = pool(() => svg("text", { class: "sq-axis" }, this.chart));
@@ -40,7 +53,8 @@
 
     /** The last 80 steps up to the current one, moving on in steps of its own so that bars do not crawl. */
     range() {
-      const { at, steps } = this.store, count = steps.length;
+      const { at, steps } = this.store,
+        count = steps.length;
       if (count <= WINDOW) return { from: 0, to: count };
       let { from } = this.last || { from: 0 };
       if (at < from) from = at - 8;
@@ -58,7 +72,15 @@
       const { w: wide, h: tall } = this.size;
       this.readout();
       if (!wide || !tall) return;
-      const shape = [store.version, range.from, range.to, wide, tall, store.done, store.steps.includes(null)].join();
+      const shape = [
+        store.version,
+        range.from,
+        range.to,
+        wide,
+        tall,
+        store.done,
+        store.steps.includes(null),
+      ].join();
       if (this.shape !== shape) this.draw(shape, range, wide, tall);
       this.place(this.now, store.at);
       this.place(this.over, this.hovered);
@@ -66,55 +88,93 @@
 
     draw(shape, range, wide, tall) {
       this.shape = shape;
-      const { steps } = this.store, here = steps.slice(range.from, range.to);
-      const slots = Math.max(here.length, this.store.done ? 6 : 24), each = (wide - LEFT - RIGHT) / slots;
+      const { steps } = this.store,
+        here = steps.slice(range.from, range.to);
+      const slots = Math.max(here.length, this.store.done ? 6 : 24),
+        each = (wide - LEFT - RIGHT) / slots;
       const most = Math.max(...here.map((step) => (step ? total(step) : 0)), 1e-6) * 1000;
-      const ticks = S.layout.ticks(most, tall > 190 ? 4 : 3), roof = ticks.distance * ticks.count;
-      const floor = tall - BELOW, scale = (floor - TOP) / roof, tokens = Math.max(...here.map((step) => step?.emitted.length || 0), 2);
+      const ticks = S.layout.ticks(most, tall > 190 ? 4 : 3),
+        roof = ticks.distance * ticks.count;
+      const floor = tall - BELOW,
+        scale = (floor - TOP) / roof,
+        tokens = Math.max(...here.map((step) => step?.emitted.length || 0), 2);
       Object.assign(this, { each, floor, from: range.from, tall });
       attr(this.chart, "viewBox", `0 0 ${wide} ${tall}`);
       attr(this.chart, "width", wide);
       attr(this.chart, "height", tall);
       const parts = { draft: "", verify: "", overhead: "", drafted: "", own: "" };
-      here.forEach((step, i) => step && this.bar(parts, step, LEFT + i * each, Math.max(Math.min(each - 2, 56), each * 0.7), scale, tokens));
+      here.forEach(
+        (step, i) =>
+          step &&
+          this.bar(
+            parts,
+            step,
+            LEFT + i * each,
+            Math.max(Math.min(each - 2, 56), each * 0.7),
+            scale,
+            tokens,
+          ),
+      );
       for (const name of Object.keys(parts)) attr(this.paths[name], "d", parts[name]);
       this.axes(ticks, scale, wide, range, each);
     }
 
     bar(parts, step, left, thick, scale, tokens) {
-      const x = (left + (this.each - thick) / 2).toFixed(1), w = thick.toFixed(1);
+      const x = (left + (this.each - thick) / 2).toFixed(1),
+        w = thick.toFixed(1);
       let y = this.floor;
       for (const [phase] of PHASES) {
         const high = (step.seconds?.[phase] || 0) * 1000 * scale;
-        if (high > 0) parts[phase] += `M${x} ${y.toFixed(1)}v${(-high).toFixed(1)}h${w}v${high.toFixed(1)}z`;
+        if (high > 0)
+          parts[phase] += `M${x} ${y.toFixed(1)}v${(-high).toFixed(1)}h${w}v${high.toFixed(1)}z`;
         y -= high;
       }
-      const unit = (BELOW - 18) / tokens, own = step.emitted.length >= step.path.length ? 1 : 0, drafted = step.emitted.length - own;
+      const unit = (BELOW - 18) / tokens,
+        own = step.emitted.length >= step.path.length ? 1 : 0,
+        drafted = step.emitted.length - own;
       const top = this.floor + 3;
-      if (drafted) parts.drafted += `M${x} ${top}v${(drafted * unit).toFixed(1)}h${w}v${(-drafted * unit).toFixed(1)}z`;
-      if (own) parts.own += `M${x} ${(top + drafted * unit).toFixed(1)}v${unit.toFixed(1)}h${w}v${(-unit).toFixed(1)}z`;
+      if (drafted)
+        parts.drafted += `M${x} ${top}v${(drafted * unit).toFixed(1)}h${w}v${(-drafted * unit).toFixed(1)}z`;
+      if (own)
+        parts.own += `M${x} ${(top + drafted * unit).toFixed(1)}v${unit.toFixed(1)}h${w}v${(-unit).toFixed(1)}z`;
     }
 
     axes(ticks, scale, wide, range, each) {
-      const words = [], lines = [];
+      const words = [],
+        lines = [];
       for (let k = 0; k <= ticks.count; k++) {
-        const value = k * ticks.distance, y = this.floor - value * scale;
+        const value = k * ticks.distance,
+          y = this.floor - value * scale;
         lines.push(`M${LEFT} ${y.toFixed(1)}H${wide - RIGHT}`);
-        if (k) words.push({ x: LEFT - 7, y: y + 3.5, anchor: "end", text: Number(value.toFixed(3)) + (k === ticks.count ? " ms" : "") });
+        if (k)
+          words.push({
+            x: LEFT - 7,
+            y: y + 3.5,
+            anchor: "end",
+            text: Number(value.toFixed(3)) + (k === ticks.count ? " ms" : ""),
+          });
       }
       words.push({ x: LEFT - 7, y: this.floor + 16, anchor: "end", text: "tokens" });
       const every = [1, 2, 5, 10, 20].find((n) => n * each >= 26) || 40;
       for (let i = range.from; i < range.to; i++) {
         if ((i + 1) % every && (i > 0 || (every - 1) * each < 26)) continue;
-        words.push({ x: LEFT + (i - range.from + 0.5) * each, y: this.tall - 4, anchor: "middle", text: String(i + 1) });
+        words.push({
+          x: LEFT + (i - range.from + 0.5) * each,
+          y: this.tall - 4,
+          anchor: "middle",
+          text: String(i + 1),
+        });
       }
       attr(this.grid, "d", lines.join(""));
-      this.labels.take(words.length).slice(0, words.length).forEach((label, i) => {
-        attr(label, "x", words[i].x.toFixed(1));
-        attr(label, "y", words[i].y.toFixed(1));
-        attr(label, "text-anchor", words[i].anchor);
-        text(label, words[i].text);
-      });
+      this.labels
+        .take(words.length)
+        .slice(0, words.length)
+        .forEach((label, i) => {
+          attr(label, "x", words[i].x.toFixed(1));
+          attr(label, "y", words[i].y.toFixed(1));
+          attr(label, "text-anchor", words[i].anchor);
+          text(label, words[i].text);
+        });
     }
 
     place(rect, i) {
@@ -128,7 +188,9 @@
     }
 
     readout() {
-      const { store } = this, i = this.hovered ?? store.at, step = store.steps[i];
+      const { store } = this,
+        i = this.hovered ?? store.at,
+        step = store.steps[i];
       this.values.style.visibility = step ? "" : "hidden";
       if (!step) return;
       text(this.step, "step " + (i + 1));
@@ -138,8 +200,12 @@
 
     listen() {
       const at = (event) => {
-        const i = Math.floor((event.clientX - this.chart.getBoundingClientRect().left - LEFT) / this.each) + this.from;
-        return this.each && i >= this.from && i <= Math.min(this.store.last, this.from + WINDOW - 1) ? i : null;
+        const i =
+          Math.floor((event.clientX - this.chart.getBoundingClientRect().left - LEFT) / this.each) +
+          this.from;
+        return this.each && i >= this.from && i <= Math.min(this.store.last, this.from + WINDOW - 1)
+          ? i
+          : null;
       };
       const point = (i) => {
         if (this.hovered === i) return;
@@ -148,7 +214,10 @@
       };
       this.box.addEventListener("pointermove", (event) => point(at(event)));
       this.box.addEventListener("pointerleave", () => point(null));
-      this.box.addEventListener("click", (event) => at(event) !== null && this.store.seek(at(event)));
+      this.box.addEventListener(
+        "click",
+        (event) => at(event) !== null && this.store.seek(at(event)),
+      );
     }
   };
 

@@ -8,7 +8,14 @@
    */
   S.view = function (step, topo, pieces, meta) {
     const path = step.path || [0];
-    const trials = (step.trials || []).map(([node, p, q, u, accepted, mass]) => ({ node, p, q, u, accepted, mass }));
+    const trials = (step.trials || []).map(([node, p, q, u, accepted, mass]) => ({
+      node,
+      p,
+      q,
+      u,
+      accepted,
+      mass,
+    }));
     const byNode = new Map(trials.map((trial) => [trial.node, trial]));
     const state = states(topo, path, trials);
     const last = path[path.length - 1];
@@ -18,7 +25,13 @@
     const policy = (meta && meta.policy) || {};
     const seconds = step.seconds || {};
     return {
-      i: step.i, step, topo, path, trials, state, kind,
+      i: step.i,
+      step,
+      topo,
+      path,
+      trials,
+      state,
+      kind,
       greedy: policy.temperature === 0,
       matched: trials.length > 0 && trials[0].u === null,
       trial: (node) => byNode.get(node),
@@ -37,7 +50,8 @@
 
   function states(topo, path, trials) {
     const state = new Array(topo.n).fill("never");
-    for (const node of path) for (const child of topo.children[node] || []) state[child] = "untested";
+    for (const node of path)
+      for (const child of topo.children[node] || []) state[child] = "untested";
     for (const trial of trials) if (!trial.accepted) state[trial.node] = "rejected";
     for (const node of path) state[node] = "accepted";
     state[0] = "root";
@@ -45,7 +59,13 @@
   }
 
   function counted(state, kind) {
-    const counts = { accepted: 0, rejected: 0, untested: 0, never: 0, own: kind === "none" ? 0 : 1 };
+    const counts = {
+      accepted: 0,
+      rejected: 0,
+      untested: 0,
+      never: 0,
+      own: kind === "none" ? 0 : 1,
+    };
     for (const name of state) if (name !== "root") counts[name]++;
     return counts;
   }

@@ -19,9 +19,14 @@
       this.whose = el("span", { class: "sq-asked-whose" }, this.asked);
       this.wording = el("span", { class: "sq-asked-text" }, this.asked);
       const hint = "Put this run’s prompt, tree and settings into the form";
-      this.taker = take && button(this.asked, { text: "Use its settings", cls: "sq-asked-take", hint });
+      this.taker =
+        take && button(this.asked, { text: "Use its settings", cls: "sq-asked-take", hint });
       this.taker?.addEventListener("click", () => take(this.meta));
-      this.box = el("div", { class: "sq-text-box", tabindex: "0", role: "region", "aria-label": "Generated text" }, panel.body);
+      this.box = el(
+        "div",
+        { class: "sq-text-box", tabindex: "0", role: "region", "aria-label": "Generated text" },
+        panel.body,
+      );
       this.prompt = el("span", { class: "sq-prompt" }, this.box);
       this.flow = el("span", { class: "sq-flow", "data-part": "flow" }, this.box);
       this.tail = el("span", { class: "sq-tok sq-tail", "data-part": "tail" }, this.box);
@@ -42,7 +47,8 @@
         this.writePrompt(store.meta);
       }
       this.paintPrompt(store.meta.prompt);
-      for (let i = 0; i < this.groups.length; i++) if (this.groups[i] === null && store.steps[i]) this.fill(i);
+      for (let i = 0; i < this.groups.length; i++)
+        if (this.groups[i] === null && store.steps[i]) this.fill(i);
       for (let i = this.groups.length; i < store.steps.length; i++) this.append(i);
       const growing = store.playing || (store.follow && !store.done);
       this.flow.classList.toggle("sq-flow-growing", growing);
@@ -57,7 +63,16 @@
       this.prompt.replaceChildren();
       for (const [piece, special] of tokens) {
         const shown = lines(S.readable(piece));
-        if (special) el("span", { class: "sq-special", text: shown, title: "a special token, written by the chat template" }, this.prompt);
+        if (special)
+          el(
+            "span",
+            {
+              class: "sq-special",
+              text: shown,
+              title: "a special token, written by the chat template",
+            },
+            this.prompt,
+          );
         else this.prompt.append(shown);
       }
     }
@@ -67,9 +82,14 @@
       show(this.asked, Boolean(prompt));
       if (!prompt) return;
       const other = this.formPrompt && this.formPrompt() !== prompt;
-      text(this.whose, (other ? "this run’s prompt, not the form’s" : "prompt") + (this.meta?.chat ? ", as a chat message" : ""));
+      text(
+        this.whose,
+        (other ? "this run’s prompt, not the form’s" : "prompt") +
+          (this.meta?.chat ? ", as a chat message" : ""),
+      );
       this.asked.classList.toggle("is-other", Boolean(other));
-      if (this.taker) show(this.taker, other || this.meta.label !== "measured" || Boolean(this.meta.title));
+      if (this.taker)
+        show(this.taker, other || this.meta.label !== "measured" || Boolean(this.meta.title));
       if (this.worded === prompt) return;
       this.worded = prompt;
       text(this.wording, S.readable(prompt.slice(0, 400)));
@@ -89,7 +109,8 @@
 
     /** What is said of the whole text's repeats, counted once for as many steps. */
     repeats() {
-      const { store } = this, key = store.version + ":" + store.steps.length + ":" + store.steps.includes(null);
+      const { store } = this,
+        key = store.version + ":" + store.steps.length + ":" + store.steps.includes(null);
       if (this.counted !== key) {
         const counts = new S.Repeats();
         for (const step of store.steps) if (step) counts.add(step.emitted);
@@ -127,18 +148,25 @@
         const piece = String(step.text?.[k] ?? "");
         const lead = /^ +/.exec(piece)?.[0] || "";
         const rest = piece.slice(lead.length);
-        if (lead && rest) (k ? group.append(lead) : group.before(lead));
-        el("span", {
-          class: "sq-tok " + (own ? "sq-tok-own" : "sq-tok-draft"), "data-k": k,
-          text: rest ? lines(S.readable(rest)) : piece,
-        }, group);
+        if (lead && rest) k ? group.append(lead) : group.before(lead);
+        el(
+          "span",
+          {
+            class: "sq-tok " + (own ? "sq-tok-own" : "sq-tok-draft"),
+            "data-k": k,
+            text: rest ? lines(S.readable(rest)) : piece,
+          },
+          group,
+        );
       });
     }
 
     /** Only groups between the old and the new place change their class. */
     mark() {
-      const { at } = this.store, all = this.flow.children;
-      const from = Math.min(this.current, at), to = Math.max(this.current, at);
+      const { at } = this.store,
+        all = this.flow.children;
+      const from = Math.min(this.current, at),
+        to = Math.max(this.current, at);
       if (this.current === at && this.marked === all.length) return;
       for (let i = Math.max(from, 0); i <= Math.min(to, all.length - 1); i++) {
         all[i].classList.toggle("sq-future", i > at);
@@ -155,14 +183,17 @@
       this.wanted = this.ends = null;
       if (!piece) return;
       this.seen = piece;
-      const top = piece.offsetTop, bottom = top + piece.offsetHeight;
+      const top = piece.offsetTop,
+        bottom = top + piece.offsetHeight;
       if (top < box.scrollTop + 10) box.scrollTop = top - 10;
-      else if (bottom > box.scrollTop + box.clientHeight - 20) box.scrollTop = bottom - box.clientHeight + 24;
+      else if (bottom > box.scrollTop + box.clientHeight - 20)
+        box.scrollTop = bottom - box.clientHeight + 24;
     }
 
     /** The token of the selected node stands out in the text. */
     link() {
-      const { store } = this, view = store.view();
+      const { store } = this,
+        view = store.view();
       let target = null;
       if (view && this.flow.children[view.i]) {
         const node = store.selected;
@@ -179,7 +210,9 @@
       const token = event?.target.closest?.(".sq-tok");
       const group = token?.closest(".sq-group");
       if (!group) return null;
-      const i = Number(group.dataset.step), k = Number(token.dataset.k), step = this.store.steps[i];
+      const i = Number(group.dataset.step),
+        k = Number(token.dataset.k),
+        step = this.store.steps[i];
       return step && { i, node: k < step.path.length - 1 ? step.path[k + 1] : "bonus" };
     }
 
@@ -189,7 +222,8 @@
     }
 
     over(event) {
-      const place = this.place(event), { store } = this;
+      const place = this.place(event),
+        { store } = this;
       const node = place && place.i === store.at ? place.node : null;
       if (store.hover !== node) store.set({ hover: node });
     }

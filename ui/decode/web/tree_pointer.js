@@ -3,7 +3,8 @@
   "use strict";
 
   const { attr } = S.dom;
-  const nodeOf = (key) => (!key || key[0] === "g" ? null : key === "bonus" ? key : Number(key.slice(1)));
+  const nodeOf = (key) =>
+    !key || key[0] === "g" ? null : key === "bonus" ? key : Number(key.slice(1));
   const cellOf = (event) => event.target.closest?.(".sq-n");
 
   S.TreeHands = class extends S.Pan {
@@ -14,10 +15,15 @@
       const { canvas, scroller, store } = tree;
       canvas.addEventListener("pointerover", (event) => this.hover(cellOf(event)));
       canvas.addEventListener("pointerleave", () => this.hover(null));
-      canvas.addEventListener("click", (event) => cellOf(event) && !this.dragged && this.press(cellOf(event)));
+      canvas.addEventListener(
+        "click",
+        (event) => cellOf(event) && !this.dragged && this.press(cellOf(event)),
+      );
       canvas.addEventListener("keydown", (event) => this.key(event, cellOf(event)));
       canvas.addEventListener("focusin", (event) => this.focused(cellOf(event)));
-      scroller.addEventListener("scroll", () => !tree.mini.root.hidden && store.changed(), { passive: true });
+      scroller.addEventListener("scroll", () => !tree.mini.root.hidden && store.changed(), {
+        passive: true,
+      });
     }
 
     // -- pointing at nodes -------------------------------------------------------------------------------------------
@@ -29,18 +35,29 @@
 
     /** A fold opens; a node is pinned or let go, and in the focus layout shows its children. */
     press(cell) {
-      const { store } = this, key = cell.dataset.key, node = nodeOf(key), view = store.view();
+      const { store } = this,
+        key = cell.dataset.key,
+        node = nodeOf(key),
+        view = store.view();
       if (node === null) return store.unfold(key);
-      const folds = store.focused && node !== "bonus" && !view.path.includes(node) && view.topo.children[node].length;
+      const folds =
+        store.focused &&
+        node !== "bonus" &&
+        !view.path.includes(node) &&
+        view.topo.children[node].length;
       if (folds && (store.pin === node || !store.opened.has(key))) store.unfold(key);
       store.set({ pin: store.pin === node && !folds ? null : node });
     }
 
     /** Pin a node from elsewhere, unfolding whatever hides it. */
     pick(node) {
-      const { store, tree } = this, { topo } = store.view();
+      const { store, tree } = this,
+        { topo } = store.view();
       for (let up = topo.parents[node]; store.focused && up >= 0; up = topo.parents[up]) {
-        store.opened.add("n" + up).add("g" + up + ":untried").add("g" + up + ":rejected");
+        store.opened
+          .add("n" + up)
+          .add("g" + up + ":untried")
+          .add("g" + up + ":rejected");
       }
       store.set({ pin: node, hover: null });
       if (!store.focused && tree.full) tree.reveal(tree.full.items[node]);
@@ -59,13 +76,19 @@
 
     /** Arrow keys: the nearest shown cell in that direction. */
     walk(arrow, from) {
-      const { tree } = this, cells = tree.cells(), here = cells.find((cell) => cell.key === from);
+      const { tree } = this,
+        cells = tree.cells(),
+        here = cells.find((cell) => cell.key === from);
       if (!here) return;
-      const across = arrow === "ArrowLeft" || arrow === "ArrowRight", sign = arrow === "ArrowRight" || arrow === "ArrowDown" ? 1 : -1;
-      let best = null, least = Infinity;
+      const across = arrow === "ArrowLeft" || arrow === "ArrowRight",
+        sign = arrow === "ArrowRight" || arrow === "ArrowDown" ? 1 : -1;
+      let best = null,
+        least = Infinity;
       for (const cell of cells) {
-        const dx = cell.x - here.x, dy = cell.y - here.y;
-        const along = (across ? dx : dy) * sign, aside = Math.abs(across ? dy : dx);
+        const dx = cell.x - here.x,
+          dy = cell.y - here.y;
+        const along = (across ? dx : dy) * sign,
+          aside = Math.abs(across ? dy : dx);
         if (along > 0.5 && along + aside * 4 < least) [best, least] = [cell, along + aside * 4];
       }
       if (best) tree.nodes.made.get(best.key).g.focus();
@@ -73,10 +96,15 @@
 
     /** The focused cell is the one explained, and says its state to a screen reader. */
     focused(cell) {
-      const view = this.store.view(), node = nodeOf(cell?.dataset.key);
+      const view = this.store.view(),
+        node = nodeOf(cell?.dataset.key);
       if (!view || node === null) return;
       const level = node === "bonus" ? "" : ", level " + (view.topo.depth[node] + 1);
-      attr(cell, "aria-label", view.label(node) + level + ", " + S.words.states[view.stateOf(node)]);
+      attr(
+        cell,
+        "aria-label",
+        view.label(node) + level + ", " + S.words.states[view.stateOf(node)],
+      );
       this.store.set({ hover: node });
     }
   };

@@ -9,14 +9,27 @@
       this.store = store;
       this.tree = tree;
       const box = el("span", { class: "sq-search" }, host);
-      this.search = el("input", {
-        type: "search", class: "sq-input", placeholder: "Find a token  /", "aria-label": "Find a token in this tree",
-        spellcheck: "false", autocomplete: "off", "data-part": "search",
-      }, box);
+      this.search = el(
+        "input",
+        {
+          type: "search",
+          class: "sq-input",
+          placeholder: "Find a token  /",
+          "aria-label": "Find a token in this tree",
+          spellcheck: "false",
+          autocomplete: "off",
+          "data-part": "search",
+        },
+        box,
+      );
       this.hits = el("span", { class: "sq-hits", "aria-live": "polite" }, box);
       this.search.addEventListener("input", () => store.set({ query: this.search.value }));
       this.search.addEventListener("keydown", (event) => this.key(event));
-      const modes = el("span", { class: "sq-segments", role: "group", "aria-label": "What is drawn" }, host);
+      const modes = el(
+        "span",
+        { class: "sq-segments", role: "group", "aria-label": "What is drawn" },
+        host,
+      );
       this.focus = button(modes, { text: "Focus", hint: S.tooltips["button focus"] });
       this.all = button(modes, { text: "All nodes", hint: S.tooltips["button all nodes"] });
       this.focus.dataset.part = "focus";
@@ -27,17 +40,33 @@
       this.heat.dataset.part = "heat";
       this.heat.addEventListener("click", () => store.set({ heat: !store.heat }));
       const zoom = el("span", { class: "sq-segments", role: "group", "aria-label": "Zoom" }, host);
-      button(zoom, { icon: "minus", label: "Zoom out", hint: S.tooltips["button zoom out"] }).addEventListener("click", () => tree.hands.zoomBy(0.8));
-      button(zoom, { icon: "fit", label: "Fit the whole tree", hint: S.tooltips["button fit"] })
-        .addEventListener("click", () => tree.hands.zoomFit());
-      button(zoom, { icon: "plus", label: "Zoom in", hint: S.tooltips["button zoom in"] }).addEventListener("click", () => tree.hands.zoomBy(1.25));
+      button(zoom, {
+        icon: "minus",
+        label: "Zoom out",
+        hint: S.tooltips["button zoom out"],
+      }).addEventListener("click", () => tree.hands.zoomBy(0.8));
+      button(zoom, {
+        icon: "fit",
+        label: "Fit the whole tree",
+        hint: S.tooltips["button fit"],
+      }).addEventListener("click", () => tree.hands.zoomFit());
+      button(zoom, {
+        icon: "plus",
+        label: "Zoom in",
+        hint: S.tooltips["button zoom in"],
+      }).addEventListener("click", () => tree.hands.zoomBy(1.25));
       this.saves = S.pictures.formats(host, "picture of this step", (format) => this.save(format));
     }
 
     /** Keep the step that is drawn, which in a live run may not be the newest any more. */
     save(format) {
       const { drawn } = this.tree;
-      if (drawn) S.pictures.drawing(S.treePicture(this.store, this.tree), format, "sequoia-step-" + (drawn.view.i + 1));
+      if (drawn)
+        S.pictures.drawing(
+          S.treePicture(this.store, this.tree),
+          format,
+          "sequoia-step-" + (drawn.view.i + 1),
+        );
     }
 
     paint(view) {
@@ -53,7 +82,8 @@
     }
 
     key(event) {
-      const { store, tree } = this, view = store.view();
+      const { store, tree } = this,
+        view = store.view();
       event.stopPropagation();
       if (event.key === "Escape") {
         store.set({ query: "" });
@@ -73,30 +103,53 @@
   S.Stump = class {
     constructor(store, host) {
       this.store = store;
-      this.root = el("p", { class: "sq-stump", "data-part": "stump", role: "status", hidden: "" }, host);
+      this.root = el(
+        "p",
+        { class: "sq-stump", "data-part": "stump", role: "status", hidden: "" },
+        host,
+      );
       this.words = el("span", {}, this.root);
-      this.back = button(this.root, { text: "Last full tree", hint: S.tooltips["button last full tree"] });
+      this.back = button(this.root, {
+        text: "Last full tree",
+        hint: S.tooltips["button last full tree"],
+      });
       this.back.addEventListener("click", () => store.seek(store.lastFull));
     }
 
     paint() {
-      const { store } = this, full = store.done && store.at === store.last ? store.lastFull : -1;
-      const stump = full >= 0 && full < store.at, why = store.meta.tree?.why || "";
+      const { store } = this,
+        full = store.done && store.at === store.last ? store.lastFull : -1;
+      const stump = full >= 0 && full < store.at,
+        why = store.meta.tree?.why || "";
       show(this.root, stump || Boolean(why));
       show(this.back, stump);
       if (!stump) return void text(this.words, S.readable(why));
       const cut = store.ending === "length" || store.ending === "context";
-      text(this.words, "The run’s last step has a smaller tree than the others" + (cut ? ": few tokens were left to emit." : "."));
+      text(
+        this.words,
+        "The run’s last step has a smaller tree than the others" +
+          (cut ? ": few tokens were left to emit." : "."),
+      );
     }
   };
 
-  const SHADES = [[0, "0 %"], [0.05, "to 5 %"], [0.2, "to 20 %"], [0.5, "to 50 %"], [1, "to 100 % of the steps received"]];
+  const SHADES = [
+    [0, "0 %"],
+    [0.05, "to 5 %"],
+    [0.2, "to 20 %"],
+    [0.5, "to 50 %"],
+    [1, "to 100 % of the steps received"],
+  ];
 
   /** Which of five shades shows a share from 0 to 1: few enough to be told apart. */
   S.shade = (share) => SHADES.findIndex(([most]) => share <= most + 1e-9);
 
   const KEYS = [
-    ["accepted", "accepted"], ["rejected", "rejected"], ["untested", "not tried"], ["never", "never reached"], ["own", "target’s own"],
+    ["accepted", "accepted"],
+    ["rejected", "rejected"],
+    ["untested", "not tried"],
+    ["never", "never reached"],
+    ["own", "target’s own"],
   ];
 
   S.Legend = class {
@@ -105,7 +158,11 @@
       this.counts = {};
       for (const [key, label] of KEYS) {
         const entry = el("span", { class: "sq-legend-entry", "data-s": key }, this.states);
-        const sample = svg("svg", { class: "sq-sample", viewBox: "0 0 22 10", "aria-hidden": "true" }, entry);
+        const sample = svg(
+          "svg",
+          { class: "sq-sample", viewBox: "0 0 22 10", "aria-hidden": "true" },
+          entry,
+        );
         svg("path", { class: "sq-edge", "data-s": key, d: "M1 5H21" }, sample);
         this.counts[key] = el("b", { "data-count": key }, entry);
         el("span", { text: label }, entry);

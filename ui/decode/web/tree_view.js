@@ -8,7 +8,11 @@
   /** What stands above column `col`, as far as `room` px hold it; the target's own token stands behind the `levels` of the tree. */
   function columnName(col, levels, room) {
     if (col >= levels) return "target";
-    return room > 56 || (!col && room > 42) ? "level " + (col + 1) : room > 20 ? String(col + 1) : "";
+    return room > 56 || (!col && room > 42)
+      ? "level " + (col + 1)
+      : room > 20
+        ? String(col + 1)
+        : "";
   }
 
   S.TreeView = class {
@@ -42,7 +46,8 @@
     // -- layout and paint --------------------------------------------------------------------------------------------
 
     paint() {
-      const { store } = this, view = store.view();
+      const { store } = this,
+        view = store.view();
       this.tools.paint(view);
       this.legend.paint(store, view);
       this.stump.paint();
@@ -76,7 +81,9 @@
     resize({ rows }, focus) {
       const least = rows * S.frame.LEAST_PITCH + 14;
       const roof = Math.max(400, Math.min(window.innerHeight - 530, 780));
-      const wish = focus ? roof : Math.max(Math.min(rows * 42 + 14, roof), Math.min(least, 690), 230);
+      const wish = focus
+        ? roof
+        : Math.max(Math.min(rows * 42 + 14, roof), Math.min(least, 690), 230);
       const flat = rows <= FLAT && !focus;
       this.onShape(flat);
       const basis = Math.round(flat ? Math.max(rows * 46 + 30, 104) : wish + 22) + "px";
@@ -87,16 +94,34 @@
       const { topo } = view;
       if (this.full?.topo !== topo) {
         const items = topo.row.map((row, node) => ({
-          key: "n" + node, kind: "node", node, col: topo.depth[node], row, folded: 0,
+          key: "n" + node,
+          kind: "node",
+          node,
+          col: topo.depth[node],
+          row,
+          folded: 0,
           end: !topo.children[node].length,
         }));
-        items.forEach((item) => { item.parent = item.node ? items[topo.parents[item.node]] : null; });
+        items.forEach((item) => {
+          item.parent = item.node ? items[topo.parents[item.node]] : null;
+        });
         this.full = { topo, items, rows: topo.rows, cols: topo.levels + 1 };
       }
       const end = view.path[view.path.length - 1];
-      const bonus = view.kind === "none" ? [] : [{
-        key: "bonus", kind: "bonus", node: -1, parent: this.full.items[end], col: topo.levels, row: topo.row[end], folded: 0,
-      }];
+      const bonus =
+        view.kind === "none"
+          ? []
+          : [
+              {
+                key: "bonus",
+                kind: "bonus",
+                node: -1,
+                parent: this.full.items[end],
+                col: topo.levels,
+                row: topo.row[end],
+                folded: 0,
+              },
+            ];
       return { ...this.full, bonus, byNode: (node) => this.full.items[node] };
     }
 
@@ -112,7 +137,8 @@
         this.nodes.clear();
         this.zoom = 1;
       }
-      const wide = this.size.w, tall = this.size.h - 22;
+      const wide = this.size.w,
+        tall = this.size.h - 22;
       const crowded = focus && plan.cols * 86 > wide - 28; // columns then depend on the step's text
       const { largest } = this.store;
       const rows = focus ? plan.rows : Math.max(plan.rows, largest.rows);
@@ -121,7 +147,12 @@
       if (this.shape !== shape) {
         this.shape = shape;
         this.frame = S.frame.frame({
-          rows, cols, width: wide, height: tall, focus, wants: (size) => this.wants(plan, view, size),
+          rows,
+          cols,
+          width: wide,
+          height: tall,
+          focus,
+          wants: (size) => this.wants(plan, view, size),
         });
       }
       const { frame, zoom } = this;
@@ -137,10 +168,12 @@
 
     /** The cells now on screen: [{key, x, y}]. */
     cells() {
-      return [...this.nodes.made].filter(([, item]) => item.seen === this.pass).map(([key, { where }]) => {
-        const [x, y] = where.split("|")[0].split(",").map(Number);
-        return { key, x, y };
-      });
+      return [...this.nodes.made]
+        .filter(([, item]) => item.seen === this.pass)
+        .map(([key, { where }]) => {
+          const [x, y] = where.split("|")[0].split(",").map(Number);
+          return { key, x, y };
+        });
     }
 
     /** Pixels each column's text would fill; cells that end their row need none. */
@@ -148,8 +181,13 @@
       const wants = new Array(plan.cols).fill(20);
       for (const item of plan.items) {
         if (item.kind === "more" || item.end) continue;
-        const word = view.label(item.kind === "bonus" ? "bonus" : item.node) + (item.folded ? " ▸" + item.folded : "");
-        wants[item.col] = Math.max(wants[item.col], Math.min(S.frame.widthOf(word, this.family) * size, 110));
+        const word =
+          view.label(item.kind === "bonus" ? "bonus" : item.node) +
+          (item.folded ? " ▸" + item.folded : "");
+        wants[item.col] = Math.max(
+          wants[item.col],
+          Math.min(S.frame.widthOf(word, this.family) * size, 110),
+        );
       }
       return wants;
     }
@@ -158,31 +196,60 @@
     room(item, plan) {
       const { frame } = this;
       if (!item.end) return frame.text(item.col);
-      const free = this.store.focused ? 240 : frame.x(plan.cols - 1) - frame.x(item.col) - frame.gutter - 20;
+      const free = this.store.focused
+        ? 240
+        : frame.x(plan.cols - 1) - frame.x(item.col) - frame.gutter - 20;
       return Math.max(frame.text(item.col), Math.min(free, 240));
     }
 
     arrange(plan, view) {
-      const { nodes, frame, store, family } = this, pass = ++this.pass;
+      const { nodes, frame, store, family } = this,
+        pass = ++this.pass;
       for (const item of [...plan.items, ...plan.bonus]) {
         const made = nodes.get(item.key, item.col + 1);
         nodes.place(made, frame, item, item.parent, pass);
         if (item.kind === "more") {
-          nodes.say(made, frame, family, "… " + item.count + " more (" + item.nodes + " nodes)", "", "more-" + item.what, 300);
+          nodes.say(
+            made,
+            frame,
+            family,
+            "… " + item.count + " more (" + item.nodes + " nodes)",
+            "",
+            "more-" + item.what,
+            300,
+          );
           continue;
         }
         const node = item.kind === "bonus" ? "bonus" : item.node;
-        nodes.say(made, frame, family, view.label(node), item.folded ? "▸" + item.folded : "", view.stateOf(node), this.room(item, plan));
-        nodes.note(made, frame, frame.roomy && node !== "bonus" && node !== 0 ? this.odds(view, node) : "");
-        if (store.heat && node !== "bonus") attr(made.g, "data-heat", S.shade(store.share(view.step.tree, node)));
+        nodes.say(
+          made,
+          frame,
+          family,
+          view.label(node),
+          item.folded ? "▸" + item.folded : "",
+          view.stateOf(node),
+          this.room(item, plan),
+        );
+        nodes.note(
+          made,
+          frame,
+          frame.roomy && node !== "bonus" && node !== 0 ? this.odds(view, node) : "",
+        );
+        if (store.heat && node !== "bonus")
+          attr(made.g, "data-heat", S.shade(store.share(view.step.tree, node)));
       }
       nodes.sweep(pass);
     }
 
     /** q and p where a column has room for both, q alone where it has room for one: the same for every node of the run. */
     odds(view, node) {
-      const p = view.p(node), q = view.q(node), room = this.oddsRoom();
-      return (q === null || room < 1 ? "" : "q " + S.num.short(q)) + (p === null || room < 2 ? "" : " p " + S.num.short(p));
+      const p = view.p(node),
+        q = view.q(node),
+        room = this.oddsRoom();
+      return (
+        (q === null || room < 1 ? "" : "q " + S.num.short(q)) +
+        (p === null || room < 2 ? "" : " p " + S.num.short(p))
+      );
     }
 
     /** How many of the longest numbers fit below a pill of the narrowest column: 0, 1 or 2. */
@@ -190,18 +257,24 @@
       const { frame } = this;
       if (this.oddsFor === frame) return this.oddsCount;
       this.oddsFor = frame;
-      const family = getComputedStyle(this.panel.root).fontFamily, wide = (words) => S.frame.widthOf(words, family) * S.frame.NOTE_SIZE;
-      this.oddsCount = frame.least >= wide("q 0.0088 p 0.0088") ? 2 : frame.least >= wide("q 0.0088") ? 1 : 0;
+      const family = getComputedStyle(this.panel.root).fontFamily,
+        wide = (words) => S.frame.widthOf(words, family) * S.frame.NOTE_SIZE;
+      this.oddsCount =
+        frame.least >= wide("q 0.0088 p 0.0088") ? 2 : frame.least >= wide("q 0.0088") ? 1 : 0;
       return this.oddsCount;
     }
 
     /** Rejected first, accepted over them, the target's own last. */
     edges(plan, view) {
-      const { frame } = this, drawn = [];
+      const { frame } = this,
+        drawn = [];
       for (const s of ["rejected", "accepted"]) {
         for (const item of plan.items) {
           if (item.kind === "node" && item.parent && view.state[item.node] === s) {
-            drawn.push({ d: (s === "rejected" ? S.frame.branch : S.frame.edge)(frame, item.parent, item), s });
+            drawn.push({
+              d: (s === "rejected" ? S.frame.branch : S.frame.edge)(frame, item.parent, item),
+              s,
+            });
           }
         }
       }
@@ -222,7 +295,10 @@
       const hits = store.query ? this.found(view) : [];
       this.swap("is-match", new Set(hits.map(key)));
       this.nodes.pills.classList.toggle("sq-searching", hits.length > 0);
-      const home = store.selected === null || !nodes.made.has(key(store.selected)) ? "n0" : key(store.selected);
+      const home =
+        store.selected === null || !nodes.made.has(key(store.selected))
+          ? "n0"
+          : key(store.selected);
       this.swap("is-home", new Set([home]), (g, on) => attr(g, "tabindex", on ? "0" : "-1"));
     }
 
@@ -246,7 +322,9 @@
     /** Nodes whose text holds the query, and the target's own token. */
     found(view) {
       const query = this.store.query.toLowerCase();
-      const holds = (node) => view.piece(node).toLowerCase().includes(query) || view.label(node).toLowerCase().includes(query);
+      const holds = (node) =>
+        view.piece(node).toLowerCase().includes(query) ||
+        view.label(node).toLowerCase().includes(query);
       const hits = [];
       for (let node = 0; node < view.topo.n; node++) if (holds(node)) hits.push(node);
       if (view.kind !== "none" && holds("bonus")) hits.push("bonus");
@@ -256,28 +334,36 @@
     /** What stands above each column at a `zoom`. */
     columnNames({ cols, topo }, zoom) {
       const { least, gutter } = this.frame;
-      return Array.from({ length: cols }, (_, col) => columnName(col, topo.levels, (least + gutter) * zoom));
+      return Array.from({ length: cols }, (_, col) =>
+        columnName(col, topo.levels, (least + gutter) * zoom),
+      );
     }
 
     columns(plan) {
-      const { frame, zoom } = this, count = plan.cols, { levels } = plan.topo;
+      const { frame, zoom } = this,
+        count = plan.cols,
+        { levels } = plan.topo;
       const key = [this.shape, zoom, count, levels].join();
       if (this.headed === key) return;
       this.headed = key;
       const names = this.columnNames(plan, zoom);
       const offset = this.store.focused ? 0 : Math.max(0, (this.size.w - frame.width * zoom) / 2);
-      this.headPool.take(count).slice(0, count).forEach((head, col) => {
-        text(head, names[col]);
-        head.style.left = (offset + (frame.x(col) + 1) * zoom).toFixed(1) + "px";
-        head.classList.toggle("sq-col-own", col >= levels);
-      });
+      this.headPool
+        .take(count)
+        .slice(0, count)
+        .forEach((head, col) => {
+          text(head, names[col]);
+          head.style.left = (offset + (frame.x(col) + 1) * zoom).toFixed(1) + "px";
+          head.classList.toggle("sq-col-own", col >= levels);
+        });
       this.heads.style.width = Math.max(frame.width * zoom, 1) + "px";
     }
 
     overview(view, focus) {
       const { size, frame, zoom } = this;
       const overflowing = frame.height * zoom > size.h + 4 || frame.width * zoom > size.w + 4;
-      const wanted = view.topo.n > 60 && (focus || overflowing || view.topo.rows * S.frame.LEAST_PITCH > 700);
+      const wanted =
+        view.topo.n > 60 && (focus || overflowing || view.topo.rows * S.frame.LEAST_PITCH > 700);
       show(this.mini.root, wanted);
       if (!wanted) return;
       const hits = this.store.query ? this.found(view).filter((node) => node !== "bonus") : [];
@@ -286,10 +372,14 @@
     }
 
     part() {
-      const { scroller, size, frame, zoom } = this, w = frame.width * zoom, h = frame.height * zoom;
+      const { scroller, size, frame, zoom } = this,
+        w = frame.width * zoom,
+        h = frame.height * zoom;
       return {
-        x: scroller.scrollLeft / w, y: scroller.scrollTop / h,
-        w: Math.min(1, size.w / w), h: Math.min(1, (size.h - 22) / h),
+        x: scroller.scrollLeft / w,
+        y: scroller.scrollTop / h,
+        w: Math.min(1, size.w / w),
+        h: Math.min(1, (size.h - 22) / h),
       };
     }
 
@@ -305,8 +395,13 @@
     reveal(item) {
       const { scroller, frame, zoom, size } = this;
       if (frame.height * zoom <= size.h && frame.width * zoom <= size.w) return;
-      const x = frame.x(item.col) * zoom, y = frame.y(item.row) * zoom, edge = 40;
-      const left = scroller.scrollLeft, top = scroller.scrollTop, wide = scroller.clientWidth, tall = scroller.clientHeight - 22;
+      const x = frame.x(item.col) * zoom,
+        y = frame.y(item.row) * zoom,
+        edge = 40;
+      const left = scroller.scrollLeft,
+        top = scroller.scrollTop,
+        wide = scroller.clientWidth,
+        tall = scroller.clientHeight - 22;
       const far = (frame.x(item.col + 1) - frame.x(item.col)) * zoom + edge;
       if (x < left + edge || x + far > left + wide) scroller.scrollLeft = x - wide / 2;
       if (y < top + edge || y > top + tall - edge) scroller.scrollTop = y - tall / 2;

@@ -11,43 +11,94 @@
     constructor(host, editor, link) {
       this.editor = editor;
       this.link = link;
-      const box = (this.root = el("div", { class: "sq-lab-count", hidden: "" }, host)), line = el("div", { class: "sq-lab-line" }, box);
+      const box = (this.root = el("div", { class: "sq-lab-count", hidden: "" }, host)),
+        line = el("div", { class: "sq-lab-line" }, box);
       this.heat = this.number(line, "T", "0.6", "count-temperature", "Temperature");
       this.topP = this.number(line, "top-p", "1", "count-top-p", "Top-p");
-      this.measure = button(line, { text: "Measure", hint: S.tooltips["button measure acceptance"] });
+      this.measure = button(line, {
+        text: "Measure",
+        hint: S.tooltips["button measure acceptance"],
+      });
       this.measure.dataset.part = "measure";
       this.measure.addEventListener("click", () => this.ask());
       this.refusal = new lab.Refusal(box, "count-refused");
       [this.how, this.way] = this.menu(box, "How", "How to measure", "count-way");
       this.way.addEventListener("change", () => this.explain());
-      [, this.from] = this.menu(box, "On", "Prompts to measure on", "count-prompts", "counted prompts");
+      [, this.from] = this.menu(
+        box,
+        "On",
+        "Prompts to measure on",
+        "count-prompts",
+        "counted prompts",
+      );
       this.from.addEventListener("change", () => show(this.own, this.from.value === TYPED));
-      this.own = el("textarea", { class: "sq-input", rows: "3", maxlength: "4000", spellcheck: "false", hidden: "", "aria-label": "Your own text", placeholder: "Text of your own, to be continued or read", "data-part": "count-text" }, box);
-      this.bar = el("progress", { max: "1", value: "0", hidden: "", "aria-label": "Measuring" }, box);
+      this.own = el(
+        "textarea",
+        {
+          class: "sq-input",
+          rows: "3",
+          maxlength: "4000",
+          spellcheck: "false",
+          hidden: "",
+          "aria-label": "Your own text",
+          placeholder: "Text of your own, to be continued or read",
+          "data-part": "count-text",
+        },
+        box,
+      );
+      this.bar = el(
+        "progress",
+        { max: "1", value: "0", hidden: "", "aria-label": "Measuring" },
+        box,
+      );
       this.said = el("p", { class: "sq-lab-note", "data-part": "count-words" }, box);
     }
 
     number(line, label, value, part, name) {
       const wrap = el("span", { class: "sq-lab-field" }, line);
       S.term(wrap, label, name.toLowerCase());
-      const field = el("input", { class: "sq-input sq-lab-number", type: "text", inputmode: "decimal", "aria-label": name, "data-part": part }, wrap);
+      const field = el(
+        "input",
+        {
+          class: "sq-input sq-lab-number",
+          type: "text",
+          inputmode: "decimal",
+          "aria-label": name,
+          "data-part": part,
+        },
+        wrap,
+      );
       field.value = value;
       return field;
     }
 
     menu(host, word, label, part, term) {
       const line = el("div", { class: "sq-lab-line sq-lab-way" }, host);
-      return [S.term(line, word, term), el("select", { class: "sq-input sq-lab-menu", "aria-label": label, "data-part": part }, line)];
+      return [
+        S.term(line, word, term),
+        el(
+          "select",
+          { class: "sq-input sq-lab-menu", "aria-label": label, "data-part": part },
+          line,
+        ),
+      ];
     }
 
-    explain() { S.term.mark(this.how, "way " + this.way.value); }
+    explain() {
+      S.term.mark(this.how, "way " + this.way.value);
+    }
 
     /** What the server can measure: ways and prompts, [{key, label}] each. */
     offer(ways, prompts) {
-      for (const [menu, entries] of [[this.way, ways], [this.from, prompts]]) {
+      for (const [menu, entries] of [
+        [this.way, ways],
+        [this.from, prompts],
+      ]) {
         if (!entries) continue;
         const value = menu.value;
-        menu.replaceChildren(...entries.map(({ key, label }) => el("option", { value: key, text: label })));
+        menu.replaceChildren(
+          ...entries.map(({ key, label }) => el("option", { value: key, text: label })),
+        );
         if (value) menu.value = value;
       }
       this.explain();
@@ -57,7 +108,11 @@
       if (this.busy) return this.link.trigger("halt", {});
       this.told(0, "waiting for the models");
       this.link.trigger("count", {
-        temperature: this.heat.value, top_p: this.topP.value, prompts: this.from.value, way: this.way.value, text: this.from.value === TYPED ? this.own.value : "",
+        temperature: this.heat.value,
+        top_p: this.topP.value,
+        prompts: this.from.value,
+        way: this.way.value,
+        text: this.from.value === TYPED ? this.own.value : "",
       });
     }
 
@@ -77,13 +132,20 @@
 
     /** The field that a refusal of the server names. */
     fieldOf(error) {
-      return { temperature: this.heat, top_p: this.topP, "your text": this.own }[error.split(":")[0]];
+      return { temperature: this.heat, top_p: this.topP, "your text": this.own }[
+        error.split(":")[0]
+      ];
     }
 
     /** What became of the last count, as long as nothing newer is to be said here. */
     paint(origin) {
       if (!this.last) return;
-      const now = origin === this.last ? "the vector above" : origin.from === this.last ? "changed by hand since" : "another vector is in use now";
+      const now =
+        origin === this.last
+          ? "the vector above"
+          : origin.from === this.last
+            ? "changed by hand since"
+            : "another vector is in use now";
       text(this.said, `Last count: ${this.last.words}; ${now}.`);
     }
 

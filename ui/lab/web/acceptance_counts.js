@@ -7,15 +7,31 @@
   const MOST = 8; // counts held; the oldest goes
 
   /** Where a vector comes from that was measured just now. */
-  const origin = ({ words, accepted, visited }) => ({ label: "measured", words, accepted, visited });
+  const origin = ({ words, accepted, visited }) => ({
+    label: "measured",
+    words,
+    accepted,
+    visited,
+  });
 
   lab.Counts = class {
     /** onUse(rates, origin): somebody wants a count's vector back. */
     constructor(host, onUse) {
       this.onUse = onUse;
       this.held = [];
-      const panel = (this.panel = S.panel(host, { part: "counts", title: "Acceptance, measured", cls: "sq-lab-counts" }));
-      el("span", { class: "sq-word", text: `side by side, the last ${MOST}; a cell: share, and accepted of visited` }, panel.titleBox);
+      const panel = (this.panel = S.panel(host, {
+        part: "counts",
+        title: "Acceptance, measured",
+        cls: "sq-lab-counts",
+      }));
+      el(
+        "span",
+        {
+          class: "sq-word",
+          text: `side by side, the last ${MOST}; a cell: share, and accepted of visited`,
+        },
+        panel.titleBox,
+      );
       this.list = el("div", { class: "sq-lab-count-list" }, panel.body);
       this.paint();
     }
@@ -36,15 +52,39 @@
     }
 
     card(count) {
-      const { atlas } = count, card = el("section", { class: "sq-lab-counted", "data-part": "counted", "data-depths": atlas.depths > 1 ? "many" : "one" });
+      const { atlas } = count,
+        card = el("section", {
+          class: "sq-lab-counted",
+          "data-part": "counted",
+          "data-depths": atlas.depths > 1 ? "many" : "one",
+        });
       const head = el("p", { class: "sq-lab-counted-head" }, card);
       el("span", { class: "sq-badge", "data-label": "measured", text: "measured" }, head);
-      el("span", { class: "sq-lab-counted-words", text: `${atlas.name} · T = ${count.temperature}, top-p ${count.top_p} · ${count.visited} ${count.unit}` }, head);
+      el(
+        "span",
+        {
+          class: "sq-lab-counted-words",
+          text: `${atlas.name} · T = ${count.temperature}, top-p ${count.top_p} · ${count.visited} ${count.unit}`,
+        },
+        head,
+      );
       const tools = el("span", { class: "sq-segments" }, head);
-      button(tools, { text: "Use", hint: S.tooltips["button use a count"] }).addEventListener("click", () => this.onUse(count.rates, origin(count)));
-      button(tools, { icon: "close", label: "Remove this count" }).addEventListener("click", () => this.drop(count));
-      el("div", { class: "hw-atlas-box", tabindex: "0" }, card).append(S.atlasTable(atlas, count.unit === "roots" ? "root" : "position"));
-      if (atlas.depths > 1) el("p", { class: "sq-lab-note", "data-holds": String(atlas.holds), text: atlas.sentence }, card);
+      button(tools, { text: "Use", hint: S.tooltips["button use a count"] }).addEventListener(
+        "click",
+        () => this.onUse(count.rates, origin(count)),
+      );
+      button(tools, { icon: "close", label: "Remove this count" }).addEventListener("click", () =>
+        this.drop(count),
+      );
+      el("div", { class: "hw-atlas-box", tabindex: "0" }, card).append(
+        S.atlasTable(atlas, count.unit === "roots" ? "root" : "position"),
+      );
+      if (atlas.depths > 1)
+        el(
+          "p",
+          { class: "sq-lab-note", "data-holds": String(atlas.holds), text: atlas.sentence },
+          card,
+        );
       return card;
     }
   };

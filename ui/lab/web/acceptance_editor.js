@@ -5,8 +5,10 @@
   const P = S.planner;
   const { el, text, attr, show, button, pool } = S.dom;
   const lab = (S.lab = S.lab || {});
-  const MOST_BARS = 32, POWER = 0.45; // the axis is bent, so that small rates can be seen and moved
-  const up = (rate) => rate ** POWER, down = (height) => height ** (1 / POWER);
+  const MOST_BARS = 32,
+    POWER = 0.45; // the axis is bent, so that small rates can be seen and moved
+  const up = (rate) => rate ** POWER,
+    down = (height) => height ** (1 / POWER);
   const TICKS = [0.01, 0.1, 0.3, 0.6, 1];
 
   const named = ({ label, words }) => label + (words ? ": " + words : "");
@@ -17,7 +19,12 @@
       this.state = state;
       this.presets = [...lab.vectors.MADE];
       this.power = { exponent: 1.6, first: 0.6, length: 16 };
-      const panel = (this.panel = S.panel(host, { part: "acceptance", title: "Acceptance", term: "acceptance", cls: "sq-lab-editor" }));
+      const panel = (this.panel = S.panel(host, {
+        part: "acceptance",
+        title: "Acceptance",
+        term: "acceptance",
+        cls: "sq-lab-editor",
+      }));
       this.chooser(panel.body);
       this.whence(panel.body);
       this.slope(panel.body);
@@ -31,35 +38,71 @@
 
     chooser(host) {
       const line = el("div", { class: "sq-lab-line" }, host);
-      this.menu = el("select", { class: "sq-input sq-lab-menu", "aria-label": "Acceptance vector", "data-part": "presets" }, line);
+      this.menu = el(
+        "select",
+        {
+          class: "sq-input sq-lab-menu",
+          "aria-label": "Acceptance vector",
+          "data-part": "presets",
+        },
+        line,
+      );
       this.menu.addEventListener("change", () => this.choose(this.menu.value));
       const tools = el("div", { class: "sq-segments" }, this.panel.tools);
       this.paste = button(tools, { text: "Paste", hint: S.tooltips["button paste"] });
       this.paste.dataset.part = "paste";
       this.paste.addEventListener("click", () => this.unfold());
-      for (const [words, call] of [["JSON", () => this.saveJson()], ["CSV", () => this.saveCsv()]]) {
-        button(tools, { text: words, hint: "Save the vector as " + words }).addEventListener("click", call);
+      for (const [words, call] of [
+        ["JSON", () => this.saveJson()],
+        ["CSV", () => this.saveCsv()],
+      ]) {
+        button(tools, { text: words, hint: "Save the vector as " + words }).addEventListener(
+          "click",
+          call,
+        );
       }
       this.offer();
     }
 
     /** What the vector on screen is, and the way back to what it was before a hand changed it. */
     whence(host) {
-      const line = el("p", { class: "sq-lab-whence", "data-part": "whence", "aria-live": "polite" }, host);
+      const line = el(
+        "p",
+        { class: "sq-lab-whence", "data-part": "whence", "aria-live": "polite" },
+        host,
+      );
       this.label = el("span", { class: "sq-badge" }, line);
       line.append(" ");
       this.words = el("span", {}, line);
       line.append(" ");
       this.back = button(line, { text: "Take back", hint: S.tooltips["button take back"] });
-      this.back.addEventListener("click", () => this.take(this.base.rates, this.base.origin, this.base.key));
+      this.back.addEventListener("click", () =>
+        this.take(this.base.rates, this.base.origin, this.base.key),
+      );
     }
 
     slope(host) {
       this.slopes = el("div", { class: "sq-lab-sliders", hidden: "" }, host);
-      for (const [name, label, term, least, most, step] of [["exponent", "exponent", "exponent", 0, 4, 0.05], ["first", "first", "first rate", 0.02, 1, 0.01], ["length", "ranks", "ranks", 2, 64, 1]]) {
+      for (const [name, label, term, least, most, step] of [
+        ["exponent", "exponent", "exponent", 0, 4, 0.05],
+        ["first", "first", "first rate", 0.02, 1, 0.01],
+        ["length", "ranks", "ranks", 2, 64, 1],
+      ]) {
         const row = el("div", { class: "sq-lab-slider" }, this.slopes);
         S.term(row, label, term);
-        const slider = el("input", { type: "range", "aria-label": label, min: least, max: most, step, value: this.power[name], "data-part": "power-" + name }, row);
+        const slider = el(
+          "input",
+          {
+            type: "range",
+            "aria-label": label,
+            min: least,
+            max: most,
+            step,
+            value: this.power[name],
+            "data-part": "power-" + name,
+          },
+          row,
+        );
         const shown = el("output", { text: String(this.power[name]) }, row);
         slider.addEventListener("input", () => {
           this.power[name] = Number(slider.value);
@@ -70,15 +113,35 @@
     }
 
     plot(host) {
-      const box = (this.box = el("div", { class: "sq-lab-bars", role: "group", "aria-label": "Rates by rank; arrow keys change the one in focus" }, host));
+      const box = (this.box = el(
+        "div",
+        {
+          class: "sq-lab-bars",
+          role: "group",
+          "aria-label": "Rates by rank; arrow keys change the one in focus",
+        },
+        host,
+      ));
       for (const tick of TICKS) {
-        el("span", { class: "sq-lab-tick", text: String(tick), style: `bottom:${(up(tick) * 100).toFixed(2)}%` }, box);
+        el(
+          "span",
+          {
+            class: "sq-lab-tick",
+            text: String(tick),
+            style: `bottom:${(up(tick) * 100).toFixed(2)}%`,
+          },
+          box,
+        );
       }
       this.bars = el("div", { class: "sq-lab-bar-row" }, box);
       this.pool = pool((k) => this.bar(k));
       this.more = el("div", { class: "sq-lab-note" }, host);
       this.key = el("div", { class: "sq-lab-key" }, host);
-      for (const [cls, words, term] of [["even", "smoothed, planned with", "smoothed"], ["fit", "power-law fit", "power-law fit"], ["range", "95 % interval of the counts", "interval"]]) {
+      for (const [cls, words, term] of [
+        ["even", "smoothed, planned with", "smoothed"],
+        ["fit", "power-law fit", "power-law fit"],
+        ["range", "95 % interval of the counts", "interval"],
+      ]) {
         const entry = el("span", { class: "sq-lab-key-entry", "data-key": cls }, this.key);
         el("i", { class: "sq-lab-key-" + cls }, entry);
         S.term(entry, words, term);
@@ -86,9 +149,26 @@
     }
 
     bar(k) {
-      const node = el("div", { class: "sq-lab-bar", role: "slider", tabindex: "0", "aria-valuemin": "0", "aria-valuemax": "1", "data-rank": k }, this.bars);
+      const node = el(
+        "div",
+        {
+          class: "sq-lab-bar",
+          role: "slider",
+          tabindex: "0",
+          "aria-valuemin": "0",
+          "aria-valuemax": "1",
+          "data-rank": k,
+        },
+        this.bars,
+      );
       const fill = el("i", { class: "sq-lab-fill" }, node);
-      const parts = { node, fill, even: el("i", { class: "sq-lab-even" }, node), fit: el("i", { class: "sq-lab-fit" }, node), range: el("i", { class: "sq-lab-range" }, node) };
+      const parts = {
+        node,
+        fill,
+        even: el("i", { class: "sq-lab-even" }, node),
+        fit: el("i", { class: "sq-lab-fit" }, node),
+        range: el("i", { class: "sq-lab-range" }, node),
+      };
       node.addEventListener("focus", () => {
         if (this.refusal.field) this.say(""); // what was typed was another rank's
         this.state.set({ pick: k });
@@ -101,10 +181,25 @@
     fields(host) {
       const line = el("div", { class: "sq-lab-line sq-lab-values" }, host);
       this.name = el("label", { class: "sq-lab-rank", for: "sq-lab-rate" }, line);
-      this.value = el("input", { id: "sq-lab-rate", class: "sq-input sq-lab-number", type: "text", inputmode: "decimal", "data-part": "rate" }, line);
+      this.value = el(
+        "input",
+        {
+          id: "sq-lab-rate",
+          class: "sq-input sq-lab-number",
+          type: "text",
+          inputmode: "decimal",
+          "data-part": "rate",
+        },
+        line,
+      );
       this.value.addEventListener("change", () => this.type());
-      this.sum = S.term(el("span", { class: "sq-lab-sum", "data-part": "sum" }, line), "", "sum of rates");
-      const less = button(line, { icon: "minus", label: "One rank fewer" }), more = button(line, { icon: "plus", label: "One rank more" });
+      this.sum = S.term(
+        el("span", { class: "sq-lab-sum", "data-part": "sum" }, line),
+        "",
+        "sum of rates",
+      );
+      const less = button(line, { icon: "minus", label: "One rank fewer" }),
+        more = button(line, { icon: "plus", label: "One rank more" });
       less.addEventListener("click", () => this.length(-1));
       more.addEventListener("click", () => this.length(1));
       this.refusal = new lab.Refusal(host, "problem");
@@ -112,18 +207,43 @@
 
     pasting(host) {
       this.paper = el("div", { class: "sq-lab-paste", hidden: "" }, host);
-      this.sheet = el("textarea", {
-        class: "sq-input", rows: "4", spellcheck: "false", "aria-label": "A vector as JSON or CSV", placeholder: "0.7, 0.1, 0.05\nor {\"rates\": [0.7, 0.1]}\nor rank,rate lines", "data-part": "sheet",
-      }, this.paper);
+      this.sheet = el(
+        "textarea",
+        {
+          class: "sq-input",
+          rows: "4",
+          spellcheck: "false",
+          "aria-label": "A vector as JSON or CSV",
+          placeholder: '0.7, 0.1, 0.05\nor {"rates": [0.7, 0.1]}\nor rank,rate lines',
+          "data-part": "sheet",
+        },
+        this.paper,
+      );
       const line = el("div", { class: "sq-lab-line" }, this.paper);
       const use = button(line, { text: "Use these" });
       use.dataset.part = "use";
       use.addEventListener("click", () => this.read(this.sheet.value, "pasted"));
-      const file = el("input", { type: "file", accept: ".json,.csv,.txt", hidden: "", "aria-label": "A file with a vector" }, line);
-      button(line, { text: "Open a file", hint: S.tooltips["button open a vector"] }).addEventListener("click", () => file.click());
+      const file = el(
+        "input",
+        {
+          type: "file",
+          accept: ".json,.csv,.txt",
+          hidden: "",
+          "aria-label": "A file with a vector",
+        },
+        line,
+      );
+      button(line, {
+        text: "Open a file",
+        hint: S.tooltips["button open a vector"],
+      }).addEventListener("click", () => file.click());
       file.addEventListener("change", async () => {
         const [chosen] = file.files;
-        if (chosen) this.read(chosen.size > 65536 ? " ".repeat(65537) : await chosen.text(), chosen.name.slice(0, 60));
+        if (chosen)
+          this.read(
+            chosen.size > 65536 ? " ".repeat(65537) : await chosen.text(),
+            chosen.name.slice(0, 60),
+          );
         file.value = "";
       });
     }
@@ -132,7 +252,12 @@
 
     offer() {
       this.menu.replaceChildren();
-      for (const preset of this.presets) el("option", { value: preset.key, text: preset.label + " (" + preset.origin.label + ")" }, this.menu);
+      for (const preset of this.presets)
+        el(
+          "option",
+          { value: preset.key, text: preset.label + " (" + preset.origin.label + ")" },
+          this.menu,
+        );
       el("option", { value: "own", text: "your own", hidden: "" }, this.menu);
     }
 
@@ -152,8 +277,10 @@
     }
 
     givePower() {
-      const { exponent, first, length } = this.power, [rates, used] = lab.vectors.power(exponent, first, length);
-      for (const name of ["exponent", "length"]) text(this["shown_" + name], String(this.power[name]));
+      const { exponent, first, length } = this.power,
+        [rates, used] = lab.vectors.power(exponent, first, length);
+      for (const name of ["exponent", "length"])
+        text(this["shown_" + name], String(this.power[name]));
       text(this.shown_first, used < first ? used.toFixed(2) + " (sum 1)" : String(first));
       this.take(rates, { label: "made up", words: `power law, exponent ${exponent}` }, "power");
     }
@@ -167,7 +294,9 @@
 
     /** The present vector, altered by a hand. Altered back to what it was, it is that again. */
     change(rates) {
-      const { base } = this, same = rates.length === base.rates.length && rates.every((rate, k) => rate === base.rates[k]);
+      const { base } = this,
+        same =
+          rates.length === base.rates.length && rates.every((rate, k) => rate === base.rates[k]);
       return same ? this.put(rates, base.origin, base.key) : this.put(rates, altered(base.origin));
     }
 
@@ -204,16 +333,25 @@
     }
 
     type() {
-      const { state, value: field } = this, typed = field.value.trim(), value = Number(typed.replace(",", ".")), rates = state.rates.slice();
+      const { state, value: field } = this,
+        typed = field.value.trim(),
+        value = Number(typed.replace(",", ".")),
+        rates = state.rates.slice();
       rates[state.pick] = value;
-      if (typed === "" || !(value >= 0 && value <= 1)) this.say(`rate ${state.pick + 1}: "${typed.slice(0, 20)}" is not a number from 0 to 1`, field);
+      if (typed === "" || !(value >= 0 && value <= 1))
+        this.say(
+          `rate ${state.pick + 1}: "${typed.slice(0, 20)}" is not a number from 0 to 1`,
+          field,
+        );
       else if (!this.change(rates)) this.refusal.say(this.refusal.words, field);
       this.paint();
     }
 
     /** One bar moved; it stops where the sum would pass 1. */
     move(k, rate) {
-      const rates = this.state.rates.slice(), rest = P.sum(rates) - rates[k], most = Math.max(0, Math.floor((1 - rest) * 1e4) / 1e4);
+      const rates = this.state.rates.slice(),
+        rest = P.sum(rates) - rates[k],
+        most = Math.max(0, Math.floor((1 - rest) * 1e4) / 1e4);
       rates[k] = Math.max(0, Math.min(rate, most));
       this.state.set({ pick: k });
       if (this.change(rates) && rate > most + 1e-9) {
@@ -222,10 +360,19 @@
     }
 
     press(event, k) {
-      const step = event.shiftKey ? 0.1 : event.altKey ? 0.001 : 0.01, rate = this.state.rates[k];
-      const moves = { ArrowUp: rate + step, ArrowDown: rate - step, PageUp: rate + 0.1, PageDown: rate - 0.1, Home: 0, End: 1 };
+      const step = event.shiftKey ? 0.1 : event.altKey ? 0.001 : 0.01,
+        rate = this.state.rates[k];
+      const moves = {
+        ArrowUp: rate + step,
+        ArrowDown: rate - step,
+        PageUp: rate + 0.1,
+        PageDown: rate - 0.1,
+        Home: 0,
+        End: 1,
+      };
       if (event.key in moves) this.move(k, Math.round(moves[event.key] * 1e4) / 1e4);
-      else if (event.key === "ArrowRight" || event.key === "ArrowLeft") this.pool.items[k + (event.key === "ArrowRight" ? 1 : -1)]?.node.focus();
+      else if (event.key === "ArrowRight" || event.key === "ArrowLeft")
+        this.pool.items[k + (event.key === "ArrowRight" ? 1 : -1)]?.node.focus();
       else return;
       event.preventDefault();
       event.stopPropagation();
@@ -244,7 +391,8 @@
       const end = new AbortController();
       at(event);
       node.addEventListener("pointermove", at, { signal: end.signal });
-      for (const name of ["pointerup", "pointercancel"]) node.addEventListener(name, () => end.abort(), { signal: end.signal });
+      for (const name of ["pointerup", "pointercancel"])
+        node.addEventListener(name, () => end.abort(), { signal: end.signal });
     }
 
     length(change) {
@@ -255,14 +403,29 @@
       this.state.set({ pick: Math.min(this.state.pick, rates.length - 1) });
     }
 
-    saveJson() { lab.exporting.save("acceptance.json", JSON.stringify({ format: "sequoia-acceptance", version: 1, rates: this.state.rates })); }
-    saveCsv() { lab.exporting.save("acceptance.csv", lab.exporting.csv([["rank", "rate"], ...this.state.rates.map((rate, k) => [k + 1, rate])]), "text/csv"); }
+    saveJson() {
+      lab.exporting.save(
+        "acceptance.json",
+        JSON.stringify({ format: "sequoia-acceptance", version: 1, rates: this.state.rates }),
+      );
+    }
+    saveCsv() {
+      lab.exporting.save(
+        "acceptance.csv",
+        lab.exporting.csv([["rank", "rate"], ...this.state.rates.map((rate, k) => [k + 1, rate])]),
+        "text/csv",
+      );
+    }
 
     // -- paint ---------------------------------------------------------------------------------------------------------------
 
     paint() {
-      const { state } = this, { rates, even, origin } = state, shown = Math.min(rates.length, MOST_BARS);
-      const fit = lab.vectors.fitPower(rates), smoothed = even !== rates, counted = origin.visited > 0 && origin.accepted;
+      const { state } = this,
+        { rates, even, origin } = state,
+        shown = Math.min(rates.length, MOST_BARS);
+      const fit = lab.vectors.fitPower(rates),
+        smoothed = even !== rates,
+        counted = origin.visited > 0 && origin.accepted;
       text(this.label, origin.label);
       attr(this.label, "data-label", origin.label);
       text(this.words, origin.words);
@@ -270,30 +433,66 @@
       this.counting.paint(origin);
       if (this.menu.value !== (this.kind || "own")) this.menu.value = this.kind || "own";
       show(this.slopes, this.kind === "power");
-      this.pool.take(shown).slice(0, shown).forEach((bar, k) => this.paintBar(bar, k, { rates, even, fit, smoothed, counted }));
-      text(this.more, rates.length > shown ? `ranks 1 to ${shown} of ${rates.length}; the others count too` : smoothed ? "Rates rise somewhere; trees are planned with the smoothed vector, and every figure is for it." : "");
-      for (const entry of this.key.children) show(entry, { even: smoothed, fit: Boolean(fit), range: Boolean(counted) }[entry.dataset.key]);
-      if (fit) text(this.key.querySelector('[data-key="fit"] button'), `power-law fit ${lab.share(fit[0])}·k^−${fit[1].toFixed(2)}`);
-      const k = Math.min(state.pick, rates.length - 1), sum = P.sum(rates);
+      this.pool
+        .take(shown)
+        .slice(0, shown)
+        .forEach((bar, k) => this.paintBar(bar, k, { rates, even, fit, smoothed, counted }));
+      text(
+        this.more,
+        rates.length > shown
+          ? `ranks 1 to ${shown} of ${rates.length}; the others count too`
+          : smoothed
+            ? "Rates rise somewhere; trees are planned with the smoothed vector, and every figure is for it."
+            : "",
+      );
+      for (const entry of this.key.children)
+        show(
+          entry,
+          { even: smoothed, fit: Boolean(fit), range: Boolean(counted) }[entry.dataset.key],
+        );
+      if (fit)
+        text(
+          this.key.querySelector('[data-key="fit"] button'),
+          `power-law fit ${lab.share(fit[0])}·k^−${fit[1].toFixed(2)}`,
+        );
+      const k = Math.min(state.pick, rates.length - 1),
+        sum = P.sum(rates);
       text(this.name, "a[" + (k + 1) + "]");
-      if (!this.refusal.holds(this.value)) this.value.value = String(Number(rates[k].toPrecision(6)));
+      if (!this.refusal.holds(this.value))
+        this.value.value = String(Number(rates[k].toPrecision(6)));
       text(this.sum, "sum " + sum.toFixed(4) + (sum > 1 - 1e-6 ? ", the most" : ""));
     }
 
     paintBar({ node, fill, even, fit, range }, k, about) {
-      const rate = about.rates[k], interval = about.counted ? lab.vectors.wilson(about.counted[k] ?? 0, this.state.origin.visited) : null;
+      const rate = about.rates[k],
+        interval = about.counted
+          ? lab.vectors.wilson(about.counted[k] ?? 0, this.state.origin.visited)
+          : null;
       fill.style.height = (up(rate) * 100).toFixed(2) + "%";
       attr(node, "aria-label", "rate of child " + (k + 1));
       attr(node, "aria-valuenow", rate.toFixed(4));
-      attr(node, "title", `child ${k + 1}: ${rate.toPrecision(4)}` + (interval ? `, ${about.counted[k] ?? 0} of ${this.state.origin.visited}, 95 % interval ${interval[0].toFixed(4)} to ${interval[1].toFixed(4)}` : "")
-        + (about.smoothed ? `, smoothed ${about.even[k].toPrecision(4)}` : ""));
+      attr(
+        node,
+        "title",
+        `child ${k + 1}: ${rate.toPrecision(4)}` +
+          (interval
+            ? `, ${about.counted[k] ?? 0} of ${this.state.origin.visited}, 95 % interval ${interval[0].toFixed(4)} to ${interval[1].toFixed(4)}`
+            : "") +
+          (about.smoothed ? `, smoothed ${about.even[k].toPrecision(4)}` : ""),
+      );
       node.classList.toggle("is-picked", k === this.state.pick);
       show(even, about.smoothed);
       if (about.smoothed) even.style.bottom = (up(about.even[k]) * 100).toFixed(2) + "%";
       show(fit, Boolean(about.fit));
-      if (about.fit) fit.style.bottom = (up(Math.min(1, about.fit[0] * (k + 1) ** -about.fit[1])) * 100).toFixed(2) + "%";
+      if (about.fit)
+        fit.style.bottom =
+          (up(Math.min(1, about.fit[0] * (k + 1) ** -about.fit[1])) * 100).toFixed(2) + "%";
       show(range, Boolean(interval));
-      if (interval) Object.assign(range.style, { bottom: (up(interval[0]) * 100).toFixed(2) + "%", height: ((up(interval[1]) - up(interval[0])) * 100).toFixed(2) + "%" });
+      if (interval)
+        Object.assign(range.style, {
+          bottom: (up(interval[0]) * 100).toFixed(2) + "%",
+          height: ((up(interval[1]) - up(interval[0])) * 100).toFixed(2) + "%",
+        });
     }
   };
 })((window.Sequoia = window.Sequoia || {}));

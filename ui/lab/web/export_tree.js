@@ -6,7 +6,8 @@
   const lab = (S.lab = S.lab || {});
 
   /** The project's own form. */
-  const treeJson = (parents) => JSON.stringify({ format: "sequoia-tree", version: 1, parents: P.canonical(parents) });
+  const treeJson = (parents) =>
+    JSON.stringify({ format: "sequoia-tree", version: 1, parents: P.canonical(parents) });
 
   function topologyOf(parents) {
     return S.layout.topology(P.canonical(parents));
@@ -18,21 +19,30 @@
     const order = [];
     for (let node = 1; node < n; node++) order.push({ source: up[node], target: node });
     return JSON.stringify({
-      directed: true, multigraph: false, graph: {},
-      nodes: Array.from({ length: n }, (_, node) => ({ depth: depth[node], rank: rank[node], id: node })), edges: order,
+      directed: true,
+      multigraph: false,
+      graph: {},
+      nodes: Array.from({ length: n }, (_, node) => ({
+        depth: depth[node],
+        rank: rank[node],
+        id: node,
+      })),
+      edges: order,
     });
   }
 
   /** Medusa's form: for every node but the root, the ranks on the way to it. */
   function paths(parents) {
-    const { n, rank, parents: up } = topologyOf(parents), way = [[]];
+    const { n, rank, parents: up } = topologyOf(parents),
+      way = [[]];
     for (let node = 1; node < n; node++) way[node] = [...way[up[node]], rank[node]];
     return JSON.stringify(way.slice(1));
   }
 
   /** SpecInfer's form, children a node by level; null where nodes of one level differ. */
   function branchingOf(parents) {
-    const { n, children, depth, levels } = topologyOf(parents), list = new Array(levels - 1).fill(null);
+    const { n, children, depth, levels } = topologyOf(parents),
+      list = new Array(levels - 1).fill(null);
     for (let node = 0; node < n; node++) {
       if (depth[node] === levels - 1) continue;
       const k = children[node].length;
@@ -42,44 +52,80 @@
     return list;
   }
 
-  const cell = (value) => (/[",\n]/.test(String(value)) ? '"' + String(value).replace(/"/g, '""') + '"' : String(value));
+  const cell = (value) =>
+    /[",\n]/.test(String(value)) ? '"' + String(value).replace(/"/g, '""') + '"' : String(value);
   const csv = (rows) => rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
 
   /** Every node with its place and worth. */
   function nodesCsv(parents, rates) {
-    const { n, depth, rank, parents: up } = topologyOf(parents), f = P.scores(up, rates);
-    return csv([["node", "parent", "level", "rank", "chance_to_be_accepted"],
-      ...Array.from({ length: n }, (_, node) => [node, up[node], depth[node] + 1, rank[node] + 1, f[node]])]);
+    const { n, depth, rank, parents: up } = topologyOf(parents),
+      f = P.scores(up, rates);
+    return csv([
+      ["node", "parent", "level", "rank", "chance_to_be_accepted"],
+      ...Array.from({ length: n }, (_, node) => [
+        node,
+        up[node],
+        depth[node] + 1,
+        rank[node] + 1,
+        f[node],
+      ]),
+    ]);
   }
 
-  const escape = (text) => String(text).replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
+  const escape = (text) =>
+    String(text).replace(
+      /[&<>"]/g,
+      (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c],
+    );
 
   /** The whole tree as a picture of its own, in colours that print. */
   function treeSvg(parents, rates, title) {
-    const topo = topologyOf(parents), f = P.scores(topo.parents, rates), frame = picture(topo);
+    const topo = topologyOf(parents),
+      f = P.scores(topo.parents, rates),
+      frame = picture(topo);
     const at = (node) => ({ col: topo.depth[node], row: topo.row[node] });
-    const edges = [], pills = [];
+    const edges = [],
+      pills = [];
     for (let node = 0; node < topo.n; node++) {
-      const x = frame.x(topo.depth[node]), y = frame.y(topo.row[node]), word = node ? lab.share(f[node]) : "root";
+      const x = frame.x(topo.depth[node]),
+        y = frame.y(topo.row[node]),
+        word = node ? lab.share(f[node]) : "root";
       if (node) edges.push(`<path d="${S.frame.edge(frame, at(topo.parents[node]), at(node))}"/>`);
-      pills.push(`<rect x="${x}" y="${y - 7.5}" width="44" height="15" rx="4" fill-opacity="${(0.04 + 0.5 * Math.sqrt(f[node])).toFixed(3)}"/>`
-        + `<text x="${x + 22}" y="${y + 3.6}">${escape(word)}</text>`);
+      pills.push(
+        `<rect x="${x}" y="${y - 7.5}" width="44" height="15" rx="4" fill-opacity="${(0.04 + 0.5 * Math.sqrt(f[node])).toFixed(3)}"/>` +
+          `<text x="${x + 22}" y="${y + 3.6}">${escape(word)}</text>`,
+      );
     }
-    return `<svg xmlns="http://www.w3.org/2000/svg" width="${frame.width}" height="${frame.height + 24}" viewBox="0 -24 ${frame.width} ${frame.height + 24}" font-family="monospace" font-size="10.5">`
-      + `<title>${escape(title)}</title><rect x="0" y="-24" width="100%" height="100%" fill="#ffffff"/><text x="12" y="-6" fill="#1d2433" font-size="12">${escape(title)}</text>`
-      + `<g fill="none" stroke="#9aa3b2">${edges.join("")}</g><g fill="#ffffff">${pills.map((pill) => pill.split("<text")[0].replace(/ fill-opacity="[^"]*"/, "")).join("")}</g>`
-      + `<g fill="#6a3fc4" stroke="#6a3fc4" stroke-opacity="0.5" text-anchor="middle">${pills.join("").replace(/<text /g, '<text fill="#1d2433" stroke="none" ')}</g></svg>`;
+    return (
+      `<svg xmlns="http://www.w3.org/2000/svg" width="${frame.width}" height="${frame.height + 24}" viewBox="0 -24 ${frame.width} ${frame.height + 24}" font-family="monospace" font-size="10.5">` +
+      `<title>${escape(title)}</title><rect x="0" y="-24" width="100%" height="100%" fill="#ffffff"/><text x="12" y="-6" fill="#1d2433" font-size="12">${escape(title)}</text>` +
+      `<g fill="none" stroke="#9aa3b2">${edges.join("")}</g><g fill="#ffffff">${pills.map((pill) => pill.split("<text")[0].replace(/ fill-opacity="[^"]*"/, "")).join("")}</g>` +
+      `<g fill="#6a3fc4" stroke="#6a3fc4" stroke-opacity="0.5" text-anchor="middle">${pills.join("").replace(/<text /g, '<text fill="#1d2433" stroke="none" ')}</g></svg>`
+    );
   }
 
   function picture(topo) {
-    const pitch = 19, column = 62, pad = 12;
+    const pitch = 19,
+      column = 62,
+      pad = 12;
     return {
-      pitch, column, gutter: 13, pill: 15, size: 10.5, width: topo.levels * column + pad, height: topo.rows * pitch + pad,
-      x: (col) => pad + col * column, y: (row) => pad / 2 + row * pitch + pitch / 2,
+      pitch,
+      column,
+      gutter: 13,
+      pill: 15,
+      size: 10.5,
+      width: topo.levels * column + pad,
+      height: topo.rows * pitch + pad,
+      x: (col) => pad + col * column,
+      y: (row) => pad / 2 + row * pitch + pitch / 2,
     };
   }
 
-  const save = (name, text, type) => S.pictures.keep(name, URL.createObjectURL(new Blob([text], { type: type || "application/json" })));
+  const save = (name, text, type) =>
+    S.pictures.keep(
+      name,
+      URL.createObjectURL(new Blob([text], { type: type || "application/json" })),
+    );
 
   /** A chance in few characters: .77, .046, 3e-4. */
   lab.share = (value) => {

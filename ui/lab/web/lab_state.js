@@ -13,25 +13,46 @@
   lab.State = class {
     constructor() {
       Object.assign(this, {
-        rates: [0.6, 0.15, 0.05], even: [0.6, 0.15, 0.05], origin: { label: "made up", words: "" }, n: 64, levels: null,
-        shown: "best", hand: [-1], profile: null, elsewhere: null, most: P.MAX_NODES, kinds: { sequences: null, kary: null, branching: [1, 1, 3, 1, 1, 1, 1, 1] },
-        pick: 0, version: 0, past: new lab.Hand(),
+        rates: [0.6, 0.15, 0.05],
+        even: [0.6, 0.15, 0.05],
+        origin: { label: "made up", words: "" },
+        n: 64,
+        levels: null,
+        shown: "best",
+        hand: [-1],
+        profile: null,
+        elsewhere: null,
+        most: P.MAX_NODES,
+        kinds: { sequences: null, kary: null, branching: [1, 1, 3, 1, 1, 1, 1, 1] },
+        pick: 0,
+        version: 0,
+        past: new lab.Hand(),
       });
       this.watchers = [];
       this.waiting = false;
     }
 
-    watch(call) { this.watchers.push(call); }
+    watch(call) {
+      this.watchers.push(call);
+    }
 
     set(changes) {
       Object.assign(this, changes);
-      if ("rates" in changes) this.even = P.isMonotone(this.rates) ? this.rates : P.smooth(this.rates);
-      if (["rates", "n", "levels", "shown", "hand", "kinds", "profile"].some((name) => name in changes)) this.version++;
+      if ("rates" in changes)
+        this.even = P.isMonotone(this.rates) ? this.rates : P.smooth(this.rates);
+      if (
+        ["rates", "n", "levels", "shown", "hand", "kinds", "profile"].some(
+          (name) => name in changes,
+        )
+      )
+        this.version++;
       this.changed();
     }
 
     /** Put a vector in place of the present one; a RangeError leaves everything as it is. */
-    take(rates, origin) { this.set({ rates: P.checked(rates), origin }); }
+    take(rates, origin) {
+      this.set({ rates: P.checked(rates), origin });
+    }
 
     changed() {
       if (this.waiting) return;
@@ -54,21 +75,33 @@
     }
 
     /** Best trees of all sizes under the level cap, and without one. */
-    get growth() { return this.once("growth", () => P.bestFirst(this.even, P.MAX_NODES, this.cap)); }
-    get freeGrowth() { return this.once("free", () => P.bestFirst(this.even, P.MAX_NODES, null)); }
+    get growth() {
+      return this.once("growth", () => P.bestFirst(this.even, P.MAX_NODES, this.cap));
+    }
+    get freeGrowth() {
+      return this.once("free", () => P.bestFirst(this.even, P.MAX_NODES, null));
+    }
     /** At least two levels, as one holds the root alone. */
-    get cap() { return this.levels === null ? null : Math.max(this.levels, 2); }
+    get cap() {
+      return this.levels === null ? null : Math.max(this.levels, 2);
+    }
 
     /** Predicted seconds of a step with the first 1, 2, ... nodes of the growth. */
     get times() {
       if (this.timed?.growth !== this.growth || this.timed.profile !== this.profile) {
-        this.timed = { growth: this.growth, profile: this.profile, seconds: P.growthSeconds(this.growth, this.profile) };
+        this.timed = {
+          growth: this.growth,
+          profile: this.profile,
+          seconds: P.growthSeconds(this.growth, this.profile),
+        };
       }
       return this.timed.seconds;
     }
 
     /** The parents of the tree on show; its budget is `n` unless it was drawn by hand. */
-    get parents() { return this.parentsOf(this.shown); }
+    get parents() {
+      return this.parentsOf(this.shown);
+    }
 
     /** The level cap under which a tree of n nodes is fastest with the profile's times, or null without a profile. */
     get fastest() {
@@ -77,7 +110,8 @@
       if (this.raced?.key === key && this.raced.profile === this.profile) return this.raced.found;
       let found = null;
       for (let levels = 2; levels <= P.levelsFor(this.n) && this.n > 1; levels++) {
-        const growth = P.bestFirst(this.even, this.n, levels), { speedup } = P.predict(growth.parents, this.even, this.profile);
+        const growth = P.bestFirst(this.even, this.n, levels),
+          { speedup } = P.predict(growth.parents, this.even, this.profile);
         if (!found || speedup > found.speedup) found = { levels, speedup, parents: growth.parents };
         if (Math.max(...growth.depths) + 1 < levels) break; // the cap no longer binds
       }

@@ -11,8 +11,24 @@
   lab.Tree = class extends lab.TreePanel {
     constructor(host, state) {
       super();
-      Object.assign(this, { state, hand: state.past, zoom: 1, left: 0, top: 0, pass: 0, opened: new Set(), all: false, hover: null, at: 0, query: "" });
-      const panel = (this.panel = S.panel(host, { part: "lab-tree", title: "Tree", cls: "sq-lab-tree" }));
+      Object.assign(this, {
+        state,
+        hand: state.past,
+        zoom: 1,
+        left: 0,
+        top: 0,
+        pass: 0,
+        opened: new Set(),
+        all: false,
+        hover: null,
+        at: 0,
+        query: "",
+      });
+      const panel = (this.panel = S.panel(host, {
+        part: "lab-tree",
+        title: "Tree",
+        cls: "sq-lab-tree",
+      }));
       this.word = el("span", { class: "sq-word" }, panel.titleBox);
       this.modes(panel.tools);
       this.budget(panel.body);
@@ -24,7 +40,11 @@
       this.nodes = new S.Nodes(this.canvas);
       this.pan = new lab.TreeHands(this);
       this.size = S.dom.sized(this.scroller, () => state.changed());
-      document.fonts?.ready.then(() => { this.family = null; this.shape = null; state.changed(); });
+      document.fonts?.ready.then(() => {
+        this.family = null;
+        this.shape = null;
+        state.changed();
+      });
     }
 
     // -- what a person asks for ---------------------------------------------------------------------------------------------
@@ -37,12 +57,24 @@
     }
 
     choose(name) {
-      if (name === "hand" && this.state.hand.length === 1 && this.state.n > 1 && !this.hand.past.length) this.at = 0;
+      if (
+        name === "hand" &&
+        this.state.hand.length === 1 &&
+        this.state.n > 1 &&
+        !this.hand.past.length
+      )
+        this.at = 0;
       this.state.set({ shown: name });
     }
 
-    start() { this.draw(this.hand.replace(this.state.hand, this.state.growth.parents.slice(0, this.state.n))); }
-    undo() { this.draw(this.hand.undo(this.state.hand)); }
+    start() {
+      this.draw(
+        this.hand.replace(this.state.hand, this.state.growth.parents.slice(0, this.state.n)),
+      );
+    }
+    undo() {
+      this.draw(this.hand.undo(this.state.hand));
+    }
     draw(parents) {
       this.at = Math.min(this.at, parents.length - 1);
       this.state.set({ hand: parents });
@@ -51,16 +83,21 @@
     // -- what is drawn -----------------------------------------------------------------------------------------------------
 
     read() {
-      const { state } = this, key = state.version + "|" + state.shown;
+      const { state } = this,
+        key = state.version + "|" + state.shown;
       if (this.known === key) return;
       this.known = key;
       this.parents = state.parents;
       this.topo = S.layout.topology(this.parents);
       this.f = P.scores(this.parents, state.even);
       this.worth = this.f.slice();
-      for (let node = this.parents.length - 1; node > 0; node--) this.worth[this.parents[node]] += this.worth[node];
+      for (let node = this.parents.length - 1; node > 0; node--)
+        this.worth[this.parents[node]] += this.worth[node];
       const order = this.f.map((_, node) => node).sort((a, b) => this.f[b] - this.f[a] || a - b);
-      this.letters = this.f.reduce((most, f, node) => Math.max(most, node ? lab.share(f).length : 4), 4); // "root" has four
+      this.letters = this.f.reduce(
+        (most, f, node) => Math.max(most, node ? lab.share(f).length : 4),
+        4,
+      ); // "root" has four
       this.best = new Set(order.slice(0, DRAWN));
       this.hover = null;
       this.at = Math.min(this.at, this.parents.length - 1);
@@ -68,23 +105,47 @@
 
     /** Of a large tree the best nodes are drawn, of a deep one the levels that fit; a drawing by hand is drawn as it is. */
     limits() {
-      const { topo, state } = this, digit = S.frame.widthOf("0", this.family);
+      const { topo, state } = this,
+        digit = S.frame.widthOf("0", this.family);
       this.digit = digit;
-      this.deepest = state.shown === "hand" ? Infinity : Math.max(S.frame.columns(this.size.w, this.letters * digit, this.tail(topo.n)), 2);
+      this.deepest =
+        state.shown === "hand"
+          ? Infinity
+          : Math.max(S.frame.columns(this.size.w, this.letters * digit, this.tail(topo.n)), 2);
       this.foldable = topo.n > FOLD_ABOVE || topo.levels > this.deepest;
     }
 
     /** Px that the count of `hidden` nodes takes behind a pill. */
-    tail(hidden) { return hidden ? Math.ceil((String(hidden).length + 2) * this.digit * 13.5) : 0; }
+    tail(hidden) {
+      return hidden ? Math.ceil((String(hidden).length + 2) * this.digit * 13.5) : 0;
+    }
 
     plan() {
-      const { topo, deepest } = this, items = [], stack = [[0, null]], large = topo.n > FOLD_ABOVE;
-      let rows = 0, cols = 0;
-      const visible = (child) => this.all || this.opened.has(topo.parents[child]) || ((!large || this.best.has(child)) && topo.depth[child] < deepest);
+      const { topo, deepest } = this,
+        items = [],
+        stack = [[0, null]],
+        large = topo.n > FOLD_ABOVE;
+      let rows = 0,
+        cols = 0;
+      const visible = (child) =>
+        this.all ||
+        this.opened.has(topo.parents[child]) ||
+        ((!large || this.best.has(child)) && topo.depth[child] < deepest);
       while (stack.length) {
-        const [node, parent] = stack.pop(), shown = topo.children[node].filter(visible);
-        const hidden = topo.children[node].filter((child) => !visible(child)).reduce((sum, child) => sum + topo.size[child], 0);
-        const item = { key: "n" + node, node, parent, col: topo.depth[node], row: rows, hidden, end: !shown.length };
+        const [node, parent] = stack.pop(),
+          shown = topo.children[node].filter(visible);
+        const hidden = topo.children[node]
+          .filter((child) => !visible(child))
+          .reduce((sum, child) => sum + topo.size[child], 0);
+        const item = {
+          key: "n" + node,
+          node,
+          parent,
+          col: topo.depth[node],
+          row: rows,
+          hidden,
+          end: !shown.length,
+        };
         items.push(item);
         cols = Math.max(cols, item.col + 1);
         if (!shown.length) rows++;
@@ -99,10 +160,27 @@
       this.read();
       this.family ||= getComputedStyle(this.canvas).fontFamily;
       this.limits();
-      const plan = this.plan(), wish = this.wish(plan), shape = [plan.rows, plan.cols, this.size.w, this.size.h, this.family, wish.word, wish.tail].join();
+      const plan = this.plan(),
+        wish = this.wish(plan),
+        shape = [
+          plan.rows,
+          plan.cols,
+          this.size.w,
+          this.size.h,
+          this.family,
+          wish.word,
+          wish.tail,
+        ].join();
       if (shape !== this.shape) {
         this.shape = shape;
-        this.frame = S.frame.frame({ rows: plan.rows, cols: plan.cols, width: this.size.w, height: this.size.h, focus: false, ...wish });
+        this.frame = S.frame.frame({
+          rows: plan.rows,
+          cols: plan.cols,
+          width: this.size.w,
+          height: this.size.h,
+          focus: false,
+          ...wish,
+        });
       }
       this.drawn = plan;
       this.controls();
@@ -116,7 +194,10 @@
     /** What the pills want of the frame: the widest text of a cell, and the room that counts of folded nodes take behind the last. */
     wish({ items, cols }) {
       const last = items.filter(({ col, end }) => end && col === cols - 1);
-      return { word: this.letters * this.digit, tail: Math.max(...last.map(({ hidden }) => this.tail(hidden))) };
+      return {
+        word: this.letters * this.digit,
+        tail: Math.max(...last.map(({ hidden }) => this.tail(hidden))),
+      };
     }
 
     fit() {
@@ -134,36 +215,73 @@
 
     /** The picture fades where it goes on beyond its box. */
     edges() {
-      const { frame, zoom, size, left, top, fades: { style } } = this, more = (far) => (far > 2 ? "26px" : "0px");
-      const wanted = { left: more(left), right: more(frame.width * zoom - left - size.w), top: more(top), bottom: more(frame.height * zoom - top - size.h) };
-      for (const [side, px] of Object.entries(wanted)) if (style.getPropertyValue("--" + side) !== px) style.setProperty("--" + side, px);
+      const {
+          frame,
+          zoom,
+          size,
+          left,
+          top,
+          fades: { style },
+        } = this,
+        more = (far) => (far > 2 ? "26px" : "0px");
+      const wanted = {
+        left: more(left),
+        right: more(frame.width * zoom - left - size.w),
+        top: more(top),
+        bottom: more(frame.height * zoom - top - size.h),
+      };
+      for (const [side, px] of Object.entries(wanted))
+        if (style.getPropertyValue("--" + side) !== px) style.setProperty("--" + side, px);
     }
 
     /** Which levels are in sight, where that is not all of them. */
     sight() {
-      const { frame, zoom, size, left, drawn: { cols: drawn } } = this, within = (col) => frame.x(col) * zoom >= left && (frame.x(col + 1) - frame.gutter) * zoom <= left + size.w;
+      const {
+          frame,
+          zoom,
+          size,
+          left,
+          drawn: { cols: drawn },
+        } = this,
+        within = (col) =>
+          frame.x(col) * zoom >= left && (frame.x(col + 1) - frame.gutter) * zoom <= left + size.w;
       const cols = Array.from({ length: drawn }, (_, col) => col).filter(within);
       if (!cols.length || cols.length === drawn) return "";
       return ` Levels ${cols[0] + 1} to ${cols.at(-1) + 1} of the ${drawn} drawn are in sight: scroll to the others.`;
     }
 
     pills(plan) {
-      const pass = ++this.pass, { nodes, frame } = this, { shown } = this.state, [first, last] = this.rows();
+      const pass = ++this.pass,
+        { nodes, frame } = this,
+        { shown } = this.state,
+        [first, last] = this.rows();
       for (const item of plan.items) {
         const made = nodes.get(item.key, item.col + 1);
         nodes.place(made, frame, item, item.parent, pass);
         if (item.row < first || item.row > last) continue; // out of sight; written when it is scrolled into view
-        nodes.say(made, frame, this.family, item.node ? lab.share(this.f[item.node]) : "root", item.hidden && item.end ? "▸" + item.hidden : "", item.node ? "never" : "root", item.end ? 240 : frame.text(item.col));
+        nodes.say(
+          made,
+          frame,
+          this.family,
+          item.node ? lab.share(this.f[item.node]) : "root",
+          item.hidden && item.end ? "▸" + item.hidden : "",
+          item.node ? "never" : "root",
+          item.end ? 240 : frame.text(item.col),
+        );
         made.g.style.setProperty("--h", Math.sqrt(this.f[item.node]).toFixed(3));
         made.g.classList.toggle("has-more", item.hidden > 0);
-        made.g.classList.toggle("is-newest", shown === "best" && item.node === this.topo.n - 1 && item.node > 0);
+        made.g.classList.toggle(
+          "is-newest",
+          shown === "best" && item.node === this.topo.n - 1 && item.node > 0,
+        );
       }
       nodes.sweep(pass);
     }
 
     /** First and last row in sight, and some beyond. */
     rows() {
-      const { frame, zoom, top, size } = this, at = (y) => (y / zoom - frame.y(0)) / frame.pitch;
+      const { frame, zoom, top, size } = this,
+        at = (y) => (y / zoom - frame.y(0)) / frame.pitch;
       return [at(top) - BEYOND, at(top + size.h) + BEYOND];
     }
 
@@ -198,19 +316,41 @@
 
     /** The node under the pointer or the keyboard, with its own operands. */
     words() {
-      const focused = this.canvas.contains(document.activeElement) || this.state.shown === "hand" ? this.at : null;
-      const node = this.hover ?? focused, hand = this.state.shown === "hand";
+      const focused =
+        this.canvas.contains(document.activeElement) || this.state.shown === "hand"
+          ? this.at
+          : null;
+      const node = this.hover ?? focused,
+        hand = this.state.shown === "hand";
       if (node === null || node === undefined || node >= this.topo.n) {
-        return this.tell(hand ? "" : "Each pill is the chance that a step accepts its node; together they are the expected tokens." + (this.drawn.items.length < this.topo.n ? " Dashed: more below, click to unfold." : " Point at a node to see why.") + this.sight());
+        return this.tell(
+          hand
+            ? ""
+            : "Each pill is the chance that a step accepts its node; together they are the expected tokens." +
+                (this.drawn.items.length < this.topo.n
+                  ? " Dashed: more below, click to unfold."
+                  : " Point at a node to see why.") +
+                this.sight(),
+        );
       }
-      if (node === 0) return this.tell("The root is the last token of the text: it is always there and counts 1, for the token the target itself adds.");
-      const ranks = this.way(node), rates = ranks.map((rank) => lab.share(this.state.even[rank - 1] ?? 0));
+      if (node === 0)
+        return this.tell(
+          "The root is the last token of the text: it is always there and counts 1, for the token the target itself adds.",
+        );
+      const ranks = this.way(node),
+        rates = ranks.map((rank) => lab.share(this.state.even[rank - 1] ?? 0));
       const sum = ranks.length > 8 ? [...rates.slice(0, 3), "…", ...rates.slice(-3)] : rates;
       const grown = this.state.shown === "best" ? `Node ${node + 1} to grow` : `Node ${node}`;
       const size = this.topo.size[node];
-      this.tell(`${grown}, level ${ranks.length + 1}, way ${ranks.length > 12 ? ranks.slice(0, 12).join(".") + "…" : ranks.join(".")}: f = ${sum.join(" × ")} = ${Number(this.f[node].toPrecision(4))}`
-        + (size > 1 ? `; with the ${size - 1} below it worth ${this.worth[node].toFixed(3)} tokens` : "")
-        + (this.byNode.get(node)?.hidden ? `; ${this.byNode.get(node).hidden} of them folded, click to unfold.` : "."));
+      this.tell(
+        `${grown}, level ${ranks.length + 1}, way ${ranks.length > 12 ? ranks.slice(0, 12).join(".") + "…" : ranks.join(".")}: f = ${sum.join(" × ")} = ${Number(this.f[node].toPrecision(4))}` +
+          (size > 1
+            ? `; with the ${size - 1} below it worth ${this.worth[node].toFixed(3)} tokens`
+            : "") +
+          (this.byNode.get(node)?.hidden
+            ? `; ${this.byNode.get(node).hidden} of them folded, click to unfold.`
+            : "."),
+      );
     }
 
     /** The node under the pointer, null for none. */
@@ -229,15 +369,29 @@
 
     /** How far a drawn tree is from the best of its own size. */
     compare() {
-      const { state } = this, hand = state.shown === "hand";
+      const { state } = this,
+        hand = state.shown === "hand";
       show(this.drawing, hand);
       if (!hand) return;
-      const size = state.hand.length, own = P.expectedTokens(state.hand, state.even), levels = this.topo.levels;
+      const size = state.hand.length,
+        own = P.expectedTokens(state.hand, state.even),
+        levels = this.topo.levels;
       const growth = state.cap !== null && levels > state.cap ? state.freeGrowth : state.growth;
-      const best = growth.totals[size - 1], gap = best - own, left = state.n - size;
-      const room = left > 0 ? `${left} of ${state.n} nodes left. ` : left < 0 ? `${-left} over the budget of ${state.n}. ` : "Budget used. ";
-      const verdict = size === 1 ? "Click the root to give it a child." : gap < 1e-9 ? `${own.toFixed(3)} tokens: no tree of ${size} nodes is better.`
-        : `${own.toFixed(3)} tokens, the best tree has ${best.toFixed(3)} with the same ${size} nodes: ${gap.toFixed(3)} (${((gap / best) * 100).toFixed(1)} %) to find.`;
+      const best = growth.totals[size - 1],
+        gap = best - own,
+        left = state.n - size;
+      const room =
+        left > 0
+          ? `${left} of ${state.n} nodes left. `
+          : left < 0
+            ? `${-left} over the budget of ${state.n}. `
+            : "Budget used. ";
+      const verdict =
+        size === 1
+          ? "Click the root to give it a child."
+          : gap < 1e-9
+            ? `${own.toFixed(3)} tokens: no tree of ${size} nodes is better.`
+            : `${own.toFixed(3)} tokens, the best tree has ${best.toFixed(3)} with the same ${size} nodes: ${gap.toFixed(3)} (${((gap / best) * 100).toFixed(1)} %) to find.`;
       text(this.drawing, room + verdict);
       attr(this.drawing, "data-verdict", size > 1 && gap < 1e-9 ? "best" : "short");
     }
@@ -271,8 +425,12 @@
       for (let at = this.parents[node]; at >= 0; at = this.parents[at]) this.opened.add(at);
       this.at = node;
       this.paint();
-      const item = this.byNode.get(node), { frame, zoom, scroller } = this;
-      scroller.scrollTo({ left: frame.x(item.col) * zoom - scroller.clientWidth / 2, top: frame.y(item.row) * zoom - scroller.clientHeight / 2 });
+      const item = this.byNode.get(node),
+        { frame, zoom, scroller } = this;
+      scroller.scrollTo({
+        left: frame.x(item.col) * zoom - scroller.clientWidth / 2,
+        top: frame.y(item.row) * zoom - scroller.clientHeight / 2,
+      });
       this.nodes.made.get(item.key).g.focus({ preventScroll: true });
     }
   };

@@ -10,20 +10,41 @@
       super(tree, () => tree.state.changed());
       this.tree = tree;
       const { canvas, scroller } = tree;
-      const nodeOf = (event) => { const g = event.target.closest?.(".sq-n"); return g ? Number(g.dataset.node) : null; };
+      const nodeOf = (event) => {
+        const g = event.target.closest?.(".sq-n");
+        return g ? Number(g.dataset.node) : null;
+      };
       canvas.addEventListener("pointerover", (event) => tree.point(nodeOf(event)));
       canvas.addEventListener("pointerleave", () => tree.point(null));
-      canvas.addEventListener("click", (event) => nodeOf(event) !== null && !this.dragged && this.press(nodeOf(event), event.shiftKey));
+      canvas.addEventListener(
+        "click",
+        (event) =>
+          nodeOf(event) !== null && !this.dragged && this.press(nodeOf(event), event.shiftKey),
+      );
       canvas.addEventListener("focusin", (event) => this.focused(nodeOf(event)));
       canvas.addEventListener("keydown", (event) => this.key(event, nodeOf(event)));
-      scroller.addEventListener("scroll", () => tree.scrolled(scroller.scrollLeft, scroller.scrollTop), { passive: true });
+      scroller.addEventListener(
+        "scroll",
+        () => tree.scrolled(scroller.scrollLeft, scroller.scrollTop),
+        { passive: true },
+      );
     }
 
     focused(node) {
       if (node === null) return;
-      const { tree } = this, item = tree.byNode?.get(node);
+      const { tree } = this,
+        item = tree.byNode?.get(node);
       tree.at = node;
-      if (item) attr(tree.nodes.made.get(item.key).g, "aria-label", (node ? "node " + node : "root") + ", level " + (item.col + 1) + ", accepted with chance " + lab.share(tree.f[node]));
+      if (item)
+        attr(
+          tree.nodes.made.get(item.key).g,
+          "aria-label",
+          (node ? "node " + node : "root") +
+            ", level " +
+            (item.col + 1) +
+            ", accepted with chance " +
+            lab.share(tree.f[node]),
+        );
       tree.state.changed();
     }
 
@@ -31,7 +52,8 @@
     press(node, away) {
       const { tree } = this;
       tree.at = node;
-      if (tree.state.shown === "hand") return away ? this.change("remove", node) : this.change("add", node);
+      if (tree.state.shown === "hand")
+        return away ? this.change("remove", node) : this.change("add", node);
       if (tree.byNode.get(node)?.hidden) this.unfold(node);
       else tree.opened.delete(node);
       tree.state.changed();
@@ -39,14 +61,29 @@
 
     /** The children of a node, and below an only child its own in turn: a chain unfolds at once. */
     unfold(node) {
-      const { tree: { opened, topo } } = this;
-      for (let at = node; at !== undefined; at = topo.children[at].length === 1 ? topo.children[at][0] : undefined) opened.add(at);
+      const {
+        tree: { opened, topo },
+      } = this;
+      for (
+        let at = node;
+        at !== undefined;
+        at = topo.children[at].length === 1 ? topo.children[at][0] : undefined
+      )
+        opened.add(at);
     }
 
     change(what, node) {
-      const { tree, tree: { state, hand } } = this, above = state.hand[node];
+      const {
+          tree,
+          tree: { state, hand },
+        } = this,
+        above = state.hand[node];
       try {
-        tree.draw(what === "add" ? hand.add(state.hand, node, state.n, state.cap) : hand.remove(state.hand, node));
+        tree.draw(
+          what === "add"
+            ? hand.add(state.hand, node, state.n, state.cap)
+            : hand.remove(state.hand, node),
+        );
         if (what === "remove") tree.at = Math.max(above, 0);
       } catch (problem) {
         tree.refuse(problem.message);
@@ -55,10 +92,13 @@
 
     key(event, node) {
       const hand = this.tree.state.shown === "hand";
-      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && hand) this.tree.undo();
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && hand)
+        this.tree.undo();
       else if (event.ctrlKey || event.metaKey || event.altKey || node === null) return;
-      else if (hand && (event.key === "Delete" || event.key === "Backspace")) this.change("remove", node), this.refocus();
-      else if (event.key === "Enter" || (hand && event.key === "+")) this.press(node), this.refocus();
+      else if (hand && (event.key === "Delete" || event.key === "Backspace"))
+        (this.change("remove", node), this.refocus());
+      else if (event.key === "Enter" || (hand && event.key === "+"))
+        (this.press(node), this.refocus());
       else if (/^Arrow/.test(event.key)) this.walk(event.key);
       else return;
       event.preventDefault();
@@ -66,18 +106,24 @@
     }
 
     refocus() {
-      requestAnimationFrame(() => requestAnimationFrame(() => {
-        const item = this.tree.byNode.get(this.tree.at);
-        if (item) this.tree.nodes.made.get(item.key).g.focus({ preventScroll: false });
-      }));
+      requestAnimationFrame(() =>
+        requestAnimationFrame(() => {
+          const item = this.tree.byNode.get(this.tree.at);
+          if (item) this.tree.nodes.made.get(item.key).g.focus({ preventScroll: false });
+        }),
+      );
     }
 
     /** Right: to the first child; left: to the parent; up and down: to the nearest cell above or below. */
     walk(arrow) {
-      const { byNode, at, nodes } = this.tree, here = byNode.get(at) || byNode.get(0), items = [...byNode.values()];
+      const { byNode, at, nodes } = this.tree,
+        here = byNode.get(at) || byNode.get(0),
+        items = [...byNode.values()];
       const next = {
-        ArrowRight: () => items.find((item) => item.parent === here), ArrowLeft: () => here.parent,
-        ArrowDown: () => nearest(items, here, (item) => item.row > here.row), ArrowUp: () => nearest(items, here, (item) => item.row < here.row),
+        ArrowRight: () => items.find((item) => item.parent === here),
+        ArrowLeft: () => here.parent,
+        ArrowDown: () => nearest(items, here, (item) => item.row > here.row),
+        ArrowUp: () => nearest(items, here, (item) => item.row < here.row),
       }[arrow]();
       if (next) nodes.made.get(next.key).g.focus({ preventScroll: false });
     }

@@ -11,10 +11,17 @@
       this.root = element;
       this.root.replaceChildren();
       this.address = plotly || "";
-      const link = { trigger: trigger || (() => {}), run: (parents) => this.send(parents), count: (count) => this.counts.add(count) };
+      const link = {
+        trigger: trigger || (() => {}),
+        run: (parents) => this.send(parents),
+        count: (count) => this.counts.add(count),
+      };
       this.trigger = link.trigger;
-      const state = (this.state = new lab.State()), grid = el("div", { class: "sq-lab-grid" }, element);
-      const [left, middle, right] = ["left", "middle", "right"].map((name) => el("div", { class: "sq-lab-" + name }, grid));
+      const state = (this.state = new lab.State()),
+        grid = el("div", { class: "sq-lab-grid" }, element);
+      const [left, middle, right] = ["left", "middle", "right"].map((name) =>
+        el("div", { class: "sq-lab-" + name }, grid),
+      );
       this.editor = new lab.Editor(left, state, link);
       this.tree = new lab.Tree(middle, state);
       this.numbers = new lab.Numbers(right, state, link);
@@ -27,7 +34,10 @@
       this.further = (lab.panels || []).map((Panel) => new Panel(element, state));
       state.watch(() => this.paint());
       this.size = S.dom.sized(element, () => this.seen());
-      new MutationObserver(() => this.later()).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+      new MutationObserver(() => this.later()).observe(document.body, {
+        attributes: true,
+        attributeFilter: ["class"],
+      });
       this.editor.choose("paper");
     }
 
@@ -41,7 +51,8 @@
 
     paint() {
       if (!this.size.w) return; // in a tab that is not open
-      for (const part of [this.editor, this.tree, this.numbers, this.table, ...this.further]) part.paint();
+      for (const part of [this.editor, this.tree, this.numbers, this.table, ...this.further])
+        part.paint();
       this.later();
     }
 
@@ -80,7 +91,8 @@
     ingest(message) {
       const data = typeof message === "string" ? JSON.parse(message) : message;
       if (data.survey) {
-        const mine = lab.vectors.own(data.own), known = lab.vectors.recorded(data.survey);
+        const mine = lab.vectors.own(data.own),
+          known = lab.vectors.recorded(data.survey);
         const usual = mine[0] || known.find((one) => one.temperature === (data.temperature ?? 0.6));
         this.editor.add([...mine, ...known]);
         const others = this.others(data, mine);
@@ -89,7 +101,8 @@
       }
       this.editor.counting.offer(data.ways, data.prompts);
       if (data.measurable) S.dom.show(this.editor.counting.root, true);
-      if (data.profile !== undefined || data.profiles) this.numbers.whatif.take(data.profile, data.profiles);
+      if (data.profile !== undefined || data.profiles)
+        this.numbers.whatif.take(data.profile, data.profiles);
       if (data.most) this.state.set({ most: data.most });
       if (data.count) this.editor.counting.take(data.count);
       if (data.refused) this.numbers.say(data.refused);
@@ -98,7 +111,10 @@
 
   /** Join the lab to its component on the page. `asks` are the component's events by name. */
   lab.start = function (element, props, watch, asks, plotly) {
-    const made = lab.mount(element.querySelector(".sq-lab"), { trigger: (name, data) => asks[name]?.(data), plotly });
+    const made = lab.mount(element.querySelector(".sq-lab"), {
+      trigger: (name, data) => asks[name]?.(data),
+      plotly,
+    });
     let last = null;
     const take = () => {
       if (!props.value || props.value === last) return;

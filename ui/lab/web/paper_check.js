@@ -7,12 +7,27 @@
 
   lab.Check = class {
     constructor(host) {
-      const panel = S.panel(host, { part: "check", title: "Check against the paper", cls: "sq-lab-check" });
+      const panel = S.panel(host, {
+        part: "check",
+        title: "Check against the paper",
+        cls: "sq-lab-check",
+      });
       el("span", { class: "sq-word", text: "App. E vector" }, panel.titleBox);
-      const table = el("table", { class: "sq-lab-table" }, panel.body), line = el("tr", {}, el("thead", {}, table));
-      for (const head of ["Nodes", "Levels", "paper", "here", ""]) el("th", { scope: "col", text: head }, line);
-      const body = el("tbody", {}, table), tables = new Tables(), rows = lab.vectors.PRINTED.map((printed) => new Row(tables, body, ...printed));
-      el("p", { class: "sq-lab-note", text: "Expected tokens of the best tree. “Here” is the table of the recurrence, worked out now in this browser." }, panel.body);
+      const table = el("table", { class: "sq-lab-table" }, panel.body),
+        line = el("tr", {}, el("thead", {}, table));
+      for (const head of ["Nodes", "Levels", "paper", "here", ""])
+        el("th", { scope: "col", text: head }, line);
+      const body = el("tbody", {}, table),
+        tables = new Tables(),
+        rows = lab.vectors.PRINTED.map((printed) => new Row(tables, body, ...printed));
+      el(
+        "p",
+        {
+          class: "sq-lab-note",
+          text: "Expected tokens of the best tree. “Here” is the table of the recurrence, worked out now in this browser.",
+        },
+        panel.body,
+      );
       S.dom.onceInSight(panel.body, () => fill(rows));
     }
   };
@@ -20,7 +35,9 @@
   /** One table for all figures with the same bound of levels. */
   class Tables extends Map {
     best(nodes, levels) {
-      const most = Math.max(...lab.vectors.PRINTED.filter((printed) => printed[1] === levels).map(([n]) => n));
+      const most = Math.max(
+        ...lab.vectors.PRINTED.filter((printed) => printed[1] === levels).map(([n]) => n),
+      );
       if (!this.has(levels)) this.set(levels, S.DpTable.whole(lab.vectors.PAPER, most, levels));
       return this.get(levels).best(nodes, levels ?? nodes).value;
     }
@@ -31,7 +48,9 @@
     constructor(tables, body, nodes, levels, paper) {
       Object.assign(this, { tables, nodes, levels, paper });
       const line = (this.line = el("tr", {}, body));
-      [this.here, this.word] = [nodes, levels ?? "any", paper.toFixed(3), "…", ""].map((words) => el("td", { text: String(words) }, line)).slice(3);
+      [this.here, this.word] = [nodes, levels ?? "any", paper.toFixed(3), "…", ""]
+        .map((words) => el("td", { text: String(words) }, line))
+        .slice(3);
     }
 
     /** Work it out here: the same if it is to the printed digits. */

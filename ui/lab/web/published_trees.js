@@ -18,7 +18,10 @@
   /** `ways` as parents: every way comes after its beginning, and siblings in their order. */
   function parentsOf(ways) {
     const place = new Map([["", 0]]);
-    return [-1, ...ways.split(" ").map((way, i) => (place.set(way, i + 1), place.get(way.slice(0, -1))))];
+    return [
+      -1,
+      ...ways.split(" ").map((way, i) => (place.set(way, i + 1), place.get(way.slice(0, -1)))),
+    ];
   }
 
   for (const one of Object.values(lab.published)) one.parents = parentsOf(one.ways);

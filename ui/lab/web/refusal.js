@@ -9,10 +9,22 @@
   lab.Refusal = class {
     constructor(host, part) {
       this.field = null;
-      this.node = el("p", { class: "sq-lab-problem", role: "alert", id: "sq-refusal-" + ++made, "data-part": part, hidden: "" }, host);
+      this.node = el(
+        "p",
+        {
+          class: "sq-lab-problem",
+          role: "alert",
+          id: "sq-refusal-" + ++made,
+          "data-part": part,
+          hidden: "",
+        },
+        host,
+      );
     }
 
-    get words() { return this.node.textContent; }
+    get words() {
+      return this.node.textContent;
+    }
 
     /** Say `words`, of what stands in `field` if it is one field's; without words, take back what was said. */
     say(words, field = null) {
@@ -30,6 +42,8 @@
     }
 
     /** Whether what a person typed into `field` is to be left there. */
-    holds(field) { return this.field === field || document.activeElement === field; }
+    holds(field) {
+      return this.field === field || document.activeElement === field;
+    }
   };
 })((window.Sequoia = window.Sequoia || {}));

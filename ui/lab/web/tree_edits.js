@@ -13,8 +13,14 @@
 
     /** `parents` with a last child below `node`, or a RangeError where the budget or the level cap forbids it. */
     add(parents, node, budget, cap) {
-      if (parents.length >= budget) throw new RangeError(`the budget is ${budget} nodes and all are in use; take some away or raise it`);
-      if (cap !== null && P.depthsOf(parents)[node] + 2 > cap) throw new RangeError(`a child here would stand on level ${P.depthsOf(parents)[node] + 2}; the cap is ${cap}`);
+      if (parents.length >= budget)
+        throw new RangeError(
+          `the budget is ${budget} nodes and all are in use; take some away or raise it`,
+        );
+      if (cap !== null && P.depthsOf(parents)[node] + 2 > cap)
+        throw new RangeError(
+          `a child here would stand on level ${P.depthsOf(parents)[node] + 2}; the cap is ${cap}`,
+        );
       this.keep(parents);
       return [...parents, node];
     }
@@ -23,7 +29,8 @@
     remove(parents, node) {
       if (node === 0) throw new RangeError("the root is the last token of the text; it stays");
       this.keep(parents);
-      const place = [0], result = [-1];
+      const place = [0],
+        result = [-1];
       for (let i = 1; i < parents.length; i++) {
         const above = place[parents[i]];
         place[i] = i === node || above === undefined ? undefined : result.push(above) - 1;

@@ -15,7 +15,15 @@
       this.here = null;
       const line = el("label", { class: "sq-lab-line sq-lab-whatif" }, host);
       el("span", { class: "sq-lab-field", text: "Times of" }, line);
-      this.menu = el("select", { class: "sq-input sq-lab-menu", "aria-label": "Hardware profile to plan with", "data-part": "whatif" }, line);
+      this.menu = el(
+        "select",
+        {
+          class: "sq-input sq-lab-menu",
+          "aria-label": "Hardware profile to plan with",
+          "data-part": "whatif",
+        },
+        line,
+      );
       this.menu.addEventListener("change", () => {
         this.choose(this.menu.value);
         if (this.state.profile) onChoose();
@@ -35,8 +43,14 @@
 
     offer() {
       const value = this.menu.value || HERE;
-      this.menu.replaceChildren(el("option", { value: HERE, text: this.here ? "this machine" : "this machine (not timed yet)" }));
-      for (const { key, name, profile } of this.others) el("option", { value: key, text: `what if: ${name} (${profile.source})` }, this.menu);
+      this.menu.replaceChildren(
+        el("option", {
+          value: HERE,
+          text: this.here ? "this machine" : "this machine (not timed yet)",
+        }),
+      );
+      for (const { key, name, profile } of this.others)
+        el("option", { value: key, text: `what if: ${name} (${profile.source})` }, this.menu);
       this.menu.value = value;
       if (!this.menu.value) this.menu.value = HERE;
     }
@@ -44,7 +58,10 @@
     choose(key) {
       const other = this.others.find((one) => one.key === key);
       this.note = other?.note || "";
-      this.state.set({ profile: other ? other.profile : this.here, elsewhere: other ? other.name : null });
+      this.state.set({
+        profile: other ? other.profile : this.here,
+        elsewhere: other ? other.name : null,
+      });
     }
 
     paint() {
@@ -55,7 +72,12 @@
       text(this.badge, profile.source);
       attr(this.badge, "data-label", profile.source);
       attr(this.words, "title", this.note);
-      text(this.words, elsewhere ? `What if: ${profile.device}, ${profile.target} with ${profile.draft}. Its times are ${FROM[profile.source] || profile.source}; nothing of it was measured here, and a run runs on this machine.` : "");
+      text(
+        this.words,
+        elsewhere
+          ? `What if: ${profile.device}, ${profile.target} with ${profile.draft}. Its times are ${FROM[profile.source] || profile.source}; nothing of it was measured here, and a run runs on this machine.`
+          : "",
+      );
     }
   };
 })((window.Sequoia = window.Sequoia || {}));

@@ -6,10 +6,18 @@
 
   M.Types = class {
     constructor(frame) {
-      const panel = window.Sequoia.panel(frame, { part: "types", title: "Which model types run", cls: "md-types" });
+      const panel = window.Sequoia.panel(frame, {
+        part: "types",
+        title: "Which model types run",
+        cls: "md-types",
+      });
       const box = el("details", {}, panel.body);
       this.summary = el("summary", {}, box);
-      this.field = el("input", { type: "search", placeholder: "Filter, such as phi3", "aria-label": "Filter model types" }, box);
+      this.field = el(
+        "input",
+        { type: "search", placeholder: "Filter, such as phi3", "aria-label": "Filter model types" },
+        box,
+      );
       this.list = el("dl", { class: "md-type-list" }, box);
       this.field.addEventListener("input", () => this.filter());
     }

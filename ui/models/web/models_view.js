@@ -12,7 +12,11 @@
       this.ask = ask;
       root.replaceChildren();
       const frame = el("div", { class: "sq-frame" }, root);
-      this.banner = el("p", { class: "sq-banner sq-banner-error", role: "alert", "data-part": "banner", hidden: "" }, frame);
+      this.banner = el(
+        "p",
+        { class: "sq-banner sq-banner-error", role: "alert", "data-part": "banner", hidden: "" },
+        frame,
+      );
       this.makeLoad(frame);
       this.makeUse(frame);
       this.makePairs(frame);
@@ -23,12 +27,29 @@
 
     makeLoad(frame) {
       const panel = S.panel(frame, { part: "load", title: "Loading", cls: "md-load" });
-      this.load = { root: panel.root, now: el("p", { class: "md-now", role: "status" }, panel.body) };
+      this.load = {
+        root: panel.root,
+        now: el("p", { class: "md-now", role: "status" }, panel.body),
+      };
       show(panel.root, false);
-      this.load.bar = el("div", { class: "hw-progress md-bar", role: "progressbar", "aria-valuemin": "0", "aria-valuemax": "100", "aria-label": "Downloaded" }, panel.body);
+      this.load.bar = el(
+        "div",
+        {
+          class: "hw-progress md-bar",
+          role: "progressbar",
+          "aria-valuemin": "0",
+          "aria-valuemax": "100",
+          "aria-label": "Downloaded",
+        },
+        panel.body,
+      );
       this.load.fill = el("i", {}, this.load.bar);
       this.load.amount = el("p", { class: "md-amount" }, panel.body);
-      this.load.checks = el("ul", { class: "md-checks", "aria-label": "Checks passed" }, panel.body);
+      this.load.checks = el(
+        "ul",
+        { class: "md-checks", "aria-label": "Checks passed" },
+        panel.body,
+      );
     }
 
     makeUse(frame) {
@@ -38,14 +59,23 @@
     }
 
     makePairs(frame) {
-      const panel = S.panel(frame, { part: "pairs", title: "Pairs that go together", cls: "md-pairs" });
+      const panel = S.panel(frame, {
+        part: "pairs",
+        title: "Pairs that go together",
+        cls: "md-pairs",
+      });
       this.machine = el("span", { class: "sq-word", "data-part": "machine" }, panel.titleBox);
-      const box = el("div", { class: "md-box" }, panel.body), table = el("table", { class: "md-table" }, box);
+      const box = el("div", { class: "md-box" }, panel.body),
+        table = el("table", { class: "md-table" }, box);
       const head = el("tr", {}, el("thead", {}, table));
-      for (const name of COLUMNS) el("th", { scope: "col", text: name, "aria-label": name || "Choose" }, head);
+      for (const name of COLUMNS)
+        el("th", { scope: "col", text: name, "aria-label": name || "Choose" }, head);
       this.rows = el("tbody", {}, table);
       this.note = el("p", { class: "md-note" }, panel.foot);
-      text(this.note, "Sizes are published figures, and memory is predicted from them; before a download the hub’s own list of files is asked. Any two models of full attention with the same tokenizer can be loaded: choose “two models of your own”.");
+      text(
+        this.note,
+        "Sizes are published figures, and memory is predicted from them; before a download the hub’s own list of files is asked. Any two models of full attention with the same tokenizer can be loaded: choose “two models of your own”.",
+      );
     }
 
     // -- messages --------------------------------------------------------------------------------------------------------------
@@ -60,8 +90,18 @@
     showLoad(load) {
       const { root, now, bar, fill, amount, checks } = this.load;
       show(root, true);
-      this.root.dataset.load = load.error ? "failed" : load.done ? "done" : load.over ? "stopped" : "running";
-      const end = load.error ? "Not loaded: " + load.error : load.done ? "Loaded and in use in every tab." : "";
+      this.root.dataset.load = load.error
+        ? "failed"
+        : load.done
+          ? "done"
+          : load.over
+            ? "stopped"
+            : "running";
+      const end = load.error
+        ? "Not loaded: " + load.error
+        : load.done
+          ? "Loaded and in use in every tab."
+          : "";
       text(now, end || (load.model ? `${load.words} ${load.model}` : load.words));
       now.classList.toggle("md-failed", Boolean(load.error));
       const share = typeof load.share === "number" ? Math.floor(load.share * 100) : null;
@@ -79,7 +119,11 @@
     }
 
     showAll({ pairs, loaded, machine, types }) {
-      text(this.machine, `${machine.device} · ${machine.free} of ${machine.memory} memory free · ${machine.disk} disk free` + (machine.online ? "" : " · HF_HUB_OFFLINE is set: nothing is downloaded"));
+      text(
+        this.machine,
+        `${machine.device} · ${machine.free} of ${machine.memory} memory free · ${machine.disk} disk free` +
+          (machine.online ? "" : " · HF_HUB_OFFLINE is set: nothing is downloaded"),
+      );
       this.rows.replaceChildren(...pairs.map((pair) => this.row(pair)));
       this.showUse(loaded);
       this.types.show(types);
@@ -92,11 +136,28 @@
       const rows = [];
       for (const role of ["target", "draft"]) {
         const model = loaded[role];
-        rows.push([role[0].toUpperCase() + role.slice(1), [model.name, model.numbers, `${model.forward} forward`, model.device, model.placement].filter(Boolean).join(" · ")]);
-        if (model.no_fast_forward) rows.push([`No faster forward for the ${role}`, model.no_fast_forward]);
+        rows.push([
+          role[0].toUpperCase() + role.slice(1),
+          [model.name, model.numbers, `${model.forward} forward`, model.device, model.placement]
+            .filter(Boolean)
+            .join(" · "),
+        ]);
+        if (model.no_fast_forward)
+          rows.push([`No faster forward for the ${role}`, model.no_fast_forward]);
       }
-      rows.push(["Vocabulary", `${loaded.vocab.toLocaleString("en")} tokens`], ["Context", `${loaded.limit.toLocaleString("en")} tokens${loaded.why ? `: ${loaded.why}` : ""}`]);
-      rows.push(["Chat template", loaded.chat ? "yes: “as a chat message” in Decode and Race" : "none: prompts are continued as they stand"]);
+      rows.push(
+        ["Vocabulary", `${loaded.vocab.toLocaleString("en")} tokens`],
+        [
+          "Context",
+          `${loaded.limit.toLocaleString("en")} tokens${loaded.why ? `: ${loaded.why}` : ""}`,
+        ],
+      );
+      rows.push([
+        "Chat template",
+        loaded.chat
+          ? "yes: “as a chat message” in Decode and Race"
+          : "none: prompts are continued as they stand",
+      ]);
       this.use.facts.replaceChildren();
       for (const [name, value] of rows) {
         el("dt", { text: name }, this.use.facts);
@@ -111,18 +172,34 @@
       el("small", { text: pair.tier, title: "Needs " + pair.needs }, name);
       const models = el("td", {}, row);
       for (const role of ["target", "draft"]) {
-        const line = el("div", { class: "md-model", title: `${pair[role].id}: ${pair[role].bytes}, ${pair[role].source}` }, models);
+        const line = el(
+          "div",
+          {
+            class: "md-model",
+            title: `${pair[role].id}: ${pair[role].bytes}, ${pair[role].source}`,
+          },
+          models,
+        );
         el("span", { text: pair[role].id }, line);
         el("small", { text: pair[role].parameters }, line);
       }
       el("td", { class: "md-number", text: pair.bytes }, row);
       const licence = el("td", { text: pair.licences }, row);
-      if (pair.gated.length) el("small", { class: "md-gated", text: "gated: accept it on the target’s page first" }, licence);
+      if (pair.gated.length)
+        el(
+          "small",
+          { class: "md-gated", text: "gated: accept it on the target’s page first" },
+          licence,
+        );
       for (const kind of ["memory", "disk"]) {
         const cell = el("td", { "data-fits": pair[kind].fits }, row);
         el("span", { class: "md-fits", text: pair[kind].words }, cell);
       }
-      const button = S.dom.button(el("td", {}, row), { text: "Choose", label: `Choose ${pair.name}`, hint: "Needs " + pair.needs });
+      const button = S.dom.button(el("td", {}, row), {
+        text: "Choose",
+        label: `Choose ${pair.name}`,
+        hint: "Needs " + pair.needs,
+      });
       button.addEventListener("click", () => this.ask("choose", { pair: pair.name }));
       const wide = el("tr", { class: "md-needs" });
       el("td", { colspan: COLUMNS.length, text: pair.note }, wide);
@@ -133,7 +210,8 @@
   }
 
   M.mount = function (element, props, watch, ask) {
-    const root = element.querySelector(".md-stage"), board = (M.board = new Board(root, ask));
+    const root = element.querySelector(".md-stage"),
+      board = (M.board = new Board(root, ask));
     S.follow(root, board, props, watch, () => ask("select"));
   };
 })((window.SequoiaModels = window.SequoiaModels || {}));

@@ -8,7 +8,16 @@
   R.LaneText = class {
     constructor(host, name) {
       // The box is a reversed column: while it stands at its end it stays there as text grows, without asking for a layout.
-      this.box = el("div", { class: "sq-text-box race-text", tabindex: "0", role: "region", "aria-label": "Text of " + name }, host);
+      this.box = el(
+        "div",
+        {
+          class: "sq-text-box race-text",
+          tabindex: "0",
+          role: "region",
+          "aria-label": "Text of " + name,
+        },
+        host,
+      );
       const page = el("div", { class: "race-page" }, this.box);
       this.flow = el("span", { "data-part": "flow" }, page);
       this.end = el("span", { class: "sq-end" }, page);
@@ -20,7 +29,8 @@
     paint(fold, count, ending, loops) {
       const all = this.flow.children;
       for (let i = all.length; i < count; i++) this.append(fold.moves[i]);
-      for (let i = Math.min(count, this.shown); i < Math.max(count, this.shown); i++) all[i].hidden = i >= count;
+      for (let i = Math.min(count, this.shown); i < Math.max(count, this.shown); i++)
+        all[i].hidden = i >= count;
       this.shown = count;
       text(this.end, ending);
       text(this.loops, loops);
@@ -34,7 +44,8 @@
 
     /** Tokens of one origin; spaces before them stay without its mark. */
     part(group, pieces, cls) {
-      const whole = pieces.join(""), rest = whole.trimStart() ? whole.replace(/^ +/, "") : whole;
+      const whole = pieces.join(""),
+        rest = whole.trimStart() ? whole.replace(/^ +/, "") : whole;
       if (!whole) return;
       group.append(whole.slice(0, whole.length - rest.length));
       el("span", { class: "sq-tok " + cls, text: S.readable(rest).replaceAll("⏎", "⏎\n") }, group);

@@ -3,14 +3,28 @@
   "use strict";
 
   const R = (S.race = S.race || {});
-  const STRETCHES = 8, LEAST_STRETCHES = 3, STUDENT = [, , , 4.303, 3.182, 2.776, 2.571, 2.447, 2.365]; // as in sequoia/spread.py
-  const START = Object.freeze({ moves: 0, tokens: 0, grams: 0, repeats: 0, drafted: 0, nodes: 0, seconds: 0, draft: 0, verify: 0, overhead: 0 });
+  const STRETCHES = 8,
+    LEAST_STRETCHES = 3,
+    STUDENT = [, , , 4.303, 3.182, 2.776, 2.571, 2.447, 2.365]; // as in sequoia/spread.py
+  const START = Object.freeze({
+    moves: 0,
+    tokens: 0,
+    grams: 0,
+    repeats: 0,
+    drafted: 0,
+    nodes: 0,
+    seconds: 0,
+    draft: 0,
+    verify: 0,
+    overhead: 0,
+  });
 
   const amount = (value) => (Number.isFinite(value) && value > 0 ? value : 0);
 
   /** How many leading items of `list` have `of(item) <= bound`; `of` never falls along the list. */
   function upTo(list, bound, of) {
-    let low = 0, high = list.length;
+    let low = 0,
+      high = list.length;
     while (low < high) {
       const middle = (low + high) >> 1;
       if (of(list[middle]) <= bound) low = middle + 1;
@@ -28,18 +42,33 @@
     }
 
     add(move, nodes) {
-      const last = this.sums[this.moves.length], text = Array.isArray(move.text) ? move.text : [], drafted = Math.min(amount(move.drafted), text.length);
-      const [draft, verify, overhead] = ["draft", "verify", "overhead"].map((phase) => amount(move.seconds?.[phase]));
+      const last = this.sums[this.moves.length],
+        text = Array.isArray(move.text) ? move.text : [],
+        drafted = Math.min(amount(move.drafted), text.length);
+      const [draft, verify, overhead] = ["draft", "verify", "overhead"].map((phase) =>
+        amount(move.seconds?.[phase]),
+      );
       this.moves.push({ text, drafted, finish: move.finish ?? null });
       this.sums.push({
-        ...this.eights.add(text), moves: last.moves + 1, tokens: last.tokens + text.length, drafted: last.drafted + drafted, nodes: last.nodes + nodes,
-        seconds: last.seconds + draft + verify + overhead, draft: last.draft + draft, verify: last.verify + verify, overhead: last.overhead + overhead,
+        ...this.eights.add(text),
+        moves: last.moves + 1,
+        tokens: last.tokens + text.length,
+        drafted: last.drafted + drafted,
+        nodes: last.nodes + nodes,
+        seconds: last.seconds + draft + verify + overhead,
+        draft: last.draft + draft,
+        verify: last.verify + verify,
+        overhead: last.overhead + overhead,
       });
     }
 
-    get clock() { return this.sums[this.moves.length].seconds; }
+    get clock() {
+      return this.sums[this.moves.length].seconds;
+    }
     /** Why the lane ended; null while it goes on. */
-    get finish() { return this.moves.length ? this.moves[this.moves.length - 1].finish : null; }
+    get finish() {
+      return this.moves.length ? this.moves[this.moves.length - 1].finish : null;
+    }
 
     /** The lane's pace to t: {log of seconds a token, its standard error by the jackknife over stretches, their number}, or null. */
     pace(t) {
@@ -49,8 +78,12 @@
     }
 
     /** Number of moves that are over at t. */
-    count(t) { return upTo(this.sums, t, (sum) => sum.seconds) - 1; }
-    at(t) { return t < 0 ? START : this.sums[this.count(t)]; }
+    count(t) {
+      return upTo(this.sums, t, (sum) => sum.seconds) - 1;
+    }
+    at(t) {
+      return t < 0 ? START : this.sums[this.count(t)];
+    }
   };
 
   const rate = (sum) => sum.tokens / sum.seconds;
@@ -60,33 +93,51 @@
 
   /** Tokens and seconds of about eight stretches of equal token count. */
   function stretches(sums) {
-    const { tokens } = sums[sums.length - 1], ends = new Set([0]);
-    for (let k = 1; k <= STRETCHES; k++) ends.add(upTo(sums, (k * tokens) / STRETCHES - 1e-9, (sum) => sum.tokens));
+    const { tokens } = sums[sums.length - 1],
+      ends = new Set([0]);
+    for (let k = 1; k <= STRETCHES; k++)
+      ends.add(upTo(sums, (k * tokens) / STRETCHES - 1e-9, (sum) => sum.tokens));
     const cut = [...ends].filter((end) => end < sums.length).map((end) => sums[end]);
-    return cut.slice(1).map((sum, k) => ({ tokens: sum.tokens - cut[k].tokens, seconds: sum.seconds - cut[k].seconds }));
+    return cut
+      .slice(1)
+      .map((sum, k) => ({
+        tokens: sum.tokens - cut[k].tokens,
+        seconds: sum.seconds - cut[k].seconds,
+      }));
   }
 
   function pace(parts) {
-    const total = (of) => parts.reduce((sum, part) => sum + of(part), 0), tokens = total((part) => part.tokens), seconds = total((part) => part.seconds);
-    if (parts.length < LEAST_STRETCHES || !parts.every((part) => seconds - part.seconds > 0)) return null;
-    const without = parts.map((part) => Math.log((seconds - part.seconds) / (tokens - part.tokens))), n = without.length;
-    const mean = without.reduce((sum, one) => sum + one, 0) / n, squares = without.reduce((sum, one) => sum + (one - mean) ** 2, 0);
+    const total = (of) => parts.reduce((sum, part) => sum + of(part), 0),
+      tokens = total((part) => part.tokens),
+      seconds = total((part) => part.seconds);
+    if (parts.length < LEAST_STRETCHES || !parts.every((part) => seconds - part.seconds > 0))
+      return null;
+    const without = parts.map((part) =>
+        Math.log((seconds - part.seconds) / (tokens - part.tokens)),
+      ),
+      n = without.length;
+    const mean = without.reduce((sum, one) => sum + one, 0) / n,
+      squares = without.reduce((sum, one) => sum + (one - mean) ** 2, 0);
     return { log: Math.log(seconds / tokens), error: Math.sqrt(((n - 1) / n) * squares), count: n };
   }
 
   /** {least, most, verdict: "faster", "slower" or "even"} of the ratio, about 95 % sure, or null where there are too few stretches. */
   R.spread = function (lane, other, t) {
-    const own = lane.pace(t), base = other.pace(t);
+    const own = lane.pace(t),
+      base = other.pace(t);
     if (!own || !base) return null;
-    const wide = STUDENT[Math.min(own.count, base.count)] * Math.hypot(own.error, base.error), log = base.log - own.log;
-    const least = Math.exp(log - wide), most = Math.exp(log + wide);
+    const wide = STUDENT[Math.min(own.count, base.count)] * Math.hypot(own.error, base.error),
+      log = base.log - own.log;
+    const least = Math.exp(log - wide),
+      most = Math.exp(log + wide);
     return { least, most, verdict: least > 1 ? "faster" : most < 1 ? "slower" : "even" };
   };
 
   R.even = "no clear difference";
 
   /** A range in words, with where it comes from. */
-  R.ranged = (spread, word) => `${spread.least.toFixed(2)}–${spread.most.toFixed(2)} ${word}${spread.verdict === "even" ? ", " + R.even : ""}`;
+  R.ranged = (spread, word) =>
+    `${spread.least.toFixed(2)}–${spread.most.toFixed(2)} ${word}${spread.verdict === "even" ? ", " + R.even : ""}`;
 
   /** Index of the lane that others are compared with at t: the plain one, else the slowest; -1 where none has moved. */
   R.reference = function (lanes, folds, t) {
@@ -94,7 +145,8 @@
     if (plain >= 0) return plain;
     let slowest = -1;
     folds.forEach((fold, i) => {
-      if (fold.at(t).tokens && (slowest < 0 || rate(fold.at(t)) < rate(folds[slowest].at(t)))) slowest = i;
+      if (fold.at(t).tokens && (slowest < 0 || rate(fold.at(t)) < rate(folds[slowest].at(t))))
+        slowest = i;
     });
     return slowest;
   };
@@ -105,8 +157,11 @@
    * better than that of a lane that finished earlier: so lanes that share one are neighbours in the order of finish.
    */
   R.places = function (folds, t, done) {
-    const finished = folds.filter((fold) => fold.finish && fold.clock <= t).sort((a, b) => a.clock - b.clock);
-    const ahead = (other, fold) => other.clock < fold.clock && R.spread(other, fold, t)?.verdict !== "even";
+    const finished = folds
+      .filter((fold) => fold.finish && fold.clock <= t)
+      .sort((a, b) => a.clock - b.clock);
+    const ahead = (other, fold) =>
+      other.clock < fold.clock && R.spread(other, fold, t)?.verdict !== "even";
     const taken = [];
     for (const fold of finished) {
       const faster = finished.filter((other) => ahead(other, fold)).length;

@@ -5,7 +5,13 @@
   const { el, text, show } = S.dom;
   const { known, seconds } = S.num;
   const R = (S.race = S.race || {});
-  const STATES = { none: "", running: "running", stopped: "stopped", broken: "broken off", finished: "finished" };
+  const STATES = {
+    none: "",
+    running: "running",
+    stopped: "stopped",
+    broken: "broken off",
+    finished: "finished",
+  };
 
   R.Header = class {
     constructor(store, host) {
@@ -22,29 +28,52 @@
       const key = el("span", { class: "sq-key" }, line);
       el("span", { class: "sq-tok sq-tok-draft", text: "from the draft" }, key);
       el("span", { class: "sq-tok sq-tok-own", text: "the target’s own" }, key);
-      this.error = el("p", { class: "sq-banner sq-banner-error", role: "alert", hidden: "", "data-part": "error" }, root);
-      this.notice = el("p", { class: "sq-banner", role: "status", hidden: "", "data-part": "notice" }, root);
-      this.gap = el("p", { class: "sq-banner", role: "status", hidden: "", "data-part": "gap" }, root);
+      this.error = el(
+        "p",
+        { class: "sq-banner sq-banner-error", role: "alert", hidden: "", "data-part": "error" },
+        root,
+      );
+      this.notice = el(
+        "p",
+        { class: "sq-banner", role: "status", hidden: "", "data-part": "notice" },
+        root,
+      );
+      this.gap = el(
+        "p",
+        { class: "sq-banner", role: "status", hidden: "", "data-part": "gap" },
+        root,
+      );
       this.spoken = el("p", { class: "sq-spoken", "aria-live": "polite" }, root);
     }
 
     paint() {
-      const { store } = this, { gap, state } = store;
+      const { store } = this,
+        { gap, state } = store;
       if (this.meta !== store.meta || this.version !== store.version) this.paintMeta();
       S.words.paintBadge(this.badge, store.race ? store.meta : null, store.done, "race");
-      text(this.state, [STATES[state], store.end ? seconds(store.end) : ""].filter(Boolean).join(" · "));
+      text(
+        this.state,
+        [STATES[state], store.end ? seconds(store.end) : ""].filter(Boolean).join(" · "),
+      );
       this.state.dataset.state = state;
       for (const name of ["error", "notice"]) {
         text(this[name], store[name] ? S.readable(store[name]) : "");
         show(this[name], Boolean(store[name]));
       }
-      text(this.gap, gap ? `Moves ${gap.a + 1} to ${gap.b} did not arrive; the figures leave them out.` : "");
+      text(
+        this.gap,
+        gap ? `Moves ${gap.a + 1} to ${gap.b} did not arrive; the figures leave them out.` : "",
+      );
       show(this.gap, Boolean(gap));
-      text(this.spoken, store.done && store.end ? "Race " + STATES[state] + ". " + order(store) : "");
+      text(
+        this.spoken,
+        store.done && store.end ? "Race " + STATES[state] + ". " + order(store) : "",
+      );
     }
 
     paintMeta() {
-      const { store } = this, { meta } = store;
+      const { store } = this,
+        { meta } = store;
       this.version = store.version;
       this.meta = meta;
       this.about.paint(meta, R.facts(meta));
@@ -59,13 +88,20 @@
   /** The settings of a race as short facts: [name, value]. */
   R.facts = function (meta) {
     const { max_new_tokens: most, seed, ignore_eos: ignore } = meta.policy || {};
-    return S.About.facts(meta, [["", known(most) ? most + " tokens" : ""], ["seed", known(seed) ? String(seed) : ""], ["", ignore ? "end of text ignored" : ""]]);
+    return S.About.facts(meta, [
+      ["", known(most) ? most + " tokens" : ""],
+      ["seed", known(seed) ? String(seed) : ""],
+      ["", ignore ? "end of text ignored" : ""],
+    ]);
   };
 
   /** The order of arrival, for those who cannot see it. */
   function order({ lanes, folds, end }) {
     const places = R.places(folds, end, true);
-    const placed = lanes.map((lane, i) => i).filter((i) => places[i]).sort((a, b) => folds[a].clock - folds[b].clock);
+    const placed = lanes
+      .map((lane, i) => i)
+      .filter((i) => places[i])
+      .sort((a, b) => folds[a].clock - folds[b].clock);
     return placed.map((i) => R.placed(places[i]) + " " + R.name(lanes[i], i)).join(", ");
   }
 })((window.Sequoia = window.Sequoia || {}));

@@ -4,24 +4,64 @@
 
   const { el, svg, attr, text, show, button, setIcon } = S.dom;
   const R = (S.race = S.race || {});
-  const HEIGHT = 34, KEY_STEPS = { ArrowLeft: -1, ArrowRight: 1 };
-  const RATES = [["x1", "real time"], ["x0.25", "¼× real time"], ["x0.1", "⅒× real time"], ["s4", "4 moves / s"]];
+  const HEIGHT = 34,
+    KEY_STEPS = { ArrowLeft: -1, ArrowRight: 1 };
+  const RATES = [
+    ["x1", "real time"],
+    ["x0.25", "¼× real time"],
+    ["x0.1", "⅒× real time"],
+    ["s4", "4 moves / s"],
+  ];
 
   R.Scrubber = class {
     constructor(store, host) {
       this.store = store;
-      const root = el("section", { class: "sq-scrub", "aria-label": "Race time", "data-part": "scrubber" }, host);
+      const root = el(
+        "section",
+        { class: "sq-scrub", "aria-label": "Race time", "data-part": "scrubber" },
+        host,
+      );
       this.transport(root);
-      this.track = el("div", { class: "sq-track", role: "slider", tabindex: "0", "aria-label": "Race time", "aria-valuemin": "0", "data-part": "track" }, root);
-      this.chart = svg("svg", { class: "sq-track-svg", preserveAspectRatio: "none", viewBox: `0 0 1 ${HEIGHT}`, "aria-hidden": "true" }, this.track);
-      this.runs = S.dom.pool((i) => svg("rect", { class: "race-run", "data-lane": i, x: "0" }, this.chart));
+      this.track = el(
+        "div",
+        {
+          class: "sq-track",
+          role: "slider",
+          tabindex: "0",
+          "aria-label": "Race time",
+          "aria-valuemin": "0",
+          "data-part": "track",
+        },
+        root,
+      );
+      this.chart = svg(
+        "svg",
+        {
+          class: "sq-track-svg",
+          preserveAspectRatio: "none",
+          viewBox: `0 0 1 ${HEIGHT}`,
+          "aria-hidden": "true",
+        },
+        this.track,
+      );
+      this.runs = S.dom.pool((i) =>
+        svg("rect", { class: "race-run", "data-lane": i, x: "0" }, this.chart),
+      );
       this.head = el("div", { class: "sq-playhead" }, this.track);
       this.tip = el("div", { class: "sq-tip", hidden: "" }, this.track);
       this.place = el("span", { class: "sq-place", "data-part": "time" }, root);
-      this.live = button(root, { text: "LIVE", cls: "sq-live", hint: S.tooltips["button live in a race"] });
+      this.live = button(root, {
+        text: "LIVE",
+        cls: "sq-live",
+        hint: S.tooltips["button live in a race"],
+      });
       this.live.dataset.part = "live";
       this.live.addEventListener("click", () => store.goLive());
-      this.speed = el("select", { class: "sq-input sq-speed", "aria-label": "Playback speed", "data-part": "rate" }, root);
+      this.speed = el(
+        "select",
+        { class: "sq-input sq-speed", "aria-label": "Playback speed", "data-part": "rate" },
+        root,
+      );
       for (const [value, label] of RATES) el("option", { value, text: label }, this.speed);
       this.speed.addEventListener("change", () => store.set({ rate: this.speed.value, clock: 0 }));
       this.help = button(root, { text: "?", label: "Keyboard help", cls: "sq-help-btn" });
@@ -30,10 +70,14 @@
     }
 
     transport(root) {
-      const { store } = this, group = el("div", { class: "sq-transport", role: "group", "aria-label": "Playback" }, root);
+      const { store } = this,
+        group = el("div", { class: "sq-transport", role: "group", "aria-label": "Playback" }, root);
       const acts = {
-        first: ["Start of the race (Home)", () => store.seek(0)], back: ["One move back (←)", () => store.step(-1)],
-        play: ["Play (space)", () => store.toggle()], next: ["One move forward (→)", () => store.step(1)], last: ["End of the race (End)", () => store.seek(store.end)],
+        first: ["Start of the race (Home)", () => store.seek(0)],
+        back: ["One move back (←)", () => store.step(-1)],
+        play: ["Play (space)", () => store.toggle()],
+        next: ["One move forward (→)", () => store.step(1)],
+        last: ["End of the race (End)", () => store.seek(store.end)],
       };
       for (const [icon, [label, act]] of Object.entries(acts)) {
         const made = button(group, { icon, label });
@@ -44,7 +88,10 @@
     }
 
     paint() {
-      const { store } = this, { end, t, done } = store, some = end > 0, playing = store.playing || (store.follow && !done && some);
+      const { store } = this,
+        { end, t, done } = store,
+        some = end > 0,
+        playing = store.playing || (store.follow && !done && some);
       setIcon(this.playing, playing ? "pause" : "play");
       attr(this.playing, "aria-label", playing ? "Pause (space)" : "Play (space)");
       text(this.place, some ? clock(t) + " / " + clock(end) + " s" : "no moves");
@@ -55,7 +102,11 @@
       if (this.speed.value !== store.rate) this.speed.value = store.rate;
       attr(this.track, "aria-valuemax", clock(end));
       attr(this.track, "aria-valuenow", clock(t));
-      attr(this.track, "aria-valuetext", some ? clock(t) + " seconds of " + clock(end) : "no moves yet");
+      attr(
+        this.track,
+        "aria-valuetext",
+        some ? clock(t) + " seconds of " + clock(end) : "no moves yet",
+      );
       this.lines(end);
       show(this.head, some);
       if (some) this.head.style.transform = `translateX(${(t / end) * this.size.w}px)`;
@@ -63,10 +114,12 @@
 
     /** One line a lane, as long as its clock. */
     lines(end) {
-      const { folds, lanes, version } = this.store, key = [version, ...folds.map((fold) => fold.clock)].join();
+      const { folds, lanes, version } = this.store,
+        key = [version, ...folds.map((fold) => fold.clock)].join();
       if (this.key === key) return;
       this.key = key;
-      const tall = (HEIGHT - 6) / Math.max(folds.length, 1), rects = this.runs.take(folds.length);
+      const tall = (HEIGHT - 6) / Math.max(folds.length, 1),
+        rects = this.runs.take(folds.length);
       folds.forEach((fold, i) => {
         attr(rects[i], "data-plain", lanes[i].plain ? "yes" : null);
         attr(rects[i], "y", 3 + i * tall + tall * 0.2);
@@ -96,25 +149,39 @@
         show(this.tip, true);
         this.tip.style.left = Math.max(9, Math.min(91, (t / store.end) * 100)) + "%";
       });
-      for (const name of ["pointerup", "pointercancel"]) track.addEventListener(name, () => { held = false; });
+      for (const name of ["pointerup", "pointercancel"])
+        track.addEventListener(name, () => {
+          held = false;
+        });
       track.addEventListener("pointerleave", () => show(this.tip, false));
     }
 
     describe(t) {
       const { folds, lanes } = this.store;
-      return clock(t) + " s · " + folds.map((fold, i) => R.name(lanes[i], i) + " " + fold.at(t).tokens).join(", ");
+      return (
+        clock(t) +
+        " s · " +
+        folds.map((fold, i) => R.name(lanes[i], i) + " " + fold.at(t).tokens).join(", ")
+      );
     }
   };
 
   const clock = (seconds) => seconds.toFixed(seconds >= 100 ? 1 : 2);
 
   const HELP = [
-    ["Ctrl Enter", "race, from anywhere; on a Mac also ⌘ Enter"], ["space", "play or pause"], ["← →", "one move back or forward"], ["Home End", "start or end of the race"], ["L", "follow the newest move"], ["Esc", "stop the race"], ["?", "this list"],
+    ["Ctrl Enter", "race, from anywhere; on a Mac also ⌘ Enter"],
+    ["space", "play or pause"],
+    ["← →", "one move back or forward"],
+    ["Home End", "start or end of the race"],
+    ["L", "follow the newest move"],
+    ["Esc", "stop the race"],
+    ["?", "this list"],
   ];
 
   R.Keys = class extends S.Keys {
     makeHelp(host) {
-      const dialog = super.makeHelp(host), list = dialog.querySelector("dl");
+      const dialog = super.makeHelp(host),
+        list = dialog.querySelector("dl");
       list.replaceChildren();
       for (const [keys, what] of HELP) {
         const name = el("dt", {}, list);
@@ -127,7 +194,11 @@
     act(key) {
       const { store } = this;
       const acts = {
-        " ": () => store.toggle(), Home: () => store.seek(0), End: () => (store.done ? store.seek(store.end) : store.goLive()), l: () => store.goLive(), "?": () => this.help(),
+        " ": () => store.toggle(),
+        Home: () => store.seek(0),
+        End: () => (store.done ? store.seek(store.end) : store.goLive()),
+        l: () => store.goLive(),
+        "?": () => this.help(),
         Escape: () => this.page.stop?.(),
       };
       if (Object.hasOwn(KEY_STEPS, key)) store.step(KEY_STEPS[key]);

@@ -9,8 +9,27 @@
   R.Store = class extends S.Store {
     reset(race) {
       Object.assign(this, {
-        race, meta: {}, lanes: [], folds: [], trees: [], moves: [], results: [], done: false, stopped: false, broken: false, error: null, notice: null,
-        t: 0, follow: true, playing: false, clock: 0, gap: null, lastRaw: null, opened: false, version: (this.version || 0) + 1, folded: (this.folded || 0) + 1,
+        race,
+        meta: {},
+        lanes: [],
+        folds: [],
+        trees: [],
+        moves: [],
+        results: [],
+        done: false,
+        stopped: false,
+        broken: false,
+        error: null,
+        notice: null,
+        t: 0,
+        follow: true,
+        playing: false,
+        clock: 0,
+        gap: null,
+        lastRaw: null,
+        opened: false,
+        version: (this.version || 0) + 1,
+        folded: (this.folded || 0) + 1,
       });
     }
 
@@ -19,10 +38,13 @@
     take(message, refill) {
       const race = message.race ?? null;
       if (race !== null && race !== this.race) this.reset(race);
-      const moves = message.moves || [], from = message.from ?? this.moves.length, before = this.moves.length;
+      const moves = message.moves || [],
+        from = message.from ?? this.moves.length,
+        before = this.moves.length;
       const repeated = !refill && moves.length > 0 && from + moves.length <= before;
       if (message.meta) this.meta = message.meta;
-      if (message.trees && !repeated) this.trees = refill ? message.trees : [...this.trees, ...message.trees];
+      if (message.trees && !repeated)
+        this.trees = refill ? message.trees : [...this.trees, ...message.trees];
       if (race !== null && from > before) this.missing(before, from);
       const late = this.put(moves, from) || refill;
       if (message.lanes) this.lanes = message.lanes;
@@ -39,8 +61,10 @@
         this.done = Boolean(message.done);
         this.stopped = Boolean(message.stopped);
       }
-      if (message.error !== undefined && (message.race ?? null) !== null) this.broken = Boolean(message.error); // else something beside it went wrong
-      for (const name of ["error", "notice", "results"]) if (message[name] !== undefined) this[name] = message[name];
+      if (message.error !== undefined && (message.race ?? null) !== null)
+        this.broken = Boolean(message.error); // else something beside it went wrong
+      for (const name of ["error", "notice", "results"])
+        if (message[name] !== undefined) this[name] = message[name];
     }
 
     /** Keep moves at their places; true where one of them came later than its successors. */
@@ -61,17 +85,23 @@
       this.gap = { a: this.gap?.a ?? a, b };
       if (typeof this.server.get_moves !== "function") return;
       const { race } = this;
-      Promise.resolve(this.server.get_moves([race, a])).then((answer) => {
-        const message = typeof answer === "string" ? JSON.parse(answer) : answer;
-        if (!message || this.race !== race) return;
-        this.take({ ...message, race, done: undefined, error: undefined, notice: undefined }, true);
-        if (!this.moves.includes(null)) this.gap = null;
-        this.changed();
-      }).catch(() => {}); // the gap stays on screen, which is the report of it
+      Promise.resolve(this.server.get_moves([race, a]))
+        .then((answer) => {
+          const message = typeof answer === "string" ? JSON.parse(answer) : answer;
+          if (!message || this.race !== race) return;
+          this.take(
+            { ...message, race, done: undefined, error: undefined, notice: undefined },
+            true,
+          );
+          if (!this.moves.includes(null)) this.gap = null;
+          this.changed();
+        })
+        .catch(() => {}); // the gap stays on screen, which is the report of it
     }
 
     fold(move) {
-      if (move && this.folds[move.lane]) this.folds[move.lane].add(move, this.trees[move.tree]?.length || 0);
+      if (move && this.folds[move.lane])
+        this.folds[move.lane].add(move, this.trees[move.tree]?.length || 0);
     }
 
     /** All folds anew: after a gap was filled, or once the lanes are known. */
@@ -83,10 +113,24 @@
 
     // -- where we stand ----------------------------------------------------------------------------------------------
 
-    get last() { return this.moves.length - 1; }
+    get last() {
+      return this.moves.length - 1;
+    }
     /** Race time of the newest move of all, in seconds. */
-    get end() { return this.folds.reduce((most, fold) => Math.max(most, fold.clock), 0); }
-    get state() { return !this.race ? "none" : !this.done ? "running" : this.stopped ? "stopped" : this.broken ? "broken" : "finished"; }
+    get end() {
+      return this.folds.reduce((most, fold) => Math.max(most, fold.clock), 0);
+    }
+    get state() {
+      return !this.race
+        ? "none"
+        : !this.done
+          ? "running"
+          : this.stopped
+            ? "stopped"
+            : this.broken
+              ? "broken"
+              : "finished";
+    }
     /** Tokens at which a lane is through. */
     get line() {
       const most = this.meta.policy?.max_new_tokens;
@@ -116,14 +160,19 @@
 
     /** Race time of the nearest move before or after the present one. */
     beside(by) {
-      const times = this.folds.map((fold) => {
-        const { sums } = fold, k = fold.count(this.t);
-        return sums[by > 0 ? k + 1 : sums[k].seconds < this.t ? k : k - 1]?.seconds;
-      }).filter((time) => time !== undefined);
+      const times = this.folds
+        .map((fold) => {
+          const { sums } = fold,
+            k = fold.count(this.t);
+          return sums[by > 0 ? k + 1 : sums[k].seconds < this.t ? k : k - 1]?.seconds;
+        })
+        .filter((time) => time !== undefined);
       return by > 0 ? Math.min(...times, this.end) : Math.max(...times, 0);
     }
 
-    step(by) { this.seek(this.beside(by)); }
+    step(by) {
+      this.seek(this.beside(by));
+    }
 
     goLive() {
       if (!this.end) return;
@@ -142,10 +191,13 @@
 
     /** A rate "x0.25" is a share of real time, "s4" that many moves a second. */
     advance(now) {
-      const passed = this.before ? Math.min((now - this.before) / 1000, SLOWEST_FRAME) : 0, by = Number(this.rate.slice(1));
+      const passed = this.before ? Math.min((now - this.before) / 1000, SLOWEST_FRAME) : 0,
+        by = Number(this.rate.slice(1));
       this.before = now;
       if (this.rate[0] === "x") this.t = Math.min(this.end, this.t + passed * by);
-      else for (this.clock += passed; this.clock >= 1 / by; this.clock -= 1 / by) this.t = this.beside(1);
+      else
+        for (this.clock += passed; this.clock >= 1 / by; this.clock -= 1 / by)
+          this.t = this.beside(1);
       if (this.t < this.end) return;
       this.playing = false;
       this.follow = !this.done;

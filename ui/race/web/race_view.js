@@ -7,7 +7,9 @@
 
   class Stage {
     constructor(element, { server, trigger, plotly, page = {} } = {}) {
-      this.root = element.matches?.(".sq-stage") ? element : element.querySelector(".sq-stage") || el("div", { class: "sq-stage" }, element);
+      this.root = element.matches?.(".sq-stage")
+        ? element
+        : element.querySelector(".sq-stage") || el("div", { class: "sq-stage" }, element);
       this.root.replaceChildren();
       this.root.classList.add("race-stage");
       this.ask = (name, data) => trigger?.(name, data);
@@ -34,7 +36,8 @@
     }
 
     paint() {
-      const { store } = this, some = store.lanes.length > 0;
+      const { store } = this,
+        some = store.lanes.length > 0;
       if (this.version !== store.folded) this.build();
       for (const part of [this.grid, this.charts.root]) show(part, some);
       show(this.empty, !some);
@@ -61,14 +64,21 @@
 
     paintLanes() {
       const { lanes, folds, t, done } = this.store;
-      const places = R.places(folds, t, done), reference = R.reference(lanes, folds, t);
+      const places = R.places(folds, t, done),
+        reference = R.reference(lanes, folds, t);
       for (const lane of this.lanes) lane.paint(places, reference);
     }
 
     paintEmpty() {
-      const { store } = this, running = store.race && !store.done && !store.error;
+      const { store } = this,
+        running = store.race && !store.done && !store.error;
       text(this.emptyTitle, running ? "Starting" : "No race yet");
-      text(this.emptyText, running ? "The lanes read the prompt; the first move comes next." : "Two to four ways to decode one prompt, side by side, each on a clock of its own.");
+      text(
+        this.emptyText,
+        running
+          ? "The lanes read the prompt; the first move comes next."
+          : "Two to four ways to decode one prompt, side by side, each on a clock of its own.",
+      );
     }
 
     destroy() {
@@ -85,7 +95,8 @@
    * Answers {ingest, seek, play, pause, live, setRate, store, stage, destroy}.
    */
   R.mount = function (element, options) {
-    const stage = new Stage(element, options), { store } = stage;
+    const stage = new Stage(element, options),
+      { store } = stage;
     return {
       ingest: (message) => store.ingest(message),
       seek: (t) => store.seek(t),
@@ -94,7 +105,8 @@
       live: () => store.goLive(),
       setRate: (rate) => store.set({ rate, clock: 0 }),
       destroy: () => stage.destroy(),
-      store, stage,
+      store,
+      stage,
     };
   };
 })((window.Sequoia = window.Sequoia || {}));

@@ -5,7 +5,12 @@
   const { el, show, button } = S.dom;
   const { known } = S.num;
   const R = (S.race = S.race || {});
-  const NAMES = { tokens: "tokens a step", verify: "after verifying", draft: "after drafting", overhead: "after overhead" };
+  const NAMES = {
+    tokens: "tokens a step",
+    verify: "after verifying",
+    draft: "after drafting",
+    overhead: "after overhead",
+  };
   const figure = (value) => (known(value) ? value.toFixed(2) : "–");
 
   R.Why = class {
@@ -15,20 +20,28 @@
     }
 
     paint() {
-      const { store } = this, results = store.results || [];
+      const { store } = this,
+        results = store.results || [];
       if (this.results === results && this.lanes === store.lanes) return;
       const reasons = JSON.stringify(results.map((result) => [result?.waterfall, result?.doctor])); // a check that goes on changes neither
       const same = this.reasons === reasons && this.lanes === store.lanes;
       Object.assign(this, { results, reasons, lanes: store.lanes });
       if (same) return;
       this.root.replaceChildren();
-      results.forEach((result, i) => (result?.waterfall || result?.doctor) && store.lanes[i] && this.panel(result, i));
+      results.forEach(
+        (result, i) =>
+          (result?.waterfall || result?.doctor) && store.lanes[i] && this.panel(result, i),
+      );
       show(this.root, this.root.childElementCount > 0);
       this.root.dataset.panels = this.root.childElementCount;
     }
 
     panel({ waterfall, doctor }, i) {
-      const panel = S.panel(this.root, { part: "why", title: "Why: " + R.name(this.lanes[i], i), cls: "race-why" });
+      const panel = S.panel(this.root, {
+        part: "why",
+        title: "Why: " + R.name(this.lanes[i], i),
+        cls: "race-why",
+      });
       panel.root.dataset.lane = i;
       el("span", { class: "sq-word", text: this.store.meta.label || "" }, panel.titleBox);
       panel.titleBox.prepend(el("i", { class: "race-mark", "aria-hidden": "true" }));
@@ -39,22 +52,53 @@
 
     /** The range of the lane's speed-up over the whole race; null without a plain lane. */
     spread(i) {
-      const { folds, lanes, end } = this.store, reference = R.reference(lanes, folds, end);
+      const { folds, lanes, end } = this.store,
+        reference = R.reference(lanes, folds, end);
       return lanes[reference]?.plain ? R.spread(folds[i], folds[reference], end) : null;
     }
 
     /** Each bar with what it lost to the bar before, on one scale from 0 to the longest. */
     bars(host, bars, spread) {
-      const list = el("ol", { class: "race-fall" }, host), most = Math.max(...bars.flatMap(({ value, loss }) => [value, value + Math.max(loss, 0)]).filter(known), 1e-9);
+      const list = el("ol", { class: "race-fall" }, host),
+        most = Math.max(
+          ...bars.flatMap(({ value, loss }) => [value, value + Math.max(loss, 0)]).filter(known),
+          1e-9,
+        );
       bars.forEach(({ name, value, loss, words }, k) => {
-        const row = el("li", { "data-bar": name }, list), last = k === bars.length - 1;
-        el("span", { class: "race-fall-name", text: last ? "speed-up" : NAMES[name] || S.readable(name) }, row);
+        const row = el("li", { "data-bar": name }, list),
+          last = k === bars.length - 1;
+        el(
+          "span",
+          { class: "race-fall-name", text: last ? "speed-up" : NAMES[name] || S.readable(name) },
+          row,
+        );
         const track = el("span", { class: "race-fall-track", "aria-hidden": "true" }, row);
-        el("i", { class: last ? "race-fall-value is-last" : "race-fall-value" }, track).style.width = share(value, most);
+        el(
+          "i",
+          { class: last ? "race-fall-value is-last" : "race-fall-value" },
+          track,
+        ).style.width = share(value, most);
         el("i", { class: "race-fall-loss" }, track).style.width = share(Math.max(loss, 0), most);
         el("b", { text: figure(value) + (k ? "×" : "") }, row);
-        el("span", { class: "race-fall-less", text: k && known(loss) ? (loss >= 0 ? "−" : "+") + Math.abs(loss).toFixed(2) : "" }, row);
-        el("p", { text: S.readable(words) + (last && spread ? " Range " + R.ranged(spread, this.store.meta.label || "") + "." : "") }, row);
+        el(
+          "span",
+          {
+            class: "race-fall-less",
+            text: k && known(loss) ? (loss >= 0 ? "−" : "+") + Math.abs(loss).toFixed(2) : "",
+          },
+          row,
+        );
+        el(
+          "p",
+          {
+            text:
+              S.readable(words) +
+              (last && spread
+                ? " Range " + R.ranged(spread, this.store.meta.label || "") + "."
+                : ""),
+          },
+          row,
+        );
         if (last && spread && spread.verdict !== "even") row.dataset.verdict = spread.verdict;
       });
     }
@@ -72,11 +116,17 @@
         if (label) S.term(said, S.readable(label), /what if/.test(label) ? "what if" : label);
         const more = gain(predicted - speedup);
         said.append(more && label ? ", " + more : more);
-        if (parents) button(item, { text: "Put into lane " + (i + 1), hint: S.tooltips["button put into lane"] }).addEventListener("click", () => this.ask("apply", { lane: i, parents }));
+        if (parents)
+          button(item, {
+            text: "Put into lane " + (i + 1),
+            hint: S.tooltips["button put into lane"],
+          }).addEventListener("click", () => this.ask("apply", { lane: i, parents }));
       }
     }
   };
 
-  const gain = (points) => (known(points) ? (points < 0 ? "−" : "+") + Math.abs(points).toFixed(2) : "");
-  const share = (value, most) => (known(value) ? Math.max(0, Math.min(value / most, 1)) * 100 : 0) + "%";
+  const gain = (points) =>
+    known(points) ? (points < 0 ? "−" : "+") + Math.abs(points).toFixed(2) : "";
+  const share = (value, most) =>
+    (known(value) ? Math.max(0, Math.min(value / most, 1)) * 100 : 0) + "%";
 })((window.Sequoia = window.Sequoia || {}));

@@ -8,7 +8,14 @@
   S.Atlas = class {
     constructor(panel) {
       this.panel = panel;
-      el("span", { class: "sq-word", text: "how often the walk, standing at a node of a depth, went on to child k" }, panel.titleBox);
+      el(
+        "span",
+        {
+          class: "sq-word",
+          text: "how often the walk, standing at a node of a depth, went on to child k",
+        },
+        panel.titleBox,
+      );
       S.term(el("span", { class: "sq-word" }, panel.titleBox), "positional assumption");
       this.list = el("div", { class: "hw-atlases" }, panel.body);
     }
@@ -19,23 +26,42 @@
     }
 
     one(atlas) {
-      const root = el("section", { class: "hw-one", "data-label": atlas.label, style: `--columns: ${atlas.depths + 1}` });
+      const root = el("section", {
+        class: "hw-one",
+        "data-label": atlas.label,
+        style: `--columns: ${atlas.depths + 1}`,
+      });
       const head = el("p", { class: "hw-one-head" }, root);
       el("span", { class: "sq-badge", "data-label": atlas.label, text: atlas.label }, head);
       const runs = atlas.runs > 1 ? `${atlas.runs} ${atlas.name}` : atlas.name;
-      const cut = atlas.of[0] > atlas.depths || atlas.of[1] > atlas.ranks ? ` · ${atlas.depths} of ${atlas.of[0]} depths, ${atlas.ranks} of ${atlas.of[1]} ranks` : "";
+      const cut =
+        atlas.of[0] > atlas.depths || atlas.of[1] > atlas.ranks
+          ? ` · ${atlas.depths} of ${atlas.of[0]} depths, ${atlas.ranks} of ${atlas.of[1]} ranks`
+          : "";
       el("span", { text: `${runs} at temperature ${atlas.temperature}${cut}` }, head);
       el("div", { class: "hw-atlas-box", tabindex: "0" }, root).append(S.atlasTable(atlas));
-      el("p", { class: "hw-say", "data-part": "positional", "data-holds": String(atlas.holds), text: atlas.sentence }, root);
+      el(
+        "p",
+        {
+          class: "hw-say",
+          "data-part": "positional",
+          "data-holds": String(atlas.holds),
+          text: atlas.sentence,
+        },
+        root,
+      );
       return root;
     }
   };
 
   /** The table of one atlas. With one depth only, its column is headed `place` and no other is needed for all depths. */
   S.atlasTable = function (atlas, place = "root") {
-    const table = el("table", { class: "hw-atlas" }), head = el("tr", {}, el("thead", {}, table)), many = atlas.depths > 1;
+    const table = el("table", { class: "hw-atlas" }),
+      head = el("tr", {}, el("thead", {}, table)),
+      many = atlas.depths > 1;
     el("th", { text: many ? "depth" : "", scope: "col" }, head);
-    for (let depth = 0; depth < atlas.depths; depth++) el("th", { text: depth ? String(depth) : place, scope: "col" }, head);
+    for (let depth = 0; depth < atlas.depths; depth++)
+      el("th", { text: depth ? String(depth) : place, scope: "col" }, head);
     if (many) el("th", { text: "all", scope: "col" }, head);
     const body = el("tbody", {}, table);
     const cells = new Map(atlas.cells.map((cell) => [cell[0] + "," + cell[1], cell.slice(2)]));
@@ -48,7 +74,8 @@
     el("th", { text: "child " + (rank + 1), scope: "row" }, row);
     for (let depth = 0; depth < atlas.depths; depth++) {
       const box = cell(row, cells.get(depth + "," + rank), `child ${rank + 1} at depth ${depth}`);
-      if (atlas.holds === false && atlas.doubtful[0] === depth && atlas.doubtful[1] === rank) box.classList.add("hw-doubt");
+      if (atlas.holds === false && atlas.doubtful[0] === depth && atlas.doubtful[1] === rank)
+        box.classList.add("hw-doubt");
     }
     if (many) cell(row, atlas.all[rank], `child ${rank + 1} at all depths`).classList.add("hw-all");
   }
@@ -56,7 +83,8 @@
   function cell(row, counts, what) {
     const box = el("td", {}, row);
     if (!counts || !counts[0]) return box;
-    const [visits, accepted, low, high] = counts, hits = Number.isInteger(accepted) ? String(accepted) : accepted.toFixed(1);
+    const [visits, accepted, low, high] = counts,
+      hits = Number.isInteger(accepted) ? String(accepted) : accepted.toFixed(1);
     box.style.setProperty("--h", accepted / visits);
     el("b", { text: percent(accepted / visits) + " %" }, box);
     el("small", { text: hits + "/" + visits }, box);

@@ -4,7 +4,8 @@
 
   /** Let `board.take(message)` have each new value, or {error}; `comes()` is called each time `root` comes into sight. */
   S.follow = function (root, board, props, watch, comes) {
-    let last = null, seen = false;
+    let last = null,
+      seen = false;
     const take = () => {
       if (!props.value || props.value === last) return;
       last = props.value;

@@ -2,7 +2,8 @@
 (function (S) {
   "use strict";
 
-  const SVG = "http://www.w3.org/2000/svg", STAYS = 300; // ms
+  const SVG = "http://www.w3.org/2000/svg",
+    STAYS = 300; // ms
 
   function dress(node, attributes, parent) {
     for (const [name, value] of Object.entries(attributes || {})) {
@@ -32,14 +33,22 @@
 
     /** A button with a drawn icon and a name for those who cannot see it. */
     button(parent, { label, icon, text, cls, hint }) {
-      const button = S.dom.el("button", { type: "button", class: "sq-btn " + (cls || ""), title: hint || label }, parent);
+      const button = S.dom.el(
+        "button",
+        { type: "button", class: "sq-btn " + (cls || ""), title: hint || label },
+        parent,
+      );
       if (label) button.setAttribute("aria-label", label);
       if (icon) S.dom.icon(button, icon);
       if (text) S.dom.el("span", { text }, button);
       return button;
     },
     icon(parent, name) {
-      const box = S.dom.svg("svg", { viewBox: "0 0 24 24", class: "sq-icon", "aria-hidden": "true" }, parent);
+      const box = S.dom.svg(
+        "svg",
+        { viewBox: "0 0 24 24", class: "sq-icon", "aria-hidden": "true" },
+        parent,
+      );
       S.dom.svg("path", { d: ICONS[name] }, box);
       return box;
     },
@@ -80,10 +89,14 @@
         scrolled past, or has not come to its place yet, is left alone. */
     onceInSight(node, then) {
       let timer = 0;
-      const eye = new IntersectionObserver((entries) => {
-        clearTimeout(timer);
-        if (entries[entries.length - 1].isIntersecting) timer = setTimeout(() => (eye.disconnect(), then()), STAYS);
-      }, { threshold: 0.5 });
+      const eye = new IntersectionObserver(
+        (entries) => {
+          clearTimeout(timer);
+          if (entries[entries.length - 1].isIntersecting)
+            timer = setTimeout(() => (eye.disconnect(), then()), STAYS);
+        },
+        { threshold: 0.5 },
+      );
       eye.observe(node);
     },
   };
@@ -98,7 +111,8 @@
     plus: "M11 5h2v6h6v2h-6v6h-2v-6H5v-2h6z",
     minus: "M5 11h14v2H5z",
     fit: "M4 4h6v2H6v4H4zM14 4h6v6h-2V6h-4zM4 14h2v4h4v2H4zM18 14h2v6h-6v-2h4z",
-    close: "M6.4 5 12 10.6 17.6 5 19 6.4 13.4 12l5.6 5.6-1.4 1.4-5.6-5.6L6.4 19 5 17.6 10.6 12 5 6.4z",
+    close:
+      "M6.4 5 12 10.6 17.6 5 19 6.4 13.4 12l5.6 5.6-1.4 1.4-5.6-5.6L6.4 19 5 17.6 10.6 12 5 6.4z",
     pin: "M9 3h6v2l-1 1v5l3 3v2h-4v5l-1 1-1-1v-5H7v-2l3-3V6L9 5z",
   };
 })((window.Sequoia = window.Sequoia || {}));

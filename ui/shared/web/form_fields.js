@@ -2,10 +2,19 @@
 (function (S) {
   "use strict";
 
-  const FIELDS = [ // names of elements, and the term of their label
-    [/^(pg|rc)-temperature$/, "temperature"], [/^(pg|rc)-top-p$/, "top-p"], [/^(pg|rc)-tokens$/, "tokens"], [/^(pg|rc)-seed$/, "seed"],
-    [/^pg-tree$/, "tree"], [/^(pg|rc)-verifier(-\d)?$/, "verifier"], [/^(pg-(first|second|branching)|rc-numbers-\d)$/, "tree size"],
-    [/^rc-kind-\d$/, "lane"], [/^pg-compare$/, "compare"], [/^rc-check$/, "check"], [/^(pg|rc)-chat$/, "chat"],
+  const FIELDS = [
+    // names of elements, and the term of their label
+    [/^(pg|rc)-temperature$/, "temperature"],
+    [/^(pg|rc)-top-p$/, "top-p"],
+    [/^(pg|rc)-tokens$/, "tokens"],
+    [/^(pg|rc)-seed$/, "seed"],
+    [/^pg-tree$/, "tree"],
+    [/^(pg|rc)-verifier(-\d)?$/, "verifier"],
+    [/^(pg-(first|second|branching)|rc-numbers-\d)$/, "tree size"],
+    [/^rc-kind-\d$/, "lane"],
+    [/^pg-compare$/, "compare"],
+    [/^rc-check$/, "check"],
+    [/^(pg|rc)-chat$/, "chat"],
   ];
   let tabbed = false;
 
@@ -19,13 +28,26 @@
 
   /** The label comes and goes with the framework, so it is marked when the pointer or the focus comes. */
   function explain(event) {
-    const [field, key] = fieldOf(event.target) || [], label = field?.querySelector("[data-testid=block-info], label > span");
+    const [field, key] = fieldOf(event.target) || [],
+      label = field?.querySelector("[data-testid=block-info], label > span");
     if (!label) return;
     S.term.mark(label, key);
     if (event.type === "focusin" ? tabbed : label.contains(event.target)) S.term.open(label);
   }
 
   for (const name of ["pointerover", "focusin"]) document.addEventListener(name, explain);
-  document.addEventListener("keydown", (event) => { tabbed = event.key === "Tab"; }, true);
-  document.addEventListener("pointerdown", () => { tabbed = false; }, true);
+  document.addEventListener(
+    "keydown",
+    (event) => {
+      tabbed = event.key === "Tab";
+    },
+    true,
+  );
+  document.addEventListener(
+    "pointerdown",
+    () => {
+      tabbed = false;
+    },
+    true,
+  );
 })((window.Sequoia = window.Sequoia || {}));

@@ -4,7 +4,8 @@
 
   const NAMED = { "\n": "⏎", "\t": "⇥", "\r": "␍", "\u00a0": "⍽", "\u007f": "␡" };
   // Format characters, bidi controls, odd spaces, private use, lone surrogates and what is no character: never drawn as they are.
-  const HIDDEN = /[\p{NChar}\p{Cf}\p{Cc}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0\u034f\ufe00-\ufe0f]|(?! )\p{Zs}/gu;
+  const HIDDEN =
+    /[\p{NChar}\p{Cf}\p{Cc}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0\u034f\ufe00-\ufe0f]|(?! )\p{Zs}/gu;
   const shown = new Map();
 
   function glyph(char) {
@@ -60,7 +61,8 @@
     /** Two numbers with as many digits as it takes to tell them apart: [a, b]. */
     apart(a, b) {
       let pair = [S.num.short(a), S.num.short(b)];
-      for (let digits = 3; digits < 8 && pair[0] === pair[1] && a !== b; digits++) pair = [a.toPrecision(digits), b.toPrecision(digits)];
+      for (let digits = 3; digits < 8 && pair[0] === pair[1] && a !== b; digits++)
+        pair = [a.toPrecision(digits), b.toPrecision(digits)];
       return pair;
     },
     percent(value) {
@@ -78,7 +80,11 @@
     },
     seconds(value) {
       if (!known(value)) return "–";
-      return value >= 100 ? value.toFixed(0) + " s" : value >= 1 ? value.toFixed(1) + " s" : S.num.ms(value);
+      return value >= 100
+        ? value.toFixed(0) + " s"
+        : value >= 1
+          ? value.toFixed(1) + " s"
+          : S.num.ms(value);
     },
     rate(value) {
       if (!known(value)) return "–";

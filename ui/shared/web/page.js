@@ -2,7 +2,8 @@
 (function (P) {
   "use strict";
 
-  const LOOK_MS = 2000, COME_MS = 2000;
+  const LOOK_MS = 2000,
+    COME_MS = 2000;
 
   /** The message in `text`, null where it is none. */
   function read(text) {
@@ -34,15 +35,25 @@
   const page = (form) => ({
     prompt: () => document.querySelector(`#${form}-prompt textarea`)?.value,
     run: () => press(form + "-run"),
-    stop: () => (document.getElementById(form + "-stop")?.textContent.trim() === "Stop" ? press(form + "-stop") : false),
+    stop: () =>
+      document.getElementById(form + "-stop")?.textContent.trim() === "Stop"
+        ? press(form + "-stop")
+        : false,
   });
 
-  const HINTS = { "pg-run": "button run", "pg-step": "button step", "pg-stop": "button stop", "rc-run": "button race", "rc-stop": "button stop" };
+  const HINTS = {
+    "pg-run": "button run",
+    "pg-step": "button step",
+    "pg-stop": "button stop",
+    "rc-run": "button race",
+    "rc-stop": "button stop",
+  };
 
   /** The forms' buttons say their keys; they come and go with the framework, so each is told when the pointer or the focus comes. */
   function hint(event) {
     const button = event.target.closest?.(".pg-go button");
-    const key = button?.textContent.trim() === "Start over" ? "button start over" : HINTS[button?.id];
+    const key =
+      button?.textContent.trim() === "Start over" ? "button start over" : HINTS[button?.id];
     if (key) button.title = window.Sequoia.tooltips[key];
   }
   for (const name of ["pointerover", "focusin"]) document.addEventListener(name, hint);
@@ -52,7 +63,8 @@
   /** A pop-up message is about the last action: the next one puts it away. */
   function putAway(event) {
     if (ASIDE.includes(event.key) || event.target.closest?.(".toast-wrap")) return;
-    for (const close of document.querySelectorAll(".toast-wrap [data-testid=toast-close]")) close.click();
+    for (const close of document.querySelectorAll(".toast-wrap [data-testid=toast-close]"))
+      close.click();
   }
   for (const name of ["pointerdown", "keydown"]) document.addEventListener(name, putAway, true);
 
@@ -109,7 +121,10 @@
 
   P.stage = function (element, props, watch, trigger, server) {
     const take = (meta) => trigger("take", meta);
-    P.view = window.Sequoia.mount(element.querySelector(".sq-stage"), { server, page: { ...page("pg"), take } });
+    P.view = window.Sequoia.mount(element.querySelector(".sq-stage"), {
+      server,
+      page: { ...page("pg"), take },
+    });
     follow(P.view, "run", props, watch, () => trigger("come"));
   };
 
@@ -139,7 +154,8 @@
 
   /** Ask now and then where loading stands, as others may load other models; `changed` hears of each pair that is new. */
   function listen(status, show, changed) {
-    let version = null, asking = false;
+    let version = null,
+      asking = false;
     const look = async () => {
       if (document.hidden || asking) return;
       asking = true;

@@ -21,12 +21,16 @@
 
     /** Zoom about a point of the window, or about the middle of what is in view. */
     zoomTo(zoom, at) {
-      const { view } = this, { scroller } = view;
-      const before = view.zoom, next = Math.max(ZOOM[0], Math.min(ZOOM[1], zoom));
+      const { view } = this,
+        { scroller } = view;
+      const before = view.zoom,
+        next = Math.max(ZOOM[0], Math.min(ZOOM[1], zoom));
       if (!view.frame || next === before) return;
       const box = scroller.getBoundingClientRect();
-      const px = at ? at.x - box.left : scroller.clientWidth / 2, py = at ? at.y - box.top : scroller.clientHeight / 2;
-      const x = (scroller.scrollLeft + px) / before, y = (scroller.scrollTop + py) / before;
+      const px = at ? at.x - box.left : scroller.clientWidth / 2,
+        py = at ? at.y - box.top : scroller.clientHeight / 2;
+      const x = (scroller.scrollLeft + px) / before,
+        y = (scroller.scrollTop + py) / before;
       view.zoom = next;
       view.scale();
       scroller.scrollLeft = x * next - px;
@@ -34,7 +38,9 @@
       this.changed();
     }
 
-    zoomBy(factor) { this.zoomTo(this.view.zoom * factor); }
+    zoomBy(factor) {
+      this.zoomTo(this.view.zoom * factor);
+    }
 
     /** The whole picture in the box; once more: back to the size at which it can be read. */
     zoomFit() {
@@ -47,7 +53,10 @@
     wheel(event) {
       if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
-      this.zoomTo(this.view.zoom * Math.exp(-event.deltaY * 0.002), { x: event.clientX, y: event.clientY });
+      this.zoomTo(this.view.zoom * Math.exp(-event.deltaY * 0.002), {
+        x: event.clientX,
+        y: event.clientY,
+      });
     }
 
     /** Dragging moves what is in view; a press that moved is no click. Touch scrolls by itself. */
@@ -56,18 +65,26 @@
       scroller.addEventListener("pointerdown", (event) => {
         this.dragged = false;
         if (event.button || event.pointerType === "touch") return;
-        start = { x: event.clientX + scroller.scrollLeft, y: event.clientY + scroller.scrollTop, id: event.pointerId };
+        start = {
+          x: event.clientX + scroller.scrollLeft,
+          y: event.clientY + scroller.scrollTop,
+          id: event.pointerId,
+        };
       });
       scroller.addEventListener("pointermove", (event) => {
         if (!start) return;
-        const dx = start.x - event.clientX - scroller.scrollLeft, dy = start.y - event.clientY - scroller.scrollTop;
+        const dx = start.x - event.clientX - scroller.scrollLeft,
+          dy = start.y - event.clientY - scroller.scrollTop;
         if (!this.dragged && Math.hypot(dx, dy) < 5) return;
         if (!this.dragged) scroller.setPointerCapture(start.id);
         this.dragged = true;
         scroller.scrollLeft += dx;
         scroller.scrollTop += dy;
       });
-      for (const name of ["pointerup", "pointercancel"]) scroller.addEventListener(name, () => { start = null; });
+      for (const name of ["pointerup", "pointercancel"])
+        scroller.addEventListener(name, () => {
+          start = null;
+        });
     }
   };
 })((window.Sequoia = window.Sequoia || {}));

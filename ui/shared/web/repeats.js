@@ -3,7 +3,8 @@
   "use strict";
 
   const GRAM = 8; // tokens that have to come again in a row to count as a repeat
-  const LOOPS = 0.1, LEAST = 16; // share of repeated 8-grams from which a text is said to repeat itself, and 8-grams it has to have
+  const LOOPS = 0.1,
+    LEAST = 16; // share of repeated 8-grams from which a text is said to repeat itself, and 8-grams it has to have
 
   /** Counts over a text as it grows, as `repetition` of sequoia/trace.py: 8-grams, and how many of them stood in it before. */
   S.Repeats = class {
@@ -27,5 +28,7 @@
 
   /** What is said of such counts; "" where there is little to say. */
   S.Repeats.words = ({ grams, repeats }) =>
-    grams >= LEAST && repeats / grams >= LOOPS ? `repeats itself (${S.num.percent(repeats / grams)} of its 8-grams), which is easier to draft` : "";
+    grams >= LEAST && repeats / grams >= LOOPS
+      ? `repeats itself (${S.num.percent(repeats / grams)} of its 8-grams), which is easier to draft`
+      : "";
 })((window.Sequoia = window.Sequoia || {}));

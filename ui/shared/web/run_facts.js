@@ -16,12 +16,14 @@
     paint(meta, facts) {
       this.models.replaceChildren();
       for (const role of ["target", "draft"]) if (meta[role]) this.model(role, meta[role]);
-      this.chips.replaceChildren(...facts.map(([name, value]) => {
-        const chip = el("span", { class: "sq-chip" });
-        if (name) S.term(el("span", { class: "sq-chip-name" }, chip), name).after(" ");
-        chip.append(S.readable(value));
-        return chip;
-      }));
+      this.chips.replaceChildren(
+        ...facts.map(([name, value]) => {
+          const chip = el("span", { class: "sq-chip" });
+          if (name) S.term(el("span", { class: "sq-chip-name" }, chip), name).after(" ");
+          chip.append(S.readable(value));
+          return chip;
+        }),
+      );
     }
 
     model(role, name) {
@@ -35,16 +37,23 @@
   S.About.facts = function ({ title, device, dtype, policy, date }, own) {
     const { temperature, top_p: topP } = policy || {};
     return [
-      ["", title], ["on", device], ["", dtype], ["temperature", known(temperature) ? String(temperature) : ""], ["top-p", topP < 1 ? String(topP) : ""],
-      ...own, ["", String(date || "").slice(0, 10)],
+      ["", title],
+      ["on", device],
+      ["", dtype],
+      ["temperature", known(temperature) ? String(temperature) : ""],
+      ["top-p", topP < 1 ? String(topP) : ""],
+      ...own,
+      ["", String(date || "").slice(0, 10)],
     ].filter(([, value]) => value);
   };
 
   /** Models and facts as lines of at most `wide` characters: the models, then as many facts in each as it holds. */
   S.About.lines = function (meta, facts, wide = WIDE) {
-    const models = cut([meta.target, meta.draft].filter(Boolean).join(" + "), wide), lines = [];
+    const models = cut([meta.target, meta.draft].filter(Boolean).join(" + "), wide),
+      lines = [];
     for (const [name, value] of facts) {
-      const fact = cut((name ? name + " " : "") + value, wide), longer = lines.length ? lines.at(-1) + " · " + fact : "";
+      const fact = cut((name ? name + " " : "") + value, wide),
+        longer = lines.length ? lines.at(-1) + " · " + fact : "";
       if (longer && longer.length <= wide) lines[lines.length - 1] = longer;
       else lines.push(fact);
     }

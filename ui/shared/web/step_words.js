@@ -4,15 +4,24 @@
 
   const { percent, short, apart, count, known, ms } = S.num;
   const STATES = {
-    root: "last token so far", accepted: "accepted", rejected: "rejected", untested: "not tried",
-    never: "never reached", bonus: "target’s own token", correction: "target’s own token",
+    root: "last token so far",
+    accepted: "accepted",
+    rejected: "rejected",
+    untested: "not tried",
+    never: "never reached",
+    bonus: "target’s own token",
+    correction: "target’s own token",
   };
 
   // Why a run ended: as its verb, and by itself.
   const ENDS = {
-    eos: ["finished at the end of text", "end of text"], length: ["finished at its token limit", "token limit reached"],
-    context: ["finished with its context full", "context is full"], stopped: ["stopped", "stopped"],
-    time: ["stopped at its time limit", "time limit reached"], paused: ["paused", "paused"], broken: ["broken off", "broken off"],
+    eos: ["finished at the end of text", "end of text"],
+    length: ["finished at its token limit", "token limit reached"],
+    context: ["finished with its context full", "context is full"],
+    stopped: ["stopped", "stopped"],
+    time: ["stopped at its time limit", "time limit reached"],
+    paused: ["paused", "paused"],
+    broken: ["broken off", "broken off"],
   };
 
   const VERIFIERS = { sequoia: "Sequoia", specinfer: "SpecInfer", topk: "top-k match" };
@@ -21,11 +30,17 @@
 
   function accepted(view, trial) {
     if (trial.u === null) return "The target drew this very token, so the walk goes down to it.";
-    if (view.greedy) return "The target’s own most probable token is exactly this one, so it is accepted.";
+    if (view.greedy)
+      return "The target’s own most probable token is exactly this one, so it is accepted.";
     const ratio = trial.p / trial.q;
     if (!known(ratio) || ratio >= 1) {
-      return "At its trial the target gives this token at least the share the draft gives it (" + percent(trial.p) + " against "
-        + percent(trial.q) + "): accepted whatever u is.";
+      return (
+        "At its trial the target gives this token at least the share the draft gives it (" +
+        percent(trial.p) +
+        " against " +
+        percent(trial.q) +
+        "): accepted whatever u is."
+      );
     }
     const [u, bound] = apart(trial.u, ratio);
     return "u = " + u + " is below p/q = " + bound + ", so the token is accepted.";
@@ -33,10 +48,20 @@
 
   function rejected(view, trial) {
     if (trial.u === null) return "The target drew another token, so this one is not followed.";
-    if (view.greedy) return "At temperature 0 only the target’s most probable token can be accepted, and that is another one.";
+    if (view.greedy)
+      return "At temperature 0 only the target’s most probable token can be accepted, and that is another one.";
     const [u, bound] = apart(trial.u, trial.q > 0 ? trial.p / trial.q : 0);
-    return "At its trial the target gives this token " + percent(trial.p) + ", the draft " + percent(trial.q) + "; u = " + u
-      + " is " + (trial.p === 0 ? "not below 0" : "above " + bound) + ": rejected, and the draft’s share is taken out of the target’s law.";
+    return (
+      "At its trial the target gives this token " +
+      percent(trial.p) +
+      ", the draft " +
+      percent(trial.q) +
+      "; u = " +
+      u +
+      " is " +
+      (trial.p === 0 ? "not below 0" : "above " + bound) +
+      ": rejected, and the draft’s share is taken out of the target’s law."
+    );
   }
 
   function untested(view, node) {
@@ -52,7 +77,10 @@
     let above = parents[node];
     while (above > 0 && view.state[above] === "never") above = parents[above];
     const where = above === parents[node] ? "its parent " : "its ancestor ";
-    const why = view.state[above] === "rejected" ? " was rejected." : " was not tried: an earlier sibling was accepted.";
+    const why =
+      view.state[above] === "rejected"
+        ? " was rejected."
+        : " was not tried: an earlier sibling was accepted.";
     return "Never reached: " + where + token(view, above) + why;
   }
 
@@ -66,12 +94,25 @@
     }
     const end = view.path[view.path.length - 1];
     const children = view.topo.children[end].length;
-    if (view.matched) return "None of the " + count(children, "child", "children") + " was the token the target drew: it emits its own.";
+    if (view.matched)
+      return (
+        "None of the " +
+        count(children, "child", "children") +
+        " was the token the target drew: it emits its own."
+      );
     if (view.greedy) {
-      return "None of the " + count(children, "child", "children") + " was the target’s most probable token: the target emits it itself.";
+      return (
+        "None of the " +
+        count(children, "child", "children") +
+        " was the target’s most probable token: the target emits it itself."
+      );
     }
-    return (children === 1 ? "The only child was rejected" : "All " + children + " children were rejected")
-      + ": the target corrects with a token from what is left of its law.";
+    return (
+      (children === 1
+        ? "The only child was rejected"
+        : "All " + children + " children were rejected") +
+      ": the target corrects with a token from what is left of its law."
+    );
   }
 
   S.words = {
@@ -82,11 +123,16 @@
       if (node === "bonus") return own(view);
       const trial = view.trial(node);
       switch (view.state[node]) {
-        case "root": return "The last token known before this step. What the draft proposes hangs below it.";
-        case "accepted": return trial ? accepted(view, trial) : "On the accepted path.";
-        case "rejected": return rejected(view, trial);
-        case "untested": return untested(view, node);
-        default: return never(view, node);
+        case "root":
+          return "The last token known before this step. What the draft proposes hangs below it.";
+        case "accepted":
+          return trial ? accepted(view, trial) : "On the accepted path.";
+        case "rejected":
+          return rejected(view, trial);
+        case "untested":
+          return untested(view, node);
+        default:
+          return never(view, node);
       }
     },
 
@@ -96,8 +142,17 @@
       if (!drafted) return "Nothing drafted; the target decoded one token.";
       const path = view.path.length - 1;
       const tried = view.trials.length;
-      return count(drafted, "token") + " drafted, " + tried + " tried, " + path + " accepted"
-        + (view.kind === "none" ? "; the run ended inside the accepted path." : ", and one from the target itself.");
+      return (
+        count(drafted, "token") +
+        " drafted, " +
+        tried +
+        " tried, " +
+        path +
+        " accepted" +
+        (view.kind === "none"
+          ? "; the run ended inside the accepted path."
+          : ", and one from the target itself.")
+      );
     },
 
     /** A time with where it comes from. */
@@ -105,8 +160,19 @@
 
     /** Where the numbers of a `kind` come from, into its badge; without `meta` there is none. What was measured was so on the server's machine. */
     paintBadge(node, meta, done, kind) {
-      const label = meta?.label || "", at = /^\d{4}-\d\d-\d\d (\d\d:\d\d)/.exec(String(meta?.date ?? "")), over = label === "measured" && done;
-      S.dom.text(node, !meta ? "no " + kind + " yet" : over ? "measured here" + (at ? ", " + at[1] : "") : label === "measured" ? "measured live" : label || kind);
+      const label = meta?.label || "",
+        at = /^\d{4}-\d\d-\d\d (\d\d:\d\d)/.exec(String(meta?.date ?? "")),
+        over = label === "measured" && done;
+      S.dom.text(
+        node,
+        !meta
+          ? "no " + kind + " yet"
+          : over
+            ? "measured here" + (at ? ", " + at[1] : "")
+            : label === "measured"
+              ? "measured live"
+              : label || kind,
+      );
       S.dom.attr(node, "title", over && at ? "Measured on this machine, " + at[0] : null);
       node.dataset.label = meta ? label : "none";
     },
@@ -122,9 +188,19 @@
 
     /** A line for screen readers when a run ends. */
     summary(totals, end, word) {
-      return "Run " + (ENDS[end]?.[0] || "ended") + ": " + count(totals.tokens, "token") + " in " + count(totals.steps, "step") + ", "
-        + short(totals.tokensPerStep) + " tokens a step, "
-        + S.words.sourced(ms(totals.seconds), word) + " in all.";
+      return (
+        "Run " +
+        (ENDS[end]?.[0] || "ended") +
+        ": " +
+        count(totals.tokens, "token") +
+        " in " +
+        count(totals.steps, "step") +
+        ", " +
+        short(totals.tokensPerStep) +
+        " tokens a step, " +
+        S.words.sourced(ms(totals.seconds), word) +
+        " in all."
+      );
     },
   };
 })((window.Sequoia = window.Sequoia || {}));

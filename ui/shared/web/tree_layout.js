@@ -6,7 +6,9 @@
   function topology(parents) {
     const n = parents.length;
     const children = Array.from({ length: n }, () => []);
-    const depth = new Array(n).fill(0), rank = new Array(n).fill(0), size = new Array(n).fill(1);
+    const depth = new Array(n).fill(0),
+      rank = new Array(n).fill(0),
+      size = new Array(n).fill(1);
     for (let node = 1; node < n; node++) {
       const parent = parents[node];
       rank[node] = children[parent].length;
@@ -32,7 +34,9 @@
     return { row, rows: Math.max(rows, 1) };
   }
 
-  const FIRST_REJECTED = 9, LAST_REJECTED = 3, FIRST_UNTRIED = 2;
+  const FIRST_REJECTED = 9,
+    LAST_REJECTED = 3,
+    FIRST_UNTRIED = 2;
 
   /**
    * The step's own part of a large tree: the accepted path, what was tried beside it, and folds for the rest.
@@ -46,7 +50,16 @@
     const onPath = new Set(view.path);
 
     function visit(node, parent, col) {
-      const item = place({ key: "n" + node, kind: "node", node, parent, col, row: rows, folded: 0, open: false });
+      const item = place({
+        key: "n" + node,
+        kind: "node",
+        node,
+        parent,
+        col,
+        row: rows,
+        folded: 0,
+        open: false,
+      });
       const open = onPath.has(node) || opened.has("n" + node);
       item.folded = open ? 0 : topo.size[node] - 1;
       item.open = open && !onPath.has(node);
@@ -60,7 +73,15 @@
       });
       if (bonus && end) {
         if (entries.length) rows++;
-        place({ key: "bonus", kind: "bonus", node: -1, parent: item, col: col + 1, row: rows, folded: 0 });
+        place({
+          key: "bonus",
+          kind: "bonus",
+          node: -1,
+          parent: item,
+          col: col + 1,
+          row: rows,
+          folded: 0,
+        });
       }
     }
     if (topo.n) visit(0, null, 0);
@@ -71,7 +92,9 @@
   function choose(topo, view, opened, node) {
     const children = topo.children[node];
     const rejected = children.filter((child) => view.state[child] === "rejected");
-    const others = children.filter((child) => !["rejected", "accepted"].includes(view.state[child]));
+    const others = children.filter(
+      (child) => !["rejected", "accepted"].includes(view.state[child]),
+    );
     const hidden = new Map();
     fold("rejected", rejected.slice(FIRST_REJECTED, -LAST_REJECTED), rejected);
     fold("untried", others.slice(FIRST_UNTRIED), others);
@@ -79,7 +102,7 @@
     for (const child of children) {
       const group = hidden.get(child);
       if (!group) entries.push({ kind: "node", node: child });
-      else if (!group.done) entries.push((group.done = true, group.entry));
+      else if (!group.done) entries.push(((group.done = true), group.entry));
     }
     return entries;
 
@@ -87,7 +110,10 @@
       const key = "g" + node + ":" + kind;
       if (tail.length < 2 || tail.length === whole.length || opened.has(key)) return;
       const nodes = tail.reduce((sum, child) => sum + topo.size[child], 0);
-      const group = { done: false, entry: { key, kind: "more", count: tail.length, nodes, what: kind } };
+      const group = {
+        done: false,
+        entry: { key, kind: "more", count: tail.length, nodes, what: kind },
+      };
       tail.forEach((child) => hidden.set(child, group));
     }
   }

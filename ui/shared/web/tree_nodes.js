@@ -25,11 +25,23 @@
     get(key, level) {
       let item = this.made.get(key);
       if (item) return item;
-      const g = svg("g", { class: "sq-n", "data-key": key, tabindex: "-1", role: "treeitem", "aria-level": level }, this.pills);
+      const g = svg(
+        "g",
+        { class: "sq-n", "data-key": key, tabindex: "-1", role: "treeitem", "aria-level": level },
+        this.pills,
+      );
       if (key[0] === "n") attr(g, "data-node", key.slice(1));
       item = {
-        g, node: g, rect: svg("rect", {}, g), label: svg("text", { class: "sq-n-text" }, g), sub: null,
-        edge: key === "bonus" ? null : svg("path", { class: "sq-edge" }, this.base), where: "", seen: 0, word: null, state: null,
+        g,
+        node: g,
+        rect: svg("rect", {}, g),
+        label: svg("text", { class: "sq-n-text" }, g),
+        sub: null,
+        edge: key === "bonus" ? null : svg("path", { class: "sq-edge" }, this.base),
+        where: "",
+        seen: 0,
+        word: null,
+        state: null,
       };
       this.made.set(key, item);
       return item;
@@ -39,7 +51,8 @@
     place(item, frame, at, from, pass) {
       item.seen = pass;
       const where = frame.x(at.col) + "," + frame.y(at.row);
-      const key = where + "|" + frame.pill + "|" + frame.size + "|" + (from ? from.col + "," + from.row : "");
+      const key =
+        where + "|" + frame.pill + "|" + frame.size + "|" + (from ? from.col + "," + from.row : "");
       if (item.where === key) return;
       item.where = key;
       item.word = null;
@@ -94,7 +107,8 @@
 
     /** Edges that mean something this step, over the grey ones: [{d, s}]. */
     draw(edges) {
-      const halos = this.halos.take(edges.length), paths = this.paths.take(edges.length);
+      const halos = this.halos.take(edges.length),
+        paths = this.paths.take(edges.length);
       edges.forEach(({ d, s }, i) => {
         attr(halos[i], "d", d);
         attr(paths[i], "d", d);

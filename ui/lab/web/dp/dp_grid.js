@@ -4,17 +4,31 @@
   "use strict";
 
   const { el } = S.dom;
-  const LEFT = 30, RIGHT = 10, TOP = 8, BOTTOM = 34, COLOURS = 96;
-  const MOST_ROWS = 33, LEAST_COLUMNS = 16;
+  const LEFT = 30,
+    RIGHT = 10,
+    TOP = 8,
+    BOTTOM = 34,
+    COLOURS = 96;
+  const MOST_ROWS = 33,
+    LEAST_COLUMNS = 16;
 
   S.DpGrid = class {
     /** on: {point(cell), press(cell), leave(), redraw()}; a cell is {n, b}. */
     constructor(host, on) {
       this.on = on;
-      this.box = el("div", {
-        class: "dp-grid", tabindex: "0", role: "application", "data-part": "dp-grid", "aria-roledescription": "table of cells",
-        "aria-label": "Table T[n, levels, b]. Arrow keys move, page up and down change the levels, Enter holds the cell, B goes to the best b.",
-      }, host);
+      this.box = el(
+        "div",
+        {
+          class: "dp-grid",
+          tabindex: "0",
+          role: "application",
+          "data-part": "dp-grid",
+          "aria-roledescription": "table of cells",
+          "aria-label":
+            "Table T[n, levels, b]. Arrow keys move, page up and down change the levels, Enter holds the cell, B goes to the best b.",
+        },
+        host,
+      );
       this.base = el("canvas", { class: "dp-canvas", "aria-hidden": "true" }, this.box);
       this.over = el("canvas", { class: "dp-canvas", "aria-hidden": "true" }, this.box);
       this.window = { from: 1, count: 128 };
@@ -29,20 +43,32 @@
     fit(table) {
       this.table = table;
       this.rows = Math.min(table.branches + 1, MOST_ROWS);
-      const pitch = Math.max(10, Math.min(52, Math.floor(Math.max(352, Math.min(window.innerHeight * 0.46, 560)) / this.rows)));
+      const pitch = Math.max(
+        10,
+        Math.min(
+          52,
+          Math.floor(Math.max(352, Math.min(window.innerHeight * 0.46, 560)) / this.rows),
+        ),
+      );
       this.box.style.height = Math.max(this.rows * pitch, 160) + TOP + BOTTOM + "px";
       this.firstRow = Math.min(this.firstRow, table.branches + 1 - this.rows);
       this.show(this.window.from, this.window.count);
     }
 
     show(from, count) {
-      const nodes = this.table.nodes, wide = Math.max(Math.min(LEAST_COLUMNS, nodes), Math.min(nodes, Math.round(count)));
-      this.window = { from: Math.max(1, Math.min(nodes - wide + 1, Math.round(from))), count: wide };
+      const nodes = this.table.nodes,
+        wide = Math.max(Math.min(LEAST_COLUMNS, nodes), Math.min(nodes, Math.round(count)));
+      this.window = {
+        from: Math.max(1, Math.min(nodes - wide + 1, Math.round(from))),
+        count: wide,
+      };
     }
 
     /** Zoom by `factor`, keeping column `n` where it is. */
     zoom(factor, n) {
-      const { from, count } = this.window, share = (n - from + 0.5) / count, next = count / factor;
+      const { from, count } = this.window,
+        share = (n - from + 0.5) / count,
+        next = count / factor;
       this.show(n + 0.5 - share * Math.max(LEAST_COLUMNS, next), next);
       this.on.redraw();
     }
@@ -66,22 +92,39 @@
     }
 
     cellAt(event) {
-      const box = this.box.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
+      const box = this.box.getBoundingClientRect(),
+        x = event.clientX - box.left,
+        y = event.clientY - box.top;
       if (x < LEFT - 8 || y > this.size.h - BOTTOM + 6) return null;
-      const n = this.window.from + Math.floor(((x - LEFT) * this.window.count) / (this.size.w - LEFT - RIGHT));
+      const n =
+        this.window.from +
+        Math.floor(((x - LEFT) * this.window.count) / (this.size.w - LEFT - RIGHT));
       const b = this.firstRow + Math.floor(((y - TOP) * this.rows) / (this.size.h - TOP - BOTTOM));
       const within = (value, low, high) => Math.max(low, Math.min(high, value));
-      return { n: within(n, this.window.from, this.window.from + this.window.count - 1), b: within(b, this.firstRow, this.firstRow + this.rows - 1) };
+      return {
+        n: within(n, this.window.from, this.window.from + this.window.count - 1),
+        b: within(b, this.firstRow, this.firstRow + this.rows - 1),
+      };
     }
 
     // -- cells -----------------------------------------------------------------------------------------------------------
 
     /** The cells of `levels` in the colours of `shade` = {kind, range, stops}. */
     paintCells(levels, shade) {
-      const ctx = this.start(this.base), { w, h } = this.size;
+      const ctx = this.start(this.base),
+        { w, h } = this.size;
       if (!ctx) return;
-      const style = getComputedStyle(this.box), ink = (name) => style.getPropertyValue(name).trim();
-      this.inks = { text: ink("--sq-text"), surface: ink("--sq-surface"), dim: ink("--sq-dim"), line: ink("--sq-line"), part: ink("--dp-part"), none: ink("--dp-none"), font: style.fontFamily };
+      const style = getComputedStyle(this.box),
+        ink = (name) => style.getPropertyValue(name).trim();
+      this.inks = {
+        text: ink("--sq-text"),
+        surface: ink("--sq-surface"),
+        dim: ink("--sq-dim"),
+        line: ink("--sq-line"),
+        part: ink("--dp-part"),
+        none: ink("--dp-none"),
+        font: style.fontFamily,
+      };
       const colours = S.dpShade.palette(shade.stops, COLOURS);
       ctx.fillStyle = this.hatch(ctx);
       ctx.fillRect(LEFT, TOP, w - LEFT - RIGHT, h - TOP - BOTTOM);
@@ -92,10 +135,13 @@
 
     /** A drawing context for a canvas as sharp as the screen, wiped. */
     start(canvas) {
-      const { w, h } = this.size, ratio = window.devicePixelRatio || 1;
+      const { w, h } = this.size,
+        ratio = window.devicePixelRatio || 1;
       if (!w || !h || !this.table) return null;
-      const wide = Math.round(w * ratio), tall = Math.round(h * ratio);
-      if (canvas.width !== wide || canvas.height !== tall) [canvas.width, canvas.height] = [wide, tall];
+      const wide = Math.round(w * ratio),
+        tall = Math.round(h * ratio);
+      if (canvas.width !== wide || canvas.height !== tall)
+        [canvas.width, canvas.height] = [wide, tall];
       const ctx = canvas.getContext("2d");
       ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
       ctx.clearRect(0, 0, w, h);
@@ -104,17 +150,24 @@
     }
 
     fill(ctx, levels, { kind, range }, colours) {
-      const { table, ratio } = this, { from, count } = this.window, { of } = S.dpShade.KINDS[kind];
+      const { table, ratio } = this,
+        { from, count } = this.window,
+        { of } = S.dpShade.KINDS[kind];
       const snap = (value) => Math.round(value * ratio) / ratio;
-      const gap = this.y(1) - this.y(0) >= 9 ? 1 : 0, slit = this.x(from + 1) - this.x(from) >= 9 ? 1 : 0;
+      const gap = this.y(1) - this.y(0) >= 9 ? 1 : 0,
+        slit = this.x(from + 1) - this.x(from) >= 9 ? 1 : 0;
       for (let b = this.firstRow; b < this.firstRow + this.rows; b++) {
-        const y0 = snap(this.y(b)), y1 = snap(this.y(b + 1)) - gap;
+        const y0 = snap(this.y(b)),
+          y1 = snap(this.y(b + 1)) - gap;
         for (let n = Math.max(from, b + 1); n < from + count; n++) {
           if (table.value(n, levels, b) === -Infinity) continue;
-          const x0 = snap(this.x(n)), x1 = snap(this.x(n + 1));
+          const x0 = snap(this.x(n)),
+            x1 = snap(this.x(n + 1));
           if (x1 === x0) continue; // narrower than a pixel
           const value = of(table, n, levels, b);
-          ctx.fillStyle = Number.isNaN(value) ? this.inks.none : colours[Math.round(S.dpShade.strength(kind, range, value) * (COLOURS - 1))];
+          ctx.fillStyle = Number.isNaN(value)
+            ? this.inks.none
+            : colours[Math.round(S.dpShade.strength(kind, range, value) * (COLOURS - 1))];
           ctx.fillRect(x0, y0, x1 - x0 - slit, y1 - y0);
           if (gap) {
             ctx.fillStyle = this.inks.surface;
@@ -125,7 +178,9 @@
     }
 
     hatch(ctx) {
-      const tile = document.createElement("canvas"), ratio = this.ratio, side = Math.round(6 * ratio);
+      const tile = document.createElement("canvas"),
+        ratio = this.ratio,
+        side = Math.round(6 * ratio);
       tile.width = tile.height = side;
       const pen = tile.getContext("2d");
       pen.strokeStyle = this.inks.line;
@@ -141,16 +196,21 @@
     }
 
     axes(ctx) {
-      const { w, h } = this.size, { from, count } = this.window;
+      const { w, h } = this.size,
+        { from, count } = this.window;
       ctx.fillStyle = this.inks.dim;
       ctx.font = "10.5px " + this.inks.font;
       ctx.textBaseline = "middle";
       ctx.textAlign = "right";
-      const tall = this.y(1) - this.y(0), every = tall >= 13 ? 1 : tall * 2 >= 13 ? 2 : 4;
-      for (let b = this.firstRow; b < this.firstRow + this.rows; b++) if (b % every === 0) ctx.fillText(b, LEFT - 6, (this.y(b) + this.y(b + 1)) / 2);
+      const tall = this.y(1) - this.y(0),
+        every = tall >= 13 ? 1 : tall * 2 >= 13 ? 2 : 4;
+      for (let b = this.firstRow; b < this.firstRow + this.rows; b++)
+        if (b % every === 0) ctx.fillText(b, LEFT - 6, (this.y(b) + this.y(b + 1)) / 2);
       ctx.textBaseline = "top";
       ctx.textAlign = "center";
-      const step = [1, 2, 4, 8, 16, 32, 64, 128, 256].find((s) => ((w - LEFT) * s) / count >= 44) || 256, floor = h - BOTTOM;
+      const step =
+          [1, 2, 4, 8, 16, 32, 64, 128, 256].find((s) => ((w - LEFT) * s) / count >= 44) || 256,
+        floor = h - BOTTOM;
       for (let n = from; n < from + count; n++) {
         if (n % step && n !== 1) continue;
         const x = (this.x(n) + this.x(n + 1)) / 2;
@@ -164,18 +224,26 @@
       ctx.fillText("b ↓ children of the root", 8, floor + 19);
       if (w < 600) return;
       ctx.textAlign = "center";
-      ctx.fillText("arrow keys move · Page ↑ ↓ levels · Enter holds · B best b", (w + 20) / 2, floor + 19);
+      ctx.fillText(
+        "arrow keys move · Page ↑ ↓ levels · Enter holds · B best b",
+        (w + 20) / 2,
+        floor + 19,
+      );
     }
 
     /** The best b of every n, as one stepped line. */
     ridge(ctx, levels) {
-      const { table } = this, { from, count } = this.window, line = new Path2D();
+      const { table } = this,
+        { from, count } = this.window,
+        line = new Path2D();
       let open = false;
       for (let n = from; n < from + count; n++) {
-        const { branches } = table.best(n, levels), seen = branches >= this.firstRow && branches < this.firstRow + this.rows;
+        const { branches } = table.best(n, levels),
+          seen = branches >= this.firstRow && branches < this.firstRow + this.rows;
         const feasible = seen && table.value(n, levels, branches) > -Infinity;
         const y = (this.y(branches) + this.y(branches + 1)) / 2;
-        if (feasible) line[open ? "lineTo" : "moveTo"](this.x(n), y), line.lineTo(this.x(n + 1), y);
+        if (feasible)
+          (line[open ? "lineTo" : "moveTo"](this.x(n), y), line.lineTo(this.x(n + 1), y));
         open = feasible;
       }
       this.stroke(ctx, line, this.inks.text, 1.75, 4.25);
@@ -206,7 +274,8 @@
       this.cross(ctx, cell);
       if (home) this.stroke(ctx, this.outline(home, 1), this.inks.dim, 1.25, 3);
       if (split) {
-        const rest = { n: cell.n - split.m, b: cell.b - 1 }, below = { n: split.m, b: split.branches };
+        const rest = { n: cell.n - split.m, b: cell.b - 1 },
+          below = { n: split.m, b: split.branches };
         this.stroke(ctx, this.link(cell, rest, -1), this.inks.text, 1.5, 4);
         this.stroke(ctx, this.link(cell, below, 1), this.inks.part, 1.75, 4.5, [5, 3.5]);
         this.stroke(ctx, this.outline(rest, 1.5), this.inks.text, 1.5, 4.5);
@@ -217,7 +286,9 @@
 
     /** Thin guides from the cell to the two axes. */
     cross(ctx, { n, b }) {
-      const x = (this.x(n) + this.x(n + 1)) / 2, y = (this.y(b) + this.y(b + 1)) / 2, path = new Path2D();
+      const x = (this.x(n) + this.x(n + 1)) / 2,
+        y = (this.y(b) + this.y(b + 1)) / 2,
+        path = new Path2D();
       path.moveTo(LEFT - 4, y);
       path.lineTo(x, y);
       path.lineTo(x, this.size.h - BOTTOM + 4);
@@ -228,15 +299,22 @@
 
     /** A cell's frame, never smaller than can be seen. */
     outline({ n, b }, out) {
-      const wide = this.x(n + 1) - this.x(n), tall = this.y(b + 1) - this.y(b), spare = Math.max(0, 4 - wide) / 2 + out / 2;
+      const wide = this.x(n + 1) - this.x(n),
+        tall = this.y(b + 1) - this.y(b),
+        spare = Math.max(0, 4 - wide) / 2 + out / 2;
       const path = new Path2D();
       path.roundRect(this.x(n) - spare, this.y(b) - out / 2, wide + 2 * spare, tall - 1 + out, 2);
       return path;
     }
 
     link(from, to, side) {
-      const middle = (cell) => ({ x: (this.x(cell.n) + this.x(cell.n + 1)) / 2, y: (this.y(cell.b) + this.y(cell.b + 1)) / 2 });
-      const a = middle(from), z = middle(to), bend = Math.min(46, Math.hypot(z.x - a.x, z.y - a.y) / 4) * side;
+      const middle = (cell) => ({
+        x: (this.x(cell.n) + this.x(cell.n + 1)) / 2,
+        y: (this.y(cell.b) + this.y(cell.b + 1)) / 2,
+      });
+      const a = middle(from),
+        z = middle(to),
+        bend = Math.min(46, Math.hypot(z.x - a.x, z.y - a.y) / 4) * side;
       const path = new Path2D();
       path.moveTo(a.x, a.y);
       path.quadraticCurveTo((a.x + z.x) / 2, (a.y + z.y) / 2 + bend, z.x, z.y);
@@ -249,7 +327,8 @@
       const { box, on } = this;
       let drag = null;
       box.addEventListener("pointerdown", (event) => {
-        if (!event.button && this.table) drag = { x: event.clientX, from: this.window.from, moved: false };
+        if (!event.button && this.table)
+          drag = { x: event.clientX, from: this.window.from, moved: false };
       });
       box.addEventListener("pointermove", (event) => {
         if (!this.table) return;
@@ -262,7 +341,10 @@
         drag = null;
         if (cell) on.press(cell);
       });
-      for (const name of ["pointercancel", "pointerleave"]) box.addEventListener(name, () => { drag = null; });
+      for (const name of ["pointercancel", "pointerleave"])
+        box.addEventListener(name, () => {
+          drag = null;
+        });
       box.addEventListener("pointerleave", () => on.leave());
       box.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     }
@@ -271,7 +353,10 @@
       const shift = event.clientX - drag.x;
       if (!drag.moved && Math.abs(shift) < 5) return;
       drag.moved = true;
-      this.show(drag.from - (shift * this.window.count) / (this.size.w - LEFT - RIGHT), this.window.count);
+      this.show(
+        drag.from - (shift * this.window.count) / (this.size.w - LEFT - RIGHT),
+        this.window.count,
+      );
       this.on.redraw();
     }
 

@@ -3,19 +3,34 @@
   "use strict";
 
   const { el, attr, text, button } = S.dom;
-  const SIZES = [128, 256, 512, 1024], USED = "Now the lab’s tree";
+  const SIZES = [128, 256, 512, 1024],
+    USED = "Now the lab’s tree";
 
   S.DpPanel = class {
     static SIZES = SIZES;
 
     build(element) {
-      this.root = el("div", { class: "dp-root" + (element.closest(".sq-stage") ? "" : " sq-stage") }, element);
-      const panel = (this.panel = S.panel(this.root, { part: "dp", title: "DP table", term: "DP table", cls: "dp-panel" }));
+      this.root = el(
+        "div",
+        { class: "dp-root" + (element.closest(".sq-stage") ? "" : " sq-stage") },
+        element,
+      );
+      const panel = (this.panel = S.panel(this.root, {
+        part: "dp",
+        title: "DP table",
+        term: "DP table",
+        cls: "dp-panel",
+      }));
       el("span", { class: "sq-badge", text: "predicted" }, panel.titleBox);
       this.tools(panel.tools);
-      this.error = el("p", { class: "sq-banner sq-banner-error", role: "alert", hidden: "", "data-part": "dp-error" }, panel.body);
+      this.error = el(
+        "p",
+        { class: "sq-banner sq-banner-error", role: "alert", hidden: "", "data-part": "dp-error" },
+        panel.body,
+      );
       const split = el("div", { class: "dp-split" }, panel.body);
-      const left = el("div", { class: "dp-left" }, split), right = el("div", { class: "dp-right" }, split);
+      const left = el("div", { class: "dp-left" }, split),
+        right = el("div", { class: "dp-right" }, split);
       this.buildGrid(left);
       this.explain = new S.DpExplain(left);
       this.buildTree(right);
@@ -25,29 +40,67 @@
     tools(host) {
       const levels = el("span", { class: "dp-levels" }, host);
       S.term(el("span", { class: "dp-small" }, levels), "levels", "levels");
-      this.slider = el("input", { type: "range", class: "dp-range", min: 1, step: 1, "aria-label": "Most levels of the tree", "data-part": "dp-levels" }, levels);
+      this.slider = el(
+        "input",
+        {
+          type: "range",
+          class: "dp-range",
+          min: 1,
+          step: 1,
+          "aria-label": "Most levels of the tree",
+          "data-part": "dp-levels",
+        },
+        levels,
+      );
       this.slider.addEventListener("input", () => this.move({ levels: Number(this.slider.value) }));
       this.levelText = el("span", { class: "dp-level-text" }, levels);
-      this.shades = this.segments(host, "What the colour shows", Object.entries(S.dpShade.KINDS).map(([kind, { name }]) => ({ key: kind, label: name })), (kind) => this.set({ kind }));
+      this.shades = this.segments(
+        host,
+        "What the colour shows",
+        Object.entries(S.dpShade.KINDS).map(([kind, { name }]) => ({ key: kind, label: name })),
+        (kind) => this.set({ kind }),
+      );
       for (const one of this.shades) S.term.mark(one, one.dataset.key);
-      this.sizes = this.segments(host, "Nodes of the table", SIZES.map((size) => ({ key: size, label: (size === SIZES[0] ? "n ≤ " : "") + size.toLocaleString("en-US"), hint: "Trees of up to " + size + " nodes" })),
-        (size) => this.resize(Number(size)));
+      this.sizes = this.segments(
+        host,
+        "Nodes of the table",
+        SIZES.map((size) => ({
+          key: size,
+          label: (size === SIZES[0] ? "n ≤ " : "") + size.toLocaleString("en-US"),
+          hint: "Trees of up to " + size + " nodes",
+        })),
+        (size) => this.resize(Number(size)),
+      );
       const zoom = el("span", { class: "sq-segments", role: "group", "aria-label": "Zoom" }, host);
       const by = (factor) => () => this.table && this.grid.zoom(factor, this.shown().cell.n);
-      button(zoom, { icon: "minus", label: "Show more columns", hint: S.tooltips["button more columns"] }).addEventListener("click", by(0.5));
-      button(zoom, { icon: "plus", label: "Show fewer columns", hint: S.tooltips["button fewer columns"] }).addEventListener("click", by(2));
+      button(zoom, {
+        icon: "minus",
+        label: "Show more columns",
+        hint: S.tooltips["button more columns"],
+      }).addEventListener("click", by(0.5));
+      button(zoom, {
+        icon: "plus",
+        label: "Show fewer columns",
+        hint: S.tooltips["button fewer columns"],
+      }).addEventListener("click", by(2));
       const png = button(host, { text: "PNG", hint: S.tooltips["button save the table as png"] });
       png.dataset.save = "png";
       png.addEventListener("click", () => this.table && this.savePicture());
     }
 
     savePicture() {
-      const { base, over, box } = this.grid, { clientWidth: width, clientHeight: height } = box;
-      S.pictures.canvas(width, height, (pen) => {
-        pen.fillStyle = S.pictures.ground(box);
-        pen.fillRect(0, 0, width, height);
-        for (const layer of [base, over]) pen.drawImage(layer, 0, 0, width, height);
-      }, "sequoia-dp");
+      const { base, over, box } = this.grid,
+        { clientWidth: width, clientHeight: height } = box;
+      S.pictures.canvas(
+        width,
+        height,
+        (pen) => {
+          pen.fillStyle = S.pictures.ground(box);
+          pen.fillRect(0, 0, width, height);
+          for (const layer of [base, over]) pen.drawImage(layer, 0, 0, width, height);
+        },
+        "sequoia-dp",
+      );
     }
 
     segments(host, label, entries, onPick) {
@@ -73,8 +126,13 @@
       const ramp = el("span", { class: "dp-ramp-box" }, foot);
       el("span", { class: "dp-ramp" }, ramp);
       const marks = el("span", { class: "dp-marks" }, ramp);
-      this.marks = [0, 0.25, 0.5, 0.75, 1].map((at) => el("span", { style: `left:${at * 100}%` }, marks));
-      for (const [kind, words, term] of [["ridge", "best b", "best b"], ["none", "no such tree"]]) {
+      this.marks = [0, 0.25, 0.5, 0.75, 1].map((at) =>
+        el("span", { style: `left:${at * 100}%` }, marks),
+      );
+      for (const [kind, words, term] of [
+        ["ridge", "best b", "best b"],
+        ["none", "no such tree"],
+      ]) {
         const entry = el("span", { class: "dp-small dp-key" }, foot);
         el("span", { class: "dp-swatch", "data-k": kind }, entry);
         if (term) S.term(entry, words, term);
@@ -86,7 +144,12 @@
     buildTree(host) {
       const head = el("div", { class: "dp-tree-head" }, host);
       this.treeTitle = el("p", { class: "dp-tree-title", "data-part": "dp-tree-title" }, head);
-      this.pin = button(head, { icon: "pin", label: "Hold this cell", hint: S.tooltips["button hold a cell"], cls: "dp-pin" });
+      this.pin = button(head, {
+        icon: "pin",
+        label: "Hold this cell",
+        hint: S.tooltips["button hold a cell"],
+        cls: "dp-pin",
+      });
       this.pin.addEventListener("click", () => this.set({ pinned: !this.pinned }));
       this.use = button(head, { text: "Use this tree", cls: "dp-use" });
       this.use.dataset.part = "dp-use";
@@ -109,16 +172,25 @@
       const { table, cell } = this;
       attr(this.slider, "max", table.levels);
       if (Number(this.slider.value) !== levels) this.slider.value = levels;
-      text(this.levelText, levels === table.levels && table.settled ? levels + ", or any" : "≤ " + levels);
-      for (const one of this.shades) attr(one, "aria-pressed", String(one.dataset.key === this.kind));
+      text(
+        this.levelText,
+        levels === table.levels && table.settled ? levels + ", or any" : "≤ " + levels,
+      );
+      for (const one of this.shades)
+        attr(one, "aria-pressed", String(one.dataset.key === this.kind));
       for (const one of this.sizes) {
         attr(one, "aria-pressed", String(Number(one.dataset.key) === table.nodes));
         one.disabled = Number(one.dataset.key) < this.least; // the lab's own tree has to fit
       }
       attr(this.pin, "aria-pressed", String(this.pinned));
-      const value = table.value(cell.n, cell.levels, cell.b), { plural, tokens, name } = S.dpWords;
-      text(this.treeTitle, this.topo
-        ? `${plural(this.topo.n, "node")} on ${plural(this.topo.levels, "level")}, ${tokens(value)} tokens a step` : name(cell));
+      const value = table.value(cell.n, cell.levels, cell.b),
+        { plural, tokens, name } = S.dpWords;
+      text(
+        this.treeTitle,
+        this.topo
+          ? `${plural(this.topo.n, "node")} on ${plural(this.topo.levels, "level")}, ${tokens(value)} tokens a step`
+          : name(cell),
+      );
       this.use.disabled = !this.parents;
     }
   };

@@ -5,14 +5,31 @@
   /** Both differences are tiny over most of the table, so their scale is a cube root; the value's own is straight. */
   const KINDS = {
     regret: {
-      name: "Regret", title: "tokens lost against the best b for this n", power: 1 / 3, strong: "least", share: 0.9,
+      name: "Regret",
+      title: "tokens lost against the best b for this n",
+      power: 1 / 3,
+      strong: "least",
+      share: 0.9,
       of: (table, n, l, b) => table.best(n, l).value - table.value(n, l, b),
     },
     gain: {
-      name: "Gain", title: "tokens gained over n − 1 nodes, same b", power: 1 / 3, strong: "most", share: 0.98,
-      of: (table, n, l, b) => (n > 1 && table.value(n - 1, l, b) > -Infinity ? table.value(n, l, b) - table.value(n - 1, l, b) : NaN),
+      name: "Gain",
+      title: "tokens gained over n − 1 nodes, same b",
+      power: 1 / 3,
+      strong: "most",
+      share: 0.98,
+      of: (table, n, l, b) =>
+        n > 1 && table.value(n - 1, l, b) > -Infinity
+          ? table.value(n, l, b) - table.value(n - 1, l, b)
+          : NaN,
     },
-    value: { name: "Value", title: "expected tokens a step", power: 1, strong: "most", of: (table, n, l, b) => table.value(n, l, b) },
+    value: {
+      name: "Value",
+      title: "expected tokens a step",
+      power: 1,
+      strong: "most",
+      of: (table, n, l, b) => table.value(n, l, b),
+    },
   };
 
   /**
@@ -27,7 +44,8 @@
         if (!Number.isNaN(value)) values.push(value);
       }
     }
-    const sorted = Float64Array.from(values).sort(), last = sorted.length - 1;
+    const sorted = Float64Array.from(values).sort(),
+      last = sorted.length - 1;
     if (last < 0) return { low: 0, high: 0, cut: false };
     if (kind === "value") return { low: sorted[0], high: sorted[last], cut: false };
     const high = sorted[Math.floor(KINDS[kind].share * last)] || sorted[last];
@@ -45,17 +63,23 @@
   function marks(kind, { low, high, cut }) {
     const { power, strong } = KINDS[kind];
     return [0, 0.25, 0.5, 0.75, 1].map((at) => {
-      const share = strong === "least" ? 1 - at : at, value = low + (high - low) * share ** (1 / power);
+      const share = strong === "least" ? 1 - at : at,
+        value = low + (high - low) * share ** (1 / power);
       return (cut && share === 1 ? "≥ " : "") + (value === 0 ? "0" : S.num.short(value));
     });
   }
 
   /** `count` colours between the stops, given as #rrggbb. */
   function palette(stops, count) {
-    const parts = stops.map((stop) => [1, 3, 5].map((i) => parseInt(stop.trim().slice(i, i + 2), 16)));
+    const parts = stops.map((stop) =>
+      [1, 3, 5].map((i) => parseInt(stop.trim().slice(i, i + 2), 16)),
+    );
     return Array.from({ length: count }, (_, i) => {
-      const at = (i / (count - 1)) * (parts.length - 1), k = Math.min(Math.floor(at), parts.length - 2);
-      const mixed = parts[k].map((from, c) => Math.round(from + (parts[k + 1][c] - from) * (at - k)));
+      const at = (i / (count - 1)) * (parts.length - 1),
+        k = Math.min(Math.floor(at), parts.length - 2);
+      const mixed = parts[k].map((from, c) =>
+        Math.round(from + (parts[k + 1][c] - from) * (at - k)),
+      );
       return "rgb(" + mixed.join(",") + ")";
     });
   }

@@ -25,7 +25,9 @@
     constructor(rates, nodes, levels = null, flat = false) {
       const bound = (value, name) => {
         if (Number.isInteger(value) && value >= 1 && value <= S.planner.MAX_NODES) return value;
-        throw new RangeError(`${name} = ${value}; it must be a whole number from 1 to ${S.planner.MAX_NODES}`);
+        throw new RangeError(
+          `${name} = ${value}; it must be a whole number from 1 to ${S.planner.MAX_NODES}`,
+        );
       };
       this.rates = useful(S.planner.checked(rates), bound(nodes, "nodes"));
       this.nodes = nodes;
@@ -49,7 +51,9 @@
       while (!this.done) {
         const below = this.layers[this.levels - 1] || null;
         this.layers.push(yield* this.level(below));
-        this.settled = below !== null && below.best.every((value, n) => value === this.layers[this.levels - 1].best[n]);
+        this.settled =
+          below !== null &&
+          below.best.every((value, n) => value === this.layers[this.levels - 1].best[n]);
         this.full = (this.levels + 1) * size > MOST_CELLS;
         this.done = this.flat || this.settled || this.full || this.levels >= this.cap;
       }
@@ -57,16 +61,24 @@
     }
 
     *level(below) {
-      const { nodes, branches } = this, width = nodes + 1;
+      const { nodes, branches } = this,
+        width = nodes + 1;
       const cells = new Float64Array((branches + 1) * width).fill(-Infinity);
-      const best = new Float64Array(width).fill(-Infinity), root = new Uint16Array(width);
+      const best = new Float64Array(width).fill(-Infinity),
+        root = new Uint16Array(width);
       cells[1] = best[1] = 1;
-      const gains = Array.from(this.rates, (rate) => scaled(rate, below ? below.best : this.flat ? best : best.slice().fill(-Infinity)));
+      const gains = Array.from(this.rates, (rate) =>
+        scaled(rate, below ? below.best : this.flat ? best : best.slice().fill(-Infinity)),
+      );
       let work = 0;
       for (let n = 2; n <= nodes; n++) {
-        for (let b = 1; b <= Math.min(branches, n - 1); b++) cells[b * width + n] = most(cells, (b - 1) * width + n, gains[b - 1], n - b);
+        for (let b = 1; b <= Math.min(branches, n - 1); b++)
+          cells[b * width + n] = most(cells, (b - 1) * width + n, gains[b - 1], n - b);
         [best[n], root[n]] = this.top(cells, n);
-        if (this.flat) gains.forEach((gain, k) => { gain[n] = best[n] === -Infinity ? -Infinity : this.rates[k] * best[n]; });
+        if (this.flat)
+          gains.forEach((gain, k) => {
+            gain[n] = best[n] === -Infinity ? -Infinity : this.rates[k] * best[n];
+          });
         if ((work += n * branches) > SLICE) {
           work = 0;
           yield this.levels;
@@ -78,8 +90,10 @@
     /** best(n) and its b. On two levels only children beyond the vector make room for more nodes than it has rates. */
     top(cells, n) {
       const width = this.nodes + 1;
-      let found = -Infinity, b = n - 1;
-      for (let k = 0; k <= this.branches; k++) if (cells[k * width + n] > found) [found, b] = [cells[k * width + n], k];
+      let found = -Infinity,
+        b = n - 1;
+      for (let k = 0; k <= this.branches; k++)
+        if (cells[k * width + n] > found) [found, b] = [cells[k * width + n], k];
       if (found > -Infinity) return [found, b];
       for (let k = 0; k < n; k++) found = Math.max(found, cells[this.branches * width + k]);
       return [found, b];
@@ -99,7 +113,9 @@
     /** T[n, levels, b]. */
     value(n, levels, b) {
       const extra = Math.max(0, b - this.branches); // children without a rate are single leaves and add nothing
-      return n - extra < 1 ? -Infinity : this.layer(levels).cells[(b - extra) * (this.nodes + 1) + n - extra];
+      return n - extra < 1
+        ? -Infinity
+        : this.layer(levels).cells[(b - extra) * (this.nodes + 1) + n - extra];
     }
 
     /** {value, branches} of best(n, levels). */
@@ -111,20 +127,31 @@
     /** What one cell rests on, the smallest last subtree among equals: {m, branches, rest, rate, below}; null without a choice. */
     split(n, levels, b) {
       if (b === 0 || this.value(n, levels, b) === -Infinity) return null;
-      const rate = this.rates[b - 1] ?? 0, sums = this.sums(n, levels, b);
+      const rate = this.rates[b - 1] ?? 0,
+        sums = this.sums(n, levels, b);
       let m = 1;
       for (let k = 2; k < n; k++) if (sums[k] > sums[m]) m = k;
       const child = this.best(m, levels - 1);
-      return { m, branches: child.branches, rest: this.value(n - m, levels, b - 1), rate, below: child.value };
+      return {
+        m,
+        branches: child.branches,
+        rest: this.value(n - m, levels, b - 1),
+        rate,
+        below: child.value,
+      };
     }
 
     /** The value of every choice of m, from 1: what the maximum was taken over. */
     sums(n, levels, b) {
       const sums = new Float64Array(Math.max(n, 2)).fill(-Infinity);
       if (levels < 2 || b < 1) return sums;
-      const rate = this.rates[b - 1] ?? 0, { best } = this.layer(levels - 1), { cells } = this.layer(levels);
-      const extra = Math.max(0, b - 1 - this.branches), row = (b - 1 - extra) * (this.nodes + 1) + n - extra;
-      for (let m = 1; m < n - extra; m++) if (best[m] > -Infinity) sums[m] = cells[row - m] + rate * best[m];
+      const rate = this.rates[b - 1] ?? 0,
+        { best } = this.layer(levels - 1),
+        { cells } = this.layer(levels);
+      const extra = Math.max(0, b - 1 - this.branches),
+        row = (b - 1 - extra) * (this.nodes + 1) + n - extra;
+      for (let m = 1; m < n - extra; m++)
+        if (best[m] > -Infinity) sums[m] = cells[row - m] + rate * best[m];
       return sums;
     }
 
@@ -134,9 +161,13 @@
      */
     trace(n, levels, b) {
       if (this.value(n, levels, b) === -Infinity) return null;
-      const parents = [-1], steps = [], queue = [{ n, levels, b }];
+      const parents = [-1],
+        steps = [],
+        queue = [{ n, levels, b }];
       for (let parent = 0; parent < queue.length; parent++) {
-        const { levels, b } = queue[parent], first = parents.length, below = [];
+        const { levels, b } = queue[parent],
+          first = parents.length,
+          below = [];
         let { n } = queue[parent];
         for (let k = b; k > 0; k--) {
           const split = this.split(n, levels, k);
@@ -162,7 +193,8 @@
     return found;
   }
 
-  const scaled = (rate, values) => values.map((value) => (value === -Infinity ? value : rate * value));
+  const scaled = (rate, values) =>
+    values.map((value) => (value === -Infinity ? value : rate * value));
 
   /** Grow a table without holding the page up: `slice` ms of work, then a pause. `onLevel` after each pause; answers a stop. */
   S.DpTable.work = function (table, { slice = 10, onProgress, onDone }) {
@@ -171,7 +203,8 @@
     (function turn() {
       const until = performance.now() + slice;
       let state;
-      do state = work.next(); while (!state.done && performance.now() < until);
+      do state = work.next();
+      while (!state.done && performance.now() < until);
       if (state.done) return onDone(table);
       timer = setTimeout(turn, 0);
       onProgress?.(table);

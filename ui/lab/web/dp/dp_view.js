@@ -34,7 +34,8 @@
     /** Colours are drawn, so a change of theme has to be drawn too. */
     watchTheme() {
       this.themes = new MutationObserver(() => this.changed());
-      for (const node of [document.documentElement, document.body]) this.themes.observe(node, { attributes: true, attributeFilter: ["class"] });
+      for (const node of [document.documentElement, document.body])
+        this.themes.observe(node, { attributes: true, attributeFilter: ["class"] });
     }
 
     destroy() {
@@ -97,26 +98,40 @@
     }
 
     progress(table) {
-      text(this.state, `computing ${table.nodes.toLocaleString("en-US")} nodes, level ${table.levels + 1} …`);
+      text(
+        this.state,
+        `computing ${table.nodes.toLocaleString("en-US")} nodes, level ${table.levels + 1} …`,
+      );
     }
 
     take(table, n, levels) {
-      const before = this.table, whole = !before || this.widen || this.grid.window.count >= before.nodes;
+      const before = this.table,
+        whole = !before || this.widen || this.grid.window.count >= before.nodes;
       this.widen = false;
       this.stop = null;
       this.table = table;
       if (whole) this.grid.window = { from: 1, count: table.nodes };
       this.grid.fit(table);
-      text(this.state, table.full ? `${table.levels} levels computed; more would not fit, so a tree of more levels may have more tokens` : "");
+      text(
+        this.state,
+        table.full
+          ? `${table.levels} levels computed; more would not fit, so a tree of more levels may have more tokens`
+          : "",
+      );
       const keep = this.own && before && this.told === this.asked; // a cell that somebody chose
       this.told = this.asked;
       if (!keep) return this.home(n, levels);
-      this.at({ n: Math.min(this.cell.n, table.nodes), levels: Math.min(this.cell.levels, table.levels), b: Math.min(this.cell.b, table.branches) });
+      this.at({
+        n: Math.min(this.cell.n, table.nodes),
+        levels: Math.min(this.cell.levels, table.levels),
+        b: Math.min(this.cell.b, table.branches),
+      });
     }
 
     /** To the cell of the lab's own tree. */
     home(n, levels) {
-      const { table } = this, size = Math.max(1, Math.min(table.nodes, n || 64));
+      const { table } = this,
+        size = Math.max(1, Math.min(table.nodes, n || 64));
       const height = Math.max(1, Math.min(table.levels, levels ?? table.levels));
       this.told = this.asked;
       this.own = false;
@@ -144,13 +159,20 @@
     /** Another cell, or the same one at other levels. `quiet`: the pointer only passed by. */
     move(to, quiet = false) {
       if (!this.table) return;
-      const { table } = this, from = this.step ? this.shown().cell : this.cell;
+      const { table } = this,
+        from = this.step ? this.shown().cell : this.cell;
       const within = (value, low, high) => Math.max(low, Math.min(high, value));
       const cell = { ...from, ...to };
       cell.levels = within(cell.levels, 1, table.levels);
       cell.n = within(cell.n, 1, table.nodes);
       cell.b = within(cell.b, 0, table.branches);
-      if (!this.step && cell.n === this.cell.n && cell.b === this.cell.b && cell.levels === this.cell.levels) return;
+      if (
+        !this.step &&
+        cell.n === this.cell.n &&
+        cell.b === this.cell.b &&
+        cell.levels === this.cell.levels
+      )
+        return;
       this.aloud = !quiet;
       this.own = true;
       this.at(cell);
@@ -185,7 +207,12 @@
     select() {
       if (!this.parents) return;
       const { n, levels, b } = this.cell;
-      this.onSelect?.([...this.parents], { n, levels, branches: b, tokens: this.table.value(n, levels, b) });
+      this.onSelect?.([...this.parents], {
+        n,
+        levels,
+        branches: b,
+        tokens: this.table.value(n, levels, b),
+      });
     }
 
     /** The cell under discussion: the chosen one, or where the walk stands. */
@@ -207,7 +234,9 @@
 
     paint() {
       if (!this.table || !this.cell || !this.root.isConnected) return;
-      const { table } = this, { step, cell } = this.shown(), split = table.split(cell.n, cell.levels, cell.b);
+      const { table } = this,
+        { step, cell } = this.shown(),
+        split = table.split(cell.n, cell.levels, cell.b);
       this.paintCells(cell.levels);
       this.grid.paintMarks(cell, split, this.step ? this.cell : null, this.pinned);
       this.explain.paint(table, cell, this.aloud);
@@ -219,10 +248,22 @@
 
     /** Cells are drawn only where what they show has changed. */
     paintCells(levels) {
-      const { table, kind, grid } = this, style = getComputedStyle(this.root);
+      const { table, kind, grid } = this,
+        style = getComputedStyle(this.root);
       const stops = [0, 1, 2, 3, 4].map((i) => style.getPropertyValue("--dp-" + i).trim());
       const { from, count } = grid.window;
-      const look = [levels, kind, from, count, grid.firstRow, grid.size.w, grid.size.h, window.devicePixelRatio, style.color, ...stops].join();
+      const look = [
+        levels,
+        kind,
+        from,
+        count,
+        grid.firstRow,
+        grid.size.w,
+        grid.size.h,
+        window.devicePixelRatio,
+        style.color,
+        ...stops,
+      ].join();
       if (this.look === look && this.drawn === table) return;
       if (!grid.size.w) return;
       if (this.ranged !== table || this.rangeKey !== kind + levels) {
@@ -239,14 +280,23 @@
 
     key(event) {
       if (event.ctrlKey || event.metaKey || event.altKey || !this.table) return;
-      const { cell } = this.shown(), far = event.shiftKey ? 10 : 1, top = () => this.table.best(cell.n, cell.levels).branches;
+      const { cell } = this.shown(),
+        far = event.shiftKey ? 10 : 1,
+        top = () => this.table.best(cell.n, cell.levels).branches;
       const acts = {
-        ArrowLeft: () => this.move({ n: cell.n - far }), ArrowRight: () => this.move({ n: cell.n + far }),
-        ArrowUp: () => this.move({ b: cell.b - 1 }), ArrowDown: () => this.move({ b: cell.b + 1 }),
-        PageUp: () => this.move({ levels: cell.levels + 1 }), PageDown: () => this.move({ levels: cell.levels - 1 }),
-        Home: () => this.move({ n: 1 }), End: () => this.move({ n: this.table.nodes }),
-        b: () => this.move({ b: top() }), Enter: () => this.set({ pinned: !this.pinned }), Escape: () => this.set({ pinned: false }),
-        "+": () => this.grid.zoom(2, cell.n), "-": () => this.grid.zoom(0.5, cell.n),
+        ArrowLeft: () => this.move({ n: cell.n - far }),
+        ArrowRight: () => this.move({ n: cell.n + far }),
+        ArrowUp: () => this.move({ b: cell.b - 1 }),
+        ArrowDown: () => this.move({ b: cell.b + 1 }),
+        PageUp: () => this.move({ levels: cell.levels + 1 }),
+        PageDown: () => this.move({ levels: cell.levels - 1 }),
+        Home: () => this.move({ n: 1 }),
+        End: () => this.move({ n: this.table.nodes }),
+        b: () => this.move({ b: top() }),
+        Enter: () => this.set({ pinned: !this.pinned }),
+        Escape: () => this.set({ pinned: false }),
+        "+": () => this.grid.zoom(2, cell.n),
+        "-": () => this.grid.zoom(0.5, cell.n),
       };
       const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
       if (!Object.hasOwn(acts, name)) return;

@@ -14,13 +14,29 @@
       const head = el("div", { class: "dp-walk-head" }, host);
       S.term(el("h4", { class: "dp-small" }, head), "Traceback", "traceback");
       this.place = el("span", { class: "dp-small dp-place" }, head);
-      this.back = button(head, { icon: "back", label: "Previous step of the traceback", cls: "sq-mini-btn" });
-      this.next = button(head, { icon: "next", label: "Next step of the traceback", cls: "sq-mini-btn" });
+      this.back = button(head, {
+        icon: "back",
+        label: "Previous step of the traceback",
+        cls: "sq-mini-btn",
+      });
+      this.next = button(head, {
+        icon: "next",
+        label: "Next step of the traceback",
+        cls: "sq-mini-btn",
+      });
       this.back.addEventListener("click", () => this.go(this.at - 1));
       this.next.addEventListener("click", () => this.go(this.at + 1));
-      this.box = el("div", {
-        class: "dp-walk", tabindex: "0", role: "listbox", "aria-label": "Steps of the traceback; arrow keys walk", "data-part": "dp-walk",
-      }, host);
+      this.box = el(
+        "div",
+        {
+          class: "dp-walk",
+          tabindex: "0",
+          role: "listbox",
+          "aria-label": "Steps of the traceback; arrow keys walk",
+          "data-part": "dp-walk",
+        },
+        host,
+      );
       this.long = el("div", { class: "dp-walk-long" }, this.box);
       this.rows = S.dom.pool((i) => this.makeRow(i));
       this.id = "dp-step-" + Math.random().toString(36).slice(2, 8) + "-";
@@ -35,7 +51,12 @@
 
     makeRow() {
       const node = el("div", { class: "dp-step", role: "option" }, this.long);
-      return { node, index: el("span", { class: "dp-step-i" }, node), cell: el("span", { class: "dp-step-cell" }, node), what: el("span", { class: "dp-step-what" }, node) };
+      return {
+        node,
+        index: el("span", { class: "dp-step-i" }, node),
+        cell: el("span", { class: "dp-step-cell" }, node),
+        what: el("span", { class: "dp-step-what" }, node),
+      };
     }
 
     give(steps, at) {
@@ -49,11 +70,15 @@
 
     /** Only the rows in sight exist. */
     paint() {
-      const { steps, at, box } = this, count = Math.min(steps.length, Math.ceil((this.size.h || ROW) / ROW) + 1);
+      const { steps, at, box } = this,
+        count = Math.min(steps.length, Math.ceil((this.size.h || ROW) / ROW) + 1);
       const first = Math.max(0, Math.min(steps.length - count, Math.floor(box.scrollTop / ROW)));
       const rows = this.rows.take(count);
       for (let i = 0; i < count; i++) this.say(rows[i], first + i);
-      text(this.place, steps.length ? `step ${at + 1} of ${steps.length}` : "the root alone has no step");
+      text(
+        this.place,
+        steps.length ? `step ${at + 1} of ${steps.length}` : "the root alone has no step",
+      );
       this.back.disabled = at <= 0;
       this.next.disabled = at >= steps.length - 1;
       attr(box, "aria-activedescendant", steps.length ? this.id + at : null);
@@ -69,12 +94,17 @@
       attr(row.node, "aria-posinset", i + 1);
       text(row.index, String(i + 1));
       text(row.cell, S.dpWords.name(cell));
-      text(row.what, `${parent ? "node " + parent : "root"} → child ${cell.b}, node ${node}: ${S.dpWords.plural(split.m, "node")}`);
+      text(
+        row.what,
+        `${parent ? "node " + parent : "root"} → child ${cell.b}, node ${node}: ${S.dpWords.plural(split.m, "node")}`,
+      );
       row.node.classList.toggle("is-leaf", split.m === 1);
     }
 
     reveal() {
-      const { box, at } = this, top = at * ROW, tall = this.size.h;
+      const { box, at } = this,
+        top = at * ROW,
+        tall = this.size.h;
       if (!tall) return;
       if (top < box.scrollTop) box.scrollTop = top - ROW;
       else if (top + 2 * ROW > box.scrollTop + tall) box.scrollTop = top + 3 * ROW - tall;
@@ -90,7 +120,16 @@
     key(event) {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       const page = Math.max(1, Math.floor(this.size.h / ROW) - 1);
-      const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1, PageDown: page, PageUp: -page, Home: -this.at, End: this.steps.length }[event.key];
+      const by = {
+        ArrowDown: 1,
+        ArrowRight: 1,
+        ArrowUp: -1,
+        ArrowLeft: -1,
+        PageDown: page,
+        PageUp: -page,
+        Home: -this.at,
+        End: this.steps.length,
+      }[event.key];
       if (by === undefined) return;
       event.preventDefault();
       event.stopPropagation();
