@@ -1,26 +1,49 @@
-/* A view that shows one message at a time, the component's value, and is told when it comes into sight. Knows no view. */
-(function (S) {
-  "use strict";
+/* Joins a Gradio HTML component to the view that draws its value. */
 
-  /** Let `board.take(message)` have each new value, or {error}; `comes()` is called each time `root` comes into sight. */
-  S.follow = function (root, board, props, watch, comes) {
-    let last = null,
-      seen = false;
-    const take = () => {
-      if (!props.value || props.value === last) return;
-      last = props.value;
-      try {
-        board.take(JSON.parse(last));
-      } catch (problem) {
-        board.take({ error: "a message could not be shown: " + problem.message });
-      }
-    };
-    take();
-    watch("value", take);
-    new IntersectionObserver((entries) => {
-      const now = entries[entries.length - 1].isIntersecting;
-      if (now && !seen) comes();
-      seen = now;
-    }).observe(root);
+const ASK_MS = 2000; // a value that has not come by then is asked for
+
+/**
+ * Give `view.take` every new value of a component, parsed, or {error} where it is not JSON.
+ * A tab that is built while the page loads can be too late for its first value: then `ask` is
+ * called. `root.view` is set to the view, for tests and for a look from the console.
+ * @param {HTMLElement} root
+ * @param {{value?: string}} props what Gradio gives the component
+ * @param {(name: string, changed: () => void) => void} watch Gradio's, called on each new value
+ * @param {{take: (message: any) => void}} view
+ * @param {() => void} [ask]
+ */
+export function connectComponent(root, props, watch, view, ask) {
+  let last = "";
+  const update = () => {
+    if (!props.value || props.value === last) return;
+    last = props.value;
+    view.take(parsed(last));
   };
-})((window.Sequoia = window.Sequoia || {}));
+  Object.assign(root, { view });
+  update();
+  watch("value", update);
+  if (ask) setTimeout(() => props.value || ask(), ASK_MS);
+}
+
+/** @param {string} text */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch (problem) {
+    return { error: "A message from the server could not be read: " + problem.message };
+  }
+}
+
+/**
+ * Call `shown` each time `root` comes into view, as when its tab is opened.
+ * @param {HTMLElement} root
+ * @param {() => void} shown
+ */
+export function whenShown(root, shown) {
+  let before = false;
+  new IntersectionObserver((entries) => {
+    const now = entries[entries.length - 1].isIntersecting;
+    if (now && !before) shown();
+    before = now;
+  }).observe(root);
+}

@@ -1,26 +1,21 @@
-/* The microscope as one of the lab's panels: it looks at the vector the lab plans with, and its tree becomes the lab's drawn one. */
-(function (S) {
-  "use strict";
+/* The DP table as a panel of the lab: it explains the vector the lab plans with, and the tree chosen in
+   it becomes the lab's drawn one. */
+import { mountDp } from "./dp_view.js";
 
-  const lab = (S.lab = S.lab || {});
+export class DpInLab {
+  constructor(host, state) {
+    this.dp = mountDp(host, {
+      getState: () => ({ rates: state.even, n: state.n, levels: state.cap }),
+      onSelect: (parents, { n, levels, branches }) =>
+        state.set({
+          hand: state.past.replace(state.hand, parents),
+          shown: "hand",
+          cell: { n, levels, branches },
+        }),
+    });
+  }
 
-  (lab.panels ||= []).push(
-    class {
-      constructor(host, state) {
-        this.dp = S.mountDp(host, {
-          getState: () => ({ rates: state.even, n: state.n, levels: state.cap }),
-          onSelect: (parents, { n, levels, branches }) =>
-            state.set({
-              hand: state.past.replace(state.hand, parents),
-              shown: "hand",
-              cell: { n, levels, branches },
-            }),
-        });
-      }
-
-      paint() {
-        this.dp.update();
-      }
-    },
-  );
-})((window.Sequoia = window.Sequoia || {}));
+  paint() {
+    this.dp.update();
+  }
+}
