@@ -270,7 +270,7 @@ def test_speedups_and_their_spread_are_pythons(page: Page, seed: int) -> None:
             expected = ranged(clocks[index], clocks[1], t)
             got = page.evaluate(
                 "([i, t]) => { const { folds: f } = stage.store, r = modules; "
-                "return { ratio: r.ratio(f[i], f[1], t), ...r.spread(f[i], f[1], t) }; }",
+                "return { ratio: r.speedRatio(f[i], f[1], t), ...r.speedInterval(f[i], f[1], t) }; }",
                 [index, t],
             )
             assert got == {
