@@ -58,10 +58,10 @@ function chance(seed) {
 
 function move(kind, lane, left, dice, at) {
   const n = Math.max(
-      1,
-      Math.min(Math.round(kind.plain ? 1 : kind.mean + (dice() - 0.5) * 3), left),
-    );
-    const noise = 0.9 + 0.2 * dice();
+    1,
+    Math.min(Math.round(kind.plain ? 1 : kind.mean + (dice() - 0.5) * 3), left),
+  );
+  const noise = 0.9 + 0.2 * dice();
   return {
     lane,
     tree: lane,
@@ -80,8 +80,8 @@ function move(kind, lane, left, dice, at) {
 /** All moves, the lane furthest behind on its clock first. */
 function moves(kinds, tokens, dice) {
   const clocks = kinds.map(() => 0);
-    const done = kinds.map(() => 0);
-    const all = [];
+  const done = kinds.map(() => 0);
+  const all = [];
   while (done.some((count) => count < tokens)) {
     let lane = -1;
     clocks.forEach(
@@ -189,9 +189,9 @@ export function deliver(stage, race, size, pause) {
     let from = 0;
     const timer = setInterval(() => {
       const moves = race.moves.slice(from, from + size);
-        const head = from
-          ? {}
-          : { meta: { ...race.meta, label: "measured" }, lanes: race.lanes, trees: race.trees };
+      const head = from
+        ? {}
+        : { meta: { ...race.meta, label: "measured" }, lanes: race.lanes, trees: race.trees };
       const done = from + size >= race.moves.length;
       stage.ingest(
         JSON.stringify({
@@ -213,4 +213,3 @@ export function deliver(stage, race, size, pause) {
     }, pause);
   });
 }
-

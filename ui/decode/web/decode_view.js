@@ -29,7 +29,7 @@ class Stage {
     this.scrubber = new Scrubber(store, frame);
     const main = (this.main = el("div", { class: "sq-main" }, frame));
     const left = el("div", { class: "sq-left" }, main);
-      const right = el("div", { class: "sq-right" }, main);
+    const right = el("div", { class: "sq-right" }, main);
     this.tree = new TreeView(store, left, (flat) => this.arrange(flat));
     this.bars = new StepBars(store, left, this.scrubber);
     this.text = new TextView(store, right, page);
@@ -65,7 +65,7 @@ class Stage {
 
   paint() {
     const { store } = this;
-      const some = store.steps.length > 0;
+    const some = store.steps.length > 0;
     show(this.main, some);
     show(this.empty, !some);
     this.root.classList.toggle("is-empty", !some);
@@ -88,7 +88,7 @@ class Stage {
 
   paintEmpty() {
     const { store } = this;
-      const running = store.run && !store.done && !store.error;
+    const running = store.run && !store.done && !store.error;
     const said =
       !store.run || store.error
         ? [

@@ -51,8 +51,8 @@ export class Inspector {
 
   paint() {
     const { store } = this;
-      const view = store.view();
-      const node = store.selected;
+    const view = store.view();
+    const node = store.selected;
     this.story.paint(view, node);
     if (!view || node === null) return;
     const how =
@@ -88,8 +88,8 @@ export class Inspector {
 
   paintFigures(view, node, trial) {
     const { topo } = view;
-      const on = node !== "bonus";
-      const inner = on && node > 0;
+    const on = node !== "bonus";
+    const inner = on && node > 0;
     const put = (key, value) => {
       show(this.figures[key].box, value !== null);
       if (value !== null) text(this.figures[key].value, value);
@@ -131,7 +131,7 @@ export class Meter {
     show(this.root, shown);
     if (!shown) return;
     const ratio = trial.q > 0 ? trial.p / trial.q : trial.p > 0 ? Infinity : 0;
-      const share = Math.max(0, Math.min(1, ratio));
+    const share = Math.max(0, Math.min(1, ratio));
     this.yes.style.width = share * 100 + "%";
     this.mark.style.left = trial.u * 100 + "%";
     this.mark.dataset.s = trial.accepted ? "accepted" : "rejected";
@@ -239,7 +239,7 @@ function trialRow(list) {
   const word = el("span", { class: "sq-trial-word" }, press);
   const bar = el("span", { class: "sq-trial-bar", "aria-hidden": "true" }, press);
   const yes = el("span", { class: "sq-trial-yes" }, bar);
-    const mark = el("span", { class: "sq-trial-mark" }, bar);
+  const mark = el("span", { class: "sq-trial-mark" }, bar);
   const ratio = el("span", { class: "sq-trial-ratio" }, press);
   return {
     node,

@@ -56,11 +56,11 @@ export class Minimap {
 
   nearest(event) {
     const { topo } = this;
-      const box = this.box.getBoundingClientRect();
+    const box = this.box.getBoundingClientRect();
     const col = ((event.clientX - box.left) / box.width) * (topo.levels + 0.2) - 0.65;
     const row = ((event.clientY - box.top) / box.height) * topo.rows - 0.5;
     let best = 0;
-      let least = Infinity;
+    let least = Infinity;
     for (let node = 0; node < topo.n; node++) {
       const distance = Math.hypot(
         (topo.depth[node] - col) / topo.levels,

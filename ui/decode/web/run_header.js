@@ -76,7 +76,7 @@ export class RunHeader {
 
   paintMeta() {
     const { store } = this;
-      const { meta } = store;
+    const { meta } = store;
     this.version = store.version;
     this.meta = meta;
     this.about.paint(meta, runFacts(meta));
@@ -129,7 +129,7 @@ export class RunHeader {
   /** Shown when it is below 1 as well: then the tile says slower. */
   paintSpeed(totals, put) {
     const { tile } = this.readouts.speedup;
-      const { meta } = this.store;
+    const { meta } = this.store;
     const plain = meta.plain_seconds;
     show(tile, Boolean(plain));
     if (!plain) return;

@@ -125,7 +125,7 @@ export class RunStore extends Playback {
       const step = this.steps[i];
       if (step) {
         const emitted = step.emitted.length;
-          const path = step.path.length - 1;
+        const path = step.path.length - 1;
         const { draft = 0, verify = 0, overhead = 0 } = step.seconds || {};
         last = {
           steps: last.steps + 1,
@@ -271,7 +271,7 @@ export class RunStore extends Playback {
     const by = Number(this.rate.slice(1));
     if (this.rate[0] === "s") return 1 / by;
     const sums = this.sums;
-      const own = (sums[i]?.seconds || 0) - (sums[i - 1]?.seconds || 0);
+    const own = (sums[i]?.seconds || 0) - (sums[i - 1]?.seconds || 0);
     return own / by;
   }
 
@@ -292,7 +292,7 @@ export class RunStore extends Playback {
   /** The last step with a full-sized tree, one of the size that most steps have or larger; -1 where none arrived. */
   get lastFull() {
     const sizes = this.steps.map((step) => (step && this.trees[step.tree]?.n) || 0);
-      const counts = new Map();
+    const counts = new Map();
     for (const n of sizes) counts.set(n, (counts.get(n) || 0) + 1);
     const [usual] = [...counts].reduce(
       (best, one) =>
@@ -308,5 +308,4 @@ export class RunStore extends Playback {
     if (this.opening) this.move(this.lastFull);
     this.opening = false;
   }
-
 }

@@ -84,8 +84,8 @@ export class Scrubber {
 
   paint() {
     const { store } = this;
-      const count = store.steps.length;
-      const some = count > 0;
+    const count = store.steps.length;
+    const some = count > 0;
     setIcon(
       this.playing,
       store.playing || (store.follow && !store.done && some) ? "pause" : "play",
@@ -109,16 +109,16 @@ export class Scrubber {
   /** One tick a step while there is room for 3 px each, else one a bin: its greatest step, so that no peak is lost. */
   ticks() {
     const { store } = this;
-      const count = store.steps.length;
-      const wide = Math.max(this.size.w, 1);
+    const count = store.steps.length;
+    const wide = Math.max(this.size.w, 1);
     const lost = store.steps.includes(null) ? 1 : 0;
     const shape = [store.version, count, wide, lost].join();
     if (this.shape !== shape) {
       this.shape = shape;
       const bins = Math.min(count, Math.floor(wide / 3));
-        const each = wide / Math.max(bins, 1);
+      const each = wide / Math.max(bins, 1);
       const thick = Math.max(each - (each > 4 ? 2 : 0.6), 1);
-        const most = Math.max(store.totals(store.last).most, 2);
+      const most = Math.max(store.totals(store.last).most, 2);
       const parts = { draft: "", own: "", lost: "" };
       for (let bin = 0; bin < bins; bin++)
         this.tick(parts, bin, bins, each, Math.min(thick, 26), most);
@@ -134,10 +134,10 @@ export class Scrubber {
   tick(parts, bin, bins, each, thick, most) {
     const { steps } = this.store;
     const from = Math.floor((bin * steps.length) / bins);
-      const to = Math.max(Math.floor(((bin + 1) * steps.length) / bins), from + 1);
+    const to = Math.max(Math.floor(((bin + 1) * steps.length) / bins), from + 1);
     const here = steps.slice(from, to);
-      const x = (bin * each + (each - thick) / 2).toFixed(1);
-      const w = thick.toFixed(1);
+    const x = (bin * each + (each - thick) / 2).toFixed(1);
+    const w = thick.toFixed(1);
     if (here.some((step) => !step)) parts.lost += `M${x} 6h${w}V${HEIGHT - 2}h-${w}z`;
     const step = here.reduce(
       (best, one) => (one && (!best || one.emitted.length > best.emitted.length) ? one : best),
@@ -145,10 +145,10 @@ export class Scrubber {
     );
     if (!step) return;
     const unit = (HEIGHT - 6) / most;
-      const own = step.emitted.length >= step.path.length ? 1 : 0;
-      const drafted = step.emitted.length - own;
+    const own = step.emitted.length >= step.path.length ? 1 : 0;
+    const drafted = step.emitted.length - own;
     const floor = HEIGHT - 2;
-      const top = (floor - drafted * unit).toFixed(1);
+    const top = (floor - drafted * unit).toFixed(1);
     if (drafted) parts.draft += `M${x} ${floor}V${top}h${w}V${floor}z`;
     if (own)
       parts.own += `M${x} ${top}v${(-unit + 0.6).toFixed(1)}h${w}v${(unit - 0.6).toFixed(1)}z`;

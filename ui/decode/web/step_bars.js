@@ -6,10 +6,10 @@ import * as format from "../../shared/web/format.js";
 import * as treeLayout from "../../shared/web/tree_layout.js";
 
 const WINDOW = 80;
-  const LEFT = 46;
-  const RIGHT = 10;
-  const TOP = 8;
-  const BELOW = 40;
+const LEFT = 46;
+const RIGHT = 10;
+const TOP = 8;
+const BELOW = 40;
 const PHASES = [
   ["draft", "draft model"],
   ["verify", "target model"],
@@ -56,7 +56,7 @@ export class StepBars {
   /** The last 80 steps up to the current one, moving on in steps of its own so that bars do not crawl. */
   range() {
     const { at, steps } = this.store;
-      const count = steps.length;
+    const count = steps.length;
     if (count <= WINDOW) return { from: 0, to: count };
     let { from } = this.last || { from: 0 };
     if (at < from) from = at - 8;
@@ -91,15 +91,15 @@ export class StepBars {
   draw(shape, range, wide, tall) {
     this.shape = shape;
     const { steps } = this.store;
-      const here = steps.slice(range.from, range.to);
+    const here = steps.slice(range.from, range.to);
     const slots = Math.max(here.length, this.store.done ? 6 : 24);
-      const each = (wide - LEFT - RIGHT) / slots;
+    const each = (wide - LEFT - RIGHT) / slots;
     const most = Math.max(...here.map((step) => (step ? total(step) : 0)), 1e-6) * 1000;
     const ticks = treeLayout.ticks(most, tall > 190 ? 4 : 3);
-      const roof = ticks.distance * ticks.count;
+    const roof = ticks.distance * ticks.count;
     const floor = tall - BELOW;
-      const scale = (floor - TOP) / roof;
-      const tokens = Math.max(...here.map((step) => step?.emitted.length || 0), 2);
+    const scale = (floor - TOP) / roof;
+    const tokens = Math.max(...here.map((step) => step?.emitted.length || 0), 2);
     Object.assign(this, { each, floor, from: range.from, tall });
     attr(this.chart, "viewBox", `0 0 ${wide} ${tall}`);
     attr(this.chart, "width", wide);
@@ -123,7 +123,7 @@ export class StepBars {
 
   bar(parts, step, left, thick, scale, tokens) {
     const x = (left + (this.each - thick) / 2).toFixed(1);
-      const w = thick.toFixed(1);
+    const w = thick.toFixed(1);
     let y = this.floor;
     for (const [phase] of PHASES) {
       const high = (step.seconds?.[phase] || 0) * 1000 * scale;
@@ -132,8 +132,8 @@ export class StepBars {
       y -= high;
     }
     const unit = (BELOW - 18) / tokens;
-      const own = step.emitted.length >= step.path.length ? 1 : 0;
-      const drafted = step.emitted.length - own;
+    const own = step.emitted.length >= step.path.length ? 1 : 0;
+    const drafted = step.emitted.length - own;
     const top = this.floor + 3;
     if (drafted)
       parts.drafted += `M${x} ${top}v${(drafted * unit).toFixed(1)}h${w}v${(-drafted * unit).toFixed(1)}z`;
@@ -143,10 +143,10 @@ export class StepBars {
 
   axes(ticks, scale, wide, range, each) {
     const words = [];
-      const lines = [];
+    const lines = [];
     for (let k = 0; k <= ticks.count; k++) {
       const value = k * ticks.distance;
-        const y = this.floor - value * scale;
+      const y = this.floor - value * scale;
       lines.push(`M${LEFT} ${y.toFixed(1)}H${wide - RIGHT}`);
       if (k)
         words.push({
@@ -191,8 +191,8 @@ export class StepBars {
 
   readout() {
     const { store } = this;
-      const i = this.hovered ?? store.at;
-      const step = store.steps[i];
+    const i = this.hovered ?? store.at;
+    const step = store.steps[i];
     this.values.style.visibility = step ? "" : "hidden";
     if (!step) return;
     text(this.step, "step " + (i + 1));

@@ -113,7 +113,7 @@ export class TextView {
   /** What is said of the whole text's repeats, counted once for as many steps. */
   repeats() {
     const { store } = this;
-      const key = store.version + ":" + store.steps.length + ":" + store.steps.includes(null);
+    const key = store.version + ":" + store.steps.length + ":" + store.steps.includes(null);
     if (this.counted !== key) {
       const counts = new Repeats();
       for (const step of store.steps) if (step) counts.add(step.emitted);
@@ -167,9 +167,9 @@ export class TextView {
   /** Only groups between the old and the new place change their class. */
   mark() {
     const { at } = this.store;
-      const all = this.flow.children;
+    const all = this.flow.children;
     const from = Math.min(this.current, at);
-      const to = Math.max(this.current, at);
+    const to = Math.max(this.current, at);
     if (this.current === at && this.marked === all.length) return;
     for (let i = Math.max(from, 0); i <= Math.min(to, all.length - 1); i++) {
       all[i].classList.toggle("sq-future", i > at);
@@ -187,7 +187,7 @@ export class TextView {
     if (!piece) return;
     this.seen = piece;
     const top = piece.offsetTop;
-      const bottom = top + piece.offsetHeight;
+    const bottom = top + piece.offsetHeight;
     if (top < box.scrollTop + 10) box.scrollTop = top - 10;
     else if (bottom > box.scrollTop + box.clientHeight - 20)
       box.scrollTop = bottom - box.clientHeight + 24;
@@ -196,7 +196,7 @@ export class TextView {
   /** The token of the selected node stands out in the text. */
   link() {
     const { store } = this;
-      const view = store.view();
+    const view = store.view();
     let target = null;
     if (view && this.flow.children[view.i]) {
       const node = store.selected;
@@ -214,8 +214,8 @@ export class TextView {
     const group = token?.closest(".sq-group");
     if (!group) return null;
     const i = Number(group.dataset.step);
-      const k = Number(token.dataset.k);
-      const step = this.store.steps[i];
+    const k = Number(token.dataset.k);
+    const step = this.store.steps[i];
     return step && { i, node: k < step.path.length - 1 ? step.path[k + 1] : "bonus" };
   }
 
@@ -226,7 +226,7 @@ export class TextView {
 
   over(event) {
     const place = this.place(event);
-      const { store } = this;
+    const { store } = this;
     const node = place && place.i === store.at ? place.node : null;
     if (store.hover !== node) store.set({ hover: node });
   }

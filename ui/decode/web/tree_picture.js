@@ -7,24 +7,24 @@ import * as pictures from "../../shared/web/save_picture.js";
 import * as stepWords from "../../shared/web/step_words.js";
 
 const PAD = 14;
-  const LINE = 17;
-  const SIZE = 11.5;
-  const SMALL = 10;
-  const FACE = "sans-serif"; // px around, of a line of text, of its type; the page's own face stays on the page
+const LINE = 17;
+const SIZE = 11.5;
+const SMALL = 10;
+const FACE = "sans-serif"; // px around, of a line of text, of its type; the page's own face stays on the page
 const SAMPLE = 28;
-  const APART = 18;
-  const LEAST = 620;
-  const LETTER = 6.2;
-  const AIR = 5; // px: of the key’s samples, between its entries, of a picture at least, of about one letter, below names
+const APART = 18;
+const LEAST = 620;
+const LETTER = 6.2;
+const AIR = 5; // px: of the key’s samples, between its entries, of a picture at least, of about one letter, below names
 const PAGE_ONLY = /^(class|style|role|tabindex|(data|aria)-.*)$/; // attributes that mean nothing away from the page
 const MARKS = ["sq-dots", "sq-searching", "is-selected", "is-pinned", "is-match"]; // what the page shows of its visitor, and its zoom
 const USUAL = {
-    "stroke-width": "1px",
-    "stroke-dasharray": "none",
-    "stroke-linecap": "butt",
-    opacity: "1",
-  };
-  const TYPE = ["font-family", "font-size", "font-weight"];
+  "stroke-width": "1px",
+  "stroke-dasharray": "none",
+  "stroke-linecap": "butt",
+  opacity: "1",
+};
+const TYPE = ["font-family", "font-size", "font-weight"];
 
 const pen = dom
   .el("canvas", { width: 1, height: 1 })
@@ -55,7 +55,7 @@ function painter(ground) {
 function looks(node, colour) {
   if (/^(g|svg)$/.test(node.localName)) return [];
   const style = getComputedStyle(node);
-    const found = ["fill", "stroke"].map((name) => [name, colour(style[name])]);
+  const found = ["fill", "stroke"].map((name) => [name, colour(style[name])]);
   for (const [name, usual] of Object.entries(USUAL))
     if (style.getPropertyValue(name) !== usual) found.push([name, style.getPropertyValue(name)]);
   if (node.localName !== "text") return found;
@@ -76,7 +76,7 @@ function looks(node, colour) {
       is laid out once beside `node`, out of sight, where the style sheets reach it and no pointer does. */
 function standalone(node, colour) {
   const copy = node.cloneNode(true);
-    const { width, height } = node.viewBox.baseVal; // its size when it is not zoomed
+  const { width, height } = node.viewBox.baseVal; // its size when it is not zoomed
   for (const hidden of [...copy.querySelectorAll("*")].filter(
     ({ style }) => style.display === "none",
   ))
@@ -90,7 +90,7 @@ function standalone(node, colour) {
   ]);
   node.after(copy);
   const box = copy.getBBox();
-    const looked = all.map((one) => looks(one, colour));
+  const looked = all.map((one) => looks(one, colour));
   copy.remove();
   all.forEach((one, i) => {
     for (const { name } of [...one.attributes]) if (PAGE_ONLY.test(name)) one.removeAttribute(name);
@@ -153,7 +153,7 @@ class Sheet {
     let x = PAD;
     for (const entry of legend.children) {
       const sample = entry.querySelector(".sq-sample, .sq-shade");
-        const words = [...entry.childNodes].map((part) => part.textContent).filter(Boolean);
+      const words = [...entry.childNodes].map((part) => part.textContent).filter(Boolean);
       if (sample) this.sample(sample, x);
       x = this.text(x + (sample ? SAMPLE : 0), words.join(" ")) + APART;
     }
@@ -181,7 +181,7 @@ class Sheet {
   /** The tree below the names of its levels, its words shown however small the page shows it: all that is drawn and no more. */
   tree(canvas, frame, names) {
     const [copy, box] = standalone(canvas, this.colour);
-      const left = PAD - box.x;
+    const left = PAD - box.x;
     names.forEach((name, col) => this.text(left + frame.x(col) + 1, name, { size: SMALL }));
     this.y += LINE + AIR;
     put(
@@ -202,7 +202,7 @@ class Sheet {
 
   whole() {
     const width = Math.ceil(this.width);
-      const height = Math.ceil(this.y + PAD);
+    const height = Math.ceil(this.y + PAD);
     put(this.root, Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` }));
     return this.root;
   }
@@ -225,8 +225,8 @@ function about({ meta, focused }, wide) {
 /** The step of `store` that `tree`, a TreeView, has drawn: an `svg` element of its own. */
 export function treePicture(store, tree) {
   const { view, plan } = tree.drawn;
-    const { frame } = tree;
-    const sheet = new Sheet(tree.panel.root);
+  const { frame } = tree;
+  const sheet = new Sheet(tree.panel.root);
   sheet.lines(title(view, store.word), about(store, Math.max(frame.width, LEAST) - 2 * PAD));
   sheet.key(store.heat ? tree.legend.heat : tree.legend.states);
   sheet.tree(tree.canvas, frame, tree.columnNames(plan, 1));

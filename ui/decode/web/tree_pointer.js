@@ -36,9 +36,9 @@ export class TreePointer extends PanAndZoom {
   /** A fold opens; a node is pinned or let go, and in the focus layout shows its children. */
   press(cell) {
     const { store } = this;
-      const key = cell.dataset.key;
-      const node = nodeOf(key);
-      const view = store.view();
+    const key = cell.dataset.key;
+    const node = nodeOf(key);
+    const view = store.view();
     if (node === null) return store.unfold(key);
     const folds =
       store.focused &&
@@ -52,7 +52,7 @@ export class TreePointer extends PanAndZoom {
   /** Pin a node from elsewhere, unfolding whatever hides it. */
   pick(node) {
     const { store, tree } = this;
-      const { topo } = store.view();
+    const { topo } = store.view();
     for (let up = topo.parents[node]; store.focused && up >= 0; up = topo.parents[up]) {
       store.opened
         .add("n" + up)
@@ -77,18 +77,18 @@ export class TreePointer extends PanAndZoom {
   /** Arrow keys: the nearest shown cell in that direction. */
   walk(arrow, from) {
     const { tree } = this;
-      const cells = tree.cells();
-      const here = cells.find((cell) => cell.key === from);
+    const cells = tree.cells();
+    const here = cells.find((cell) => cell.key === from);
     if (!here) return;
     const across = arrow === "ArrowLeft" || arrow === "ArrowRight";
-      const sign = arrow === "ArrowRight" || arrow === "ArrowDown" ? 1 : -1;
+    const sign = arrow === "ArrowRight" || arrow === "ArrowDown" ? 1 : -1;
     let best = null;
-      let least = Infinity;
+    let least = Infinity;
     for (const cell of cells) {
       const dx = cell.x - here.x;
-        const dy = cell.y - here.y;
+      const dy = cell.y - here.y;
       const along = (across ? dx : dy) * sign;
-        const aside = Math.abs(across ? dy : dx);
+      const aside = Math.abs(across ? dy : dx);
       if (along > 0.5 && along + aside * 4 < least) [best, least] = [cell, along + aside * 4];
     }
     if (best) tree.nodes.made.get(best.key).g.focus();
@@ -97,7 +97,7 @@ export class TreePointer extends PanAndZoom {
   /** The focused cell is the one explained, and says its state to a screen reader. */
   focused(cell) {
     const view = this.store.view();
-      const node = nodeOf(cell?.dataset.key);
+    const node = nodeOf(cell?.dataset.key);
     if (!view || node === null) return;
     const level = node === "bonus" ? "" : ", level " + (view.topo.depth[node] + 1);
     attr(

@@ -84,7 +84,7 @@ export class TreeTools {
 
   key(event) {
     const { store, tree } = this;
-      const view = store.view();
+    const view = store.view();
     event.stopPropagation();
     if (event.key === "Escape") {
       store.set({ query: "" });
@@ -119,9 +119,9 @@ export class Stump {
 
   paint() {
     const { store } = this;
-      const full = store.done && store.at === store.last ? store.lastFull : -1;
+    const full = store.done && store.at === store.last ? store.lastFull : -1;
     const stump = full >= 0 && full < store.at;
-      const why = store.meta.tree?.why || "";
+    const why = store.meta.tree?.why || "";
     show(this.root, stump || Boolean(why));
     show(this.back, stump);
     if (!stump) return void text(this.words, readable(why));

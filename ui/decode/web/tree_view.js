@@ -50,7 +50,7 @@ export class TreeView {
 
   paint() {
     const { store } = this;
-      const view = store.view();
+    const view = store.view();
     this.tools.paint(view);
     this.legend.paint(store, view);
     this.stump.paint();
@@ -139,7 +139,7 @@ export class TreeView {
       this.zoom = 1;
     }
     const wide = this.size.w;
-      const tall = this.size.h - 22;
+    const tall = this.size.h - 22;
     const crowded = focus && plan.cols * 86 > wide - 28; // columns then depend on the step's text
     const { largest } = this.store;
     const rows = focus ? plan.rows : Math.max(plan.rows, largest.rows);
@@ -205,7 +205,7 @@ export class TreeView {
 
   arrange(plan, view) {
     const { nodes, frame, store, family } = this;
-      const pass = ++this.pass;
+    const pass = ++this.pass;
     for (const item of [...plan.items, ...plan.bonus]) {
       const made = nodes.get(item.key, item.col + 1);
       nodes.place(made, frame, item, item.parent, pass);
@@ -245,8 +245,8 @@ export class TreeView {
   /** q and p where a column has room for both, q alone where it has room for one: the same for every node of the run. */
   odds(view, node) {
     const p = view.p(node);
-      const q = view.q(node);
-      const room = this.oddsRoom();
+    const q = view.q(node);
+    const room = this.oddsRoom();
     return (
       (q === null || room < 1 ? "" : "q " + format.short(q)) +
       (p === null || room < 2 ? "" : " p " + format.short(p))
@@ -259,7 +259,7 @@ export class TreeView {
     if (this.oddsFor === frame) return this.oddsCount;
     this.oddsFor = frame;
     const family = getComputedStyle(this.panel.root).fontFamily;
-      const wide = (words) => treeFrame.widthOf(words, family) * treeFrame.NOTE_SIZE;
+    const wide = (words) => treeFrame.widthOf(words, family) * treeFrame.NOTE_SIZE;
     this.oddsCount =
       frame.least >= wide("q 0.0088 p 0.0088") ? 2 : frame.least >= wide("q 0.0088") ? 1 : 0;
     return this.oddsCount;
@@ -268,7 +268,7 @@ export class TreeView {
   /** Rejected first, accepted over them, the target's own last. */
   edges(plan, view) {
     const { frame } = this;
-      const drawn = [];
+    const drawn = [];
     for (const s of ["rejected", "accepted"]) {
       for (const item of plan.items) {
         if (item.kind === "node" && item.parent && view.state[item.node] === s) {
@@ -340,8 +340,8 @@ export class TreeView {
 
   columns(plan) {
     const { frame, zoom } = this;
-      const count = plan.cols;
-      const { levels } = plan.topo;
+    const count = plan.cols;
+    const { levels } = plan.topo;
     const key = [this.shape, zoom, count, levels].join();
     if (this.headed === key) return;
     this.headed = key;
@@ -372,8 +372,8 @@ export class TreeView {
 
   part() {
     const { scroller, size, frame, zoom } = this;
-      const w = frame.width * zoom;
-      const h = frame.height * zoom;
+    const w = frame.width * zoom;
+    const h = frame.height * zoom;
     return {
       x: scroller.scrollLeft / w,
       y: scroller.scrollTop / h,
@@ -395,12 +395,12 @@ export class TreeView {
     const { scroller, frame, zoom, size } = this;
     if (frame.height * zoom <= size.h && frame.width * zoom <= size.w) return;
     const x = frame.x(item.col) * zoom;
-      const y = frame.y(item.row) * zoom;
-      const edge = 40;
+    const y = frame.y(item.row) * zoom;
+    const edge = 40;
     const left = scroller.scrollLeft;
-      const top = scroller.scrollTop;
-      const wide = scroller.clientWidth;
-      const tall = scroller.clientHeight - 22;
+    const top = scroller.scrollTop;
+    const wide = scroller.clientWidth;
+    const tall = scroller.clientHeight - 22;
     const far = (frame.x(item.col + 1) - frame.x(item.col)) * zoom + edge;
     if (x < left + edge || x + far > left + wide) scroller.scrollLeft = x - wide / 2;
     if (y < top + edge || y > top + tall - edge) scroller.scrollTop = y - tall / 2;

@@ -123,7 +123,7 @@ class Board {
 
   makeTiles(host) {
     const box = el("div", { class: "sq-tiles" }, host);
-      const tiles = {};
+    const tiles = {};
     for (const [key, label, term] of TILES) {
       const tile = el("div", { class: "sq-tile", "data-tile": key }, box);
       addTerm(el("div", { class: "sq-tile-label" }, tile), label, term);
@@ -306,21 +306,21 @@ class Board {
     } = this;
     if (!view || w < 40 || h < 40) return;
     const { plan } = view;
-      const topo = treeLayout.topology(view.tree);
+    const topo = treeLayout.topology(view.tree);
     text(
       this.treeWord,
       `predicted · ${plan.nodes} node${plan.nodes === 1 ? "" : "s"}, ${topo.levels} level${topo.levels === 1 ? "" : "s"}`,
     );
     const dx = Math.min(48, (w - 32) / Math.max(topo.levels - 1, 1));
-      const dy = Math.min(18, (h - 24) / Math.max(topo.rows - 1, 1));
+    const dy = Math.min(18, (h - 24) / Math.max(topo.rows - 1, 1));
     const left = (w - dx * (topo.levels - 1)) / 2;
-      const top = (h - dy * (topo.rows - 1)) / 2;
+    const top = (h - dy * (topo.rows - 1)) / 2;
     const x = (node) => left + dx * topo.depth[node];
-      const y = (node) => top + dy * topo.row[node];
+    const y = (node) => top + dy * topo.row[node];
     let lines = "";
     for (let node = 1; node < topo.n; node++) {
       const parent = topo.parents[node];
-        const bend = x(parent) + dx * 0.5;
+      const bend = x(parent) + dx * 0.5;
       lines += `M${x(parent).toFixed(1)} ${y(parent).toFixed(1)}H${bend.toFixed(1)}V${y(node).toFixed(1)}H${x(node).toFixed(1)}`;
     }
     this.tree.setAttribute("viewBox", `0 0 ${w} ${h}`);
@@ -357,7 +357,7 @@ class Board {
       el("th", { text: name, scope: "col" }, head);
     for (const [name, predicted, measured, effect] of run.parts) {
       const row = el("tr", {}, made.table);
-        const say = name === "tokens" ? (value) => value.toFixed(2) : words;
+      const say = name === "tokens" ? (value) => value.toFixed(2) : words;
       const plain = name === "plain" && !run.plain_measured;
       addTerm(el("th", { scope: "row" }, row), NAMES[name], TERMS[name]);
       for (const value of [
@@ -368,7 +368,7 @@ class Board {
         el("td", { text: value }, row);
     }
     const row = el("tr", { class: "hw-total" }, made.table);
-      const change = run.measured / run.predicted - 1;
+    const change = run.measured / run.predicted - 1;
     el("th", { text: "speed-up", scope: "row" }, row);
     const all =
       Math.abs(change) < 0.005

@@ -13,7 +13,7 @@ export class AcceptanceCounting {
     this.editor = editor;
     this.link = link;
     const box = (this.root = el("div", { class: "sq-lab-count", hidden: "" }, host));
-      const line = el("div", { class: "sq-lab-line" }, box);
+    const line = el("div", { class: "sq-lab-line" }, box);
     this.heat = this.number(line, "T", "0.6", "count-temperature", "Temperature");
     this.topP = this.number(line, "top-p", "1", "count-top-p", "Top-p");
     this.measure = button(line, {

@@ -53,11 +53,11 @@ export class AcceptanceCounts {
 
   card(count) {
     const { atlas } = count;
-      const card = el("section", {
-        class: "sq-lab-counted",
-        "data-part": "counted",
-        "data-depths": atlas.depths > 1 ? "many" : "one",
-      });
+    const card = el("section", {
+      class: "sq-lab-counted",
+      "data-part": "counted",
+      "data-depths": atlas.depths > 1 ? "many" : "one",
+    });
     const head = el("p", { class: "sq-lab-counted-head" }, card);
     el("span", { class: "sq-badge", "data-label": "measured", text: "measured" }, head);
     el(

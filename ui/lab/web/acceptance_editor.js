@@ -11,9 +11,9 @@ import { addTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 const MOST_BARS = 32;
-  const POWER = 0.45; // the axis is bent, so that small rates can be seen and moved
+const POWER = 0.45; // the axis is bent, so that small rates can be seen and moved
 const up = (rate) => rate ** POWER;
-  const down = (height) => height ** (1 / POWER);
+const down = (height) => height ** (1 / POWER);
 const TICKS = [0.01, 0.1, 0.3, 0.6, 1];
 
 const named = ({ label, words }) => label + (words ? ": " + words : "");
@@ -204,7 +204,7 @@ export class AcceptanceEditor {
       "sum of rates",
     );
     const less = button(line, { icon: "minus", label: "One rank fewer" });
-      const more = button(line, { icon: "plus", label: "One rank more" });
+    const more = button(line, { icon: "plus", label: "One rank more" });
     less.addEventListener("click", () => this.length(-1));
     more.addEventListener("click", () => this.length(1));
     this.refusal = new Refusal(host, "problem");
@@ -283,7 +283,7 @@ export class AcceptanceEditor {
 
   givePower() {
     const { exponent, first, length } = this.power;
-      const [rates, used] = vectors.power(exponent, first, length);
+    const [rates, used] = vectors.power(exponent, first, length);
     for (const name of ["exponent", "length"])
       text(this["shown_" + name], String(this.power[name]));
     text(this.shown_first, used < first ? used.toFixed(2) + " (sum 1)" : String(first));
@@ -300,7 +300,8 @@ export class AcceptanceEditor {
   /** The present vector, altered by a hand. Altered back to what it was, it is that again. */
   change(rates) {
     const { base } = this;
-      const same = rates.length === base.rates.length && rates.every((rate, k) => rate === base.rates[k]);
+    const same =
+      rates.length === base.rates.length && rates.every((rate, k) => rate === base.rates[k]);
     return same ? this.put(rates, base.origin, base.key) : this.put(rates, altered(base.origin));
   }
 
@@ -338,9 +339,9 @@ export class AcceptanceEditor {
 
   type() {
     const { state, value: field } = this;
-      const typed = field.value.trim();
-      const value = Number(typed.replace(",", "."));
-      const rates = state.rates.slice();
+    const typed = field.value.trim();
+    const value = Number(typed.replace(",", "."));
+    const rates = state.rates.slice();
     rates[state.pick] = value;
     if (typed === "" || !(value >= 0 && value <= 1))
       this.say(
@@ -354,8 +355,8 @@ export class AcceptanceEditor {
   /** One bar moved; it stops where the sum would pass 1. */
   move(k, rate) {
     const rates = this.state.rates.slice();
-      const rest = planner.sum(rates) - rates[k];
-      const most = Math.max(0, Math.floor((1 - rest) * 1e4) / 1e4);
+    const rest = planner.sum(rates) - rates[k];
+    const most = Math.max(0, Math.floor((1 - rest) * 1e4) / 1e4);
     rates[k] = Math.max(0, Math.min(rate, most));
     this.state.set({ pick: k });
     if (this.change(rates) && rate > most + 1e-9) {
@@ -365,7 +366,7 @@ export class AcceptanceEditor {
 
   press(event, k) {
     const step = event.shiftKey ? 0.1 : event.altKey ? 0.001 : 0.01;
-      const rate = this.state.rates[k];
+    const rate = this.state.rates[k];
     const moves = {
       ArrowUp: rate + step,
       ArrowDown: rate - step,
@@ -425,11 +426,11 @@ export class AcceptanceEditor {
 
   paint() {
     const { state } = this;
-      const { rates, even, origin } = state;
-      const shown = Math.min(rates.length, MOST_BARS);
+    const { rates, even, origin } = state;
+    const shown = Math.min(rates.length, MOST_BARS);
     const fit = vectors.fitPower(rates);
-      const smoothed = even !== rates;
-      const counted = origin.visited > 0 && origin.accepted;
+    const smoothed = even !== rates;
+    const counted = origin.visited > 0 && origin.accepted;
     text(this.label, origin.label);
     attr(this.label, "data-label", origin.label);
     text(this.words, origin.words);
@@ -460,7 +461,7 @@ export class AcceptanceEditor {
         `power-law fit ${formatShare(fit[0])}·k^−${fit[1].toFixed(2)}`,
       );
     const k = Math.min(state.pick, rates.length - 1);
-      const sum = planner.sum(rates);
+    const sum = planner.sum(rates);
     text(this.name, "a[" + (k + 1) + "]");
     if (!this.refusal.holds(this.value)) this.value.value = String(Number(rates[k].toPrecision(6)));
     text(this.sum, "sum " + sum.toFixed(4) + (sum > 1 - 1e-6 ? ", the most" : ""));
@@ -468,9 +469,9 @@ export class AcceptanceEditor {
 
   paintBar({ node, fill, even, fit, range }, k, about) {
     const rate = about.rates[k];
-      const interval = about.counted
-        ? vectors.wilson(about.counted[k] ?? 0, this.state.origin.visited)
-        : null;
+    const interval = about.counted
+      ? vectors.wilson(about.counted[k] ?? 0, this.state.origin.visited)
+      : null;
     fill.style.height = (up(rate) * 100).toFixed(2) + "%";
     attr(node, "aria-label", "rate of child " + (k + 1));
     attr(node, "aria-valuenow", rate.toFixed(4));

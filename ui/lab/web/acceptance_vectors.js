@@ -88,7 +88,7 @@ export function own(counted) {
 /** A power law whose sum is at most 1: [rates, first], the first rate lowered where it has to be. */
 export function power(exponent, first, length) {
   const shape = planner.sum(planner.powerLaw(exponent, 1, length));
-    const most = Math.floor((1 / shape) * 1e6) / 1e6;
+  const most = Math.floor((1 / shape) * 1e6) / 1e6;
   const used = Math.min(first, most);
   return [planner.powerLaw(exponent, used, length), used];
 }
@@ -145,7 +145,7 @@ export function fitPower(rates) {
   if (points.length < 2) return null;
   const total = planner.sum(points.map(([, , w]) => w));
   const mx = planner.sum(points.map(([x, , w]) => w * x)) / total;
-    const my = planner.sum(points.map(([, y, w]) => w * y)) / total;
+  const my = planner.sum(points.map(([, y, w]) => w * y)) / total;
   const slope =
     planner.sum(points.map(([x, y, w]) => w * (x - mx) * (y - my))) /
     planner.sum(points.map(([x, , w]) => w * (x - mx) ** 2));
@@ -155,9 +155,9 @@ export function fitPower(rates) {
 /** The 95 % Wilson interval of hits in trials. */
 export function wilson(hits, trials) {
   const z = 1.959964;
-    const share = hits / trials;
-    const spread = (z * z) / trials;
-    const middle = (share + spread / 2) / (1 + spread);
+  const share = hits / trials;
+  const spread = (z * z) / trials;
+  const middle = (share + spread / 2) / (1 + spread);
   const half =
     (z * Math.sqrt((share * (1 - share)) / trials + spread / (4 * trials))) / (1 + spread);
   return [Math.max(middle - half, 0), Math.min(middle + half, 1)];

@@ -49,7 +49,7 @@ class Figure {
 
   layout(more) {
     const line = this.colour("--sq-line");
-      const dim = this.colour("--sq-dim-fixed");
+    const dim = this.colour("--sq-dim-fixed");
     const axis = {
       gridcolor: line,
       linecolor: line,
@@ -123,11 +123,11 @@ export class Curves extends Figure {
 
   traces() {
     const { state } = this;
-      const data = [];
-      const { even } = state;
+    const data = [];
+    const { even } = state;
     for (const name of SHAPES) {
       const k = shapes.setting(name, state.n, state);
-        const made = shapes.SHAPES[name];
+      const made = shapes.SHAPES[name];
       const y = state.once("curve-" + name + k, () =>
         SIZES.map((n) => planner.expectedTokens(made.make(n, k), even)),
       );
@@ -153,7 +153,7 @@ export class Curves extends Figure {
   /** A single tree, at its own size. */
   point(name, label, parents, symbol) {
     const y = planner.expectedTokens(parents, this.state.even);
-      const color = this.colour(STYLE[name][0]);
+    const color = this.colour(STYLE[name][0]);
     return {
       ...this.trace(name, label, [parents.length], [y]),
       mode: "markers",
@@ -177,12 +177,12 @@ export class Curves extends Figure {
   /** Where chain, sequences and k-ary stop growing; those far above the picture are only named. */
   ceilings(top) {
     const { state } = this;
-      const lines = [];
-      const words = [];
+    const lines = [];
+    const words = [];
     for (const name of ["chain", "sequences", "kary"]) {
       const k = shapes.setting(name, state.n, state);
-        const ceiling = shapes.ceiling(name, k, state.even);
-        const label = shapes.label(name, state.n, state);
+      const ceiling = shapes.ceiling(name, k, state.even);
+      const label = shapes.label(name, state.n, state);
       words.push(`${label} ${Number.isFinite(ceiling) ? ceiling.toFixed(2) : "none"}`);
       if (ceiling < top * 1.25)
         lines.push({
@@ -196,8 +196,8 @@ export class Curves extends Figure {
 
   paint(Plotly) {
     const { state } = this;
-      const data = this.traces();
-      const top = state.growth.totals[1023];
+    const data = this.traces();
+    const top = state.growth.totals[1023];
     const { lines, words } = this.ceilings(top);
     const line = (y, colour) => ({
       type: "line",
@@ -250,16 +250,16 @@ export class Margins extends Figure {
         "Needs the times of this machine, which are taken once the models are loaded.",
       );
     const { growth, times } = state;
-      const last = 1023;
-      const x = [];
-      const gain = [];
-      const cost = [];
-      const speed = [];
-      const plain = planner.plainSeconds(state.profile);
+    const last = 1023;
+    const x = [];
+    const gain = [];
+    const cost = [];
+    const speed = [];
+    const plain = planner.plainSeconds(state.profile);
     for (const n of SIZES.slice(1)) {
       const half = Math.max(1, Math.floor(n / 8));
-        const low = Math.max(0, n - 1 - half);
-        const high = Math.min(last, n - 1 + half);
+      const low = Math.max(0, n - 1 - half);
+      const high = Math.min(last, n - 1 + half);
       x.push(n);
       gain.push(growth.gains[n - 1]);
       cost.push(

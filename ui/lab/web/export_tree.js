@@ -33,7 +33,7 @@ export function nodeLink(parents) {
 /** Medusa's form: for every node but the root, the ranks on the way to it. */
 export function paths(parents) {
   const { n, rank, parents: up } = topologyOf(parents);
-    const way = [[]];
+  const way = [[]];
   for (let node = 1; node < n; node++) way[node] = [...way[up[node]], rank[node]];
   return JSON.stringify(way.slice(1));
 }
@@ -41,7 +41,7 @@ export function paths(parents) {
 /** SpecInfer's form, children a node by level; null where nodes of one level differ. */
 export function branchingOf(parents) {
   const { n, children, depth, levels } = topologyOf(parents);
-    const list = new Array(levels - 1).fill(null);
+  const list = new Array(levels - 1).fill(null);
   for (let node = 0; node < n; node++) {
     if (depth[node] === levels - 1) continue;
     const k = children[node].length;
@@ -54,7 +54,7 @@ export function branchingOf(parents) {
 /** Every node with its place and worth. */
 export function nodesCsv(parents, rates) {
   const { n, depth, rank, parents: up } = topologyOf(parents);
-    const f = planner.scores(up, rates);
+  const f = planner.scores(up, rates);
   return csv([
     ["node", "parent", "level", "rank", "chance_to_be_accepted"],
     ...Array.from({ length: n }, (_, node) => [
@@ -76,15 +76,15 @@ const escape = (text) =>
 /** The whole tree as a picture of its own, in colours that print. */
 export function treeSvg(parents, rates, title) {
   const topo = topologyOf(parents);
-    const f = planner.scores(topo.parents, rates);
-    const frame = picture(topo);
+  const f = planner.scores(topo.parents, rates);
+  const frame = picture(topo);
   const at = (node) => ({ col: topo.depth[node], row: topo.row[node] });
   const edges = [];
-    const pills = [];
+  const pills = [];
   for (let node = 0; node < topo.n; node++) {
     const x = frame.x(topo.depth[node]);
-      const y = frame.y(topo.row[node]);
-      const word = node ? formatShare(f[node]) : "root";
+    const y = frame.y(topo.row[node]);
+    const word = node ? formatShare(f[node]) : "root";
     if (node) edges.push(`<path d="${treeFrame.edge(frame, at(topo.parents[node]), at(node))}"/>`);
     pills.push(
       `<rect x="${x}" y="${y - 7.5}" width="44" height="15" rx="4" fill-opacity="${(0.04 + 0.5 * Math.sqrt(f[node])).toFixed(3)}"/>` +
@@ -101,8 +101,8 @@ export function treeSvg(parents, rates, title) {
 
 function picture(topo) {
   const pitch = 19;
-    const column = 62;
-    const pad = 12;
+  const column = 62;
+  const pad = 12;
   return {
     pitch,
     column,

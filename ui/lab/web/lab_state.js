@@ -106,7 +106,7 @@ export class LabState {
     let found = null;
     for (let levels = 2; levels <= planner.levelsFor(this.n) && this.n > 1; levels++) {
       const growth = planner.bestFirst(this.even, this.n, levels);
-        const { speedup } = planner.predict(growth.parents, this.even, this.profile);
+      const { speedup } = planner.predict(growth.parents, this.even, this.profile);
       if (!found || speedup > found.speedup) found = { levels, speedup, parents: growth.parents };
       if (Math.max(...growth.depths) + 1 < levels) break; // the cap no longer binds
     }

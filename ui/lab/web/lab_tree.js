@@ -87,7 +87,7 @@ export class LabTree extends LabTreePanel {
 
   read() {
     const { state } = this;
-      const key = state.version + "|" + state.shown;
+    const key = state.version + "|" + state.shown;
     if (this.known === key) return;
     this.known = key;
     this.parents = state.parents;
@@ -109,7 +109,7 @@ export class LabTree extends LabTreePanel {
   /** Of a large tree the best nodes are drawn, of a deep one the levels that fit; a drawing by hand is drawn as it is. */
   limits() {
     const { topo, state } = this;
-      const digit = treeFrame.widthOf("0", this.family);
+    const digit = treeFrame.widthOf("0", this.family);
     this.digit = digit;
     this.deepest =
       state.shown === "hand"
@@ -125,18 +125,18 @@ export class LabTree extends LabTreePanel {
 
   plan() {
     const { topo, deepest } = this;
-      const items = [];
-      const stack = [[0, null]];
-      const large = topo.n > FOLD_ABOVE;
+    const items = [];
+    const stack = [[0, null]];
+    const large = topo.n > FOLD_ABOVE;
     let rows = 0;
-      let cols = 0;
+    let cols = 0;
     const visible = (child) =>
       this.all ||
       this.opened.has(topo.parents[child]) ||
       ((!large || this.best.has(child)) && topo.depth[child] < deepest);
     while (stack.length) {
       const [node, parent] = stack.pop();
-        const shown = topo.children[node].filter(visible);
+      const shown = topo.children[node].filter(visible);
       const hidden = topo.children[node]
         .filter((child) => !visible(child))
         .reduce((sum, child) => sum + topo.size[child], 0);
@@ -164,16 +164,16 @@ export class LabTree extends LabTreePanel {
     this.family ||= getComputedStyle(this.canvas).fontFamily;
     this.limits();
     const plan = this.plan();
-      const wish = this.wish(plan);
-      const shape = [
-        plan.rows,
-        plan.cols,
-        this.size.w,
-        this.size.h,
-        this.family,
-        wish.word,
-        wish.tail,
-      ].join();
+    const wish = this.wish(plan);
+    const shape = [
+      plan.rows,
+      plan.cols,
+      this.size.w,
+      this.size.h,
+      this.family,
+      wish.word,
+      wish.tail,
+    ].join();
     if (shape !== this.shape) {
       this.shape = shape;
       this.frame = treeFrame.frame({
@@ -219,14 +219,14 @@ export class LabTree extends LabTreePanel {
   /** The picture fades where it goes on beyond its box. */
   edges() {
     const {
-        frame,
-        zoom,
-        size,
-        left,
-        top,
-        fades: { style },
-      } = this;
-      const more = (far) => (far > 2 ? "26px" : "0px");
+      frame,
+      zoom,
+      size,
+      left,
+      top,
+      fades: { style },
+    } = this;
+    const more = (far) => (far > 2 ? "26px" : "0px");
     const wanted = {
       left: more(left),
       right: more(frame.width * zoom - left - size.w),
@@ -240,14 +240,14 @@ export class LabTree extends LabTreePanel {
   /** Which levels are in sight, where that is not all of them. */
   sight() {
     const {
-        frame,
-        zoom,
-        size,
-        left,
-        drawn: { cols: drawn },
-      } = this;
-      const within = (col) =>
-        frame.x(col) * zoom >= left && (frame.x(col + 1) - frame.gutter) * zoom <= left + size.w;
+      frame,
+      zoom,
+      size,
+      left,
+      drawn: { cols: drawn },
+    } = this;
+    const within = (col) =>
+      frame.x(col) * zoom >= left && (frame.x(col + 1) - frame.gutter) * zoom <= left + size.w;
     const cols = Array.from({ length: drawn }, (_, col) => col).filter(within);
     if (!cols.length || cols.length === drawn) return "";
     return ` Levels ${cols[0] + 1} to ${cols.at(-1) + 1} of the ${drawn} drawn are in sight: scroll to the others.`;
@@ -255,9 +255,9 @@ export class LabTree extends LabTreePanel {
 
   pills(plan) {
     const pass = ++this.pass;
-      const { nodes, frame } = this;
-      const { shown } = this.state;
-      const [first, last] = this.rows();
+    const { nodes, frame } = this;
+    const { shown } = this.state;
+    const [first, last] = this.rows();
     for (const item of plan.items) {
       const made = nodes.get(item.key, item.col + 1);
       nodes.place(made, frame, item, item.parent, pass);
@@ -284,7 +284,7 @@ export class LabTree extends LabTreePanel {
   /** First and last row in sight, and some beyond. */
   rows() {
     const { frame, zoom, top, size } = this;
-      const at = (y) => (y / zoom - frame.y(0)) / frame.pitch;
+    const at = (y) => (y / zoom - frame.y(0)) / frame.pitch;
     return [at(top) - BEYOND, at(top + size.h) + BEYOND];
   }
 
@@ -322,7 +322,7 @@ export class LabTree extends LabTreePanel {
     const focused =
       this.canvas.contains(document.activeElement) || this.state.shown === "hand" ? this.at : null;
     const node = this.hover ?? focused;
-      const hand = this.state.shown === "hand";
+    const hand = this.state.shown === "hand";
     if (node === null || node === undefined || node >= this.topo.n) {
       return this.tell(
         hand
@@ -339,7 +339,7 @@ export class LabTree extends LabTreePanel {
         "The root is the last token of the text: it is always there and counts 1, for the token the target itself adds.",
       );
     const ranks = this.way(node);
-      const rates = ranks.map((rank) => formatShare(this.state.even[rank - 1] ?? 0));
+    const rates = ranks.map((rank) => formatShare(this.state.even[rank - 1] ?? 0));
     const sum = ranks.length > 8 ? [...rates.slice(0, 3), "…", ...rates.slice(-3)] : rates;
     const grown = this.state.shown === "best" ? `Node ${node + 1} to grow` : `Node ${node}`;
     const size = this.topo.size[node];
@@ -371,16 +371,16 @@ export class LabTree extends LabTreePanel {
   /** How far a drawn tree is from the best of its own size. */
   compare() {
     const { state } = this;
-      const hand = state.shown === "hand";
+    const hand = state.shown === "hand";
     show(this.drawing, hand);
     if (!hand) return;
     const size = state.hand.length;
-      const own = planner.expectedTokens(state.hand, state.even);
-      const levels = this.topo.levels;
+    const own = planner.expectedTokens(state.hand, state.even);
+    const levels = this.topo.levels;
     const growth = state.cap !== null && levels > state.cap ? state.freeGrowth : state.growth;
     const best = growth.totals[size - 1];
-      const gap = best - own;
-      const left = state.n - size;
+    const gap = best - own;
+    const left = state.n - size;
     const room =
       left > 0
         ? `${left} of ${state.n} nodes left. `
@@ -427,7 +427,7 @@ export class LabTree extends LabTreePanel {
     this.at = node;
     this.paint();
     const item = this.byNode.get(node);
-      const { frame, zoom, scroller } = this;
+    const { frame, zoom, scroller } = this;
     scroller.scrollTo({
       left: frame.x(item.col) * zoom - scroller.clientWidth / 2,
       top: frame.y(item.row) * zoom - scroller.clientHeight / 2,

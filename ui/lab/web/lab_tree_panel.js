@@ -50,7 +50,7 @@ export class LabTreePanel {
 
   budget(host) {
     const line = el("div", { class: "sq-lab-budget" }, host);
-      const { state } = this;
+    const { state } = this;
     this.kinds = el(
       "span",
       { class: "sq-segments", role: "group", "aria-label": "Which tree" },
@@ -145,8 +145,8 @@ export class LabTreePanel {
 
   controls() {
     const { state } = this;
-      const hand = state.shown === "hand";
-      const other = !hand && state.shown !== "best";
+    const hand = state.shown === "hand";
+    const other = !hand && state.shown !== "best";
     attr(this.kind_best, "aria-pressed", String(state.shown === "best"));
     attr(this.kind_hand, "aria-pressed", String(hand));
     show(this.kind_other, other);

@@ -31,7 +31,7 @@ export class LabTreePointer extends PanAndZoom {
   focused(node) {
     if (node === null) return;
     const { tree } = this;
-      const item = tree.byNode?.get(node);
+    const item = tree.byNode?.get(node);
     tree.at = node;
     if (item)
       attr(
@@ -72,10 +72,10 @@ export class LabTreePointer extends PanAndZoom {
 
   change(what, node) {
     const {
-        tree,
-        tree: { state, hand },
-      } = this;
-      const above = state.hand[node];
+      tree,
+      tree: { state, hand },
+    } = this;
+    const above = state.hand[node];
     try {
       tree.draw(
         what === "add"
@@ -115,8 +115,8 @@ export class LabTreePointer extends PanAndZoom {
   /** Right: to the first child; left: to the parent; up and down: to the nearest cell above or below. */
   walk(arrow) {
     const { byNode, at, nodes } = this.tree;
-      const here = byNode.get(at) || byNode.get(0);
-      const items = [...byNode.values()];
+    const here = byNode.get(at) || byNode.get(0);
+    const items = [...byNode.values()];
     const next = {
       ArrowRight: () => items.find((item) => item.parent === here),
       ArrowLeft: () => here.parent,

@@ -27,7 +27,7 @@ class Lab {
     };
     this.trigger = link.trigger;
     const state = (this.state = new LabState());
-      const grid = el("div", { class: "sq-lab-grid" }, element);
+    const grid = el("div", { class: "sq-lab-grid" }, element);
     const [left, middle, right] = ["left", "middle", "right"].map((name) =>
       el("div", { class: "sq-lab-" + name }, grid),
     );
@@ -100,7 +100,7 @@ class Lab {
     const data = typeof message === "string" ? JSON.parse(message) : message;
     if (data.survey) {
       const mine = vectors.own(data.own);
-        const known = vectors.recorded(data.survey);
+      const known = vectors.recorded(data.survey);
       const usual = mine[0] || known.find((one) => one.temperature === (data.temperature ?? 0.6));
       this.editor.add([...mine, ...known]);
       const others = this.others(data, mine);

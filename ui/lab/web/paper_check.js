@@ -14,12 +14,12 @@ export class PaperCheck {
     });
     el("span", { class: "sq-word", text: "App. E vector" }, panel.titleBox);
     const table = el("table", { class: "sq-lab-table" }, panel.body);
-      const line = el("tr", {}, el("thead", {}, table));
+    const line = el("tr", {}, el("thead", {}, table));
     for (const head of ["Nodes", "Levels", "paper", "here", ""])
       el("th", { scope: "col", text: head }, line);
     const body = el("tbody", {}, table);
-      const tables = new Tables();
-      const rows = vectors.PRINTED.map((printed) => new Row(tables, body, ...printed));
+    const tables = new Tables();
+    const rows = vectors.PRINTED.map((printed) => new Row(tables, body, ...printed));
     el(
       "p",
       {

@@ -4,10 +4,10 @@
    and parents[0] = -1. `n` and `levels` count the root; levels null means any. A profile is a HardwareProfile's JSON object. */
 
 export const MAX_NODES = 1024;
-  const MAX_RATES = 1024;
+const MAX_RATES = 1024;
 const USUAL_NODES = 128;
-  const USUAL_LEVELS = 16;
-  const WIDE_LEVELS = 24; // as in plan_for_machine.py
+const USUAL_LEVELS = 16;
+const WIDE_LEVELS = 24; // as in plan_for_machine.py
 const lines = new WeakMap(); // of a profile's lists of points
 
 // -- the vector --------------------------------------------------------------------------------------------------------
@@ -36,7 +36,7 @@ export function smooth(rates) {
   const pools = [];
   for (const value of rates) {
     let mean = value;
-      let members = 1;
+    let members = 1;
     while (pools.length && pools[pools.length - 1][0] < mean) {
       const [other, count] = pools.pop();
       mean = (mean * members + other * count) / (members + count);
@@ -56,7 +56,7 @@ export const powerLaw = (exponent, first, length) =>
 /** A sum that keeps what is lost in rounding (Neumaier). */
 export function sum(values) {
   let total = 0;
-    let lost = 0;
+  let lost = 0;
   for (const value of values) {
     const next = total + value;
     lost += Math.abs(total) >= Math.abs(value) ? total - next + value : value - next + total;
@@ -70,7 +70,7 @@ export function sum(values) {
 /** f(v) of each node: the product of the rates on its way down. */
 export function scores(parents, rates) {
   const result = [1];
-    const drawn = new Array(parents.length).fill(0);
+  const drawn = new Array(parents.length).fill(0);
   for (let node = 1; node < parents.length; node++) {
     const rank = drawn[parents[node]]++;
     result.push(rank < rates.length ? result[parents[node]] * rates[rank] : 0);
@@ -90,8 +90,8 @@ export function depthsOf(parents) {
 /** Nodes with children, by level: the rows of each draft pass. */
 export function widths(parents) {
   const depths = depthsOf(parents);
-    const inner = new Set(parents.slice(1));
-    const result = [];
+  const inner = new Set(parents.slice(1));
+  const result = [];
   for (const node of inner) result[depths[node]] = (result[depths[node]] || 0) + 1;
   return result;
 }
@@ -99,8 +99,8 @@ export function widths(parents) {
 /** The same tree numbered breadth first, siblings in their order: the form in which trees are stored. */
 export function canonical(parents) {
   const children = parents.map(() => []);
-    const order = [0];
-    const place = [0];
+  const order = [0];
+  const place = [0];
   for (let node = 1; node < parents.length; node++) children[parents[node]].push(node);
   for (const node of order)
     for (const child of children[node]) place[child] = order.push(child) - 1;
@@ -122,11 +122,11 @@ export function bestFirst(rates, n, levels) {
   if (cap === 1 && n > 1)
     throw new RangeError(`${n} nodes do not fit in 1 level; it holds the root alone`);
   const heap = new Heap();
-    const parents = [];
-    const gains = [];
-    const depths = [];
-    const totals = [];
-    const ranks = [];
+  const parents = [];
+  const gains = [];
+  const depths = [];
+  const totals = [];
+  const ranks = [];
   heap.push([1, 0, 0, -1, 0]); // score, depth, age, parent, rank
   for (let node = 0; node < n; node++) {
     const [score, depth, , parent, rank] = heap.pop();
@@ -152,8 +152,8 @@ class Heap {
   }
   pop() {
     const { items } = this;
-      const top = items[0];
-      const item = items.pop();
+    const top = items[0];
+    const item = items.pop();
     if (!items.length) return top;
     let i = 0;
     for (;;) {
@@ -181,7 +181,7 @@ export function secondsAt(points, size) {
   let i = 1;
   while (i < last && line[i][0] < size) i++;
   const [x0, y0] = line[i - 1];
-    const [x1, y1] = line[i];
+  const [x1, y1] = line[i];
   if (size > x1) return y1 + ((y1 - y0) / (x1 - x0)) * (size - x1);
   return y0 + ((y1 - y0) / (x1 - x0)) * (size - x0);
 }
@@ -191,7 +191,7 @@ function rising(points) {
   const pools = [];
   for (const [, seconds] of points) {
     let mean = seconds;
-      let members = 1;
+    let members = 1;
     while (pools.length && pools[pools.length - 1][0] > mean) {
       const [other, count] = pools.pop();
       mean = (mean * members + other * count) / (members + count);
@@ -221,13 +221,13 @@ export const stepSeconds = (parents, profile) =>
 /** Seconds of a step with the first 1, 2, ... nodes of a growth: the marginal cost of each node is a difference of these. */
 export function growthSeconds(growth, profile) {
   const wide = [];
-    const seen = new Set();
+  const seen = new Set();
   let drafting = 0;
   return growth.parents.map((parent, node) => {
     if (node > 0 && !seen.has(parent)) {
       seen.add(parent);
       const depth = growth.depths[parent];
-        const width = (wide[depth] = (wide[depth] || 0) + 1);
+      const width = (wide[depth] = (wide[depth] || 0) + 1);
       drafting += levelSeconds(profile, width) - (width > 1 ? levelSeconds(profile, width - 1) : 0);
     }
     return passSeconds(profile, node + 1) + drafting;
@@ -237,7 +237,7 @@ export function growthSeconds(growth, profile) {
 /** What is predicted of a tree: tokens and seconds of one step, and speed-up over plain decoding. */
 export function predict(parents, rates, profile) {
   const tokens = expectedTokens(parents, rates);
-    const seconds = stepSeconds(parents, profile);
+  const seconds = stepSeconds(parents, profile);
   return { parents, tokens, seconds, speedup: (tokens * plainSeconds(profile)) / seconds };
 }
 
@@ -263,9 +263,9 @@ export function bestPlan(
   slack = 0,
 ) {
   const even = smooth(rates);
-    const found = growths(even, profile, maxNodes, maxLevels);
+  const found = growths(even, profile, maxNodes, maxLevels);
   let fastest = 1 + 1e-12;
-    let parents = [-1];
+  let parents = [-1];
   for (const { growth, speedups } of found) {
     const n = speedups.indexOf(Math.max(...speedups));
     if (speedups[n] > fastest)
@@ -277,10 +277,10 @@ export function bestPlan(
 
 function growths(even, profile, maxNodes, maxLevels) {
   const found = [];
-    const plain = plainSeconds(profile);
+  const plain = plainSeconds(profile);
   for (let levels = 2; levels <= maxLevels; levels++) {
     const growth = bestFirst(even, maxNodes, levels);
-      const times = growthSeconds(growth, profile);
+    const times = growthSeconds(growth, profile);
     found.push({
       growth,
       speedups: times.map((seconds, i) => (plain * growth.totals[i]) / seconds),
@@ -292,7 +292,7 @@ function growths(even, profile, maxNodes, maxLevels) {
 
 function roomiest(found, least) {
   let most = -1;
-    let parents = [-1];
+  let parents = [-1];
   for (const { growth, speedups } of found) {
     speedups.forEach((speedup, n) => {
       if (speedup >= least && growth.totals[n] > most)

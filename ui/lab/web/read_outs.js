@@ -108,8 +108,8 @@ export class ReadOuts {
 
   save(form) {
     const { state } = this;
-      const { parents } = state;
-      const name = `tree-${parents.length}`;
+    const { parents } = state;
+    const name = `tree-${parents.length}`;
     const made = {
       json: () => saveText(name + ".json", exportTree.treeJson(parents)),
       nodelink: () => saveText(name + "-networkx.json", exportTree.nodeLink(parents)),
@@ -120,7 +120,7 @@ export class ReadOuts {
       svg: () => saveText(name + ".svg", this.picture(), "image/svg+xml"),
       png: () => {
         const source = this.picture();
-          const [, width, height] = /width="([\d.]+)" height="([\d.]+)"/.exec(source);
+        const [, width, height] = /width="([\d.]+)" height="([\d.]+)"/.exec(source);
         pictures.raster(source, Number(width), Number(height), name);
       },
     };
@@ -130,8 +130,8 @@ export class ReadOuts {
   /** The tree on show as SVG, in colours that print. */
   picture() {
     const { state } = this;
-      const { parents } = state;
-      const tokens = planner.expectedTokens(parents, state.even).toFixed(3);
+    const { parents } = state;
+    const tokens = planner.expectedTokens(parents, state.even).toFixed(3);
     return exportTree.treeSvg(
       parents,
       state.even,
@@ -146,16 +146,16 @@ export class ReadOuts {
 
   paint() {
     const { state } = this;
-      const key = String(state.version);
+    const key = String(state.version);
     if (this.known === key) return;
     this.known = key;
     this.whatif.paint();
     const { parents, profile } = state;
-      const tokens = planner.expectedTokens(parents, state.even);
+    const tokens = planner.expectedTokens(parents, state.even);
     const told = profile ? planner.predict(parents, state.even, profile) : null;
-      const depths = planner.depthsOf(parents);
+    const depths = planner.depthsOf(parents);
     const levels = depths.reduce((most, depth) => Math.max(most, depth), 0) + 1;
-      const widths = planner.widths(parents);
+    const widths = planner.widths(parents);
     text(
       this.word,
       shapes.label(state.shown, state.n, state) + ", " + format.count(parents.length, "node"),
@@ -202,20 +202,20 @@ export class ReadOuts {
   /** The last node's gain against its cost, both as shares, which is what decides whether it pays. */
   marginal() {
     const { state } = this;
-      const n = state.n;
-      const growth = state.growth;
+    const n = state.n;
+    const growth = state.growth;
     show(this.margin, state.shown === "best" && n > 1);
     if (state.shown !== "best" || n < 2) return;
     const gain = growth.gains[n - 1];
-      const share = gain / growth.totals[n - 2];
+    const share = gain / growth.totals[n - 2];
     if (!state.profile)
       return text(
         this.margin,
         `Node ${n} adds ${formatShare(gain)} tokens a step (${percent(share)}).`,
       );
     const times = state.times;
-      const cost = times[n - 1] - times[n - 2];
-      const price = cost / times[n - 2];
+    const cost = times[n - 1] - times[n - 2];
+    const price = cost / times[n - 2];
     text(
       this.margin,
       `Node ${n} adds ${formatShare(gain)} tokens a step (+${percent(share)}) and costs ${format.ms(cost)} (+${percent(price)}): ` +
@@ -258,15 +258,15 @@ export class ReadOuts {
       this.settled = key;
       this.timed = state.profile;
       const most = Math.min(planner.nodesFor(state.profile), state.most);
-        const plan = planner.bestPlan(state.even, state.profile, most);
+      const plan = planner.bestPlan(state.even, state.profile, most);
       this.planned = { ...plan, most, levels: planner.widths(plan.parents).length + 1 };
     }
     const { parents, levels, speedup, most } = this.planned;
-      const full = most > 1 && parents.length === most ? `, the most nodes looked at` : "";
+    const full = most > 1 && parents.length === most ? `, the most nodes looked at` : "";
     const where = `Fastest ${state.elsewhere ? "there" : "here"} with these rates`;
-      const times = state.elsewhere
-        ? `${state.profile.source}: ${state.elsewhere}`
-        : `${state.profile.source} on ${state.profile.device}`;
+    const times = state.elsewhere
+      ? `${state.profile.source}: ${state.elsewhere}`
+      : `${state.profile.source} on ${state.profile.device}`;
     text(
       this.planText,
       `${where}: ${format.count(parents.length, "node")} in ${format.count(levels, "level")}${full}, ${speedup.toFixed(2)}× predicted (times ${times}). `,

@@ -47,7 +47,7 @@ export class ShapesTable {
       hint: TOOLTIPS["button save the shapes as csv"],
     }).addEventListener("click", () => this.save());
     const table = el("table", { class: "sq-lab-table" }, panel.body);
-      const line = el("tr", {}, el("thead", {}, table));
+    const line = el("tr", {}, el("thead", {}, table));
     for (const [head, label, term] of HEADS) {
       const cell = el("th", { scope: "col" }, line);
       if (term) addTerm(cell, head, term);
@@ -66,9 +66,9 @@ export class ShapesTable {
 
   row(body, name) {
     const node = el("tr", { "data-shape": name }, body);
-      const cells = HEADS.map((_, i) => el(i ? "td" : "th", i ? {} : { scope: "row" }, node));
+    const cells = HEADS.map((_, i) => el(i ? "td" : "th", i ? {} : { scope: "row" }, node));
     const first = el("div", { class: "sq-lab-shape" }, cells[0]);
-      const pick = button(first, { text: name });
+    const pick = button(first, { text: name });
     markTerm(pick, "shape " + name);
     pick.addEventListener("click", () => this.state.set({ shown: name }));
     const field = !["sequences", "kary", "branching"].includes(name)
@@ -94,10 +94,10 @@ export class ShapesTable {
 
   type(name, field, refusal) {
     const words = field.value.trim();
-      const parts = words
-        .split(/[\s,]+/)
-        .filter(Boolean)
-        .map(Number);
+    const parts = words
+      .split(/[\s,]+/)
+      .filter(Boolean)
+      .map(Number);
     const good =
       parts.every((k) => Number.isInteger(k) && k >= 1 && k <= planner.MAX_NODES) &&
       (name === "branching" ? parts.length > 0 && parts.length <= 64 : parts.length <= 1);
@@ -115,13 +115,13 @@ export class ShapesTable {
   /** [{name, label, nodes, levels, tokens, share, seconds, speedup}], null figures where a drawn tree has another size. */
   figures() {
     const { state } = this;
-      const best = state.growth.totals[state.n - 1];
+    const best = state.growth.totals[state.n - 1];
     return ROWS.map((name) => {
       const label = shapes.label(name, state.n, state);
-        const parents = state.parentsOf(name);
+      const parents = state.parentsOf(name);
       if (parents.length !== state.n) return { name, label, nodes: parents.length };
       const tokens = planner.expectedTokens(parents, state.even);
-        const depths = planner.depthsOf(parents);
+      const depths = planner.depthsOf(parents);
       const seconds = state.profile ? planner.stepSeconds(parents, state.profile) : null;
       return {
         name,
@@ -138,11 +138,11 @@ export class ShapesTable {
 
   paint() {
     const { state } = this;
-      const key = state.version + "";
+    const key = state.version + "";
     if (this.known === key) return;
     this.known = key;
     const figures = this.figures();
-      const top = Math.max(...figures.map((one) => one.speedup || 0));
+    const top = Math.max(...figures.map((one) => one.speedup || 0));
     text(
       this.word,
       `each has exactly ${state.n} ${state.n === 1 ? "node" : "nodes"}, the root included`,

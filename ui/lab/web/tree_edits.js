@@ -27,7 +27,7 @@ export class TreeEdits {
     if (node === 0) throw new RangeError("the root is the last token of the text; it stays");
     this.keep(parents);
     const place = [0];
-      const result = [-1];
+    const result = [-1];
     for (let i = 1; i < parents.length; i++) {
       const above = place[parents[i]];
       place[i] = i === node || above === undefined ? undefined : result.push(above) - 1;

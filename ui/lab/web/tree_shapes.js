@@ -28,7 +28,7 @@ export function branching(n, list) {
 /** The first n nodes of `given`, a list in which parents come first; beyond its end the leaves go on as chains, in turns. */
 export function filled(n, given) {
   const parents = given.slice(0, n);
-    const inner = new Set(parents);
+  const inner = new Set(parents);
   const ends = parents.map((_, node) => node).filter((node) => !inner.has(node));
   for (let turn = 0; parents.length < n; turn = (turn + 1) % ends.length)
     ends[turn] = parents.push(ends[turn]) - 1;
@@ -46,7 +46,7 @@ const TRIED = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64];
 /** The k from 1 to 64 with the most expected tokens at this size. */
 export function bestK(make, n, rates, least) {
   let best = least;
-    let most = -1;
+  let most = -1;
   for (const k of TRIED) {
     if (k < least || k > Math.max(n - 1, least)) continue;
     const tokens = planner.expectedTokens(make(n, k), rates);
@@ -88,7 +88,7 @@ export const SHAPES = {
     // After the list every branch is a chain: what the last level is worth goes on by 1 / (1 - a1).
     ceiling: (a, list) => {
       let total = 0;
-        let reach = 1;
+      let reach = 1;
       for (const k of list) ((total += reach), (reach *= first(a, k)));
       return a[0] < 1 ? total + reach / (1 - a[0]) : Infinity;
     },

@@ -63,7 +63,7 @@ class Board {
     });
     this.machine = el("span", { class: "sq-word", "data-part": "machine" }, panel.titleBox);
     const box = el("div", { class: "md-box" }, panel.body);
-      const table = el("table", { class: "md-table" }, box);
+    const table = el("table", { class: "md-table" }, box);
     const head = el("tr", {}, el("thead", {}, table));
     for (const name of COLUMNS)
       el("th", { scope: "col", text: name, "aria-label": name || "Choose" }, head);

@@ -30,7 +30,7 @@ export class DistributionCheck {
 
   paint() {
     const { store } = this;
-      const results = store.results || [];
+    const results = store.results || [];
     if (this.seen === results && this.lanes === store.lanes) return;
     Object.assign(this, { seen: results, lanes: store.lanes });
     const lanes = results
@@ -62,9 +62,9 @@ export class DistributionCheck {
 
   counts(drawn) {
     const { table } = this;
-      const longest = drawn.reduce((one, other) =>
-        other.count.draws > one.count.draws ? other : one,
-      ).count;
+    const longest = drawn.reduce((one, other) =>
+      other.count.draws > one.count.draws ? other : one,
+    ).count;
     table.replaceChildren();
     const head = el("tr", {}, el("thead", {}, table));
     el("th", { scope: "col", text: "next token" }, head);
@@ -105,7 +105,7 @@ export class DistributionCheck {
 
   row(body, cell, drawn) {
     const line = el("tr", {}, body);
-      const name = el("th", { scope: "row" }, line);
+    const name = el("th", { scope: "row" }, line);
     if (cell.text === null)
       name.append(
         cell.key === REST
@@ -139,7 +139,7 @@ export class DistributionCheck {
 /** The cells of a count, and one row for those that the message left out. */
 function rows({ draws, cells, freedom }) {
   const shown = cells.map((cell) => ({ ...cell, key: null }));
-    const left = (freedom ?? 0) + 1 - cells.length;
+  const left = (freedom ?? 0) + 1 - cells.length;
   if (left <= 0) return shown;
   const sum = (of) => cells.reduce((total, cell) => total + of(cell), 0);
   return [

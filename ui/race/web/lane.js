@@ -42,7 +42,7 @@ const BADGES = {
 export class LaneView {
   constructor(store, host, index, ask) {
     const lane = store.lanes[index];
-      const name = laneName(lane, index);
+    const name = laneName(lane, index);
     Object.assign(this, { store, index, lane });
     this.root = el(
       "article",
@@ -69,7 +69,7 @@ export class LaneView {
 
   head(name) {
     const { root, lane } = this;
-      const line = el("div", { class: "race-name" }, root);
+    const line = el("div", { class: "race-name" }, root);
     el("i", { class: "race-mark", "aria-hidden": "true" }, line);
     el("h3", { text: name, title: name }, line);
     this.place = addTerm(line, "", "place", "race-place");
@@ -151,24 +151,24 @@ export class LaneView {
   /** Paints only where something this lane shows has changed. */
   paint(places, reference) {
     const { store, index } = this;
-      const fold = store.folds[index];
-      const { t } = store;
-      const done = fold.count(t);
+    const fold = store.folds[index];
+    const { t } = store;
+    const done = fold.count(t);
     const other = store.folds[reference];
-      const key = [
-        done,
-        other?.count(t),
-        reference,
-        JSON.stringify(places[index]),
-        store.line,
-        store.state,
-      ].join();
+    const key = [
+      done,
+      other?.count(t),
+      reference,
+      JSON.stringify(places[index]),
+      store.line,
+      store.state,
+    ].join();
     const result = store.results?.[index] ?? null;
     if (this.result !== result) this.paintLossless((this.result = result));
     if (this.key === key) return;
     this.key = key;
     const sum = fold.at(t);
-      const over = done === fold.moves.length && (fold.finish || (store.done ? "stopped" : null));
+    const over = done === fold.moves.length && (fold.finish || (store.done ? "stopped" : null));
     this.text.paint(fold, done, over ? readable(stepWords.finish(over)) : "", repeatsInWords(sum));
     this.paintProgress(sum, places[index]);
     this.paintFigures(sum);
@@ -178,7 +178,7 @@ export class LaneView {
 
   paintProgress(sum, place) {
     const { line } = this.store;
-      const share = Math.min(sum.tokens / line, 1);
+    const share = Math.min(sum.tokens / line, 1);
     text(this.place, place ? placeInWords(place) : "");
     attr(this.place, "data-place", place && !place.tied ? place.place : null);
     this.fill.style.transform = `scaleX(${share})`;
@@ -192,7 +192,7 @@ export class LaneView {
 
   paintFigures(sum) {
     const { values } = this;
-      const some = sum.moves > 0;
+    const some = sum.moves > 0;
     text(values.tokensPerStep, rate(sum.tokens / sum.moves));
     text(values.perToken, ms(sum.seconds / sum.tokens));
     text(values.nodes, rate(sum.nodes / sum.moves));
@@ -201,7 +201,7 @@ export class LaneView {
     text(values.repeats, percent(sum.repeats / sum.grams));
     for (const phase of PHASES) {
       const { part, value } = this.phases[phase];
-        const share = sum[phase] / sum.seconds;
+      const share = sum[phase] / sum.seconds;
       part.style.flexGrow = known(share) ? share : 0;
       text(value, some ? percent(share) + " · " + ms(sum[phase] / sum.tokens) : "–");
     }
@@ -209,11 +209,11 @@ export class LaneView {
 
   paintSpeed(fold, other, reference) {
     const { store, index, lane } = this;
-      const { t, meta } = store;
-      const word = meta.label || "";
+    const { t, meta } = store;
+    const word = meta.label || "";
     const self = reference === index;
-      const ratio = other ? speedRatio(fold, other, t) : NaN;
-      const spread = other && !self ? speedInterval(fold, other, t) : null;
+    const ratio = other ? speedRatio(fold, other, t) : NaN;
+    const spread = other && !self ? speedInterval(fold, other, t) : null;
     text(this.ratio, known(ratio) ? ratio.toFixed(2) : "–");
     text(
       this.unit,
@@ -242,9 +242,9 @@ export class LaneView {
 
   paintLossless(result) {
     const lossless = result?.lossless;
-      const kind = Object.hasOwn(BADGES, lossless?.kind ?? "") ? lossless.kind : "none";
+    const kind = Object.hasOwn(BADGES, lossless?.kind ?? "") ? lossless.kind : "none";
     const [word, plain] = BADGES[kind === "none" && this.lane.plain ? "plain" : kind];
-      const count = lossless?.count;
+    const count = lossless?.count;
     for (const node of [this.lossless, this.words]) show(node, Boolean(lossless));
     this.lossless.dataset.kind = kind;
     text(

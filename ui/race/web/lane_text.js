@@ -43,7 +43,7 @@ export class LaneText {
   /** Tokens of one origin; spaces before them stay without its mark. */
   part(group, pieces, cls) {
     const whole = pieces.join("");
-      const rest = whole.trimStart() ? whole.replace(/^ +/, "") : whole;
+    const rest = whole.trimStart() ? whole.replace(/^ +/, "") : whole;
     if (!whole) return;
     group.append(whole.slice(0, whole.length - rest.length));
     el("span", { class: "sq-tok " + cls, text: readable(rest).replaceAll("⏎", "⏎\n") }, group);

@@ -2,8 +2,8 @@
 import { Repeats } from "../../shared/web/repeats.js";
 
 const STRETCHES = 8;
-  const LEAST_STRETCHES = 3;
-  const STUDENT = [, , , 4.303, 3.182, 2.776, 2.571, 2.447, 2.365]; // as in sequoia/spread.py
+const LEAST_STRETCHES = 3;
+const STUDENT = [, , , 4.303, 3.182, 2.776, 2.571, 2.447, 2.365]; // as in sequoia/spread.py
 const START = Object.freeze({
   moves: 0,
   tokens: 0,
@@ -22,7 +22,7 @@ const amount = (value) => (Number.isFinite(value) && value > 0 ? value : 0);
 /** How many leading items of `list` have `of(item) <= bound`; `of` never falls along the list. */
 function upTo(list, bound, of) {
   let low = 0;
-    let high = list.length;
+  let high = list.length;
   while (low < high) {
     const middle = (low + high) >> 1;
     if (of(list[middle]) <= bound) low = middle + 1;
@@ -41,8 +41,8 @@ export class LaneTotals {
 
   add(move, nodes) {
     const last = this.sums[this.moves.length];
-      const text = Array.isArray(move.text) ? move.text : [];
-      const drafted = Math.min(amount(move.drafted), text.length);
+    const text = Array.isArray(move.text) ? move.text : [];
+    const drafted = Math.min(amount(move.drafted), text.length);
     const [draft, verify, overhead] = ["draft", "verify", "overhead"].map((phase) =>
       amount(move.seconds?.[phase]),
     );
@@ -92,7 +92,7 @@ export const speedRatio = (lane, other, t) => rate(lane.at(t)) / rate(other.at(t
 /** Tokens and seconds of about eight stretches of equal token count. */
 function stretches(sums) {
   const { tokens } = sums[sums.length - 1];
-    const ends = new Set([0]);
+  const ends = new Set([0]);
   for (let k = 1; k <= STRETCHES; k++)
     ends.add(upTo(sums, (k * tokens) / STRETCHES - 1e-9, (sum) => sum.tokens));
   const cut = [...ends].filter((end) => end < sums.length).map((end) => sums[end]);
@@ -104,26 +104,26 @@ function stretches(sums) {
 
 function pace(parts) {
   const total = (of) => parts.reduce((sum, part) => sum + of(part), 0);
-    const tokens = total((part) => part.tokens);
-    const seconds = total((part) => part.seconds);
+  const tokens = total((part) => part.tokens);
+  const seconds = total((part) => part.seconds);
   if (parts.length < LEAST_STRETCHES || !parts.every((part) => seconds - part.seconds > 0))
     return null;
   const without = parts.map((part) => Math.log((seconds - part.seconds) / (tokens - part.tokens)));
-    const n = without.length;
+  const n = without.length;
   const mean = without.reduce((sum, one) => sum + one, 0) / n;
-    const squares = without.reduce((sum, one) => sum + (one - mean) ** 2, 0);
+  const squares = without.reduce((sum, one) => sum + (one - mean) ** 2, 0);
   return { log: Math.log(seconds / tokens), error: Math.sqrt(((n - 1) / n) * squares), count: n };
 }
 
 /** {least, most, verdict: "faster", "slower" or "even"} of the ratio, about 95 % sure, or null where there are too few stretches. */
 export function speedInterval(lane, other, t) {
   const own = lane.pace(t);
-    const base = other.pace(t);
+  const base = other.pace(t);
   if (!own || !base) return null;
   const wide = STUDENT[Math.min(own.count, base.count)] * Math.hypot(own.error, base.error);
-    const log = base.log - own.log;
+  const log = base.log - own.log;
   const least = Math.exp(log - wide);
-    const most = Math.exp(log + wide);
+  const most = Math.exp(log + wide);
   return { least, most, verdict: least > 1 ? "faster" : most < 1 ? "slower" : "even" };
 }
 

@@ -50,7 +50,7 @@ export class RaceCharts {
 
   figure(host, part, title) {
     const panel = makePanel(host, { part, title, cls: "race-figure" });
-      const word = el("span", { class: "sq-word" }, panel.titleBox);
+    const word = el("span", { class: "sq-word" }, panel.titleBox);
     if (!this.plotly && !window.Plotly) {
       el(
         "p",
@@ -71,13 +71,13 @@ export class RaceCharts {
 
   paint() {
     const { store } = this;
-      const {
-        lanes,
-        folds,
-        meta: { label },
-      } = store;
-      const reference = referenceLane(lanes, folds, store.end);
-      const name = reference < 0 ? "" : laneName(lanes[reference], reference);
+    const {
+      lanes,
+      folds,
+      meta: { label },
+    } = store;
+    const reference = referenceLane(lanes, folds, store.end);
+    const name = reference < 0 ? "" : laneName(lanes[reference], reference);
     const plain = reference < 0 || lanes[reference].plain;
     text(this.tokens.word, label || "");
     text(
@@ -136,7 +136,7 @@ export class RaceCharts {
 
   tokenFigure() {
     const { store } = this;
-      const { lanes, folds, t } = store;
+    const { lanes, folds, t } = store;
     const data = folds.map((fold, i) => {
       const sums = fold.sums.slice(0, fold.count(t) + 1);
       return {
@@ -193,17 +193,17 @@ export class RaceCharts {
 
   ratioFigure() {
     const { lanes, folds, t, end } = this.store;
-      const reference = referenceLane(lanes, folds, end);
-      const other = folds[reference];
-      const data = [];
-      const bars = [];
+    const reference = referenceLane(lanes, folds, end);
+    const other = folds[reference];
+    const data = [];
+    const bars = [];
     let top = 1.2;
     folds.forEach((fold, i) => {
       const settled = fold.count(t) >> 3; // before the first eighth of the moves the ratio is mostly chance, and off the scale
       const sums = fold.sums.slice(1, fold.count(t) + 1);
-        const y = sums.map((sum) =>
-          other && i !== reference ? speedRatio(fold, other, sum.seconds) : 1,
-        );
+      const y = sums.map((sum) =>
+        other && i !== reference ? speedRatio(fold, other, sum.seconds) : 1,
+      );
       const spread = other && i !== reference ? speedInterval(fold, other, t) : null;
       data.push({
         type: "scatter",

@@ -50,7 +50,7 @@ export class RaceHeader {
 
   paint() {
     const { store } = this;
-      const { gap, state } = store;
+    const { gap, state } = store;
     if (this.meta !== store.meta || this.version !== store.version) this.paintMeta();
     stepWords.paintBadge(this.badge, store.race ? store.meta : null, store.done, "race");
     text(
@@ -72,7 +72,7 @@ export class RaceHeader {
 
   paintMeta() {
     const { store } = this;
-      const { meta } = store;
+    const { meta } = store;
     this.version = store.version;
     this.meta = meta;
     this.about.paint(meta, raceFacts(meta));

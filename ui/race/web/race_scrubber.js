@@ -6,7 +6,7 @@ import { PlaybackKeys } from "../../shared/web/playback_keys.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 const HEIGHT = 34;
-  const KEY_STEPS = { ArrowLeft: -1, ArrowRight: 1 };
+const KEY_STEPS = { ArrowLeft: -1, ArrowRight: 1 };
 const RATES = [
   ["x1", "real time"],
   ["x0.25", "¼× real time"],
@@ -72,7 +72,11 @@ export class RaceScrubber {
 
   transport(root) {
     const { store } = this;
-      const group = el("div", { class: "sq-transport", role: "group", "aria-label": "Playback" }, root);
+    const group = el(
+      "div",
+      { class: "sq-transport", role: "group", "aria-label": "Playback" },
+      root,
+    );
     const acts = {
       first: ["Start of the race (Home)", () => store.seek(0)],
       back: ["One move back (←)", () => store.step(-1)],
@@ -90,9 +94,9 @@ export class RaceScrubber {
 
   paint() {
     const { store } = this;
-      const { end, t, done } = store;
-      const some = end > 0;
-      const playing = store.playing || (store.follow && !done && some);
+    const { end, t, done } = store;
+    const some = end > 0;
+    const playing = store.playing || (store.follow && !done && some);
     setIcon(this.playing, playing ? "pause" : "play");
     attr(this.playing, "aria-label", playing ? "Pause (space)" : "Play (space)");
     text(this.place, some ? clock(t) + " / " + clock(end) + " s" : "no moves");
@@ -116,11 +120,11 @@ export class RaceScrubber {
   /** One line a lane, as long as its clock. */
   lines(end) {
     const { folds, lanes, version } = this.store;
-      const key = [version, ...folds.map((fold) => fold.clock)].join();
+    const key = [version, ...folds.map((fold) => fold.clock)].join();
     if (this.key === key) return;
     this.key = key;
     const tall = (HEIGHT - 6) / Math.max(folds.length, 1);
-      const rects = this.runs.take(folds.length);
+    const rects = this.runs.take(folds.length);
     folds.forEach((fold, i) => {
       attr(rects[i], "data-plain", lanes[i].plain ? "yes" : null);
       attr(rects[i], "y", 3 + i * tall + tall * 0.2);
@@ -182,7 +186,7 @@ const HELP = [
 export class RaceKeys extends PlaybackKeys {
   makeHelp(host) {
     const dialog = super.makeHelp(host);
-      const list = dialog.querySelector("dl");
+    const list = dialog.querySelector("dl");
     list.replaceChildren();
     for (const [keys, what] of HELP) {
       const name = el("dt", {}, list);

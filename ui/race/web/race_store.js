@@ -37,8 +37,8 @@ export class RaceStore extends Playback {
     const race = message.race ?? null;
     if (race !== null && race !== this.race) this.reset(race);
     const moves = message.moves || [];
-      const from = message.from ?? this.moves.length;
-      const before = this.moves.length;
+    const from = message.from ?? this.moves.length;
+    const before = this.moves.length;
     const repeated = !refill && moves.length > 0 && from + moves.length <= before;
     if (message.meta) this.meta = message.meta;
     if (message.trees && !repeated)
@@ -158,7 +158,7 @@ export class RaceStore extends Playback {
     const times = this.folds
       .map((fold) => {
         const { sums } = fold;
-          const k = fold.count(this.t);
+        const k = fold.count(this.t);
         return sums[by > 0 ? k + 1 : sums[k].seconds < this.t ? k : k - 1]?.seconds;
       })
       .filter((time) => time !== undefined);
@@ -187,7 +187,7 @@ export class RaceStore extends Playback {
   /** A rate "x0.25" is a share of real time, "s4" that many moves a second. */
   advance(now) {
     const passed = this.before ? Math.min((now - this.before) / 1000, SLOWEST_FRAME) : 0;
-      const by = Number(this.rate.slice(1));
+    const by = Number(this.rate.slice(1));
     this.before = now;
     if (this.rate[0] === "x") this.t = Math.min(this.end, this.t + passed * by);
     else

@@ -41,7 +41,7 @@ class Stage {
 
   paint() {
     const { store } = this;
-      const some = store.lanes.length > 0;
+    const some = store.lanes.length > 0;
     if (this.version !== store.folded) this.build();
     for (const part of [this.grid, this.charts.root]) show(part, some);
     show(this.empty, !some);
@@ -69,13 +69,13 @@ class Stage {
   paintLanes() {
     const { lanes, folds, t, done } = this.store;
     const places = lanePlaces(folds, t, done);
-      const reference = referenceLane(lanes, folds, t);
+    const reference = referenceLane(lanes, folds, t);
     for (const lane of this.lanes) lane.paint(places, reference);
   }
 
   paintEmpty() {
     const { store } = this;
-      const running = store.race && !store.done && !store.error;
+    const running = store.race && !store.done && !store.error;
     text(this.emptyTitle, running ? "Starting" : "No race yet");
     text(
       this.emptyText,
@@ -100,7 +100,7 @@ class Stage {
  */
 export function mountRace(element, options) {
   const stage = new Stage(element, options);
-    const { store } = stage;
+  const { store } = stage;
   return {
     ingest: (message) => store.ingest(message),
     seek: (t) => store.seek(t),

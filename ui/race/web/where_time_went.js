@@ -23,7 +23,7 @@ export class WhereTimeWent {
 
   paint() {
     const { store } = this;
-      const results = store.results || [];
+    const results = store.results || [];
     if (this.results === results && this.lanes === store.lanes) return;
     const reasons = JSON.stringify(results.map((result) => [result?.waterfall, result?.doctor])); // a check that goes on changes neither
     const same = this.reasons === reasons && this.lanes === store.lanes;
@@ -55,20 +55,20 @@ export class WhereTimeWent {
   /** The range of the lane's speed-up over the whole race; null without a plain lane. */
   spread(i) {
     const { folds, lanes, end } = this.store;
-      const reference = referenceLane(lanes, folds, end);
+    const reference = referenceLane(lanes, folds, end);
     return lanes[reference]?.plain ? speedInterval(folds[i], folds[reference], end) : null;
   }
 
   /** Each bar with what it lost to the bar before, on one scale from 0 to the longest. */
   bars(host, bars, spread) {
     const list = el("ol", { class: "race-fall" }, host);
-      const most = Math.max(
-        ...bars.flatMap(({ value, loss }) => [value, value + Math.max(loss, 0)]).filter(known),
-        1e-9,
-      );
+    const most = Math.max(
+      ...bars.flatMap(({ value, loss }) => [value, value + Math.max(loss, 0)]).filter(known),
+      1e-9,
+    );
     bars.forEach(({ name, value, loss, words }, k) => {
       const row = el("li", { "data-bar": name }, list);
-        const last = k === bars.length - 1;
+      const last = k === bars.length - 1;
       el(
         "span",
         { class: "race-fall-name", text: last ? "speed-up" : NAMES[name] || readable(name) },

@@ -56,8 +56,8 @@ export class AcceptancePanel {
 /** The table of one atlas. With one depth only, its column is headed `place` and no other is needed for all depths. */
 export function acceptanceTable(atlas, place = "root") {
   const table = el("table", { class: "hw-atlas" });
-    const head = el("tr", {}, el("thead", {}, table));
-    const many = atlas.depths > 1;
+  const head = el("tr", {}, el("thead", {}, table));
+  const many = atlas.depths > 1;
   el("th", { text: many ? "depth" : "", scope: "col" }, head);
   for (let depth = 0; depth < atlas.depths; depth++)
     el("th", { text: depth ? String(depth) : place, scope: "col" }, head);
@@ -83,7 +83,7 @@ function cell(row, counts, what) {
   const box = el("td", {}, row);
   if (!counts || !counts[0]) return box;
   const [visits, accepted, low, high] = counts;
-    const hits = Number.isInteger(accepted) ? String(accepted) : accepted.toFixed(1);
+  const hits = Number.isInteger(accepted) ? String(accepted) : accepted.toFixed(1);
   box.style.setProperty("--h", accepted / visits);
   el("b", { text: percent(accepted / visits) + " %" }, box);
   el("small", { text: hits + "/" + visits }, box);

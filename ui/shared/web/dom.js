@@ -1,7 +1,7 @@
 /* Making elements. Text reaches the page through textContent only, here and everywhere in these files. */
 
 const SVG = "http://www.w3.org/2000/svg";
-  const STAYS = 300; // ms
+const STAYS = 300; // ms
 
 function dress(node, attributes, parent) {
   for (const [name, value] of Object.entries(attributes || {})) {

@@ -28,7 +28,7 @@ function fieldOf(target) {
 /** The label comes and goes with the framework, so it is marked when the pointer or the focus comes. */
 function explain(event) {
   const [field, key] = fieldOf(event.target) || [];
-    const label = field?.querySelector("[data-testid=block-info], label > span");
+  const label = field?.querySelector("[data-testid=block-info], label > span");
   if (!label) return;
   markTerm(label, key);
   if (event.type === "focusin" ? tabbed : label.contains(event.target)) openTooltip(label);

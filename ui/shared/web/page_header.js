@@ -9,7 +9,11 @@ export function connect(element, props, watch, trigger, server) {
   show();
   watch("value", show);
   if (server.get_status)
-    poll(server.get_status, (text) => showStatus(element, text), () => trigger("select"));
+    poll(
+      server.get_status,
+      (text) => showStatus(element, text),
+      () => trigger("select"),
+    );
   element.addEventListener("click", (event) => {
     const button = event.target.closest("[data-act]");
     if (!button) return;

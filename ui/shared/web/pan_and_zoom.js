@@ -20,15 +20,15 @@ export class PanAndZoom {
   /** Zoom about a point of the window, or about the middle of what is in view. */
   zoomTo(zoom, at) {
     const { view } = this;
-      const { scroller } = view;
+    const { scroller } = view;
     const before = view.zoom;
-      const next = Math.max(ZOOM[0], Math.min(ZOOM[1], zoom));
+    const next = Math.max(ZOOM[0], Math.min(ZOOM[1], zoom));
     if (!view.frame || next === before) return;
     const box = scroller.getBoundingClientRect();
     const px = at ? at.x - box.left : scroller.clientWidth / 2;
-      const py = at ? at.y - box.top : scroller.clientHeight / 2;
+    const py = at ? at.y - box.top : scroller.clientHeight / 2;
     const x = (scroller.scrollLeft + px) / before;
-      const y = (scroller.scrollTop + py) / before;
+    const y = (scroller.scrollTop + py) / before;
     view.zoom = next;
     view.scale();
     scroller.scrollLeft = x * next - px;
@@ -72,7 +72,7 @@ export class PanAndZoom {
     scroller.addEventListener("pointermove", (event) => {
       if (!start) return;
       const dx = start.x - event.clientX - scroller.scrollLeft;
-        const dy = start.y - event.clientY - scroller.scrollTop;
+      const dy = start.y - event.clientY - scroller.scrollTop;
       if (!this.dragged && Math.hypot(dx, dy) < 5) return;
       if (!this.dragged) scroller.setPointerCapture(start.id);
       this.dragged = true;

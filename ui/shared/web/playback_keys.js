@@ -72,7 +72,7 @@ export class PlaybackKeys {
   /** A button or menu that was used with the pointer gives the focus up, so that the next key acts on the stage. */
   release(event) {
     const used = event.target.closest?.("button, select");
-      const near = this.inSight || used?.matches("[role=tab]"); // a tab may open ours
+    const near = this.inSight || used?.matches("[role=tab]"); // a tab may open ours
     if (used && near && !used.matches(":focus-visible")) used.blur();
   }
 
@@ -90,7 +90,7 @@ export class PlaybackKeys {
 
   key(event) {
     const { stage } = this;
-      const { target } = event;
+    const { target } = event;
     if (!stage.root.isConnected) return this.off.abort();
     if (this.runs(event)) return event.preventDefault();
     if (!this.inSight || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented)
@@ -105,14 +105,14 @@ export class PlaybackKeys {
 
   escape() {
     const { store } = this;
-      const busy = store.pin !== null || store.query;
+    const busy = store.pin !== null || store.query;
     store.set({ pin: null, hover: null, query: "" });
     if (!busy) this.page.stop?.();
   }
 
   act(key) {
     const { store, stage } = this;
-      const { tree } = stage;
+    const { tree } = stage;
     const acts = {
       " ": () => store.toggle(),
       ArrowLeft: () => store.step(-1),

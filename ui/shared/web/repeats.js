@@ -3,7 +3,7 @@ import * as format from "./format.js";
 
 const GRAM = 8; // tokens that have to come again in a row to count as a repeat
 const LOOPS = 0.1;
-  const LEAST = 16; // share of repeated 8-grams from which a text is said to repeat itself, and 8-grams it has to have
+const LEAST = 16; // share of repeated 8-grams from which a text is said to repeat itself, and 8-grams it has to have
 
 /** Counts over a text as it grows, as `repetition` of sequoia/trace.py: 8-grams, and how many of them stood in it before. */
 export class Repeats {

@@ -49,10 +49,10 @@ export function sharedFacts({ title, device, dtype, policy, date }, own) {
 /** Models and facts as lines of at most `wide` characters: the models, then as many facts in each as it holds. */
 export function factLines(meta, facts, wide = WIDE) {
   const models = cut([meta.target, meta.draft].filter(Boolean).join(" + "), wide);
-    const lines = [];
+  const lines = [];
   for (const [name, value] of facts) {
     const fact = cut((name ? name + " " : "") + value, wide);
-      const longer = lines.length ? lines.at(-1) + " · " + fact : "";
+    const longer = lines.length ? lines.at(-1) + " · " + fact : "";
     if (longer && longer.length <= wide) lines[lines.length - 1] = longer;
     else lines.push(fact);
   }

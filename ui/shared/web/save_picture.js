@@ -5,7 +5,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 const SCALE = 2; // pixels of a PNG for each of the page
 const SIDE = 16384;
-  const AREA = 1e8; // pixels of a PNG at most, which every browser can make
+const AREA = 1e8; // pixels of a PNG at most, which every browser can make
 const LINE = 17; // px that a line of a caption takes
 
 /** What stands behind `node`: a picture has no page below it to show through. */
@@ -21,8 +21,8 @@ export function ground(node) {
       the page nothing else says what it shows. */
 async function figure(node, format, name, caption = []) {
   const colour = ground(node);
-    const head = caption.length && LINE * (caption.length + 1);
-    const size = { width: node.clientWidth, height: node.clientHeight + head };
+  const head = caption.length && LINE * (caption.length + 1);
+  const size = { width: node.clientWidth, height: node.clientHeight + head };
   const face = { ...node.layout.font, family: "sans-serif" }; // a picture is drawn without the page's own, and would not have room for what that measures
   const layout = {
     ...node.layout,
@@ -34,7 +34,7 @@ async function figure(node, format, name, caption = []) {
   };
   if (head) {
     const { margin = {} } = layout;
-      const lines = caption.map(plain);
+    const lines = caption.map(plain);
     layout.margin = { ...margin, t: (margin.t ?? 100) + head };
     layout.title = {
       text: [`<b>${lines[0]}</b>`, ...lines.slice(1)].join("<br>"),
@@ -64,7 +64,7 @@ const plain = (words) =>
 /** Keep an SVG text of `width` x `height` as PNG. */
 export async function raster(source, width, height, name) {
   const address = URL.createObjectURL(new Blob([source], { type: "image/svg+xml" }));
-    const image = new Image();
+  const image = new Image();
   image.src = address;
   await image.decode().finally(() => URL.revokeObjectURL(address));
   canvas(width, height, (pen) => pen.drawImage(image, 0, 0, width, height), name);
@@ -73,7 +73,10 @@ export async function raster(source, width, height, name) {
 /** Keep as PNG what `draw` puts on a canvas of `width` x `height`. */
 export function canvas(width, height, draw, name) {
   const scale = Math.min(SCALE, SIDE / width, SIDE / height, Math.sqrt(AREA / width / height));
-    const sheet = el("canvas", { width: Math.ceil(width * scale), height: Math.ceil(height * scale) });
+  const sheet = el("canvas", {
+    width: Math.ceil(width * scale),
+    height: Math.ceil(height * scale),
+  });
   const pen = sheet.getContext("2d");
   pen.scale(scale, scale);
   draw(pen);
@@ -120,7 +123,7 @@ export function formats(host, what, save) {
 /** Keep an `svg` element of its own size in `format`. */
 export function drawing(svg, format, name) {
   const source = new XMLSerializer().serializeToString(svg);
-    const [width, height] = ["width", "height"].map((side) => Number(svg.getAttribute(side)));
+  const [width, height] = ["width", "height"].map((side) => Number(svg.getAttribute(side)));
   if (format === "png") return raster(source, width, height, name);
   saveAddress(name + ".svg", URL.createObjectURL(new Blob([source], { type: "image/svg+xml" })));
 }

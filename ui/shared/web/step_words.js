@@ -159,8 +159,8 @@ export const sourced = (time, word) => time + (word ? " (" + word + ")" : "");
 /** Where the numbers of a `kind` come from, into its badge; without `meta` there is none. What was measured was so on the server's machine. */
 export function paintBadge(node, meta, done, kind) {
   const label = meta?.label || "";
-    const at = /^\d{4}-\d\d-\d\d (\d\d:\d\d)/.exec(String(meta?.date ?? ""));
-    const over = label === "measured" && done;
+  const at = /^\d{4}-\d\d-\d\d (\d\d:\d\d)/.exec(String(meta?.date ?? ""));
+  const over = label === "measured" && done;
   dom.text(
     node,
     !meta

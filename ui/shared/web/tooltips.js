@@ -3,7 +3,7 @@ import { attr, el, text } from "./dom.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 const GAP = 6;
-  const EDGE = 8; // px to the word, and to the edges of the window
+const EDGE = 8; // px to the word, and to the edges of the window
 
 /** A word of `tooltips` with its explanation; `key` where the word itself is another. */
 export function addTerm(host, word, key = word, cls = "") {
@@ -32,8 +32,8 @@ function described(key) {
 // -- the card -------------------------------------------------------------------------------------------------------------
 
 let card = null;
-  let shown = null;
-  let spot = null; // the word it belongs to, and where that stood
+let shown = null;
+let spot = null; // the word it belongs to, and where that stood
 
 export function openTooltip(node) {
   card ||= el(
@@ -50,7 +50,7 @@ export function openTooltip(node) {
 /** Below the word, or above it where there is no room. */
 function place() {
   const word = (spot = shown.getBoundingClientRect());
-    const box = card.getBoundingClientRect();
+  const box = card.getBoundingClientRect();
   const below = word.bottom + GAP + box.height < innerHeight - EDGE;
   card.style.left = Math.max(EDGE, Math.min(word.left, innerWidth - box.width - EDGE)) + "px";
   card.style.top = (below ? word.bottom + GAP : Math.max(word.top - GAP - box.height, EDGE)) + "px";

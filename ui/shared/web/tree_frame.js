@@ -1,18 +1,18 @@
 /* From rows and columns to pixels: pitch, type size, column width, edge paths, and text cut to a width. No state but a cache. */
 
 export const LEAST_PITCH = 13;
-  const MOST_PITCH = 46;
-  const ROOMY = 38; // px a row; from ROOMY on there is a line for q and p below each token
+const MOST_PITCH = 46;
+const ROOMY = 38; // px a row; from ROOMY on there is a line for q and p below each token
 export const NOTE_SIZE = 9.5;
-  const NOTE_HEIGHT = 13; // of that line, and how far it reaches below its pill
+const NOTE_HEIGHT = 13; // of that line, and how far it reaches below its pill
 const GUTTER = 13;
-  const TIGHT = 9;
-  const PAD = 14;
-  const CORNER = 4;
-  const SQUEEZE = 0.8;
-  const LEAST_SCALE = 0.7;
+const TIGHT = 9;
+const PAD = 14;
+const CORNER = 4;
+const SQUEEZE = 0.8;
+const LEAST_SCALE = 0.7;
 const LEAST_SIZE = 9.5;
-  const INSIDE = 7; // px of type; px of a pill around its text
+const INSIDE = 7; // px of type; px of a pill around its text
 const widths = new Map();
 let pen = null;
 
@@ -40,7 +40,7 @@ export function fit(text, most, size, family) {
   if (full * SQUEEZE <= most) return [text, most, true];
   const chars = [...text];
   let low = 0;
-    let high = chars.length - 1;
+  let high = chars.length - 1;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
     if (widthOf(chars.slice(0, middle).join("") + "…", family) * size <= most) low = middle;
@@ -63,15 +63,15 @@ export const columns = (width, word, tail) => Math.floor((width - 2 * PAD - tail
  */
 export function frame({ rows, cols, width, height, focus, wants, word, tail = 0 }) {
   const most = focus ? 30 : MOST_PITCH;
-    const least = focus ? 17 : LEAST_PITCH;
+  const least = focus ? 17 : LEAST_PITCH;
   const pitch = Math.max(
     least,
     Math.min(most, Math.floor((Math.max(height - 12, 0) / rows) * 4) / 4),
   );
   const room = width - 2 * PAD - tail;
-    const tight = word && cols * (word * LEAST_SIZE + GUTTER + INSIDE) > room;
+  const tight = word && cols * (word * LEAST_SIZE + GUTTER + INSIDE) > room;
   const gutter = tight ? TIGHT : GUTTER;
-    const thin = word ? thinnest(word) : 50;
+  const thin = word ? thinnest(word) : 50;
   const column = focus
     ? Math.max(86, Math.min(150, room / Math.max(cols, 6)))
     : Math.max(thin, Math.min(190, room / Math.max(cols, 1)));
@@ -102,7 +102,7 @@ export function frame({ rows, cols, width, height, focus, wants, word, tail = 0 
 /** Left edges for columns as wide as their text wants, made narrower together where even that is too much, within reason. */
 function packed(lefts, wants, room) {
   const spare = GUTTER + 9;
-    const whole = wants.reduce((sum, want) => sum + want + spare, 0);
+  const whole = wants.reduce((sum, want) => sum + want + spare, 0);
   const scale = Math.max(
     LEAST_SCALE,
     Math.min(1, (room - wants.length * spare) / (whole - wants.length * spare)),
@@ -115,9 +115,9 @@ function packed(lefts, wants, room) {
 /** From a parent's cell to a child's: along the row, down the gutter before the child's column, round the corner. */
 export function edge(frame, from, to) {
   const x0 = frame.x(from.col);
-    const y0 = frame.y(from.row);
-    const x1 = frame.x(to.col);
-    const y1 = frame.y(to.row);
+  const y0 = frame.y(from.row);
+  const x1 = frame.x(to.col);
+  const y1 = frame.y(to.row);
   if (from.row === to.row) return `M${x0} ${y0}H${x1}`;
   const trunk = frame.x(from.col + 1) - frame.gutter + CORNER;
   return `M${x0} ${y0}H${trunk - CORNER}q${CORNER} 0 ${CORNER} ${CORNER}V${y1 - CORNER}q0 ${CORNER} ${CORNER} ${CORNER}H${x1}`;
@@ -127,18 +127,18 @@ export function edge(frame, from, to) {
 export function branch(frame, from, to) {
   if (from.row === to.row) return edge(frame, from, to);
   const x1 = frame.x(to.col);
-    const y1 = frame.y(to.row);
-    const y0 = frame.y(from.row);
-    const trunk = frame.x(from.col + 1) - frame.gutter + CORNER;
+  const y1 = frame.y(to.row);
+  const y0 = frame.y(from.row);
+  const trunk = frame.x(from.col + 1) - frame.gutter + CORNER;
   return `M${trunk} ${y0 + CORNER}V${y1 - CORNER}q0 ${CORNER} ${CORNER} ${CORNER}H${x1}`;
 }
 
 /** To the target's own token. After a leaf the row is free; otherwise out at the cell's top and along between two rows. */
 export function bonus(frame, from, to, straight) {
   const x0 = frame.x(from.col);
-    const y0 = frame.y(from.row);
-    const x1 = frame.x(to.col);
-    const y1 = frame.y(to.row);
+  const y0 = frame.y(from.row);
+  const x1 = frame.x(to.col);
+  const y1 = frame.y(to.row);
   if (straight) return edge(frame, from, to);
   const lift =
     frame.y(from.row) -
@@ -146,7 +146,7 @@ export function bonus(frame, from, to, straight) {
       ? (frame.pitch - NOTE_HEIGHT) / 2
       : Math.max(frame.pill / 2 + 1.5, frame.pitch / 2)); // between two rows, clear of their notes
   const out = x0 + 8;
-    const back = x1 - 8;
-    const c = Math.min(CORNER, (y0 - lift) / 2);
+  const back = x1 - 8;
+  const c = Math.min(CORNER, (y0 - lift) / 2);
   return `M${out} ${y0}V${lift + c}q0 ${-c} ${c} ${-c}H${back - c}q${c} 0 ${c} ${c}V${y1 - c}q0 ${c} ${c} ${c}H${x1}`;
 }

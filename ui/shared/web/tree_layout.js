@@ -5,8 +5,8 @@ export function topology(parents) {
   const n = parents.length;
   const children = Array.from({ length: n }, () => []);
   const depth = new Array(n).fill(0);
-    const rank = new Array(n).fill(0);
-    const size = new Array(n).fill(1);
+  const rank = new Array(n).fill(0);
+  const size = new Array(n).fill(1);
   for (let node = 1; node < n; node++) {
     const parent = parents[node];
     rank[node] = children[parent].length;
@@ -33,8 +33,8 @@ function comb(children, n) {
 }
 
 const FIRST_REJECTED = 9;
-  const LAST_REJECTED = 3;
-  const FIRST_UNTRIED = 2;
+const LAST_REJECTED = 3;
+const FIRST_UNTRIED = 2;
 
 /**
  * The step's own part of a large tree: the accepted path, what was tried beside it, and folds for the rest.

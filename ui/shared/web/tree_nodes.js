@@ -106,7 +106,7 @@ export class Nodes {
   /** Edges that mean something this step, over the grey ones: [{d, s}]. */
   draw(edges) {
     const halos = this.halos.take(edges.length);
-      const paths = this.paths.take(edges.length);
+    const paths = this.paths.take(edges.length);
     edges.forEach(({ d, s }, i) => {
       attr(halos[i], "d", d);
       attr(paths[i], "d", d);

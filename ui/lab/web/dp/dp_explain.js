@@ -20,7 +20,7 @@ function impossible({ n, levels, b }) {
 /** The sentence as parts, so that the two operands can be marked: [{text, part}]. */
 export function parts(table, cell) {
   const value = table.value(cell.n, cell.levels, cell.b);
-    const split = table.split(cell.n, cell.levels, cell.b);
+  const split = table.split(cell.n, cell.levels, cell.b);
   if (value === -Infinity) return [{ text: name(cell) + ": no such tree, " + impossible(cell) }];
   if (!split)
     return [
@@ -63,7 +63,7 @@ export function meaning(table, cell) {
 /** How the cell stands against the best of its column. */
 export function standing(table, cell) {
   const best = table.best(cell.n, cell.levels);
-    const value = table.value(cell.n, cell.levels, cell.b);
+  const value = table.value(cell.n, cell.levels, cell.b);
   if (best.value === -Infinity)
     return `No tree has ${plural(cell.n, "node")} on ${plural(cell.levels, "level")}.`;
   if (value >= best.value) return `The best b for n = ${cell.n}.`;
@@ -112,7 +112,7 @@ export class DpExplain {
         this.line,
       );
     const meant = meaning(table, cell);
-      const stands = standing(table, cell);
+    const stands = standing(table, cell);
     text(this.meaning, meant);
     text(this.standing, stands);
     if (aloud) text(this.spoken, [sentence(table, cell), meant, stands].filter(Boolean).join(" "));
@@ -122,7 +122,7 @@ export class DpExplain {
   /** The sum for every m: what the maximum was taken over. */
   paintChart(table, cell) {
     const split = table.split(cell.n, cell.levels, cell.b);
-      const sums = split ? [...table.sums(cell.n, cell.levels, cell.b)] : [];
+    const sums = split ? [...table.sums(cell.n, cell.levels, cell.b)] : [];
     const points = sums.map((value, m) => ({ m, value })).filter(({ value }) => value > -Infinity);
     show(this.svg, points.length > 1);
     text(
@@ -134,15 +134,15 @@ export class DpExplain {
           : "",
     );
     const first = points[0]?.m ?? 0;
-      const last = points[points.length - 1]?.m ?? 0;
-      const ends = points.length > 1;
+    const last = points[points.length - 1]?.m ?? 0;
+    const ends = points.length > 1;
     text(this.ends[0], ends ? "m = " + first : "");
     text(this.ends[1], ends ? `m = ${split.m} wins` : "");
     text(this.ends[2], ends ? String(last) : "");
     if (!ends) return;
     const values = points.map(({ value }) => value);
-      const low = Math.min(...values);
-      const high = Math.max(...values);
+    const low = Math.min(...values);
+    const high = Math.max(...values);
     const x = (m) => (4 + ((m - first) / (last - first)) * 192).toFixed(1);
     const y = (value) => (46 - (high > low ? (value - low) / (high - low) : 1) * 40).toFixed(1);
     attr(this.path, "d", "M" + points.map(({ m, value }) => x(m) + " " + y(value)).join("L"));

@@ -5,12 +5,12 @@ import * as dom from "../../../shared/web/dom.js";
 import { el } from "../../../shared/web/dom.js";
 
 const LEFT = 30;
-  const RIGHT = 10;
-  const TOP = 8;
-  const BOTTOM = 34;
-  const COLOURS = 96;
+const RIGHT = 10;
+const TOP = 8;
+const BOTTOM = 34;
+const COLOURS = 96;
 const MOST_ROWS = 33;
-  const LEAST_COLUMNS = 16;
+const LEAST_COLUMNS = 16;
 
 export class DpGrid {
   /** on: {point(cell), press(cell), leave(), redraw()}; a cell is {n, b}. */
@@ -54,7 +54,7 @@ export class DpGrid {
 
   show(from, count) {
     const nodes = this.table.nodes;
-      const wide = Math.max(Math.min(LEAST_COLUMNS, nodes), Math.min(nodes, Math.round(count)));
+    const wide = Math.max(Math.min(LEAST_COLUMNS, nodes), Math.min(nodes, Math.round(count)));
     this.window = {
       from: Math.max(1, Math.min(nodes - wide + 1, Math.round(from))),
       count: wide,
@@ -64,8 +64,8 @@ export class DpGrid {
   /** Zoom by `factor`, keeping column `n` where it is. */
   zoom(factor, n) {
     const { from, count } = this.window;
-      const share = (n - from + 0.5) / count;
-      const next = count / factor;
+    const share = (n - from + 0.5) / count;
+    const next = count / factor;
     this.show(n + 0.5 - share * Math.max(LEAST_COLUMNS, next), next);
     this.on.redraw();
   }
@@ -90,8 +90,8 @@ export class DpGrid {
 
   cellAt(event) {
     const box = this.box.getBoundingClientRect();
-      const x = event.clientX - box.left;
-      const y = event.clientY - box.top;
+    const x = event.clientX - box.left;
+    const y = event.clientY - box.top;
     if (x < LEFT - 8 || y > this.size.h - BOTTOM + 6) return null;
     const n =
       this.window.from +
@@ -109,10 +109,10 @@ export class DpGrid {
   /** The cells of `levels` in the colours of `shade` = {kind, range, stops}. */
   paintCells(levels, shade) {
     const ctx = this.start(this.base);
-      const { w, h } = this.size;
+    const { w, h } = this.size;
     if (!ctx) return;
     const style = getComputedStyle(this.box);
-      const ink = (name) => style.getPropertyValue(name).trim();
+    const ink = (name) => style.getPropertyValue(name).trim();
     this.inks = {
       text: ink("--sq-text"),
       surface: ink("--sq-surface"),
@@ -133,10 +133,10 @@ export class DpGrid {
   /** A drawing context for a canvas as sharp as the screen, wiped. */
   start(canvas) {
     const { w, h } = this.size;
-      const ratio = window.devicePixelRatio || 1;
+    const ratio = window.devicePixelRatio || 1;
     if (!w || !h || !this.table) return null;
     const wide = Math.round(w * ratio);
-      const tall = Math.round(h * ratio);
+    const tall = Math.round(h * ratio);
     if (canvas.width !== wide || canvas.height !== tall)
       [canvas.width, canvas.height] = [wide, tall];
     const ctx = canvas.getContext("2d");
@@ -148,18 +148,18 @@ export class DpGrid {
 
   fill(ctx, levels, { kind, range }, colours) {
     const { table, ratio } = this;
-      const { from, count } = this.window;
-      const { of } = dpShade.KINDS[kind];
+    const { from, count } = this.window;
+    const { of } = dpShade.KINDS[kind];
     const snap = (value) => Math.round(value * ratio) / ratio;
     const gap = this.y(1) - this.y(0) >= 9 ? 1 : 0;
-      const slit = this.x(from + 1) - this.x(from) >= 9 ? 1 : 0;
+    const slit = this.x(from + 1) - this.x(from) >= 9 ? 1 : 0;
     for (let b = this.firstRow; b < this.firstRow + this.rows; b++) {
       const y0 = snap(this.y(b));
-        const y1 = snap(this.y(b + 1)) - gap;
+      const y1 = snap(this.y(b + 1)) - gap;
       for (let n = Math.max(from, b + 1); n < from + count; n++) {
         if (table.value(n, levels, b) === -Infinity) continue;
         const x0 = snap(this.x(n));
-          const x1 = snap(this.x(n + 1));
+        const x1 = snap(this.x(n + 1));
         if (x1 === x0) continue; // narrower than a pixel
         const value = of(table, n, levels, b);
         ctx.fillStyle = Number.isNaN(value)
@@ -176,8 +176,8 @@ export class DpGrid {
 
   hatch(ctx) {
     const tile = document.createElement("canvas");
-      const ratio = this.ratio;
-      const side = Math.round(6 * ratio);
+    const ratio = this.ratio;
+    const side = Math.round(6 * ratio);
     tile.width = tile.height = side;
     const pen = tile.getContext("2d");
     pen.strokeStyle = this.inks.line;
@@ -194,20 +194,20 @@ export class DpGrid {
 
   axes(ctx) {
     const { w, h } = this.size;
-      const { from, count } = this.window;
+    const { from, count } = this.window;
     ctx.fillStyle = this.inks.dim;
     ctx.font = "10.5px " + this.inks.font;
     ctx.textBaseline = "middle";
     ctx.textAlign = "right";
     const tall = this.y(1) - this.y(0);
-      const every = tall >= 13 ? 1 : tall * 2 >= 13 ? 2 : 4;
+    const every = tall >= 13 ? 1 : tall * 2 >= 13 ? 2 : 4;
     for (let b = this.firstRow; b < this.firstRow + this.rows; b++)
       if (b % every === 0) ctx.fillText(b, LEFT - 6, (this.y(b) + this.y(b + 1)) / 2);
     ctx.textBaseline = "top";
     ctx.textAlign = "center";
     const step =
-        [1, 2, 4, 8, 16, 32, 64, 128, 256].find((s) => ((w - LEFT) * s) / count >= 44) || 256;
-      const floor = h - BOTTOM;
+      [1, 2, 4, 8, 16, 32, 64, 128, 256].find((s) => ((w - LEFT) * s) / count >= 44) || 256;
+    const floor = h - BOTTOM;
     for (let n = from; n < from + count; n++) {
       if (n % step && n !== 1) continue;
       const x = (this.x(n) + this.x(n + 1)) / 2;
@@ -231,12 +231,12 @@ export class DpGrid {
   /** The best b of every n, as one stepped line. */
   ridge(ctx, levels) {
     const { table } = this;
-      const { from, count } = this.window;
-      const line = new Path2D();
+    const { from, count } = this.window;
+    const line = new Path2D();
     let open = false;
     for (let n = from; n < from + count; n++) {
       const { branches } = table.best(n, levels);
-        const seen = branches >= this.firstRow && branches < this.firstRow + this.rows;
+      const seen = branches >= this.firstRow && branches < this.firstRow + this.rows;
       const feasible = seen && table.value(n, levels, branches) > -Infinity;
       const y = (this.y(branches) + this.y(branches + 1)) / 2;
       if (feasible) (line[open ? "lineTo" : "moveTo"](this.x(n), y), line.lineTo(this.x(n + 1), y));
@@ -271,7 +271,7 @@ export class DpGrid {
     if (home) this.stroke(ctx, this.outline(home, 1), this.inks.dim, 1.25, 3);
     if (split) {
       const rest = { n: cell.n - split.m, b: cell.b - 1 };
-        const below = { n: split.m, b: split.branches };
+      const below = { n: split.m, b: split.branches };
       this.stroke(ctx, this.link(cell, rest, -1), this.inks.text, 1.5, 4);
       this.stroke(ctx, this.link(cell, below, 1), this.inks.part, 1.75, 4.5, [5, 3.5]);
       this.stroke(ctx, this.outline(rest, 1.5), this.inks.text, 1.5, 4.5);
@@ -283,8 +283,8 @@ export class DpGrid {
   /** Thin guides from the cell to the two axes. */
   cross(ctx, { n, b }) {
     const x = (this.x(n) + this.x(n + 1)) / 2;
-      const y = (this.y(b) + this.y(b + 1)) / 2;
-      const path = new Path2D();
+    const y = (this.y(b) + this.y(b + 1)) / 2;
+    const path = new Path2D();
     path.moveTo(LEFT - 4, y);
     path.lineTo(x, y);
     path.lineTo(x, this.size.h - BOTTOM + 4);
@@ -296,8 +296,8 @@ export class DpGrid {
   /** A cell's frame, never smaller than can be seen. */
   outline({ n, b }, out) {
     const wide = this.x(n + 1) - this.x(n);
-      const tall = this.y(b + 1) - this.y(b);
-      const spare = Math.max(0, 4 - wide) / 2 + out / 2;
+    const tall = this.y(b + 1) - this.y(b);
+    const spare = Math.max(0, 4 - wide) / 2 + out / 2;
     const path = new Path2D();
     path.roundRect(this.x(n) - spare, this.y(b) - out / 2, wide + 2 * spare, tall - 1 + out, 2);
     return path;
@@ -309,8 +309,8 @@ export class DpGrid {
       y: (this.y(cell.b) + this.y(cell.b + 1)) / 2,
     });
     const a = middle(from);
-      const z = middle(to);
-      const bend = Math.min(46, Math.hypot(z.x - a.x, z.y - a.y) / 4) * side;
+    const z = middle(to);
+    const bend = Math.min(46, Math.hypot(z.x - a.x, z.y - a.y) / 4) * side;
     const path = new Path2D();
     path.moveTo(a.x, a.y);
     path.quadraticCurveTo((a.x + z.x) / 2, (a.y + z.y) / 2 + bend, z.x, z.y);

@@ -12,7 +12,7 @@ import { addTerm, markTerm } from "../../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../../assets/tooltips.json" with { type: "json" };
 
 const SIZES = [128, 256, 512, 1024];
-  const USED = "Now the lab’s tree";
+const USED = "Now the lab’s tree";
 
 export class DpPanel {
   static SIZES = SIZES;
@@ -38,7 +38,7 @@ export class DpPanel {
     );
     const split = el("div", { class: "dp-split" }, panel.body);
     const left = el("div", { class: "dp-left" }, split);
-      const right = el("div", { class: "dp-right" }, split);
+    const right = el("div", { class: "dp-right" }, split);
     this.buildGrid(left);
     this.explain = new DpExplain(left);
     this.buildTree(right);
@@ -98,7 +98,7 @@ export class DpPanel {
 
   savePicture() {
     const { base, over, box } = this.grid;
-      const { clientWidth: width, clientHeight: height } = box;
+    const { clientWidth: width, clientHeight: height } = box;
     pictures.canvas(
       width,
       height,
@@ -191,7 +191,7 @@ export class DpPanel {
     }
     attr(this.pin, "aria-pressed", String(this.pinned));
     const value = table.value(cell.n, cell.levels, cell.b);
-      const { plural, tokens, name } = dpWords;
+    const { plural, tokens, name } = dpWords;
     text(
       this.treeTitle,
       this.topo

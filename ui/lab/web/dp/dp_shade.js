@@ -44,7 +44,7 @@ export function range(kind, table, l) {
     }
   }
   const sorted = Float64Array.from(values).sort();
-    const last = sorted.length - 1;
+  const last = sorted.length - 1;
   if (last < 0) return { low: 0, high: 0, cut: false };
   if (kind === "value") return { low: sorted[0], high: sorted[last], cut: false };
   const high = sorted[Math.floor(KINDS[kind].share * last)] || sorted[last];
@@ -63,7 +63,7 @@ export function marks(kind, { low, high, cut }) {
   const { power, strong } = KINDS[kind];
   return [0, 0.25, 0.5, 0.75, 1].map((at) => {
     const share = strong === "least" ? 1 - at : at;
-      const value = low + (high - low) * share ** (1 / power);
+    const value = low + (high - low) * share ** (1 / power);
     return (cut && share === 1 ? "≥ " : "") + (value === 0 ? "0" : format.short(value));
   });
 }
@@ -75,7 +75,7 @@ export function palette(stops, count) {
   );
   return Array.from({ length: count }, (_, i) => {
     const at = (i / (count - 1)) * (parts.length - 1);
-      const k = Math.min(Math.floor(at), parts.length - 2);
+    const k = Math.min(Math.floor(at), parts.length - 2);
     const mixed = parts[k].map((from, c) => Math.round(from + (parts[k + 1][c] - from) * (at - k)));
     return "rgb(" + mixed.join(",") + ")";
   });

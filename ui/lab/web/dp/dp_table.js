@@ -61,10 +61,10 @@ export class DpTable {
 
   *level(below) {
     const { nodes, branches } = this;
-      const width = nodes + 1;
+    const width = nodes + 1;
     const cells = new Float64Array((branches + 1) * width).fill(-Infinity);
     const best = new Float64Array(width).fill(-Infinity);
-      const root = new Uint16Array(width);
+    const root = new Uint16Array(width);
     cells[1] = best[1] = 1;
     const gains = Array.from(this.rates, (rate) =>
       scaled(rate, below ? below.best : this.flat ? best : best.slice().fill(-Infinity)),
@@ -90,7 +90,7 @@ export class DpTable {
   top(cells, n) {
     const width = this.nodes + 1;
     let found = -Infinity;
-      let b = n - 1;
+    let b = n - 1;
     for (let k = 0; k <= this.branches; k++)
       if (cells[k * width + n] > found) [found, b] = [cells[k * width + n], k];
     if (found > -Infinity) return [found, b];
@@ -127,7 +127,7 @@ export class DpTable {
   split(n, levels, b) {
     if (b === 0 || this.value(n, levels, b) === -Infinity) return null;
     const rate = this.rates[b - 1] ?? 0;
-      const sums = this.sums(n, levels, b);
+    const sums = this.sums(n, levels, b);
     let m = 1;
     for (let k = 2; k < n; k++) if (sums[k] > sums[m]) m = k;
     const child = this.best(m, levels - 1);
@@ -145,10 +145,10 @@ export class DpTable {
     const sums = new Float64Array(Math.max(n, 2)).fill(-Infinity);
     if (levels < 2 || b < 1) return sums;
     const rate = this.rates[b - 1] ?? 0;
-      const { best } = this.layer(levels - 1);
-      const { cells } = this.layer(levels);
+    const { best } = this.layer(levels - 1);
+    const { cells } = this.layer(levels);
     const extra = Math.max(0, b - 1 - this.branches);
-      const row = (b - 1 - extra) * (this.nodes + 1) + n - extra;
+    const row = (b - 1 - extra) * (this.nodes + 1) + n - extra;
     for (let m = 1; m < n - extra; m++)
       if (best[m] > -Infinity) sums[m] = cells[row - m] + rate * best[m];
     return sums;
@@ -161,12 +161,12 @@ export class DpTable {
   trace(n, levels, b) {
     if (this.value(n, levels, b) === -Infinity) return null;
     const parents = [-1];
-      const steps = [];
-      const queue = [{ n, levels, b }];
+    const steps = [];
+    const queue = [{ n, levels, b }];
     for (let parent = 0; parent < queue.length; parent++) {
       const { levels, b } = queue[parent];
-        const first = parents.length;
-        const below = [];
+      const first = parents.length;
+      const below = [];
       let { n } = queue[parent];
       for (let k = b; k > 0; k--) {
         const split = this.split(n, levels, k);

@@ -3,10 +3,10 @@ import * as dom from "../../../shared/web/dom.js";
 import { attr, el, show, svg, text } from "../../../shared/web/dom.js";
 
 const MOST_PITCH = 26;
-  const MOST_COLUMN = 84;
-  const PAD = 12;
-  const TEXT_PITCH = 15;
-  const TEXT_COLUMN = 40;
+const MOST_COLUMN = 84;
+const PAD = 12;
+const TEXT_PITCH = 15;
+const TEXT_COLUMN = 40;
 const PARTS = ["other", "rest", "below"];
 
 /** Which part of the picture each node belongs to at a step: its last child's subtree, what the cell keeps, or another cell's. */
@@ -49,7 +49,7 @@ export class DpTree {
     const { w, h } = this.size;
     if (!w || !h) return;
     const pitch = Math.min(MOST_PITCH, (h - 2 * PAD) / topo.rows);
-      const column = Math.min(MOST_COLUMN, (w - 2 * PAD - 26) / Math.max(topo.levels - 1, 1));
+    const column = Math.min(MOST_COLUMN, (w - 2 * PAD - 26) / Math.max(topo.levels - 1, 1));
     const at = (node) => [PAD + topo.depth[node] * column, PAD + (topo.row[node] + 0.5) * pitch];
     attr(this.svg, "viewBox", `0 0 ${w} ${h}`);
     attr(this.svg, "aria-label", `The cell's tree: ${topo.n} nodes on ${topo.levels} levels`);
@@ -60,15 +60,15 @@ export class DpTree {
 
   draw(topo, part, at, pitch, column) {
     const edges = { other: [], rest: [], below: [] };
-      const dots = { other: [], rest: [], below: [] };
+    const dots = { other: [], rest: [], below: [] };
     const corner = Math.min(4, pitch / 2, column / 3);
-      const trunk = Math.min(9, column / 2);
+    const trunk = Math.min(9, column / 2);
     for (let node = 0; node < topo.n; node++) {
       const [x, y] = at(node);
       dots[part[node]].push(`M${x.toFixed(1)} ${y.toFixed(1)}h0`);
       if (!node) continue;
       const [x0, y0] = at(topo.parents[node]);
-        const turn = x - trunk;
+      const turn = x - trunk;
       // As in the live view: along the parent's row, down the gutter before the child's column, round the corner.
       const way =
         y0 === y
@@ -95,13 +95,13 @@ export class DpTree {
 
   write(topo, scores, at, pitch, column, step) {
     const roomy = pitch >= TEXT_PITCH && column >= TEXT_COLUMN;
-      const count = roomy ? topo.n : 0;
+    const count = roomy ? topo.n : 0;
     this.labels
       .take(count)
       .slice(0, count)
       .forEach((label, node) => {
         const [x, y] = at(node);
-          const leaf = !topo.children[node].length;
+        const leaf = !topo.children[node].length;
         attr(label, "x", (x + (node === step?.node ? 12 : leaf ? 8 : 6)).toFixed(1));
         attr(label, "y", (leaf ? y + 3.2 : y - 3.5).toFixed(1));
         text(

@@ -109,7 +109,7 @@ class Dp extends DpPanel {
 
   take(table, n, levels) {
     const before = this.table;
-      const whole = !before || this.widen || this.grid.window.count >= before.nodes;
+    const whole = !before || this.widen || this.grid.window.count >= before.nodes;
     this.widen = false;
     this.stop = null;
     this.table = table;
@@ -134,7 +134,7 @@ class Dp extends DpPanel {
   /** To the cell of the lab's own tree. */
   home(n, levels) {
     const { table } = this;
-      const size = Math.max(1, Math.min(table.nodes, n || 64));
+    const size = Math.max(1, Math.min(table.nodes, n || 64));
     const height = Math.max(1, Math.min(table.levels, levels ?? table.levels));
     this.told = this.asked;
     this.own = false;
@@ -163,7 +163,7 @@ class Dp extends DpPanel {
   move(to, quiet = false) {
     if (!this.table) return;
     const { table } = this;
-      const from = this.step ? this.shown().cell : this.cell;
+    const from = this.step ? this.shown().cell : this.cell;
     const within = (value, low, high) => Math.max(low, Math.min(high, value));
     const cell = { ...from, ...to };
     cell.levels = within(cell.levels, 1, table.levels);
@@ -238,8 +238,8 @@ class Dp extends DpPanel {
   paint() {
     if (!this.table || !this.cell || !this.root.isConnected) return;
     const { table } = this;
-      const { step, cell } = this.shown();
-      const split = table.split(cell.n, cell.levels, cell.b);
+    const { step, cell } = this.shown();
+    const split = table.split(cell.n, cell.levels, cell.b);
     this.paintCells(cell.levels);
     this.grid.paintMarks(cell, split, this.step ? this.cell : null, this.pinned);
     this.explain.paint(table, cell, this.aloud);
@@ -252,7 +252,7 @@ class Dp extends DpPanel {
   /** Cells are drawn only where what they show has changed. */
   paintCells(levels) {
     const { table, kind, grid } = this;
-      const style = getComputedStyle(this.root);
+    const style = getComputedStyle(this.root);
     const stops = [0, 1, 2, 3, 4].map((i) => style.getPropertyValue("--dp-" + i).trim());
     const { from, count } = grid.window;
     const look = [
@@ -284,8 +284,8 @@ class Dp extends DpPanel {
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || !this.table) return;
     const { cell } = this.shown();
-      const far = event.shiftKey ? 10 : 1;
-      const top = () => this.table.best(cell.n, cell.levels).branches;
+    const far = event.shiftKey ? 10 : 1;
+    const top = () => this.table.best(cell.n, cell.levels).branches;
     const acts = {
       ArrowLeft: () => this.move({ n: cell.n - far }),
       ArrowRight: () => this.move({ n: cell.n + far }),

@@ -72,7 +72,7 @@ export class DpWalk {
   /** Only the rows in sight exist. */
   paint() {
     const { steps, at, box } = this;
-      const count = Math.min(steps.length, Math.ceil((this.size.h || ROW) / ROW) + 1);
+    const count = Math.min(steps.length, Math.ceil((this.size.h || ROW) / ROW) + 1);
     const first = Math.max(0, Math.min(steps.length - count, Math.floor(box.scrollTop / ROW)));
     const rows = this.rows.take(count);
     for (let i = 0; i < count; i++) this.say(rows[i], first + i);
@@ -104,8 +104,8 @@ export class DpWalk {
 
   reveal() {
     const { box, at } = this;
-      const top = at * ROW;
-      const tall = this.size.h;
+    const top = at * ROW;
+    const tall = this.size.h;
     if (!tall) return;
     if (top < box.scrollTop) box.scrollTop = top - ROW;
     else if (top + 2 * ROW > box.scrollTop + tall) box.scrollTop = top + 3 * ROW - tall;
