@@ -401,42 +401,6 @@ def test_the_slowest_lane_is_never_first(page: Page) -> None:
     assert spoken.endswith("1st Plain, shared 2nd Chain, shared 2nd Sequoia")
 
 
-PLACES = """clocks => {
-  const lane = (seconds) => {
-    const fold = new modules.LaneTotals(), { length } = seconds;
-    seconds.forEach((verify, k) => fold.add(
-      { text: ["x"], finish: k < length - 1 ? null : "length", seconds: { verify } }, 1));
-    return fold;
-  };
-  const folds = clocks.map(lane), end = Math.max(...folds.map((fold) => fold.clock));
-  return [folds.map((fold) => fold.clock), modules.lanePlaces(folds, end, true)];
-}"""
-
-
-def test_places_follow_the_clocks_whatever_the_lanes_do(page: Page) -> None:
-    """Among 300 races of wavering lanes, no place is better than one of a lane that was earlier."""
-    dice = random.Random(11)
-    shared = 0
-    for _ in range(300):
-        wavers = [dice.choice((0.0, 0.2, 0.6)) for _ in range(dice.randint(2, 4))]
-        pace = [dice.uniform(1.0, 1.1) for _ in wavers]
-        clocks = [
-            [pace[i] * (1 + wavers[i] * dice.uniform(-1, 1)) for _ in range(32)]
-            for i in range(len(wavers))
-        ]
-        ends, places = page.evaluate(PLACES, clocks)
-        order = sorted(range(len(ends)), key=ends.__getitem__)
-        numbers = [places[i]["place"] for i in order]
-        assert numbers[0] == 1
-        assert numbers == sorted(numbers)
-        assert all(number <= rank for rank, number in enumerate(numbers, 1))
-        assert [places[i]["tied"] for i in order] == [
-            numbers.count(number) > 1 for number in numbers
-        ]
-        shared += any(place["tied"] for place in places)
-    assert 0 < shared < 300
-
-
 def test_no_place_is_given_that_another_may_still_take(page: Page) -> None:
     """Guards against "1st" for a lane whose clock is ahead of one that still runs."""
     whole = race(lanes=2, tokens=4)
