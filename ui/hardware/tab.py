@@ -10,7 +10,7 @@ from typing import Any
 
 import gradio as gr
 
-from sequoia import SequoiaError, machine
+from sequoia import HardwareProfile, SequoiaError, machine
 from sequoia.errors import BadProfile, BadTree
 from sequoia.validate_input import shown, whole
 from ui.decode.tab import LiveView, visitor, warn
@@ -160,20 +160,19 @@ class HardwareTab:
             data[self.store],
         )
 
-    def _shown(self, asked: FormValues, request: gr.Request) -> Updates:
-        """Updates of the board and the menus; where a value is refused, everything on screen
-        stays."""
+    def _shown(self, asked: FormValues, request: gr.Request, notice: str | None = None) -> Updates:
+        """Updates of the board and the menus, with a notice; where a value is refused, everything
+        on screen stays."""
         entries = self._entries(asked.store)
         vectors = view.rates_of(pair_now(self._model_host))
         profile = _known(asked.profile, entries, next(iter(entries), None))
         same = _same(entries, profile)
         against = _known(asked.against, entries, NONE)
-        notice = (
-            f"{entries[against].name} has the very times on show: there is nothing to compare"
-            if against in same
-            else None
-        )
-        against = NONE if notice else against
+        if against in same:
+            notice = (
+                f"{entries[against].name} has the very times on show: there is nothing to compare"
+            )
+            against = NONE
         # the pair's own come first
         rates = _known(asked.rates, vectors, USUAL if USUAL in vectors else next(iter(vectors)))
         try:
@@ -248,6 +247,8 @@ class HardwareTab:
         """Time this machine; the view then shows the new profile. Stopped,
         everything stays as it was."""
         task = ProfileJob(self._model_host)
+        pair = pair_now(self._model_host)
+        before = pair and pair.measured.profile
         try:
             self.sessions.go(visitor(request), task)
         except SequoiaError as problem:
@@ -265,10 +266,15 @@ class HardwareTab:
             self.measure_it: gr.update(interactive=True),
             self.stop_it: gr.update(interactive=False),
         }
-        yield {
-            **rest,
-            **(self._shown(replace(self._asked(data), profile=HERE), request) if task.done else {}),
-        }
+        yield {**rest, **(self._measured(data, request, before) if task.done else {})}
+
+    def _measured(
+        self, data: Mapping[Any, Any], request: gr.Request, before: HardwareProfile | None
+    ) -> Updates:
+        """Updates after a measurement: the new profile, and what changed against `before`."""
+        pair = pair_now(self._model_host)
+        notice = view.change_words(before, machine(pair)) if pair else None
+        return self._shown(replace(self._asked(data), profile=HERE), request, notice)
 
     def _report_message(self, report: Report) -> Updates:
         if report.error:

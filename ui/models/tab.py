@@ -18,10 +18,10 @@ from huggingface_hub import constants
 from sequoia import Pair, SequoiaError
 from sequoia.loading.pair_catalog import BUNDLED_NAME, presets
 from sequoia.models.fastest_number_type import DTYPES
-from ui.decode.tab import visitor, warn
+from ui.decode.tab import visitor
 from ui.models import view
 from ui.models.load_job import LoadJob
-from ui.models.request import OWN, parse
+from ui.models.request import OWN, field_of, parse
 from ui.serving.fair_queue import Cancelled
 from ui.serving.model_host import ModelHost
 from ui.serving.sessions import Limits, Sessions
@@ -173,13 +173,14 @@ class ModelsTab:
     def change(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[Updates]:
         """Fetch and load what the form names; all tabs use it afterwards. Whatever goes wrong, the
         former models stay."""
+        form = {name: data[getattr(self, name)] for name in FORM}
         try:
-            pair_request = parse({name: data[getattr(self, name)] for name in FORM}, self._limits)
+            pair_request = parse(form, self._limits)
             task = LoadJob(self._model_host, pair_request, self._online)
             self.sessions.go(visitor(request), task)
         except SequoiaError as problem:
-            warn(str(problem), "Not loaded")
-            yield {self.board: view.notice_message(f"Not loaded: {problem}")}
+            field = field_of(str(problem), form)
+            yield {self.board: view.notice_message(f"Not loaded: {problem}", field)}
             return
         yield {
             self.load_it: gr.update(interactive=False),
@@ -187,9 +188,8 @@ class ModelsTab:
         }
         try:
             for report in task.reports():
-                yield {self.board: view.report_message(report)}
-                if report.error:
-                    warn(report.error, "Not loaded")
+                field = field_of(report.error, form) if report.error else None
+                yield {self.board: view.report_message(report, field)}
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
         yield {

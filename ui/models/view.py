@@ -44,8 +44,9 @@ def whole(pair: Pair | None, online: bool) -> str:
     )
 
 
-def report_message(report: Report) -> str:
-    """How far a load is; the table stays as it is."""
+def report_message(report: Report, field: str | None = None) -> str:
+    """How far a load is; the table stays as it is. field: that of the form which its error is
+    about."""
     progress = report.progress
     share = progress.done / progress.total if progress and progress.total else None
     return _text(
@@ -61,13 +62,14 @@ def report_message(report: Report) -> str:
                 "model": progress.model if progress else None,
                 "checks": [[check.what, check.words] for check in report.checks],
             },
+            "field": field,
         }
     )
 
 
-def notice_message(error: str) -> str:
-    """Words beside what is on screen, which stays."""
-    return _text({"v": VERSION, "error": error})
+def notice_message(error: str, field: str | None = None) -> str:
+    """An error, and the field of the form that it is about; what is on screen stays."""
+    return _text({"v": VERSION, "error": error, "field": field})
 
 
 def loaded(pair: Pair) -> dict[str, Any]:

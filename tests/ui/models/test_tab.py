@@ -37,7 +37,7 @@ from ui.models import load_job, model_types
 from ui.models import tab as models_tab
 from ui.models import view as models_view
 from ui.models.load_job import LoadJob, Report
-from ui.models.request import OWN, parse
+from ui.models.request import OWN, field_of, parse
 from ui.models.tab import FORM, ModelsTab
 from ui.serving.model_host import ModelHost
 from ui.serving.sessions import LOCAL, PUBLIC
@@ -253,6 +253,29 @@ def test_what_cannot_be_wanted_is_refused_in_words(
     assert len(told) == 1
     assert says in told[0]["error"]
     assert model_host.version == before
+
+
+@pytest.mark.parametrize(
+    ("error", "field"),
+    [
+        ("device 'tpu' is unknown", "device"),
+        ("pair: 3 is not the name of a pair", "pair"),
+        ("no draft is named", "draft"),
+        ("a/b is gated", "target"),
+        ("this page does one run at a time", None),
+    ],
+)
+def test_an_error_is_about_one_field(error: str, field: str | None) -> None:
+    draft = "" if "draft" in error else "c/d"
+    form = {"pair": OWN, "target": "a/b", "draft": draft, "device": "cpu", "dtype": "auto"}
+    assert field_of(error, form) == field
+
+
+def test_a_refused_request_is_said_once_and_names_its_field(tab: ModelsTab) -> None:
+    """Guards against the same error in a pop-up message and in the view."""
+    refused = [*tab.change(filled(tab, pair=OWN, target="a/b"), request())]
+    assert [set(one) for one in refused] == [{tab.board}]
+    assert json.loads(refused[0][tab.board])["field"] == "draft"
 
 
 @pytest.mark.slow

@@ -1,0 +1,96 @@
+/* How far a load is: what is being done, the download, the checks that passed, and how it ended. */
+import { attr, el, show, text } from "../../shared/web/dom.js";
+import { makePanel } from "../../shared/web/panel.js";
+
+/**
+ * Progress of a load, as `report_message` of ui/models/view.py sends it.
+ * @typedef {object} Load
+ * @property {string} words what is being done
+ * @property {boolean} over
+ * @property {string | null} error
+ * @property {boolean} done the new models are in use
+ * @property {number | null} share of the download, 0 to 1
+ * @property {string | null} amount of the download, in words
+ * @property {string | null} model being downloaded
+ * @property {[string, string][]} checks what was checked, and the result
+ *
+ * @typedef {"running" | "failed" | "done" | "stopped"} State
+ */
+
+/** @type {Record<State, string>} */
+const TITLES = {
+  running: "Loading",
+  failed: "Not loaded",
+  done: "Loaded",
+  stopped: "Loading stopped",
+};
+
+/**
+ * @param {Load} load
+ * @returns {State}
+ */
+function stateOf({ error, done, over }) {
+  if (error) return "failed";
+  if (done) return "done";
+  return over ? "stopped" : "running";
+}
+
+/** The panel of the last load; hidden before the first. */
+export class LoadPanel {
+  /** @param {HTMLElement} frame */
+  constructor(frame) {
+    const panel = makePanel(frame, { part: "load", title: TITLES.running, cls: "md-load" });
+    this.root = panel.root;
+    this.title = panel.titleBox;
+    this.now = el("p", { class: "md-now", id: "md-now", role: "status" }, panel.body);
+    const range = { role: "progressbar", "aria-valuemin": "0", "aria-valuemax": "100" };
+    const look = { class: "hw-progress md-bar", "aria-label": "Downloaded" };
+    this.bar = el("div", { ...range, ...look }, panel.body);
+    this.fill = el("i", {}, this.bar);
+    this.amount = el("p", { class: "md-amount" }, panel.body);
+    const checks = { class: "md-checks", "aria-label": "Checks passed" };
+    this.checks = el("ul", checks, panel.body);
+    show(this.root, false);
+  }
+
+  /**
+   * Show a load, or none.
+   * @param {Load | null} load
+   * @returns {State | ""}
+   */
+  show(load) {
+    show(this.root, Boolean(load));
+    if (!load) return "";
+    const state = stateOf(load);
+    text(this.title.firstElementChild, TITLES[state]);
+    attr(this.root, "aria-label", TITLES[state]);
+    text(this.now, words(load));
+    attr(this.now, "role", load.error ? "alert" : "status");
+    this.now.classList.toggle("md-failed", Boolean(load.error));
+    this.showDownload(load);
+    this.checks.replaceChildren(...load.checks.map(check));
+    return state;
+  }
+
+  showDownload({ share, amount }) {
+    const percent = Math.floor((share ?? 0) * 100);
+    show(this.bar, typeof share === "number");
+    attr(this.bar, "aria-valuenow", percent);
+    this.fill.style.width = percent + "%";
+    text(this.amount, amount || "");
+    show(this.amount, Boolean(amount));
+  }
+}
+
+function words({ error, done, words: now, model }) {
+  if (error) return error;
+  if (done) return "In use in every tab.";
+  return model ? `${now} ${model}` : now;
+}
+
+function check([what, result]) {
+  const item = el("li", {});
+  el("b", { text: what }, item);
+  el("span", { text: result }, item);
+  return item;
+}
