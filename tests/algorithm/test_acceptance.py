@@ -18,7 +18,7 @@ BAD = [  # (rates, what the message must name)
     ((0.0,) * 1025, "more than 1024"),
     ((-0.1,), "rates[0]: -0.1 is not a number from 0 to 1"),
     ((0.5, 1.5), "rates[1]: 1.5 is not a number from 0 to 1"),
-    ((0.7, 0.4), "sum to 1.1; they exclude each other, so the sum is at most 1"),
+    ((0.7, 0.4), "sum to 1.1; at most one child is accepted, so the sum must be at most 1"),
     ((math.nan,), "rates[0]: nan"),
     ((math.inf,), "rates[0]: inf"),
     ((True,), "rates[0]: True"),

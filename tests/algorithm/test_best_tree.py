@@ -144,15 +144,6 @@ def test_split_is_the_recurrence() -> None:
                         assert split.rate == ((*acceptance.rates, *[0.0] * 9)[branches - 1])
 
 
-def test_grid_is_the_cells_of_a_level_and_cannot_change_the_table() -> None:
-    table = dp_table(APP_E, 12, 5)
-    grid = table.grid(5)
-    assert grid.shape == (12, 13)
-    assert all(grid[b, n] == table.value(n, 5, b) for b in range(12) for n in range(1, 13))
-    grid[:] = 0
-    assert table.value(12, 5, 2) > 1
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("levels", [2, 4, 18, 40])
 def test_heap_is_the_table_for_non_increasing_vectors(levels: int) -> None:
@@ -188,7 +179,7 @@ def test_growth_is_nested_and_every_prefix_is_a_tree_with_its_value() -> None:
         for n in range(1, 61):
             tree = growth.tree(n)
             assert (len(tree), tree.levels) == (n, max(growth.depths[:n]) + 1)
-            assert product_sum(tree, acceptance) == pytest.approx(growth.expected(n), abs=1e-12)
+            assert product_sum(tree, acceptance) == pytest.approx(growth.totals[n - 1], abs=1e-12)
         assert max(growth.depths) < (levels or 60)
 
 
@@ -305,7 +296,7 @@ BAD: dict[str, tuple[Any, str]] = {
         lambda: best_first(DOWN, 4).tree(5),
         "nodes of the tree: 5 is not a whole number from 1 to 4",
     ),
-    "growth of none": (lambda: best_first(DOWN, 4).expected(0), "nodes of the tree: 0"),
+    "growth of none": (lambda: best_first(DOWN, 4).tree(0), "nodes of the tree: 0"),
     "n": (lambda: TABLE.value(7, 3, 1), "n: 7 is not a whole number from 1 to 6"),
     "n of 0": (lambda: TABLE.best(0, 3), "n: 0 is not a whole number from 1 to 6"),
     "levels": (lambda: TABLE.best(6, 4), "levels: 4 is not a whole number from 1 to 3"),
@@ -318,7 +309,6 @@ BAD: dict[str, tuple[Any, str]] = {
         lambda: FREE.value(6, 5, 1),
         "levels: 5 is not a whole number from 6 to 1024",
     ),
-    "grid": (lambda: TABLE.grid(9), "levels: 9"),
     "no such tree": (
         lambda: TABLE.tree(6, 2, 2),
         "no tree has 6 nodes, at most 2 levels and 2 root children",

@@ -134,7 +134,7 @@ def test_draws_without_replacement_have_the_law_of_successive_draws(
 ) -> None:
     """Plackett-Luce, the zero tier last and uniform. Guards the race, its direction, zeros ranked
     by id, and repeats that are ignored where they should not be. False alarm 1e-6."""
-    monkeypatch.setattr("sequoia.algorithm.sampling._FEW", few)
+    monkeypatch.setattr("sequoia.algorithm.sampling._MAX_ONE_BY_ONE", few)
     wanted = distribution(lambda chance: tuple(chance.without_replacement(np.array([row]), [k])[0]))
     assert len(wanted) == outcomes
     assert fit(draws(Seeded(1), "without_replacement", row, k), wanted) > LIMIT
@@ -144,7 +144,7 @@ def test_draws_without_replacement_have_the_law_of_successive_draws(
 def test_what_is_left_unfinished_is_completed_by_a_race(monkeypatch: pytest.MonkeyPatch) -> None:
     """Once little of the law is left the others are raced for, and that has to have the same law.
     False alarm 1e-6."""
-    monkeypatch.setattr("sequoia.algorithm.sampling._SCRAPS", 0.2)
+    monkeypatch.setattr("sequoia.algorithm.sampling._MIN_LEFT", 0.2)
     row = [0.9, 0.06, 0.03, 0.01]
     wanted = distribution(lambda chance: tuple(chance.without_replacement(np.array([row]), [3])[0]))
     assert fit(draws(Seeded(1), "without_replacement", row, 3), wanted) > LIMIT
@@ -318,7 +318,7 @@ def test_the_ends_of_u_pick_tokens_with_weight(dtype: type, total: float) -> Non
 
 @pytest.mark.parametrize("weights", [[0.0, 0.0], [np.nan, 1.0], [np.inf, 1.0]])
 def test_weights_without_a_sum_are_refused(weights: list[float]) -> None:
-    with pytest.raises(BadModel, match="add up to"):
+    with pytest.raises(BadModel, match="probabilities sum to"):
         Seeded(0).pick(np.array(weights))
 
 
@@ -378,7 +378,7 @@ def test_looking_again_and_again_finds_what_sorting_finds(
 ) -> None:
     q = torch.softmax(torch.randn(3, 50, generator=torch.Generator().manual_seed(0)), -1)
     few = Greedy(0).without_replacement(q, counts)
-    monkeypatch.setattr("sequoia.algorithm.sampling._FEW_LIKELIEST", 0)
+    monkeypatch.setattr("sequoia.algorithm.sampling._MAX_REPEATED_ARGMAX", 0)
     assert few == Greedy(0).without_replacement(q, counts)
 
 

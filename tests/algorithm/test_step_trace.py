@@ -332,7 +332,7 @@ def test_a_run_with_more_text_than_a_file_may_have_is_not_written(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("sequoia.saved_files.run_file.MAX_CHARS", 1000)
-    with pytest.raises(BadTrace, match=r"takes \d+ characters; a run file has at most 1000"):
+    with pytest.raises(BadTrace, match=r"takes \d+ characters; a run file may have at most 1000"):
         recorded()[1].to_json()
 
 

@@ -198,7 +198,7 @@ def test_what_is_no_tree_is_refused(what: str, make: Any) -> None:
 def test_a_depth_first_numbering_is_refused() -> None:
     """The mask and the levels rely on breadth first; from_parents is named as the way out."""
     with pytest.raises(
-        BadTree, match=r"parents\[3\] = 0 comes after parents\[2\] = 1; Tree.from_parents"
+        BadTree, match=r"parents\[3\] = 0 comes after parents\[2\] = 1; use Tree.from_parents"
     ):
         Tree((-1, 0, 1, 0))
     assert Tree.from_parents((-1, 0, 1, 0)).parents == (-1, 0, 0, 1)

@@ -89,13 +89,13 @@ def test_the_sentence_tells_the_figures_of_the_plans() -> None:
     deeper = GRID.plans[row + 1][column]
     words = why(GRID, PROFILE)
     assert words.startswith(
-        f"{len(best.tree)} nodes on {best.tree.levels} levels win: "
-        f"{best.expected_tokens:.2f} tokens in {best.predicted_seconds * 1e3:.1f} ms are "
+        f"Best: {len(best.tree)} nodes on {best.tree.levels} levels. "
+        f"{best.expected_tokens:.2f} tokens in {best.predicted_seconds * 1e3:.1f} ms = "
         f"{best.predicted_speedup:.2f}× plain decoding. "
     )
     assert deeper.tree != best.tree
     more = re.search(
-        r"One level more(?:, the runner-up,)? would add ([\d.]+) tokens but "
+        r"One more level(?:, the runner-up,)? would add ([\d.]+) tokens but "
         r"([\d.]+) ms of drafting \(([\d.]+)×",
         words,
     )
@@ -109,7 +109,7 @@ def test_the_sentence_tells_the_figures_of_the_plans() -> None:
     )
     second = runner_up(GRID)
     if second.tree == deeper.tree:
-        assert "One level more, the runner-up, would" in words
+        assert "One more level, the runner-up, would" in words
     else:
         assert (
             f"The runner-up, {len(second.tree)} nodes on {second.tree.levels} levels, would "
@@ -154,12 +154,12 @@ def test_every_direction_of_a_trade_has_its_words() -> None:
         words = why(grid, profile)
         seen |= {
             part
-            for part in ("would add", "would save", "would cost", "Plain decoding wins")
+            for part in ("would add", "would save", "would cost", "Best: plain decoding")
             if part in words
         }
         assert "-" not in words.replace("runner-up", "").replace("e-0", "")
         assert words.endswith(".")
-    assert seen >= {"would add", "would save", "Plain decoding wins"}
+    assert seen >= {"would add", "would save", "Best: plain decoding"}
 
 
 # -- predicted and measured ------------------------------------------------------------------------
@@ -211,8 +211,8 @@ def speedup(values: dict[str, float]) -> float:
 def test_why_the_fastest_tree_is_a_chain() -> None:
     acceptance = Acceptance((0.8, 0.06))
     assert why_chain(Tree.chain(4), acceptance) == (
-        "A chain: its last node is predicted to add 0.51 tokens a step, a second guess at "
-        "its root only 0.06."
+        "A chain: its last node is predicted to add 0.51 tokens per step, a second child of the "
+        "root only 0.06."
     )
     for tree in (Tree.chain(1), Tree((-1, 0, 0)), Tree.sequences(2, 3)):
         assert why_chain(tree, acceptance) == ""
@@ -255,11 +255,11 @@ def test_effects_say_more_and_less_and_fewer() -> None:
 def test_the_sentence_begins_with_the_weightiest_part() -> None:
     words = compare(stats(10, verify=1.1), PLAN, PROFILE, 0.021).sentence
     assert words.startswith(f"Predicted {PLAN.predicted_speedup:.2f}×, measured ")
-    assert words.index("1.00 tokens a step instead of") < words.index("verifying took")
+    assert words.index("1.00 tokens per step instead of") < words.index("verifying took")
     assert "draft" not in words
     assert "a plain token" not in words
 
 
 def test_a_run_without_steps_is_refused() -> None:
-    with pytest.raises(BadTrace, match="0 steps, 0 tokens and 0 s of verifying"):
+    with pytest.raises(BadTrace, match="0 steps, 0 tokens and 0 s of verification"):
         compare(DecodeStats(), PLAN, PROFILE)
