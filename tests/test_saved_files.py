@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
+# The page writes these tree formats for other programs; only the tests read them back.
+from tree_files import from_node_link as tree_of_node_link
+from tree_files import from_paths as tree_of_paths
+
 from sequoia import Acceptance, DecodeStats, HardwareProfile, Run, Tree, best_plan
 from sequoia.loading.load import recorded_acceptances as acceptance_table
 from sequoia.saved_files.race_file import RaceLog
-
-# Readers outside `sequoia` itself, by the module that they are in today.
-from sequoia.saved_files.tree_files import from_node_link as tree_of_node_link
-from sequoia.saved_files.tree_files import from_paths as tree_of_paths
 
 SAVED = Path(__file__).resolve().parent / "saved"
 

@@ -142,7 +142,7 @@ class HardwareProfile:
         names = [field.name for field in fields(cls)]
         if missing := [name for name in names if name not in data]:
             raise BadProfile(
-                f"the profile lacks {', '.join(missing)}; required are {', '.join(names)}"
+                f"the profile has no {', '.join(missing)}; it needs {', '.join(names)}"
             )
         return cls(**{name: data[name] for name in names})
 

@@ -455,7 +455,7 @@ HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
         lambda d: d["pieces"].update({"7": "\udfff"}),
         "half a character",
     ),
-    "an unknown finish": (at_step("finish", "done"), "finish is 'done'"),
+    "an unknown finish": (at_step("finish", "done"), "finish: 'done' is not one of"),
     "seconds missing": (at_step("seconds", {"draft": 1}), "damaged run file: KeyError: 'verify'"),
     "negative seconds": (
         at_step("seconds", {"draft": -1, "verify": 0, "overhead": 0}),

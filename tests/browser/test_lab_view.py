@@ -19,12 +19,7 @@ from typing import Any
 import pytest
 from demo import CANVAS, opened, part, settle
 from playwright.sync_api import Page, expect
-
-from sequoia import Acceptance, HardwareProfile, Tree, best_plan, best_tree
-from sequoia.algorithm.best_tree import best_first, dp_table, expected_tokens
-from sequoia.measuring.acceptance_by_level import wilson
-from sequoia.planning.plan_for_machine import bounds, step_seconds
-from sequoia.saved_files.tree_files import (
+from tree_files import (
     from_node_link,
     from_paths,
     to_branching,
@@ -32,6 +27,11 @@ from sequoia.saved_files.tree_files import (
     to_node_link,
     to_paths,
 )
+
+from sequoia import Acceptance, HardwareProfile, Tree, best_plan, best_tree
+from sequoia.algorithm.best_tree import best_first, dp_table, expected_tokens
+from sequoia.measuring.acceptance_by_level import wilson
+from sequoia.planning.plan_for_machine import bounds, step_seconds
 
 DEMO = CANVAS / "lab" / "demo.html"
 PLOTLY = Path(__import__("plotly").__file__).parent / "package_data" / "plotly.min.js"

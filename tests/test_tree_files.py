@@ -9,11 +9,7 @@ import random
 
 import networkx as nx
 import pytest
-
-from sequoia import Acceptance, Tree, best_tree
-from sequoia.algorithm.best_tree import expected_tokens
-from sequoia.errors import BadTree
-from sequoia.saved_files.tree_files import (
+from tree_files import (
     from_node_link,
     from_paths,
     to_branching,
@@ -21,6 +17,10 @@ from sequoia.saved_files.tree_files import (
     to_node_link,
     to_paths,
 )
+
+from sequoia import Acceptance, Tree, best_tree
+from sequoia.algorithm.best_tree import expected_tokens
+from sequoia.errors import BadTree
 
 RATES = Acceptance((0.5, 0.2, 0.1))
 
