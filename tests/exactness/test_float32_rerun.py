@@ -73,7 +73,7 @@ def test_a_token_further_off_than_rounding_moves_logits_is_undecided() -> None:
     """The run in float32 is right, but its text is not this one."""
     found = said(routed())
     assert found.verdict == "undecided"
-    assert "The same run in float32 is plain decoding's." in found.sentence
+    assert "The same run in float32 equals plain decoding's." in found.sentence
     assert found.sentence.endswith("more than twice that: undecided.")
 
 
@@ -93,7 +93,7 @@ def test_a_token_as_far_off_as_rounding_moves_logits_is_a_tie(
     monkeypatch.setattr(same_tokens, "in_float32", far_apart)
     found = said(routed())
     assert found.verdict == "tie"
-    assert found.sentence.endswith("at most twice that: a tie, which rounding decides.")
+    assert found.sentence.endswith("at most twice that: a tie, decided by rounding.")
 
 
 def test_a_run_that_is_wrong_in_float32_too_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +104,7 @@ def test_a_run_that_is_wrong_in_float32_too_is_a_bug(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(same_tokens, "tokens_of", wrong_with_a_tree)
     found = said(routed())
     assert found.verdict == "bug"
-    assert "The same run in float32 is not plain decoding's either (Token 1 is" in found.sentence
+    assert "The same run in float32 differs too (Token 1 is" in found.sentence
     assert found.sentence.endswith("a bug): a bug.")
 
 

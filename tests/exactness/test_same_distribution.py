@@ -145,7 +145,7 @@ def test_an_impossible_token_differs_and_too_few_say_nothing() -> None:
     assert counted((0.5, 0.5, 0.0), (5, 5, 1)).verdict == "differs"
     for few in (counted((0.5, 0.5), ()), counted((0.5, 0.5), (4, 0)), counted((1.0, 0.0), (50, 0))):
         assert (few.p_value, few.verdict) == (None, "too few")
-        assert "too few to be held against" in few.sentence
+        assert "too few to compare with" in few.sentence
     with pytest.raises(BadModel, match="token id: 2"):
         counted((0.5, 0.5), ()).add(2)
 
@@ -158,20 +158,21 @@ def test_adding_makes_a_new_value() -> None:
 
 def test_the_sentences_carry_the_numbers() -> None:
     assert counted((0.5, 0.5), (190, 210)).sentence == (
-        "No difference from the target's law in the first tokens of 400 draws: χ² = 1.0, 1 "
-        "degree of freedom, p = 0.32, measured. A share off by less than about 12 points would "
-        "not count as different."
+        "No difference from the target's distribution in the first tokens of 400 draws: χ² = 1.0, "
+        "1 degree of freedom, p = 0.32, measured. Only deviations of more than about 12 percentage "
+        "points would be detected."
     )
     poor = counted((0.5, 0.5), (160, 240))
     assert poor.verdict == "poor"
     assert poor.sentence.startswith(
-        "The first tokens of 400 draws fit the target's law poorly: χ² = 16.0, 1 degree of "
-        "freedom, p = 6e-05, measured."
+        "The first tokens of 400 draws fit the target's distribution poorly: χ² = 16.0, 1 degree "
+        "of freedom, p = 6.3e-05, measured."
     )
-    assert "counts as different only below 1e-06: draw again with another seed" in poor.sentence
+    assert "only p below 1e-06 counts as different: draw again with another seed" in poor.sentence
     bad = counted((0.5, 0.5), (100, 300))
     assert bad.sentence.startswith(
-        "The first tokens of 400 draws do not follow the target's law: χ² = 100.0, 1 degree of "
+        "The first tokens of 400 draws do not follow the target's distribution: χ² = 100.0, 1 "
+        "degree of "
     )
     assert bad.p_value < ALARM
 
@@ -286,7 +287,7 @@ def test_two_seeds_have_no_draw_in_common(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_requests_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(BadSamplingParams, match="no law to fit"):
+    with pytest.raises(BadSamplingParams, match="no distribution to test"):
         last("sequoia", SamplingParams())
     with pytest.raises(BadSamplingParams, match="draws: 0"):
         last("sequoia", draws=0)

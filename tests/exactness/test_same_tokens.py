@@ -67,7 +67,7 @@ def test_the_first_difference_is_found_as_far_as_both_texts_go(
 def test_greedy_text_in_float32_is_exact(kind: str) -> None:
     found = check_text(made(kind), PROMPTS[0], *texts(made(kind), PROMPTS[0]))
     assert (found.verdict, found.compared, found.index, found.margin) == ("exact", 48, None, None)
-    assert found.sentence == "All 48 tokens are those of plain decoding, measured: exact."
+    assert found.sentence == "All 48 tokens equal plain decoding's, measured: exact."
 
 
 @pytest.mark.slow
@@ -151,7 +151,7 @@ def test_a_fabricated_wrong_token_is_a_bug() -> None:
         found = check_text(pair, prompt, [*right[:at], worst, *right[at + 1 :]], right)
         assert (found.verdict, found.index) == ("bug", at)
         assert found.sentence.startswith(
-            f"Token {at + 1} is the first that plain decoding has otherwise"
+            f"Token {at + 1} is the first that differs from plain decoding"
         )
 
 
@@ -163,7 +163,7 @@ def test_the_second_best_token_is_a_bug_where_there_is_no_tie() -> None:
     found = check_text(pair, prompt, [*right[:5], int(second)], right)
     assert found.verdict == "bug"
     assert found.margin > TIE_ULP
-    assert f"more than the {TIE_ULP} of a tie" in found.sentence
+    assert f"more than the {TIE_ULP} ulp of a tie" in found.sentence
 
 
 def test_a_fabricated_tie_is_a_tie_up_to_the_bound() -> None:
@@ -190,7 +190,7 @@ def test_a_tie_of_two_other_tokens_excuses_nothing() -> None:
     logits = torch.tensor([9.5, 9.5, 1.0, -3.0])
     found = judge([2], [0], logits, BF16)
     assert (found.verdict, found.margin) == ("bug", 8.5 * 16)
-    assert "136 ulp of bfloat16 below the target's best logit" in found.sentence
+    assert "136 ulp of bfloat16 below the target's best" in found.sentence
 
 
 def test_two_tokens_near_each_other_and_far_from_the_best_are_a_bug() -> None:
