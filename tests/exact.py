@@ -1,4 +1,4 @@
-"""Exact output distributions of random code: an Enumerator takes the place of randomness and visits
+"""Exact output distributions of random code: an Enumerator replaces randomness and visits
 every outcome once, with its probability.
 
 Also small table models, whose next-token distributions are all known, and one whole step (draft,

@@ -43,11 +43,11 @@ def test_target_equals_the_reference(dtype: torch.dtype, temperature: float, top
     logits = some_logits(5, 30, dtype)
     found = target_rows(logits, SamplingParams(temperature=temperature, top_p=top_p))
     assert found.dtype == torch.float64
-    wanted = torch.tensor(
+    expected = torch.tensor(
         [reference(row, temperature, top_p) for row in logits.double().tolist()],
         dtype=torch.float64,
     )
-    assert (found - wanted).abs().max() < 1e-14
+    assert (found - expected).abs().max() < 1e-14
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -59,10 +59,10 @@ def test_draft_has_the_same_temperature_and_top_p_and_every_token(
     uniformly."""
     logits = some_logits(5, 30, dtype)
     found = draft_rows(logits, SamplingParams(temperature=0.7, top_p=top_p))
-    wanted = torch.tensor([reference(row, 0.7, top_p) for row in logits.double().tolist()])
+    expected = torch.tensor([reference(row, 0.7, top_p) for row in logits.double().tolist()])
     assert found.dtype == torch.float32
     assert (found > 0).all()
-    assert (found - wanted).abs().max() < 3e-6
+    assert (found - expected).abs().max() < 3e-6
     assert (found.double().sum(-1) - 1).abs().max() < 1e-6
 
 

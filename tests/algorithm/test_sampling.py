@@ -108,16 +108,18 @@ def test_three_tokens_over_three_steps_follow_the_target(verifier: str) -> None:
 
     False alarm 1e-6 for each verifier.
     """
-    wanted = true_distribution(warped(P, SamplingParams(temperature=0.8, top_p=0.95)), 3)
-    assert fit((three_tokens(Seeded(seed), verifier) for seed in range(600)), wanted) > LIMIT
+    expected = true_distribution(warped(P, SamplingParams(temperature=0.8, top_p=0.95)), 3)
+    assert fit((three_tokens(Seeded(seed), verifier) for seed in range(600)), expected) > LIMIT
 
 
 @pytest.mark.slow
 def test_noise_frozen_for_a_run_fails_the_same_test() -> None:
     """The test above can fail: it must reject the frozen mutant. The probability of missing it is
     far below 1e-6."""
-    wanted = true_distribution(warped(P, SamplingParams(temperature=0.8, top_p=0.95)), 3)
-    assert fit((three_tokens(FrozenNoise(seed), "sequoia") for seed in range(600)), wanted) < LIMIT
+    expected = true_distribution(warped(P, SamplingParams(temperature=0.8, top_p=0.95)), 3)
+    assert (
+        fit((three_tokens(FrozenNoise(seed), "sequoia") for seed in range(600)), expected) < LIMIT
+    )
 
 
 # -- draws -----------------------------------------------------------------------------------------
@@ -135,9 +137,11 @@ def test_draws_without_replacement_have_the_distribution_of_successive_draws(
     """Plackett-Luce, with tokens of probability 0 last and uniform. Guards the exponential race,
     its direction, zeros ranked by id, and repeats that must not be ignored. False alarm 1e-6."""
     monkeypatch.setattr("sequoia.algorithm.sampling._MAX_ONE_BY_ONE", few)
-    wanted = distribution(lambda chance: tuple(chance.without_replacement(np.array([row]), [k])[0]))
-    assert len(wanted) == outcomes
-    assert fit(draws(Seeded(1), "without_replacement", row, k), wanted) > LIMIT
+    expected = distribution(
+        lambda chance: tuple(chance.without_replacement(np.array([row]), [k])[0])
+    )
+    assert len(expected) == outcomes
+    assert fit(draws(Seeded(1), "without_replacement", row, k), expected) > LIMIT
 
 
 @pytest.mark.slow
@@ -146,8 +150,10 @@ def test_the_last_draws_are_completed_by_a_race(monkeypatch: pytest.MonkeyPatch)
     must have the same distribution. False alarm 1e-6."""
     monkeypatch.setattr("sequoia.algorithm.sampling._MIN_LEFT", 0.2)
     row = [0.9, 0.06, 0.03, 0.01]
-    wanted = distribution(lambda chance: tuple(chance.without_replacement(np.array([row]), [3])[0]))
-    assert fit(draws(Seeded(1), "without_replacement", row, 3), wanted) > LIMIT
+    expected = distribution(
+        lambda chance: tuple(chance.without_replacement(np.array([row]), [3])[0])
+    )
+    assert fit(draws(Seeded(1), "without_replacement", row, 3), expected) > LIMIT
 
 
 @pytest.mark.parametrize("u", [0.0, LAST])
@@ -171,16 +177,16 @@ def test_rows_are_drawn_independently() -> None:
     1e-6."""
     row = torch.tensor([0.5, 0.3, 0.2])
     drawn = [token for (token,) in draws(Seeded(2), "without_replacement", row, 1)]
-    wanted = {(a, b): float(row[a] * row[b]) for a in range(3) for b in range(3)}
-    assert fit(zip(drawn[::2], drawn[1::2], strict=True), wanted) > LIMIT
+    expected = {(a, b): float(row[a] * row[b]) for a in range(3) for b in range(3)}
+    assert fit(zip(drawn[::2], drawn[1::2], strict=True), expected) > LIMIT
 
 
 def test_independent_draws_repeat_tokens_as_often_as_they_should() -> None:
     """Guards against draws without replacement and tokens of probability 0. False alarm 1e-6."""
     row = [0.0, 0.6, 0.0, 0.4, 0.0]
-    wanted = distribution(lambda chance: tuple(chance.independent(np.array([row]), [2])[0]))
-    assert len(wanted) == 4
-    assert fit(draws(Seeded(3), "independent", row, 2), wanted) > LIMIT
+    expected = distribution(lambda chance: tuple(chance.independent(np.array([row]), [2])[0]))
+    assert len(expected) == 4
+    assert fit(draws(Seeded(3), "independent", row, 2), expected) > LIMIT
 
 
 @pytest.mark.parametrize("source", ["race", "host"])
@@ -400,6 +406,6 @@ def test_temperature_decides_the_randomness_of_a_run() -> None:
 
 
 def test_the_enumerator_has_the_same_four_operations() -> None:
-    asked = {"accept", "pick", "without_replacement", "independent"}
-    assert asked == {name for name in vars(Chance) if not name.startswith("_")}
-    assert asked <= set(vars(Seeded)) & set(vars(Enumerator))
+    operations = {"accept", "pick", "without_replacement", "independent"}
+    assert operations == {name for name in vars(Chance) if not name.startswith("_")}
+    assert operations <= set(vars(Seeded)) & set(vars(Enumerator))

@@ -579,7 +579,7 @@ NASTY = (
 SIGNS = ('"', "{", "}", "[", "]", ",", ":", "9", "-", "e", "\0", "é", "")
 
 
-def places(value: Any) -> list[tuple[Any, Any]]:
+def entries_of(value: Any) -> list[tuple[Any, Any]]:
     """Every (container, key) below `value`."""
     found = []
     stack = [value]
@@ -603,14 +603,14 @@ def mutated(rng: random.Random) -> str:
         return "".join(text)
     data = json.loads(small_file())
     for _ in range(rng.randint(1, 3)):
-        holder, key = rng.choice(places(data))
+        holder, key = rng.choice(entries_of(data))
         kind = rng.randrange(4)
         if kind == 0:
             del holder[key]
         elif kind == 1 and isinstance(holder, list):
             holder.insert(key, copy.deepcopy(holder[key]))
         elif kind == 2:
-            other, index = rng.choice(places(data))
+            other, index = rng.choice(entries_of(data))
             holder[key] = copy.deepcopy(other[index])
         else:
             holder[key] = copy.deepcopy(rng.choice(NASTY))
@@ -622,17 +622,17 @@ def test_mutated_files_raise_only_bad_trace() -> None:
     """A file that is still read is a complete run: it has totals, and can be written, encoded for
     the page and read again."""
     rng = random.Random(0)
-    refused = 0
+    rejected = 0
     for _ in range(800):
         text = mutated(rng)
         try:
             opened = Run.from_json(text)
         except BadTrace:
-            refused += 1
+            rejected += 1
             continue
         stats = DecodeStats.fold(opened.steps)
         assert stats.tokens == sum(map(len, opened.texts))
         assert sum(stats.rates) <= 1
         again = opened.to_json()
         assert Run.from_json(again.encode().decode()).to_json() == again
-    assert 400 < refused < 800
+    assert 400 < rejected < 800

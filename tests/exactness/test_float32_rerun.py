@@ -61,8 +61,8 @@ def test_the_copy_is_in_float32_and_the_target_is_not_changed() -> None:
     pair = made("mixtral", tie_word_embeddings=True)
     wide = in_float32(pair).target
     text = [5, 6, 7, 8]
-    wanted = TreeModel(copy.deepcopy(pair.target.hf).float(), "wanted")
-    assert torch.equal(own_logits(wide, text), own_logits(wanted, text))
+    expected = TreeModel(copy.deepcopy(pair.target.hf).float(), "expected")
+    assert torch.equal(own_logits(wide, text), own_logits(expected, text))
     assert {one.dtype for one in wide.hf.parameters()} == {wide.dtype} == {torch.float32}
     assert {one.dtype for one in pair.target.hf.parameters()} == {torch.bfloat16}
     assert wide.hf.get_input_embeddings().weight is wide.hf.get_output_embeddings().weight

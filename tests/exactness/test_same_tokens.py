@@ -136,8 +136,8 @@ def test_rows_of_a_text_are_those_of_each_token() -> None:
     rows = dict(reference_rows(pair, PROMPTS[0], text, 3))
     assert [*rows] == [*range(3, len(text))]
     for at in (3, ROWS_AT_ONCE + 2, ROWS_AT_ONCE + 3, len(text) - 1):
-        wanted = reference_logits(pair, PROMPTS[0], text[:at])
-        assert torch.allclose(rows[at], wanted, atol=1e-4)
+        expected = reference_logits(pair, PROMPTS[0], text[:at])
+        assert torch.allclose(rows[at], expected, atol=1e-4)
 
 
 def test_a_fabricated_wrong_token_is_a_bug() -> None:
@@ -232,7 +232,7 @@ def test_the_reference_row_is_the_bare_models() -> None:
     common = [3, 4, 5]
     ids = torch.tensor([[*pair.encode("abc"), *common]])
     with torch.inference_mode():
-        wanted = pair.target.hf(ids).logits[0, -1].double()
-    assert torch.allclose(reference_logits(pair, "abc", common), wanted, atol=1e-6)
+        expected = pair.target.hf(ids).logits[0, -1].double()
+    assert torch.allclose(reference_logits(pair, "abc", common), expected, atol=1e-6)
     with pytest.raises(BadPrompt):
         reference_logits(pair, " ", common)

@@ -289,15 +289,15 @@ def test_random_damage_raises_nothing_else(file: str) -> None:
     """Values anywhere in the file are replaced by others of any type: each file is read or raises
     BadTrace."""
     chance = random.Random(5)
-    refused = 0
+    rejected = 0
     for _ in range(150):
         data = json.loads(file)
         damage(data, chance)
         try:
             RaceLog.from_json(json.dumps(data))
         except BadTrace:
-            refused += 1
-    assert refused > 50
+            rejected += 1
+    assert rejected > 50
 
 
 def damage(data: Any, chance: random.Random) -> None:
