@@ -196,7 +196,7 @@ class Part:
 class Comparison:
     """Predicted and measured speed-up over plain decoding, and the parts of the difference.
 
-    plain_measured: whether plain decoding was timed too, or its time is the profile's.
+    plain_measured: whether plain decoding was timed too; otherwise its time is the profile's.
     """
 
     predicted: float
