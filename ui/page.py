@@ -8,16 +8,13 @@ import gradio as gr
 
 from ui.decode import component
 from ui.decode.tab import LiveView
-from ui.hardware import tab as hardware_tab
 from ui.hardware.tab import HardwareTab
-from ui.lab import tab as lab
 from ui.lab.tab import LabTab
-from ui.models import tab as models_tab
 from ui.models.tab import ModelsTab
-from ui.race import tab as race_tab
 from ui.race.tab import RaceTab
 from ui.serving.model_host import ModelHost
 from ui.serving.sessions import Limits
+from ui.shared import serve_modules, style_sheets
 from ui.shared.theme import FOLDER, theme
 
 TITLE = "Sequoia: tree speculative decoding, live"
@@ -68,11 +65,8 @@ def launch_options(limits: Limits) -> dict[str, Any]:
     """Arguments of `launch` that do not depend on where the page is served."""
     return {
         "theme": theme(),
-        "head": component.head()
-        + lab.head()
-        + hardware_tab.head()
-        + race_tab.head()
-        + models_tab.head(),
+        "head": style_sheets.styles(),
+        "app_kwargs": {"routes": [serve_modules.route()]},
         "favicon_path": str(FOLDER / "favicon.svg"),
         "footer_links": [],
         "run_history": False,

@@ -11,8 +11,6 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 from running_app import CHROMIUM, FLAGS, App, Visit
 
-from ui.shared import tooltips
-
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
@@ -27,7 +25,6 @@ def tab(browser: Browser) -> Iterator[Page]:
     """Where test pages are opened one after the other: a page of its own takes longer to make
     than most tests take."""
     context = browser.new_context()
-    context.add_init_script(tooltips.script())
     yield context.new_page()
     context.close()
 

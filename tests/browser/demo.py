@@ -1,26 +1,56 @@
-"""The test pages in ui/canvas, opened as files: no server, nothing on the console, no
-request beyond files."""
+"""The views by themselves: the pages in tests/browser/pages, with the modules as they lie in the
+repository, served by a plain file server."""
 
 from __future__ import annotations
 
 import json
+import mimetypes
+import threading
 from collections.abc import Callable, Iterator
+from functools import cache
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import plotly
 from playwright.sync_api import Page
 
-CANVAS = Path(__file__).resolve().parents[2] / "ui" / "canvas"
+ROOT = Path(__file__).resolve().parents[2]
+PLOTLY = "/plotly.min.js"
 FRAME = (
     "() => new Promise(f => requestAnimationFrame(() => requestAnimationFrame(() => "
     "requestAnimationFrame(f))))"
 )
-LOCAL = ("file:", "data:", "blob:")
+LOCAL = ("http://127.0.0.1", "data:", "blob:")
 
 
-def opened(tab: Page, path: Path, query: str = "", height: int = 800) -> Iterator[Page]:
-    """The page at `path` with `query` in `tab`, 1280 wide. Whatever the console says, and any
-    request beyond files, fails the test."""
+class Files(SimpleHTTPRequestHandler):
+    """The repository's files, and Plotly's script."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given, directory=str(ROOT))
+
+    def translate_path(self, path: str) -> str:
+        if path == PLOTLY:
+            return str(Path(plotly.__file__).parent / "package_data" / "plotly.min.js")
+        return super().translate_path(path)
+
+    def log_message(self, *_message: Any) -> None:
+        """Say nothing."""
+
+
+@cache
+def address(name: str) -> str:
+    """Where the page `name` is served from now on."""
+    mimetypes.add_type("text/javascript", ".js")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Files)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"http://127.0.0.1:{server.server_port}/tests/browser/pages/{name}.html"
+
+
+def opened(tab: Page, name: str, query: str = "", height: int = 800) -> Iterator[Page]:
+    """The page `name` of tests/browser/pages with `query` in `tab`, 1280 wide. Any console message
+    and any request beyond this machine fails the test."""
     said: list[str] = []
     hears: dict[Any, Callable[[Any], Any]] = {
         "console": lambda message: said.append(f"{message.type}: {message.text}"),
@@ -29,16 +59,16 @@ def opened(tab: Page, path: Path, query: str = "", height: int = 800) -> Iterato
             said.append(request.url) if not request.url.startswith(LOCAL) else None
         ),
     }
-    for name, hear in hears.items():
-        tab.on(name, hear)
+    for event, hear in hears.items():
+        tab.on(event, hear)
     tab.set_viewport_size({"width": 1280, "height": height})
     tab.mouse.move(0, 0)
-    tab.goto(path.as_uri() + query)
+    tab.goto(address(name) + query)
     settle(tab)
     yield tab
     settle(tab)
-    for name, hear in hears.items():
-        tab.remove_listener(name, hear)
+    for event, hear in hears.items():
+        tab.remove_listener(event, hear)
     tab.goto("about:blank")
     assert said == []
 

@@ -30,14 +30,14 @@ LANES = (
     ("best", "topk", "64, 8"),
     ("sequences", "sequoia", "9, 7"),
 )
-STORE = "SequoiaPage.raceView.store"
+STORE = "document.querySelector('#rc-view .sq-stage').view.store"
 WATCH = """() => {
     const lanes = [...document.querySelectorAll(".race-lane")],
       seen = (window.seen = { frames: [], lanes: lanes.map(() => []) });
     const tokens = lanes.map(() => -1);
     let last = performance.now();
     const look = (now) => {
-        if (SequoiaPage.raceView.store.done) return;
+        if (document.querySelector('#rc-view .sq-stage').view.store.done) return;
         seen.frames.push(now - last);
         last = now;
         lanes.forEach((lane, i) => {

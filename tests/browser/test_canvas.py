@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from demo import CANVAS, HOSTILE, give, made, opened, settle, watch
+from demo import HOSTILE, give, made, opened, settle, watch
 
 from sequoia.algorithm.step_trace import DecodeStats
 from sequoia.algorithm.tree import Tree
@@ -23,7 +23,7 @@ from sequoia.saved_files.run_file import Run
 @pytest.fixture
 def page(tab: Any) -> Iterator[Any]:
     """The empty test page."""
-    yield from opened(tab, CANVAS / "demo.html", "?bare")
+    yield from opened(tab, "decode", "?bare")
 
 
 LAST = 10**6  # the last step there is
@@ -982,12 +982,12 @@ def test_hostile_text_stays_text(page: Any) -> None:
 
 
 WORDS = """([temperature, trials, path, node]) => {
-  const topo = Sequoia.layout.topology([-1, 0, 0, 1, 2]);
+  const topo = modules.treeLayout.topology([-1, 0, 0, 1, 2]);
   const step = {i: 0, tokens: [1, 2, 3, 4, 5], q: [], p: [], trials, path, bonus: 9,
     emitted: [...path], seconds: {}};
   const pieces = new Map([
     ['1', ' r'], ['2', ' a'], ['3', ' b'], ['4', ' c'], ['5', ' d'], ['9', ' z']]);
-  return Sequoia.words.why(Sequoia.view(step, topo, pieces, {policy: {temperature}}), node);
+  return modules.stepWords.why(modules.viewStep(step, topo, pieces, {policy: {temperature}}), node);
 }"""
 YES = [1, 0.5, 0.6, 0.41, True, None]
 NO = [1, 0.002, 0.31, 0.44, False, 0.7]

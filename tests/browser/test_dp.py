@@ -10,13 +10,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from demo import CANVAS, opened, settle
+from demo import opened, settle
 
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import DPTable, dp_table, expected_tokens
 from sequoia.algorithm.tree import Tree
 
-DEMO = CANVAS / "lab" / "dp_demo.html"
 APP_E = (
     0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043, 0.0035, 0.0026, 0.0025, 0.0021,
     0.0016, 0.0014, 0.0010, 0.0010, 0.0010, 0.0007, 0.0007, 0.0006, 0.0007, 0.0006, 0.0004, 0.0004,
@@ -28,14 +27,14 @@ EXACT = 1e-9
 @pytest.fixture
 def page(tab: Any) -> Iterator[Any]:
     """The test page at n = 75, 8 levels."""
-    yield from opened(tab, DEMO)
+    yield from opened(tab, "dp")
 
 
 @pytest.fixture
 def sharp(browser: Any) -> Iterator[Any]:
     """The same on a screen with two pixels a point."""
     context = browser.new_context(device_scale_factor=2)
-    yield from opened(context.new_page(), DEMO)
+    yield from opened(context.new_page(), "dp")
     context.close()
 
 
@@ -82,7 +81,7 @@ def vector(rng: random.Random) -> list[float]:
 # -- the numbers -----------------------------------------------------------------------------------
 
 READ = """cases => cases.map(([rates, nodes, levels]) => {
-  const table = new Sequoia.DpTable(rates, nodes, levels), cells = [];
+  const table = new modules.DpTable(rates, nodes, levels), cells = [];
   for (const _ of table.grow());
   for (let n = 1; n <= nodes; n++) for (let l = 1; l <= levels; l++) for (let b = 0; b < n; b++) {
     const split = table.split(n, l, b), value = table.value(n, l, b);
@@ -128,7 +127,7 @@ def test_the_papers_figures(page: Any) -> None:
     """Guards the printed digits of the paper's appendix, and that levels stop where one more
     would change nothing."""
     found = page.evaluate(
-        """rates => { const table = new Sequoia.DpTable(rates, 128); for (const _ of table.grow());
+        """rates => { const table = new modules.DpTable(rates, 128); for (const _ of table.grow());
       return [table.best(64, table.levels).value, table.best(128, table.levels).value,
         table.settled, table.levels]; }""",
         APP_E,
@@ -144,7 +143,7 @@ def test_a_usual_table_is_made_within_a_frame_or_three(page: Any) -> None:
     the square of what it must; the best of 7 counts, so that a busy machine raises no alarm."""
     best = page.evaluate(
         """rates => Math.min(...Array.from({length: 7}, () => {
-      const start = performance.now(), table = new Sequoia.DpTable(rates, 128);
+      const start = performance.now(), table = new modules.DpTable(rates, 128);
       for (const _ of table.grow());
       table.trace(128, table.levels, table.best(128, table.levels).branches);
       return performance.now() - start;
@@ -162,7 +161,7 @@ def test_a_large_table_leaves_the_page_alive(page: Any) -> None:
         """rates => new Promise(done => {
       let ticks = 0;
       const clock = setInterval(() => { ticks += 1; }, 1);
-      Sequoia.DpTable.work(new Sequoia.DpTable(rates, 1024, 18), {onDone: (table) => {
+      modules.workThroughTable(new modules.DpTable(rates, 1024, 18), {onDone: (table) => {
         clearInterval(clock);
         done([ticks, table.best(1024, 18).value]);
       }});
@@ -267,7 +266,7 @@ def test_the_traceback_is_walked_cell_by_cell(page: Any) -> None:
     seen = set()
     for i in range(23):
         step = page.evaluate("""() => { const {step} = dp.shown(),
-          parts = Sequoia.dpPartition(dp.topo, step);
+          parts = modules.dpPartition(dp.topo, step);
           return {...step, rest: parts.filter(p => p === 'rest').length,
             below: parts.filter(p => p === 'below').length}; }""")
         cell = step["cell"]

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from sequoia import HardwareProfile
 
 Visit = Callable[..., Page]
-BOARD = "SequoiaHardware.board"
+BOARD = "document.querySelector('#hw-view .sq-stage').view"
 MARKUP = "<img src=x onerror=window.hit=1> ${window.hit=2} {{value}}"
 
 
@@ -239,7 +239,7 @@ def test_a_run_is_held_against_its_prediction(opened: Callable[..., Page]) -> No
     page.fill("#pg-tokens input", "24")
     page.click("#pg-run")
     page.wait_for_function(
-        "SequoiaPage.view.store.meta.label === 'measured' && SequoiaPage.view.store.done",
+        "document.querySelector('#pg-view .sq-stage').view.store.meta.label === 'measured' && document.querySelector('#pg-view .sq-stage').view.store.done",
         timeout=60_000,
     )
     page.get_by_role("tab", name="Hardware").click()

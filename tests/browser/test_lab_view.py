@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from demo import CANVAS, opened, part, settle
+from demo import PLOTLY, address, opened, part, settle
 from playwright.sync_api import Page, expect
 from tree_files import (
     from_node_link,
@@ -30,19 +30,19 @@ from tree_files import (
 
 from sequoia import Acceptance, HardwareProfile, Tree, best_plan, best_tree
 from sequoia.algorithm.best_tree import best_first, dp_table, expected_tokens
+from sequoia.assets_folder import BUNDLED_PAIR
+from sequoia.loading.load import recorded_acceptances
 from sequoia.measuring.acceptance_by_level import wilson
 from sequoia.planning.plan_for_machine import bounds, step_seconds
 
-DEMO = CANVAS / "lab" / "demo.html"
-PLOTLY = Path(__import__("plotly").__file__).parent / "package_data" / "plotly.min.js"
 STATE = "made.state"
-P = "Sequoia.planner"
+P = "modules.planner"
 
 
 @pytest.fixture
 def page(tab: Page) -> Iterator[Page]:
     """The test page."""
-    yield from opened(tab, DEMO)
+    yield from opened(tab, "lab")
 
 
 def put(page: Page, **changes: Any) -> None:
@@ -155,7 +155,7 @@ def test_every_cell_of_the_table_is_pythons_for_any_vector(page: Page) -> None:
             at = levels or 24
             cells = page.evaluate(
                 (
-                    "([r, l, at]) => { const t = Sequoia.DpTable.whole(r, 24, l), all = []; for "
+                    "([r, l, at]) => { const t = modules.DpTable.whole(r, 24, l), all = []; for "
                     "(let n = 1; n <= 24; n++) for (let b = 0; b < 24; b++) { const v = t.value(n, "
                     "at, b); all.push(Number.isFinite(v) ? v : null); } return [all, t.trace(24, "
                     "at, t.best(24, at).branches).parents, t.levels]; }"
@@ -212,7 +212,7 @@ def test_without_bounds_the_lab_plans_within_the_planners_own(page: Page, last: 
 @pytest.fixture
 def low(tab: Page) -> Iterator[Page]:
     """The test page in a low window."""
-    yield from opened(tab, DEMO, height=500)
+    yield from opened(tab, "lab", height=500)
 
 
 def test_the_papers_figures_come_out_to_the_printed_digits(low: Page) -> None:
@@ -253,7 +253,7 @@ def test_every_shape_has_exactly_the_nodes_of_the_budget(page: Page) -> None:
 
 def test_shapes_that_fit_are_the_named_trees(page: Page) -> None:
     make = page.evaluate(
-        "() => { const s = Sequoia.lab.shapes; return [s.chain(9), s.sequences(21, 4), s.kary(31, "
+        "() => { const s = modules.shapes; return [s.chain(9), s.sequences(21, 4), s.kary(31, "
         "2), s.branching(25, [4, 2, 2])]; }"
     )
     assert [Tree(tuple(parents)) for parents in make[:3]] == [
@@ -263,7 +263,7 @@ def test_shapes_that_fit_are_the_named_trees(page: Page) -> None:
     ]
     assert Tree(tuple(make[3])).parents == Tree.from_branching([4, 2, 2]).parents[:25]
     assert Tree.from_parents(
-        page.evaluate("Sequoia.lab.shapes.branching(29, [4, 2, 2])")
+        page.evaluate("modules.shapes.branching(29, [4, 2, 2])")
     ) == Tree.from_branching([4, 2, 2])
 
 
@@ -276,7 +276,7 @@ def test_ceilings_are_what_the_shapes_come_near_to_and_never_pass(page: Page) ->
         ("kary", 2, Tree.kary(2, 10)),
     ):
         ceiling = page.evaluate(
-            "([name, k, r]) => Sequoia.lab.shapes.ceiling(name, k, r)", [name, k, list(given.rates)]
+            "([name, k, r]) => modules.shapes.ceiling(name, k, r)", [name, k, list(given.rates)]
         )
         reached = expected_tokens(tree, given)
         assert reached < ceiling + 1e-9
@@ -422,11 +422,11 @@ def test_a_power_law_never_sums_to_more_than_one(page: Page) -> None:
 def test_the_fit_and_intervals_are_pythons(page: Page) -> None:
     for given in vectors(8):
         if sum(rate > 0 for rate in given) > 1:
-            found = page.evaluate("r => Sequoia.lab.vectors.fitPower(r)", given)
+            found = page.evaluate("r => modules.vectors.fitPower(r)", given)
             assert found == pytest.approx(
                 Acceptance(tuple(given)).fit_power_law(), rel=1e-9, abs=1e-9
             )
-    assert page.evaluate("Sequoia.lab.vectors.wilson(53, 965)") == pytest.approx(
+    assert page.evaluate("modules.vectors.wilson(53, 965)") == pytest.approx(
         wilson(53, 965), abs=1e-12
     )
 
@@ -757,7 +757,7 @@ def test_the_labels_say_where_figures_come_from(page: Page) -> None:
 
 
 def test_the_figures_are_drawn_and_follow_light_and_dark(page: Page) -> None:
-    page.goto(f"{DEMO.as_uri()}?plotly={PLOTLY.as_uri()}")
+    page.goto(f"{address('lab')}?plotly={PLOTLY}")
     page.wait_for_selector(".sq-lab-curves .main-svg")
     colour = "getComputedStyle(document.querySelector('.sq-lab-curves .xtick text')).fill"
     light = page.evaluate(colour)
@@ -778,18 +778,33 @@ def test_a_tree_from_the_lab_runs_in_the_live_view(visit: Callable[..., Page]) -
     page.fill("#pg-tokens input", "24")
     page.get_by_role("tab", name="Lab").click()
     page.wait_for_selector(part("run"))
-    page.wait_for_function("Sequoia.lab.made.state.profile !== null", timeout=20_000)
+    page.wait_for_function(
+        "document.querySelector('#lab-view .sq-lab').view.state.profile !== null", timeout=20_000
+    )
     expect(page.locator(part("plan"))).to_contain_text("measured")
-    page.evaluate("Sequoia.lab.made.state.set({ n: 13 })")
-    wanted = page.evaluate("Sequoia.planner.canonical(Sequoia.lab.made.state.parents)")
+    page.evaluate("document.querySelector('#lab-view .sq-lab').view.state.set({ n: 13 })")
+    wanted = page.evaluate(
+        """async () => {
+          const { modules } = await import(performance.getEntriesByType("resource")
+            .find((one) => one.name.endsWith("/modules.js")).name);
+          const { state } = document.querySelector("#lab-view .sq-lab").view;
+          return modules["lab/planner"].canonical(state.parents);
+        }"""
+    )
     page.click(part("run"))
     page.wait_for_function(
-        "(s => s.meta.label === 'measured' && s.done)(SequoiaPage.view.store)", timeout=30_000
+        "(s => s.meta.label === 'measured' && s.done)(document.querySelector('#pg-view .sq-stage').view.store)",
+        timeout=30_000,
     )
-    assert page.evaluate("SequoiaPage.view.store.steps.length") > 0
-    assert page.evaluate("SequoiaPage.view.store.meta.tree.how") == "given node by node"
+    assert page.evaluate("document.querySelector('#pg-view .sq-stage').view.store.steps.length") > 0
     assert (
-        page.evaluate("SequoiaPage.view.store.trees[SequoiaPage.view.store.steps[0].tree].parents")
+        page.evaluate("document.querySelector('#pg-view .sq-stage').view.store.meta.tree.how")
+        == "given node by node"
+    )
+    assert (
+        page.evaluate(
+            "document.querySelector('#pg-view .sq-stage').view.store.trees[document.querySelector('#pg-view .sq-stage').view.store.steps[0].tree].parents"
+        )
         == wanted
     )
 
@@ -994,23 +1009,21 @@ def test_another_profile_chooses_another_tree_at_once_and_says_that_it_was_not_m
 
 def test_published_trees_are_the_papers_own_size_and_are_filled_to_any_other(page: Page) -> None:
     for name, size, levels, children in (("medusa", 64, 5, 10), ("eagle", 26, 6, 4)):
-        given = page.evaluate("name => Sequoia.lab.published[name].parents", name)
+        given = page.evaluate("name => modules.PUBLISHED_TREES[name].parents", name)
         tree = Tree.from_parents(given)
         assert (len(tree), tree.levels, len(tree.children[0])) == (size, levels, children)
         for n in (1, 2, 20, size - 1, size, size + 1, 300):
-            filled = page.evaluate(
-                "([n, given]) => Sequoia.lab.shapes.filled(n, given)", [n, given]
-            )
+            filled = page.evaluate("([n, given]) => modules.shapes.filled(n, given)", [n, given])
             Tree.from_parents(filled)
             assert len(filled) == n
             assert filled[:size] == given[:n]
             # beyond its end only chains
             assert all(filled.count(node) < 2 for node in range(size, n))
-    assert page.evaluate("Sequoia.lab.published.eagle.parents") == list(
+    assert page.evaluate("modules.PUBLISHED_TREES.eagle.parents") == list(
         from_paths(
             [
                 [int(rank) for rank in way]
-                for way in page.evaluate("Sequoia.lab.published.eagle.ways").split()
+                for way in page.evaluate("modules.PUBLISHED_TREES.eagle.ways").split()
             ]
         ).parents
     )
@@ -1047,7 +1060,7 @@ def pixel(page: Page, file: Any) -> list[int]:
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_figures_are_saved_as_png_on_the_pages_ground(page: Page, dark: bool) -> None:
-    page.goto(f"{DEMO.as_uri()}?plotly={PLOTLY.as_uri()}" + ("&dark" if dark else ""))
+    page.goto(f"{address('lab')}?plotly={PLOTLY}" + ("&dark" if dark else ""))
     page.wait_for_selector(".sq-lab-curves .main-svg")
     with page.expect_download() as saved_file:
         page.click('[data-part="curves"] [data-save="png"]')
@@ -1087,7 +1100,7 @@ def test_all_nodes_are_drawn_and_those_scrolled_to_are_written(page: Page) -> No
     page.evaluate("document.querySelector('.sq-lab-scroll').scrollTop = 1e6")
     page.wait_for_timeout(50)
     settle(page)
-    wanted = page.evaluate("n => Sequoia.lab.share(made.lab.tree.f[n])", last)
+    wanted = page.evaluate("n => modules.formatShare(made.lab.tree.f[n])", last)
     assert node(page, last).locator("text").first.text_content() == wanted
     page.evaluate("made.lab.editor.move(0, 0.5)")
     settle(page)
@@ -1098,7 +1111,7 @@ def test_all_nodes_are_drawn_and_those_scrolled_to_are_written(page: Page) -> No
         words = (
             "root"
             if not number
-            else page.evaluate("n => Sequoia.lab.share(made.lab.tree.f[n])", number)
+            else page.evaluate("n => modules.formatShare(made.lab.tree.f[n])", number)
         )
         assert node(page, number).locator("text").first.text_content().split(" ")[0] == words
 
@@ -1111,3 +1124,19 @@ def test_a_tree_is_saved_as_png(page: Page) -> None:
     assert width > 400
     assert height > 200
     assert colour == [255, 255, 255, 255]
+
+
+def test_the_lab_begins_with_the_vectors_that_the_other_tabs_plan_with(page: Page) -> None:
+    """Guards against two best trees for one machine: what was counted is offered beside what was
+    fitted, and comes second."""
+    survey = json.loads((BUNDLED_PAIR / "acceptance.json").read_text(encoding="utf-8"))
+    offered = page.evaluate("survey => modules.vectors.recorded(survey)", survey)
+    planned_with = {
+        (one.kind, one.temperature): list(one.acceptance.rates)
+        for one in recorded_acceptances(BUNDLED_PAIR / "acceptance.json")
+    }
+    pairs = zip(offered[::2], offered[1::2], strict=True)
+    for row, (first, second) in zip(survey["measured"], pairs, strict=True):
+        assert first["rates"] == planned_with[row["kind"], row["temperature"]]
+        assert second["rates"] == row["rates"]
+        assert second["origin"]["visited"] == row["visited"]

@@ -20,7 +20,7 @@ from running_app import CALLED, App
 from sequoia import Run
 
 Visit = Callable[..., Page]
-STORE = "SequoiaPage.view.store"
+STORE = "document.querySelector('#pg-view .sq-stage').view.store"
 
 
 def store(page: Page, what: str) -> Any:
@@ -97,8 +97,8 @@ def test_messages_are_few_and_steps_come_while_it_runs(visit: Visit) -> None:
     page = visit()
     ready(page)
     page.evaluate(
-        "() => { const take = SequoiaPage.view.store.take; window.batches = "
-        "[];SequoiaPage.view.store.take = function (m, r) { window.batches.push((m.steps || "
+        "() => { const take = document.querySelector('#pg-view .sq-stage').view.store.take; window.batches = "
+        "[];document.querySelector('#pg-view .sq-stage').view.store.take = function (m, r) { window.batches.push((m.steps || "
         "[]).length); return take.call(this, m, r); } }"
     )
     choose(page, "tree", "plain decoding")
@@ -403,7 +403,7 @@ def test_a_reload_shows_the_run_again(visit: Visit) -> None:
     name = store(page, "run")
     page.reload()
     page.wait_for_function(
-        "window.SequoiaPage && SequoiaPage.view && SequoiaPage.view.store.steps.length > 0"
+        "document.querySelector('#pg-view .sq-stage')?.view?.store.steps.length > 0"
     )
     assert store(page, "run") == name
     assert store(page, "steps.map(x => x.emitted).flat()") == tokens
@@ -458,7 +458,7 @@ def test_space_plays_after_the_pages_own_buttons_and_run_keys_rest_behind_anothe
     begun out of sight."""
     page = visit()
     ready(page)
-    page.evaluate("SequoiaPage.view.seek(3)")
+    page.evaluate("document.querySelector('#pg-view .sq-stage').view.seek(3)")
     for _ in range(2):
         page.click("[data-act=theme]")
     page.keyboard.press(" ")
@@ -469,7 +469,7 @@ def test_space_plays_after_the_pages_own_buttons_and_run_keys_rest_behind_anothe
     page.keyboard.press("Control+Enter")
     page.get_by_role("tab", name="Decode").click()
     page.locator("#pg-view .sq-stage").wait_for(state="visible")
-    page.evaluate("SequoiaPage.view.pause()")
+    page.evaluate("document.querySelector('#pg-view .sq-stage').view.pause()")
     page.wait_for_timeout(300)
     assert store(page, "run") == name
     page.keyboard.press(" ")

@@ -19,7 +19,7 @@ from ui.race.messages import OpenedRace
 from ui.shared.tree_menu import SHAPES
 
 Visit = Callable[..., Page]
-STORE = "SequoiaPage.raceView.store"
+STORE = "document.querySelector('#rc-view .sq-stage').view.store"
 
 
 def store(page: Page, what: str) -> Any:
@@ -28,7 +28,7 @@ def store(page: Page, what: str) -> Any:
 
 def until(page: Page, true: str, seconds: float = 20) -> None:
     """Until the race's store says so."""
-    found = f"(() => {{ const s = window.SequoiaPage?.raceView?.store; return s && ({true}); }})()"
+    found = f"(() => {{ const s = document.querySelector('#rc-view .sq-stage')?.view?.store; return s && ({true}); }})()"
     page.wait_for_function(found, timeout=seconds * 1000)
 
 
@@ -61,7 +61,7 @@ def test_a_lane_looked_at_keeps_its_numbers(visit: Visit) -> None:
     expect(numbers).to_have_value("2, 5")
 
 
-@pytest.mark.parametrize("view", ["stage", "race"])
+@pytest.mark.parametrize("view", ["decode", "race"])
 def test_a_view_that_was_made_too_late_for_its_first_value_asks_for_it(
     visit: Visit, view: str
 ) -> None:
@@ -72,7 +72,10 @@ def test_a_view_that_was_made_too_late_for_its_first_value_asks_for_it(
         """(view) => new Promise((heard) => {
         const element = document.createElement("div");
         element.innerHTML = '<div class="sq-stage"></div>';
-        SequoiaPage[view](element, { value: "" }, () => {}, () => heard(true), {}, "");
+        const { name } = performance.getEntriesByType("resource")
+          .find((one) => one.name.endsWith("/modules.js"));
+        import(name).then(({ modules }) =>
+          modules[view + "/connect"].connect(element, { value: "" }, () => {}, () => heard(true), {}));
     })""",
         view,
     )
@@ -107,8 +110,8 @@ def test_a_race_from_the_recorded_one_to_a_saved_one(visit: Visit, tmp_path: Pat
     page.locator(".race-lane[data-lane='1'] .race-foot button").click()
     page.locator("#pg-view .sq-stage").wait_for(state="visible")
     page.wait_for_function(
-        "SequoiaPage.view.store.meta.verifier === 'sequoia' && SequoiaPage.view.store.totals("
-        "SequoiaPage.view.store.last).tokens === 24"
+        "document.querySelector('#pg-view .sq-stage').view.store.meta.verifier === 'sequoia' && document.querySelector('#pg-view .sq-stage').view.store.totals("
+        "document.querySelector('#pg-view .sq-stage').view.store.last).tokens === 24"
     )
 
 
@@ -148,7 +151,10 @@ def test_keys_race_and_stop_only_where_the_race_is_in_front(visit: Visit) -> Non
     page.keyboard.press("Control+Enter")
     page.wait_for_timeout(300)
     assert store(page, "race") == name
-    assert page.evaluate("SequoiaPage.view.store.meta.label") == "recorded"
+    assert (
+        page.evaluate("document.querySelector('#pg-view .sq-stage').view.store.meta.label")
+        == "recorded"
+    )
 
 
 def test_a_remedy_goes_into_the_form(visit: Visit) -> None:
@@ -160,7 +166,9 @@ def test_a_remedy_goes_into_the_form(visit: Visit) -> None:
             Path(__file__).with_name("race_with_a_remedy.json").read_text(encoding="utf-8")
         )
     )
-    page.evaluate("message => SequoiaPage.raceView.ingest(message)", race.whole())
+    page.evaluate(
+        "message => document.querySelector('#rc-view .sq-stage').view.ingest(message)", race.whole()
+    )
     page.locator(".race-remedies .sq-btn").first.click()
     page.locator("#rc-view").get_by_text("press Run to race it").wait_for(timeout=20_000)
     lane = store(page, "results.findIndex(r => r?.doctor?.remedies.some(one => one.parents))")

@@ -13,20 +13,17 @@ import random
 from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import accumulate, pairwise
-from pathlib import Path
 from statistics import median
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from demo import CANVAS, opened, settle
+from demo import PLOTLY, ROOT, opened, settle
 from playwright.sync_api import Page, expect
 
 from sequoia.algorithm.step_trace import repetition
 from sequoia.diagnosis.speedup_interval import SpeedupInterval, speedup_interval
 
-DEMO = CANVAS / "race" / "demo.html"
-PLOTLY = Path(__import__("plotly").__file__).parent / "package_data" / "plotly.min.js"
 MARKUP = "<img src=x onerror=window.hit=1> ${window.hit=2} {{value}} \u202e\u0000"
 LANES: list[
     dict[str, Any]
@@ -191,7 +188,7 @@ def ranged(lane: Clock, plain: Clock, t: float = 1e9) -> SpeedupInterval:
 @pytest.fixture
 def page(tab: Page) -> Iterator[Page]:
     """The empty test page at 1280 x 900."""
-    yield from opened(tab, DEMO, f"?empty&plotly={PLOTLY.as_uri()}", 900)
+    yield from opened(tab, "race", f"?empty&plotly={PLOTLY}", 900)
 
 
 def give(page: Page, message: dict[str, Any]) -> None:
@@ -272,8 +269,8 @@ def test_speedups_and_their_spread_are_pythons(page: Page, seed: int) -> None:
         for index in (0, 2, 3):
             expected = ranged(clocks[index], clocks[1], t)
             got = page.evaluate(
-                "([i, t]) => { const { folds: f } = stage.store, r = Sequoia.race; "
-                "return { ratio: r.ratio(f[i], f[1], t), ...r.spread(f[i], f[1], t) }; }",
+                "([i, t]) => { const { folds: f } = stage.store, r = modules; "
+                "return { ratio: r.speedRatio(f[i], f[1], t), ...r.speedInterval(f[i], f[1], t) }; }",
                 [index, t],
             )
             assert got == {
@@ -379,7 +376,7 @@ def test_a_lane_that_may_be_as_fast_as_both_neighbours_takes_no_place_from_the_s
     still(page, whole)
     told = page.evaluate(
         "[[3, 0], [0, 1], [3, 1]].map(([a, b]) => { const { folds, end } = stage.store; "
-        "return Sequoia.race.spread(folds[a], folds[b], end).verdict; })"
+        "return modules.speedInterval(folds[a], folds[b], end).verdict; })"
     )
     assert told == ["even", "even", "faster"]
     assert [text(page, lane(index, "place")) for index in (3, 0, 1, 2)] == [
@@ -406,13 +403,13 @@ def test_the_slowest_lane_is_never_first(page: Page) -> None:
 
 PLACES = """clocks => {
   const lane = (seconds) => {
-    const fold = new Sequoia.race.Fold(), { length } = seconds;
+    const fold = new modules.LaneTotals(), { length } = seconds;
     seconds.forEach((verify, k) => fold.add(
       { text: ["x"], finish: k < length - 1 ? null : "length", seconds: { verify } }, 1));
     return fold;
   };
   const folds = clocks.map(lane), end = Math.max(...folds.map((fold) => fold.clock));
-  return [folds.map((fold) => fold.clock), Sequoia.race.places(folds, end, true)];
+  return [folds.map((fold) => fold.clock), modules.lanePlaces(folds, end, true)];
 }"""
 
 
@@ -785,8 +782,8 @@ def test_four_long_lanes_paint_in_time(page: Page, capsys: pytest.CaptureFixture
       window.marks = [];
       const { charts } = stage.stage, draw = charts.draw;
       charts.draw = function () { window.marks.push(performance.now()); draw.call(charts); };
-      window.whole = Sequoia.race.canned({ tokens: 512 });
-      await Sequoia.race.deliver(stage, window.whole, 4, 10);
+      window.whole = modules.cannedRace({ tokens: 512 });
+      await modules.deliver(stage, window.whole, 4, 10);
     }""")
     settle(page)
     got = page.evaluate("""() => ({
@@ -1098,7 +1095,7 @@ def test_words_are_explained_to_the_keyboard_and_to_those_who_listen(page: Page)
         "bits",
         "place",
     } <= {key for key, _ in terms}
-    known = page.evaluate("Sequoia.tooltips")
+    known = json.loads((ROOT / "assets" / "tooltips.json").read_text(encoding="utf-8"))
     assert all(words == known[key] for key, words in terms)
     page.evaluate("() => { stage.stage.keys.page.stop = () => { window.stopped = true; }; }")
     card = page.locator(".sq-explains")

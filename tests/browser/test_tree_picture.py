@@ -10,7 +10,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from demo import CANVAS, HOSTILE, give, made, opened, settle, watch
+from demo import HOSTILE, give, made, opened, settle, watch
 
 SVG = "{http://www.w3.org/2000/svg}"
 SHOWN = "[...document.querySelectorAll('.sq-n')].filter(g => g.style.display !== 'none')"
@@ -30,7 +30,7 @@ OUTSIDE = """source => {
 @pytest.fixture
 def page(tab: Any) -> Iterator[Any]:
     """The empty test page."""
-    yield from opened(tab, CANVAS / "demo.html", "?bare")
+    yield from opened(tab, "decode", "?bare")
 
 
 def kept(page: Any, form: str, step: int) -> bytes:

@@ -65,11 +65,11 @@ def unseen(model_host: ModelHost, decode_request: DecodeRequest) -> float:
 
 def seen(visit: Page) -> float:
     """The same, ordered and watched in a browser."""
-    before = visit.evaluate("SequoiaPage.view.store.run")
+    before = visit.evaluate("document.querySelector('#pg-view .sq-stage').view.store.run")
     visit.click("#pg-run:not([disabled])")
     visit.wait_for_function(
         (
-            "b => { const s = SequoiaPage.view.store; return s.run !== b && s.done "
+            "b => { const s = document.querySelector('#pg-view .sq-stage').view.store; return s.run !== b && s.done "
             "&& s.steps.length; }"
         ),
         arg=before,
@@ -77,7 +77,9 @@ def seen(visit: Page) -> float:
         polling=250,
     )  # the default, by frames, would make frames
     visit.wait_for_selector("#pg-run:not([disabled])")
-    return visit.evaluate("(s => s.totals(s.last).tokensPerSecond)(SequoiaPage.view.store)")
+    return visit.evaluate(
+        "(s => s.totals(s.last).tokensPerSecond)(document.querySelector('#pg-view .sq-stage').view.store)"
+    )
 
 
 def fill(visit: Page, decode_request: DecodeRequest) -> None:

@@ -11,7 +11,6 @@ import pytest
 
 import app
 from ui import page
-from ui.decode import component
 from ui.serving.model_host import ModelHost
 from ui.serving.sessions import LOCAL, PUBLIC
 from ui.shared import markup as show
@@ -85,15 +84,6 @@ def test_templates_take_no_values(blocks: gr.Blocks) -> None:
     assert len(templates) == 6
     for template in templates:
         assert not any(mark in template for mark in ("${", "{{", "@children"))
-
-
-def test_the_head_holds_every_script_and_ends_none_early() -> None:
-    text = component.head()
-    # and the tooltips, and the page's own
-    assert text.count("<script>") == text.count("</script>") == len(component.SCRIPTS) + 2
-    assert {path.name for path in component.CANVAS.glob("*.js")} == set(component.SCRIPTS)
-    assert "http://" not in text.replace("http://www.w3.org/", "")
-    assert "https://" not in text
 
 
 @pytest.mark.parametrize(

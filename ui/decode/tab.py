@@ -22,6 +22,7 @@ from ui.serving.fair_queue import Cancelled
 from ui.serving.model_host import ModelHost
 from ui.serving.sessions import Busy, Limits, Sessions
 from ui.shared import markup
+from ui.shared.call_modules import call
 from ui.shared.menus import on_choice
 
 Updates = dict[Any, Any]
@@ -71,7 +72,7 @@ class LiveView:
             None,
             form.buttons,
             queue=False,
-            js="() => SequoiaPage.begins()",
+            js=call("decode/form_changes", "web.began()"),
             **quiet,
         )
         for start, made in (
@@ -82,14 +83,14 @@ class LiveView:
                 self.rested, None, form.buttons, queue=False, **quiet
             )
             # changed while the run was on
-            over.then(None, form.run, form.run, js=anew("SequoiaPage.other()"), **quiet)
+            over.then(None, form.run, form.run, js=anew("web.isChanged()"), **quiet)
         form.stop.click(self.stop, form.stop, [self.stage, *form.course], queue=False, **quiet)
         gr.on(
             [part.change for part in form.form],
             None,
             form.run,
             form.run,
-            js=anew("SequoiaPage.changed()"),
+            js=anew("web.changed()"),
             **quiet,
         )
         on_choice(form.tree, form.shaped, [], form.tree_fields, queue=False, **quiet)
@@ -329,11 +330,10 @@ class LiveView:
 
 
 def anew(when: str) -> str:
-    """JavaScript for the button Run: it does not resume `when` the form, as the browser tells, is
-    no longer the paused run's."""
-    return (
-        f"label => ({when} && label === {markup.literal(RESUME)} ? {markup.literal(RUN)} : label)"
-    )
+    """JavaScript for the label of the Run button: not Resume `when`, as the browser finds, the form
+    no longer describes the paused run."""
+    label = f"({when} && label === {markup.literal(RESUME)} ? {markup.literal(RUN)} : label)"
+    return call("decode/form_changes", label, "label")
 
 
 def visitor(request: gr.Request) -> str:

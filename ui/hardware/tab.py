@@ -20,24 +20,16 @@ from ui.hardware.view import Rates, notice_message
 from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost, made_with
 from ui.serving.sessions import Limits, Sessions
-from ui.shared import markup, plotly_script, saved_profiles
+from ui.shared import saved_profiles
+from ui.shared.call_modules import connect
 from ui.shared.labels import with_labels
 from ui.shared.saved_profiles import Entry
-from ui.shared.web_folder import WEB
 
-CANVAS = WEB / "hardware"
-SCRIPTS = ("charts.js", "atlas.js", "hardware.js")
 HERE = "here"
 NONE = "none"
 USUAL = "T0.6"
 _NUMBER = re.compile(r"\s*[0-9]{1,8}\s*")
 Updates = dict[Any, Any]
-
-
-def head() -> str:
-    """Styles and scripts for the page's head. Plotly itself is asked for when the
-    view is first opened."""
-    return markup.head(CANVAS, SCRIPTS)
 
 
 @dataclass(frozen=True)
@@ -348,15 +340,12 @@ class HardwareTab:
 def _board() -> gr.HTML:
     """What the browser draws. Its value is a message of view.py; it says `select` whenever it
     comes into sight."""
-    script = markup.literal(plotly_script.served())
     return gr.HTML(
         html_template='<div class="sq-stage hw-stage"></div>',
         apply_default_css=False,
         elem_id="hw-view",
         elem_classes="pg-view",
-        js_on_load=(
-            f"SequoiaHardware.mount(element, props, watch, () => trigger('select'), {script});"
-        ),
+        js_on_load=connect("hardware/hardware_view", ["select"]),
     )
 
 

@@ -25,54 +25,16 @@ from ui.lab.acceptance_job import WAYS, AcceptanceJob, Tally
 from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost
 from ui.serving.sessions import Limits, Sessions
-from ui.shared import markup, plotly_script, saved_profiles
+from ui.shared import markup, saved_profiles
+from ui.shared.call_modules import call, connect
 from ui.shared.prompts import presets
 from ui.shared.saved_profiles import Entry
-from ui.shared.web_folder import WEB
 
-CANVAS = WEB / "lab"
-SCRIPTS = (
-    "planner.js",
-    "dp_table.js",
-    "dp_shade.js",
-    "dp_grid.js",
-    "dp_explain.js",
-    "dp_tree.js",
-    "dp_walk.js",
-    "dp_panel.js",
-    "dp.js",
-    "dp_lab.js",
-    "published.js",
-    "shapes.js",
-    "hand.js",
-    "state.js",
-    "exporting.js",
-    "vectors.js",
-    "refusal.js",
-    "counts.js",
-    "counting.js",
-    "editor.js",
-    "labhands.js",
-    "labpanel.js",
-    "labtree.js",
-    "whatif.js",
-    "numbers.js",
-    "table.js",
-    "curves.js",
-    "check.js",
-    "lab.js",
-)
 CODE = "code"  # all presets that are code
 TYPED = "typed"  # a text of the visitor's own
 COUNT_TOKENS = 128  # new tokens a prompt
 MOST_TYPED = 4000  # characters
 Updates = dict[Any, Any]
-
-
-def head() -> str:
-    """Styles and scripts for the page's head. Plotly itself is asked for when the
-    lab is first opened."""
-    return markup.head(CANVAS, SCRIPTS)
 
 
 @dataclass(frozen=True)
@@ -100,16 +62,11 @@ class LabTab:
 
     def build(self) -> None:
         """Lay the view out in the present container."""
-        plotly = markup.literal(plotly_script.served())
-        asks = ", ".join(
-            f"{name}: (data) => trigger('{name}', data)"
-            for name in ("select", "decode", "count", "halt")
-        )
         self.board = gr.HTML(
             html_template='<div class="sq-stage sq-lab"></div>',
             apply_default_css=False,
             elem_id="lab-view",
-            js_on_load=f"Sequoia.lab.start(element, props, watch, {{{asks}}}, {plotly});",
+            js_on_load=connect("lab/connect", ["select", "decode", "count", "halt"]),
         )
 
     def wire(self, blocks: gr.Blocks) -> None:
@@ -130,7 +87,11 @@ class LabTab:
         self.board.halt(self.halt, None, None, queue=False, **quiet)
         chosen = self.board.decode(self.decode, None, form.tree_fields, **quiet)
         left = chosen.success(
-            None, None, None, js="() => Sequoia.lab.leave()", api_visibility="private"
+            None,
+            None,
+            None,
+            js=call("shared/tabs", "web.showDecode()"),
+            api_visibility="private",
         )
         left.success(form.going, None, form.buttons, queue=False, **quiet)
         left.success(self._live.run, form.form, self._live.stage, **engine).then(

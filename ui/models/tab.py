@@ -25,19 +25,11 @@ from ui.models.request import OWN, parse
 from ui.serving.fair_queue import Cancelled
 from ui.serving.model_host import ModelHost
 from ui.serving.sessions import Limits, Sessions
-from ui.shared import markup
+from ui.shared.call_modules import connect
 from ui.shared.menus import on_choice
-from ui.shared.web_folder import WEB
 
-CANVAS = WEB / "models"
-SCRIPTS = ("types.js", "models.js")
 FORM = ("pair", "target", "draft", "device", "dtype", "offload")
 Updates = dict[Any, Any]
-
-
-def head() -> str:
-    """Styles and scripts for the page's head."""
-    return markup.head(CANVAS, SCRIPTS)
 
 
 class ModelsTab:
@@ -60,9 +52,7 @@ class ModelsTab:
                     apply_default_css=False,
                     elem_id="md-view",
                     elem_classes="pg-view",
-                    js_on_load="const asks = {select: () => trigger('select'), choose: (data) => "
-                    "trigger('choose', data)};"
-                    "SequoiaModels.mount(element, props, watch, (name, data) => asks[name](data));",
+                    js_on_load=connect("models/models_view", ["select", "choose"]),
                 )
 
     def _form(self) -> None:

@@ -24,33 +24,14 @@ from ui.race.request import NO_LANE, RaceRequest
 from ui.race.run import RaceJob
 from ui.serving.model_host import ModelHost
 from ui.serving.sessions import Limits, Sessions
-from ui.shared import markup, plotly_script
+from ui.shared import markup
+from ui.shared.call_modules import call, connect
 from ui.shared.menus import on_choice
 from ui.shared.tree_menu import entry_of
-from ui.shared.web_folder import WEB
 
-CANVAS = WEB / "race"
-SCRIPTS = (
-    "folds.js",
-    "store.js",
-    "header.js",
-    "scrubber.js",
-    "lanetext.js",
-    "lane.js",
-    "charts.js",
-    "law.js",
-    "why.js",
-    "race.js",
-)
 RACES = ASSETS / "races"
 WELCOME = "welcome"
 Updates = dict[Any, Any]
-
-
-def head() -> str:
-    """Styles and scripts for the page's head; they use the lab's tables and the
-    hardware view's charts."""
-    return markup.head(CANVAS, SCRIPTS)
 
 
 def opened(path: Any, most: int) -> OpenedRace:
@@ -95,19 +76,13 @@ class RaceTab:
         ) -> str:  # Gradio marks the function, which a method would not allow
             return self.get_moves(asked)
 
-        plotly = markup.literal(plotly_script.served())
         return gr.HTML(
             html_template='<div class="sq-stage"></div>',
             apply_default_css=False,
             elem_id="rc-view",
             elem_classes="pg-view",
             server_functions=[get_moves],
-            js_on_load=(
-                "const asks = {apply: (data) => trigger('apply', data), open: (data) => "
-                "trigger('open', data), come: () => trigger('come')};const ask = (name, "
-                "data) => asks[name]?.(data);SequoiaPage.race(element, props, watch, ask, "
-                f"server, {plotly});"
-            ),
+            js_on_load=connect("race/connect", ["apply", "open", "come"], server=True),
         )
 
     def wire(self, blocks: gr.Blocks) -> None:
@@ -153,7 +128,7 @@ class RaceTab:
             None,
             None,
             None,
-            js="() => (Sequoia.lab.leave(), scrollTo(0, 0))",
+            js=call("shared/tabs", "web.showDecode()"),
             api_visibility="private",
         )
         for comes in (

@@ -9,8 +9,6 @@ from __future__ import annotations
 import html
 import json
 import unicodedata
-from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 MAX_MESSAGE = 400
@@ -39,25 +37,10 @@ def toast(text: Any) -> str:
     )
 
 
-def script(source: str) -> str:
-    """A script element. Text that would end the element early is broken up; in JavaScript strings
-    it means the same."""
-    return "<script>\n" + source.replace("</", "<\\/") + "\n</script>"
-
-
 def style(source: str) -> str:
     """A style element; in CSS no text of ours holds a closing tag, and one that did
     would be cut off here."""
     return "<style>\n" + source.replace("</", "<\\/") + "\n</style>"
-
-
-def head(folder: Path, scripts: Iterable[str]) -> str:
-    """A view's part of the page's head: all style sheets of `folder`, and its scripts of those
-    names in that order."""
-    sheets = [style(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.css"))]
-    return "\n".join(
-        [*sheets, *(script((folder / name).read_text(encoding="utf-8")) for name in scripts)]
-    )
 
 
 def literal(value: Any) -> str:

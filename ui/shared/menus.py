@@ -14,6 +14,7 @@ from typing import Any
 import gradio as gr
 
 from ui.shared import markup
+from ui.shared.call_modules import call
 
 
 def on_choice(
@@ -27,13 +28,13 @@ def on_choice(
         return gr.skip() if option is None else do(option, *rest)
 
     name = markup.literal(menu.elem_id)
-    found = f"SequoiaPage.chosen({name}, option)"
-    given = f"(option, ...rest) => [{found}, ...rest]" if inputs else f"option => {found}"
+    found = f"web.chosen({name}, option)"
+    given = call("shared/menus", f"[{found}, ...rest]" if inputs else found, "option, ...rest")
     menu.focus(
         None,
         menu,
         None,
-        js=f"option => SequoiaPage.opened({name}, option)",
+        js=call("shared/menus", f"web.opened({name}, option)", "option"),
         api_visibility="private",
     )
     menu.input(chosen, [menu, *inputs], outputs, js=given, **options)

@@ -1,5 +1,5 @@
-"""How the page looks: fonts and colours as a Gradio theme; the rest is assets/theme/page.css.
-Knows no components.
+"""How the page looks: fonts and colours as a Gradio theme; the rest is CSS in `ui/shared/web` and
+in the `web` folder of each view. Knows no components.
 
 Green, red and amber mean accepted, rejected and the target's own token on the stage, so nothing
 else is coloured with them.

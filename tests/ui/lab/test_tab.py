@@ -19,7 +19,6 @@ from sequoia import Acceptance, HardwareProfile, SamplingParams, Tree, best_tree
 from ui.decode.request import DecodeRequest
 from ui.decode.tab import LiveView
 from ui.hardware.tab import HardwareTab
-from ui.lab import tab as lab
 from ui.lab.acceptance_job import AcceptanceJob
 from ui.lab.tab import LabTab
 from ui.serving.model_host import ModelHost
@@ -334,10 +333,3 @@ def test_the_longest_chain_fits_into_the_form(made: Callable[..., LabTab]) -> No
     tab = made()
     text = tab.decode(ask({"parents": list(range(-1, 1023))}))[tab._live.form.branching]["value"]
     assert SHAPES["lab"].make(text) == Tree.chain(1024)
-
-
-def test_every_script_and_sheet_is_in_the_head() -> None:
-    head = lab.head()
-    for path in lab.CANVAS.glob("*.js"):
-        assert path.read_text(encoding="utf-8").replace("</", "<\\/") in head, path.name
-    assert ".sq-lab-grid" in head

@@ -442,16 +442,6 @@ def test_trees_of_the_recorded_race_are_trees(tab: RaceTab) -> None:
     assert all(Tree.from_parents(tree) for tree in told(tab, tab.example())["trees"])
 
 
-def test_the_head_holds_every_script_once() -> None:
-    found = {path.name for path in race_tab.CANVAS.glob("*.js")} - {"demo.js"}
-    assert found == set(race_tab.SCRIPTS)
-    assert (
-        race_tab.head().count("<script>")
-        == race_tab.head().count("</script>")
-        == len(race_tab.SCRIPTS)
-    )
-
-
 def test_a_reload_shows_the_race_in_the_address_while_it_is_kept(tab: RaceTab) -> None:
     """Its lanes then open in the live view, too; any other name, and a race without a move, gives
     the recorded one."""

@@ -3,45 +3,35 @@ for."""
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
 
-from ui.shared.theme import FOLDER
-from ui.shared.tooltips import script, tooltips
-from ui.shared.web_folder import WEB
+from sequoia.assets_folder import ASSETS
+from ui.shared.join_modules import modules
 
-SCRIPTS = "\n".join(
-    path.read_text(encoding="utf-8")
-    for folder in (WEB, FOLDER)
-    for path in sorted(folder.rglob("*.js"))
-)
-BY_NAME = re.compile(r'S\.tooltips\["([^"]+)"\]|: "(button [^"]+)"')
+TOOLTIPS = json.loads((ASSETS / "tooltips.json").read_text(encoding="utf-8"))
+SCRIPTS = "\n".join(path.read_text(encoding="utf-8") for path in modules())
+BY_NAME = re.compile(r'TOOLTIPS\["([^"]+)"\]|: "(button [^"]+)"')
 MADE = ("why ", "way ", "shape ")  # and the name of a figure, a way to count, a shape
 
 
 def test_every_name_asked_for_is_explained() -> None:
     asked = {name for pair in BY_NAME.findall(SCRIPTS) for name in pair if name}
     assert len(asked) > 20
-    assert asked <= set(tooltips())
+    assert asked <= set(TOOLTIPS)
 
 
 def test_nothing_is_explained_that_no_script_asks_for() -> None:
     every = SCRIPTS.lower()  # some names are the word itself
     assert [
-        name
-        for name in tooltips()
-        if f'"{name.lower()}"' not in every and not name.startswith(MADE)
+        name for name in TOOLTIPS if f'"{name.lower()}"' not in every and not name.startswith(MADE)
     ] == []
 
 
-@pytest.mark.parametrize("name", tooltips())
+@pytest.mark.parametrize("name", TOOLTIPS)
 def test_an_explanation_is_a_sentence_or_says_what_a_button_does(name: str) -> None:
-    words = tooltips()[name]
+    words = TOOLTIPS[name]
     assert words[0].isupper() or words[0].isdigit() or words.startswith(("t(n)", "T["))
     assert words.endswith(".") != name.startswith("button ")
-
-
-def test_no_explanation_ends_the_script_it_stands_in() -> None:
-    assert "</" not in script()
-    assert script().startswith("window.Sequoia = {")

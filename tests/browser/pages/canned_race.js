@@ -1,0 +1,215 @@
+/* A made-up race for the test page: seeded, and the same every time. No model and no clock is behind its numbers. */
+
+const WORDS =
+  "def mean ( values ) : \n     total = 0 \n     for value in values : \n         total += value \n     return total / len ( values ) \n\n".split(
+    " ",
+  );
+const PLAIN = 0.018; // seconds a plain token
+const KINDS = [
+  {
+    name: "Sequoia, planned",
+    how: "planned for this machine",
+    verifier: "sequoia",
+    nodes: 64,
+    mean: 3.4,
+    draft: 1.1,
+    verify: 1.5,
+    over: 0.12,
+  },
+  {
+    name: "Plain",
+    how: "no draft",
+    verifier: "sequoia",
+    nodes: 1,
+    mean: 1,
+    draft: 0,
+    verify: 0.93,
+    over: 0.07,
+    plain: true,
+  },
+  {
+    name: "Chain of 5",
+    how: "chain",
+    verifier: "sequoia",
+    nodes: 5,
+    mean: 2.5,
+    draft: 0.75,
+    verify: 1.1,
+    over: 0.08,
+  },
+  {
+    name: "Grown at run time",
+    how: "grown along the draft's laws",
+    verifier: "naive",
+    nodes: 32,
+    mean: 1.35,
+    draft: 0.9,
+    verify: 1.4,
+    over: 0.2,
+    changes: true,
+  },
+];
+
+/** Park and Miller's generator, 0 to 1. */
+function chance(seed) {
+  let state = seed;
+  return () => (state = (state * 48271) % 2147483647) / 2147483647;
+}
+
+function move(kind, lane, left, dice, at) {
+  const n = Math.max(
+    1,
+    Math.min(Math.round(kind.plain ? 1 : kind.mean + (dice() - 0.5) * 3), left),
+  );
+  const noise = 0.9 + 0.2 * dice();
+  return {
+    lane,
+    tree: lane,
+    drafted: n - 1,
+    path: Array.from({ length: n }, (_, node) => node),
+    finish: n === left ? "length" : null,
+    text: Array.from({ length: n }, (_, k) => WORDS[(at + k) % WORDS.length] + " "),
+    seconds: {
+      draft: PLAIN * kind.draft * noise,
+      verify: PLAIN * kind.verify * noise,
+      overhead: PLAIN * kind.over,
+    },
+  };
+}
+
+/** All moves, the lane furthest behind on its clock first. */
+function moves(kinds, tokens, dice) {
+  const clocks = kinds.map(() => 0);
+  const done = kinds.map(() => 0);
+  const all = [];
+  while (done.some((count) => count < tokens)) {
+    let lane = -1;
+    clocks.forEach(
+      (clock, i) => done[i] < tokens && (lane < 0 || clock < clocks[lane]) && (lane = i),
+    );
+    const one = move(kinds[lane], lane, tokens - done[lane], dice, done[lane]);
+    done[lane] += one.text.length;
+    clocks[lane] += one.seconds.draft + one.seconds.verify + one.seconds.overhead;
+    all.push(one);
+  }
+  return all;
+}
+
+function result(kind) {
+  const lossless = {
+    kind: kind.changes ? "tie" : kind.plain ? "none" : "exact",
+    words: kind.changes ? "Differs at a near tie of the target's logits." : "",
+    at: kind.changes ? 41 : null,
+    p: null,
+  };
+  if (kind.plain) return { waterfall: null, doctor: null, lossless };
+  const ends = [
+    1,
+    kind.verify + 0.07,
+    kind.verify + kind.draft + 0.07,
+    kind.verify + kind.draft + kind.over,
+  ].map((cost) => kind.mean / cost);
+  const words = [
+    "the speed-up if a step cost no more than a plain token.",
+    "The target's pass over a tree takes longer than over one token.",
+    "The tree has to be drafted.",
+    "All the rest of a step.",
+  ];
+  const bars = ["tokens", "verify", "draft", "overhead"].map((name, i) => ({
+    name,
+    value: ends[i],
+    loss: i ? ends[i - 1] - ends[i] : 0,
+    words: words[i],
+  }));
+  const remedies = [
+    {
+      words: "A smaller tree of the same shape, 9 nodes on 5 levels",
+      predicted: ends[3] * 1.2,
+      label: "predicted",
+      parents: [-1, 0, 1, 2],
+    },
+    {
+      words: "A smaller draft: half the time, the same acceptance",
+      predicted: ends[3] * 1.3,
+      label: "predicted, what if",
+      parents: null,
+    },
+  ];
+  return {
+    waterfall: { bars },
+    doctor: {
+      speedup: ends[3],
+      loss: "draft",
+      words: ends[3].toFixed(2) + "× plain decoding. Largest loss: drafting.",
+      remedies,
+    },
+    lossless,
+  };
+}
+
+/** A whole race as one message. */
+export function cannedRace({ lanes = 4, tokens = 128, plain = true, seed = 7 } = {}) {
+  const kinds = KINDS.filter((kind) => plain || !kind.plain).slice(0, lanes);
+  return {
+    v: 1,
+    race: "demo-" + [lanes, tokens, plain, seed].join("-"),
+    from: 0,
+    meta: {
+      label: "recorded",
+      title: "simulated",
+      target: "made-up-target",
+      draft: "made-up-draft",
+      device: "no device",
+      dtype: "float32",
+      prompt: "def mean(values):\n",
+      date: "2026-11-21",
+      policy: { temperature: 0, top_p: 1, max_new_tokens: tokens, seed: 0, ignore_eos: true },
+      versions: {},
+    },
+    lanes: kinds.map(({ name, how, verifier, nodes, plain: bare = false, changes = false }) => ({
+      name,
+      how,
+      verifier,
+      plain: bare,
+      most: nodes,
+      changes,
+    })),
+    trees: kinds.map(({ nodes }) => Array.from({ length: nodes }, (_, node) => node - 1)),
+    moves: moves(kinds, tokens, chance(seed)),
+    done: true,
+    error: null,
+    notice: null,
+    results: kinds.map(result),
+  };
+}
+
+/** Hand a race over in batches of `size` moves every `pause` ms, as if it were running. */
+export function deliver(stage, race, size, pause) {
+  return new Promise((over) => {
+    let from = 0;
+    const timer = setInterval(() => {
+      const moves = race.moves.slice(from, from + size);
+      const head = from
+        ? {}
+        : { meta: { ...race.meta, label: "measured" }, lanes: race.lanes, trees: race.trees };
+      const done = from + size >= race.moves.length;
+      stage.ingest(
+        JSON.stringify({
+          v: 1,
+          race: race.race,
+          from,
+          ...head,
+          moves,
+          done,
+          error: null,
+          notice: null,
+          ...(done ? { results: race.results } : {}),
+        }),
+      );
+      from += size;
+      if (!done) return;
+      clearInterval(timer);
+      over();
+    }, pause);
+  });
+}

@@ -1,0 +1,64 @@
+/* The Decode view by itself. ?run=NAME of canned.json, &dark, &live (steps arrive one by one, as from a
+   running engine), &bare (no menu above the view), &rate=s2. Serve the repository's root to open it. */
+import * as treeLayout from "../../../ui/shared/web/tree_layout.js";
+import * as stepWords from "../../../ui/shared/web/step_words.js";
+import { mountDecode } from "../../../ui/decode/web/decode_view.js";
+import { viewStep } from "../../../ui/decode/web/step_view.js";
+
+window.modules = { treeLayout, stepWords, viewStep };
+const STEP_MS = 100; // between steps that arrive live
+const query = new URLSearchParams(location.search);
+const stage = mountDecode(document.getElementById("page-host"), {});
+const menu = document.getElementById("page-run");
+const dark = document.getElementById("page-dark");
+const live = document.getElementById("page-live");
+let runs = {};
+let count = 0;
+let timer = 0;
+
+function start(run) {
+  clearInterval(timer);
+  if (!run) return;
+  if (live.checked) arrive(run);
+  else stage.ingest(JSON.stringify(run));
+}
+
+/** Give the view the run as a running engine would: its settings, then one step at a time. */
+function arrive({ meta, trees, pieces, steps }) {
+  const id = "page-" + ++count;
+  const quiet = { v: 1, run: id, error: null, notice: null };
+  const settings = { ...meta, label: "measured" };
+  stage.ingest({ ...quiet, from: 0, meta: settings, trees, pieces, steps: [], done: false });
+  let from = 0;
+  timer = setInterval(() => {
+    const part = steps.slice(from, from + 1);
+    const done = from + part.length >= steps.length;
+    stage.ingest({ ...quiet, from, steps: part, done });
+    from += part.length;
+    if (done) clearInterval(timer);
+  }, STEP_MS);
+}
+
+function setTheme() {
+  document.body.classList.toggle("dark", dark.checked);
+}
+
+window.stage = stage;
+document.body.classList.toggle("bare", query.has("bare"));
+dark.checked = query.has("dark");
+live.checked = query.has("live");
+setTheme();
+menu.addEventListener("change", () => start(runs[menu.value]));
+live.addEventListener("change", () => start(runs[menu.value]));
+dark.addEventListener("change", setTheme);
+document.getElementById("page-file").addEventListener("change", async (event) => {
+  const [file] = event.target.files;
+  if (file) stage.ingest(await file.text());
+});
+if (!query.has("bare")) {
+  runs = await (await fetch("../canned.json")).json();
+  for (const name of Object.keys(runs)) menu.append(new Option(name, name));
+  menu.value = query.get("run") in runs ? query.get("run") : "128";
+  if (query.get("rate")) stage.setRate(query.get("rate"));
+  if (query.get("run") !== "none") start(runs[menu.value]);
+}

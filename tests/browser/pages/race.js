@@ -1,0 +1,24 @@
+/* The Race view by itself, with a simulated race. ?lanes=2, &noplain, &tokens=512, &dark, &live (moves
+   arrive bit by bit, as from a running engine), &empty, &plotly=ADDRESS of plotly.min.js. */
+import { mountRace } from "../../../ui/race/web/race_view.js";
+import * as laneTotals from "../../../ui/race/web/lane_totals.js";
+import { cannedRace, deliver } from "./canned_race.js";
+
+window.modules = { ...laneTotals, cannedRace, deliver };
+const query = new URLSearchParams(location.search);
+const said = [];
+document.body.classList.toggle("dark", query.has("dark"));
+const stage = mountRace(document.getElementById("page-host"), {
+  trigger: (name, data) => said.push([name, data]),
+  plotly: query.get("plotly"),
+});
+Object.assign(window, { said, stage });
+if (!query.has("empty")) {
+  const race = cannedRace({
+    lanes: Number(query.get("lanes")) || 4,
+    tokens: Number(query.get("tokens")) || 128,
+    plain: !query.has("noplain"),
+  });
+  if (query.has("live")) deliver(stage, race, 3, 30);
+  else stage.ingest(JSON.stringify(race));
+}

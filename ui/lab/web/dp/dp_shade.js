@@ -1,0 +1,82 @@
+/* What a cell's colour stands for: a number of each cell, a scale from 0 to 1, and the marks of its legend. Pure. */
+import * as format from "../../../shared/web/format.js";
+
+/** Both differences are tiny over most of the table, so their scale is a cube root; the value's own is straight. */
+export const KINDS = {
+  regret: {
+    name: "Regret",
+    title: "tokens lost against the best b for this n",
+    power: 1 / 3,
+    strong: "least",
+    share: 0.9,
+    of: (table, n, l, b) => table.best(n, l).value - table.value(n, l, b),
+  },
+  gain: {
+    name: "Gain",
+    title: "tokens gained over n − 1 nodes, same b",
+    power: 1 / 3,
+    strong: "most",
+    share: 0.98,
+    of: (table, n, l, b) =>
+      n > 1 && table.value(n - 1, l, b) > -Infinity
+        ? table.value(n, l, b) - table.value(n - 1, l, b)
+        : NaN,
+  },
+  value: {
+    name: "Value",
+    title: "expected tokens a step",
+    power: 1,
+    strong: "most",
+    of: (table, n, l, b) => table.value(n, l, b),
+  },
+};
+
+/**
+ * The range of a shade over the cells of one level: {low, high, cut}. Differences begin at 0 and end where `share` of the
+ * cells have theirs; the few beyond (`cut`) are trees with hardly a node more than children.
+ */
+export function range(kind, table, l) {
+  const values = [];
+  for (let n = 1; n <= table.nodes; n++) {
+    for (let b = 0; b <= Math.min(table.branches, n - 1); b++) {
+      const value = table.value(n, l, b) > -Infinity ? KINDS[kind].of(table, n, l, b) : NaN;
+      if (!Number.isNaN(value)) values.push(value);
+    }
+  }
+  const sorted = Float64Array.from(values).sort();
+  const last = sorted.length - 1;
+  if (last < 0) return { low: 0, high: 0, cut: false };
+  if (kind === "value") return { low: sorted[0], high: sorted[last], cut: false };
+  const high = sorted[Math.floor(KINDS[kind].share * last)] || sorted[last];
+  return { low: 0, high, cut: high < sorted[last] };
+}
+
+/** 0 is the palest, 1 the strongest colour; the strongest is always the best. NaN where there is nothing to compare with. */
+export function strength(kind, { low, high }, value) {
+  const { power, strong } = KINDS[kind];
+  const share = high > low ? Math.min(1, Math.max(0, (value - low) / (high - low))) ** power : 0;
+  return strong === "least" ? 1 - share : share;
+}
+
+/** What stands below the legend, at its quarters. */
+export function marks(kind, { low, high, cut }) {
+  const { power, strong } = KINDS[kind];
+  return [0, 0.25, 0.5, 0.75, 1].map((at) => {
+    const share = strong === "least" ? 1 - at : at;
+    const value = low + (high - low) * share ** (1 / power);
+    return (cut && share === 1 ? "≥ " : "") + (value === 0 ? "0" : format.short(value));
+  });
+}
+
+/** `count` colours between the stops, given as #rrggbb. */
+export function palette(stops, count) {
+  const parts = stops.map((stop) =>
+    [1, 3, 5].map((i) => parseInt(stop.trim().slice(i, i + 2), 16)),
+  );
+  return Array.from({ length: count }, (_, i) => {
+    const at = (i / (count - 1)) * (parts.length - 1);
+    const k = Math.min(Math.floor(at), parts.length - 2);
+    const mixed = parts[k].map((from, c) => Math.round(from + (parts[k + 1][c] - from) * (at - k)));
+    return "rgb(" + mixed.join(",") + ")";
+  });
+}

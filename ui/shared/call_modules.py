@@ -1,0 +1,41 @@
+"""JavaScript with which Gradio's components and events call the page's modules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ui.shared import markup
+from ui.shared.join_modules import modules, name_of
+from ui.shared.serve_modules import PATH, joined
+
+
+def _module(name: str) -> str:
+    """JavaScript for a promise of a module's exports. Gradio's config knows under which path and
+    host the page is served."""
+    known = {name_of(path) for path in modules()}
+    if name not in known:
+        raise ValueError(f"no module is called {name}; known are {', '.join(sorted(known))}")
+    address = f'window.gradio_config.root + "{PATH}/{joined().version}/modules.js"'
+    return f"import({address}).then((all) => all.modules[{markup.literal(name)}])"
+
+
+def call(module: str, code: str, parameters: str = "") -> str:
+    """JavaScript for the `js` of a Gradio event: a function of `parameters` that gives what `code`
+    gives, an expression in which `web` stands for the exports of `module`."""
+    return f"async ({parameters}) => {_module(module)}.then((web) => {code})"
+
+
+def connect(module: str, events: Iterable[str] = (), server: bool = False) -> str:
+    """JavaScript for the `js_on_load` of a gr.HTML component: calls `connect(element, props, watch,
+    trigger, server)` of `module`. Gradio offers just those `events` that are named here in
+    quotes."""
+    names = markup.literal(list(events))
+    failed = "The page's scripts could not be loaded. Reload the page."
+    return (
+        f"const events = {names};"
+        "const send = (name, data) => events.includes(name) && trigger(name, data);"
+        f"{_module(module)}"
+        f".then((web) => web.connect(element, props, watch, send, {'server' if server else '{}'}))"
+        f".catch((problem) => {{ console.error(problem); "
+        f"element.textContent = {markup.literal(failed)}; }});"
+    )

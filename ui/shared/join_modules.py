@@ -1,0 +1,99 @@
+"""Joins the page's ES modules to one, when the app starts.
+
+Whoever edits a module restarts the app: there is no build step. They are joined because 80
+requests make the first paint later. Modules keep to a few plain forms, which `join` checks: named
+imports, `import * as`, JSON, and `export` in front of a declaration.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+from ui.shared import markup
+
+UI = Path(__file__).resolve().parents[1]
+_IMPORT = re.compile(
+    r'^import (?:(?:(?P<names>\{[^}]*\})|\* as (?P<all>\w+)|(?P<data>\w+)) from )?"(?P<path>[^"]+)"'
+    r"(?: with \{[^}]*\})?;$",
+    re.MULTILINE,
+)
+_EXPORT = re.compile(
+    r"^export (?P<kind>async function|function|class|const) (?P<name>\w+)", re.MULTILINE
+)
+_LEFT_OVER = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
+
+
+class BadModule(ValueError):
+    """A module that cannot be joined; the text names the file and the line."""
+
+
+def modules() -> list[Path]:
+    """All modules of the page."""
+    return sorted(UI.glob("*/web/**/*.js"))
+
+
+def imported(path: Path) -> list[Path]:
+    """The files that the module at `path` imports, in its order."""
+    source = path.read_text(encoding="utf-8")
+    return [(path.parent / found["path"]).resolve() for found in _IMPORT.finditer(source)]
+
+
+def join(paths: Iterable[Path]) -> str:
+    """One module that exports `modules`: the exports of each of `paths` by its name, such as
+    "decode/connect". Raises BadModule."""
+    paths = list(paths)
+    order = _in_order(paths)
+    number = {path: f"module_{i}" for i, path in enumerate(order)}
+    parts = [_scoped(path, number) for path in order]
+    table = ", ".join(f"{json.dumps(name_of(path))}: {number[path]}" for path in paths)
+    return "\n".join([*parts, f"export const modules = {{ {table} }};", ""])
+
+
+def name_of(path: Path) -> str:
+    """How a module is called: `ui/decode/web/connect.js` is "decode/connect"."""
+    view, _, *rest = path.relative_to(UI).with_suffix("").parts
+    return "/".join([view, *rest])
+
+
+def _in_order(paths: list[Path]) -> list[Path]:
+    """`paths` and all that they import, each after those it uses."""
+    graph: dict[Path, list[Path]] = {}
+    waiting = list(paths)
+    while waiting:
+        path = waiting.pop()
+        if path in graph:
+            continue
+        graph[path] = imported(path) if path.suffix == ".js" else []
+        waiting += graph[path]
+    try:
+        return list(TopologicalSorter(graph).static_order())
+    except CycleError as problem:
+        circle = " -> ".join(path.name for path in problem.args[1])
+        raise BadModule(f"modules import each other in a circle: {circle}") from None
+
+
+def _scoped(path: Path, number: dict[Path, str]) -> str:
+    """The module at `path` as a function that runs once and returns its exports."""
+    source = path.read_text(encoding="utf-8")
+    if path.suffix == ".json":
+        return f"const {number[path]} = {markup.literal(json.loads(source))};"
+
+    def constant(found: re.Match[str]) -> str:
+        value = number[(path.parent / found["path"]).resolve()]
+        if found["names"]:
+            return f"const {found['names'].replace(' as ', ': ')} = {value};"
+        name = found["all"] or found["data"]
+        return f"const {name} = {value};" if name else ""
+
+    names = [found["name"] for found in _EXPORT.finditer(source)]
+    body = _EXPORT.sub(r"\g<kind> \g<name>", _IMPORT.sub(constant, source))
+    if rest := _LEFT_OVER.search(body):
+        raise BadModule(f"{path.name}: cannot be joined: {rest[0].strip()}")
+    return (
+        f"// {name_of(path)}\nconst {number[path]} = (() => {{\n{body}\n"
+        f"return {{ {', '.join(names)} }};\n}})();"
+    )

@@ -1,0 +1,110 @@
+/* Plotly in the page's own colours. The figures come from the server with `var(--name)` for colours; here they get their values. */
+import * as dom from "./dom.js";
+import * as pictures from "./save_picture.js";
+import { loadPlotly } from "./plotly.js";
+
+/** `value` with every `var(--name)` replaced by what `styles` says. */
+function coloured(value, styles) {
+  if (typeof value === "string")
+    return value.replace(/var\((--[\w-]+)\)/g, (_, name) => styles.getPropertyValue(name).trim());
+  if (Array.isArray(value)) return value.map((item) => coloured(item, styles));
+  if (value && typeof value === "object") {
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [name, coloured(item, styles)]),
+    );
+  }
+  return value;
+}
+
+const AXIS = {
+  gridcolor: "var(--sq-line)",
+  linecolor: "var(--sq-line)",
+  zeroline: false,
+  ticks: "outside",
+  ticklen: 4,
+  tickcolor: "var(--sq-line)",
+  title: { standoff: 8, font: { size: 11.5 } },
+  automargin: true,
+};
+const LAYOUT = {
+  paper_bgcolor: "rgba(0,0,0,0)",
+  plot_bgcolor: "rgba(0,0,0,0)",
+  margin: { l: 44, r: 12, t: 26, b: 38 },
+  dragmode: "zoom",
+  font: { color: "var(--sq-dim)", size: 11.5 },
+  bargap: 0.35,
+  hoverlabel: {
+    bgcolor: "var(--sq-surface)",
+    bordercolor: "var(--sq-edge)",
+    align: "left",
+    font: { color: "var(--sq-text)", size: 12 },
+  },
+  legend: {
+    orientation: "h",
+    x: 0,
+    y: 1.02,
+    yanchor: "bottom",
+    bgcolor: "rgba(0,0,0,0)",
+    font: { color: "var(--sq-text)" },
+  },
+};
+const NOTE = {
+  font: { color: "var(--sq-text)", size: 12 },
+  bgcolor: "var(--sq-surface)",
+  bordercolor: "var(--sq-edge)",
+  borderpad: 3,
+  arrowcolor: "var(--sq-text)",
+};
+function whole(layout, styles, size, views) {
+  const made = { ...LAYOUT, ...layout, width: size.w, height: size.h, uirevision: views };
+  for (const axis of ["xaxis", "yaxis"])
+    made[axis] = { ...AXIS, ...layout[axis], title: { ...AXIS.title, ...layout[axis]?.title } };
+  made.legend = { ...LAYOUT.legend, ...layout.legend };
+  if (!layout.showlegend) made.margin = { ...LAYOUT.margin, t: 8 };
+  made.font = { ...LAYOUT.font, family: styles.fontFamily };
+  made.annotations = (layout.annotations || []).map((note) => ({ ...NOTE, ...note }));
+  return coloured(made, styles);
+}
+
+/** A figure in `host`, drawn when it has a size and again when its size, its figure or the theme changes. */
+export class Chart {
+  constructor(host, path, label) {
+    this.host = host;
+    this.path = path;
+    this.node = dom.el("div", { class: "hw-chart", role: "img", "aria-label": label }, host);
+    this.views = 1; // how often the whole figure was asked for again; between, a zoom is kept
+    this.size = dom.sized(this.node, () => this.draw());
+  }
+
+  /** The whole figure, after a zoom. */
+  reset() {
+    this.views++;
+    this.draw();
+  }
+
+  show(figure) {
+    this.figure = figure;
+    this.draw();
+  }
+
+  draw() {
+    if (!this.figure || this.size.w < 40 || this.waiting) return;
+    this.waiting = true;
+    loadPlotly(this.path)
+      .then((plotly) => {
+        this.waiting = false;
+        const styles = getComputedStyle(this.node);
+        return plotly.react(
+          this.node,
+          coloured(this.figure.data, styles),
+          whole(this.figure.layout, styles, this.size, this.views),
+          pictures.CONFIG,
+        );
+      })
+      .then(() => (this.node.dataset.drawn = "yes"))
+      .catch((problem) => {
+        this.waiting = false;
+        this.node.textContent = String(problem.message || problem);
+      });
+  }
+}

@@ -1,0 +1,14 @@
+/* The address of the page names the run or race on screen, so that a reload shows it again. */
+
+/**
+ * Put a measured run's name into the address under `kind`; recorded ones leave it.
+ * @param {Record<string, any>} message with the name under `kind`
+ * @param {"run" | "race"} kind
+ */
+export function rememberInAddress(message, kind) {
+  if (!message[kind] || !message.meta) return;
+  const url = new URL(window.location.href);
+  if (message.meta.label === "measured") url.searchParams.set(kind, message[kind]);
+  else url.searchParams.delete(kind);
+  if (url.href !== window.location.href) history.replaceState(null, "", url);
+}

@@ -1,0 +1,21 @@
+/* Files that a person keeps: text, tables and pictures, made in the browser. */
+import { el } from "./dom.js";
+
+const KEEP_MS = 10_000; // long enough for the browser to have read a blob
+
+/** Save what lies at `address` (a blob: or data: address) under `name`. */
+export function saveAddress(name, address) {
+  el("a", { href: address, download: name }).click();
+  if (address.startsWith("blob:")) setTimeout(() => URL.revokeObjectURL(address), KEEP_MS);
+}
+
+/** Save `text` as a file of that MIME type. */
+export function saveText(name, text, type = "application/json") {
+  saveAddress(name, URL.createObjectURL(new Blob([text], { type })));
+}
+
+const cell = (value) =>
+  /[",\n]/.test(String(value)) ? '"' + String(value).replace(/"/g, '""') + '"' : String(value);
+
+/** Rows of values as CSV text (RFC 4180). */
+export const csv = (rows) => rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
