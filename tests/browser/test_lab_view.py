@@ -19,14 +19,7 @@ from typing import Any
 import pytest
 from demo import PLOTLY, address, opened, part, settle
 from playwright.sync_api import Page, expect
-
-from sequoia import Acceptance, HardwareProfile, Tree, best_plan, best_tree
-from sequoia.algorithm.best_tree import best_first, dp_table, expected_tokens
-from sequoia.assets_folder import BUNDLED_PAIR
-from sequoia.loading.load import recorded_acceptances
-from sequoia.measuring.acceptance_by_level import wilson
-from sequoia.planning.plan_for_machine import bounds, step_seconds
-from sequoia.saved_files.tree_files import (
+from tree_files import (
     from_node_link,
     from_paths,
     to_branching,
@@ -34,6 +27,13 @@ from sequoia.saved_files.tree_files import (
     to_node_link,
     to_paths,
 )
+
+from sequoia import Acceptance, HardwareProfile, Tree, best_plan, best_tree
+from sequoia.algorithm.best_tree import best_first, dp_table, expected_tokens
+from sequoia.assets_folder import BUNDLED_PAIR
+from sequoia.loading.load import recorded_acceptances
+from sequoia.measuring.acceptance_by_level import wilson
+from sequoia.planning.plan_for_machine import bounds, step_seconds
 
 STATE = "made.state"
 P = "modules.planner"

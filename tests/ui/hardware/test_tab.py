@@ -105,7 +105,7 @@ def test_switching_the_profile_changes_the_tree_at_once(tab: HardwareTab) -> Non
     assert kept["plan"]["nodes"] == 1
     assert len(paper["tree"]) == 64
     assert "plain decoding" in paper["why"].lower()
-    assert kept["why"].startswith("Plain decoding wins")
+    assert kept["why"].startswith("Best: plain decoding")
 
 
 def test_the_paper_is_never_called_measured(tab: HardwareTab) -> None:

@@ -361,7 +361,7 @@ def test_each_lane_is_judged_with_its_own_tree_and_verifier(
 
     def undecided(*args: Any) -> TextMatch:
         asked.append(args[4:])
-        words = "Only the same run in float32 could tell that from a bug, and it was stopped"
+        words = "Only a run in float32 could show whether this is a bug, and it was stopped"
         return TextMatch("undecided", 8, 5, 40.0, torch.bfloat16, in_float32=words)
 
     monkeypatch.setattr(report, "check_text", undecided)
@@ -578,8 +578,8 @@ def test_a_check_without_time_draws_nothing_and_says_so(
     assert (lossless["kind"], lossless["words"]) == (
         "none",
         (
-            "The first tokens of 0 draws are too few to be held against the target's law. There "
-            "was no time for all 400: it has 0 s."
+            "The first tokens of 0 draws are too few to compare with the target's distribution. "
+            "There was no time for all 400: it has 0 s."
         ),
     )
 
