@@ -144,7 +144,7 @@ ALLOWED = (
     Allowed(r"law of the iterated logarithm|law of large numbers", "theorems"),
     Allowed(r"\b(Bad)?Policy\b", "old names of public classes, kept for scripts"),
     Allowed(r"\bpolicy=|def policy\b|policy is the old name", "the old keyword, kept for scripts"),
-    Allowed(r"(?i)\bon[-_]policy\b", "the term of the field for counts along one's own text"),
+    Allowed(r"(?i)(?<![a-z])on[-_ ]policy\b", "the term of the field for counts along one's own text"),
     Allowed(r"\btell=", "the old keyword, kept for scripts", only="sequoia/loading/load.py"),
     Allowed(r"\btell=|POLICY|_policy_", "old names, kept", only="tests/test_contract.py"),
     Allowed(r"\btell=", "the old keyword", only="tests/test_renamed_keywords.py"),

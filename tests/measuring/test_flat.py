@@ -43,8 +43,8 @@ class Clock:
     def spend(
         self, model: TreeModel, seconds: Callable[[int], float], monkeypatch: pytest.MonkeyPatch
     ) -> list[int]:
-        """Make a pass of `model` over n rows take `seconds(n)`. Returns a list that the rows of every
-        pass are added to."""
+        """Make a pass of `model` over n rows take `seconds(n)`. Returns a list that the rows of
+        every pass are added to."""
         usual = model.run
         rows = list[int]()
 
@@ -66,8 +66,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
 
 
 def flat(second: float, until: int = 1024) -> Callable[[int], float]:
-    """Seconds of a pass over n nodes: from `second` it grows by a tenth up to `until` nodes, then in
-    proportion to n."""
+    """Seconds of a pass over n nodes: from `second` it grows by a tenth up to `until` nodes, then
+    in proportion to n."""
     return lambda n: second * (1 + 0.1 * min(n, until) / until) * max(n / until, 1)
 
 
@@ -209,8 +209,8 @@ def test_a_flat_target_gets_a_tree_of_hundreds_of_nodes() -> None:
 def test_a_slow_flat_target_is_measured_planned_and_decoded_simulated(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Profile, acceptance over more ranks than usual, a plan of hundreds of nodes, and the same text
-    as plain decoding."""
+    """Profile, acceptance over more ranks than usual, a plan of hundreds of nodes, and the same
+    text as plain decoding."""
     pair = tiny_pair(noise=0.2)
     params = SamplingParams(max_new_tokens=12, ignore_eos=True)
     clock.spend(pair.target, flat(1.0), monkeypatch)

@@ -178,7 +178,8 @@ def test_the_extra_overhead_of_a_chain_is_attributed_to_its_levels(
 def test_noise_of_larger_trees_leaves_the_overhead_of_a_plain_token(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Guards the base of every speed-up: a dip at 16 nodes must not lower the overhead at 1 node."""
+    """Guards the base of every speed-up: a dip at 16 nodes must not lower the overhead at 1
+    node."""
     found = {1: 0.0007, 6: 0.002, 16: 0.0016, 61: 0.004}
     monkeypatch.setattr(
         "sequoia.measuring.hardware._overhead",
@@ -220,7 +221,8 @@ def test_a_chain_timed_faster_than_plain_decoding_gives_no_level_overhead(
 
 
 def test_steps_end_at_the_time_limit_but_not_before_three(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock is read after the third step and every later one, and moves by a second each time."""
+    """The clock is read after the third step and every later one, and moves by a second each
+    time."""
     clock = iter(range(1000))
     monkeypatch.setattr("sequoia.measuring.hardware.time.perf_counter", lambda: float(next(clock)))
     for seconds, steps in ((0.5, 3), (3.5, 6)):
@@ -324,8 +326,8 @@ def test_counted_acceptance_of_known_distributions_matches_theory() -> None:
 
 
 def fixed_distributions() -> Pair:
-    """A target and a draft whose last normalisation ignores its input: the logits depend only on its
-    bias, a constant."""
+    """A target and a draft whose last normalisation ignores its input: the logits depend only on
+    its bias, a constant."""
     models = [tiny_model("gpt_neox", seed=seed, vocab=6, layers=1) for seed in (1, 2)]
     for model in models:
         with torch.no_grad():
@@ -385,7 +387,8 @@ def test_counting_is_repeatable_and_reports_progress_step_by_step() -> None:
 def test_a_count_stops_within_the_step_whose_progress_raises(
     model: str, at: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards a stop that waits for the end of a prompt: no model runs after `progress` has raised."""
+    """Guards a stop that waits for the end of a prompt: no model runs after `progress` has
+    raised."""
     pair = tiny_pair()
     rows = []
     calls = []
