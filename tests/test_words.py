@@ -29,7 +29,6 @@ NOT_YET = {
     "sequoia/algorithm",
     "sequoia/bench",
     "sequoia/decoding",
-    "sequoia/diagnosis",
     "sequoia/errors.py",
     "sequoia/exactness",
     "sequoia/loading",
@@ -41,7 +40,6 @@ NOT_YET = {
     "tests/browser",
     "tests/decoded.py",
     "tests/decoding",
-    "tests/diagnosis",
     "tests/exact.py",
     "tests/exactness",
     "tests/fake_hub.py",
@@ -144,7 +142,9 @@ ALLOWED = (
     Allowed(r"law of the iterated logarithm|law of large numbers", "theorems"),
     Allowed(r"\b(Bad)?Policy\b", "old names of public classes, kept for scripts"),
     Allowed(r"\bpolicy=|def policy\b|policy is the old name", "the old keyword, kept for scripts"),
-    Allowed(r"(?i)(?<![a-z])on[-_ ]policy\b", "the term of the field for counts along one's own text"),
+    Allowed(
+        r"(?i)(?<![a-z])on[-_ ]policy\b", "the term of the field for counts along one's own text"
+    ),
     Allowed(r"\btell=", "the old keyword, kept for scripts", only="sequoia/loading/load.py"),
     Allowed(r"\btell=|POLICY|_policy_", "old names, kept", only="tests/test_contract.py"),
     Allowed(r"\btell=", "the old keyword", only="tests/test_renamed_keywords.py"),
