@@ -305,7 +305,7 @@ def test_shorter_rows_are_parts_of_the_blocks_of_long_ones() -> None:
     long = Blocks(text, 0).take(0, 4, BLOCK)[:, :-1]
     short = Blocks(text, 0).take(0, 8, BLOCK // 2)[:, :-1]
     assert torch.equal(long.flatten(), short.flatten())
-    with pytest.raises(BadTraining, match="context 24: a row has to be 512 tokens"):
+    with pytest.raises(BadTraining, match="context 24: a row must be 512 tokens"):
         Blocks(text, 0).take(0, 1, 24)
 
 
