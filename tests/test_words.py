@@ -44,7 +44,6 @@ NOT_YET = {
     "tests/loading",
     "tests/models",
     "tests/planning",
-    "tests/pretrain",
     "tests/test_contract.py",
     "tests/test_saved_files.py",
     "tests/this_machine",

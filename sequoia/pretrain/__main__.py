@@ -205,7 +205,7 @@ def _collected(
     _write_kept_out(args.out / "kept-out", prepared)
     notes = {
         "prose_share": prepared.prose_share,
-        "sources": [count.to_dict() for count in prepared.counts],
+        "sources": [vars(count) for count in prepared.counts],
     }
     return train, {kind: texts for kind, texts in held.items() if texts}, notes
 
