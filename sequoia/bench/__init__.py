@@ -2,5 +2,5 @@
 evaluation of a pair.
 
 benchmark, decoders (those that are compared), table (rounds and columns), prompts; random_weights;
-acceptance_survey; pair_judge, parses.
+acceptance_survey; pair_judge, parses; command (what all commands share).
 """

@@ -6,9 +6,7 @@ and how repetitive the text was.
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -21,9 +19,10 @@ from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.assets_folder import ASSETS
+from sequoia.bench.command import option_parser, reports_errors, write_json
 from sequoia.bench.prompts import text_list
 from sequoia.decoding.engine import Decoder, run
-from sequoia.errors import BadAcceptance, SequoiaError
+from sequoia.errors import BadAcceptance
 from sequoia.loading.load import load_pair
 from sequoia.measuring.acceptance import count_acceptance
 from sequoia.measuring.acceptance_teacher_forced import agreement
@@ -127,12 +126,9 @@ def tokens_per_step(
     return made / steps
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m sequoia.survey",
-        description=str(__doc__).split("\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+@reports_errors
+def main(argv: Sequence[str] | None) -> None:
+    parser = option_parser("python -m sequoia.survey", __doc__)
     parser.add_argument("--target", help="folder or Hugging Face id (default: the bundled pair)")
     parser.add_argument("--draft", help="folder or Hugging Face id")
     parser.add_argument("--temperature", nargs="+", type=float, default=[0.0, 0.3, 0.6, 0.8, 1.0])
@@ -159,17 +155,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"--prompts {' '.join(options.prompts)} has two of one name; the name of a file is "
             "that of its kind, so rename one"
         )
-    if options.out:
+    if options.out:  # before anything is measured, in case it fails
         options.out.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        kinds = {kind: text_list(name, ASSETS / "survey") for kind, name in kinds.items()}
-        pair = load_pair(target=options.target, draft=options.draft)
-        found = survey(
-            pair, kinds, options.temperature, options.tokens, options.ranks, options.draws
-        )
-    except SequoiaError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    text = json.dumps(found, indent=1)
-    print(text) if options.out is None else options.out.write_text(text + "\n", encoding="utf-8")
-    return 0
+    kinds = {kind: text_list(name, ASSETS / "survey") for kind, name in kinds.items()}
+    pair = load_pair(target=options.target, draft=options.draft)
+    found = survey(pair, kinds, options.temperature, options.tokens, options.ranks, options.draws)
+    if options.out:
+        write_json(options.out, found)
+    else:
+        print(json.dumps(found, indent=1))

@@ -9,9 +9,7 @@ machine's profile, used to plan trees and to predict speed-ups, is measured befo
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from datetime import datetime
@@ -24,6 +22,7 @@ from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.assets_folder import ASSETS
+from sequoia.bench.command import option_parser, reports_errors, write_json
 from sequoia.bench.decoders import (
     Contestant,
     accelerated,
@@ -37,7 +36,6 @@ from sequoia.bench.decoders import (
 )
 from sequoia.bench.prompts import text_list
 from sequoia.bench.table import Row, print_table, rated, timed
-from sequoia.errors import SequoiaError
 from sequoia.loading.load import load_pair
 from sequoia.measuring.defaults import acceptance_of
 from sequoia.measuring.hardware import measure_profile
@@ -46,22 +44,17 @@ from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@reports_errors
+def main(argv: Sequence[str] | None) -> None:
     options = _options(argv)
     if options.threads:
         torch.set_num_threads(options.threads)
-    try:
-        report = benchmark(options)
-    except SequoiaError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    report = benchmark(options)
     if options.json:
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps(report, indent=1), encoding="utf-8")
-    return 0
+        write_json(options.json, report)
 
 
-def benchmark(options: argparse.Namespace) -> dict[str, Any]:
+def benchmark(options: Namespace) -> dict[str, Any]:
     """Run every block (prompts x temperature), print its table, and return everything measured."""
     named = {name: ref for name in ("target", "draft") if (ref := getattr(options, name))}
     pair = load_pair(**named, device=options.device, offload=options.offload)
@@ -94,7 +87,7 @@ def benchmark(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _introduce(options: argparse.Namespace, pair: Pair, others: dict[str, Pair]) -> None:
+def _introduce(options: Namespace, pair: Pair, others: dict[str, Pair]) -> None:
     """Print what the tables show, and how to read them."""
     print(
         f"{pair.name} on {place_of(pair.target)}, {dtype_name(pair)}, {options.tokens} new tokens "
@@ -113,7 +106,7 @@ def _introduce(options: argparse.Namespace, pair: Pair, others: dict[str, Pair])
 class Block:
     """Prompts of one kind at one temperature, and the rows measured with them so far."""
 
-    def __init__(self, options: argparse.Namespace, kind: str, temperature: float) -> None:
+    def __init__(self, options: Namespace, kind: str, temperature: float) -> None:
         self.prompts = text_list(kind, ASSETS / "bench")[: options.limit]
         self.params = SamplingParams(
             temperature=temperature,
@@ -211,7 +204,7 @@ def _at_least(least: int, what: str, most: int | None = None) -> Callable[[str],
         value = int(text)
         if value < least or (most is not None and value > most):
             end = "up" if most is None else f"to {most}"
-            raise argparse.ArgumentTypeError(f"{value} is not {what} from {least} {end}")
+            raise ArgumentTypeError(f"{value} is not {what} from {least} {end}")
         return value
 
     return whole
@@ -222,12 +215,8 @@ _nodes = _at_least(1, "a number of nodes", MAX_NODES)
 _layers = _at_least(0, "a number of layers")
 
 
-def _options(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m sequoia.bench",
-        description=str(__doc__).split("\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+def _options(argv: Sequence[str] | None) -> Namespace:
+    parser = option_parser("python -m sequoia.bench", __doc__)
     parser.add_argument(
         "--target", help="folder or Hugging Face id of the target (default: the bundled pair)"
     )

@@ -1,5 +1,4 @@
-"""Evaluate a pair by the text it writes: `python -m sequoia.judge_pair --target DIR --draft DIR
-[--before FILE]`.
+"""Evaluate a pair by the text it writes: `python -m sequoia.judge_pair --target DIR --draft DIR`.
 
 The excerpts are from texts that neither the current bundled pair nor the one before was trained on.
 Measured are how well the target predicts them, how far the draft agrees with it, and the pair's own
@@ -8,13 +7,12 @@ continuations: how repetitive they are, and whether code is still valid Python.
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import random
 import statistics
-import sys
 import time
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,6 +29,7 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import StepTrace, repetition
 from sequoia.algorithm.tree import Tree
 from sequoia.assets_folder import ASSETS, BUNDLED_PAIR
+from sequoia.bench.command import option_parser, reports_errors, write_json
 from sequoia.bench.parses import parses
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.errors import SequoiaError
@@ -265,8 +264,7 @@ def _rows(new: Mapping[str, Any], old: Mapping[str, Any] | None) -> list[str]:
     figures = _figures(new)
     earlier = _figures(old) if old else {}
     rows = [
-        f"  {name:<44}{earlier.get(name, '') and earlier[name]:>10}{value:>10}"
-        for name, value in figures.items()
+        f"  {name:<44}{earlier.get(name, ''):>10}{value:>10}" for name, value in figures.items()
     ]
     return rows + (_changes(new, old) if old else [])
 
@@ -353,34 +351,23 @@ def pair_of(target: str | None, draft: str | None) -> Pair:
     return replace(pair, begin=(pair.tokenizer.bos_token_id,))
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(argv)
+@reports_errors
+def main(argv: Sequence[str] | None) -> None:
+    options = _options(argv)
     if options.threads:
         torch.set_num_threads(options.threads)
-    try:
-        kinds = {kind: excerpts_of(options.excerpts, kind, options.limit) for kind in options.kinds}
-        before = json.loads(options.before.read_text(encoding="utf-8")) if options.before else None
-        found = judge(
-            pair_of(options.target, options.draft),
-            kinds,
-            Task(options.tokens, options.draws, options.timed),
-        )
-    except SequoiaError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    kinds = {kind: excerpts_of(options.excerpts, kind, options.limit) for kind in options.kinds}
+    before = json.loads(options.before.read_text(encoding="utf-8")) if options.before else None
+    task = Task(options.tokens, options.draws, options.timed)
+    found = judge(pair_of(options.target, options.draft), kinds, task)
     print(table(found, before))
     if options.json:
-        options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    return 0
+        write_json(options.json, found)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _options(argv: Sequence[str] | None) -> Namespace:
     task = Task()
-    parser = argparse.ArgumentParser(
-        prog="python -m sequoia.judge_pair",
-        description=str(__doc__).split("\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = option_parser("python -m sequoia.judge_pair", __doc__)
     parser.add_argument("--target", help="folder of the target (default: the bundled one)")
     parser.add_argument("--draft", help="folder of the draft (default: the bundled one)")
     parser.add_argument(
@@ -405,4 +392,4 @@ def _parser() -> argparse.ArgumentParser:
         "--threads", type=int, help="processor threads (default: torch's own choice)"
     )
     parser.add_argument("--json", type=Path, help="file for everything measured")
-    return parser
+    return parser.parse_args(argv)

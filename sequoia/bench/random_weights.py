@@ -9,11 +9,9 @@ share of a step outside the models, and memory as predicted and as used.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
-import sys
 import time
+from argparse import Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,8 +23,9 @@ from transformers import LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCau
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.bench.command import option_parser, reports_errors, write_json
 from sequoia.decoding.engine import Decoder, run
-from sequoia.errors import BadModel, SequoiaError
+from sequoia.errors import BadModel
 from sequoia.loading.large.load_large import StreamedModel, offloaded_by_accelerate
 from sequoia.loading.large.placement import OffloadPlacement
 from sequoia.loading.pair_checks import checked_device
@@ -256,21 +255,17 @@ def outside(pair: Pair, nodes: int = 128) -> dict[str, float]:
     return found
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@reports_errors
+def main(argv: Sequence[str] | None) -> None:
     options = _options(argv)
-    try:
-        device = checked_device(options.device)
-        for name in options.shapes:
-            if name not in SHAPES:
-                raise BadModel(f"unknown shape {shown(name)}; known are {', '.join(SHAPES)}")
-            _one(name, device, options)
-    except SequoiaError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    return 0
+    device = checked_device(options.device)
+    for name in options.shapes:
+        if name not in SHAPES:
+            raise BadModel(f"unknown shape {shown(name)}; known are {', '.join(SHAPES)}")
+        _measure(name, device, options)
 
 
-def _one(name: str, device: torch.device, options: argparse.Namespace) -> None:
+def _measure(name: str, device: torch.device, options: Namespace) -> None:
     """Measure one pair, print its figures, and write its profile with them."""
     pair = build(name, device)
     profile = measure_profile(
@@ -283,7 +278,6 @@ def _one(name: str, device: torch.device, options: argparse.Namespace) -> None:
     for what, value in found.items():
         print(f"  {what:<44}{value:>16.6g}")
     if options.out:
-        options.out.mkdir(parents=True, exist_ok=True)
         data = {
             **profile.to_dict(),
             "name": f"{profile.device}, {name} shape",
@@ -293,17 +287,11 @@ def _one(name: str, device: torch.device, options: argparse.Namespace) -> None:
                 "nothing about acceptance."
             ),
         }
-        (options.out / f"{name}.json").write_text(
-            json.dumps(data, indent=1) + "\n", encoding="utf-8"
-        )
+        write_json(options.out / f"{name}.json", data)
 
 
-def _options(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m sequoia.shapes",
-        description=str(__doc__).split("\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+def _options(argv: Sequence[str] | None) -> Namespace:
+    parser = option_parser("python -m sequoia.shapes", __doc__)
     parser.add_argument(
         "shapes",
         nargs="*",

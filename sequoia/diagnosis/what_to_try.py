@@ -61,10 +61,6 @@ class Remedy:
     label: str = "predicted"
 
     @property
-    def applicable(self) -> bool:
-        return self.tree is not None
-
-    @property
     def sentence(self) -> str:
         return f"{self.words}: {self.predicted:.2f}× ({self.label}), {self.gain:.2f} more than now."
 
@@ -100,7 +96,7 @@ class Diagnosis:
         words = f"{self._measured}{': slower than without drafts' * self.slow}."
         if self.losses:
             words += f" Largest loss: {self.losses[0].sentence}"
-        first = next((remedy for remedy in self.remedies if remedy.applicable), None)
+        first = next((remedy for remedy in self.remedies if remedy.tree), None)
         if first is None:
             return f"{words} {self._none}"
         return (

@@ -129,7 +129,7 @@ class Stage:
 
     def _held(self, network: Forward, rows: torch.Tensor) -> str:
         if self.teacher is None:
-            (loss,) = held_mean(lambda part: next_token(network, part), rows, self.device)
+            (loss,) = held_mean(lambda part: (next_token(network, part),), rows, self.device)
             return f"{loss:.4f}"
         teacher = self.teacher
         accept, same = held_mean(lambda part: overlap(teacher, network, part), rows, self.device)

@@ -127,16 +127,16 @@ def held_windows(held: np.ndarray, context: int) -> torch.Tensor:
 
 @torch.no_grad()
 def held_mean(
-    measure: Callable[[torch.Tensor], Any], windows: torch.Tensor, device: torch.device
+    measure: Callable[[torch.Tensor], tuple[torch.Tensor, ...]],
+    windows: torch.Tensor,
+    device: torch.device,
 ) -> list[float]:
-    """Means over `windows` of the values that `measure` returns for a part of them: one number or a
-    tuple of numbers."""
-    sums: dict[int, float] = {}
-    for part in windows.split(_part(windows)):
-        values = measure(to_device(part, device))
-        for i, value in enumerate(values if isinstance(values, tuple) else (values,)):
-            sums[i] = sums.get(i, 0.0) + value.item() * len(part) / len(windows)
-    return list(sums.values())
+    """Means over `windows` of the values that `measure` returns for a part of them."""
+    weighted = [
+        torch.stack(measure(to_device(part, device))) * len(part)
+        for part in windows.split(_part(windows))
+    ]
+    return (torch.stack(weighted).sum(0) / len(windows)).tolist()
 
 
 # -- checkpoints -----------------------------------------------------------------------------------

@@ -28,6 +28,15 @@ _NO_CHOICES = frozenset(
     )
 )
 _HEAD_FIELDS = ("num_key_value_heads", "num_kv_heads")
+_EXPERT_FIELDS = ("num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_k")
+# the values tried for whole numbers: of key heads, of layers that use the keys of others, of experts
+# for each token, and of layers without experts
+_NUMBERS: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(_HEAD_FIELDS, (1, HEADS)),
+    "num_kv_shared_layers": (1,),
+    **dict.fromkeys(_EXPERT_FIELDS, (1,)),
+    "first_k_dense_replace": (0,),
+}
 _WINDOW_FIELDS = (
     "sliding_window",
     "local_attention",
@@ -36,7 +45,6 @@ _WINDOW_FIELDS = (
     "keep_window_size",
     "index_topk",
 )
-_EXPERT_FIELDS = ("num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_k")
 _ROTARY_FIELDS = {"rotary_pct": 0.5, "rotary_dim": 8, "partial_rotary_factor": 0.5}
 _SCALES = ("multiplier", "scaling", "scale", "softcap")  # in the names of factors
 
@@ -50,7 +58,7 @@ def variants(kind: str) -> dict[str, Changes]:
     config = toy_config(kind, needed).get_text_config()
     fields = config.to_dict()
     found: dict[str, Changes] = {"base": {}, **({name: needed} if name else {})}
-    for part in (_booleans, _heads, _layers, _experts, _factors, _rotary_parts, _windows):
+    for part in (_booleans, _numbers, _factors, _rotary_parts, _windows):
         found.update((one, needed | changes) for one, changes in part(fields))
     found.update((one, needed | changes) for one, changes in _ropes(config, fields))
     return found
@@ -101,30 +109,15 @@ def _booleans(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
             yield f"{name}={not value}", {name: not value, **heads}
 
 
-def _heads(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
-    """One key head shared by all heads, and one for each."""
-    if fields.get("kv_lora_rank"):
-        return  # latent attention: the keys of all heads come from one vector, no heads are shared
-    for name in _HEAD_FIELDS:
-        if isinstance(fields.get(name), int):
-            yield f"{name}=1", {name: 1}
-            yield f"{name}={HEADS}", {name: HEADS}
-
-
-def _layers(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
-    """A layer that uses the keys of another."""
-    if "num_kv_shared_layers" in fields:
-        yield "num_kv_shared_layers=1", {"num_kv_shared_layers": 1}
-
-
-def _experts(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
-    for name in _EXPERT_FIELDS:
-        if isinstance(fields.get(name), int):
-            yield f"{name}=1", {name: 1}
+def _numbers(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
+    """Other numbers of heads, experts and special layers."""
+    # in latent attention the keys of all heads come from one vector, and heads cannot share them
+    fixed = _HEAD_FIELDS if fields.get("kv_lora_rank") else ()
+    for name, values in _NUMBERS.items():
+        if isinstance(fields.get(name), int) and name not in fixed:
+            yield from ((f"{name}={value}", {name: value}) for value in values)
     if fields.get("n_group") == 1 and "topk_group" in fields:
         yield "n_group=2", {"n_group": 2, "topk_group": 1}
-    if isinstance(fields.get("first_k_dense_replace"), int):
-        yield "first_k_dense_replace=0", {"first_k_dense_replace": 0}
 
 
 def _factors(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:

@@ -111,7 +111,7 @@ def test_the_loss_that_dominates_is_named_and_remedies_are_the_planners(
 def test_the_first_remedy_to_apply_is_the_planned_tree_of_the_calibrated_machine() -> None:
     stats = run(draft=8)
     found = diagnose(stats, TREE, PLAIN, RATES, PROFILE)
-    first = next(remedy for remedy in found.remedies if remedy.applicable)
+    first = next(remedy for remedy in found.remedies if remedy.tree)
     plan = best_plan(
         fitted(RATES, TREE, stats.tokens_per_step), calibrated(stats, TREE, PLAIN, PROFILE)
     )
@@ -253,7 +253,7 @@ def test_what_ifs_are_labelled_and_cannot_be_applied() -> None:
     }
     draft = found["A smaller draft"]
     target = found["A larger target"]
-    assert not any(remedy.applicable for remedy in (draft, target))
+    assert not any(remedy.tree for remedy in (draft, target))
     assert [remedy.label for remedy in (draft, target)] == ["predicted, what if"] * 2
     assert "(predicted, what if)" in draft.sentence
     share = stats.tokens_per_step / (stats.total_seconds / stats.steps)
@@ -269,7 +269,7 @@ def test_what_ifs_are_labelled_and_cannot_be_applied() -> None:
 
 def test_where_nothing_is_accepted_plain_decoding_is_the_first_remedy_to_apply() -> None:
     found = diagnose(run(tokens=1.0), TREE, PLAIN, RATES, PROFILE)
-    first = next(remedy for remedy in found.remedies if remedy.applicable)
+    first = next(remedy for remedy in found.remedies if remedy.tree)
     assert (first.words, first.predicted, first.label, first.tree) == (
         "Plain decoding",
         1.0,
@@ -284,7 +284,7 @@ def test_a_plain_run_has_no_loss() -> None:
     found = diagnose(PLAIN, root, PLAIN, Acceptance((0.0,)), PROFILE)
     assert found.speedup == pytest.approx(1)
     assert found.largest_loss is None
-    assert not [remedy for remedy in found.remedies if remedy.applicable]
+    assert not [remedy for remedy in found.remedies if remedy.tree]
     assert (
         found.sentence == "1.00× plain decoding, measured. No other tree is predicted to be faster."
     )
@@ -294,7 +294,7 @@ def test_for_the_best_tree_no_other_is_recommended() -> None:
     """Only better trees are listed, each once, and never the tree in use."""
     best = best_plan(RATES, PROFILE).tree
     found = diagnose(run(best, steps=10**6), best, PLAIN, RATES, PROFILE)
-    assert not [remedy for remedy in found.remedies if remedy.applicable]
+    assert not [remedy for remedy in found.remedies if remedy.tree]
     assert not found.slow
     trees = [
         remedy.tree
