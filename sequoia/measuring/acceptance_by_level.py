@@ -144,9 +144,10 @@ def depth_verdict(by_level: AcceptanceByLevel) -> DepthVerdict:
             found.append((_p_value(here, elsewhere), depth, rank, here, elsewhere))
     if not found:
         return DepthVerdict(None, 0)
-    smallest, *cell = min(found, key=lambda one: one[0])
+    smallest, depth, rank, here, elsewhere = min(found, key=lambda one: one[0])
     corrected = min(1.0, smallest * len(found))
-    return DepthVerdict(corrected >= SIGNIFICANCE, len(found), *cell, corrected)
+    holds = corrected >= SIGNIFICANCE
+    return DepthVerdict(holds, len(found), depth, rank, here, elsewhere, corrected)
 
 
 def _enough(a: Cell, b: Cell) -> bool:

@@ -29,8 +29,8 @@ _NO_CHOICES = frozenset(
 )
 _HEAD_FIELDS = ("num_key_value_heads", "num_kv_heads")
 _EXPERT_FIELDS = ("num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_k")
-# the values tried for whole numbers: of key heads, of layers that use the keys of others, of experts
-# for each token, and of layers without experts
+# Values to test: numbers of key heads, of layers that use the keys of others, of experts for each
+# token, and of layers without experts.
 _NUMBERS: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(_HEAD_FIELDS, (1, HEADS)),
     "num_kv_shared_layers": (1,),
