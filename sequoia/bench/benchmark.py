@@ -91,7 +91,7 @@ def _introduce(options: Namespace, pair: Pair, others: dict[str, Pair]) -> None:
     """Print what the tables show, and how to read them."""
     print(
         f"{pair.name} on {place_of(pair.target)}, {dtype_name(pair)}, {options.tokens} new tokens "
-        f"a prompt, {options.rounds} interleaved rounds; measured, medians with (lowest-highest).\n"
+        f"per prompt, {options.rounds} interleaved rounds; measured, medians with (lowest-highest).\n"
         "Speed-ups are medians of the ratios within each round. non-model: share of a step spent "
         "outside both models; repeated: share of 8-grams that occurred before."
     )
@@ -168,7 +168,7 @@ def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair]) -> None
 
 
 def _sized(blocks: Sequence[Block], pair: Pair, sizes: Sequence[int]) -> None:
-    """Trees of given sizes beside plain decoding in the same number type."""
+    """Trees of given sizes, and plain decoding in the same number type."""
     for block in blocks:
         block.time(sized(pair, sizes, block.acceptance(pair)))
         block.print()

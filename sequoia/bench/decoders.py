@@ -64,7 +64,7 @@ def ours(
     temperature: float,
 ) -> Iterator[Contestant]:
     """The engine's own decoders. Trees are chosen from the measured profile, as in the app;
-    speed-ups are predicted over plain decoding at `plain_seconds` a token."""
+    speed-ups are predicted over plain decoding at `plain_seconds` per token."""
     for name, other in others.items():
         yield _plain(f"plain, {name}", "plain", other)
     shapes = {
@@ -218,7 +218,7 @@ def _generate(pair: Pair, assistant_tokens: int | None) -> Decode:
 
 @contextmanager
 def _assistant(pair: Pair, tokens: int | None) -> Iterator[None]:
-    """Set the draft's generation settings to `tokens` assistant tokens a step, and restore them
+    """Set the draft's generation settings to `tokens` assistant tokens per step, and restore them
     afterwards."""
     config = pair.draft.hf.generation_config
     wanted = {

@@ -66,15 +66,17 @@ def timed(
 
 def rated(rows: list[Row]) -> list[Row]:
     """`rows`, with the ratios of every round over the fastest plain decoding filled in."""
-    base = min(
-        (row for row in rows if row.group == "plain"),
-        key=lambda row: statistics.median(row.ms_per_token),
-    )
+    base = _fastest(rows, "plain")
     for row in rows:
         row.ratio = _ratios(base.ms_per_token, row.ms_per_token)
         if base.step_ms_per_token and row.step_ms_per_token:
             row.step_ratio = _ratios(base.step_ms_per_token, row.step_ms_per_token)
     return rows
+
+
+def _fastest(rows: Sequence[Row], group: str) -> Row:
+    members = [row for row in rows if row.group == group]
+    return min(members, key=lambda row: statistics.median(row.ms_per_token))
 
 
 def _ratios(slow: Sequence[float], fast: Sequence[float]) -> list[float]:
@@ -156,13 +158,10 @@ def _print_summary(rows: Sequence[Row]) -> None:
     own = next((row for row in rows if row.group == "Sequoia"), None)
     if own is None:
         return
+    groups = {row.group for row in rows}
     for group in ("generate", "assisted", "grid", "accelerate"):
-        best = min(
-            (row for row in rows if row.group == group),
-            key=lambda row: statistics.median(row.ms_per_token),
-            default=None,
-        )
-        if best:
+        if group in groups:
+            best = _fastest(rows, group)
             print(
                 f"  Sequoia is {_spread(_ratios(best.ms_per_token, own.ms_per_token), 'x')} as "
                 f"fast as {best.name}"

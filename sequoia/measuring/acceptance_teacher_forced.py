@@ -138,7 +138,7 @@ class _Unsure:
         return int(np.argmax(weights))
 
 
-_UNSURE: Any = _Unsure()  # no whole Chance: `verify` does not call the two methods that draw
+_UNSURE: Any = _Unsure()  # Any: `verify` never calls the methods of a Chance that draw children
 
 
 def _text(

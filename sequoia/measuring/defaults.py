@@ -143,7 +143,7 @@ def speculate(
     tree: Tree | None = None,
     verifier: str = DEFAULT_VERIFIER,
 ) -> Iterator[StepTrace]:
-    """Decode `prompt` with a token tree at every step and yield one StepTrace a step. Without a
+    """Decode `prompt` with a token tree at every step and yield one StepTrace per step. Without a
     `tree`, one is planned for this machine.
 
     Arguments are checked at the call, before the first step; raises BadPrompt, BadTree or

@@ -286,8 +286,8 @@ def _millions(state: State) -> str:
 def export(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
     """Write weights in bfloat16 safetensors, configuration and tokenizer to a folder that
     AutoModelForCausalLM and AutoTokenizer can load."""
-    whole = copy.deepcopy(model).bfloat16().cpu()  # pyright: ignore[reportCallIssue]
-    whole.eval().save_pretrained(folder)
+    copied = copy.deepcopy(model).bfloat16().cpu()  # pyright: ignore[reportCallIssue]
+    copied.eval().save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
 

@@ -80,7 +80,8 @@ def condition(kind: str) -> tuple[str, Changes]:
         return "", {}
     config = toy_config(kind).get_text_config()
     if config.to_dict().get("is_decoder") is False and not config.is_encoder_decoder:
-        return _working(kind, "is_decoder=True", {"is_decoder": True} | _unsparse(config))
+        dense = {"attention_type": "original_full"} if hasattr(config, "attention_type") else {}
+        return _working(kind, "is_decoder=True", {"is_decoder": True} | dense)
     return _working(kind, "full attention in every layer", _full_attention(config))
 
 
@@ -91,10 +92,6 @@ def _working(kind: str, name: str, changes: Changes) -> tuple[str, Changes]:
     except Exception:  # the type's own validation
         return "", {}
     return name if changes else "", changes
-
-
-def _unsparse(config: Any) -> Changes:
-    return {"attention_type": "original_full"} if hasattr(config, "attention_type") else {}
 
 
 def _booleans(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
