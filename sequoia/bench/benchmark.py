@@ -91,7 +91,7 @@ def _introduce(options: Namespace, pair: Pair, others: dict[str, Pair]) -> None:
     """Print what the tables show, and how to read them."""
     print(
         f"{pair.name} on {place_of(pair.target)}, {dtype_name(pair)}, {options.tokens} new tokens "
-        f"per prompt, {options.rounds} interleaved rounds; measured, medians with (lowest-highest).\n"
+        f"per prompt, {options.rounds} interleaved rounds; measured: medians (lowest-highest).\n"
         "Speed-ups are medians of the ratios within each round. non-model: share of a step spent "
         "outside both models; repeated: share of 8-grams that occurred before."
     )
