@@ -81,7 +81,7 @@ class FinishedRace:
         with suppress(
             SequoiaError
         ):  # a lane without a step, or a clock that stood still, has no losses
-            bars = time_breakdown(tally.stats, base.stats).bars
+            bars = time_breakdown(tally.stats, base.stats)
             result["waterfall"] = {
                 "bars": [
                     {"name": bar.name, "value": bar.value, "loss": bar.loss, "words": bar.sentence}
@@ -111,7 +111,6 @@ class FinishedRace:
             base.stats,
             acceptance,
             machine(self.pair),
-            (),
             speedup_interval(tally.steps, base.steps),
         )
         return {

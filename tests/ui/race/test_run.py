@@ -200,12 +200,12 @@ def test_nothing_of_an_opened_race_is_called_measured(make: Callable[..., RaceJo
     file = (
         race.recording.log()
         .to_json()
-        .replace("tokens a step, measured", "Measured, tokens a step MEASURED")
+        .replace("tokens per step, measured", "Measured, tokens per step MEASURED")
     )
     assert "measured" in file
     again = OpenedRace(RaceLog.from_json(file))
     for told in (again.whole(), again.since(0), again.log().to_json()):
-        assert "tokens a step RECORDED".lower() in told.lower()
+        assert "tokens per step RECORDED".lower() in told.lower()
         assert "measured" not in told.lower()
 
 
