@@ -82,8 +82,8 @@ def apart(
         path = list(tree.path(leaf))
         text = torch.tensor([prefix + [tokens[node] for node in path]])
         with torch.inference_mode():
-            wanted = context.model.hf(text).logits[0, len(prefix) :, : context.model.vocab]
-        worst = max(worst, float((got[path] - wanted).abs().max()))
+            expected = context.model.hf(text).logits[0, len(prefix) :, : context.model.vocab]
+        worst = max(worst, float((got[path] - expected).abs().max()))
     return worst
 
 
@@ -292,8 +292,8 @@ def test_logits_that_overflowed_end_a_run(
     decoder = Decoder(tiny_pair(), PROMPTS[0], params, TREES["ragged"], verifier)
     model = decoder.contexts[which == "draft"].model
     decoder.prefill()
-    forward = model.run
-    model.run = lambda *given: forward(*given).abs() * number
+    forward = model.forward
+    model.forward = lambda *given: forward(*given).abs() * number
     with pytest.raises(BadModel, match=f"the {which}'s logits hold NaN or infinity"):
         decoder.step()
 
@@ -307,8 +307,8 @@ def test_a_draft_that_overflows_in_its_last_pass_ends_a_run(params: SamplingPara
     decoder.prefill()
     model = decoder.contexts[1].model
     numbers = iter([1.0] * (tree.levels - 2) + [math.nan])
-    forward = model.run
-    model.run = lambda *given: forward(*given) * next(numbers)
+    forward = model.forward
+    model.forward = lambda *given: forward(*given) * next(numbers)
     with pytest.raises(BadModel, match="the draft's logits hold NaN"):
         decoder.step()
 
@@ -417,14 +417,14 @@ def _same_weights(
         logits = model.hf(ids).logits[0, -1].double()
     is_target = distribution is step.target_p
     if params.temperature == 0 and is_target:
-        wanted = torch.nn.functional.one_hot(logits.argmax(), len(logits)).double()
+        expected = torch.nn.functional.one_hot(logits.argmax(), len(logits)).double()
     else:
-        wanted = nucleus_by_hand(
+        expected = nucleus_by_hand(
             torch.softmax(logits / (params.temperature or 1), -1), params.top_p
         )
     for child in step.tree.children[node]:
         assert distribution[child] == pytest.approx(
-            float(wanted[step.tokens[child]]), rel=1e-3, abs=3e-6
+            float(expected[step.tokens[child]]), rel=1e-3, abs=3e-6
         )
 
 
@@ -453,13 +453,13 @@ def test_siblings_differ_when_drawn_without_replacement() -> None:
 def counted(model: TreeModel, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Rows of each forward of `model` from now on."""
     rows: list[int] = []
-    forward = model.run
+    forward = model.forward
 
     def counting(ids: torch.Tensor, *rest: object) -> torch.Tensor:
         rows.append(ids.shape[1])
         return forward(ids, *rest)
 
-    monkeypatch.setattr(model, "run", counting)
+    monkeypatch.setattr(model, "forward", counting)
     return rows
 
 

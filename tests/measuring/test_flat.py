@@ -44,7 +44,7 @@ class Clock:
         self, model: TreeModel, seconds: Callable[[int], float], monkeypatch: pytest.MonkeyPatch
     ) -> list[int]:
         """From now on a pass of `model` over n rows takes `seconds(n)`; the rows of all passes."""
-        usual = model.run
+        usual = model.forward
         rows = list[int]()
 
         def timed(ids: torch.Tensor, *rest: Any) -> torch.Tensor:
@@ -52,7 +52,7 @@ class Clock:
             self.now += seconds(ids.shape[1])
             return usual(ids, *rest)
 
-        monkeypatch.setattr(model, "run", timed)
+        monkeypatch.setattr(model, "forward", timed)
         return rows
 
 

@@ -168,8 +168,8 @@ def test_a_tree_that_sees_too_much_differs(tmp_path: Path, monkeypatch: pytest.M
 
     def heedless(self: TreeModel, hf: Any, *rest: Any, **named: Any) -> None:
         usual(self, hf, *rest, **named)
-        run = self.run
-        self.run = lambda ids, positions, mask, *others: run(
+        run = self.forward
+        self.forward = lambda ids, positions, mask, *others: run(
             ids, positions, torch.zeros_like(mask), *others
         )
 

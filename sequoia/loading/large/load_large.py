@@ -38,7 +38,7 @@ class StreamedModel(TreeModel):
     def __init__(self, hf: Any, name: str, plan: OffloadPlacement) -> None:
         self.stream = LayerStream(hf, plan.resident, plan.output)
         super().__init__(hf, name, plan.output, placement=plan.words)
-        self.run = self.stream.alone(self.run)
+        self.forward = self.stream.alone(self.forward)
 
 
 def plan_large(

@@ -118,10 +118,10 @@ def kernel(
     return trials[:done].tolist(), node, bonus
 
 
-def same(found: tuple[list[list[float]], int, int], wanted: Verdict) -> None:
+def same(found: tuple[list[list[float]], int, int], expected: Verdict) -> None:
     trials, node, bonus = found
-    assert (node, bonus, len(trials)) == (wanted.path[-1], wanted.bonus, len(wanted.trials))
-    for (child, p, q, u, accepted, mass), trial in zip(trials, wanted.trials, strict=True):
+    assert (node, bonus, len(trials)) == (expected.path[-1], expected.bonus, len(expected.trials))
+    for (child, p, q, u, accepted, mass), trial in zip(trials, expected.trials, strict=True):
         assert (child, u, bool(accepted)) == (trial.node, trial.u, trial.accepted)
         assert (p, q) == (pytest.approx(trial.p, abs=1e-12), pytest.approx(trial.q, abs=1e-12))
         assert accepted or mass == pytest.approx(trial.mass, abs=1e-12)
@@ -138,7 +138,7 @@ def compare(seed: int, replacing: bool, vocabulary: int | None = None) -> None:
         tokens = drafted(rng, tree, vocab, replacing)
         noise = rng.random(20)
         reject = with_replacement if replacing else without_replacement
-        wanted = walk(
+        expected = walk(
             tree,
             tokens,
             lambda node, p=p: p[node],
@@ -146,7 +146,7 @@ def compare(seed: int, replacing: bool, vocabulary: int | None = None) -> None:
             Scripted(noise),
             reject,
         )
-        same(kernel(tree, tokens, p, q, noise, replacing), wanted)
+        same(kernel(tree, tokens, p, q, noise, replacing), expected)
 
 
 @pytest.mark.slow
@@ -206,11 +206,11 @@ def test_a_draft_without_mass_left_draws_every_other_token_alike() -> None:
     q = np.array([[1.0, 0, 0, 0]] * 4, dtype=np.float32)
     tree = Tree.from_branching([3])
     noise = np.array([0.5, 0.9, 0.9, 0.3])
-    wanted = VERIFIERS["sequoia"].verify(
+    expected = VERIFIERS["sequoia"].verify(
         tree, [0, 0, 1, 2], lambda node: p[node], lambda node: q[node], Scripted(noise)
     )
-    assert [trial.q for trial in wanted.trials] == [1, pytest.approx(1 / 3), pytest.approx(1 / 2)]
-    same(kernel(tree, [0, 0, 1, 2], p, q, noise, False), wanted)
+    assert [trial.q for trial in expected.trials] == [1, pytest.approx(1 / 3), pytest.approx(1 / 2)]
+    same(kernel(tree, [0, 0, 1, 2], p, q, noise, False), expected)
 
 
 @pytest.mark.parametrize("u", [0.0, 1 - 2**-53])
@@ -312,7 +312,7 @@ def test_the_first_token_follows_the_target(verifier: str) -> None:
     pair = placed()
     distribution = (own_logits(pair.target, list(pair.encode(PROMPTS[0]))) / 0.7).softmax(-1)
     best = distribution.topk(5).indices.tolist()
-    wanted = {
+    expected = {
         **{token: float(distribution[token]) for token in best},
         "other": 1 - float(distribution[best].sum()),
     }
@@ -323,7 +323,7 @@ def test_the_first_token_follows_the_target(verifier: str) -> None:
             run(Decoder(pair, PROMPTS[0], params, Tree.from_branching([2]), verifier))
         ).emitted[0]
         seen.append(token if token in best else "other")
-    assert fit(seen, wanted) > 1e-6
+    assert fit(seen, expected) > 1e-6
 
 
 @pytest.mark.usefixtures("on_device")
@@ -332,9 +332,9 @@ def test_numbers_that_overflowed_are_refused(which: str) -> None:
     pair = placed()
     decoder = Decoder(pair, PROMPTS[0], WARM, TREES[2])
     model = decoder.contexts[which == "draft"].model
-    forward = model.run
+    forward = model.forward
     decoder.prefill()
-    model.run = lambda *given: forward(*given) * float("nan")
+    model.forward = lambda *given: forward(*given) * float("nan")
     with pytest.raises(BadModel, match=f"the {which}'s logits hold NaN"):
         decoder.step()
 
@@ -415,15 +415,15 @@ class GrowsToThree:
 
 @pytest.mark.usefixtures("on_device")
 def test_a_tree_that_grows_takes_the_host_step() -> None:
-    found, wanted = (
+    found, expected = (
         Decoder(pair, PROMPTS[0], GREEDY, Tree.sequences(2, 1)) for pair in (placed(), placed())
     )
-    wanted._draft_and_verify = wanted._draft_and_verify._growing
-    for decoder in (found, wanted):
+    expected._draft_and_verify = expected._draft_and_verify._growing
+    for decoder in (found, expected):
         decoder.prefill()
     clock = Clock(found.pair.target.device)
     drafted, verdict, known = found._draft_and_verify(GrowsToThree(), clock)
-    fixed, same_verdict, same_known = wanted._draft_and_verify(Tree((-1, 0, 0)), clock)
+    fixed, same_verdict, same_known = expected._draft_and_verify(Tree((-1, 0, 0)), clock)
     assert drafted.tree == Tree((-1, 0, 0))
     assert (drafted.tokens, verdict, known) == (fixed.tokens, same_verdict, same_known)
 

@@ -106,7 +106,7 @@ def test_layers_of_different_shapes_share_the_buffers_cpu() -> None:
 
 
 @pytest.mark.parametrize(
-    ("layers", "resident", "wanted"),
+    ("layers", "resident", "expected"),
     [
         (4, 0, (0, 1, 2, 3)),
         (4, 4, ()),
@@ -118,9 +118,9 @@ def test_layers_of_different_shapes_share_the_buffers_cpu() -> None:
     ],
 )
 def test_resident_layers_lie_evenly_between_streamed_ones(
-    layers: int, resident: int, wanted: tuple[int, ...]
+    layers: int, resident: int, expected: tuple[int, ...]
 ) -> None:
-    assert streamed_layers(layers, resident) == wanted
+    assert streamed_layers(layers, resident) == expected
 
 
 @pytest.mark.parametrize(("layers", "resident"), [(3, 0), (4, 0), (5, 0), (5, 1), (7, 2)])

@@ -272,7 +272,7 @@ def test_a_tokenizer_that_breaks_on_a_prompt_is_an_error_of_the_prompt() -> None
 
     found = pair_of(tiny_model(), tiny_model(), tiny_tokenizer())
     other = Pair("x", found.target, found.draft, broken)
-    with pytest.raises(BadPrompt, match="the tokenizer broke on this prompt"):
+    with pytest.raises(BadPrompt, match="the tokenizer failed on this prompt"):
         other.encode("hello")
 
 
