@@ -1,5 +1,5 @@
-"""KV cache, tree attention mask and self-test: slots that are kept, nodes that are seen, models that
-cannot run a tree."""
+"""KV cache, tree attention mask and self-test: which slots are kept, which nodes are seen, and
+models that cannot run a tree."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import TreeModel
 from sequoia.models.tree_mask import GrowingTreeLayout, TreeLayout, TreeMask
 
-# -- the KV cache -------------------------------------------------------------------------------------
+# -- the KV cache ----------------------------------------------------------------------------------
 
 
 def write(kv_cache: KVCache, values: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
