@@ -47,12 +47,12 @@ def fast_forward(hf: Any, int8: bool = False) -> FastLlama | None:
         and getattr(config, "hidden_act", "") == "silu"
         and getattr(config, "rope_parameters", {}).get("rope_type") == "default"
     )
-    place = (
+    runs_here = (
         hf.device.type == "cpu"
         and hf.dtype in (torch.float32, torch.bfloat16)
         and sum(p.numel() * p.element_size() for p in hf.parameters()) <= _PACKED_UP_TO
     )
-    return FastLlama(hf, int8) if family and place else None
+    return FastLlama(hf, int8) if family and runs_here else None
 
 
 class FastLlama:

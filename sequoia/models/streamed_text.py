@@ -96,7 +96,7 @@ class Pieces:
         self._before = tuple(tokenizer("a", add_special_tokens=False)["input_ids"])
 
     def of(self, token: int) -> str:
-        """The text of one token inside a text; bytes that are no whole character as <0xE4>."""
+        """The text of one token inside a text, with bytes of incomplete characters as <0xE4>."""
         data = self._bytes.of(token)
         if data is None:
             stream = TextStream(self.tokenizer, self._before)

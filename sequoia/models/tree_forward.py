@@ -207,13 +207,9 @@ class Context:
     def mask_dtype(self) -> torch.dtype:
         return self.model.mask_dtype
 
-    def bytes(self, nodes: int) -> int:
-        """What this run will keep allocated with trees of `nodes` nodes: KV cache, mask and
-        logits."""
-        return self.needs(nodes).total()
-
     def needs(self, nodes: int) -> Counter[torch.device]:
-        """Those bytes by device."""
+        """Bytes by device that this run will keep allocated with trees of `nodes` nodes: KV cache,
+        mask and logits."""
         if not self.capacity:
             return Counter()
         model = self.model

@@ -141,7 +141,7 @@ def test_a_size_that_does_not_fit_the_memory_is_not_tried_simulated(
     pair = tiny_pair()
     clock.spend(pair.target, flat(0.001), monkeypatch)
     clock.spend(pair.draft, lambda _: 0.001, monkeypatch)
-    needed = pair.target.open(256 + 1024).bytes(512)
+    needed = pair.target.open(256 + 1024).needs(512).total()
     monkeypatch.setattr(hardware, "free_bytes", lambda _: 2 * needed)
     assert measure_profile(pair, rounds=1).target_seconds[-1][0] == 512
 
