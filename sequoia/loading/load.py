@@ -75,14 +75,14 @@ def load(
 ) -> Pair:
     """`load_pair` for a request."""
     where = checked_device(request.device)
-    kinds = checked_dtype(request.dtype)
+    dtype = checked_dtype(request.dtype)
     transformers_logging.disable_progress_bar()
     with found_pair(request, online, on_progress, should_stop) as found:
-        plan = _plan([found.target, found.draft], request, where, kinds)
+        plan = _plan([found.target, found.draft], request, where, dtype)
         found.fetch()
-    target = _loaded(found.target, plan or where, kinds, False, on_progress, should_stop)
+    target = _loaded(found.target, plan or where, dtype, False, on_progress, should_stop)
     draft_device = plan.output if plan else where
-    draft = _loaded(found.draft, draft_device, kinds, True, on_progress, should_stop)
+    draft = _loaded(found.draft, draft_device, dtype, True, on_progress, should_stop)
     tokenizer = found.tokenizer
     pieces = 1 + max(tokenizer.get_vocab().values())
     on_progress(PassedCheck("vocabulary", same_vocabulary(target, draft, pieces)))
@@ -112,10 +112,10 @@ def fetch(
     machine. Memory that is in use now may be free by then, so only what this machine can never hold
     is refused. Raises as `load_pair` does."""
     where = checked_device(request.device)
-    kinds = checked_dtype(request.dtype)
+    dtype = checked_dtype(request.dtype)
     with found_pair(request, online, on_progress, should_stop) as found:
         sources = (found.target, found.draft)
-        target, draft = (loaded_bytes(source, where, kinds) * ROOM for source in sources)
+        target, draft = (loaded_bytes(source, where, dtype) * ROOM for source in sources)
         if request.streamed is False:
             several = request.device in ("auto", "spread")
             require_possible(target + draft, where, several, "the two models need")
@@ -128,16 +128,16 @@ def _plan(
     sources: list[Source],
     request: PairRequest,
     where: torch.device,
-    dtypes: tuple[torch.dtype, ...],
+    dtype: torch.dtype | None,
 ) -> SpreadPlacement | OffloadPlacement | None:
     """The placement of a target that is too large for `where`, None where both models fit
     there."""
     target, draft = sources
-    sizes = [loaded_bytes(source, where, dtypes) for source in sources]
+    sizes = [loaded_bytes(source, where, dtype) for source in sources]
     plan = refused(
         BadModel,
         f"cannot divide {target.title}",
-        lambda: plan_large(target, draft, sizes, request.device, where, dtypes, request.streamed),
+        lambda: plan_large(target, draft, sizes, request.device, where, dtype, request.streamed),
     )
     if plan is None:
         check_memory(sum(sizes), where)
@@ -147,7 +147,7 @@ def _plan(
 def _loaded(
     source: Source,
     where: _Where,
-    dtypes: tuple[torch.dtype, ...],
+    dtype: torch.dtype | None,
     draft: bool,
     on_progress: OnProgress,
     should_stop: ShouldStop,
@@ -155,7 +155,7 @@ def _loaded(
     if should_stop():
         raise Stopped("stopped before the weights were loaded")
     on_progress(f"loading the weights of {source.title}, {size(source.weight_bytes)}")
-    model = load_model(source, where, dtypes, draft, on_progress)
+    model = load_model(source, where, dtype, draft, on_progress)
     place = ", ".join(filter(None, (str(model.device), model.placement)))
     attention = "" if model.forward_name == "lean" else f" with {source.attention} attention"
     words = (
@@ -181,12 +181,13 @@ def _template(tokenizer: Any, on_progress: OnProgress) -> ChatTemplate | None:
     return template
 
 
-def loaded_bytes(source: Source, device: torch.device, dtypes: tuple[torch.dtype, ...]) -> int:
-    """Bytes of the weights once loaded: a bfloat16 file loaded as float32 takes twice its size."""
+def loaded_bytes(source: Source, device: torch.device, dtype: torch.dtype | None) -> int:
+    """Bytes of the weights once loaded in `dtype`, None for the one chosen on this machine. A
+    bfloat16 file loaded as float32 takes twice its size."""
     stored = source.stored_dtype.itemsize
-    used = dtypes[0] if dtypes else narrowest_dtype(device)
+    used = (dtype or narrowest_dtype(device)).itemsize
     measured = device.type == "cpu" and source.weight_bytes // stored <= MEASURED_UP_TO
-    each = _BYTES_TO_CHOOSE if measured and not dtypes else max(used.itemsize, stored)
+    each = _BYTES_TO_CHOOSE if measured and not dtype else max(used, stored)
     return source.weight_bytes * each // stored
 
 
@@ -204,14 +205,14 @@ def check_memory(weight_bytes: int, device: torch.device) -> None:
 def load_model(
     source: Source,
     where: _Where,
-    dtypes: tuple[torch.dtype, ...],
+    dtype: torch.dtype | None,
     draft: bool,
     on_progress: OnProgress,
 ) -> TreeModel:
     """The model with its weights in the given number type, or in the one in which a usual pass is
     fastest; self-tested. Unused tensors are reported to `on_progress`."""
     device = where if isinstance(where, torch.device) else where.output
-    weights = _weights(source, where, dtypes[0] if dtypes else narrowest_dtype(device))
+    weights = _weights(source, where, dtype or narrowest_dtype(device))
     refuse_not_finite(weights.hf, source.title)
     if weights.unused.words:
         on_progress(
@@ -220,7 +221,7 @@ def load_model(
     return refused(
         BadModel,
         f"{source.title} cannot run a tree",
-        lambda: _tested(weights.hf, source, where, dtypes, draft),
+        lambda: _tested(weights.hf, source, where, dtype, draft),
     )
 
 
@@ -239,15 +240,15 @@ def _weights(source: Source, where: _Where, dtype: torch.dtype) -> Weights:
 
 
 def _tested(
-    hf: Any, source: Source, where: _Where, dtypes: tuple[torch.dtype, ...], draft: bool
+    hf: Any, source: Source, where: _Where, dtype: torch.dtype | None, draft: bool
 ) -> TreeModel:
     if not isinstance(where, torch.device):
         model = placed(hf, source.title, where)
-    elif dtypes:
+    elif dtype:
         model = TreeModel(hf, source.title).use_fast_forward()
     else:
         model = best_dtype(
-            hf, lambda dtype: _weights(source, where, dtype).hf, source.title, _ROWS[draft], draft
+            hf, lambda other: _weights(source, where, other).hf, source.title, _ROWS[draft], draft
         )
     self_test(model)
     return model

@@ -136,11 +136,11 @@ def checked_device(device: str) -> torch.device:
     return torch.device("cuda", index)
 
 
-def checked_dtype(dtype: str) -> tuple[torch.dtype, ...]:
-    """The number type that was asked for, nothing for "auto"."""
+def checked_dtype(dtype: str) -> torch.dtype | None:
+    """The number type called `dtype`, None for "auto". Raises BadModel for anything else."""
     if not isinstance(dtype, str) or dtype not in ("auto", *DTYPES):
         raise BadModel(f"dtype {shown(dtype)} is not one of auto, {', '.join(DTYPES)}")
-    return () if dtype == "auto" else (DTYPES[dtype],)
+    return DTYPES.get(dtype)
 
 
 def local_bytes(folder: Path, title: str = "") -> int:

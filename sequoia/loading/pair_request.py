@@ -53,7 +53,7 @@ class PairRequest:
 
     @property
     def is_bundled(self) -> bool:
-        """Whether the pair that comes with the program is asked for."""
+        """Whether it asks for the pair that comes with the program."""
         return self.target is None and self.name == BUNDLED_NAME
 
     @property

@@ -462,16 +462,16 @@ def test_memory_is_counted_in_the_number_type_in_use(tmp_path: Path) -> None:
     source = source_of(save(tiny_model().bfloat16(), tmp_path / "half"))
     cpu = torch.device("cpu")
     assert source.weight_bytes == (tmp_path / "half" / "model.safetensors").stat().st_size
-    assert loaded_bytes(source, cpu, (torch.float32,)) == 2 * source.weight_bytes
-    assert loaded_bytes(source, cpu, (torch.bfloat16,)) == source.weight_bytes
+    assert loaded_bytes(source, cpu, torch.float32) == 2 * source.weight_bytes
+    assert loaded_bytes(source, cpu, torch.bfloat16) == source.weight_bytes
     source = source_of(save(tiny_model(), tmp_path / "whole"))
     assert (
-        loaded_bytes(source, cpu, (torch.bfloat16,))
-        == loaded_bytes(source, cpu, (torch.float32,))
+        loaded_bytes(source, cpu, torch.bfloat16)
+        == loaded_bytes(source, cpu, torch.float32)
         == source.weight_bytes
     )
     # two number types are timed, each with packed weights
-    assert loaded_bytes(source, cpu, ()) == 4 * source.weight_bytes
+    assert loaded_bytes(source, cpu, None) == 4 * source.weight_bytes
 
 
 def test_running_out_of_memory_while_loading_is_reported(

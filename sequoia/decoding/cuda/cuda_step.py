@@ -195,9 +195,10 @@ class _Level:
         self.end = children[-1] + 1
         self.most = max(len(tree.children[node]) for node in nodes)
         row = {node: i for i, node in enumerate(nodes)}
-        self.nodes = torch.tensor(nodes, device=device)
-        self.parent = torch.tensor([row[tree.parents[child]] for child in children], device=device)
-        self.rank = torch.tensor([tree.ranks[child] for child in children], device=device)
+        tensor = partial(torch.tensor, dtype=torch.long, device=device)
+        self.nodes = tensor(nodes)
+        self.parent = tensor([row[tree.parents[child]] for child in children])
+        self.rank = tensor([tree.ranks[child] for child in children])
 
 
 class _Layout:
@@ -208,12 +209,11 @@ class _Layout:
         self.levels = [_Level(tree, nodes, device) for nodes in tree.inner]
         self.trials = _most_trials(tree)
         row = {node: i for i, node in enumerate(chain.from_iterable(tree.inner))}
-        self.row = torch.tensor([row.get(node, 0) for node in range(len(tree))], device=device)
-        self.first = torch.tensor(
-            [children[0] if children else 0 for children in tree.children], device=device
-        )
-        self.count = torch.tensor([len(children) for children in tree.children], device=device)
-        self.parent = torch.tensor(tree.parents[1:], dtype=torch.long, device=device)
+        tensor = partial(torch.tensor, dtype=torch.long, device=device)
+        self.row = tensor([row.get(node, 0) for node in range(len(tree))])
+        self.first = tensor([children[0] if children else 0 for children in tree.children])
+        self.count = tensor([*map(len, tree.children)])
+        self.parent = tensor(tree.parents[1:])
 
 
 def _most_trials(tree: Tree) -> int:

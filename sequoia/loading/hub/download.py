@@ -205,13 +205,12 @@ class Rate:
 def require_room(needed: int) -> None:
     """Raises NotDownloaded, with both figures, where the cache's disk lacks room for `needed` bytes
     and ROOM_LEFT."""
-    place = Path(constants.HF_HUB_CACHE).expanduser()
     free = disk_free()
     if needed + ROOM_LEFT > free:
         raise NotDownloaded(
-            f"{size(needed)} are to be downloaded to {place}, where {size(free)} are free, and "
-            f"{size(ROOM_LEFT)} have to stay free; make room, or set HF_HOME to a folder on a "
-            "larger disk"
+            f"{size(needed)} are to be downloaded to {constants.HF_HUB_CACHE}, where {size(free)} "
+            f"are free, and {size(ROOM_LEFT)} have to stay free; make room, or set HF_HOME to a "
+            "folder on a larger disk"
         )
 
 

@@ -47,7 +47,7 @@ def plan_large(
     sizes: Sequence[int],
     device: str,
     where: torch.device,
-    dtypes: tuple[torch.dtype, ...],
+    dtype: torch.dtype | None,
     offloaded: Any,
 ) -> SpreadPlacement | OffloadPlacement | None:
     """The placement of a pair whose weights take `sizes` bytes, or None where all of it goes to
@@ -57,7 +57,7 @@ def plan_large(
     GPUs and the first is too small. offloaded: False, True to offload with as many resident layers
     as fit, or their number. Raises BadModel or OutOfMemory.
     """
-    dtype = dtypes[0] if dtypes else narrowest_dtype(where)
+    dtype = dtype or narrowest_dtype(where)
     gpus = torch.cuda.device_count()
     _refuse_nonsense(device, offloaded, gpus)
     if offloaded is not False:

@@ -232,7 +232,7 @@ def planned(folders: dict[str, str], device: str = "auto", offload: Any = False)
     target = source(folders["target"])
     draft = source(folders["draft"])
     sizes = [target.weight_bytes, draft.weight_bytes]
-    return plan_large(target, draft, sizes, device, torch.device("cuda"), (torch.float32,), offload)
+    return plan_large(target, draft, sizes, device, torch.device("cuda"), torch.float32, offload)
 
 
 def test_what_fits_one_gpu_is_not_divided(
