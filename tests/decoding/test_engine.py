@@ -75,7 +75,7 @@ def random_tree(rng: np.random.Generator, most: int = 20) -> Tree:
 def apart(
     got: torch.Tensor, context: Context, tree: Tree, tokens: list[int], prefix: list[int]
 ) -> float:
-    """Greatest difference between rows of a tree forward and the bare model's forward over
+    """Greatest difference between logits of a tree pass and the bare model's forward over
     each leaf's text."""
     worst = 0.0
     for leaf in (node for node in range(len(tree)) if not tree.children[node]):
@@ -122,12 +122,12 @@ def test_a_tree_level_by_level_gives_the_same_logits(kind: str) -> None:
     tree = Tree.from_branching([3, 2, 2])
     tokens = rng.integers(context.model.vocab, size=len(tree)).tolist()
     root = context.extend([*prefix, tokens[0]])[None]
-    rows = TreeLayout(tree, range(1, len(tree)), context, below=1)
+    layout = TreeLayout(tree, range(1, len(tree)), context, below=1)
     levels = [
         [node for node in range(1, len(tree)) if tree.depths[node] == depth]
         for depth in range(1, tree.levels)
     ]
-    parts = [context.forward([tokens[node] for node in level], rows) for level in levels]
+    parts = [context.forward([tokens[node] for node in level], layout) for level in levels]
     got = torch.cat([root, *parts])  # (nodes, vocab)
     assert apart(got, context, tree, tokens, prefix) < 1e-10
 
@@ -604,7 +604,7 @@ def test_sampled_runs_follow_the_target_distribution(
     verifier: str, temperature: float, top_p: float
 ) -> None:
     """Guards against logits of the wrong node, q of another node or step, noise used twice,
-    a temperature applied twice or not at all, and a prefix that lost or kept the wrong rows: the
+    a temperature applied twice or not at all, and a prefix that lost or kept the wrong slots: the
     joint of three tokens, over two to three steps, in 1,200 runs. False alarm: 1e-6."""
     pair = small_vocabulary()
     # its forward divides, and nothing else may
@@ -662,7 +662,7 @@ def test_only_the_layouts_of_the_tree_in_use_are_kept(
     gc.collect()
     assert len(seen) == 3
     assert len(layouts) >= 2 * len(seen)
-    assert len([rows for rows in layouts if rows()]) <= 2  # the target's and the draft's
+    assert len([layout for layout in layouts if layout()]) <= 2  # the target's and the draft's
 
 
 def test_the_layouts_of_a_tree_are_made_once_though_the_last_steps_cut_it(

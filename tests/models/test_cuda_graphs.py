@@ -71,9 +71,9 @@ def logits(context: Context, prefix: int) -> list[torch.Tensor]:
     then of two tokens."""
     with context.model.capturing():
         seen = [context.extend([i % 250 for i in range(prefix)])]
-        rows = TreeLayout(TREE, range(len(TREE)), context)
+        layout = TreeLayout(TREE, range(len(TREE)), context)
         for first in (3, 90):
-            seen.append(context.forward([first + i for i in range(len(TREE))], rows).clone())
+            seen.append(context.forward([first + i for i in range(len(TREE))], layout).clone())
             context.keep([0, 2, 5])
         return [*seen, context.extend([7, 8]).clone(), context.extend([9]).clone()]
 
@@ -98,11 +98,11 @@ def test_one_graph_serves_every_prefix_within_its_reach(
     capture = use_graphs(model)
     context = model.open(400)
     other = plain.open(400)
-    rows, others = (TreeLayout(TREE, range(len(TREE)), one) for one in (context, other))
+    layout, other_layout = (TreeLayout(TREE, range(len(TREE)), one) for one in (context, other))
     for step in range(50):
         tokens = [(7 * step + i) % 250 for i in range(len(TREE))]
         assert torch.allclose(
-            context.forward(tokens, rows), other.forward(tokens, others), atol=1e-4
+            context.forward(tokens, layout), other.forward(tokens, other_layout), atol=1e-4
         )
         kept = [0, 1, 3] if step % 3 else [0]
         context.keep(kept)
@@ -155,10 +155,10 @@ def test_an_unexpected_size_is_captured_at_its_third_pass() -> None:
     model = TreeModel(tiny_model(), "llama")
     capture = use_graphs(model)
     context = model.open(100)
-    rows = TreeLayout(TREE, range(len(TREE)), context)
+    layout = TreeLayout(TREE, range(len(TREE)), context)
     counts = []
     for _ in range(4):
-        context.forward([1] * len(TREE), rows)
+        context.forward([1] * len(TREE), layout)
         context.keep([])
         counts.append(capture.count)
     assert counts == [0, 0, 1, 1]
@@ -189,10 +189,10 @@ def test_where_there_are_many_graphs_a_size_has_to_come_often_to_be_captured(
     capture = use_graphs(model)
     context = model.open(100)
     context.capture([4, 5])
-    rows = TreeLayout(Tree.chain(9), range(9), context)
+    layout = TreeLayout(Tree.chain(9), range(9), context)
     counts = []
     for _ in range(cuda_graphs.PASSES_BEFORE_CAPTURE_WHEN_FULL + 3):
-        context.forward([1] * 9, rows)
+        context.forward([1] * 9, layout)
         context.keep([])
         counts.append(capture.count)
     assert counts == [2] * cuda_graphs.PASSES_BEFORE_CAPTURE_WHEN_FULL + [3, 3, 3]
@@ -295,8 +295,8 @@ def test_a_capture_uses_positions_that_the_model_has() -> None:
     would fail for good."""
     model = TreeModel(tiny_model("gpt2"), "gpt2")
     capture = use_graphs(model)
-    rows = model.limit + 8
-    model.open(model.limit + rows).capture([rows])
+    nodes = model.limit + 8
+    model.open(model.limit + nodes).capture([rows])
     assert capture.count == 1
 
 

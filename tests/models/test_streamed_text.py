@@ -215,7 +215,7 @@ def test_whole_characters_beside_broken_bytes_stay(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_id_without_a_token_changes_nothing(kind: str) -> None:
-    """Models have more rows than their tokenizers have tokens."""
+    """Models often have logits for more tokens than their tokenizers have."""
     tokenizer = tokenizer_of(kind)
     ids = tokenizer("the é🙂 in", add_special_tokens=False)["input_ids"]
     padded = [part for token in ids for part in (len(tokenizer) + 1, token)]

@@ -138,9 +138,9 @@ def test_mask_views_equal_a_mask_made_by_hand() -> None:
 def test_a_layout_of_some_nodes_lets_them_see_their_ancestors() -> None:
     tree = Tree.from_branching([2, 2, 1])
     context = TreeModel(tiny_model(), "tiny").open(16)
-    rows = TreeLayout(tree, [1, 2, 3, 6], context, below=1)
-    assert rows.depths.tolist() == [0, 0, 1, 1]
-    assert (rows.mask.view(2, 0, 4)[0, 0, :, 2:] == 0).tolist() == [
+    layout = TreeLayout(tree, [1, 2, 3, 6], context, below=1)
+    assert layout.depths.tolist() == [0, 0, 1, 1]
+    assert (layout.mask.view(2, 0, 4)[0, 0, :, 2:] == 0).tolist() == [
         [True, False, False, False],
         [False, True, False, False],
         [True, False, True, False],
