@@ -296,7 +296,7 @@ def test_a_capture_uses_positions_that_the_model_has() -> None:
     model = TreeModel(tiny_model("gpt2"), "gpt2")
     capture = use_graphs(model)
     nodes = model.limit + 8
-    model.open(model.limit + nodes).capture([rows])
+    model.open(model.limit + nodes).capture([nodes])
     assert capture.count == 1
 
 
