@@ -61,11 +61,10 @@ def plan_large(
     gpus = torch.cuda.device_count()
     _refuse_nonsense(device, offloaded, gpus)
     if offloaded is not False:
-        home = torch.device("cuda", where.index or 0) if where.type == "cuda" else where
-        free = {one: free_bytes(one) for one in (HOST, home)}
+        free = {one: free_bytes(one) for one in (HOST, where)}
         resident = None if offloaded is True else offloaded
         parts = _parts(target, draft, sizes[1], dtype)
-        return offload(*parts, home, free, resident, converted=dtype != target.stored_dtype)
+        return offload(*parts, where, free, resident, converted=dtype != target.stored_dtype)
     if device == "spread" or (
         device == "auto" and gpus > 1 and sum(sizes) * ROOM > free_bytes(where)
     ):

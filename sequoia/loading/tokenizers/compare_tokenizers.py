@@ -132,9 +132,10 @@ def _tokenizer(source: Source, trusted: bool) -> Any:
     text = read_tokenizer(source.folder, source.title)
     if text is not None and not trusted:
         refuse_unopenable(text, source.title)
+    lacking = f", which has no {TOKENIZER}" if text is None else ""
     loaded = refused(
         BadModel,
-        f"cannot load the tokenizer of {source.title!r}{_lacking(text)}",
+        f"cannot load the tokenizer of {source.title!r}{lacking}",
         lambda: _loaded(source.folder),
     )
     if not getattr(loaded, "is_fast", False):
@@ -145,10 +146,6 @@ def _tokenizer(source: Source, trusted: bool) -> Any:
     if not trusted:
         refuse_slow(as_json(loaded), source.title)
     return loaded
-
-
-def _lacking(text: str | None) -> str:
-    return f", which has no {TOKENIZER}" if text is None else ""
 
 
 def _loaded(folder: Path) -> Any:

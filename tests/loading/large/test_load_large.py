@@ -220,11 +220,7 @@ def two_cards(monkeypatch: pytest.MonkeyPatch) -> dict[torch.device, int]:
     """To the planner this machine seems to have two GPUs, with so many bytes free on each."""
     free = {CARDS[0]: 0, CARDS[1]: 0, HOST: 10**12}
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    monkeypatch.setattr(
-        load_large,
-        "free_bytes",
-        lambda device: free[CARDS[0] if device == torch.device("cuda") else device],
-    )
+    monkeypatch.setattr(load_large, "free_bytes", free.__getitem__)
     return free
 
 
@@ -232,7 +228,7 @@ def planned(folders: dict[str, str], device: str = "auto", offload: Any = False)
     target = source(folders["target"])
     draft = source(folders["draft"])
     sizes = [target.weight_bytes, draft.weight_bytes]
-    return plan_large(target, draft, sizes, device, torch.device("cuda"), torch.float32, offload)
+    return plan_large(target, draft, sizes, device, CARDS[0], torch.float32, offload)
 
 
 def test_what_fits_one_gpu_is_not_divided(
