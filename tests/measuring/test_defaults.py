@@ -326,7 +326,7 @@ def test_no_model_runs_before_the_first_step(monkeypatch: pytest.MonkeyPatch) ->
     def ran(*_: object) -> torch.Tensor:
         raise InterruptedError
 
-    monkeypatch.setattr(pair.target, "run", ran)
+    monkeypatch.setattr(pair.target, "forward", ran)
     steps = speculate(pair, PROMPTS[0], SamplingParams(), Tree.chain(3))
     with pytest.raises(InterruptedError):
         next(steps)

@@ -45,7 +45,7 @@ class Clock:
     ) -> list[int]:
         """Make a pass of `model` over n rows take `seconds(n)`. Returns a list that the rows of
         every pass are added to."""
-        usual = model.run
+        usual = model.forward
         rows = list[int]()
 
         def timed(ids: torch.Tensor, *rest: Any) -> torch.Tensor:
@@ -53,7 +53,7 @@ class Clock:
             self.now += seconds(ids.shape[1])
             return usual(ids, *rest)
 
-        monkeypatch.setattr(model, "run", timed)
+        monkeypatch.setattr(model, "forward", timed)
         return rows
 
 
@@ -142,7 +142,7 @@ def test_a_size_that_does_not_fit_the_memory_is_not_tried_simulated(
     pair = tiny_pair()
     clock.spend(pair.target, flat(0.001), monkeypatch)
     clock.spend(pair.draft, lambda _: 0.001, monkeypatch)
-    needed = pair.target.open(256 + 1024).bytes(512)
+    needed = pair.target.open(256 + 1024).needs(512).total()
     monkeypatch.setattr(hardware, "free_bytes", lambda _: 2 * needed)
     assert measure_profile(pair, rounds=1).target_seconds[-1][0] == 512
 

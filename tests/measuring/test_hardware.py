@@ -69,7 +69,7 @@ def test_every_size_and_width_is_really_run(monkeypatch: pytest.MonkeyPatch) -> 
         lambda size, times: points.append((size, len(times))) or (size, 0.1, 0.0),
     )
     for model in (pair.target, pair.draft):
-        monkeypatch.setattr(model, "run", noted(model.run, seen[model.name]))
+        monkeypatch.setattr(model, "forward", noted(model.forward, seen[model.name]))
     monkeypatch.setattr(
         "sequoia.measuring.hardware._overhead", lambda pair, tree, *_: (len(tree), 0.0, 0.0)
     )
@@ -128,7 +128,7 @@ def test_a_time_limit_still_leaves_one_round_after_the_warm_up(
 ) -> None:
     pair = tiny_pair()
     rows: list[int] = []
-    monkeypatch.setattr(pair.target, "run", noted(pair.target.run, rows))
+    monkeypatch.setattr(pair.target, "forward", noted(pair.target.forward, rows))
     monkeypatch.setattr(
         "sequoia.measuring.hardware._overhead", lambda pair, tree, *_: (len(tree), 0.0, 0.0)
     )
@@ -392,7 +392,7 @@ def test_a_count_stops_within_the_step_whose_progress_raises(
     pair = tiny_pair()
     rows = []
     calls = []
-    monkeypatch.setattr(getattr(pair, model), "run", noted(getattr(pair, model).run, rows))
+    monkeypatch.setattr(getattr(pair, model), "forward", noted(getattr(pair, model).forward, rows))
 
     def stop(share: float) -> None:
         calls.append(len(rows))

@@ -169,8 +169,8 @@ def test_a_tree_without_its_attention_mask_differs(
 
     def without_mask(self: TreeModel, hf: Any, *rest: Any, **named: Any) -> None:
         usual(self, hf, *rest, **named)
-        run = self.run
-        self.run = lambda ids, positions, mask, *others: run(
+        run = self.forward
+        self.forward = lambda ids, positions, mask, *others: run(
             ids, positions, torch.zeros_like(mask), *others
         )
 

@@ -44,7 +44,7 @@ def test_the_caches_take_the_predicted_memory(kind: str, dtype: str) -> None:
 
 def test_plain_decoding_needs_no_memory_for_the_draft() -> None:
     decoder = Decoder(tiny_pair(), PROMPTS[0], PARAMS, Tree.chain(1))
-    assert decoder.contexts[1].bytes(1) == 0
+    assert not decoder.contexts[1].needs(1)
 
 
 def test_too_little_memory_is_reported_before_anything_is_allocated(

@@ -237,7 +237,7 @@ def test_a_stop_takes_effect_within_a_prompt(
     task = AcceptanceJob(
         model_host, ["def f(x):"], SamplingParams(max_new_tokens=200, ignore_eos=True), 60.0, way
     )
-    run = pair.target.run
+    run = pair.target.forward
     passes = []
 
     def noted(*given: Any) -> Any:

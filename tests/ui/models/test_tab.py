@@ -306,7 +306,7 @@ def test_a_pair_is_loaded_with_its_checks_in_words_and_used_from_then_on(
     assert end["error"] is None
     words = dict(end["checks"])
     assert list(words) == ["tokenizer", "target", "draft", "vocabulary", "chat template"]
-    assert "the target has 32 more rows, which only pad its vocabulary" in words["vocabulary"]
+    assert "the target has 32 more tokens, which only pad its vocabulary" in words["vocabulary"]
     assert told[-1]["loaded"]["name"] == "big + small"
     assert told[-1]["loaded"]["chat"] is True
     assert model_host.status.words.startswith("big + small pair")
