@@ -1,7 +1,7 @@
 """Record a run, or with `--race` a race, as the page would make it: `python -m ui.record welcome`.
 
-Files go to assets/runs/ and assets/races/; the page opens on the ones called "welcome". A race has
-the lanes that its form begins with, whatever tree is named.
+Files go to assets/runs/ and assets/races/; the page opens with the ones called "welcome". A race
+has the default lanes of the form, whatever `--tree` says.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ui.decode.follow_run import LiveRun
 from ui.decode.recordings import RunStore
 from ui.decode.request import DecodeRequest
 from ui.race import tab
-from ui.race.form import PARAMS, START
+from ui.race.form import DEFAULT_LANES, PARAMS
 from ui.race.messages import OpenedRace
 from ui.race.request import RaceRequest
 from ui.race.run import RaceJob
@@ -27,21 +27,23 @@ from ui.shared.tree_menu import SHAPES, TreeRequest
 
 
 def record(decode_request: DecodeRequest, model_host: ModelHost) -> str:
-    """Carry out `decode_request` and give back the text of its file. Raises SequoiaError
-    where the run fails."""
+    """Make the requested run and return the text of its file. Raises SequoiaError if the run
+    fails."""
     run = LiveRun(decode_request, model_host, LOCAL, RunStore(1, LOCAL.weight))
     run.start(None)
     for _ in run.messages():
         pass
     if run.error or run.recording is None:
-        raise SequoiaError(run.error or "the run did not begin")
+        raise SequoiaError(run.error or "the run did not start")
     return recordings.played(run.recording.run()).file
 
 
 def record_race(prompt: str, params: SamplingParams, model_host: ModelHost) -> str:
-    """Carry out a race of the usual lanes and give back the text of its file. Raises
-    SequoiaError where it fails."""
-    lanes = [(kind, ", ".join(map(str, SHAPES[kind].start)), DEFAULT_VERIFIER) for kind in START]
+    """Make a race with the default lanes and return the text of its file. Raises SequoiaError if it
+    fails."""
+    lanes = [
+        (kind, ", ".join(map(str, SHAPES[kind].start)), DEFAULT_VERIFIER) for kind in DEFAULT_LANES
+    ]
     asked = {name: getattr(params, name) for name in PARAMS}
     race = RaceJob(
         RaceRequest.parse({**asked, "prompt": prompt, "lanes": lanes, "check": True}, LOCAL),
@@ -53,7 +55,7 @@ def record_race(prompt: str, params: SamplingParams, model_host: ModelHost) -> s
     for _ in race.messages():
         pass
     if race.error or race.recording is None:
-        raise SequoiaError(race.error or "the race did not begin")
+        raise SequoiaError(race.error or "the race did not start")
     return OpenedRace(race.recording.log()).log().to_json()
 
 

@@ -1,9 +1,9 @@
-"""A run on its way to one browser: what its thread posts becomes messages, a dozen a second.
+"""A run on its way to one browser: events of its thread become messages, a dozen per second.
 Knows no components."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from sequoia import Recorder, StepTrace
 from ui.decode import messages
@@ -16,7 +16,9 @@ from ui.serving.sessions import Limits
 
 
 class LiveRun(DecodeJob):
-    """A run that is watched and recorded. `messages` is read once for every `start`."""
+    """A run that is watched and recorded."""
+
+    recording: Recording | None
 
     def __init__(
         self,
@@ -26,20 +28,7 @@ class LiveRun(DecodeJob):
         run_store: RunStore[Recording],
     ) -> None:
         super().__init__(decode_request, model_host, limits)
-        self.recording: Recording | None = None
-        self.error: str | None = None
         self._run_store = run_store
-        self._notice = None
-
-    def messages(self) -> Iterator[str]:
-        """Messages until the thread has ended. Steps come in batches, so that no browser is sent
-        more than it can paint."""
-        for events in self.batches():
-            yield self._message(events)
-
-    def forget(self) -> None:
-        """Let go of what was recorded; the shelf alone decides how long it is kept."""
-        self.recording = None
 
     def _message(self, events: Sequence[Event]) -> str:
         meta = None

@@ -1,4 +1,4 @@
-"""Where Plotly's script lies: served by Gradio itself, as a file that anyone may read."""
+"""The address of Plotly's script, which Gradio serves as a public file."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ _SCRIPT = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 
 
 def served() -> str:
-    """Let the page serve the script, and give its address relative to the page."""
+    """Let Gradio serve the script. Returns its address relative to the page."""
     gr.set_static_paths([_SCRIPT])
     return f"gradio_api/file={_SCRIPT}"

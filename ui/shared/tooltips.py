@@ -1,4 +1,4 @@
-"""What words and buttons of the page mean. Data: assets/tooltips.json, by the name that the
+"""Explanations of the page's words and buttons. Data: assets/tooltips.json, by the name that the
 scripts use."""
 
 from __future__ import annotations
@@ -17,5 +17,5 @@ def tooltips() -> dict[str, str]:
 
 
 def script() -> str:
-    """Gives them to the scripts, which must stand after it in the page's head."""
+    """A script that defines them; it must come before all others in the page's head."""
     return f"window.Sequoia = {{ tooltips: {markup.literal(tooltips())} }};"

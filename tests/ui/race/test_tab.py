@@ -191,7 +191,9 @@ def test_race_and_run_begin_with_the_same_prompt_and_temperature(tab: RaceTab) -
 def test_the_form_begins_with_a_race_that_may_run(tab: RaceTab, model_host: ModelHost) -> None:
     lanes = [(part.kind.value, part.numbers.value, part.verifier.value) for part in tab.form.lanes]
     assert (
-        [lane[0] for lane in lanes] == list(form.START) == ["plain", "chain", "planned", "dynamic"]
+        [lane[0] for lane in lanes]
+        == list(form.DEFAULT_LANES)
+        == ["plain", "chain", "planned", "dynamic"]
     )
     messages = sent(tab.run(filled(tab, lanes), request()))
     assert messages[-1]["done"]
