@@ -19,7 +19,8 @@ from ui.decode.recordings import RunStore
 from ui.decode.request import DecodeRequest, settings_of
 from ui.serving.loaded_pair import pair_now
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import Busy, Limits, Sessions
+from ui.serving.session_view import SessionView, name_and_index, sent_with
+from ui.serving.sessions import Busy, Limits
 from ui.shared import markup
 from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
 from ui.shared.layout import side_and_main
@@ -28,14 +29,12 @@ from ui.shared.menus import on_choice
 Updates = dict[Any, Any]
 
 
-class LiveView:
-    """The view's components and what happens when they are used. One object serves all visitors."""
+class LiveView(SessionView[LiveRun]):
+    """The view's components and their handlers."""
 
     def __init__(self, model_host: ModelHost, limits: Limits, header: gr.HTML) -> None:
-        self._model_host = model_host
-        self._limits = limits
+        super().__init__(model_host, limits)
         self._header = header
-        self.sessions: Sessions[LiveRun] = Sessions(limits)
         # recordings, and runs measured in other views
         self.run_store: RunStore[Any] = RunStore(limits.runs, limits.weight)
         self._welcome = recordings.welcome()
@@ -74,7 +73,13 @@ class LiveView:
             ).then(self.rested, None, form.buttons, **UNQUEUED)
             # the form may have been changed during the run
             over.then(None, form.run, form.run, js=anew("SequoiaPage.other()"), **QUIET)
-        form.stop.click(self.stop, form.stop, [self.stage, *form.course], **UNQUEUED)
+        form.stop.click(
+            self.stop_or_discard,
+            form.stop,
+            [self.stage, *form.course],
+            api_name="stop",
+            **UNQUEUED,
+        )
         gr.on(
             [part.change for part in form.form],
             None,
@@ -118,13 +123,13 @@ class LiveView:
         since."""
         yield from self._carry_out(data, request, 1)
 
-    def stop(self, label: Any, request: gr.Request) -> Updates:
+    def stop_or_discard(self, label: Any, request: gr.Request) -> Updates:
         """Stop the run after its current step, or discard the paused run if the button says "Start
         over". The label decides: a run that was just stopped is paused a moment before its button
         changes."""
         run = self.sessions.get(visitor(request))
         if label != START_OVER or (run and run.busy):
-            self.sessions.stop(visitor(request))
+            self.stop(request)
             return {self.form.stop: gr.skip()}  # Gradio takes no empty update
         words = "Paused run discarded; its steps stay on screen. Run or Step starts a new one."
         return {
@@ -132,10 +137,6 @@ class LiveView:
             **self.form.anew(),
             **self._discarded(request),
         }
-
-    def close(self, request: gr.Request) -> None:
-        """The page was closed: stop the run after its current step and forget it."""
-        self.sessions.close(visitor(request))
 
     def _carry_out(
         self, data: Mapping[Any, Any], request: gr.Request, steps: int | None
@@ -226,9 +227,8 @@ class LiveView:
 
     def fill(self, event: gr.EventData) -> Updates:
         """Copy the settings of the run on screen, as sent by the browser, to the form."""
-        reported = event._data if isinstance(event._data, Mapping) else {}
         try:
-            found = settings_of(reported, self._limits)
+            found = settings_of(sent_with(event), self._limits)
         except SequoiaError as problem:
             return {self.stage: messages.notice_message(error=f"Not copied: {problem}")}
         kind = found.pop("tree", None)
@@ -258,9 +258,9 @@ class LiveView:
 
     def get_steps(self, asked: Any) -> str:
         """The steps that a browser missed, from [run, first] on, with all trees and pieces."""
-        name, first = asked if isinstance(asked, list) and len(asked) == 2 else (None, None)
+        name, first = name_and_index(asked)
         recording = self.run_store.get(name)
-        if recording is None or type(first) is not int or first < 0:
+        if recording is None:
             return messages.notice_message(
                 error="This run is no longer stored, so its missing steps cannot be loaded. Run it "
                 "again."

@@ -22,7 +22,6 @@ Figure = dict[str, Any]
 COLOURS = {"draft": "var(--sq-draft)", "verify": "var(--sq-verify)", "overhead": "var(--sq-over)"}
 MAX_LEGEND = 16  # characters
 _SECOND = "var(--sq-own)"  # the profile to compare with
-_WORDS = {"draft": "draft", "verify": "verify", "overhead": "overhead"}
 
 
 def verify_curve(profiles: Sequence[Named]) -> Figure:
@@ -142,7 +141,7 @@ def phase_bars(comparison: Comparison) -> Figure:
             {
                 "type": "bar",
                 "orientation": "h",
-                "name": _WORDS[phase],
+                "name": phase,
                 "y": names,
                 "marker": {"color": COLOURS[phase]},
                 "width": 0.6,

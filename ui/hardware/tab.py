@@ -20,10 +20,10 @@ from ui.hardware.view import Rates, notice_message
 from ui.serving.job import Report
 from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost, made_with
-from ui.serving.sessions import Limits, Sessions
+from ui.serving.session_view import SessionView
+from ui.serving.sessions import Limits
 from ui.shared import markup, plotly_script, saved_profiles
 from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
-from ui.shared.labels import with_labels
 from ui.shared.layout import busy_buttons, side_and_main, start_button, stop_button
 from ui.shared.saved_profiles import Entry
 from ui.shared.web_folder import WEB
@@ -54,14 +54,12 @@ class FormValues:
     store: Any
 
 
-class HardwareTab:
-    """The view's components and what happens when they are used. One object serves all visitors."""
+class HardwareTab(SessionView[ProfileJob]):
+    """The view's components and their handlers."""
 
     def __init__(self, model_host: ModelHost, limits: Limits, live: LiveView) -> None:
-        self._model_host = model_host
-        self._limits = limits
+        super().__init__(model_host, limits)
         self._live = live
-        self.sessions: Sessions[ProfileJob] = Sessions(limits)
 
     def build(self) -> None:
         """Lay the view out in the present container."""
@@ -118,7 +116,7 @@ class HardwareTab:
             [*menus, self.measure_it, self.stop_it],
             **model_work(self._limits.waiting),
         )
-        self.stop_it.click(self.stop_measuring, None, None, **UNQUEUED)
+        self.stop_it.click(self.stop, None, None, api_name="stop_measuring", **UNQUEUED)
         self.board.select(self.come, form, menus, concurrency_limit=None, **QUIET)
         asks = [
             self.profile.input,
@@ -227,10 +225,7 @@ class HardwareTab:
         if typed is None or (isinstance(typed, str) and not typed.strip()):
             return None
         nodes = int(typed) if isinstance(typed, str) and _NUMBER.fullmatch(typed) else typed
-        try:
-            return whole(nodes, "nodes", 1, self._limits.nodes, BadTree)
-        except BadTree as problem:
-            raise with_labels(problem, {"nodes": "Max nodes"}) from None
+        return whole(nodes, "Max nodes", 1, self._limits.nodes, BadTree)
 
     def _entries(self, store: Any) -> dict[str, Entry]:
         """All profiles by key, this machine's first."""
@@ -262,14 +257,6 @@ class HardwareTab:
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
         yield {**busy_buttons(self.measure_it, self.stop_it, False), **shown}
-
-    def stop_measuring(self, request: gr.Request) -> None:
-        """Stop the measurement after its current passes."""
-        self.sessions.stop(visitor(request))
-
-    def close(self, request: gr.Request) -> None:
-        """The page was closed: stop the measurement and forget it."""
-        self.sessions.close(visitor(request))
 
     # -- keeping -----------------------------------------------------------------------------------
 

@@ -25,7 +25,8 @@ from ui.lab.acceptance_job import WAYS, AcceptanceJob
 from ui.serving.job import Report
 from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import Limits, Sessions
+from ui.serving.session_view import SessionView, sent_with
+from ui.serving.sessions import Limits
 from ui.shared import markup, plotly_script, saved_profiles
 from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
 from ui.shared.message_text import message_text
@@ -89,17 +90,15 @@ class CountRequest:
     way: str
 
 
-class LabTab:
-    """The view's component and what happens when it is used. One object serves all visitors."""
+class LabTab(SessionView[AcceptanceJob]):
+    """The view's component and its handlers."""
 
     def __init__(
         self, model_host: ModelHost, limits: Limits, live: LiveView, hardware: HardwareTab
     ) -> None:
-        self._model_host = model_host
-        self._limits = limits
+        super().__init__(model_host, limits)
         self._live = live
         self._hardware = hardware
-        self.sessions: Sessions[AcceptanceJob] = Sessions(limits)
 
     def build(self) -> None:
         """Lay the view out in the present container."""
@@ -123,7 +122,7 @@ class LabTab:
             self.come, self._hardware.store, self.board, concurrency_limit=None, **QUIET
         )
         self.board.count(self.count, None, self.board, **engine)
-        self.board.halt(self.halt, None, None, **UNQUEUED)
+        self.board.halt(self.stop, None, None, api_name="halt", **UNQUEUED)
         chosen = self.board.decode(self.decode, None, form.tree_fields, **QUIET)
         left = chosen.success(
             None, None, None, js="() => Sequoia.lab.leave()", api_visibility="private"
@@ -187,7 +186,7 @@ class LabTab:
         """Measure the pair's acceptance with the same sampler that decodes, at the temperature and
         top-p of `event`."""
         try:
-            asked = self._asked(event._data)
+            asked = self._asked(sent_with(event))
             task = AcceptanceJob(
                 self._model_host, asked.prompts, asked.params, self._limits.seconds, asked.way
             )
@@ -201,8 +200,7 @@ class LabTab:
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
 
-    def _asked(self, data: Any) -> CountRequest:
-        data = data if isinstance(data, Mapping) else {}
+    def _asked(self, data: Mapping[str, Any]) -> CountRequest:
         way = data.get("way", "decode")
         if not isinstance(way, str) or way not in WAYS:
             raise BadSamplingParams(f"way: {shown(way)} is not one of {', '.join(WAYS)}")
@@ -233,14 +231,6 @@ class LabTab:
             f"prompts: {shown(name)} is not one of {', '.join([CODE, *texts, TYPED])}"
         )
 
-    def halt(self, request: gr.Request) -> None:
-        """Stop the measurement after its current step or pass; the vector on screen stays."""
-        self.sessions.stop(visitor(request))
-
-    def close(self, request: gr.Request) -> None:
-        """The page was closed: stop the measurement and forget it."""
-        self.sessions.close(visitor(request))
-
     # -- running a tree ----------------------------------------------------------------------------
 
     def decode(self, event: gr.EventData) -> Updates:
@@ -248,8 +238,7 @@ class LabTab:
         may not run."""
         form = self._live.form
         try:
-            parents = event._data.get("parents", ()) if isinstance(event._data, Mapping) else ()
-            tree = Tree.from_parents(parents)
+            tree = Tree.from_parents(sent_with(event).get("parents", ()))
             whole(len(tree), "nodes of the tree", 1, self._limits.nodes, BadTree)
         except SequoiaError as problem:
             raise gr.Error(markup.toast(f"Not run: {problem}"), print_exception=False) from None

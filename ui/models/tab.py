@@ -14,14 +14,15 @@ import torch
 from huggingface_hub import constants
 
 from sequoia import SequoiaError
-from sequoia.loading.pair_catalog import BUNDLED_NAME, presets
+from sequoia.loading.pair_catalog import BUNDLED_NAME
 from sequoia.models.fastest_number_type import DTYPES
 from ui.models import view
 from ui.models.load_job import LoadJob
 from ui.models.request import OWN, parse
 from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import Limits, Sessions
+from ui.serving.session_view import SessionView, sent_with
+from ui.serving.sessions import Limits
 from ui.shared import markup
 from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
 from ui.shared.layout import busy_buttons, side_and_main, start_button, stop_button
@@ -39,14 +40,12 @@ def head() -> str:
     return markup.head(CANVAS, SCRIPTS)
 
 
-class ModelsTab:
-    """The view's components and what happens when they are used. One object serves all visitors."""
+class ModelsTab(SessionView[LoadJob]):
+    """The view's components and their handlers."""
 
     def __init__(self, model_host: ModelHost, limits: Limits, online: bool | None = None) -> None:
-        self._model_host = model_host
-        self._limits = limits
+        super().__init__(model_host, limits)
         self._online = not constants.HF_HUB_OFFLINE if online is None else online
-        self.sessions: Sessions[LoadJob] = Sessions(limits)
 
     def build(self) -> None:
         """Lay the view out in the present container."""
@@ -127,13 +126,13 @@ class ModelsTab:
     def fields(self, name: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         """Updates for the pair `name`: the fields of two own models are shown or hidden, and
         streaming is set as the pair needs it."""
-        one = next((one for one in presets() if one.name == name), None)
+        one = view.known(name)
         own = gr.update(visible=name == OWN)
         return own, own, gr.update(value=bool(one and one.offload))
 
     def choose(self, event: gr.EventData) -> Updates:
         """Copy a pair of the table to the form."""
-        name = event._data.get("pair") if isinstance(event._data, Mapping) else None
+        name = sent_with(event).get("pair")
         if name not in view.NAMES:
             return {self.pair: gr.skip()}  # Gradio takes no empty update
         target, draft, offload = self.fields(name)
@@ -171,15 +170,6 @@ class ModelsTab:
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
         yield {self.board: self._whole(), **busy_buttons(self.load_it, self.stop_it, False)}
-
-    def stop(self, request: gr.Request) -> None:
-        """Stop a download at once, or the reading of weights after the current model. The next
-        download continues from there."""
-        self.sessions.stop(visitor(request))
-
-    def close(self, request: gr.Request) -> None:
-        """The page was closed: stop the load and forget it."""
-        self.sessions.close(visitor(request))
 
 
 def _model_field(label: str, elem_id: str) -> gr.Textbox:

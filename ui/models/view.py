@@ -77,7 +77,7 @@ def no_load_message() -> str:
 def require_fit(pair_request: PairRequest) -> None:
     """Raises BadModel for a named pair that cannot fit this machine, so that nothing of it is
     downloaded. Several cards together are not judged here: loading divides the pair among them."""
-    one = next((one for one in presets() if one.name == pair_request.name), None)
+    one = known(pair_request.name)
     if one is None or pair_request.device == "spread":
         return
     offload = one.offload or bool(pair_request.offload)
@@ -86,6 +86,11 @@ def require_fit(pair_request: PairRequest) -> None:
         raise BadModel(
             f"{one.name} does not fit this machine ({memory['words']}); choose a smaller pair"
         )
+
+
+def known(name: Any) -> Preset | None:
+    """The pair of the table called `name`."""
+    return next((one for one in presets() if one.name == name), None)
 
 
 def loaded(pair: Pair) -> dict[str, Any]:

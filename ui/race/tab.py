@@ -23,7 +23,8 @@ from ui.race.messages import OpenedRace, StoredRace, notice_message
 from ui.race.request import NO_LANE, RaceRequest
 from ui.race.run import RaceJob
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import Limits, Sessions
+from ui.serving.session_view import SessionView, name_and_index, sent_with
+from ui.serving.sessions import Limits
 from ui.shared import markup, plotly_script
 from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
 from ui.shared.layout import side_and_main
@@ -69,14 +70,12 @@ def welcome() -> OpenedRace | None:
         return None
 
 
-class RaceTab:
-    """The view's components and what happens when they are used. One object serves all visitors."""
+class RaceTab(SessionView[RaceJob]):
+    """The view's components and their handlers."""
 
     def __init__(self, model_host: ModelHost, limits: Limits, live: LiveView) -> None:
-        self._model_host = model_host
-        self._limits = limits
+        super().__init__(model_host, limits)
         self._live = live
-        self.sessions: Sessions[RaceJob] = Sessions(limits)
         self.run_store: RunStore[StoredRace] = RunStore(limits.runs, limits.weight)
         self._welcome = welcome()
 
@@ -198,17 +197,9 @@ class RaceTab:
         numbers, verifier = details_of(kind)
         return {**numbers, **({"value": parents} if kind == tree == "lab" else {})}, verifier
 
-    def stop(self, request: gr.Request) -> None:
-        """Stop all lanes after the current step, or the analysis if they have ended."""
-        self.sessions.stop(visitor(request))
-
-    def close(self, request: gr.Request) -> None:
-        """The page was closed: stop the race after its current step and forget it."""
-        self.sessions.close(visitor(request))
-
     def apply(self, data: Mapping[Any, Any], event: gr.EventData) -> Updates:
         """Copy a suggested tree to the form of its lane."""
-        asked = event._data if isinstance(event._data, Mapping) else {}
+        asked = sent_with(event)
         slots = [lane for lane in self.form.lanes if data[lane.kind] != NO_LANE] or list(
             self.form.lanes
         )
@@ -261,7 +252,7 @@ class RaceTab:
         """Play the run of one lane, {race, lane}, in Decode. Raises gr.Error, shown as a pop-up,
         if it is not there."""
         try:
-            asked = event._data if isinstance(event._data, Mapping) else {}
+            asked = sent_with(event)
             kept = self._kept(asked.get("race"))
             lanes = kept.log().lanes if kept else ()
             if not lanes:
@@ -275,9 +266,9 @@ class RaceTab:
 
     def get_moves(self, asked: Any) -> str:
         """The moves that a browser missed, from [race, first] on, with all trees."""
-        name, first = asked if isinstance(asked, list) and len(asked) == 2 else (None, None)
+        name, first = name_and_index(asked)
         kept = self._kept(name)
-        if kept is None or type(first) is not int or first < 0:
+        if kept is None:
             return notice_message(
                 error="This race is no longer stored, so its missing moves cannot be loaded. Run "
                 "it again."

@@ -15,10 +15,9 @@ FILE = ASSETS / "prompts.json"
 
 @dataclass(frozen=True)
 class Preset:
-    """name: the button's label. hint: one line about the prompt. text: the prompt."""
+    """A prompt, and its name: the label of its button."""
 
     name: str
-    hint: str
     text: str
 
 
