@@ -12,9 +12,9 @@ import sys
 from sequoia import SamplingParams, SequoiaError, load_pair
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from ui.decode import recordings
-from ui.decode.follow_run import LiveRun
 from ui.decode.recordings import RunStore
 from ui.decode.request import DecodeRequest
+from ui.decode.run import DecodeJob
 from ui.race import tab
 from ui.race.form import DEFAULT_LANES, PARAMS
 from ui.race.messages import OpenedRace
@@ -29,7 +29,7 @@ from ui.shared.tree_menu import SHAPES, TreeRequest
 def record(decode_request: DecodeRequest, model_host: ModelHost) -> str:
     """Make the requested run and return the text of its file. Raises SequoiaError if the run
     fails."""
-    run = LiveRun(decode_request, model_host, LOCAL, RunStore(1, LOCAL.weight))
+    run = DecodeJob(decode_request, model_host, LOCAL, RunStore(1, LOCAL.weight))
     run.start(None)
     for _ in run.messages():
         pass

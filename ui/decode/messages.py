@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from sequoia.saved_files.run_file import Run
@@ -104,21 +104,16 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
     if meta.get("chat") is True:
         clean |= {"chat": True, "prompt_tokens": _tokens(meta.get("prompt_tokens"))}
     if isinstance(params := meta.get("policy"), Mapping):
-        clean["policy"] = {
-            name: params[name]
-            for name in ("temperature", "top_p", "max_new_tokens", "seed")
-            if _is_number(params.get(name))
-        }
+        clean["policy"] = _valid(
+            params, ("temperature", "top_p", "max_new_tokens", "seed"), _is_number
+        )
     if isinstance(tree := meta.get("tree"), Mapping):
+        texts = _valid(tree, ("how", "why"), lambda value: isinstance(value, str))
         clean["tree"] = {
-            name: tree[name] for name in ("nodes", "levels") if _is_number(tree.get(name))
+            **_valid(tree, ("nodes", "levels"), _is_number),
+            **{name: relabelled(text[:200]) for name, text in texts.items()},
+            **_valid(tree, ("wish",), _is_tree_request),
         }
-        clean["tree"] |= {
-            name: relabelled(tree[name][:200])
-            for name in ("how", "why")
-            if isinstance(tree.get(name), str)
-        }
-        clean["tree"] |= {"wish": tree["wish"]} if _is_tree_request(tree.get("wish")) else {}
     if _is_number(seconds := meta.get("plain_seconds", 0)) and 0 < seconds < 1e6:
         clean |= {"plain_seconds": seconds, "plain_label": "recorded"}
         if _is_interval(spread := meta.get("plain_spread"), seconds):
@@ -138,6 +133,12 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
             if isinstance(text, str)
         }
     return clean
+
+
+def _valid(
+    source: Mapping[str, Any], names: Iterable[str], is_valid: Callable[[Any], bool]
+) -> dict[str, Any]:
+    return {name: source[name] for name in names if is_valid(source.get(name))}
 
 
 def _tokens(value: Any) -> list[list[Any]]:

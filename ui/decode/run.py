@@ -1,22 +1,24 @@
-"""One run in its own thread: it waits for the models and its turn, decodes, and posts its steps.
-Knows no page."""
+"""One run in its own thread, and its messages: it waits for the models and its turn, then decodes.
+Knows no components."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sequoia import Decoder, Pair, SequoiaError, StepTrace, Tree
+from sequoia import Decoder, Pair, Recorder, SequoiaError, StepTrace, Tree
 from sequoia.decoding.recorder import prompt_pieces
 from sequoia.diagnosis.speedup_interval import Step
 from sequoia.errors import OutOfMemory
 from sequoia.models.describe import dtype_name, place_of, versions
 from sequoia.planning.explain_plan import why_chain
 from sequoia.saved_files.run_file import MAX_STEPS
+from ui.decode import messages
+from ui.decode.recordings import Recording, RunStore
 from ui.decode.request import DecodeRequest
 from ui.serving.job import Ended, Notice, RunJob
 from ui.serving.model_host import ModelHost, named
@@ -45,13 +47,20 @@ Event = Notice | Started | StepTrace | Ended
 
 
 class DecodeJob(RunJob):
-    """One run. `start` may be called again while the run is paused."""
+    """A run that is watched and recorded. `start` may be called again while it is paused."""
+
+    recording: Recording | None
 
     def __init__(
-        self, decode_request: DecodeRequest, model_host: ModelHost, limits: Limits
+        self,
+        decode_request: DecodeRequest,
+        model_host: ModelHost,
+        limits: Limits,
+        run_store: RunStore[Recording],
     ) -> None:
         super().__init__(model_host, limits)
         self.request = decode_request
+        self._run_store = run_store
         self._decoder: Decoder | None = None
         self._meta: dict[str, Any] = {}
         self._made: list[Step] = []
@@ -63,6 +72,38 @@ class DecodeJob(RunJob):
 
     def free_caches(self) -> None:
         self._decoder = None
+
+    def _take(self, event: Event) -> None:
+        super()._take(event)
+        if isinstance(event, Started):
+            self._record(event)
+
+    def _message(self, events: Sequence[Event]) -> str:
+        if self.recording is None:
+            return messages.notice_message(error=self.error, notice=self._notice)
+        metas = [
+            event.meta for event in events if isinstance(event, Started | Ended) and event.meta
+        ]
+        meta = metas[-1] if metas else None
+        if meta is not None:
+            self.recording.meta = dict(meta)
+        added = [self.recording.add(event) for event in events if isinstance(event, StepTrace)]
+        return self._run_messages.batch(
+            added,
+            meta=meta,
+            end=events[-1].end if isinstance(events[-1], Ended) else None,
+            tail=self.recording.pending,
+            error=self.error,
+            notice=self._notice,
+        )
+
+    def _record(self, started: Started) -> None:
+        self._notice = None
+        self.recording = Recording(
+            Recorder(started.pair, started.prompt, started.meta), started.meta
+        )
+        self._run_messages = messages.RunMessages(self.recording.name)
+        self._run_store.put(self.recording)
 
     # -- in the thread -----------------------------------------------------------------------------
 

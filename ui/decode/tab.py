@@ -13,10 +13,10 @@ from gradio.utils import get_upload_folder
 
 from sequoia import Run, SequoiaError
 from ui.decode import component, messages, recordings
-from ui.decode.follow_run import LiveRun
 from ui.decode.form import LOADING, RESUME, RUN, START_OVER, Controls, controls
 from ui.decode.recordings import RunStore
 from ui.decode.request import DecodeRequest, settings_of
+from ui.decode.run import DecodeJob
 from ui.serving.loaded_pair import pair_now
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import SessionView, name_and_index, sent_with
@@ -29,7 +29,7 @@ from ui.shared.menus import on_choice
 Updates = dict[Any, Any]
 
 
-class LiveView(SessionView[LiveRun]):
+class LiveView(SessionView[DecodeJob]):
     """The view's components and their handlers."""
 
     def __init__(self, model_host: ModelHost, limits: Limits, header: gr.HTML) -> None:
@@ -166,15 +166,15 @@ class LiveView(SessionView[LiveRun]):
             run.forget()
         return updates
 
-    def _chosen(self, decode_request: DecodeRequest, who: str) -> LiveRun:
+    def _chosen(self, decode_request: DecodeRequest, who: str) -> DecodeJob:
         last = self.sessions.get(who)
         return (
             last
             if last and last.holding and last.request == decode_request
-            else LiveRun(decode_request, self._model_host, self._limits, self.run_store)
+            else DecodeJob(decode_request, self._model_host, self._limits, self.run_store)
         )
 
-    def _saved(self, run: LiveRun) -> Updates:
+    def _saved(self, run: DecodeJob) -> Updates:
         """The file that Save offers: that of the run on screen. A run that never began leaves the
         previous one on screen."""
         if run.recording is None:

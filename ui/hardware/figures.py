@@ -31,22 +31,15 @@ def verify_curve(profiles: Sequence[Named]) -> Figure:
     notes = []
     for i, (name, profile) in enumerate(profiles):
         colour = _SECOND if i else COLOURS["verify"]
-        traces.append(
-            _curve(_short(name), profile.target_seconds, colour, dash="dot" if i else "solid")
-        )
-        traces += _taken_flat(
-            _short(name), profile.target_seconds, _most(profiles, "target_seconds"), colour
+        traces += _curve(
+            _short(name), profile.target_seconds, _most(profiles, "target_seconds"), colour, i
         )
         if (bend := knee(profile)) is not None:
-            traces.append(_knee(name, bend, profile.verify_seconds(bend), colour))
+            seconds = profile.verify_seconds(bend)
+            traces.append(_knee(name, bend, seconds, colour))
             if i == 0:
-                notes.append(
-                    _note(
-                        bend,
-                        profile.verify_seconds(bend) * 1e3,
-                        f"knee: {bend} nodes take 2x the time of one",
-                    )
-                )
+                words = f"knee: {bend} nodes take 2x the time of one"
+                notes.append(_note(bend, seconds * 1e3, words))
     axes = _axes("nodes in the pass", "ms", _sizes(profiles, "target_seconds"), notes)
     return {"data": traces, "layout": {**axes, "showlegend": len(profiles) > 1}}
 
@@ -56,15 +49,14 @@ def small_curves(profiles: Sequence[Named]) -> Figure:
     step."""
     traces = []
     for i, (name, profile) in enumerate(profiles):
-        dash = "dot" if i else "solid"
         for phase, points, word, symbol in (
             ("draft", profile.draft_seconds, "draft pass", "circle"),
             ("overhead", profile.overhead_seconds, "overhead", "square"),
         ):
             name_of = f"{word}, {_short(name)}" if len(profiles) > 1 else word
             colour = _SECOND if i else COLOURS[phase]
-            traces.append(_curve(name_of, points, colour, dash, symbol))
-            traces += _taken_flat(name_of, points, _most(profiles, f"{phase}_seconds"), colour)
+            most = _most(profiles, f"{phase}_seconds")
+            traces += _curve(name_of, points, most, colour, i, symbol)
     ticks = sorted({*_sizes(profiles, "draft_seconds"), *_sizes(profiles, "overhead_seconds")})
     axes = _axes("nodes in the level (draft) or in the step (overhead)", "ms", ticks)
     return {"data": traces, "layout": {**axes, "showlegend": True}}
@@ -169,8 +161,15 @@ def _short(name: str) -> str:
 
 
 def _curve(
-    name: str, points: Sequence[Point], colour: str, dash: str, symbol: str = "circle"
-) -> Figure:
+    name: str,
+    points: Sequence[Point],
+    most: int,
+    colour: str,
+    profile: int,
+    symbol: str = "circle",
+) -> list[Figure]:
+    """The curve of the first profile (0, solid) or the one compared with it (1, dotted). If only
+    one size is known, also the flat line that planning assumes up to `most`."""
     sizes, seconds, spreads = zip(*points, strict=True)
     bars = {
         "type": "data",
@@ -183,13 +182,13 @@ def _curve(
         "width": 3,
         "color": colour,
     }
-    return {
+    curve = {
         "type": "scatter",
         "mode": "lines+markers",
         "name": name,
         "x": list(sizes),
         "y": [one * 1e3 for one in seconds],
-        "line": {"color": colour, "width": 2, "dash": dash},
+        "line": {"color": colour, "width": 2, "dash": "dot" if profile else "solid"},
         "marker": {"size": 6, "color": colour, "symbol": symbol},
         "error_y": bars,
         "customdata": bars["array"],
@@ -197,24 +196,19 @@ def _curve(
             "%{x} nodes: <b>%{y:.3f} ms</b> ± %{customdata:.3f}<extra>%{fullData.name}</extra>"
         ),
     }
-
-
-def _taken_flat(name: str, points: Sequence[Point], most: int, colour: str) -> list[Figure]:
-    """For a profile with a single point, the flat line that planning assumes."""
-    if len(points) > 1 or most <= points[0][0]:
-        return []
-    return [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "x": [points[0][0], most],
-            "y": [points[0][1] * 1e3] * 2,
-            "showlegend": False,
-            "name": f"{name}: only one size known, assumed flat",
-            "line": {"color": colour, "width": 1, "dash": "longdash"},
-            "hovertemplate": "%{y:.3f} ms<extra>%{fullData.name}</extra>",
-        }
-    ]
+    if len(points) > 1 or most <= sizes[0]:
+        return [curve]
+    flat = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [sizes[0], most],
+        "y": [seconds[0] * 1e3] * 2,
+        "showlegend": False,
+        "name": f"{name}: only one size known, assumed flat",
+        "line": {"color": colour, "width": 1, "dash": "longdash"},
+        "hovertemplate": "%{y:.3f} ms<extra>%{fullData.name}</extra>",
+    }
+    return [curve, flat]
 
 
 def _knee(name: str, size: int, seconds: float, colour: str) -> Figure:

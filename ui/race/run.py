@@ -81,27 +81,23 @@ class RaceJob(RunJob):
         self._lanes_sent = False  # whether the page knows the lanes
         self._end = 0.0  # of moves and analysis, on the monotonic clock
 
+    def _take(self, event: Any) -> None:
+        super()._take(event)
+        if isinstance(event, Started):
+            self._record(event)
+        elif isinstance(event, MovesEnded):
+            self._over = event
+
     def _message(self, events: Sequence[Any]) -> str:
-        results = None
-        for event in events:
-            if isinstance(event, Started):
-                self._record(event)
-            elif isinstance(event, Notice):
-                self._notice = event.text
-            elif isinstance(event, MovesEnded):
-                self._over = event
-            elif isinstance(event, ResultsSoFar):
-                results = event.results
-            elif isinstance(event, Ended):
-                self._notice = event.notice
-                self.error = event.error
         if self.recording is None:
             return messages.notice_message(error=self.error, notice=self._notice)
         added = self.recording.add(
             (event.lane, event.trace) for event in events if isinstance(event, Moved)
         )
-        if results:
-            self.recording.results = results
+        results = None
+        for event in events:
+            if isinstance(event, ResultsSoFar):
+                self.recording.results = results = event.results
         first = not self._lanes_sent
         self._lanes_sent = True
         return messages.batch(

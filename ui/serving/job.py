@@ -222,7 +222,18 @@ class RunJob(Job[Any]):
 
     def messages(self) -> Iterator[str]:
         """Messages for the browser until the thread has ended."""
-        return map(self._message, self.batches())
+        for events in self.batches():
+            for event in events:
+                self._take(event)
+            yield self._message(events)
+
+    def _take(self, event: Any) -> None:
+        """Record what the next message depends on."""
+        if isinstance(event, Notice):
+            self._notice = event.text
+        elif isinstance(event, Ended):
+            self._notice = event.notice
+            self.error = event.error
 
     @abstractmethod
     def _message(self, events: Sequence[Any]) -> str:

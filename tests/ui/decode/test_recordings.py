@@ -13,12 +13,12 @@ import pytest
 from sequoia import Run
 from sequoia.errors import BadTrace
 from ui.decode import recordings
-from ui.decode.follow_run import LiveRun
 from ui.decode.recordings import Recording, RunStore
+from ui.decode.run import DecodeJob
 
 
 @pytest.fixture
-def file(make: Callable[..., LiveRun]) -> str:
+def file(make: Callable[..., DecodeJob]) -> str:
     live = make(tokens=20)
     live.start(None)
     list(live.messages())

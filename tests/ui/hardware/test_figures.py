@@ -81,7 +81,7 @@ def test_a_flat_profile_has_no_knee_and_still_an_axis() -> None:
     points, line = found["data"]
     assert (points["x"], points["y"]) == ([1], [500.0])
     assert (line["mode"], line["x"], line["y"]) == ("lines", [1, 128], [500.0, 500.0])
-    assert "taken as flat" in line["name"]
+    assert "assumed flat" in line["name"]
     assert found["layout"]["annotations"] == []
     low, high = found["layout"]["xaxis"]["range"]
     assert low < 0 < high

@@ -167,7 +167,7 @@ def test_with_no_size_typed_trees_are_as_large_as_the_planner_looks_at(
     ]
     assert shown["plan"]["speedup"] == pytest.approx(wanted[0])
     assert f"{wanted[1]:.2f}× plain decoding" in shown["there"]
-    assert f"It has {min(128, most)} nodes, the most that were looked at" in shown["why"]
+    assert f"It has {min(128, most)} nodes, the largest size looked at" in shown["why"]
 
 
 @pytest.mark.slow
@@ -200,7 +200,7 @@ def test_a_profile_is_not_compared_with_itself(tab: HardwareTab) -> None:
     }
     plan = best_plan(vectors[both["rates"]["name"]], saved_profiles.shipped()[key].profile, 64)
     assert f"{plan.predicted_speedup:.2f}× plain decoding" in both["there"]
-    assert both["levels"].startswith("Besides, each level that is drafted adds ")
+    assert both["levels"].startswith("Each drafted level also adds ")
     # a paper's profile knows none
     assert view(tab, tab.look(asked(tab, profile=key), request()))["levels"] is None
     itself = tab.look(asked(tab, profile=key, against=key), request())
@@ -209,7 +209,7 @@ def test_a_profile_is_not_compared_with_itself(tab: HardwareTab) -> None:
     assert itself[tab.against]["value"] == NONE
     assert "nothing to compare" in json.loads(itself[tab.board])["notice"]
     names = {key: name for name, key in itself[tab.against]["choices"]}
-    assert [other for other, name in names.items() if name.endswith("the one on show")] == [key]
+    assert [other for other, name in names.items() if name.endswith("shown now")] == [key]
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_times_of_some_models_with_the_acceptance_of_others_are_a_supposition(
         assert shown["supposed"] is None
     else:
         assert shown["supposed"].startswith(
-            f"What if: these are the times of {whose[0]} with {whose[1]}, and the acceptance of "
+            f"Hypothetical: the times are those of {whose[0]} with {whose[1]}, but the "
         )
         assert shown["rates"]["name"] in shown["supposed"]
 
@@ -239,7 +239,7 @@ def test_a_copy_of_a_profile_is_known_for_one(tab: HardwareTab) -> None:
     store = tab.keep(asked(tab, profile=HERE), request())[tab.store]
     found = tab.look(asked(tab, profile=HERE, against="kept:mine", store=store), request())
     assert view(tab, found)["against"] is None
-    assert json.loads(found[tab.board])["notice"].startswith("mine has the very times on show")
+    assert json.loads(found[tab.board])["notice"].startswith("mine has the same times")
 
 
 # -- runs ------------------------------------------------------------------------------------------
@@ -298,7 +298,7 @@ def test_kept_imported_and_removed(tab: HardwareTab, tmp_path: Path) -> None:
     updates = tab.drop(asked(tab, profile="kept:my box", store=updates[tab.store]), request())
     assert [*saved_profiles.kept(updates[tab.store])] == ["from elsewhere"]
     assert updates[tab.profile]["value"] == HERE
-    assert "only a profile that you keep" in error(
+    assert "only profiles that you saved" in error(
         tab, tab.drop(asked(tab, profile=HERE), request())
     )
 
@@ -346,7 +346,7 @@ def test_files_that_cannot_be_read_are_refused(tab: HardwareTab, tmp_path: Path)
     for path, says in (
         (None, "no file"),
         (str(tmp_path / "none"), "could not be read"),
-        (str(tmp_path / "long"), "300000 bytes"),
+        (str(tmp_path / "long"), "0.3 MB"),
         (str(tmp_path / "bytes"), "UTF-8"),
     ):
         assert says in error(tab, tab.take(asked(tab, open=path), request()))
@@ -363,7 +363,7 @@ def test_the_thirteenth_profile_is_refused_and_the_others_stay() -> None:
     store: list[str] = []
     for i in range(12):
         store = saved_profiles.keep(store, Entry(f"profile {i}", PROFILE))
-    with pytest.raises(BadProfile, match="at most 12"):
+    with pytest.raises(BadProfile, match="12 profiles are saved"):
         saved_profiles.keep(store, Entry("one more", PROFILE))
     assert len(saved_profiles.kept(saved_profiles.keep(store, Entry("profile 3", PROFILE)))) == 12
 
@@ -392,7 +392,7 @@ def test_stopped_it_keeps_the_profile_that_was_there(tab: HardwareTab, pair: Pai
     before = machine(pair)
     steps = tab.measure(asked(tab), request("two"))
     assert next(steps)[tab.measure_it]["interactive"] is False
-    tab.stop_measuring(request("two"))
+    tab.stop(request("two"))
     *told, last = steps
     assert machine(pair) is before
     assert set(last) == {tab.measure_it, tab.stop_it}
@@ -410,7 +410,9 @@ def test_a_failed_measurement_keeps_it_too(
     before = machine(pair)
     updates = [*tab.measure(asked(tab), request("three"))]
     assert machine(pair) is before
-    assert json.loads(updates[-2][tab.board])["error"] == "target_seconds: 0 is not a number"
+    assert json.loads(updates[-2][tab.board])["error"] == (
+        "Not measured: target_seconds: 0 is not a number"
+    )
 
 
 def test_it_waits_for_its_turn_behind_a_run(model_host: ModelHost, pair: Pair) -> None:
@@ -421,12 +423,11 @@ def test_it_waits_for_its_turn_behind_a_run(model_host: ModelHost, pair: Pair) -
     with model_host.queue.turn(lambda: False, lambda _: None):
         task.start()
         wait(lambda: len(model_host.queue) == 2)
-        assert not task.done
         task_reports = task.reports()
         reports.append(next(task_reports))
     reports += task_reports
-    assert task.done
-    assert any("1 run before yours" in report.words for report in reports)
+    assert reports[-1].result == machine(pair)
+    assert any("1 run ahead of you" in report.words for report in reports)
 
 
 def test_one_measurement_a_visitor(tab: HardwareTab) -> None:

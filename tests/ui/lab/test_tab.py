@@ -219,11 +219,11 @@ def test_a_stopped_count_ends_without_a_result_and_the_next_one_runs(
     tab = made()
     going = tab.count(ask({"temperature": "0.6", "top_p": "1", "prompts": "code"}), visit())
     next(going)
-    tab.halt(visit())
+    tab.stop(visit())
     rest = [json.loads(text)["count"] for text in going]
     assert rest[-1] == {
         "share": 0,
-        "words": "stopped; the vector that was there is kept",
+        "words": "Stopped. The previous vector is kept.",
         "over": True,
     }
     assert "result" in counted(tab)[-1]
@@ -250,8 +250,8 @@ def test_a_stop_takes_effect_within_a_prompt(
     monkeypatch.setattr(pair.target, "run", noted)
     task.start()
     *_, last = task.reports()
-    assert (last.words, last.error, last.counted) == (
-        "stopped; the vector that was there is kept",
+    assert (last.words, last.error, last.result) == (
+        "Stopped. The previous vector is kept.",
         None,
         None,
     )
@@ -274,7 +274,7 @@ def test_a_count_over_its_time_is_given_up(model_host: ModelHost) -> None:
         0.0,
     )
     task.start()
-    assert "0 s were up" in [*task.reports()][-1].error
+    assert "time limit of 0 s" in [*task.reports()][-1].error
     wait(lambda: not task.busy, 5)
 
 

@@ -4,6 +4,7 @@ and hostile values."""
 from __future__ import annotations
 
 import asyncio
+import html
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -22,14 +23,14 @@ import transformers
 from visits import decode_request, request, wait
 
 from sequoia import Pair
-from sequoia.errors import BadModel, Stopped
+from sequoia.errors import BadModel, NotDownloaded, Stopped
 from sequoia.loading.hub.download import Progress
 from sequoia.loading.model_types import KnownTypes, ModelType, known_types
 from sequoia.loading.pair_catalog import preset, presets
 from sequoia.loading.pair_request import PairRequest
 from ui import page
 from ui.decode import messages
-from ui.decode.follow_run import LiveRun
+from ui.decode.run import DecodeJob
 from ui.decode.tab import LiveView
 from ui.hardware.tab import HERE, NONE, FormValues, HardwareTab
 from ui.lab.tab import LabTab
@@ -42,7 +43,7 @@ from ui.models.tab import FORM, ModelsTab
 from ui.serving.model_host import ModelHost
 from ui.serving.sessions import LOCAL, PUBLIC
 
-Maker = Callable[..., LiveRun]
+Maker = Callable[..., DecodeJob]
 CHAT = (
     "{% for m in messages %}<|begin|>{{ m.role }}\n{{ m.content }}<|endoftext|>\n{% endfor "
     "%}<|begin|>assistant\n"
@@ -93,6 +94,14 @@ def own(tab: ModelsTab, folders: tuple[str, str], **changes: Any) -> dict[Any, A
 def said(tab: ModelsTab, updates: Iterator[dict[Any, Any]]) -> list[dict[str, Any]]:
     """All messages for the board."""
     return [json.loads(one[tab.board]) for one in updates if tab.board in one]
+
+
+def refusal(tab: ModelsTab, updates: Iterator[dict[Any, Any]]) -> str:
+    """The error at the form, which is all that a refused request shows."""
+    (update,) = updates
+    assert json.loads(update[tab.board]) == {"v": 1, "load": None}
+    assert update[tab.problem]["visible"] is True
+    return html.unescape(update[tab.problem]["value"])
 
 
 # -- looking ---------------------------------------------------------------------------------------
@@ -202,7 +211,7 @@ def test_room_on_the_disk_counts_what_is_there(
     one = preset("qwen3-8b")
     found = models_view._disk(one, sum(model.bytes for model in one.models), int(free))
     assert found["fits"] == fits
-    assert "17.9 GB to download, 2 MB of it there" in found["words"]
+    assert "17.9 GB to download, 2 MB already here" in found["words"]
     assert models_view._disk(one, 0, 0) == {"fits": "here", "words": "on this machine"}
 
 
@@ -236,8 +245,8 @@ def test_own_models_have_fields(tab: ModelsTab) -> None:
         ({"pair": "nope"}, "unknown pair 'nope'; known are bundled"),
         ({"pair": 5}, "5 is not the name of a pair"),
         ({"pair": None}, "None is not the name"),
-        ({"pair": OWN}, "no target is named"),
-        ({"pair": OWN, "target": "a/b"}, "no draft is"),
+        ({"pair": OWN}, "enter a target model"),
+        ({"pair": OWN, "target": "a/b"}, "enter a draft model"),
         ({"pair": OWN, "target": ["a"], "draft": "b"}, "not a list"),
         ({"pair": OWN, "target": "x" * 501, "draft": "b"}, "Hugging Face id"),
         ({"device": "tpu"}, "device 'tpu'"),
@@ -245,14 +254,87 @@ def test_own_models_have_fields(tab: ModelsTab) -> None:
         ({"dtype": "int3"}, "dtype 'int3'"),
     ],
 )
-def test_what_cannot_be_wanted_is_refused_in_words(
-    tab: ModelsTab, model_host: ModelHost, changes: Any, says: str
+def test_a_bad_request_is_refused_once_and_at_the_form(
+    tab: ModelsTab, model_host: ModelHost, popups: list[str], changes: Any, says: str
 ) -> None:
     before = model_host.version
-    told = said(tab, tab.change(filled(tab, **changes), request()))
-    assert len(told) == 1
-    assert says in told[0]["error"]
+    assert says in refusal(tab, tab.change(filled(tab, **changes), request()))
+    assert popups == []
     assert model_host.version == before
+
+
+def test_text_from_a_visitor_is_not_markup_in_a_refusal(tab: ModelsTab) -> None:
+    (update,) = tab.change(filled(tab, pair="<img src=x>${1}{{2}}"), request())
+    shown = update[tab.problem]["value"]
+    assert not any(mark in shown for mark in ("<img", "${", "{{"))
+    assert "&lt;img" in shown
+
+
+def test_the_next_load_clears_the_refusal(tab: ModelsTab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(load_job, "fetch", lambda *_: (_ for _ in ()).throw(Stopped("stopped")))
+    first = next(tab.change(filled(tab), request()))
+    assert first[tab.problem]["visible"] is False
+
+
+def test_a_pair_that_the_table_calls_too_large_is_refused_before_anything_is_fetched(
+    tab: ModelsTab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = SimpleNamespace(total=8e9, available=8e9)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
+    monkeypatch.setattr(LoadJob, "start", lambda *_: pytest.fail("loading was begun"))
+    said = refusal(tab, tab.change(filled(tab, pair="qwen3-8b"), request()))
+    assert "qwen3-8b does not fit this machine (too large: needs " in said
+    said = refusal(tab, tab.change(filled(tab, pair="qwen3-32b-offload"), request()))
+    assert "(needs a GPU with 16 GB)" in said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "the Hugging Face hub cannot be reached for a/b ([Errno -2] Name or service not known).",
+        "the Hugging Face hub cannot be reached for a/b (Name or service not known)",
+    ],
+)
+def test_error_numbers_of_the_operating_system_are_not_shown(
+    tab: ModelsTab, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreachable(*_: Any) -> None:
+        raise NotDownloaded(words)
+
+    monkeypatch.setattr(load_job, "fetch", unreachable)
+    messages = said(tab, tab.change(filled(tab), request()))
+    assert messages[-2]["load"]["error"] == (
+        "the Hugging Face hub cannot be reached for a/b (Name or service not known). "
+        "The current models stay loaded."
+    )
+
+
+@pytest.mark.parametrize(
+    ("report", "title"),
+    [
+        (Report("downloading"), "Loading"),
+        (Report("", over=True, error="out of memory"), "Not loaded"),
+        (Report("stopped", over=True), "Stopped"),
+        (Report("", over=True, done=True), "Loaded"),
+    ],
+)
+def test_the_title_of_the_panel_says_how_the_load_stands(report: Report, title: str) -> None:
+    assert json.loads(models_view.report_message(report))["load"]["title"] == title
+
+
+def test_a_failed_load_shows_one_error(
+    tab: ModelsTab, popups: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreachable(*_: Any) -> None:
+        raise NotDownloaded("no connection")
+
+    monkeypatch.setattr(load_job, "fetch", unreachable)
+    messages = said(tab, tab.change(filled(tab), request()))
+    assert [one["load"]["error"] for one in messages if one.get("load", {}).get("error")] == [
+        "no connection. The current models stay loaded."
+    ]
+    assert not any("error" in one for one in messages)
+    assert popups == []
 
 
 @pytest.mark.slow
@@ -263,8 +345,7 @@ def test_strangers_load_nothing_even_by_name(
     monkeypatch.setattr(LoadJob, "start", lambda *_: pytest.fail("loading was begun"))
     tab = built(model_host, PUBLIC)
     for data in (own(tab, folders), filled(tab), filled(tab, pair="smollm2-1.7b")):
-        told = said(tab, tab.change(data, request()))
-        assert "serves the bundled pair only" in told[0]["error"]
+        assert "serves the bundled pair only" in refusal(tab, tab.change(data, request()))
     tabs = [
         block.label
         for block in page.page(model_host, PUBLIC).blocks.values()
@@ -334,7 +415,7 @@ def test_a_pair_that_does_not_fit_together_leaves_the_former_one(
     other = fakes.save(fakes.tiny_model(), tmp_path / "other", fakes.tiny_tokenizer(pieces=("Ω",)))
     told = said(tab, tab.change(own(tab, (folders[0], other)), request()))
     assert "the tokenizers differ" in told[-2]["load"]["error"]
-    assert "the models that were there stay" in told[-2]["load"]["error"]
+    assert "The current models stay loaded." in told[-2]["load"]["error"]
     assert model_host.pair(lambda: False) is pair
 
 
@@ -372,7 +453,7 @@ def test_a_visitor_loads_one_at_a_time_and_can_stop(
     )
     thread.start()
     assert begun.wait(20)
-    assert "one run at a time" in said(tab, tab.change(own(tab, folders), request()))[0]["error"]
+    assert "one run at a time" in refusal(tab, tab.change(own(tab, folders), request()))
     tab.stop(request())
     thread.join(20)
     assert [message["load"]["share"] for message in told if "load" in message].count(0.1) >= 1
@@ -409,7 +490,7 @@ def test_an_unexpected_error_is_logged_and_told_without_its_text(
     task = LoadJob(model_host, PairRequest("bundled", *folders, "cpu", "float32", False), False)
     task.start()
     last = list(task.reports())[-1]
-    assert "an unexpected error; the server's log has the details" in str(last.error)
+    assert "an unexpected error; see the server's log for details" in str(last.error)
     assert "index" not in str(last.error)
 
 
@@ -436,7 +517,7 @@ def test_progress_is_told_with_amount_and_rate() -> None:
             Report("downloading", Progress("owner/model", 3_200_000_000, 16_400_000_000, 85e6))
         )
     )
-    assert message["load"]["amount"] == "3.2 GB of 16.4 GB · 85 MB a second"
+    assert message["load"]["amount"] == "3.2 GB of 16.4 GB · 85 MB/s"
     assert message["load"]["share"] == pytest.approx(0.195, abs=1e-3)
 
 

@@ -266,7 +266,7 @@ def test_a_left_race_frees_the_engine(
 def test_a_race_keeps_to_its_time(make: Callable[..., RaceJob]) -> None:
     messages = raced(make(limits=Limits(seconds=0.0), max_new_tokens=100))
     assert len(moves_of(messages)) == 1
-    assert "the longest a race may take" in messages[-1]["notice"]
+    assert "time limit of" in messages[-1]["notice"]
     assert messages[-1]["stopped"]
 
 
@@ -278,7 +278,7 @@ def test_stop_while_waiting_for_the_models(make: Callable[..., RaceJob], pair: P
     race.start()
     race.halt()
     last = sent(race.messages())[-1]
-    assert (last["race"], last["notice"]) == (None, "stopped")
+    assert (last["race"], last["notice"]) == (None, "Stopped.")
     loaded.set()
 
 
@@ -294,8 +294,8 @@ def test_models_that_do_not_load_are_reported(make: Callable[..., RaceJob]) -> N
 @pytest.mark.parametrize(
     ("problem", "words"),
     [
-        (MemoryError(), "out of memory"),
-        (RuntimeError("can't allocate memory"), "out of memory"),
+        (MemoryError(), "Out of memory"),
+        (RuntimeError("can't allocate memory"), "Out of memory"),
         (ValueError("x"), "unexpected"),
     ],
 )
@@ -638,7 +638,7 @@ def test_too_few_first_tokens_say_nothing(
         ({"temperature": "hot"}, BadSamplingParams, "Temp.: 'hot'"),
         ({"top_p": 2}, BadSamplingParams, "Top-p: 2"),
         ({"max_new_tokens": 10**6}, BadSamplingParams, "Tokens: 1000000"),
-        ({"seed": None}, BadSamplingParams, "Seed: nothing is typed"),
+        ({"seed": None}, BadSamplingParams, "Seed: enter a whole number"),
         ({"lanes": [PLAIN]}, BadSamplingParams, "a race of 1 lane; allowed are 2 to 4"),
         ({"lanes": [PLAIN] * 5}, BadSamplingParams, "a race of 5 lanes; allowed are 2 to 4"),
         ({"lanes": [("none", "", "sequoia")] * 4}, BadSamplingParams, "a race of 0 lanes"),
@@ -652,29 +652,29 @@ def test_too_few_first_tokens_say_nothing(
         (
             {"lanes": [PLAIN, ("chain", "", "sequoia")]},
             BadTree,
-            "Lane 2: Nodes: nothing is typed; wanted: a whole number",
+            "Lane 2: Nodes: enter a whole number",
         ),
         (
             {"lanes": [PLAIN, ("chain", None, "sequoia")]},
             BadTree,
-            "Lane 2: Nodes: nothing is typed",
+            "Lane 2: Nodes: enter a whole number",
         ),
         ({"lanes": [PLAIN, ("chain", "9999", "sequoia")]}, BadTree, "Lane 2: .*9999"),
         ({"lanes": [PLAIN, ("chain", "-4", "sequoia")]}, BadTree, "Lane 2: Nodes: '-4'"),
         (
             {"lanes": [PLAIN, ("chain", "4, 5", "sequoia")]},
             BadTree,
-            "Lane 2: Nodes: '4, 5'; wanted: a whole number",
+            "Lane 2: Nodes: '4, 5'; enter a whole number",
         ),
         (
             {"lanes": [PLAIN, ("best", "64", "sequoia")]},
             BadTree,
-            "Lane 2: Nodes, Levels at most: '64'; wanted: ",
+            "Lane 2: Nodes, Max levels: '64'; enter 2 whole numbers",
         ),
         (
             {"lanes": [PLAIN, ("dynamic", "0 4", "sequoia")]},
             BadTree,
-            "Lane 2: Nodes at most: 0 .* from 1 to 1024",
+            "Lane 2: Max nodes: 0 .* from 1 to 1024",
         ),
         ({"lanes": [PLAIN, ("lab", "-1 9", "sequoia")]}, BadTree, "Lane 2: "),
         (
@@ -706,7 +706,7 @@ def test_a_planned_lane_says_which_of_the_fast_trees_it_is(make: Callable[..., R
     """Guards against one name for two trees: the doctor's is the very fastest."""
     messages = raced(make(lanes=[PLAIN, ("planned", "", "sequoia")]))
     lanes = next(message["lanes"] for message in messages if "lanes" in message)
-    assert lanes[1]["how"].endswith("most tokens a step within 1 % of the fastest")
+    assert lanes[1]["how"].endswith("most tokens per step within 1 % of the fastest")
     assert "planned" in lanes[1]["how"]
 
 

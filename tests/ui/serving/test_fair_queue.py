@@ -94,7 +94,7 @@ def test_a_full_line_refuses_at_once() -> None:
     line = FairQueue(1)
     go = threading.Event()
     thread = stand(line, "a", [], go)
-    with pytest.raises(Busy, match="1 runs are in line"), line.turn(lambda: False, lambda _: None):
+    with pytest.raises(Busy, match="1 runs are waiting"), line.turn(lambda: False, lambda _: None):
         pass
     go.set()
     thread.join(10)

@@ -17,8 +17,8 @@ from visits import decode_request, wait
 from sequoia import Pair
 from sequoia.errors import BadModel, OutOfMemory
 from sequoia.models.tree_forward import TreeModel
-from ui.decode.follow_run import LiveRun
 from ui.decode.recordings import RunStore
+from ui.decode.run import DecodeJob
 from ui.lab.acceptance_job import AcceptanceJob
 from ui.serving.fair_queue import Cancelled
 from ui.serving.model_host import ModelHost, NotLoaded, words_for
@@ -73,10 +73,10 @@ def test_a_pair_that_fails_leaves_the_former_one(
 
 
 def test_a_pair_that_fails_leaves_paused_runs_alone(
-    model_host: ModelHost, make: Callable[..., LiveRun]
+    model_host: ModelHost, make: Callable[..., DecodeJob]
 ) -> None:
     live = make()
-    sessions = Sessions[LiveRun](LOCAL)
+    sessions = Sessions[DecodeJob](LOCAL)
     model_host.before_unload.append(sessions.release_all)
     sessions.go("one", live, 1)
     list(live.messages())
@@ -215,7 +215,7 @@ def test_a_count_is_made_with_the_pair_of_its_turn(model_host: ModelHost, other:
 
 @pytest.mark.slow
 def test_a_paused_run_of_the_former_pair_cannot_go_on(
-    model_host: ModelHost, other: Pair, make: Callable[..., LiveRun]
+    model_host: ModelHost, other: Pair, make: Callable[..., DecodeJob]
 ) -> None:
     live = make()
     live.start(1)
@@ -224,7 +224,7 @@ def test_a_paused_run_of_the_former_pair_cannot_go_on(
     model_host.change(lambda: other, never, ignore)
     live.start(None)
     last = json.loads(list(live.messages())[-1])
-    assert "other models were loaded meanwhile" in last["error"]
+    assert "other models were loaded" in last["error"]
     assert not live.holding
 
 
@@ -233,11 +233,11 @@ def test_the_former_models_are_freed_whatever_was_recorded_of_them(other: Pair) 
     """Guards against recordings, paused runs or a waiting visitor that keep
     gigabytes of weights."""
     model_host = opened(lambda: dataclasses.replace(fakes.tiny_pair(seed=5)))
-    sessions = Sessions[LiveRun](LOCAL)
+    sessions = Sessions[DecodeJob](LOCAL)
     run_store = RunStore(8, 10**6)
     model_host.before_unload.append(sessions.release_all)
     for who, steps in (("paused", 1), ("over", None)):
-        run = LiveRun(decode_request(tokens=8), model_host, LOCAL, run_store)
+        run = DecodeJob(decode_request(tokens=8), model_host, LOCAL, run_store)
         sessions.go(who, run, steps)
         list(run.messages())
     weights = weakref.ref(model_host.pair(never).target.hf)

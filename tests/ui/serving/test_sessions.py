@@ -69,7 +69,7 @@ def test_a_full_house_forgets_the_idle_and_refuses_when_all_are_busy() -> None:
     runs = [Stub() for _ in range(4)]
     sessions.go("a", runs[0])
     sessions.go("b", runs[1])
-    with pytest.raises(Busy, match="all 2 places"):
+    with pytest.raises(Busy, match="all 2 sessions"):
         sessions.go("c", runs[2])
     runs[0].busy = False
     sessions.go("c", runs[2])
