@@ -147,7 +147,7 @@ def test_a_run_by_keyboard_says_that_it_was_stopped(visit: Visit) -> None:
     assert page.locator(".sq-spoken").text_content().startswith("Run stopped:")
     assert page.input_value("#pg-prompt textarea") == prompt
     page.hover("#pg-run")
-    assert "Ctrl + Enter" in page.get_attribute("#pg-run", "title")
+    assert "Ctrl+Enter" in page.get_attribute("#pg-run", "title")
     expect(page.locator("#pg-step")).to_be_enabled()
 
 

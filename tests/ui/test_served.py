@@ -58,7 +58,7 @@ def test_no_endpoint_is_offered_to_programs(blocks: gr.Blocks) -> None:
     assert blocks.api_open is False
 
 
-def test_all_model_work_shares_one_line(blocks: gr.Blocks) -> None:
+def test_all_model_work_shares_one_queue(blocks: gr.Blocks) -> None:
     found = sorted(
         str(one["name"]) for one in endpoints(blocks) if one.get("concurrency") == "engine"
     )
@@ -107,11 +107,11 @@ def test_the_head_holds_every_script_and_ends_none_early() -> None:
         ("a\nb", "a<br>b"),
     ],
 )
-def test_toasts_show_exactly_the_text(text: str, markup: str) -> None:
+def test_pop_ups_show_exactly_the_text(text: str, markup: str) -> None:
     assert show.toast(text) == markup
 
 
-def test_toasts_are_short() -> None:
+def test_pop_ups_are_short() -> None:
     assert len(show.toast("x" * 10**6)) == show.MAX_MESSAGE
 
 

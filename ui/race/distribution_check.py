@@ -130,7 +130,7 @@ class DistributionCheck:
             )
             why = f"nearly certain of one token at {where}, so any decoder would pass"
         words = (
-            f"This check cannot tell anything here: the target's distribution is {why} (at most "
+            f"This check is inconclusive here: the target's distribution is {why} (at most "
             f"{position.bits:.2g} bits of entropy). Try another temperature or prompt."
         )
         return exactness_result(

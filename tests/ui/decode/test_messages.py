@@ -69,7 +69,7 @@ def test_many_fast_steps_share_few_messages(make: Callable[..., DecodeJob]) -> N
     assert max(sizes) > 3
 
 
-def test_an_aside_names_no_run_so_that_the_screen_stays() -> None:
+def test_a_notice_names_no_run_so_that_the_screen_stays() -> None:
     message = json.loads(messages.notice_message(error="no"))
     assert "run" not in message
     assert message["error"] == "no"
@@ -111,7 +111,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("meta", HOSTILE, ids=lambda meta: str(meta)[:40])
-def test_what_a_file_says_of_itself_is_cut_to_known_fields_and_types(meta: dict[str, Any]) -> None:
+def test_the_meta_of_a_file_is_reduced_to_known_fields_and_types(meta: dict[str, Any]) -> None:
     clean = messages.recorded(meta)
     assert clean["label"] == "recorded"
     assert clean.keys() <= {"label", "policy", "tree", "versions", "prompt"}
@@ -147,7 +147,7 @@ def test_a_recorded_speed_is_called_recorded() -> None:
         ([True, 0.005], False),
     ],
 )
-def test_a_spread_is_kept_where_it_holds_the_plain_seconds(spread: Any, kept: bool) -> None:
+def test_an_interval_is_kept_if_it_contains_the_plain_seconds(spread: Any, kept: bool) -> None:
     """Files of earlier versions have none."""
     clean = messages.recorded({"plain_seconds": 0.004, "plain_spread": spread})
     assert clean.get("plain_spread") == (spread if kept else None)

@@ -58,7 +58,7 @@ def test_a_planned_chain_says_why(
     ("kind", "numbers", "times"),
     [("planned", (), 1), ("best", (8, 4), 1), ("dynamic", (8, 4), 1), ("chain", (3,), 0)],
 )
-def test_a_run_asks_for_the_acceptance_once(
+def test_a_run_looks_up_the_acceptance_once(
     make: Callable[..., DecodeJob],
     monkeypatch: pytest.MonkeyPatch,
     kind: str,
@@ -80,7 +80,7 @@ def test_a_run_asks_for_the_acceptance_once(
     assert meta.get("acceptance") == ([0.5, 0.1] if times else None)
 
 
-def test_more_tokens_than_a_limited_model_is_used_for_are_refused(
+def test_more_tokens_than_the_model_supports_are_refused(
     make: Callable[..., DecodeJob], pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before a tree is planned, which takes seconds."""
@@ -93,7 +93,7 @@ def test_more_tokens_than_a_limited_model_is_used_for_are_refused(
     assert "10 tokens and 31 new ones are 41; the models hold 40 of both together" in error
 
 
-def test_stop_ends_the_run_within_the_present_step(
+def test_stop_ends_the_run_after_the_current_step(
     make: Callable[..., DecodeJob], gate: Gate
 ) -> None:
     """Guards against a Stop that is looked at only at the end of the run: exactly the step
@@ -115,7 +115,7 @@ def test_stop_ends_the_run_within_the_present_step(
     assert live.holding
 
 
-def test_a_left_run_frees_the_engine_and_its_caches(
+def test_an_abandoned_run_frees_the_engine_and_its_caches(
     make: Callable[..., DecodeJob], gate: Gate, model_host: ModelHost
 ) -> None:
     live = make()
@@ -130,7 +130,7 @@ def test_a_left_run_frees_the_engine_and_its_caches(
     assert live._decoder is None
 
 
-def test_a_run_keeps_to_its_time(make: Callable[..., DecodeJob]) -> None:
+def test_a_run_ends_at_its_time_limit(make: Callable[..., DecodeJob]) -> None:
     live = make(limits=Limits(seconds=0.0), tokens=100)
     live.start(None)
     texts = list(live.messages())
@@ -157,7 +157,7 @@ def test_stepping_gives_one_step_each_and_the_same_tokens(make: Callable[..., De
     assert not stepped.holding
 
 
-def test_plain_decoding_is_timed_after_the_run_and_only_then(
+def test_plain_decoding_is_timed_only_after_the_run(
     make: Callable[..., DecodeJob],
 ) -> None:
     live = make(compare=True)
@@ -210,7 +210,7 @@ def test_the_last_message_says_why_the_run_ended(
     assert all("end" not in message for message in said if not message["done"])
 
 
-def test_waiting_between_two_steps_is_no_time_of_theirs(
+def test_waiting_between_steps_is_not_timed(
     make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Guards against a first step after a pause that is charged with the pause: here a clock that
@@ -227,7 +227,7 @@ def test_waiting_between_two_steps_is_no_time_of_theirs(
 
 
 @pytest.mark.parametrize("case", ["off", "stopped", "plain"])
-def test_there_is_no_speed_up_without_a_plain_run_beside_it(
+def test_there_is_no_speed_up_without_a_plain_run(
     make: Callable[..., DecodeJob], case: str
 ) -> None:
     live = make(
@@ -270,7 +270,7 @@ def test_a_stopped_run_says_that_its_speed_up_is_missing(
     ],
     ids=["time", "paused", "timed", "not asked for", "plain itself"],
 )
-def test_a_missing_speed_up_is_said_only_where_one_was_asked_for(
+def test_a_missing_speed_up_is_mentioned_only_if_requested(
     make: Callable[..., DecodeJob], fields: dict[str, Any], steps: int | None, notice: str | None
 ) -> None:
     live = make(tokens=40, **fields)
@@ -278,7 +278,7 @@ def test_a_missing_speed_up_is_said_only_where_one_was_asked_for(
     assert json.loads(list(live.messages())[-1])["notice"] == notice
 
 
-def test_timing_that_was_stopped_is_said(
+def test_a_stopped_timing_is_mentioned(
     make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ui.decode.run, "plain_steps", lambda *_: [])
@@ -287,7 +287,7 @@ def test_timing_that_was_stopped_is_said(
     assert json.loads(list(live.messages())[-1])["notice"] == NOT_TIMED
 
 
-def test_a_second_run_is_told_its_place_and_then_begins(
+def test_a_second_run_shows_its_position_and_then_begins(
     make: Callable[..., DecodeJob], gate: Gate
 ) -> None:
     first = make(tokens=2, tree_request=TreeRequest("plain"))
@@ -295,16 +295,14 @@ def test_a_second_run_is_told_its_place_and_then_begins(
     first.start(None)
     assert gate.begun.acquire(timeout=10)
     second.start(None)
-    told = second.messages()
-    assert json.loads(next(told))["notice"].startswith("1 run ahead of you")
+    received = second.messages()
+    assert json.loads(next(received))["notice"].startswith("1 run ahead of you")
     gate.passes.release(10)
     list(first.messages())
-    assert len(steps_of(list(told))) == 2
+    assert len(steps_of(list(received))) == 2
 
 
-def test_a_run_ordered_early_waits_for_the_models(
-    pair: Pair, make: Callable[..., DecodeJob]
-) -> None:
+def test_an_early_run_waits_for_the_models(pair: Pair, make: Callable[..., DecodeJob]) -> None:
     loaded = threading.Event()
     model_host = ModelHost(lambda: (loaded.wait(10), pair)[1], 2)
     model_host.open()
@@ -364,7 +362,7 @@ def test_an_unexpected_error_shows_no_path_and_the_next_run_is_unaffected(
     [MemoryError(), torch.OutOfMemoryError(), RuntimeError("CPU: can't allocate memory")],
     ids=lambda one: type(one).__name__,
 )
-def test_out_of_memory_is_said_and_the_next_run_is_unaffected(
+def test_out_of_memory_is_shown_and_the_next_run_is_unaffected(
     make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch, problem: Exception
 ) -> None:
     def full(*_: object) -> None:
@@ -380,7 +378,7 @@ def test_out_of_memory_is_said_and_the_next_run_is_unaffected(
     assert len(steps_of(list(after.messages()))) > 0
 
 
-def test_a_prompt_beyond_the_context_is_refused_with_its_size(
+def test_a_prompt_beyond_the_context_is_refused(
     make: Callable[..., DecodeJob],
 ) -> None:
     live = make(prompt="x" * 4000)
@@ -435,6 +433,6 @@ def test_greedy_output_does_not_depend_on_the_tree(make: Callable[..., DecodeJob
     assert texts[0] == texts[1]
 
 
-def test_errors_of_an_order_are_the_programs_own() -> None:
+def test_errors_of_a_request_are_the_programs_own() -> None:
     with pytest.raises(SequoiaError, match="1365 nodes in 6 levels; allowed are 1024"):
         TreeRequest("kary", (4, 9))

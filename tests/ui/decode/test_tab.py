@@ -128,7 +128,7 @@ def test_a_closed_page_frees_the_engine(view: LiveView, model_host: ModelHost, s
 
 
 @pytest.mark.slow
-def test_run_after_stop_goes_on(view: LiveView, slow: None) -> None:
+def test_run_after_stop_continues(view: LiveView, slow: None) -> None:
     form = filled(view, max_new_tokens=400, tree="plain")
     running = view.run(form, request())
     first = [next(running) for _ in range(4)][-1]
@@ -153,7 +153,7 @@ def test_a_visitor_who_left_is_forgotten(view: LiveView, slow: None) -> None:
     assert view.sessions.get("one") is None
 
 
-def test_step_makes_one_step_and_run_goes_on_from_there(view: LiveView) -> None:
+def test_step_makes_one_step_and_run_continues_from_there(view: LiveView) -> None:
     form = filled(view)
     names = set()
     count = 0
@@ -189,7 +189,7 @@ def test_a_paused_run_can_be_started_over(view: LiveView) -> None:
     assert begun[0]["from"] == 0
 
 
-def test_starting_over_works_where_the_paused_run_is_gone_already(view: LiveView) -> None:
+def test_starting_over_works_if_the_paused_run_is_gone_already(view: LiveView) -> None:
     """Guards a page that keeps Resume for good: of many paused runs only some keep their caches."""
     sent(view.step(filled(view), request()))
     view.sessions.get("one").release()
@@ -197,7 +197,7 @@ def test_starting_over_works_where_the_paused_run_is_gone_already(view: LiveView
     assert (updates[view.form.run]["value"], updates[view.form.stop]["value"]) == ("Run", "Stop")
 
 
-def test_other_models_leave_the_buttons_of_a_run_that_goes_on(view: LiveView, slow: None) -> None:
+def test_other_models_leave_the_buttons_of_a_running_run(view: LiveView, slow: None) -> None:
     running = view.run(filled(view, max_new_tokens=400, tree="plain"), request())
     next(running)
     assert view.form.stop not in view.renew(request())
@@ -207,7 +207,7 @@ def test_other_models_leave_the_buttons_of_a_run_that_goes_on(view: LiveView, sl
 
 
 @pytest.mark.slow
-def test_a_run_that_is_stopped_is_not_given_up(view: LiveView, slow: None) -> None:
+def test_a_run_that_is_being_stopped_is_not_discarded(view: LiveView, slow: None) -> None:
     """Step goes on with it, whenever Stop comes."""
     form = filled(view, max_new_tokens=400, tree="plain")
     running = view.run(form, request())
@@ -218,7 +218,7 @@ def test_a_run_that_is_stopped_is_not_given_up(view: LiveView, slow: None) -> No
     assert sent(view.step(form, request()))[-1]["run"] == name
 
 
-def test_the_settings_of_a_run_go_into_the_form_and_bad_ones_change_nothing(
+def test_settings_are_copied_to_the_form_and_bad_ones_change_nothing(
     view: LiveView, popups: list[str]
 ) -> None:
     form = filled(view, tree="chain", first=5, temperature=0.3, seed=7)
@@ -286,9 +286,7 @@ def test_a_saved_run_is_opened_and_a_spoiled_one_changes_nothing(
         (5, "sequoia-run.json"),
     ],
 )
-def test_a_saved_file_is_called_by_its_date_and_by_nothing_else_from_the_run(
-    date: Any, name: str
-) -> None:
+def test_the_name_of_a_saved_file_contains_its_date_alone(date: Any, name: str) -> None:
     assert recordings.file_name("run", {"date": date}) == name
 
 
@@ -324,7 +322,7 @@ def test_a_file_that_does_not_open_leaves_the_paused_run(
 @pytest.mark.parametrize(
     "asked", [None, 3, "x", [], ["x"], ["x", 0], ["x", -1], [None, None], ["x", 1, 2], {"a": 1}]
 )
-def test_missed_steps_of_no_run_are_refused(view: LiveView, asked: Any) -> None:
+def test_missed_steps_of_an_unknown_run_are_refused(view: LiveView, asked: Any) -> None:
     assert "no longer stored" in json.loads(view.get_steps(asked))["error"]
 
 

@@ -79,7 +79,7 @@ def error(tab: HardwareTab, updates: dict[Any, Any]) -> str:
 # -- looking ---------------------------------------------------------------------------------------
 
 
-def test_it_opens_on_this_machine_as_measured(tab: HardwareTab, pair: Pair) -> None:
+def test_it_opens_with_this_machine_as_measured(tab: HardwareTab, pair: Pair) -> None:
     async def first() -> dict[Any, Any]:
         return await anext(tab.come(asked(tab), request()))
 
@@ -108,7 +108,7 @@ def test_switching_the_profile_changes_the_tree_at_once(tab: HardwareTab) -> Non
     assert kept["why"].startswith("Plain decoding wins")
 
 
-def test_the_paper_is_never_called_measured(tab: HardwareTab) -> None:
+def test_paper_profiles_are_never_labelled_measured(tab: HardwareTab) -> None:
     for key, entry in saved_profiles.shipped().items():
         shown = view(tab, tab.look(asked(tab, profile=key), request()))["profile"]
         assert shown["label"] == entry.profile.source != "measured"
@@ -142,14 +142,14 @@ def test_paper_profiles_hold_the_papers_figures() -> None:
         ([], "list"),
     ],
 )
-def test_a_bad_size_is_named_and_nothing_is_lost(tab: HardwareTab, nodes: Any, says: str) -> None:
+def test_a_bad_size_is_named_and_the_screen_stays(tab: HardwareTab, nodes: Any, says: str) -> None:
     words = error(tab, tab.look(asked(tab, nodes=nodes), request()))
     assert says in words
     assert "1 to 1024" in words
 
 
 @pytest.mark.parametrize(("most", "typed"), [(1024, ""), (1024, None), (20, "  ")])
-def test_with_no_size_typed_trees_are_as_large_as_the_planner_looks_at(
+def test_without_a_size_the_planners_own_bound_holds(
     tab: HardwareTab, monkeypatch: pytest.MonkeyPatch, most: int, typed: str | None
 ) -> None:
     """The same figure as the lab's, for the profile on show and the one it is compared with."""
@@ -222,7 +222,7 @@ def test_a_profile_is_not_compared_with_itself(tab: HardwareTab) -> None:
         ("l40-offloading-llama3-70b-8b", "paper", None),
     ],
 )
-def test_times_of_some_models_with_the_acceptance_of_others_are_a_supposition(
+def test_times_and_acceptance_of_different_models_are_called_hypothetical(
     tab: HardwareTab, profile: str, rates: str, whose: tuple[str, str] | None
 ) -> None:
     shown = view(tab, tab.look(asked(tab, profile=profile, rates=rates), request()))
@@ -235,7 +235,7 @@ def test_times_of_some_models_with_the_acceptance_of_others_are_a_supposition(
         assert shown["rates"]["name"] in shown["supposed"]
 
 
-def test_a_copy_of_a_profile_is_known_for_one(tab: HardwareTab) -> None:
+def test_a_copy_of_a_profile_is_recognised(tab: HardwareTab) -> None:
     store = tab.keep(asked(tab, profile=HERE), request())[tab.store]
     found = tab.look(asked(tab, profile=HERE, against="kept:mine", store=store), request())
     assert view(tab, found)["against"] is None
@@ -245,7 +245,7 @@ def test_a_copy_of_a_profile_is_known_for_one(tab: HardwareTab) -> None:
 # -- runs ------------------------------------------------------------------------------------------
 
 
-def test_the_run_in_the_address_is_held_against_its_prediction(tab: HardwareTab, make: Any) -> None:
+def test_the_run_in_the_address_is_compared_to_a_prediction(tab: HardwareTab, make: Any) -> None:
     run = make(run_store=tab._live.run_store, compare=True, tokens=12)
     run.start(None)
     for _ in run.messages():
@@ -271,7 +271,7 @@ def test_the_run_in_the_address_is_held_against_its_prediction(tab: HardwareTab,
     assert view(tab, tab.look(asked(tab), request(run="unknown")))["run"] is None
 
 
-def test_recorded_atlases_are_by_temperature() -> None:
+def test_recorded_tables_are_by_temperature() -> None:
     found = hardware_view.recorded()
     assert [*found] == sorted(found)
     assert all(runs >= 1 and by_level.by_rank(0).visits > 10 for runs, by_level in found.values())
@@ -280,7 +280,7 @@ def test_recorded_atlases_are_by_temperature() -> None:
 # -- keeping ---------------------------------------------------------------------------------------
 
 
-def test_kept_imported_and_removed(tab: HardwareTab, tmp_path: Path) -> None:
+def test_profiles_are_saved_imported_and_removed(tab: HardwareTab, tmp_path: Path) -> None:
     updates = tab.keep(asked(tab, profile=HERE, name=" my  box "), request())
     store = updates[tab.store]
     assert updates[tab.profile]["value"] == "kept:my box"
@@ -388,19 +388,19 @@ def test_a_measurement_becomes_this_machines_profile(
     assert updates[-1][tab.measure_it]["interactive"] is True
 
 
-def test_stopped_it_keeps_the_profile_that_was_there(tab: HardwareTab, pair: Pair) -> None:
+def test_a_stopped_measurement_keeps_the_previous_profile(tab: HardwareTab, pair: Pair) -> None:
     before = machine(pair)
     steps = tab.measure(asked(tab), request("two"))
     assert next(steps)[tab.measure_it]["interactive"] is False
     tab.stop(request("two"))
-    *told, last = steps
+    *earlier, last = steps
     assert machine(pair) is before
     assert set(last) == {tab.measure_it, tab.stop_it}
-    assert "kept" in json.loads(told[-1][tab.board])["notice"]
+    assert "kept" in json.loads(earlier[-1][tab.board])["notice"]
     wait(lambda: len(tab._model_host.queue) == 0)
 
 
-def test_a_failed_measurement_keeps_it_too(
+def test_a_failed_measurement_keeps_the_previous_profile(
     tab: HardwareTab, pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: Any, **__: Any) -> HardwareProfile:
@@ -415,7 +415,7 @@ def test_a_failed_measurement_keeps_it_too(
     )
 
 
-def test_it_waits_for_its_turn_behind_a_run(model_host: ModelHost, pair: Pair) -> None:
+def test_a_measurement_waits_for_the_run_before_it(model_host: ModelHost, pair: Pair) -> None:
     """Guards figures that were disturbed by a run: the measurement holds the same
     lock as decoding."""
     task = ProfileJob(model_host, seconds=0.2)
@@ -430,7 +430,7 @@ def test_it_waits_for_its_turn_behind_a_run(model_host: ModelHost, pair: Pair) -
     assert any("1 run ahead of you" in report.words for report in reports)
 
 
-def test_one_measurement_a_visitor(tab: HardwareTab) -> None:
+def test_one_measurement_per_visitor(tab: HardwareTab) -> None:
     with tab._model_host.queue.turn(lambda: False, lambda _: None):
         first = tab.measure(asked(tab), request("four"))
         next(first)

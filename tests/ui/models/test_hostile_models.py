@@ -53,7 +53,7 @@ def loaded(model_host: ModelHost, target: Path, draft: Path) -> Report:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CHOSEN)
-def test_the_page_says_why_and_goes_on_with_the_models_that_it_has(
+def test_the_page_says_why_and_keeps_its_models(
     name: str,
     model_host: ModelHost,
     pair: Pair,

@@ -91,7 +91,7 @@ def own(tab: ModelsTab, folders: tuple[str, str], **changes: Any) -> dict[Any, A
     return filled(tab, pair=OWN, target=folders[0], draft=folders[1], **changes)
 
 
-def said(tab: ModelsTab, updates: Iterator[dict[Any, Any]]) -> list[dict[str, Any]]:
+def board_messages(tab: ModelsTab, updates: Iterator[dict[Any, Any]]) -> list[dict[str, Any]]:
     """All messages for the board."""
     return [json.loads(one[tab.board]) for one in updates if tab.board in one]
 
@@ -133,9 +133,7 @@ def test_it_says_why_a_model_runs_without_its_faster_forward(tab: ModelsTab, pai
     assert shown["draft"]["no_fast_forward"] == ""
 
 
-def test_models_that_are_loaded_while_the_first_message_is_on_its_way_are_shown_too(
-    tab: ModelsTab, pair: Pair
-) -> None:
+def test_models_loaded_during_the_first_message_are_shown_too(tab: ModelsTab, pair: Pair) -> None:
     late = ModelHost(lambda: pair, 4)
     tab._model_host = late
 
@@ -184,7 +182,7 @@ def test_a_list_of_another_version_says_so() -> None:
 @pytest.mark.parametrize(
     ("total", "free", "fits"), [(500e9, 400e9, "yes"), (500e9, 4e9, "tight"), (10e9, 4e9, "no")]
 )
-def test_whether_memory_suffices_is_said_with_figures(
+def test_whether_memory_suffices_is_shown_with_figures(
     total: float, free: float, fits: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -216,7 +214,7 @@ def test_room_on_the_disk_counts_what_is_there(
 
 
 @pytest.mark.parametrize("name", ["qwen3-8b", "qwen3-32b-offload", "bundled"])
-def test_a_pair_of_the_table_goes_into_the_form(tab: ModelsTab, name: str) -> None:
+def test_a_pair_of_the_table_is_copied_to_the_form(tab: ModelsTab, name: str) -> None:
     updates = tab.choose(SimpleNamespace(_data={"pair": name}))
     assert updates[tab.pair] == name
     assert updates[tab.target]["visible"] is False
@@ -302,7 +300,7 @@ def test_error_numbers_of_the_operating_system_are_not_shown(
         raise NotDownloaded(words)
 
     monkeypatch.setattr(load_job, "fetch", unreachable)
-    messages = said(tab, tab.change(filled(tab), request()))
+    messages = board_messages(tab, tab.change(filled(tab), request()))
     assert messages[-2]["load"]["error"] == (
         "the Hugging Face hub cannot be reached for a/b (Name or service not known). "
         "The current models stay loaded."
@@ -329,7 +327,7 @@ def test_a_failed_load_shows_one_error(
         raise NotDownloaded("no connection")
 
     monkeypatch.setattr(load_job, "fetch", unreachable)
-    messages = said(tab, tab.change(filled(tab), request()))
+    messages = board_messages(tab, tab.change(filled(tab), request()))
     assert [one["load"]["error"] for one in messages if one.get("load", {}).get("error")] == [
         "no connection. The current models stay loaded."
     ]
@@ -338,7 +336,7 @@ def test_a_failed_load_shows_one_error(
 
 
 @pytest.mark.slow
-def test_strangers_load_nothing_even_by_name(
+def test_visitors_of_a_public_page_load_nothing(
     model_host: ModelHost, folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The view is not laid out for them; its handler, called by name, refuses all the same."""
@@ -376,20 +374,20 @@ def test_the_form_becomes_a_request() -> None:
 
 
 @pytest.mark.slow
-def test_a_pair_is_loaded_with_its_checks_in_words_and_used_from_then_on(
+def test_a_pair_is_loaded_with_its_checks_shown_and_used_from_then_on(
     tab: ModelsTab, model_host: ModelHost, make: Maker, folders: tuple[str, str]
 ) -> None:
-    told = said(tab, tab.change(own(tab, folders), request()))
-    assert all("load" in message for message in told[:-1])
-    end = told[-2]["load"]
+    received = board_messages(tab, tab.change(own(tab, folders), request()))
+    assert all("load" in message for message in received[:-1])
+    end = received[-2]["load"]
     assert end["done"]
     assert end["over"]
     assert end["error"] is None
     words = dict(end["checks"])
     assert list(words) == ["tokenizer", "target", "draft", "vocabulary", "chat template"]
     assert "the target has 32 more rows, which only pad its vocabulary" in words["vocabulary"]
-    assert told[-1]["loaded"]["name"] == "big + small"
-    assert told[-1]["loaded"]["chat"] is True
+    assert received[-1]["loaded"]["name"] == "big + small"
+    assert received[-1]["loaded"]["chat"] is True
     assert model_host.status.words.startswith("big + small pair")
     run = make(model_host=model_host, chat=True)
     run.start(None)
@@ -409,21 +407,21 @@ def test_the_buttons_follow_the_load(tab: ModelsTab, folders: tuple[str, str]) -
 
 
 @pytest.mark.slow
-def test_a_pair_that_does_not_fit_together_leaves_the_former_one(
+def test_a_mismatched_pair_leaves_the_current_one(
     tab: ModelsTab, model_host: ModelHost, pair: Pair, tmp_path: Path, folders: tuple[str, str]
 ) -> None:
     other = fakes.save(fakes.tiny_model(), tmp_path / "other", fakes.tiny_tokenizer(pieces=("Ω",)))
-    told = said(tab, tab.change(own(tab, (folders[0], other)), request()))
-    assert "the tokenizers differ" in told[-2]["load"]["error"]
-    assert "The current models stay loaded." in told[-2]["load"]["error"]
+    received = board_messages(tab, tab.change(own(tab, (folders[0], other)), request()))
+    assert "the tokenizers differ" in received[-2]["load"]["error"]
+    assert "The current models stay loaded." in received[-2]["load"]["error"]
     assert model_host.pair(lambda: False) is pair
 
 
-def test_a_pair_that_is_not_here_is_not_downloaded_where_that_is_not_allowed(
+def test_a_pair_is_not_downloaded_if_that_is_not_allowed(
     tab: ModelsTab,
 ) -> None:
-    told = said(tab, tab.change(filled(tab, pair="smollm2-1.7b"), request()))
-    assert "HF_HUB_OFFLINE is set" in told[-2]["load"]["error"]
+    received = board_messages(tab, tab.change(filled(tab, pair="smollm2-1.7b"), request()))
+    assert "HF_HUB_OFFLINE is set" in received[-2]["load"]["error"]
 
 
 def test_a_visitor_loads_one_at_a_time_and_can_stop(
@@ -447,17 +445,19 @@ def test_a_visitor_loads_one_at_a_time_and_can_stop(
         raise Stopped("stopped; what was downloaded is kept")
 
     monkeypatch.setattr(load_job, "fetch", slow)
-    told: list[dict[str, Any]] = []
+    received: list[dict[str, Any]] = []
     thread = threading.Thread(
-        target=lambda: told.extend(said(tab, tab.change(own(tab, folders), request())))
+        target=lambda: received.extend(
+            board_messages(tab, tab.change(own(tab, folders), request()))
+        )
     )
     thread.start()
     assert begun.wait(20)
     assert "one run at a time" in refusal(tab, tab.change(own(tab, folders), request()))
     tab.stop(request())
     thread.join(20)
-    assert [message["load"]["share"] for message in told if "load" in message].count(0.1) >= 1
-    last = told[-2]["load"]
+    assert [message["load"]["share"] for message in received if "load" in message].count(0.1) >= 1
+    last = received[-2]["load"]
     assert (last["words"], last["over"]) == ("stopped; what was downloaded is kept", True)
     assert (last["error"], last["done"], last["share"]) == (None, False, None)
     assert model_host.pair(lambda: False) is pair
@@ -483,7 +483,7 @@ def test_a_closed_page_ends_the_load(
     assert tab.sessions.get("one") is None
 
 
-def test_an_unexpected_error_is_logged_and_told_without_its_text(
+def test_an_unexpected_error_is_logged_and_shown_without_its_text(
     model_host: ModelHost, folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(load_job, "fetch", lambda *_: [][1])
@@ -495,7 +495,7 @@ def test_an_unexpected_error_is_logged_and_told_without_its_text(
 
 
 @pytest.mark.slow
-def test_a_pair_that_comes_back_later_cannot_be_stopped_by_its_former_task(
+def test_a_reload_cannot_be_stopped_by_the_job_that_loaded_the_pair_first(
     model_host: ModelHost, folders: tuple[str, str]
 ) -> None:
     """Guards against a page that was closed after its load: the pair must still be loadable, as it
@@ -511,7 +511,7 @@ def test_a_pair_that_comes_back_later_cannot_be_stopped_by_its_former_task(
     assert task._load().name == "big + small"
 
 
-def test_progress_is_told_with_amount_and_rate() -> None:
+def test_progress_is_shown_with_amount_and_rate() -> None:
     message = json.loads(
         models_view.report_message(
             Report("downloading", Progress("owner/model", 3_200_000_000, 16_400_000_000, 85e6))
@@ -547,7 +547,7 @@ def test_the_boxes_for_chats_come_and_go_with_the_models(
     assert {update["visible"] for box, update in renew(request()).items() if box in live.chats} == {
         False
     }
-    said(tab, tab.change(own(tab, folders), request()))
+    board_messages(tab, tab.change(own(tab, folders), request()))
     updates = {box: update for box, update in renew(request()).items() if box in live.chats}
     assert len(updates) == 2
     assert all(update["visible"] and update["value"] for update in updates.values())
@@ -558,7 +558,7 @@ def test_a_chat_is_recorded_so_that_it_can_be_repeated(
     model_host: ModelHost, folders: tuple[str, str], make: Maker
 ) -> None:
     tab = built(model_host)
-    said(tab, tab.change(own(tab, folders), request()))
+    board_messages(tab, tab.change(own(tab, folders), request()))
     texts = []
     for _ in range(2):
         run = make(model_host=model_host, chat=True, prompt="hello")
@@ -591,11 +591,11 @@ def test_models_without_a_template_ignore_the_box(make: Maker) -> None:
 
 
 @pytest.mark.slow
-def test_nothing_of_the_former_models_is_shown_as_the_new_ones(
+def test_nothing_of_the_previous_models_is_shown_for_the_new_ones(
     model_host: ModelHost, folders: tuple[str, str], make: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Times and acceptance in the hardware view and the lab are the new pair's; a run of the former
-    is held against neither."""
+    is compared with neither."""
     live = LiveView(model_host, LOCAL, None)
     hardware = HardwareTab(model_host, LOCAL, live)
     lab = LabTab(model_host, LOCAL, live, hardware)
@@ -613,7 +613,7 @@ def test_nothing_of_the_former_models_is_shown_as_the_new_ones(
     assert shown()["run"] is not None
     before = lab._known([])
     tab = built(model_host)
-    said(tab, tab.change(own(tab, folders), request()))
+    board_messages(tab, tab.change(own(tab, folders), request()))
     after = lab._known([])
     view = shown()
     assert view["run"] is None
