@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import Any
 
 from sequoia import SamplingParams, SequoiaError, load_pair
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
@@ -20,6 +21,7 @@ from ui.race.form import DEFAULT_LANES, PARAMS
 from ui.race.messages import OpenedRace
 from ui.race.request import RaceRequest
 from ui.race.run import RaceJob
+from ui.serving.job import RunJob
 from ui.serving.model_host import ModelHost
 from ui.serving.sessions import LOCAL
 from ui.shared.prompts import TEMPERATURE, presets
@@ -30,12 +32,7 @@ def record(decode_request: DecodeRequest, model_host: ModelHost) -> str:
     """Make the requested run and return the text of its file. Raises SequoiaError if the run
     fails."""
     run = DecodeJob(decode_request, model_host, LOCAL, RunStore(1, LOCAL.weight))
-    run.start(None)
-    for _ in run.messages():
-        pass
-    if run.error or run.recording is None:
-        raise SequoiaError(run.error or "the run did not start")
-    return recordings.played(run.recording.run()).file
+    return recordings.played(_made(run).run()).file
 
 
 def record_race(prompt: str, params: SamplingParams, model_host: ModelHost) -> str:
@@ -51,12 +48,17 @@ def record_race(prompt: str, params: SamplingParams, model_host: ModelHost) -> s
         LOCAL,
         RunStore(1, LOCAL.weight),
     )
-    race.start()
-    for _ in race.messages():
+    return OpenedRace(_made(race).log()).log().to_json()
+
+
+def _made(job: RunJob) -> Any:
+    """The recording of `job`, made to its end."""
+    job.start()
+    for _ in job.messages():
         pass
-    if race.error or race.recording is None:
-        raise SequoiaError(race.error or "the race did not start")
-    return OpenedRace(race.recording.log()).log().to_json()
+    if job.error or job.recording is None:
+        raise SequoiaError(job.error or f"the {job.name} did not start")
+    return job.recording
 
 
 def main() -> None:

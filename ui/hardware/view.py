@@ -3,7 +3,7 @@ no components."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -14,7 +14,6 @@ from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.measuring.acceptance_by_level import AcceptanceByLevel, depth_verdict
 from sequoia.measuring.defaults import SLACK
 from sequoia.planning.explain_plan import (
-    Comparison,
     compare,
     fastest,
     knee,
@@ -29,7 +28,7 @@ from ui.hardware import figures
 from ui.shared.message_text import message_text
 from ui.shared.saved_profiles import Entry
 
-SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
+SIZES = {2**k for k in range(11)} | {3 * 2**k for k in range(9)}  # 1, 2, 3, 4, 6, 8 ... 768, 1024
 # of a table of acceptance by level
 MAX_RANKS = 10
 MAX_DEPTHS = 14
@@ -111,7 +110,7 @@ def message(
                 "file": entry.file(),
                 "rates": {"name": rates.name, "label": rates.label},
                 "plan": _numbers(plan, profile),
-                "knee": _knee(profile),
+                "knee": {"nodes": knee(profile), "most": profile.target_seconds[-1][0]},
                 "supposed": _supposed(profile, here, rates),
                 "why": why(grid, profile) + _capped(plan, largest),
                 "default": _default(default, plan, profile is here),
@@ -166,10 +165,6 @@ def _numbers(plan: Plan, profile: HardwareProfile) -> dict[str, Any]:
         "plain": profile.plain_seconds,
         "phases": phases(plan.tree, profile),
     }
-
-
-def _knee(profile: HardwareProfile) -> dict[str, Any]:
-    return {"nodes": knee(profile), "most": profile.target_seconds[-1][0]}
 
 
 def _largest(profile: HardwareProfile, asked: int | None, most: int) -> int:
@@ -261,7 +256,9 @@ def _run(
         "figure": figures.phase_bars(found),
         "predicted": found.predicted,
         "measured": found.measured,
-        "parts": _parts(found),
+        "parts": [
+            [part.name, part.predicted, part.measured, found.effect(part)] for part in found.parts
+        ],
         "steps": len(run.steps),
         "nodes": len(plan.tree),
         "levels": plan.tree.levels,
@@ -269,10 +266,6 @@ def _run(
         "rates_label": rates.label,
         "plain_measured": found.plain_measured,
     }
-
-
-def _parts(found: Comparison) -> list[list[Any]]:
-    return [[part.name, part.predicted, part.measured, found.effect(part)] for part in found.parts]
 
 
 def _planned_with(known: Mapping[str, Rates], run: Run) -> Rates | None:
@@ -304,19 +297,14 @@ def _temperature(run: Run) -> float:
 
 
 def _by_level_tables(run: Run | None) -> list[dict[str, Any]]:
-    mine = []
-    if run is not None and run.steps:
-        mine = [
-            by_level_table(
-                "latest run", "measured", _temperature(run), 1, AcceptanceByLevel.fold(run.steps)
-            )
-        ]
-    return mine + [
-        by_level_table(
-            "recorded runs" if runs > 1 else "recorded run", "recorded", temperature, runs, by_level
-        )
+    tables = [
+        by_level_table(f"recorded run{'s' * (runs > 1)}", "recorded", temperature, runs, by_level)
         for temperature, (runs, by_level) in recorded().items()
     ]
+    if run is not None and run.steps:
+        counts = AcceptanceByLevel.fold(run.steps)
+        tables.insert(0, by_level_table("latest run", "measured", _temperature(run), 1, counts))
+    return tables
 
 
 @cache
@@ -344,6 +332,7 @@ def by_level_table(
         for (depth, rank), cell in sorted(by_level.cells.items())
         if depth < MAX_DEPTHS and rank < MAX_RANKS
     ]
+    totals = [by_level.by_rank(rank) for rank in range(min(by_level.ranks, MAX_RANKS))]
     verdict = depth_verdict(by_level)
     doubtful = None if verdict.holds is None else [verdict.depth, verdict.rank]
     return {
@@ -355,16 +344,11 @@ def by_level_table(
         "ranks": min(by_level.ranks, MAX_RANKS),
         "of": [by_level.depths, by_level.ranks],
         "cells": cells,
-        "all": _by_rank(by_level),
+        "all": [[cell.visits, cell.accepted, *cell.interval] for cell in totals],
         "holds": verdict.holds,
         "doubtful": doubtful,
         "sentence": verdict.sentence,
     }
-
-
-def _by_rank(by_level: AcceptanceByLevel) -> Sequence[list[Any]]:
-    totals = [by_level.by_rank(rank) for rank in range(min(by_level.ranks, MAX_RANKS))]
-    return [[cell.visits, cell.accepted, *cell.interval] for cell in totals]
 
 
 def _text(value: Mapping[str, Any]) -> str:

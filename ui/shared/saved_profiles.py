@@ -98,7 +98,8 @@ def keep(store: Any, entry: Entry) -> list[str]:
     entries = kept(store)
     if entry.name not in entries and len(entries) >= MAX_KEPT:
         raise BadProfile(f"{len(entries)} profiles are saved, the most allowed; remove one first")
-    return _stored([*(old for old in entries.values() if old.name != entry.name), entry])
+    entries.pop(entry.name, None)
+    return _stored([*entries.values(), entry])
 
 
 def without(store: Any, name: str) -> list[str]:

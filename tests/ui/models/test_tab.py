@@ -399,6 +399,7 @@ def test_a_pair_is_loaded_with_its_checks_shown_and_used_from_then_on(
 def test_the_buttons_follow_the_load(tab: ModelsTab, folders: tuple[str, str]) -> None:
     updates = list(tab.change(own(tab, folders), request()))
     assert updates[0] == {
+        tab.problem: gr.update(visible=False),
         tab.load_it: gr.update(interactive=False),
         tab.stop_it: gr.update(interactive=True),
     }
