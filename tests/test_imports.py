@@ -36,7 +36,7 @@ PAGE = [
 TRAINING = {"errors", "validate_input"}
 NOT_THE_ENGINE = {"gradio", "plotly", "ui", "app"}
 WITHOUT_GRADIO = [
-    *("ui.decode." + name for name in ("messages", "request", "run", "follow_run", "recordings")),
+    *("ui.decode." + name for name in ("messages", "request", "run", "recordings")),
     *("ui.race." + name for name in ("messages", "request", "run", "report")),
     *("ui.serving." + name for name in ("sessions", "fair_queue", "model_host", "job")),
     *("ui.shared." + name for name in ("tree_menu", "prompts", "markup")),
