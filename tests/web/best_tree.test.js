@@ -192,7 +192,7 @@ test("a larger pass is never taken to be faster", () => {
   );
 });
 
-test("a step is a target pass, a draft pass for each drafted level, and overhead", () => {
+test("a step is a target pass, a draft pass for each level, and overhead", () => {
   const draft = (width) => 0.002 + 0.00001 * width + 0.0002;
   near(stepSeconds([-1, 0, 0, 1, 2], PROFILE), 0.02 + 0.0005 + 0.0005 + draft(1) + draft(2));
   near(plainSeconds(PROFILE), 0.0206);

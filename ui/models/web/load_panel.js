@@ -5,6 +5,7 @@ import { makePanel } from "../../shared/web/panel.js";
 /**
  * Progress of a load, as `report_message` of ui/models/view.py sends it.
  * @typedef {object} Load
+ * @property {string} title how the load stands
  * @property {string} words what is being done
  * @property {boolean} over
  * @property {string | null} error
@@ -16,14 +17,6 @@ import { makePanel } from "../../shared/web/panel.js";
  *
  * @typedef {"running" | "failed" | "done" | "stopped"} State
  */
-
-/** @type {Record<State, string>} */
-const TITLES = {
-  running: "Loading",
-  failed: "Not loaded",
-  done: "Loaded",
-  stopped: "Loading stopped",
-};
 
 /**
  * @param {Load} load
@@ -39,7 +32,7 @@ function stateOf({ error, done, over }) {
 export class LoadPanel {
   /** @param {HTMLElement} frame */
   constructor(frame) {
-    const panel = makePanel(frame, { part: "load", title: TITLES.running, cls: "md-load" });
+    const panel = makePanel(frame, { part: "load", title: "Loading", cls: "md-load" });
     this.root = panel.root;
     this.title = panel.titleBox;
     this.now = el("p", { class: "md-now", id: "md-now", role: "status" }, panel.body);
@@ -61,15 +54,14 @@ export class LoadPanel {
   show(load) {
     show(this.root, Boolean(load));
     if (!load) return "";
-    const state = stateOf(load);
-    text(this.title.firstElementChild, TITLES[state]);
-    attr(this.root, "aria-label", TITLES[state]);
+    text(this.title.firstElementChild, load.title);
+    attr(this.root, "aria-label", load.title);
     text(this.now, words(load));
     attr(this.now, "role", load.error ? "alert" : "status");
     this.now.classList.toggle("md-failed", Boolean(load.error));
     this.showDownload(load);
     this.checks.replaceChildren(...load.checks.map(check));
-    return state;
+    return stateOf(load);
   }
 
   showDownload({ share, amount }) {

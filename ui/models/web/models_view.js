@@ -8,8 +8,9 @@ import { ModelTypes } from "./model_types.js";
 import { PairTable } from "./pair_table.js";
 
 /**
- * What ui/models/view.py sends: all of the view, a load, or an error. `field`: the name of the
- * field of the form that the error, of the load or of the message, is about.
+ * What ui/models/view.py sends: all of the view, or a load; null clears it, as the form then says
+ * why a request was refused (`md-problem`). `field`: the field of the form that the error is about.
+ * `error`: why a message could not be read.
  * @typedef {object} Message
  * @property {string} [error]
  * @property {string | null} [field]
@@ -31,8 +32,8 @@ class ModelsView {
     this.root = root;
     root.replaceChildren();
     const frame = el("div", { class: "sq-frame" }, root);
-    const banner = { class: "sq-banner sq-banner-error", "data-part": "banner" };
-    this.banner = el("p", { ...banner, id: "md-error", role: "alert", hidden: "" }, frame);
+    const look = { class: "sq-banner sq-banner-error", "data-part": "banner" };
+    this.banner = el("p", { ...look, role: "alert", hidden: "" }, frame);
     this.load = new LoadPanel(frame);
     this.use = new LoadedPair(frame);
     this.pairs = new PairTable(frame, (pair) => trigger("choose", { pair }));
@@ -41,12 +42,13 @@ class ModelsView {
 
   /** @param {Message} message */
   take(message) {
-    const { error = "", load, pairs } = message;
+    const { error = "", load, pairs, field } = message;
     text(this.banner, error);
     show(this.banner, Boolean(error));
-    if (load !== undefined || error) this.root.dataset.load = this.load.show(load ?? null);
-    if (load !== undefined || error) markField(message.field, load?.error ? "md-now" : "md-error");
     if (pairs) this.showAll(message);
+    if (load === undefined) return;
+    this.root.dataset.load = this.load.show(load);
+    markField(field, load ? "md-now" : "md-problem");
   }
 
   /** @param {Message} message */
