@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import gradio as gr
-from ui.shared.call_modules import connect
 
 from sequoia import SequoiaError, machine
 from sequoia.errors import BadProfile, BadTree
@@ -23,7 +22,8 @@ from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost, made_with
 from ui.serving.session_view import SessionView
 from ui.serving.sessions import Limits
-from ui.shared import markup, saved_profiles
+from ui.shared import saved_profiles
+from ui.shared.call_modules import connect
 from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
 from ui.shared.layout import busy_buttons, side_and_main, start_button, stop_button
 from ui.shared.saved_profiles import Entry

@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
 import gradio as gr
-from ui.shared.call_modules import connect
 import torch
 from huggingface_hub import constants
 
@@ -25,6 +24,7 @@ from ui.serving.model_host import ModelHost
 from ui.serving.session_view import SessionView, sent_with
 from ui.serving.sessions import Limits
 from ui.shared import markup
+from ui.shared.call_modules import connect
 from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
 from ui.shared.layout import busy_buttons, side_and_main, start_button, stop_button
 from ui.shared.menus import on_choice
