@@ -40,8 +40,8 @@ from ui.models import view as models_view
 from ui.models.load_job import LoadJob, Report
 from ui.models.request import OWN, parse
 from ui.models.tab import FORM, ModelsTab
+from ui.serving.limits import LOCAL, PUBLIC
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import LOCAL, PUBLIC
 
 Maker = Callable[..., DecodeJob]
 CHAT = (
