@@ -33,7 +33,8 @@ from sequoia.algorithm.best_tree import best_first, dp_table, expected_tokens
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.loading.load import recorded_acceptances
 from sequoia.measuring.acceptance_by_level import wilson
-from sequoia.planning.plan_for_machine import bounds, step_seconds
+from sequoia.planning.plan_for_machine import bounds
+from sequoia.planning.simulated_step_times import step_seconds
 
 STATE = "made.state"
 P = "modules.planner"

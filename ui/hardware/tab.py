@@ -18,10 +18,10 @@ from ui.hardware import view
 from ui.hardware.profile_job import ProfileJob
 from ui.hardware.view import Rates, notice_message
 from ui.serving.job import Report
+from ui.serving.limits import Limits
 from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost, made_with
 from ui.serving.session_view import SessionView
-from ui.serving.sessions import Limits
 from ui.shared import saved_profiles
 from ui.shared.call_modules import connect
 from ui.shared.events import QUIET, UNQUEUED, model_work, visitor

@@ -10,7 +10,7 @@ from sequoia.loading.pair_catalog import BUNDLED_NAME, preset
 from sequoia.loading.pair_checks import checked_device, checked_dtype, checked_name
 from sequoia.loading.pair_request import PairRequest
 from sequoia.validate_input import shown
-from ui.serving.sessions import Limits
+from ui.serving.limits import Limits
 
 OWN = "own"  # two models that the visitor names
 

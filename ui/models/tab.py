@@ -19,10 +19,10 @@ from sequoia.models.fastest_number_type import DTYPES
 from ui.models import view
 from ui.models.load_job import LoadJob
 from ui.models.request import OWN, field_of, parse
+from ui.serving.limits import Limits
 from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import SessionView, sent_with
-from ui.serving.sessions import Limits
 from ui.shared import markup
 from ui.shared.call_modules import connect
 from ui.shared.events import QUIET, UNQUEUED, model_work, visitor

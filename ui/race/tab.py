@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import gradio as gr
-from ui.shared.call_modules import call, connect
 
 from sequoia import SequoiaError, Tree
 from sequoia.assets_folder import ASSETS
@@ -23,10 +22,11 @@ from ui.race.form import RaceControls, details_of, race_controls
 from ui.race.messages import OpenedRace, StoredRace, notice_message
 from ui.race.request import NO_LANE, RaceRequest
 from ui.race.run import RaceJob
+from ui.serving.limits import Limits
 from ui.serving.model_host import ModelHost
 from ui.serving.session_view import SessionView, name_and_index, sent_with
-from ui.serving.sessions import Limits
 from ui.shared import markup
+from ui.shared.call_modules import call, connect
 from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
 from ui.shared.layout import side_and_main
 from ui.shared.menus import on_choice

@@ -24,8 +24,8 @@ from ui.hardware import tab as hardware_tab
 from ui.hardware import view as hardware_view
 from ui.hardware.profile_job import ProfileJob
 from ui.hardware.tab import HERE, NONE, HardwareTab
+from ui.serving.limits import LOCAL
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import LOCAL
 from ui.shared import saved_profiles
 from ui.shared.saved_profiles import Entry
 

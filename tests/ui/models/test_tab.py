@@ -40,8 +40,8 @@ from ui.models import view as models_view
 from ui.models.load_job import LoadJob, Report
 from ui.models.request import OWN, field_of, parse
 from ui.models.tab import FORM, ModelsTab
+from ui.serving.limits import LOCAL, PUBLIC
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import LOCAL, PUBLIC
 
 Maker = Callable[..., DecodeJob]
 CHAT = (
@@ -541,12 +541,6 @@ def test_progress_is_shown_with_amount_and_rate() -> None:
     )
     assert message["load"]["amount"] == "3.2 GB of 16.4 GB · 85 MB/s"
     assert message["load"]["share"] == pytest.approx(0.195, abs=1e-3)
-
-
-def test_the_views_head_ends_no_script_early() -> None:
-    text = models_tab.head()
-    assert text.count("<script>") == text.count("</script>") == len(models_tab.SCRIPTS)
-    assert "https://" not in text
 
 
 # -- chats -----------------------------------------------------------------------------------------

@@ -27,8 +27,8 @@ from ui.race import distribution_check, report
 from ui.race.messages import OpenedRace
 from ui.race.request import LEAST_LANES, RaceRequest
 from ui.race.run import RaceJob, ResultsSoFar
+from ui.serving.limits import LOCAL, Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import LOCAL, Limits
 
 PLAIN = ("plain", "", "sequoia")
 CHAIN = ("chain", "4", "sequoia")
