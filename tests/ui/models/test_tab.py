@@ -35,7 +35,6 @@ from ui.decode.tab import LiveView
 from ui.hardware.tab import HERE, NONE, FormValues, HardwareTab
 from ui.lab.tab import LabTab
 from ui.models import load_job, model_types
-from ui.models import tab as models_tab
 from ui.models import view as models_view
 from ui.models.load_job import LoadJob, Report
 from ui.models.request import OWN, field_of, parse
