@@ -480,7 +480,7 @@ def test_without_a_plain_lane_the_slowest_is_the_measure(page: Page) -> None:
     assert "the slowest lane" in text(page, lane(slowest, "speed"))
     assert "No lane decodes plainly" in text(page, "[data-part=ratio-words]")
     assert f"over the slowest, {whole['lanes'][slowest]['name']}" in text(
-        page, "[data-part=race-speedup] h3"
+        page, "[data-part=race-speedup] h2"
     )
 
 
@@ -1228,7 +1228,7 @@ STICKS_OUT = """() => [...document.querySelectorAll('.race-lane')].flatMap(lane 
   const side = lane.getBoundingClientRect(),
     cut = '.race-speed, .race-range, .race-figures dt, .race-figures dd, .race-phase';
   return [...lane.querySelectorAll('*')]
-    .filter(one => !one.closest('.race-text, h3')).filter(one => {
+    .filter(one => !one.closest('.race-text, h2, h3')).filter(one => {
     const box = one.getBoundingClientRect();
     return box.width && (box.left < side.left - 0.5 || box.right > side.right + 0.5
       || (one.matches(cut) && one.scrollWidth > one.clientWidth + 1));
