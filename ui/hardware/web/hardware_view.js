@@ -4,6 +4,7 @@ import { AcceptancePanel } from "../../shared/web/acceptance_table.js";
 import { connectComponent, whenShown } from "../../shared/web/connect_component.js";
 import { attr, el, show, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
+import { progressBar } from "../../shared/web/progress_bar.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import { FastestTree } from "./fastest_tree.js";
 import { figurePanel } from "./figure_panel.js";
@@ -95,10 +96,7 @@ class HardwareView {
     this.chips = el("span", { class: "sq-chips" }, about);
     const part = { "data-part": "banner", hidden: "" };
     this.banner = el("p", { class: "sq-banner", role: "status", ...part }, frame);
-    const range = { role: "progressbar", "aria-valuemin": "0", "aria-valuemax": "100" };
-    const look = { class: "hw-progress", "aria-label": "Measuring", hidden: "" };
-    this.progress = el("div", { ...range, ...look }, frame);
-    this.fill = el("i", {}, this.progress);
+    this.progress = progressBar(frame, "Measuring");
   }
 
   makeMap(row) {
@@ -137,7 +135,8 @@ class HardwareView {
   take({ view, error, notice, share }) {
     if (view) this.show(view);
     this.say(error, notice);
-    this.showProgress(typeof share === "number" ? Math.round(share * 100) : null);
+    this.progress(share);
+    this.root.dataset.share = typeof share === "number" ? String(Math.round(share * 100)) : "";
   }
 
   say(error, notice) {
@@ -148,14 +147,6 @@ class HardwareView {
     this.banner.classList.toggle("sq-banner-error", Boolean(error));
     // The form may be in view while the head of the page is not.
     if (error) this.banner.scrollIntoView({ block: "nearest" });
-  }
-
-  /** @param {number | null} share in percent; null: nothing is being measured */
-  showProgress(share) {
-    show(this.progress, share !== null);
-    attr(this.progress, "aria-valuenow", share ?? 0);
-    this.fill.style.width = (share ?? 0) + "%";
-    this.root.dataset.share = String(share ?? "");
   }
 
   /** @param {View} view */

@@ -1,6 +1,7 @@
 /* How far a load is: what is being done, the download, the checks that passed, and how it ended. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
+import { progressBar } from "../../shared/web/progress_bar.js";
 
 /**
  * Progress of a load, as `report_message` of ui/models/view.py sends it.
@@ -36,10 +37,7 @@ export class LoadPanel {
     this.root = panel.root;
     this.title = panel.titleBox;
     this.now = el("p", { class: "md-now", id: "md-now", role: "status" }, panel.body);
-    const range = { role: "progressbar", "aria-valuemin": "0", "aria-valuemax": "100" };
-    const look = { class: "hw-progress md-bar", "aria-label": "Downloaded" };
-    this.bar = el("div", { ...range, ...look }, panel.body);
-    this.fill = el("i", {}, this.bar);
+    this.progress = progressBar(panel.body, "Downloaded", "md-bar");
     this.amount = el("p", { class: "md-amount" }, panel.body);
     const checks = { class: "md-checks", "aria-label": "Checks passed" };
     this.checks = el("ul", checks, panel.body);
@@ -59,18 +57,11 @@ export class LoadPanel {
     text(this.now, words(load));
     attr(this.now, "role", load.error ? "alert" : "status");
     this.now.classList.toggle("md-failed", Boolean(load.error));
-    this.showDownload(load);
+    this.progress(load.share);
+    text(this.amount, load.amount || "");
+    show(this.amount, Boolean(load.amount));
     this.checks.replaceChildren(...load.checks.map(check));
     return stateOf(load);
-  }
-
-  showDownload({ share, amount }) {
-    const percent = Math.floor((share ?? 0) * 100);
-    show(this.bar, typeof share === "number");
-    attr(this.bar, "aria-valuenow", percent);
-    this.fill.style.width = percent + "%";
-    text(this.amount, amount || "");
-    show(this.amount, Boolean(amount));
   }
 }
 

@@ -77,15 +77,11 @@ export class PairTable {
     [pair.memory, pair.disk].forEach(({ fits, words }, i) =>
       el("span", { class: "md-fits", text: words }, cell(row, 4 + i, { "data-fits": fits })),
     );
-    this.button(cell(row, 6), pair);
+    const look = { text: "Choose", label: "Choose " + pair.name, hint: "Needs " + pair.needs };
+    button(cell(row, 6), look).addEventListener("click", () => this.choose(pair.name));
     const note = el("tr", { class: "md-needs" });
     el("td", { colspan: COLUMNS.length, text: pair.note }, note);
     return [row, note];
-  }
-
-  button(host, { name, needs }) {
-    const look = { text: "Choose", label: "Choose " + name, hint: "Needs " + needs };
-    button(host, look).addEventListener("click", () => this.choose(name));
   }
 }
 
