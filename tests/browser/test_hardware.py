@@ -80,7 +80,7 @@ MAP_COLOURS = """async () => {
     image.src = panel.querySelector(".heatmaplayer image").href.baseVal;
     await image.decode();
     const pen = Object.assign(document.createElement("canvas"),
-        { width: image.width, height: image.height }).getContext("2d");
+        { width: image.width, height: image.height }).getContext("2d", { willReadFrequently: true });
     pen.drawImage(image, 0, 0);
     const { x, y, z } = panel.querySelector(".hw-chart").data[0];
     const cell = (wanted) => {
@@ -90,9 +90,10 @@ MAP_COLOURS = """async () => {
         return [...pen.getImageData(left, top, 1, 1).data.slice(0, 3)];
     };
     const values = z.flat().filter((value) => value !== null);
-    const legend = [...panel.querySelectorAll(".cbfill")].map((one) =>
-        getComputedStyle(one).fill.match(/\\d+/g).map(Number));
-    const ends = [legend[0], legend.at(-1)];
+    const fill = getComputedStyle(panel.querySelector(".cbfill")).fill.match(/#([\\w-]+)/)[1];
+    const stops = [...document.getElementById(fill).children].map((one) =>
+        one.getAttribute("stop-color").match(/\\d+/g).map(Number));
+    const ends = [stops[0], stops.at(-1)]; // from the bottom up
     return [[cell(Math.min(...values)), cell(Math.max(...values))], ends];
 }"""
 
