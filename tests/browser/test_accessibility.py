@@ -51,8 +51,7 @@ def comes(page: Page, tab: str) -> None:
         page.wait_for_function(
             "document.querySelectorAll('.hw-chart[data-drawn=yes]').length >= 3", timeout=30_000
         )
-    page.wait_for_load_state("networkidle")
-    page.wait_for_timeout(500)  # transitions of colours
+    page.wait_for_timeout(1500)  # what comes from the server, and transitions of colours
 
 
 def violations(page: Page) -> list[str]:
