@@ -82,7 +82,7 @@ export function sized(node, onChange) {
 
 /** What costs time and is only looked at further down the page waits until half of `node` is in sight, and stays there: what is
         scrolled past, or has not come to its place yet, is left alone. */
-export function onceInSight(node, then) {
+export function onceVisible(node, then) {
   let timer = 0;
   const eye = new IntersectionObserver(
     (entries) => {
