@@ -155,7 +155,7 @@ def test_a_gap_is_filled_from_the_server(page: Any, canned: dict[str, Any]) -> N
     page.evaluate(
         """([steps, trees, pieces]) => {
       window.asked = [];
-      stage.store.server = {get_steps: (run, from) => (window.asked.push([run, from]),
+      stage.store.server = {get_steps: ([run, from]) => (window.asked.push([run, from]),
         Promise.resolve(JSON.stringify(
           {v: 1, run, from, steps: steps.slice(from), trees, pieces})))};
     }""",
