@@ -85,9 +85,11 @@ function correction({ topo, path, matched, greedy }) {
   const none = "None of the " + count(children, "child", "children") + " was the ";
   if (matched) return none + "token that the target sampled: it emits its own.";
   if (greedy) return none + "target’s most probable token: the target emits it itself.";
-  const all =
-    children === 1 ? "The only child was rejected" : `All ${children} children were rejected`;
-  return all + ": the target corrects with a token from the residual distribution.";
+  const all = ["", "The only child was", "Both children were"][children];
+  return (
+    (all || `All ${children} children were`) +
+    " rejected: the target corrects with a token from the residual distribution."
+  );
 }
 
 /**

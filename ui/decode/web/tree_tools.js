@@ -131,8 +131,10 @@ export class TreeNote {
     const full = store.done && store.at === store.last ? store.lastFull : -1;
     const isSmall = full >= 0 && full < store.at;
     const why = readable(store.meta.tree?.why);
-    const isCut = store.ending === "length" || store.ending === "context";
-    const cut = isCut ? "Final tree truncated by the token limit." : "The final tree is smaller.";
+    const limit = { length: "token", context: "context" }[store.ending];
+    const cut = limit
+      ? `Final tree truncated by the ${limit} limit.`
+      : "The final tree is smaller than the others.";
     show(this.root, isSmall || Boolean(why));
     show(this.back, isSmall);
     text(this.words, isSmall ? cut : why);

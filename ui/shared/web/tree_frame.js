@@ -17,7 +17,8 @@ const LEAST_SCALE = 0.7;
 const LEAST_SIZE = 12; // px of type
 const MOST_SIZE = 13.5;
 const LEAST_DRAWN = 8; // px of type as zoomed, below which labels are hidden
-const NARROWEST = 64; // px of a column whose text may be cut
+const NARROWEST = 50; // px of a column whose text may be cut, where all columns then fit
+const NARROW = 64; // the same, where the box scrolls anyway
 const WIDEST = 190;
 const MOST_TEXT = 240;
 const INSIDE = 7; // px of a pill around its text
@@ -139,7 +140,7 @@ export function makeFrame({ rows, cols, width, height, focus, wants, word, tail 
   const gutter = isTight ? TIGHT : GUTTER;
   const column = focus
     ? between(86, room / Math.max(cols, 6), 150)
-    : Math.max(word ? narrowest(word) : NARROWEST, Math.min(WIDEST, room / Math.max(cols, 1)));
+    : Math.max(leastColumn(cols, room, word), Math.min(WIDEST, room / Math.max(cols, 1)));
   const isCrowded = focus && cols * column - GUTTER > room;
   const whole = word ? (column - gutter - INSIDE) / word : Infinity; // type that needs no squeezing
   const size = isCrowded
@@ -162,6 +163,11 @@ export function makeFrame({ rows, cols, width, height, focus, wants, word, tail 
     text: (col) => Math.min(widthAt(col) - INSIDE, MOST_TEXT),
     y: (row) => 6 + row * pitch + middle,
   };
+}
+
+function leastColumn(cols, room, word) {
+  if (word) return narrowest(word);
+  return cols * NARROWEST <= room ? NARROWEST : NARROW;
 }
 
 function pitchOf(rows, height, focus) {
