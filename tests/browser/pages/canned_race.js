@@ -8,6 +8,7 @@ const PLAIN = 0.018; // seconds a plain token
 const KINDS = [
   {
     name: "Sequoia, planned",
+    kind: "planned",
     how: "planned for this machine",
     verifier: "sequoia",
     nodes: 64,
@@ -18,6 +19,7 @@ const KINDS = [
   },
   {
     name: "Plain",
+    kind: "plain",
     how: "no draft",
     verifier: "sequoia",
     nodes: 1,
@@ -29,6 +31,7 @@ const KINDS = [
   },
   {
     name: "Chain of 5",
+    kind: "chain",
     how: "chain",
     verifier: "sequoia",
     nodes: 5,
@@ -39,6 +42,7 @@ const KINDS = [
   },
   {
     name: "Grown at run time",
+    kind: "dynamic",
     how: "grown along the draft's laws",
     verifier: "naive",
     nodes: 32,
@@ -166,14 +170,17 @@ export function cannedRace({ lanes = 4, tokens = 128, plain = true, seed = 7 } =
       policy: { temperature: 0, top_p: 1, max_new_tokens: tokens, seed: 0, ignore_eos: true },
       versions: {},
     },
-    lanes: kinds.map(({ name, how, verifier, nodes, plain: bare = false, changes = false }) => ({
-      name,
-      how,
-      verifier,
-      plain: bare,
-      most: nodes,
-      changes,
-    })),
+    lanes: kinds.map(
+      ({ name, kind, how, verifier, nodes, plain: bare = false, changes = false }) => ({
+        name,
+        kind,
+        how,
+        verifier,
+        plain: bare,
+        most: nodes,
+        changes,
+      }),
+    ),
     trees: kinds.map(({ nodes }) => Array.from({ length: nodes }, (_, node) => node - 1)),
     moves: moves(kinds, tokens, chance(seed)),
     done: true,
