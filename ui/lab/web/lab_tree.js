@@ -176,7 +176,7 @@ export class LabTree extends LabTreePanel {
     ].join();
     if (shape !== this.shape) {
       this.shape = shape;
-      this.frame = treeFrame.frame({
+      this.frame = treeFrame.makeFrame({
         rows: plan.rows,
         cols: plan.cols,
         width: this.size.w,
@@ -262,7 +262,7 @@ export class LabTree extends LabTreePanel {
       const made = nodes.get(item.key, item.col + 1);
       nodes.place(made, frame, item, item.parent, pass);
       if (item.row < first || item.row > last) continue; // out of sight; written when it is scrolled into view
-      nodes.say(
+      nodes.write(
         made,
         frame,
         this.family,

@@ -28,7 +28,7 @@ export class PaperCheck {
       },
       panel.body,
     );
-    dom.onceInSight(panel.body, () => fill(rows));
+    dom.onceVisible(panel.body, () => fill(rows));
   }
 }
 
