@@ -501,12 +501,8 @@ def test_a_text_that_repeats_itself_says_how_much_of_it_does(page: Page) -> None
     share = repetition(tokens)
     assert share > 0.8
     assert text(page, f"{lane(0)} [data-figure=repeats]") == f"{share * 100:.0f} %"
-<<<<<<< HEAD:tests/browser/test_race_view.py
-    assert f"{share * 100:.0f} %" in text(page, f"{lane(0)} .sq-loops")
-=======
     said = f"{share * 100:.0f} % repeated text: easier to draft"
     assert text(page, f"{lane(0)} .sq-loops") == said
->>>>>>> jd:tests/browser/test_race_stage.py
     assert text(page, f"{lane(1)} [data-figure=repeats]") == "0 %"
     assert page.locator(f"{lane(1)} .sq-loops").is_hidden()
     page.evaluate("stage.seek(0.02)")

@@ -4,7 +4,7 @@ import { formBeside } from "../../shared/web/form_buttons.js";
 import { rememberInAddress } from "../../shared/web/page_address.js";
 import { PLOTLY } from "../../shared/web/plotly.js";
 import { mountRace } from "./race_view.js";
-import { oneTabStop } from "./roving_focus.js";
+import { rove } from "../../shared/web/roving_focus.js";
 
 /**
  * Called from the component's js_on_load with what Gradio gives it.
@@ -25,5 +25,5 @@ export function connect(element, props, watch, trigger, server) {
   connectComponent(root, props, watch, { ...view, take }, () => trigger("come"));
   /** @type {HTMLElement} */
   const prompts = document.querySelector("#rc-side .pg-chips");
-  if (prompts) oneTabStop(prompts);
+  if (prompts) rove(prompts);
 }

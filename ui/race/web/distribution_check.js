@@ -1,10 +1,10 @@
 /* At a temperature above 0: first tokens that the lanes sampled at one position of the text,
    counted and compared with the target's distribution there. */
 import { laneName } from "./lane.js";
-import { oneTabStop } from "./roving_focus.js";
 import { el, show, text } from "../../shared/web/dom.js";
 import { count, known, percent, readable, short, visible } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
+import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
@@ -37,6 +37,7 @@ export class DistributionCheck {
     const scrolled = el("div", { class: "race-counts-box" }, body);
     this.table = el("table", { class: "race-counts" }, scrolled);
     this.note = el("p", { class: "race-note", "data-part": "law-note" }, body);
+    rove(this.panel.root);
   }
 
   paint() {
@@ -54,7 +55,6 @@ export class DistributionCheck {
     show(this.table, drawn.length > 0);
     show(this.note, drawn.length > 0);
     if (drawn.length) this.paintCounts(drawn);
-    oneTabStop(this.panel.root);
   }
 
   /** @returns {Counted[]} */

@@ -2,12 +2,12 @@
 import { laneMark } from "./lane_style.js";
 import { LaneText } from "./lane_text.js";
 import { intervalInWords, placeInWords, speedInterval, speedRatio } from "./lane_totals.js";
-import { oneTabStop } from "./roving_focus.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 import { known, ms, percent, rate, readable } from "../../shared/web/format.js";
 import { repeatsInWords } from "../../shared/web/repeats.js";
-import * as stepWords from "../../shared/web/run_words.js";
+import { rove } from "../../shared/web/roving_focus.js";
+import * as runWords from "../../shared/web/run_words.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
@@ -31,23 +31,15 @@ const FIGURES = [
   ["repeats", "repeated text", "repeats"],
 ];
 const PHASES = ["draft", "verify", "overhead"];
-// The verdict on losslessness, and its sentence where the server sends none.
-const BADGES = {
-  exact: ["exact", "The same text as plain decoding, token for token."],
-  tie: ["tie", "The text differs from plain decoding only where rounding decides."],
-  bug: ["bug", "The text differs from plain decoding where it must not."],
-  law: ["no difference", "The first tokens fit the target’s distribution."],
-  undecided: [
-    "undecided",
-    "The text differs from plain decoding; it is not known whether by rounding or by a bug.",
-  ],
-  poor: [
-    "poor fit",
-    "The first tokens fit the target’s distribution poorly, which can happen by chance. Run the check again with another seed.",
-  ],
-  blind: ["no information", "This check cannot tell anything here."],
-  none: ["not checked", "There is nothing to compare this text with."],
-  plain: ["reference", "Plain decoding: the other lanes are compared with it."],
+const VERDICTS = {
+  exact: "exact",
+  tie: "tie",
+  bug: "bug",
+  law: "no difference",
+  undecided: "undecided",
+  poor: "poor fit",
+  blind: "no information",
+  none: "not checked",
 };
 
 /** A lane's card. */
@@ -64,8 +56,8 @@ export class LaneView {
     this.index = index;
     this.lane = store.lanes[index];
     const name = laneName(this.lane, index);
-    const attributes = { "data-lane": index, "data-method": style.method, "aria-label": name };
-    this.root = el("article", { class: "sq-panel race-lane", ...attributes }, host);
+    const look = { class: "sq-panel race-lane", style: `--race-lane: ${style.colour}` };
+    this.root = el("article", { ...look, "data-lane": index, "aria-label": name }, host);
     this.makeHead(name, style);
     this.makeProgress();
     this.text = new LaneText(this.root, name);
@@ -78,7 +70,7 @@ export class LaneView {
     });
     open.addEventListener("click", () => trigger("open", { race: store.race, lane: index }));
     this.makeCheck(foot);
-    oneTabStop(this.root, open);
+    rove(this.root);
     this.key = "";
     /** @type {Result | null} */
     this.result = null;
@@ -178,8 +170,8 @@ export class LaneView {
     this.paintProgress(sum, place);
     this.paintFigures(sum);
     this.paintSpeed(total, other, reference);
-    this.root.dataset.tokens = sum.tokens;
-    this.root.dataset.moves = sum.moves;
+    attr(this.root, "data-tokens", sum.tokens);
+    attr(this.root, "data-moves", sum.moves);
   }
 
   /**
@@ -191,7 +183,7 @@ export class LaneView {
   ending(total, done) {
     if (done < total.moves.length) return "";
     const reason = total.finish || (this.store.done ? "stopped" : "");
-    return readable(stepWords.finish(reason));
+    return readable(runWords.finish(reason));
   }
 
   /**
@@ -201,6 +193,7 @@ export class LaneView {
   paintProgress(sum, place) {
     const { line } = this.store;
     const reached = Math.min(sum.tokens, line);
+    show(this.place, Boolean(place));
     text(this.place, place ? placeInWords(place) : "");
     attr(this.place, "data-place", place && !place.tied ? place.place : null);
     this.fill.style.transform = `scaleX(${reached / line})`;
@@ -223,7 +216,7 @@ export class LaneView {
     for (const phase of PHASES) {
       const { part, value } = this.phases[phase];
       const share = sum[phase] / sum.seconds;
-      part.style.flexGrow = known(share) ? share : 0;
+      part.style.flexGrow = String(known(share) ? share : 0);
       text(value, some ? percent(share) + " · " + ms(sum[phase] / sum.tokens) : "–");
     }
   }
@@ -251,16 +244,13 @@ export class LaneView {
   /** @param {Result | null} result */
   paintLossless(result) {
     this.result = result;
-    const lossless = result?.lossless;
-    const count = lossless?.count;
-    const kind = Object.hasOwn(BADGES, lossless?.kind ?? "") ? lossless.kind : "none";
-    const [word, sentence] = BADGES[kind === "none" && this.lane.plain ? "plain" : kind];
-    for (const node of [this.verdict, this.words]) show(node, Boolean(lossless));
-    this.verdict.dataset.kind = kind;
-    text(this.verdict, kind === "none" && count ? "too few samples" : word);
+    const { kind, words, at, count } = result?.lossless || {};
+    for (const node of [this.verdict, this.words]) show(node, Boolean(kind));
+    attr(this.verdict, "data-kind", kind);
+    text(this.verdict, kind === "none" && count ? "too few samples" : VERDICTS[kind] || "");
     this.paintCounting(count);
-    const at = known(lossless?.at) ? ` First difference: token ${lossless.at + 1}.` : "";
-    text(this.words, readable(lossless?.words || sentence) + at);
+    const where = known(at) ? ` First difference: token ${at + 1}.` : "";
+    text(this.words, readable(words) + where);
   }
 
   /** @param {Count | null | undefined} count */
@@ -291,7 +281,7 @@ function baseline({ plain }, self) {
  */
 function described({ how, verifier, plain, most, changes, kind }) {
   const parts = [how];
-  if (verifier && !plain) parts.push(stepWords.verifier(verifier) + " verifier");
+  if (verifier && !plain) parts.push(runWords.verifier(verifier) + " verifier");
   if (most > 1) parts.push((changes ? "at most " : "") + format.count(most, "node"));
   if (changes)
     parts.push(kind === "replanned" ? "new tree every few steps" : "new tree every step");

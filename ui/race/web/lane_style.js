@@ -1,12 +1,12 @@
-/* How a lane looks everywhere on the page. Colour and marker belong to its method; lanes of the
-   same method differ by dash, and every second one has open markers. */
+/* How a lane looks everywhere on the page. Colour and marker belong to its method; lanes of the same
+   method differ by dash, and every second one has open markers. */
 import { svg } from "../../shared/web/dom.js";
 
 /** @typedef {import("./race_store.js").Lane} Lane */
 /**
- * `copy`: number of earlier lanes of this method. `symbol`: Plotly's name of the marker, `path`: the
- * same as an SVG path around 0.
- * @typedef {{method: string, copy: number, colour: string, dash: string, symbol: string,
+ * `copy`: number of earlier lanes of this method. `symbol`: Plotly's name of the marker, `path`:
+ * the same as an SVG path around 0.
+ * @typedef {{copy: number, colour: string, dash: string, symbol: string,
  *   path: string}} LaneStyle
  */
 
@@ -50,20 +50,20 @@ export function laneStyles(lanes) {
     const [symbol, path] = MARKERS[method];
     const dash = DASHES[copy % DASHES.length];
     const colour = `var(--race-${method})`;
-    return { method, copy, colour, dash, symbol: symbol + (copy % 2 ? "-open" : ""), path };
+    return { copy, colour, dash, symbol: symbol + (copy % 2 ? "-open" : ""), path };
   });
 }
 
 /**
- * Draw a piece of a lane's line, from x = 0 to `to`, with its marker at `at`.
+ * Draw a lane's line from x = 0 to `to`, with its marker at `at`.
  * @param {SVGElement} host
  * @param {LaneStyle} style
  * @param {number} y
  * @param {number} to
  * @param {number} at
  */
-export function drawLine(host, { method, copy, dash, path }, y, to, at) {
-  const line = svg("g", { class: "race-stroke", "data-method": method, "data-copy": copy }, host);
+export function drawLine(host, { copy, colour, dash, path }, y, to, at) {
+  const line = svg("g", { class: "race-stroke", style: `--race-lane: ${colour}` }, host);
   const dashes = dash === "solid" ? null : dash.replaceAll("px", "");
   svg("path", { d: `M0 ${y}H${to}`, "stroke-dasharray": dashes }, line);
   const open = copy % 2 ? "yes" : null;

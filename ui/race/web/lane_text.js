@@ -1,6 +1,6 @@
 /* A lane's text, each part with its origin. Append only: a move's group is made once, then shown or
    hidden by time, never rebuilt. */
-import { el, text } from "../../shared/web/dom.js";
+import { el, show, text } from "../../shared/web/dom.js";
 import { readable } from "../../shared/web/format.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 
@@ -40,6 +40,7 @@ export class LaneText {
     for (let i = Math.min(count, this.shown); i < last; i++) all[i].hidden = i >= count;
     this.shown = count;
     text(this.end, ending);
+    show(this.loops, Boolean(loops));
     text(this.loops, loops);
   }
 

@@ -4,11 +4,11 @@ import { laneName } from "./lane.js";
 import { laneStyles } from "./lane_style.js";
 import { referenceLane, speedInterval, speedRatio } from "./lane_totals.js";
 import { raceFacts } from "./race_header.js";
-import { oneTabStop } from "./roving_focus.js";
 import { Chart } from "../../shared/web/chart.js";
 import { button, el, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
 import { factLines } from "../../shared/web/run_facts.js";
+import { rove } from "../../shared/web/roving_focus.js";
 import { csv, saveText } from "../../shared/web/save_file.js";
 import * as pictures from "../../shared/web/save_picture.js";
 import { addTerm } from "../../shared/web/tooltips.js";
@@ -23,7 +23,7 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
  *   shows: string, at: number}} Figure
  */
 
-const PAUSE = 125; // ms between two drawings; one chart at a time, so that text does not wait for both
+const PAUSE = 125; // ms between two drawings; one chart at a time: text does not wait for both
 const LONGEST = 1000; // ms between two drawings if they are slow
 const SHARE = 0.1; // of the time of a running race: drawing takes cores from the models
 const MARKERS = 9; // on a line at most
@@ -57,7 +57,7 @@ export class RaceCharts {
       text: "CSV",
       hint: TOOLTIPS["button save a race as csv"],
     }).addEventListener("click", () => this.saveCsv());
-    for (const { panel } of [this.tokens, this.speedup]) oneTabStop(panel.root);
+    for (const { panel } of [this.tokens, this.speedup]) rove(panel.root);
     this.theme = new MutationObserver(() => this.drawAgain());
     this.theme.observe(document.body, { attributes: true, attributeFilter: ["class"] });
   }
@@ -299,7 +299,9 @@ export class RaceCharts {
   }
 
   saveCsv() {
-    saveText("sequoia-race.csv", csv(raceRows(this.store)), "text/csv");
+    const rows = raceRows(this.store);
+    const table = [Object.keys(rows[0] || {}), ...rows.map(Object.values)];
+    saveText("sequoia-race.csv", csv(table), "text/csv");
   }
 
   destroy() {
@@ -308,43 +310,24 @@ export class RaceCharts {
   }
 }
 
-const COLUMNS = [
-  "lane",
-  "name",
-  "move",
-  "seconds",
-  "tokens",
-  "from_draft",
-  "tree_nodes",
-  "draft_seconds",
-  "verify_seconds",
-  "overhead_seconds",
-  "label",
-];
-
 /**
- * Tokens over time as a table with its head: one row per move.
+ * Tokens over time: one row per move.
  * @param {RaceStore} store
- * @returns {(string | number)[][]}
+ * @returns {Record<string, string | number>[]}
  */
-const raceRows = ({ lanes, totals, word }) => [
-  COLUMNS,
-  ...totals.flatMap(({ sums }, i) =>
-    sums.slice(1).map((sum, k) => {
-      const before = sums[k];
-      return [
-        i,
-        lanes[i].name,
-        sum.moves,
-        sum.seconds,
-        sum.tokens,
-        sum.drafted,
-        sum.nodes - before.nodes,
-        sum.draft - before.draft,
-        sum.verify - before.verify,
-        sum.overhead - before.overhead,
-        word,
-      ];
-    }),
-  ),
-];
+const raceRows = ({ lanes, totals, word }) =>
+  totals.flatMap(({ sums }, i) =>
+    sums.slice(1).map((sum, k) => ({
+      lane: i,
+      name: lanes[i].name,
+      move: sum.moves,
+      seconds: sum.seconds,
+      tokens: sum.tokens,
+      from_draft: sum.drafted,
+      tree_nodes: sum.nodes - sums[k].nodes,
+      draft_seconds: sum.draft - sums[k].draft,
+      verify_seconds: sum.verify - sums[k].verify,
+      overhead_seconds: sum.overhead - sums[k].overhead,
+      label: word,
+    })),
+  );

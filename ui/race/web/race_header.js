@@ -1,11 +1,10 @@
 /* The header: what races, where the numbers come from, how far the race is, and what went wrong. */
 import { laneName } from "./lane.js";
 import { lanePlaces, placeInWords } from "./lane_totals.js";
-import { oneTabStop } from "./roving_focus.js";
 import { attr, el, show, text } from "../../shared/web/dom.js";
 import { known, readable, seconds } from "../../shared/web/format.js";
 import { FactStrip, sharedFacts } from "../../shared/web/run_facts.js";
-import * as stepWords from "../../shared/web/run_words.js";
+import * as runWords from "../../shared/web/run_words.js";
 
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
 
@@ -31,8 +30,7 @@ export class RaceHeader {
     const about = el("div", { class: "sq-about" }, this.root);
     this.badge = el("span", { class: "sq-badge", "data-part": "badge" }, about);
     this.state = el("span", { class: "race-state", "data-part": "state" }, about);
-    this.facts = el("div", { class: "race-facts" }, about);
-    this.about = new FactStrip(this.facts);
+    this.about = new FactStrip(about);
     this.makePrompt();
     this.banners = {
       error: this.banner("error", "alert", " sq-banner-error"),
@@ -66,7 +64,7 @@ export class RaceHeader {
     const { store } = this;
     const { gap, state } = store;
     if (this.meta !== store.meta) this.paintMeta();
-    stepWords.paintBadge(this.badge, store.race ? store.meta : null, store.done, "race");
+    runWords.paintBadge(this.badge, store.race ? store.meta : null, store.done, "race");
     const time = store.end ? seconds(store.end) : "";
     text(this.state, [STATES[state], time].filter(Boolean).join(" · "));
     this.state.dataset.state = state;
@@ -87,7 +85,6 @@ export class RaceHeader {
     const { meta } = this.store;
     this.meta = meta;
     this.about.paint(meta, raceFacts(meta));
-    oneTabStop(this.facts);
     const prompt = String(meta.prompt || "");
     show(this.prompt, Boolean(prompt));
     text(this.whose, meta.chat ? "prompt, as a chat message" : "prompt");

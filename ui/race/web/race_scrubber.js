@@ -1,9 +1,9 @@
 /* The race time shown: playback buttons, a track with one line per lane, playback speed, LIVE. */
 import { laneName } from "./lane.js";
 import { drawLine, laneStyles } from "./lane_style.js";
-import { oneTabStop } from "./roving_focus.js";
 import { attr, button, el, setIcon, show, sized, svg, text } from "../../shared/web/dom.js";
 import { PlaybackKeys } from "../../shared/web/playback_keys.js";
+import { rove } from "../../shared/web/roving_focus.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
@@ -59,7 +59,7 @@ export class RaceScrubber {
     this.playing.classList.add("sq-play");
     make("next", "One step forward (→)", () => store.step(1));
     make("last", "End of the race (End)", () => store.seek(store.end));
-    oneTabStop(group, this.playing);
+    rove(group);
   }
 
   /**
@@ -168,6 +168,7 @@ export class RaceScrubber {
 
 const clock = (seconds) => seconds.toFixed(seconds >= 100 ? 1 : 2);
 
+/** @type {[string, string][]} */
 const HELP = [
   ["Ctrl Enter", "start the race, from anywhere; ⌘ Enter on a Mac"],
   ["space", "play or pause"],
@@ -181,20 +182,8 @@ const HELP = [
 
 /** The keys of the Race view. */
 export class RaceKeys extends PlaybackKeys {
-  /**
-   * @param {HTMLElement} host
-   * @returns {HTMLDialogElement}
-   */
-  makeHelp(host) {
-    const dialog = super.makeHelp(host);
-    const list = dialog.querySelector("dl");
-    list.replaceChildren();
-    for (const [keys, what] of HELP) {
-      const name = el("dt", {}, list);
-      for (const key of keys.split(" ")) el("kbd", { text: key }, name);
-      el("dd", { text: what }, list);
-    }
-    return dialog;
+  get listed() {
+    return HELP;
   }
 
   /**

@@ -2,10 +2,10 @@
 import { laneName } from "./lane.js";
 import { laneMark, laneStyles } from "./lane_style.js";
 import { intervalInWords, referenceLane, speedInterval } from "./lane_totals.js";
-import { oneTabStop } from "./roving_focus.js";
 import { button, el, show } from "../../shared/web/dom.js";
 import { known, readable } from "../../shared/web/format.js";
 import { makePanel } from "../../shared/web/panel.js";
+import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
@@ -73,13 +73,13 @@ export class WhereTimeWent {
     const { root, titleBox, body } = makePanel(this.root, { part: "why", title, cls: "race-why" });
     const style = laneStyles(this.lanes)[i];
     root.dataset.lane = String(i);
-    root.dataset.method = style.method;
+    root.style.setProperty("--race-lane", style.colour);
     titleBox.prepend(laneMark(style));
     el("span", { class: "sq-word", text: this.store.word }, titleBox);
     addTerm(titleBox, "how to read this", "waterfall", "sq-word");
     if (waterfall?.bars?.length) this.bars(body, waterfall.bars, this.interval(i));
     if (doctor) this.advice(body, doctor, i);
-    oneTabStop(root);
+    rove(root);
   }
 
   /**
