@@ -1,4 +1,5 @@
-/* A made-up race for the test page: seeded, and the same every time. No model and no clock is behind its numbers. */
+/* A simulated race for the test page, the same every time for a seed. No model and no clock is
+   behind its numbers. */
 
 const WORDS =
   "def mean ( values ) : \n     total = 0 \n     for value in values : \n         total += value \n     return total / len ( values ) \n\n".split(
@@ -43,7 +44,7 @@ const KINDS = [
   {
     name: "Grown at run time",
     kind: "dynamic",
-    how: "grown along the draft's laws",
+    how: "grown along the draft's distributions",
     verifier: "naive",
     nodes: 32,
     mean: 1.35,
@@ -195,7 +196,7 @@ export function deliver(stage, race, size, pause) {
   return new Promise((over) => {
     let from = 0;
     const timer = setInterval(() => {
-      const moves = race.moves.slice(from, from + size);
+      const batch = race.moves.slice(from, from + size);
       const head = from
         ? {}
         : { meta: { ...race.meta, label: "measured" }, lanes: race.lanes, trees: race.trees };
@@ -206,7 +207,7 @@ export function deliver(stage, race, size, pause) {
           race: race.race,
           from,
           ...head,
-          moves,
+          moves: batch,
           done,
           error: null,
           notice: null,

@@ -122,7 +122,10 @@ export class DistributionCheck {
   }
 }
 
-/** @param {Count} count */
+/**
+ * @param {Count} count
+ * @returns {string}
+ */
 function chiSquare({ statistic, freedom }) {
   if (!known(statistic)) return "–";
   return `${statistic < 1e9 ? short(statistic) : "∞"} (${freedom} d.f.)`;

@@ -1,5 +1,5 @@
-/* How a lane looks everywhere on the page. Colour and marker belong to its method; lanes of the same
-   method differ by dash, and every second one has open markers. */
+/* How a lane looks everywhere on the page. Colour and marker belong to its method. Lanes of the
+   same method differ by dash, and every second one has open markers. */
 import { svg } from "../../shared/web/dom.js";
 
 /** @typedef {import("./race_store.js").Lane} Lane */

@@ -129,7 +129,6 @@ export class LaneTotals {
   }
 }
 
-/** @param {Sum} sum */
 const rate = (sum) => sum.tokens / sum.seconds;
 
 /**

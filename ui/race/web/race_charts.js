@@ -29,7 +29,8 @@ const SHARE = 0.1; // of the time of a running race: drawing takes cores from th
 const MARKERS = 9; // on a line at most
 
 // Margins that fit automatically would cost a second layout each time.
-const MARGIN = { l: 52, r: 12, t: 44, b: 42 };
+const MARGIN = { l: 52, r: 12, b: 42 };
+const NARROW = 480; // px; the legend needs two lines then
 const axis = (label, range) => ({ title: { text: label }, automargin: false, range });
 
 /** The two chart panels. */
@@ -166,7 +167,7 @@ export class RaceCharts {
     this.drawSoon();
   }
 
-  /** Tokens over decode time; null before the first move. */
+  // Tokens over decode time; null before the first move.
   tokenFigure() {
     const { totals, lanes, t, line, end } = this.store;
     if (!end) return null;
@@ -176,40 +177,10 @@ export class RaceCharts {
       const tokens = sums.map((sum) => sum.tokens);
       return this.curve(i, styles[i], sums, tokens, "%{y} tokens at %{x:.3f} s");
     });
-    return {
-      data,
-      layout: {
-        ...this.layout("tokens", line * 1.06),
-        shapes: [
-          {
-            type: "line",
-            xref: "paper",
-            x0: 0,
-            x1: 1,
-            y0: line,
-            y1: line,
-            line: { color: "var(--sq-dim-fixed)", width: 1, dash: "dot" },
-          },
-        ],
-        annotations: [
-          {
-            xref: "paper",
-            x: 0,
-            xanchor: "left",
-            y: line,
-            yanchor: "top",
-            text: "finish line",
-            showarrow: false,
-            bgcolor: "rgba(0,0,0,0)",
-            bordercolor: "rgba(0,0,0,0)",
-            font: { size: 12, color: "var(--sq-dim-fixed)" },
-          },
-        ],
-      },
-    };
+    return { data, layout: { ...this.layout("tokens", line * 1.06), shapes: [finishLine(line)] } };
   }
 
-  /** Speed-up over decode time; null before there is one. */
+  // Speed-up over decode time; null before there is one.
   ratioFigure() {
     const { lanes, totals, t, end } = this.store;
     const reference = referenceLane(lanes, totals, end);
@@ -233,27 +204,17 @@ export class RaceCharts {
     return { data: [...curves, ...bars], layout: this.layout("speed-up (×)", top * 1.08) };
   }
 
-  /**
-   * The layout of either chart. The x axis has all seconds of a finished race; for a running one it
-   * grows by halves, so that it seldom changes.
-   * @param {string} label of the y axis
-   * @param {number} top of the y axis
-   */
+  // The layout of either chart. The x axis has all seconds of a finished race; for a running one it
+  // grows by halves, so that it seldom changes. `top`: of the y axis.
   layout(label, top) {
     const { done, end } = this.store;
     const room = done ? end * 1.02 : 1.5 ** Math.ceil(Math.log(end) / Math.log(1.5));
     const xaxis = axis("decode time (s)", [0, room]);
-    return { showlegend: true, margin: MARGIN, xaxis, yaxis: axis(label, [0, top]) };
+    const margin = { ...MARGIN, t: this.tokens.chart.size.w < NARROW ? 46 : 28 };
+    return { showlegend: true, margin, xaxis, yaxis: axis(label, [0, top]) };
   }
 
-  /**
-   * A lane's line, with a few markers.
-   * @param {number} i
-   * @param {LaneStyle} style
-   * @param {{seconds: number}[]} sums
-   * @param {(number | null)[]} y
-   * @param {string} hovertemplate
-   */
+  // A lane's line, with a few markers.
   curve(i, { colour, dash, symbol }, sums, y, hovertemplate) {
     return {
       type: "scatter",
@@ -267,14 +228,7 @@ export class RaceCharts {
     };
   }
 
-  /**
-   * The interval as an error bar: bands over the whole line would hide one another and the lines.
-   * @param {Interval} interval
-   * @param {number} i
-   * @param {LaneStyle} style
-   * @param {number} x
-   * @param {number} y
-   */
+  // The interval as an error bar: bands over the whole line would hide one another and the lines.
   bar({ least, most }, i, { colour, symbol }, x, y) {
     return {
       type: "scatter",
@@ -309,6 +263,23 @@ export class RaceCharts {
     this.theme.disconnect();
   }
 }
+
+const GREY = "var(--sq-dim-fixed)";
+const finishLine = (y) => ({
+  type: "line",
+  xref: "paper",
+  x0: 0,
+  x1: 1,
+  y0: y,
+  y1: y,
+  line: { color: GREY, width: 1, dash: "dot" },
+  label: {
+    text: "finish line",
+    textposition: "start",
+    yanchor: "top",
+    font: { color: GREY, size: 12 },
+  },
+});
 
 /**
  * Tokens over time: one row per move.

@@ -7,6 +7,7 @@ import { FactStrip, sharedFacts } from "../../shared/web/run_facts.js";
 import * as runWords from "../../shared/web/run_words.js";
 
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
+/** @typedef {import("../../shared/web/run_facts.js").Fact} Fact */
 
 const STATES = {
   none: "",
@@ -96,7 +97,7 @@ export class RaceHeader {
 /**
  * The settings of a race as short facts: [name, value].
  * @param {any} meta
- * @returns {string[][]}
+ * @returns {Fact[]}
  */
 export function raceFacts(meta) {
   const { max_new_tokens: most, seed, ignore_eos: ignore } = meta.policy || {};

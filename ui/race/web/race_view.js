@@ -25,8 +25,9 @@ class RaceView {
    * @param {Options} [options]
    */
   constructor(element, { server, trigger, plotly, page = {} } = {}) {
-    const found = element.matches?.(".sq-stage") ? element : element.querySelector(".sq-stage");
-    /** @type {HTMLElement} */
+    /** @type {HTMLElement | null} */
+    const inside = element.querySelector(".sq-stage");
+    const found = element.matches?.(".sq-stage") ? element : inside;
     this.root = found || el("div", { class: "sq-stage" }, element);
     this.root.replaceChildren();
     this.root.classList.add("race-stage");
@@ -116,6 +117,7 @@ class RaceView {
  * Build the Race view inside `element`. Times are seconds of race time.
  * @param {HTMLElement} element
  * @param {Options} [options]
+ * @returns {any} what its component and tests call
  */
 export function mountRace(element, options) {
   const view = new RaceView(element, options);
@@ -123,10 +125,6 @@ export function mountRace(element, options) {
   return {
     ingest: (message) => store.ingest(message),
     seek: (t) => store.seek(t),
-    play: () => store.play(),
-    pause: () => store.pause(),
-    live: () => store.goLive(),
-    setRate: (rate) => store.set({ rate, clock: 0 }),
     destroy: () => view.destroy(),
     store,
     stage: view,

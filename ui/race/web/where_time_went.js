@@ -61,7 +61,6 @@ export class WhereTimeWent {
       if ((result?.waterfall || result?.doctor) && this.lanes[i]) this.panel(result, i);
     });
     show(this.root, this.root.childElementCount > 0);
-    this.root.dataset.panels = String(this.root.childElementCount);
   }
 
   /**
