@@ -51,6 +51,7 @@ function pictureLayout(node) {
   };
 }
 
+/** @type {(lines: string[]) => any} */
 const captionTitle = ([title, ...lines]) => ({
   text: [`<b>${title}</b>`, ...lines].join("<br>"),
   x: 0,
@@ -67,8 +68,7 @@ const captionTitle = ([title, ...lines]) => ({
 const plain = (words) =>
   words.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-const svgBlob = (source) =>
-  URL.createObjectURL(new Blob([source], { type: "image/svg+xml" }));
+const svgBlob = (source) => URL.createObjectURL(new Blob([source], { type: "image/svg+xml" }));
 
 /**
  * Save an SVG text as PNG.
