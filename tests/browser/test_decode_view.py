@@ -422,9 +422,7 @@ def test_the_range_of_a_races_lane_says_where_it_comes_from(
         "Compared with a short plain run of the same prompt, timed after the run: "
     )
     watch(page, {**run, "meta": {**meta, "plain_lane": True}}, LAST)
-    assert tile.get_attribute("title").startswith(
-        "Compared with the plain lane of the same race: "
-    )
+    assert tile.get_attribute("title").startswith("Compared with the plain lane of the same race: ")
 
 
 def test_a_spread_that_includes_one_is_no_clear_difference(
