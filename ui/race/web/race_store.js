@@ -180,6 +180,9 @@ export class RaceStore extends Playback {
   get end() {
     return Math.max(0, ...this.totals.map((total) => total.clock));
   }
+  get last() {
+    return this.end;
+  }
   get state() {
     if (!this.race) return "none";
     if (!this.done) return "running";
