@@ -29,7 +29,6 @@ from ui.race.request import LEAST_LANES, RaceRequest
 from ui.race.run import RaceJob, ResultsSoFar
 from ui.serving.limits import LOCAL, Limits
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import LOCAL, Limits
 from ui.shared.tree_menu import SHAPES
 
 PLAIN = ("plain", "", "sequoia")
