@@ -481,8 +481,8 @@ def test_a_node_is_explained_with_its_own_operands(page: Page) -> None:
         ".dispatchEvent(new PointerEvent('pointerover', {bubbles: true}))"
     )
     found = page.inner_text(part("explain"))
-    ranks, product = page.evaluate("[made.lab.tree.way(3), made.lab.tree.f[3]]")
-    assert f"way {'.'.join(map(str, ranks))}" in found
+    ranks, product = page.evaluate("[made.lab.tree.path(3), made.lab.tree.f[3]]")
+    assert f"path {'.'.join(map(str, ranks))}" in found
     assert float(re.search(r"= ([\d.]+)[;.]", found)[1].rstrip(".")) == pytest.approx(
         product, rel=1e-3
     )
@@ -505,7 +505,7 @@ def test_a_tree_is_drawn_by_hand_within_the_budget(page: Page) -> None:
     )
     said = page.inner_text(part("gap"))
     assert f"{own:.3f} tokens" in said
-    assert f"the best tree has {best:.3f}" in said
+    assert f"the best tree of 4 nodes has {best:.3f}" in said
     node(page, 1).click()
     settle(page)
     assert "budget is 4 nodes" in page.inner_text(part("refused"))
@@ -732,10 +732,10 @@ def test_every_word_that_promises_an_explanation_has_one_for_the_keyboard_too(pa
         assert page.locator(".sq-term:not([data-term])").all_inner_texts() == []
     card = page.locator(".sq-explains")
     for word, says in (
-        ("Regret", "lost by taking this b"),
+        ("Loss", "lost by taking this b"),
         ("Traceback", "takes the last child off"),
         ("expected", "counts 1"),
-        ("Ceilings", "never pass"),
+        ("Limits", "never pass"),
         ("How", "16 children"),
         ("Medusa", "2401.10774"),
         ("top-p", "most probable"),
@@ -887,11 +887,11 @@ def test_a_vector_is_called_measured_only_while_it_is_the_measured_one(page: Pag
     assert whence(page) == "measured code"
     assert page.inner_text(part("count-words")) == "Last count: code; the vector above."
     bar = page.locator('.sq-lab-bar[data-rank="1"]')
-    changed = "changed by hand from measured: code Take back"
+    changed = "edited by hand from measured: code Undo"
     bar.press("ArrowUp")
     assert (whence(page), page.inner_text(part("count-words"))) == (
         changed,
-        "Last count: code; changed by hand since.",
+        "Last count: code; edited by hand since.",
     )
     say(page, "rate", "0.1")
     assert whence(page) == changed
@@ -900,13 +900,13 @@ def test_a_vector_is_called_measured_only_while_it_is_the_measured_one(page: Pag
     assert whence(page) == "measured code"
     page.get_by_role("button", name="One rank more").click()
     assert whence(page) == changed
-    page.get_by_role("button", name="Take back").click()
+    page.get_by_role("button", name="Undo").click()
     assert (whence(page), rates(page)) == ("measured code", [0.5, 0.25])
     page.select_option(part("presets"), "paper")
     assert whence(page) == "paper arXiv 2402.12374, App. E"
     assert page.inner_text(part("count-words")) == "Last count: code; another vector is in use now."
     bar.press("ArrowUp")
-    assert whence(page) == "changed by hand from paper: arXiv 2402.12374, App. E Take back"
+    assert whence(page) == "edited by hand from paper: arXiv 2402.12374, App. E Undo"
     assert page.inner_text(part("count-words")) == "Last count: code; another vector is in use now."
 
 
@@ -986,7 +986,7 @@ def test_another_profile_chooses_another_tree_at_once_and_says_that_it_was_not_m
     wanted = best_plan(Acceptance((0.6, 0.2, 0.1)), SLOW)
     assert Tree.from_parents(page.evaluate(f"{STATE}.parents")) == wanted.tree
     words = page.inner_text(part("whatif-words"))
-    assert "nothing of it was measured here" in words
+    assert "nothing was measured here" in words
     assert "recorded" in words
     assert "Fastest there" in page.inner_text(part("plan"))
     page.evaluate(
@@ -1022,8 +1022,8 @@ def test_published_trees_are_the_papers_own_size_and_are_filled_to_any_other(pag
     assert page.evaluate("modules.PUBLISHED_TREES.eagle.parents") == list(
         from_paths(
             [
-                [int(rank) for rank in way]
-                for way in page.evaluate("modules.PUBLISHED_TREES.eagle.ways").split()
+                [int(rank) for rank in path]
+                for path in page.evaluate("modules.PUBLISHED_TREES.eagle.paths").split()
             ]
         ).parents
     )

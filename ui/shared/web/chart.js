@@ -55,9 +55,11 @@ const NOTE = {
   borderpad: 3,
   arrowcolor: "var(--sq-text)",
 };
+const isAxis = (name) => /^[xy]axis\d*$/.test(name);
+
 function whole(layout, styles, size, views) {
   const made = { ...LAYOUT, ...layout, width: size.w, height: size.h, uirevision: views };
-  for (const axis of ["xaxis", "yaxis"])
+  for (const axis of ["xaxis", "yaxis", ...Object.keys(layout).filter(isAxis)])
     made[axis] = { ...AXIS, ...layout[axis], title: { ...AXIS.title, ...layout[axis]?.title } };
   made.legend = { ...LAYOUT.legend, ...layout.legend };
   if (!layout.showlegend) made.margin = { ...LAYOUT.margin, t: 8 };

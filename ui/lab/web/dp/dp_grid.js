@@ -37,7 +37,7 @@ export class DpGrid {
     this.listen();
   }
 
-  // -- where things are ------------------------------------------------------------------------------------------------
+  // -- where things are ------------------------------------------------------------
 
   /** Bind to a table; the window stays where it was as far as the table reaches. */
   fit(table) {
@@ -104,7 +104,7 @@ export class DpGrid {
     };
   }
 
-  // -- cells -----------------------------------------------------------------------------------------------------------
+  // -- cells ------------------------------------------------------------
 
   /** The cells of `levels` in the colours of `shade` = {kind, range, stops}. */
   paintCells(levels, shade) {
@@ -258,7 +258,7 @@ export class DpGrid {
     ctx.setLineDash([]);
   }
 
-  // -- the cell under discussion -----------------------------------------------------------------------------------------
+  // -- the cell under discussion ------------------------------------------------------------
 
   /** `cell`, and where it has a split the two cells it is made of. `home`: the cell the traceback began with, if another. */
   paintMarks(cell, split, home, pinned) {
@@ -317,7 +317,7 @@ export class DpGrid {
     return path;
   }
 
-  // -- pointer -----------------------------------------------------------------------------------------------------------
+  // -- pointer ------------------------------------------------------------
 
   listen() {
     const { box, on } = this;

@@ -47,7 +47,7 @@ class Dp extends DpPanel {
     this.root.remove();
   }
 
-  // -- state -------------------------------------------------------------------------------------------------------------
+  // -- state ------------------------------------------------------------
 
   update() {
     this.stale = true;
@@ -224,7 +224,7 @@ class Dp extends DpPanel {
     return { step, cell: this.step && step ? step.cell : this.cell };
   }
 
-  // -- paint -------------------------------------------------------------------------------------------------------------
+  // -- paint ------------------------------------------------------------
 
   /** Painted once a frame. */
   changed() {
@@ -279,7 +279,7 @@ class Dp extends DpPanel {
     dpShade.marks(kind, this.range).forEach((mark, i) => text(this.marks[i], mark));
   }
 
-  // -- keyboard ----------------------------------------------------------------------------------------------------------
+  // -- keyboard ------------------------------------------------------------
 
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || !this.table) return;

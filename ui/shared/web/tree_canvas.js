@@ -1,0 +1,68 @@
+/* A tree in a box that scrolls: the box, the SVG with its pills, their size, and what a person does
+   to them. Which nodes are drawn, and what a press means, is the view's. */
+import { attr, el, sized, svg } from "./dom.js";
+import { Nodes } from "./tree_nodes.js";
+
+const DOTS_BELOW = 6; // px of type; smaller labels are hidden
+
+/** The box, its SVG and the pills; also what PanAndZoom zooms. */
+export class TreeCanvas {
+  /**
+   * @param {HTMLElement} host
+   * @param {string} cls of the box
+   * @param {() => void} changed called when the size of the box or the typeface is another
+   */
+  constructor(host, cls, changed) {
+    this.scroller = el("div", { class: cls }, host);
+    this.svg = svg("svg", { class: "sq-tree-svg" }, this.scroller);
+    this.nodes = new Nodes(this.svg);
+    this.size = sized(this.scroller, changed);
+    this.zoom = 1;
+    this.frame = null;
+    this.known = "";
+    document.fonts?.ready.then(() => {
+      this.known = "";
+      changed();
+    });
+  }
+
+  /** The typeface of the labels. */
+  get family() {
+    if (!this.known) this.known = getComputedStyle(this.svg).fontFamily;
+    return this.known;
+  }
+
+  /**
+   * Show the grid of `frame`.
+   * @param {ReturnType<typeof import("./tree_frame.js").frame>} frame
+   */
+  fit(frame) {
+    this.frame = frame;
+    attr(this.svg, "viewBox", `0 0 ${frame.width} ${frame.height}`);
+    this.scale();
+    this.svg.classList.toggle("sq-dots", frame.size * this.zoom < DOTS_BELOW);
+  }
+
+  /** Give the picture its size at the present zoom. */
+  scale() {
+    attr(this.svg, "width", Math.round(this.frame.width * this.zoom));
+    attr(this.svg, "height", Math.round(this.frame.height * this.zoom));
+  }
+
+  /**
+   * Call `on` with the pill (null beside one) that is pointed at, pressed, focused, or under a key.
+   * @param {{hover: Function, press: Function, focus: Function, key: Function}} on
+   * @param {{dragged: boolean}} pan a press that ends a drag is none
+   */
+  listen(on, pan) {
+    const pill = (event) => event.target.closest?.(".sq-n") ?? null;
+    const { svg: canvas } = this;
+    canvas.addEventListener("pointerover", (event) => on.hover(pill(event)));
+    canvas.addEventListener("pointerleave", () => on.hover(null));
+    canvas.addEventListener("focusin", (event) => on.focus(pill(event)));
+    canvas.addEventListener("keydown", (event) => on.key(event, pill(event)));
+    canvas.addEventListener("click", (event) => {
+      if (pill(event) && !pan.dragged) on.press(pill(event), event);
+    });
+  }
+}
