@@ -217,7 +217,7 @@ def test_a_cell_without_a_tree_says_why(page: Any) -> None:
         "T[3,2,1]: no such tree, on 2 levels a root with 1 child makes a tree of exactly 2 nodes."
     )
     press(page, "dp-grid", "Home", "ArrowUp")
-    assert sentence(page) == "T[1,2,0] = 1: the root alone, one token a step."
+    assert sentence(page) == "T[1,2,0] = 1: the root alone, one token per step."
 
 
 def test_the_cell_is_the_labs_own_tree_until_another_is_chosen(page: Any) -> None:
@@ -290,7 +290,7 @@ def test_the_tree_is_handed_over(page: Any) -> None:
     table = dp_table(Acceptance(APP_E), 75, 8)
     page.locator("[data-part=dp-use]").click()
     # which may be out of sight
-    assert page.locator("[data-part=dp-use]").inner_text() == "Now the lab’s tree"
+    assert page.locator("[data-part=dp-use]").inner_text() == "Now in the tree above"
     (chosen,) = page.evaluate("chosen")
     assert chosen["parents"] == list(table.tree(75, 8).parents)
     value, branches = table.best(75, 8)
@@ -302,7 +302,7 @@ def test_the_tree_is_handed_over(page: Any) -> None:
     }
     assert (
         page.locator("[data-part=dp-tree-title]").inner_text()
-        == f"75 nodes on 8 levels, {value:.3f} tokens a step"
+        == f"75 nodes on 8 levels, {value:.3f} tokens per step"
     )
 
 

@@ -1065,7 +1065,7 @@ def test_figures_are_saved_as_png_on_the_pages_ground(page: Page, dark: bool) ->
     with page.expect_download() as saved_file:
         page.click('[data-part="curves"] [data-save="png"]')
     width, height, red, green, blue, alpha = pixel(page, saved_file.value)
-    box = page.locator('[data-part="curves"] .sq-lab-figure').bounding_box()
+    box = page.locator('[data-part="curves"] .hw-chart').bounding_box()
     assert (width, height) == pytest.approx((2 * box["width"], 2 * box["height"]), abs=4)
     assert alpha == 255
     assert (max(red, green, blue) < 60) if dark else (min(red, green, blue) > 240)
