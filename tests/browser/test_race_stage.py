@@ -496,7 +496,7 @@ def test_a_text_that_repeats_itself_says_how_much_of_it_does(page: Page) -> None
     share = repetition(tokens)
     assert share > 0.8
     assert text(page, f"{lane(0)} [data-figure=repeats]") == f"{share * 100:.0f} %"
-    said = f"repeats itself ({share * 100:.0f} % of its 8-grams), which is easier to draft"
+    said = f"{share * 100:.0f} % repeated text: easier to draft"
     assert text(page, f"{lane(0)} .sq-loops") == said
     assert text(page, f"{lane(1)} [data-figure=repeats]") == "0 %"
     assert page.locator(f"{lane(1)} .sq-loops").is_hidden()

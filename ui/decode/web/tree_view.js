@@ -147,7 +147,7 @@ export class TreeView {
     const shape = [rows, cols, wide, tall, focus, this.family, crowded && this.store.at].join();
     if (this.shape !== shape) {
       this.shape = shape;
-      this.frame = treeFrame.frame({
+      this.frame = treeFrame.makeFrame({
         rows,
         cols,
         width: wide,
@@ -210,7 +210,7 @@ export class TreeView {
       const made = nodes.get(item.key, item.col + 1);
       nodes.place(made, frame, item, item.parent, pass);
       if (item.kind === "more") {
-        nodes.say(
+        nodes.write(
           made,
           frame,
           family,
@@ -222,7 +222,7 @@ export class TreeView {
         continue;
       }
       const node = item.kind === "bonus" ? "bonus" : item.node;
-      nodes.say(
+      nodes.write(
         made,
         frame,
         family,

@@ -2,7 +2,7 @@
 import * as vectors from "./acceptance_vectors.js";
 import { formatShare } from "./export_tree.js";
 import { attr, el, pool, show, text } from "../../shared/web/dom.js";
-import { oneTabStop } from "../../shared/web/roving_focus.js";
+import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 
 const MOST_BARS = 32;
@@ -45,7 +45,7 @@ export class AcceptanceBars {
       el("i", { class: "sq-lab-key-" + cls }, entry);
       addTerm(entry, words, term);
     }
-    oneTabStop(this.key);
+    rove(this.key);
   }
 
   makeBar(k) {

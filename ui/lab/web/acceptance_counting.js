@@ -2,7 +2,7 @@
 import { measured } from "./acceptance_counts.js";
 import { Refusal } from "./refusal.js";
 import { button, el, show, text } from "../../shared/web/dom.js";
-import { oneTabStop } from "../../shared/web/roving_focus.js";
+import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm, markTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
@@ -52,7 +52,7 @@ export class AcceptanceCounting {
     const bar = { max: "1", value: "0", hidden: "", "aria-label": "Measuring" };
     this.bar = el("progress", bar, this.root);
     this.said = el("p", { class: "sq-lab-note", "data-part": "count-words" }, this.root);
-    oneTabStop(this.root, "button", this.measure);
+    rove(this.root, ".sq-term");
   }
 
   makeSettings(line) {

@@ -7,7 +7,7 @@ import { PowerLaw } from "./power_law.js";
 import { Refusal } from "./refusal.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { makePanel } from "../../shared/web/panel.js";
-import { oneTabStop } from "../../shared/web/roving_focus.js";
+import { rove } from "../../shared/web/roving_focus.js";
 import { csv, saveText } from "../../shared/web/save_file.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
@@ -39,7 +39,7 @@ export class AcceptanceEditor {
     const panel = makePanel(host, { ...about, cls: "sq-lab-editor" });
     const { body } = panel;
     this.makeTools(panel.tools);
-    oneTabStop(panel.tools.parentElement);
+    rove(panel.tools.parentElement);
     this.makeMenu(body);
     this.makeOrigin(body);
     this.power = new PowerLaw(body, () => this.usePower());
@@ -100,7 +100,7 @@ export class AcceptanceEditor {
     less.addEventListener("click", () => this.resize(-1));
     const more = button(rest, { icon: "plus", label: "One rank more" });
     more.addEventListener("click", () => this.resize(1));
-    oneTabStop(rest);
+    rove(rest);
     this.refusal = new Refusal(host, "problem");
   }
 
@@ -123,7 +123,7 @@ export class AcceptanceEditor {
     use.dataset.part = "use";
     use.addEventListener("click", () => this.read(this.sheet.value, "pasted"));
     this.makeFile(line);
-    oneTabStop(line);
+    rove(line);
   }
 
   makeFile(line) {

@@ -6,7 +6,7 @@ import { PUBLISHED_TREES } from "./published_trees.js";
 import * as shapes from "./tree_shapes.js";
 import { Chart } from "../../shared/web/chart.js";
 import { el, show, text } from "../../shared/web/dom.js";
-import { oneTabStop } from "../../shared/web/roving_focus.js";
+import { rove } from "../../shared/web/roving_focus.js";
 import * as pictures from "../../shared/web/save_picture.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 
@@ -53,7 +53,7 @@ class Figure {
     const reset = () => this.chart.reset();
     pictures.buttons(panel.tools, drawn, about.part, { reset });
     this.note = el("p", { class: "sq-lab-note" }, panel.body);
-    oneTabStop(panel.root);
+    rove(panel.root);
   }
 
   draw(data, layout) {

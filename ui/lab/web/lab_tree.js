@@ -183,7 +183,7 @@ export class LabTree {
     const shape = [rows, cols, width, height, family, word, tail].join();
     if (this.#shape === shape) return frame;
     this.#shape = shape;
-    return treeFrame.frame({ rows, cols, width, height, focus: false, word, tail });
+    return treeFrame.makeFrame({ rows, cols, width, height, focus: false, word, tail });
   }
 
   /** The picture fades where it goes on beyond its box. */
@@ -219,7 +219,7 @@ export class LabTree {
     const { nodes, frame, family } = this.canvas;
     const count = hidden && end ? "▸" + hidden : "";
     const room = end ? 240 : frame.text(col);
-    nodes.say(made, frame, family, this.label(node), count, node ? "never" : "root", room);
+    nodes.write(made, frame, family, this.label(node), count, node ? "never" : "root", room);
     const newest = this.state.shown === "best" && node > 0 && node === this.topo.n - 1;
     made.g.style.setProperty("--h", Math.sqrt(this.f[node]).toFixed(3));
     made.g.classList.toggle("has-more", hidden > 0);

@@ -3,7 +3,7 @@ import * as planner from "./planner.js";
 import * as shapes from "./tree_shapes.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
-import { oneTabStop } from "../../shared/web/roving_focus.js";
+import { rove } from "../../shared/web/roving_focus.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
@@ -27,7 +27,7 @@ export class LabTreeControls {
     this.makeBudget(line);
     this.makeLevels(line);
     this.makeHands(line);
-    oneTabStop(line);
+    rove(line);
   }
 
   makeSearch(host) {
@@ -64,7 +64,7 @@ export class LabTreeControls {
       ["plus", "Zoom in", () => tree.pan.zoomBy(1.25)],
     ]))
       button(zoom, { icon, label }).addEventListener("click", call);
-    oneTabStop(host);
+    rove(host);
   }
 
   makeKinds(host) {

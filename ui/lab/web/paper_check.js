@@ -21,7 +21,7 @@ export class PaperCheck {
     const note =
       "Expected tokens of the best tree. “Here” is computed in this browser with the paper’s recurrence.";
     el("p", { class: "sq-lab-note", text: note }, panel.body);
-    dom.onceInSight(panel.body, () => fill(rows, new Map()));
+    dom.onceVisible(panel.body, () => fill(rows, new Map()));
   }
 }
 

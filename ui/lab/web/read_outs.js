@@ -8,7 +8,7 @@ import * as shapes from "./tree_shapes.js";
 import { WhatIf } from "./what_if_profile.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
-import { oneTabStop } from "../../shared/web/roving_focus.js";
+import { rove } from "../../shared/web/roving_focus.js";
 import { saveText } from "../../shared/web/save_file.js";
 import * as pictures from "../../shared/web/save_picture.js";
 import { addTerm } from "../../shared/web/tooltips.js";
@@ -56,7 +56,7 @@ export class ReadOuts {
     this.margin = el("p", { class: "sq-lab-says", "data-part": "margin" }, panel.body);
     this.makeButtons(panel.body);
     this.makePlan(panel.body);
-    oneTabStop(panel.body, ".sq-term");
+    rove(panel.body, ".sq-term");
   }
 
   makePlan(host) {

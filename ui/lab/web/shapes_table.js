@@ -5,7 +5,7 @@ import { Refusal } from "./refusal.js";
 import * as shapes from "./tree_shapes.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
-import { oneTabStop } from "../../shared/web/roving_focus.js";
+import { rove } from "../../shared/web/roving_focus.js";
 import { csv, saveText } from "../../shared/web/save_file.js";
 import { addTerm, markTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
@@ -80,7 +80,7 @@ export class ShapesTable {
     for (const column of HEADS) makeHead(head, column);
     const body = el("tbody", {}, table);
     this.rows = ROWS.map((name) => this.makeRow(body, name));
-    oneTabStop(table);
+    rove(table);
     this.note = el("p", { class: "sq-lab-note" }, panel.body);
     const sources = { class: "sq-lab-note sq-lab-sources", "data-part": "sources" };
     el("p", { ...sources, text: SOURCES }, panel.body);

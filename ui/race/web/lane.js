@@ -5,7 +5,7 @@ import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
 import { count, known, ms, percent, rate, readable } from "../../shared/web/format.js";
 import { repeatsInWords } from "../../shared/web/repeats.js";
-import * as stepWords from "../../shared/web/step_words.js";
+import * as stepWords from "../../shared/web/run_words.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 

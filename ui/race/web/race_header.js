@@ -5,7 +5,7 @@ import * as dom from "../../shared/web/dom.js";
 import { el, show, text } from "../../shared/web/dom.js";
 import { known, readable, seconds } from "../../shared/web/format.js";
 import { FactStrip, sharedFacts } from "../../shared/web/run_facts.js";
-import * as stepWords from "../../shared/web/step_words.js";
+import * as stepWords from "../../shared/web/run_words.js";
 
 const STATES = {
   none: "",

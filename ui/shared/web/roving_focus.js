@@ -1,56 +1,44 @@
-/* One tab stop for a group of controls; arrow keys move the focus inside it. */
+/* One tab stop for a group of controls; arrow keys, Home and End move the focus within it. */
+import { attr } from "./dom.js";
 
+/** @type {Record<string, number>} */
 const MOVES = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
-
-// Whether it can have the focus.
-const usable = (item) =>
-  !item.disabled && !item.closest("[hidden]") && item.style.display !== "none";
+const GONE = '[hidden], [style*="display: none"]';
 
 /**
- * Make the controls in `group` that match `selector` one tab stop. Controls may come, go, hide and
- * be disabled later.
+ * Make the controls in `group` one tab stop, now and as they come and go.
  * @param {HTMLElement} group
- * @param {string} [selector]
- * @param {HTMLElement} [first] the control that a first Tab goes to, if no other is pressed
+ * @param {string} [selector] of the controls
  */
-export function oneTabStop(group, selector = "button", first = undefined) {
-  /** @type {HTMLElement | null} */
-  let current = null;
-  /** @returns {HTMLElement[]} */
-  const items = () => /** @type {any[]} */ ([...group.querySelectorAll(selector)]).filter(usable);
-  const refresh = () => {
-    const all = items();
-    const pressed = all.find((item) => item.getAttribute("aria-pressed") === "true");
-    const home = [current, pressed, first].find((item) => all.includes(item)) ?? all[0];
-    for (const item of all) item.tabIndex = item === home ? 0 : -1;
+export function rove(group, selector = "button") {
+  const all = () => /** @type {HTMLButtonElement[]} */ ([...group.querySelectorAll(selector)]);
+  const setHome = (home) => {
+    for (const one of all()) attr(one, "tabindex", one === home ? 0 : -1);
   };
-  new MutationObserver(refresh).observe(group, {
-    subtree: true,
-    childList: true,
-    attributeFilter: ["hidden", "disabled", "style", "aria-pressed"],
-  });
+  const check = () => {
+    const usable = all().filter(isUsable);
+    setHome(usable.find((one) => one.getAttribute("tabindex") === "0") || usable[0]);
+  };
   group.addEventListener("focusin", ({ target }) => {
-    const item = /** @type {HTMLElement} */ (target).closest(selector);
-    if (!(item instanceof HTMLElement)) return;
-    current = item;
-    refresh();
+    const control = /** @type {Element} */ (target).closest(selector);
+    if (control) setHome(control);
   });
-  group.addEventListener("keydown", (event) => {
-    const all = items();
-    const at = all.findIndex((item) => item === event.target);
-    const next = all[neighbour(event.key, at, all.length)];
-    if (!next || event.ctrlKey || event.metaKey || event.altKey) return;
-    next.focus();
-    event.preventDefault();
-    event.stopPropagation();
-  });
-  refresh();
+  group.addEventListener("keydown", (event) => move(event, all().filter(isUsable)));
+  const attributeFilter = ["disabled", "hidden", "style"];
+  new MutationObserver(check).observe(group, { subtree: true, childList: true, attributeFilter });
+  check();
 }
 
-// Where `key` moves the focus from item `at` of `count`; undefined where it does not.
-function neighbour(key, at, count) {
-  if (at < 0) return undefined;
-  if (key === "Home") return 0;
-  if (key === "End") return count - 1;
-  return key in MOVES ? at + MOVES[key] : undefined;
+const isUsable = (control) => !control.disabled && !control.closest(GONE);
+
+function move(event, controls) {
+  const at = controls.findIndex((control) => control.contains(event.target));
+  if (at < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
+  let next = at + MOVES[event.key];
+  if (event.key === "Home") next = 0;
+  if (event.key === "End") next = -1;
+  if (Number.isNaN(next)) return;
+  event.preventDefault();
+  event.stopPropagation(); // the same keys step through the run
+  controls.at(next % controls.length).focus();
 }

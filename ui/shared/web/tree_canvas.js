@@ -34,7 +34,7 @@ export class TreeCanvas {
 
   /**
    * Show the grid of `frame`.
-   * @param {ReturnType<typeof import("./tree_frame.js").frame>} frame
+   * @param {ReturnType<typeof import("./tree_frame.js").makeFrame>} frame
    */
   fit(frame) {
     this.frame = frame;
@@ -56,11 +56,12 @@ export class TreeCanvas {
    */
   listen(on, pan) {
     const pill = (event) => event.target.closest?.(".sq-n") ?? null;
-    const { svg: canvas } = this;
+    const { svg: canvas, scroller } = this;
     canvas.addEventListener("pointerover", (event) => on.hover(pill(event)));
     canvas.addEventListener("pointerleave", () => on.hover(null));
-    canvas.addEventListener("focusin", (event) => on.focus(pill(event)));
-    canvas.addEventListener("keydown", (event) => on.key(event, pill(event)));
+    // On the SVG itself, a listener for the focus would make it a tab stop.
+    scroller.addEventListener("focusin", (event) => on.focus(pill(event)));
+    scroller.addEventListener("keydown", (event) => on.key(event, pill(event)));
     canvas.addEventListener("click", (event) => {
       if (pill(event) && !pan.dragged) on.press(pill(event), event);
     });

@@ -61,7 +61,7 @@ export const columns = (width, word, tail) => Math.floor((width - 2 * PAD - tail
  * text is: where equal columns would not fit, each gets what it wants. `word`, the widest text of a cell at 1 px of type size,
  * lets equal columns be as narrow as that text in small type, and no text is cut; `tail` px are kept free behind the last column.
  */
-export function frame({ rows, cols, width, height, focus, wants, word, tail = 0 }) {
+export function makeFrame({ rows, cols, width, height, focus, wants, word, tail = 0 }) {
   const most = focus ? 30 : MOST_PITCH;
   const least = focus ? 17 : LEAST_PITCH;
   const pitch = Math.max(

@@ -64,7 +64,7 @@ export class Nodes {
   }
 
   /** Text and state. `suffix` (a fold's count) is never cut away. */
-  say(item, frame, family, word, suffix, state, most) {
+  write(item, frame, family, word, suffix, state, most) {
     if (item.state !== state) {
       item.state = state;
       item.g.dataset.s = state;

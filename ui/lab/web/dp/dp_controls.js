@@ -1,7 +1,7 @@
 /* The controls in the head of the DP table's panel, and the legend below the picture. */
 import * as dpShade from "./dp_shade.js";
 import { attr, button, el, text } from "../../../shared/web/dom.js";
-import { oneTabStop } from "../../../shared/web/roving_focus.js";
+import { rove } from "../../../shared/web/roving_focus.js";
 import * as pictures from "../../../shared/web/save_picture.js";
 import { addTerm, markTerm } from "../../../shared/web/tooltips.js";
 import TOOLTIPS from "../../../../assets/tooltips.json" with { type: "json" };
@@ -32,7 +32,7 @@ export class DpControls {
     }));
     this.makeZoom(host);
     this.makeSave(host);
-    oneTabStop(host.parentElement);
+    rove(host.parentElement);
   }
 
   makeLevels(host) {

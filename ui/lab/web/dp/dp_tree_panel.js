@@ -3,7 +3,7 @@ import { DpTree } from "./dp_tree.js";
 import * as dpWords from "./dp_words.js";
 import { attr, button, el, text } from "../../../shared/web/dom.js";
 import * as format from "../../../shared/web/format.js";
-import { oneTabStop } from "../../../shared/web/roving_focus.js";
+import { rove } from "../../../shared/web/roving_focus.js";
 import TOOLTIPS from "../../../../assets/tooltips.json" with { type: "json" };
 
 const USE = "Use this tree";
@@ -29,7 +29,7 @@ export class DpTreePanel {
       dp.select();
       this.confirm();
     });
-    oneTabStop(head);
+    rove(head);
     this.tree = new DpTree(host, () => dp.changed());
   }
 

@@ -3,7 +3,7 @@ import * as dpWords from "./dp_words.js";
 import * as dom from "../../../shared/web/dom.js";
 import { attr, button, el, text } from "../../../shared/web/dom.js";
 import * as format from "../../../shared/web/format.js";
-import { oneTabStop } from "../../../shared/web/roving_focus.js";
+import { rove } from "../../../shared/web/roving_focus.js";
 import { addTerm } from "../../../shared/web/tooltips.js";
 
 const ROW = 26; // px
@@ -42,7 +42,7 @@ export class DpWalk {
     const next = "Next step of the traceback";
     this.next = button(head, { icon: "next", label: next, cls: "sq-mini-btn" });
     this.next.addEventListener("click", () => this.go(this.at + 1));
-    oneTabStop(head);
+    rove(head);
   }
 
   makeList(host) {
