@@ -85,7 +85,8 @@ function correction({ topo, path, matched, greedy }) {
   const none = "None of the " + count(children, "child", "children") + " was the ";
   if (matched) return none + "token that the target sampled: it emits its own.";
   if (greedy) return none + "target’s most probable token: the target emits it itself.";
-  const all = children === 1 ? "The only child was rejected" : `All ${children} children were rejected`;
+  const all =
+    children === 1 ? "The only child was rejected" : `All ${children} children were rejected`;
   return all + ": the target corrects with a token from the residual distribution.";
 }
 

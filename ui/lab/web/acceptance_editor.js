@@ -211,7 +211,7 @@ export class AcceptanceEditor {
   }
 
   togglePasting() {
-    show(this.pasting, this.pasting.hidden);
+    show(this.pasting, Boolean(this.pasting.hidden));
     attr(this.paste, "aria-pressed", String(!this.pasting.hidden));
     if (!this.pasting.hidden) this.sheet.focus();
   }

@@ -104,8 +104,8 @@ export class ReadOuts {
     const name = { "aria-label": "Save the tree as", "data-part": "export" };
     this.forms = el("select", { class: "sq-input", ...name }, line);
     el("option", { value: "", text: "Save as…" }, this.forms);
-    for (const [value, label] of FORMS) el("option", { value, text: label }, this.forms);
-    this.branching = this.forms.querySelector('[value="branching"]');
+    const options = FORMS.map(([value, label]) => el("option", { value, text: label }, this.forms));
+    this.branching = options.find(({ value }) => value === "branching");
     this.forms.addEventListener("change", () => {
       this.save(this.forms.value);
       this.forms.value = "";

@@ -67,8 +67,7 @@ const captionTitle = ([title, ...lines]) => ({
 const plain = (words) =>
   words.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-const svgBlob = (source) =>
-  URL.createObjectURL(new Blob([source], { type: "image/svg+xml" }));
+const svgBlob = (source) => URL.createObjectURL(new Blob([source], { type: "image/svg+xml" }));
 
 /**
  * Save an SVG text as PNG.
