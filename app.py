@@ -1,5 +1,5 @@
-"""Start the page. `python app.py` needs nothing else: it serves the bundled pair of
-models on this machine."""
+"""Starts the web page. `python app.py` without options serves the bundled pair of models on this
+machine."""
 
 from __future__ import annotations
 
@@ -15,24 +15,22 @@ EPILOG = """\
 examples:
   python app.py                                   the bundled pair, at http://127.0.0.1:7860
   python app.py --port 8000 --host 0.0.0.0        for everyone on the local network
-  python app.py --pair qwen3-8b                   a pair by name, downloaded where it is not there
+  python app.py --pair qwen3-8b                   a pair by name, downloaded if necessary
   python app.py --target ./big --draft ./small    two models of your own with the same tokenizer
   python app.py --target ./huge --draft ./small --offload    the large one does not fit the GPU
-  python app.py --public                          tighter limits, for strangers
+  python app.py --public                          tighter limits, for unknown visitors
 
-The page opens at once on a recorded run, while the models load. GRADIO_SERVER_PORT sets the port
-where --port does not. The Models tab loads other pairs while the page runs. Nothing is sent
-anywhere and nothing is downloaded, unless you ask for models of the Hugging Face hub, here or in
-that tab, or give --share.
+The page shows a recorded run at once, while the models load. GRADIO_SERVER_PORT sets the port if
+--port does not. Other pairs can be loaded in the Models tab while the page runs. Nothing is sent
+anywhere and nothing is downloaded, unless you choose models of the Hugging Face Hub, here or in
+that tab, or use --share.
 """
 
 
 def known_pairs() -> list[str]:
-    """Names that --pair takes."""
-    return [
-        "bundled",
-        *(one["name"] for one in json.loads(NAMES.read_text(encoding="utf-8"))["pairs"]),
-    ]
+    """The names that --pair accepts."""
+    pairs = json.loads(NAMES.read_text(encoding="utf-8"))["pairs"]
+    return ["bundled", *(pair["name"] for pair in pairs)]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -51,23 +49,23 @@ def parser() -> argparse.ArgumentParser:
     models.add_argument(
         "--target",
         metavar="MODEL",
-        help="large model: a folder or Hugging Face id (default: the bundled one)",
+        help="the large model: a folder or Hugging Face id (default: the bundled one)",
     )
     models.add_argument(
         "--draft",
         metavar="MODEL",
-        help="small model with the same tokenizer (default: the bundled one)",
+        help="the small model, with the same tokenizer (default: the bundled one)",
     )
     models.add_argument(
         "--device",
         default="auto",
-        help="auto, spread, cpu, cuda or cuda:N (default: auto, CUDA where there is "
-        "one, and as few cards as hold the pair; spread: the target over all cards)",
+        help="auto, spread, cpu, cuda or cuda:N (default: auto, CUDA if available, on as few GPUs "
+        "as the pair needs; spread: the target on all GPUs)",
     )
     models.add_argument(
         "--dtype",
         default="auto",
-        help="auto, float32, bfloat16 or float16 (default: auto, what runs fastest)",
+        help="auto, float32, bfloat16 or float16 (default: auto, the fastest)",
     )
     models.add_argument(
         "--offload",
@@ -77,8 +75,8 @@ def parser() -> argparse.ArgumentParser:
         default=False,
         metavar="N",
         help=(
-            "for a target larger than the GPU: stream its layers from host memory, but for N that "
-            "stay (without N: as many as fit)"
+            "for a target larger than the GPU: stream its layers from host memory, except N that "
+            "stay on the GPU (without N: as many as fit)"
         ),
     )
     server = made.add_argument_group("server")
@@ -90,30 +88,30 @@ def parser() -> argparse.ArgumentParser:
     server.add_argument(
         "--port",
         type=int,
-        help="port (default: GRADIO_SERVER_PORT, else the first free one from 7860 on)",
+        help="port (default: GRADIO_SERVER_PORT, else the first free port from 7860)",
     )
     server.add_argument(
         "--share",
         action="store_true",
-        help="make a temporary public address through Gradio's own service",
+        help="create a temporary public address through Gradio's service",
     )
     server.add_argument(
         "--public",
         action="store_true",
-        help="for visitors you do not know: the bundled pair only, at most 512 "
-        "tokens, 256 nodes and 60 seconds a run",
+        help="for unknown visitors: only the bundled pair, and at most 512 tokens, 256 nodes and "
+        "60 seconds per run",
     )
     return made
 
 
 def checked(arguments: argparse.Namespace, made: argparse.ArgumentParser) -> argparse.Namespace:
-    """`arguments`, or an exit with the reason."""
+    """`arguments`, if they are valid; else exits with the reason."""
     if (arguments.target is None) != (arguments.draft is None):
-        made.error("--target and --draft come together: the two models must share a tokenizer")
-    if arguments.pair is not None and arguments.target is not None:
         made.error(
-            "--pair names a pair, --target and --draft name its models; leave out one or the other"
+            "--target and --draft must be given together: the two models must share a tokenizer"
         )
+    if arguments.pair is not None and arguments.target is not None:
+        made.error("--pair cannot be combined with --target and --draft; use one or the other")
     if arguments.pair not in (None, *known_pairs()):
         made.error(f"--pair {arguments.pair} is unknown; known are {', '.join(known_pairs())}")
     if arguments.public and (
@@ -123,21 +121,18 @@ def checked(arguments: argparse.Namespace, made: argparse.ArgumentParser) -> arg
     if arguments.offload is not False and arguments.offload < 0:
         made.error(f"--offload {arguments.offload} is not a number of layers from 0 up")
     if arguments.offload is not False and arguments.device == "spread":
-        made.error(
-            "--offload streams from one device, --device spread divides over several; leave "
-            "out one of the two"
-        )
+        made.error("--offload uses one device, --device spread several; leave out one of the two")
     if arguments.port is not None and not 0 < arguments.port < 65536:
-        made.error(f"--port {arguments.port} is not from 1 to 65535")
+        made.error(f"--port {arguments.port} is not a port from 1 to 65535")
     return arguments
 
 
 def set_up() -> bool:
-    """What has to be said before Gradio and transformers are imported: no telemetry, and no proxy
-    on the way to ourselves.
+    """Set environment variables that must be set before Gradio and transformers are imported: no
+    telemetry, and no proxy for requests to this machine.
 
-    This process asks nothing of the hub; downloads have one of their own. Gives back whether they
-    may be made, which is up to HF_HUB_OFFLINE as it was.
+    This process itself never accesses the Hub; downloads run in a process of their own. Returns
+    whether downloads are allowed, from the original value of HF_HUB_OFFLINE.
     """
     online = os.environ.get("HF_HUB_OFFLINE", "").upper() not in ("1", "ON", "YES", "TRUE")
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
@@ -150,7 +145,7 @@ def set_up() -> bool:
 
 
 def cores() -> int:
-    """Cores this process may use."""
+    """Number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -169,7 +164,7 @@ def main() -> None:
     from ui.serving.model_host import ModelHost
     from ui.serving.sessions import LOCAL, PUBLIC
 
-    torch.set_num_threads(max(1, cores() - 1))  # one core stays free for the page itself
+    torch.set_num_threads(max(1, cores() - 1))  # one core is left for the page itself
     limits = PUBLIC if arguments.public else LOCAL
     request = PairRequest(
         arguments.pair or "bundled",

@@ -1,13 +1,14 @@
 """Tree speculative decoding as in Sequoia (arXiv 2402.12374): a draft model proposes a tree, the
 target verifies it at once.
 
-Letters, the same everywhere: `p` target distribution, `q` draft distribution, `u` uniform
-draw, `k` sibling rank, `n` nodes of a tree counting the root, `levels` counting the root's,
-`a` acceptance vector.
+The same letters are used everywhere: `p` target distribution, `q` draft distribution, `u` uniform
+random number, `k` sibling rank, `n` nodes of a tree (root included), `levels` of a tree (the root's
+included), `a` acceptance vector.
 
-Reading order: algorithm (the paper, no models), models, decoding (one step after another), planning
-and measuring (the tree for a machine), loading (how a pair gets here), exactness and diagnosis
-(what came of it). tests/test_imports.py says which room may import which.
+Reading order: algorithm (the paper, without models), models, decoding (step by step), planning and
+measuring (the best tree for a machine), loading (how a pair of models is loaded), exactness and
+diagnosis (checking and explaining a run). tests/test_imports.py defines which package may import
+which.
 """
 
 from sequoia.algorithm.acceptance import Acceptance
@@ -31,9 +32,10 @@ from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan, best_plan
 from sequoia.saved_files.run_file import Run
 
-Policy = SamplingParams  # the old name
-BadPolicy = BadSamplingParams  # the old name
-Shaper = TreeChoice  # the old name
+# Old names, which existing scripts use.
+Policy = SamplingParams
+BadPolicy = BadSamplingParams
+Shaper = TreeChoice
 
 __all__ = [
     "Acceptance",

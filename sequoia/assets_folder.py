@@ -1,4 +1,4 @@
-"""Where the data that ships with the program lies."""
+"""The folder of the data that ships with the program."""
 
 from __future__ import annotations
 

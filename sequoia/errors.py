@@ -1,13 +1,12 @@
-"""The errors a person can cause. Every message names the value that was refused and
-the bound it broke."""
+"""The errors a user can cause. Every message names the rejected value and the bound it violates."""
 
 
 class SequoiaError(Exception):
-    """Base of everything this package refuses; its text is fit to be shown to a visitor."""
+    """Base class of this package's errors. The message can be shown to a visitor as it is."""
 
 
 class BadTree(SequoiaError):
-    """A tree that is no tree, is not breadth first, or is too large."""
+    """Not a valid tree: wrong parents, not numbered breadth first, or too many nodes."""
 
 
 class BadAcceptance(SequoiaError):
@@ -19,7 +18,7 @@ class BadProfile(SequoiaError):
 
 
 class BadSamplingParams(SequoiaError):
-    """A decoding setting that is not a finite number inside its bounds."""
+    """A sampling parameter that is not a finite number within its bounds."""
 
 
 class BadPrompt(SequoiaError):
@@ -27,11 +26,11 @@ class BadPrompt(SequoiaError):
 
 
 class BadTrace(SequoiaError):
-    """A run file that is damaged, hostile or of another version."""
+    """A run file that is damaged, malicious or of another version."""
 
 
 class BadModel(SequoiaError):
-    """A model that is unknown, unsafe to load, or cannot run a tree."""
+    """A model that is unknown, unsafe to load, or unable to process a token tree."""
 
 
 class BadPair(SequoiaError):
@@ -39,18 +38,18 @@ class BadPair(SequoiaError):
 
 
 class OutOfMemory(SequoiaError):
-    """The device has too little free memory for the request; nothing was changed."""
+    """The device has too little free memory for the request. Nothing was changed."""
 
 
 class BadTraining(SequoiaError):
-    """A training run that cannot be made: unusable text, a size out of range, or a checkpoint
-    that does not fit."""
+    """A training run that cannot start: unusable text, a size out of bounds, or a checkpoint
+    that does not match."""
 
 
 class NotDownloaded(SequoiaError):
-    """A model that cannot be had from the hub: no such one, gated, no network, no
-    room on the disk."""
+    """A model that cannot be downloaded from the Hub: it does not exist or is gated, there is no
+    network, or the disk is full."""
 
 
 class Stopped(SequoiaError):
-    """Whoever asked for it has stopped it; nothing was changed."""
+    """The work was stopped on request. Nothing was changed."""

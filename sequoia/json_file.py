@@ -1,7 +1,7 @@
-"""JSON written by strangers: looked at with bounds before any library reads it.
+"""Untrusted JSON files: size and depth are checked before any other library opens them.
 
-Python's own reader takes a name that comes twice, and other readers may take the other of its two
-values, so such a file is refused.
+An object with the same key twice is rejected: Python keeps one of the two values, and another
+parser may keep the other.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from typing import Any
 
 from sequoia.errors import SequoiaError
 
-DEEPEST = 64  # levels of lists and objects
+MAX_DEPTH = 64  # levels of lists and objects
 
 
 def read_object(
     path: Path, what: str, most_bytes: int, error: type[SequoiaError]
 ) -> dict[str, Any]:
-    """The JSON object in the file at `path`, of at most `most_bytes`; `what` names it in messages.
-    Raises `error`."""
+    """The JSON object in the file at `path`, which may have at most `most_bytes`. Error messages
+    call the file `what`. Raises `error`."""
     return object_of(read_bytes(path, what, most_bytes, error), what, error)
 
 
 def read_bytes(path: Path, what: str, most_bytes: int, error: type[SequoiaError]) -> bytes:
-    """The content of the file at `path`, of at most `most_bytes`. Raises `error`."""
+    """The content of the file at `path`, which may have at most `most_bytes`. Raises `error`."""
     try:
         with path.open("rb") as file:
             data = file.read(most_bytes + 1)
@@ -37,9 +37,9 @@ def read_bytes(path: Path, what: str, most_bytes: int, error: type[SequoiaError]
 
 
 def object_of(data: bytes, what: str, error: type[SequoiaError]) -> dict[str, Any]:
-    """The JSON object in `data`. Raises `error` where it is anything else."""
+    """The JSON object in `data`. Raises `error` for anything else."""
     try:
-        found = json.loads(data.decode("utf-8"), object_pairs_hook=_once)
+        found = json.loads(data.decode("utf-8"), object_pairs_hook=_unique_keys)
     except UnicodeDecodeError as problem:
         raise error(
             f"{what} is not UTF-8 text (byte {problem.start} is not part of any character)"
@@ -49,32 +49,28 @@ def object_of(data: bytes, what: str, error: type[SequoiaError]) -> dict[str, An
             f"{what} is not valid JSON (line {problem.lineno}, column {problem.colno})"
         ) from None
     except RecursionError:
-        raise error(f"{what} is nested deeper than the {DEEPEST} levels allowed") from None
-    except ValueError as problem:  # a name twice, or a number of thousands of digits
-        raise error(f"{what} is refused: {_reason(problem)}") from None
+        raise error(f"{what} is nested deeper than the {MAX_DEPTH} levels allowed") from None
+    except _DuplicateKey as problem:
+        raise error(f"{what} has the key {problem} twice") from None
+    except ValueError:
+        raise error(f"{what} contains a number with thousands of digits") from None
     if not isinstance(found, dict):
-        raise error(f"{what} holds no JSON object, which is written in braces")
-    if _depth(found) > DEEPEST:
-        raise error(f"{what} is nested deeper than the {DEEPEST} levels allowed")
+        raise error(f"{what} is not a JSON object (text in braces)")
+    if _depth(found) > MAX_DEPTH:
+        raise error(f"{what} is nested deeper than the {MAX_DEPTH} levels allowed")
     return found
 
 
-class _Twice(ValueError):
+class _DuplicateKey(ValueError):
     pass
 
 
-def _reason(problem: ValueError) -> str:
-    return (
-        str(problem) if isinstance(problem, _Twice) else "it holds a number of thousands of digits"
-    )
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) == len(pairs):
         return found
-    ((twice, _),) = Counter(name for name, _ in pairs).most_common(1)
-    raise _Twice(f"it names {twice[:60]!r} twice")
+    ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
+    raise _DuplicateKey(repr(key[:60]))
 
 
 def _depth(value: Any) -> int:

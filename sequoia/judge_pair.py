@@ -1,4 +1,4 @@
-"""Judges a pair by what people see: `python -m sequoia.judge_pair --help`."""
+"""Judges a pair of models by the text it writes: `python -m sequoia.judge_pair --help`."""
 
 import sys
 

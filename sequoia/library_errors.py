@@ -1,11 +1,11 @@
-"""What another library said when it failed, as the end of one sentence for a person."""
+"""Errors of other libraries in plain words, to be used as the end of a sentence."""
 
 from __future__ import annotations
 
 import re
 
-_LONGEST = 200
-_NAMES = re.compile(
+_MAX_CHARS = 200
+_PREFIX = re.compile(
     r"(?:\b\w*(?:Error|Exception|Errors): |Validation error for field '[^']*': "
     r"|Class validation error for validator '[^']*': )"
 )
@@ -22,31 +22,30 @@ _INTERNAL = re.compile(
 
 
 def reason(problem: BaseException) -> str:
-    """Why it failed, without names of classes and without advice for programmers; never empty."""
+    """Why it failed, without class names or advice for programmers. Never empty."""
     text = " ".join(
         str(problem.args[0] if isinstance(problem, KeyError) and problem.args else problem).split()
     )
     if isinstance(problem, KeyError) and text.isidentifier():
-        return f"{text!r} is missing, or unknown to the library"
+        return f"{text!r} is missing or not supported by the library"
     if isinstance(problem, MemoryError):
         return "there is not enough memory"
     if field := _FIELD.search(text):
-        return f"its {field[1]} is {field[2] or field[3]}, a value of the wrong kind"
+        return f"its {field[1]} is {field[2] or field[3]}, which has the wrong type"
     text = _first_sentence(text)
     return (
-        "a value in it is of another kind than the library expects"
+        "one of its values has a type the library does not expect"
         if not text or _INTERNAL.search(text)
         else text
     )
 
 
 def panicked(problem: BaseException) -> bool:
-    """Whether it is a failure inside a library written in Rust, which Python does not count among
-    its exceptions."""
+    """Whether a library written in Rust has panicked. Such an error is not an `Exception`."""
     return type(problem).__name__ == "PanicException"
 
 
 def _first_sentence(text: str) -> str:
-    text = _CLASS.sub(r"\1", _NAMES.sub("", text))
+    text = _CLASS.sub(r"\1", _PREFIX.sub("", text))
     first = _NEXT_SENTENCE.split(text, maxsplit=1)[0].rstrip(".,:; ")
-    return first if len(first) <= _LONGEST else first[:_LONGEST].rsplit(" ", 1)[0] + " ..."
+    return first if len(first) <= _MAX_CHARS else first[:_MAX_CHARS].rsplit(" ", 1)[0] + " ..."

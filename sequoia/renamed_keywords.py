@@ -1,4 +1,4 @@
-"""Keywords that got better names: the old ones go on working."""
+"""Keyword arguments that were renamed: the old names still work."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ T = TypeVar("T")
 
 
 def renamed_keywords(**names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """A decorator for a function whose keywords were renamed: old=new. The old name is taken like
-    the new one; both together are a TypeError."""
+    """A decorator for a function with renamed keyword arguments, given as old="new". The function
+    accepts either name; both in one call raise a TypeError."""
 
     def renamed(function: Callable[P, T]) -> Callable[P, T]:
         @functools.wraps(function)

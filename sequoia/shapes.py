@@ -1,4 +1,4 @@
-"""Times models of real shapes with random weights: `python -m sequoia.shapes --help`."""
+"""Times models of real sizes with random weights: `python -m sequoia.shapes --help`."""
 
 import sys
 

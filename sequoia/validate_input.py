@@ -1,22 +1,23 @@
-"""Checks at the border: numbers and files from outside become plain values, or the caller's own
-SequoiaError. Knows no format."""
+"""Validation of input: numbers, lists and files from outside become plain Python values, or raise
+the caller's own SequoiaError. Knows nothing of what the files contain."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
-from .errors import SequoiaError  # relative: a training runs from a copy of another name
+from .errors import SequoiaError  # relative: training runs from a copy with another package name
 
 MAX_SHOWN = 40
 T = TypeVar("T")
 
 
 def shown(value: Any) -> str:
-    """`value` for an error message: short, and safe for integers of any length and
-    lists of any depth."""
+    """`value` for an error message: always short, even for integers of any length and lists of any
+    depth."""
     if isinstance(value, str):
         return repr(value[:MAX_SHOWN])
     if value is None or isinstance(value, bool | float):
@@ -30,36 +31,60 @@ def shown(value: Any) -> str:
 
 
 def whole(value: Any, what: str, low: int, high: int, error: type[SequoiaError]) -> int:
-    """`value` as an int from `low` to `high`; True and 4.0 are refused."""
+    """`value` as an int from `low` to `high`. True and 4.0 are rejected."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
         raise error(f"{what}: {shown(value)} is not a whole number from {low} to {high}")
     return int(value)
 
 
 def number(value: Any, what: str, low: float, high: float, error: type[SequoiaError]) -> float:
-    """`value` as a float between the finite `low` and `high`; True is refused, and NaN
-    is between nothing."""
+    """`value` as a float from `low` to `high`, both finite. True and NaN are rejected."""
     if isinstance(value, bool) or not isinstance(value, Real) or not low <= value <= high:  # pyright: ignore[reportOperatorIssue]
         raise error(f"{what}: {shown(value)} is not a number from {low:g} to {high:g}")
     return float(value)
 
 
-def read_json(text: Any, kind: str, max_chars: int, error: type[SequoiaError]) -> dict[str, Any]:
-    """The object in a file of format `kind`, version 1. Its size is looked at first; NaN and
-    Infinity are no JSON."""
+def truth(value: Any, what: str, error: type[SequoiaError]) -> bool:
+    """`value`, which must be True or False."""
+    if not isinstance(value, bool):
+        raise error(f"{what}: {shown(value)} is neither true nor false")
+    return value
+
+
+def one_of(value: Any, what: str, choices: Sequence[str], error: type[SequoiaError]) -> str:
+    """`value`, which must be one of `choices`."""
+    if value not in choices:
+        raise error(f"{what}: {shown(value)} is not one of {', '.join(choices)}")
+    return value
+
+
+def items(values: Any, rule: str, most: int, error: type[SequoiaError]) -> tuple[Any, ...]:
+    """The elements of `values`, and at most one more than `most`: enough to see that there are too
+    many, even if `values` never ends. `rule` says what is expected: "parents must be a list"."""
+    if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
+        raise error(f"{rule}, not {shown(values)}")
+    return tuple(islice(values, most + 1))
+
+
+def read_json(text: Any, name: str, max_chars: int, error: type[SequoiaError]) -> dict[str, Any]:
+    """The object in the text of a `name` file, version 1. Its size is checked before it is parsed.
+    NaN and Infinity are rejected: they are not JSON."""
     if not isinstance(text, str):
-        raise error(f"a {kind} file is text, not {shown(text)}")
+        raise error(f"a sequoia-{name} file is text, not {shown(text)}")
     if len(text) > max_chars:
-        raise error(f"a {kind} file of {len(text)} characters is over the {max_chars} allowed")
+        raise error(
+            f"a sequoia-{name} file of {len(text)} characters is over the {max_chars} allowed"
+        )
     try:
-        data = json.loads(text, parse_constant=_no_constant)
+        data = json.loads(text, parse_constant=_reject_constant)
     except (ValueError, RecursionError) as problem:
         raise error(f"not a JSON file: {problem}") from None
-    return check_format(data, kind, error)
+    return check_format(data, name, error)
 
 
-def check_format(data: Any, kind: str, error: type[SequoiaError]) -> dict[str, Any]:
-    """`data` if it is an object of format `kind`, version 1."""
+def check_format(data: Any, name: str, error: type[SequoiaError]) -> dict[str, Any]:
+    """`data`, which must be an object of format "sequoia-{name}", version 1."""
+    kind = f"sequoia-{name}"
     if (
         not isinstance(data, dict)
         or data.get("format") != kind
@@ -67,7 +92,7 @@ def check_format(data: Any, kind: str, error: type[SequoiaError]) -> dict[str, A
         or data["version"] != 1
     ):
         other = (
-            f", and says {shown(data['format'])}"
+            f"; its format is {shown(data['format'])}"
             if isinstance(data, dict) and data.get("format") not in (None, kind)
             else ""
         )
@@ -82,17 +107,17 @@ def read_file(
     error: type[SequoiaError],
     read: Callable[[dict[str, Any]], T],
 ) -> T:
-    """What `read` makes of the object in the file of a `name`, format "sequoia-{name}". Raises
-    `error`, and nothing else, whatever `read` meets in it."""
-    return read_dict(read_json(text, f"sequoia-{name}", max_chars, error), name, error, read)
+    """The result of `read` for the object in the text of a `name` file, format "sequoia-{name}".
+    Raises `error`, and nothing else, whatever is wrong with it."""
+    return read_dict(read_json(text, name, max_chars, error), name, error, read)
 
 
 def read_dict(
     data: Any, name: str, error: type[SequoiaError], read: Callable[[dict[str, Any]], T]
 ) -> T:
-    """What `read` makes of the JSON values of a `name` file, format "sequoia-{name}". Raises
-    `error`, and nothing else, whatever `read` meets in them."""
-    data = check_format(data, f"sequoia-{name}", error)
+    """The result of `read` for the JSON values of a `name` file, format "sequoia-{name}". Raises
+    `error`, and nothing else, whatever is wrong with them."""
+    data = check_format(data, name, error)
     try:
         return read(data)
     except error:
@@ -119,15 +144,15 @@ def as_file(data: Mapping[str, Any], name: str) -> dict[str, Any]:
 def write_file(
     data: Mapping[str, Any], name: str, max_chars: int, error: type[SequoiaError]
 ) -> str:
-    """`data`, made by `as_file`, as text that `read_file` takes. Raises `error` where it would be
-    too large."""
+    """`data`, made by `as_file`, as text that `read_file` reads back. Raises `error` if the text
+    would be too long."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     if len(text) > max_chars:
         raise error(
-            f"the {name} takes {len(text)} characters; a {name} file has at most {max_chars}"
+            f"the {name} takes {len(text)} characters; a {name} file may have at most {max_chars}"
         )
     return text
 
 
-def _no_constant(name: str) -> float:
+def _reject_constant(name: str) -> float:
     raise ValueError(f"{name} is not allowed")

@@ -1,9 +1,10 @@
-"""The kind of each public name once all modules are imported, and what commands print for `--help`.
+"""The kind of each public name after all modules were imported, and what commands print for
+`--help`.
 
-Run as `python tests/after_import.py MODULE ...`; writes JSON. A process of its own, as other tests
-import parts of the package before. Importing other libraries takes seconds, so it happens once:
-each command runs, as `python -m` would run it, in a fork that has forgotten this package but not
-them.
+Run as `python tests/after_import.py MODULE ...`; prints JSON. It needs its own process, because
+other tests have imported parts of the package before. Importing other libraries takes seconds, so
+they are imported once: each command runs, as with `python -m`, in a fork in which only this package
+is imported again.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ def main(commands: Sequence[str]) -> None:
 
 
 def all_imported() -> tuple[list[str], dict[str, str]]:
-    """All modules of the package, imported now, and the kind of each public name after that."""
+    """Imports all modules of the package. Returns them and the kind of each public name after
+    that."""
     found = pkgutil.walk_packages(sequoia.__path__, "sequoia.", onerror=_raise)
     modules = [module.name for module in found if not module.name.endswith(".__main__")]
     for name in modules:
@@ -41,7 +43,8 @@ def all_imported() -> tuple[list[str], dict[str, str]]:
 
 
 def _raise(name: str) -> None:
-    """Called where a package cannot be imported; `walk_packages` would leave it out."""
+    """Called if a package cannot be imported. Without it, `walk_packages` would skip the
+    package."""
     raise
 
 

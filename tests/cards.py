@@ -1,5 +1,5 @@
-"""A machine that seems to have two graphics cards, for loading of targets that are spread
-over several places."""
+"""A machine that seems to have two GPUs, for loading targets that are spread over several
+devices."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ LAYERS = 4  # of the targets that are spread
 
 
 def as_if_two_cards(places: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """From now on this machine seems to have two cards, and layer i of a target is
-    put at places[i]."""
+    """This machine seems to have two GPUs, and layer i of a target is placed on places[i]."""
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(load, "checked_device", lambda _: HOST)
     monkeypatch.setattr(load_large, "free_bytes", lambda _: 10**12)
@@ -26,7 +25,7 @@ def as_if_two_cards(places: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def onto(places: list[str]) -> Any:
-    """A stand-in for the planner: layer i at places[i], all else on the CPU."""
+    """A replacement for the planner: layer i on places[i], all else on the CPU."""
 
     def spread(parts: Any, *_: Any) -> SpreadPlacement:
         where = dict.fromkeys((*parts.ahead, *parts.behind), "cpu") | dict(

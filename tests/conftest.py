@@ -1,6 +1,6 @@
-"""What holds for all tests: one thread, no network, tests marked `gpu` wait for a machine that has
-one, and those marked `nightly` for `-m nightly`. All others that are not `slow` and need no browser
-are `quick`."""
+"""Settings for all tests: one thread and no network. Tests marked `gpu` are skipped without a CUDA
+device, those marked `nightly` without `-m nightly`. All others that are not `slow` and need no
+browser are marked `quick`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import gc
 import os
 from collections.abc import Iterator
 
-# read when huggingface_hub is imported: a look-up fails at once and in words
+# Read when huggingface_hub is imported: with it, network access fails at once with a clear message.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 
@@ -16,7 +16,7 @@ import pytest
 import torch
 
 if not torch.cuda.is_available():
-    # read when Triton is first imported, be it by another library: kernels run on the CPU
+    # Read when Triton is first imported, even by another library: with it, kernels run on the CPU.
     os.environ["TRITON_INTERPRET"] = "1"
 
 
@@ -32,7 +32,7 @@ def _one_thread() -> Iterator[None]:
 
 
 def pytest_collection_finish() -> None:
-    """All modules are imported; a look for garbage, which many tests ask for, need not go
+    """All modules are imported by now. Many tests collect garbage, and freezing keeps it from going
     through them each time."""
     gc.freeze()
 
@@ -43,9 +43,9 @@ def pytest_unconfigure() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    # playwright keeps an event loop running once it has started; with
+    # Browser tests come last, because playwright's event loop keeps running once it has started.
+    # This holds for each of several workers too: they get tests in this order.
     items.sort(key=lambda item: "browser" in item.path.parts)
-    # several workers each is given tests in this order too
     for item in items:
         if "browser" not in item.path.parts and not _NOT_QUICK & set(item.keywords):
             item.add_marker("quick")

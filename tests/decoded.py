@@ -1,4 +1,4 @@
-"""What runs emitted, and what the bare model would."""
+"""The tokens that runs emitted, and the distribution of the bare model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def emitted(steps: Iterable[StepTrace]) -> list[int]:
 def joint(
     pair: Pair, prompt: str, params: SamplingParams, length: int
 ) -> dict[tuple[int, ...], float]:
-    """The target's own law of the next `length` tokens, from the bare model."""
+    """The target's distribution of the next `length` tokens, from the bare model."""
     distribution = {(): 1.0}
     for _ in range(length):
         grown = {}

@@ -1,9 +1,9 @@
-"""Exact laws of random code: an Enumerator stands in for randomness and visits every outcome
-once, with its weight.
+"""Exact output distributions of random code: an Enumerator replaces randomness and visits
+every outcome once, with its probability.
 
-Also the small table models whose every next-token law is known, and one whole step
-(draft, then verify) over them. Knows nothing of the verification rule: the rule under test
-comes in as a `Verifier`.
+Also small table models, whose next-token distributions are all known, and one whole step (draft,
+then verify) with them. Independent of the verification rule: the rule under test is passed in as a
+`Verifier`.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.algorithm.verifiers.verifier import Verifier
 
 Text = tuple[int, ...]
-Model = Callable[[Text], Any]  # context -> law of the next token (vocab,)
+Model = Callable[[Text], Any]  # context -> distribution of the next token (vocab,)
 Distribution = dict[Hashable, Any]
 
 
 class Enumerator:
-    """A Chance that answers by a script of outcome numbers, the first outcome beyond its end, and
-    knows their joint weight.
+    """A Chance that follows a script of outcome numbers, takes the first outcome beyond its end,
+    and computes the joint probability.
 
-    Weights keep the number type of the laws they come from: Fractions make the result exact.
+    Probabilities keep the number type of the distributions: Fractions make the result exact.
     """
 
     def __init__(self, script: Sequence[int] = ()) -> None:
         self.weight: Any = Fraction(1)
         self._script = script
-        self._taken: list[tuple[int, int]] = []  # (outcome number, outcomes there were)
+        self._taken: list[tuple[int, int]] = []  # (outcome number, number of outcomes)
 
     def choose(self, weights: Iterable[Any]) -> int:
-        """Place of the outcome taken in `weights`, which need not sum to 1; an outcome of weight
-        0 does not exist."""
+        """Index of the chosen outcome in `weights`, which need not sum to 1. Outcomes of weight 0
+        do not count."""
         weights = list(weights)
-        options = [place for place, weight in enumerate(weights) if weight > 0]
+        options = [index for index, weight in enumerate(weights) if weight > 0]
         turn = len(self._taken)
         number = self._script[turn] if turn < len(self._script) else 0
         self._taken.append((number, len(options)))
@@ -53,16 +53,16 @@ class Enumerator:
         return options[number]
 
     def following(self) -> list[int] | None:
-        """The script of the next combination of outcomes; None after the last."""
+        """The script of the next combination of outcomes, or None after the last."""
         taken = list(self._taken)
         while taken and taken[-1][0] + 1 == taken[-1][1]:
             taken.pop()
         return [number for number, _ in taken[:-1]] + [taken[-1][0] + 1] if taken else None
 
-    # -- the four questions of a Chance ------------------------------------------------------------
+    # -- the four operations of a Chance -----------------------------------------------------------
 
     def accept(self, d: Any, r: Any) -> tuple[bool, None]:
-        # chance of u * d < r, u uniform on [0, 1)
+        # probability of u * d < r, with u uniform on [0, 1)
         share = min(r / d, Fraction(1)) if d > 0 else Fraction(int(r > 0))
         return self.choose((1 - share, share)) == 1, None
 
@@ -95,8 +95,8 @@ class Enumerator:
 def distribution(
     run: Callable[[Any], Hashable], chance: Callable[[Sequence[int]], Enumerator] = Enumerator
 ) -> Distribution:
-    """result -> probability of `run(chance)`, by running it once for every
-    combination of outcomes."""
+    """result -> probability of `run(chance)`, by running it once for every combination of
+    outcomes."""
     total: Distribution = {}
     script: Sequence[int] | None = ()
     while script is not None:
@@ -108,8 +108,8 @@ def distribution(
 
 
 def completed(part: Distribution, p: Model, length: int) -> Distribution:
-    """The law of texts of `length` tokens when each text of `part` is continued by the
-    target's own law."""
+    """The distribution of texts of `length` tokens if each text of `part` is continued by the
+    target itself."""
     total: Distribution = {}
     for text, weight in part.items():
         if len(text) >= length:
@@ -124,12 +124,12 @@ def completed(part: Distribution, p: Model, length: int) -> Distribution:
 
 
 def true_distribution(p: Model, length: int) -> Distribution:
-    """The law of texts of `length` tokens that a lossless decoder has to have."""
+    """The distribution of texts of `length` tokens that a lossless decoder must have."""
     return completed({(): Fraction(1)}, p, length)
 
 
 def distance(one: Distribution, other: Distribution) -> Any:
-    """Total variation between two laws; Fractions in, Fraction out."""
+    """Total variation distance of two distributions. Fractions give a Fraction."""
     return sum(abs(one.get(text, 0) - other.get(text, 0)) for text in one.keys() | other.keys()) / 2
 
 
@@ -137,8 +137,8 @@ def distance(one: Distribution, other: Distribution) -> Any:
 
 
 def table(seed: Hashable, vocab: int) -> Model:
-    """A law of Fractions for every context, about one entry in six zero; the same seed
-    gives the same table."""
+    """A distribution of Fractions for every context, with about one entry in six zero. The same
+    seed gives the same table."""
 
     @cache
     def model(context: Text) -> np.ndarray:
@@ -159,8 +159,8 @@ def same(row: Sequence[Any]) -> Model:
 
 
 def logits(seed: Hashable, vocab: int, spread: float = 1.5) -> Callable[[Text], torch.Tensor]:
-    """Logits (vocab,) for every context, as a language model would give them, with `spread`
-    for their deviation."""
+    """Logits (vocab,) for every context, as from a language model, with standard deviation
+    `spread`."""
 
     @cache
     def model(context: Text) -> torch.Tensor:
@@ -173,19 +173,19 @@ def logits(seed: Hashable, vocab: int, spread: float = 1.5) -> Callable[[Text], 
 def warped(
     model: Callable[[Text], torch.Tensor], params: SamplingParams, rows: Callable = target_rows
 ) -> Model:
-    """`model` through the production warp, as the (vocab,) numpy array that `verify` is handed."""
+    """`model` with the real temperature and top-p, as the (vocab,) numpy array `verify` gets."""
     return cache(lambda context: _frozen(rows(model(context), params).numpy()))
 
 
 def production_models(seed: Hashable, vocab: int, params: SamplingParams) -> tuple[Model, Model]:
-    """p (float64) and q (float32) of a random pair, made by the production warp."""
+    """p (float64) and q (float32) of a random pair, with the real temperature and top-p."""
     return warped(logits((seed, "p"), vocab), params), warped(
         logits((seed, "q"), vocab), params, draft_rows
     )
 
 
 def _frozen(row: np.ndarray) -> np.ndarray:
-    row.flags.writeable = False  # code that writes into a law it was lent shall fail here
+    row.flags.writeable = False  # so that code writing into a distribution it does not own fails
     return row
 
 
@@ -199,13 +199,13 @@ def _top(_chance: Any, q: np.ndarray, counts: Sequence[int]) -> list[list[int]]:
     ]
 
 
-# torch cannot hold Fractions; every other draw and every verification is the production one.
+# torch cannot hold Fractions. Every other draw and every verification is the real one.
 EXACT = {**VERIFIERS, "topk": replace(VERIFIERS["topk"], draw=_top)}
 
 
 def over_torch(name: str) -> Verifier:
-    """The production verifier, its draw fed torch rows as in production, for models
-    that answer in numpy."""
+    """The real verifier for models that return numpy arrays: its draw gets torch rows, as in real
+    runs."""
     verifier = VERIFIERS[name]
     return replace(
         verifier, draw=lambda chance, q, counts: verifier.draw(chance, torch.tensor(q), counts)
@@ -215,8 +215,8 @@ def over_torch(name: str) -> Verifier:
 def drafted(
     tree: Tree, verifier: Verifier, q: Model, prefix: Text, chance: Any
 ) -> tuple[list[int], list[Text]]:
-    """(tokens, contexts) of every node: children drawn from q(context) of their
-    parent, breadth first."""
+    """(tokens, contexts) of every node. Children are drawn from q(context) of their parent, breadth
+    first."""
     tokens = [-1] * len(tree)
     contexts = [prefix] * len(tree)
     for node, children in enumerate(tree.children):
@@ -231,7 +231,7 @@ def drafted(
 def step(
     tree: Tree, verifier: Verifier, p: Model, q: Model, chance: Any, prefix: Text = ()
 ) -> Text:
-    """`prefix` and what one step emits after it."""
+    """`prefix` and the tokens that one step emits after it."""
     tokens, contexts = drafted(tree, verifier, q, prefix, chance)
     verdict = verifier.verify(
         tree, tokens, lambda node: p(contexts[node]), lambda node: q(contexts[node]), chance
@@ -240,7 +240,7 @@ def step(
 
 
 def steps(count: int, tree: Tree, verifier: Verifier, p: Model, q: Model, chance: Any) -> Text:
-    """What `count` steps emit, one after the other."""
+    """The tokens that `count` consecutive steps emit."""
     text: Text = ()
     for _ in range(count):
         text = step(tree, verifier, p, q, chance, text)
@@ -250,13 +250,13 @@ def steps(count: int, tree: Tree, verifier: Verifier, p: Model, q: Model, chance
 def error(
     tree: Tree, verifier: Verifier, p: Model, q: Model, count: int = 1, chance: Any = Enumerator
 ) -> Any:
-    """The suite's law check: distance between what `count` steps emit, continued to one length, and
-    the target's law."""
+    """The distance between the output distribution of `count` steps, with all texts continued to
+    one length, and the target distribution. 0 for a lossless decoder."""
     length = tree.levels + 1 if count == 1 else count * tree.levels
     found = distribution(partial(steps, count, tree, verifier, p, q), chance)
     return distance(completed(found, p, length), true_distribution(p, length))
 
 
 def fits(tree: Tree, verifier: Verifier, vocab: int) -> bool:
-    """Whether there are tokens enough: siblings are distinct unless drawn independently."""
+    """Whether there are enough tokens: siblings are distinct unless drawn independently."""
     return verifier.key == "specinfer" or max(map(len, tree.children)) <= vocab

@@ -110,7 +110,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, data: bytes, start: int) -> None:
         end = len(data) if self.hub.cut is None else min(len(data), start + self.hub.cut)
-        with suppress(ConnectionError):  # whoever asked was stopped
+        with suppress(ConnectionError):  # the client was stopped
             for at in range(start, end, _CHUNK):
                 self.wfile.write(data[at : min(at + _CHUNK, end)])
                 self.wfile.flush()

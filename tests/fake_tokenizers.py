@@ -59,7 +59,7 @@ def byte_fallback(strip: bool = True) -> PreTrainedTokenizerFast:
 
 def unigram_fallback(clean: bool = False) -> PreTrainedTokenizerFast:
     """As T5's and others of SentencePiece, with the bytes. clean: `transformers`
-    takes spaces out."""
+    removes spaces."""
     names = dict.fromkeys(("<unk>", "▁", *LETTERS, "▁a", "th", *BYTES))
     core = Tokenizer(models.Unigram([(name, -i / 50) for i, name in enumerate(names)], 0, True))
     core.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first", split=False)
@@ -78,8 +78,8 @@ def metaspace() -> PreTrainedTokenizerFast:
 
 
 def word_pieces(cleanup: bool = True, clean_again: bool = False) -> PreTrainedTokenizerFast:
-    """As BERT's: a space before every token but those with ##. cleanup: the decoder takes some of
-    the spaces out; clean_again: `transformers` does so, too."""
+    """As BERT's: a space before every token but those with ##. cleanup: the decoder removes some of
+    the spaces; clean_again: `transformers` does so, too."""
     words = ("the", "##ing", "don", "##n't", "n't", "'s", "好")
     vocab = _numbered("[UNK]", "[SEP]", *LETTERS, *("##" + letter for letter in LETTERS), *words)
     core = Tokenizer(models.WordPiece(vocab, unk_token="[UNK]"))
@@ -91,7 +91,7 @@ def word_pieces(cleanup: bool = True, clean_again: bool = False) -> PreTrainedTo
 
 
 def word_ends() -> PreTrainedTokenizerFast:
-    """As the first GPT's: a token says whether its word ends, so that a space comes out with the
+    """As the first GPT's: a token marks whether its word ends, so that a space comes out with the
     token after it."""
     vocab = _numbered("<unk>", *LETTERS, *(letter + "</w>" for letter in LETTERS))
     core = Tokenizer(models.BPE(vocab, [], unk_token="<unk>", end_of_word_suffix="</w>"))

@@ -3,10 +3,10 @@ loaded by `load_pair` itself.
 
     tiny_pair(kind, dtype=, seed=, vocab=, noise=, kv_heads=, context=, stop=)   noisy copy drafts
     same_pair(...)       the draft is the target
-    hopeless_pair(...)   the draft's logits are the target's with turned sign
+    hopeless_pair(...)   the draft's logits are the target's with the opposite sign
 
-The same arguments give the same weights. A pair is loaded at every call, so no test sees what
-another has measured.
+The same arguments give the same weights. Every call loads a new pair, so no test depends on
+measurements of another.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ from sequoia.models.tree_forward import TreeModel
 from sequoia.models.tree_mask import TreeLayout
 
 KINDS = ("llama", "qwen2", "qwen3", "gpt_neox", "gpt2")
-# a name that some tokenizer classes would otherwise add as a piece of their own
+# the name under which some tokenizer classes would otherwise add a token of their own
 EOS = "<|endoftext|>"
 BOS = "<|begin|>"
 VOCAB = 288
 WIDTH = 32
 LAYERS = 2
 HEADS = 4
-# share of a weight's spread; at temperature 0 the draft's first child is accepted in half
-# of the steps or more
+# relative to the spread of a weight; at temperature 0 the draft's first child is then accepted in
+# at least half of the steps
 NOISE = 0.05
 PROMPTS = ("def add(a, b):\n    return", "Hello, wörld! 你好 🙂", "x")
 
@@ -71,7 +71,7 @@ def tiny_pair(
     layers: int = LAYERS,
     stop: frozenset[int] | None = None,
 ) -> Pair:
-    """A pair whose draft is its target with `noise` on every weight. `stop` replaces the
+    """A pair whose draft is its target with `noise` added to every weight. `stop` replaces the
     end-of-text ids of the pair."""
     target = tiny_model(kind, seed, vocab, kv_heads, context, layers)
     return pair_of(target, noisy(target, noise, seed), tiny_tokenizer(vocab), dtype, stop)
@@ -98,7 +98,7 @@ def hopeless_pair(
     context: int = 512,
     stop: frozenset[int] | None = None,
 ) -> Pair:
-    """A pair whose draft prefers what its target likes least."""
+    """A pair whose draft prefers the tokens that its target finds least probable."""
     target = tiny_model(kind, seed, vocab, kv_heads, context)
     return pair_of(target, negated(target), tiny_tokenizer(vocab), dtype, stop)
 
@@ -114,7 +114,7 @@ def tiny_model(
     context: int = 512,
     layers: int = LAYERS,
 ) -> torch.nn.Module:
-    """A random causal LM of `kind` in float32 whose next-token laws are neither flat nor
+    """A random causal LM of `kind` in float32 whose next-token distributions are neither flat nor
     one-hot."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -153,8 +153,8 @@ def _blank(kind: str, vocab: int, kv_heads: int, context: int, layers: int) -> t
 
 
 def _draw(name: str, weight: torch.Tensor) -> None:
-    """Spreads that keep activations near 1, make positions matter, and give logits a
-    spread of about 2."""
+    """Random weights that keep activations near 1, make positions matter, and give logits a spread
+    of about 2."""
     if weight.dim() == 1:
         weight.add_(torch.randn_like(weight), alpha=0.1)
     elif "embed" in name or "wte" in name or "wpe" in name:
@@ -164,7 +164,7 @@ def _draw(name: str, weight: torch.Tensor) -> None:
 
 
 def noisy(model: torch.nn.Module, noise: float, seed: int = 0) -> torch.nn.Module:
-    """A copy with normal noise on every weight, `noise` times the spread of its tensor."""
+    """A copy with normal noise added to every weight, `noise` times the spread of its tensor."""
     copied = copy.deepcopy(model)
     generator = torch.Generator().manual_seed(seed + 1)
     with torch.no_grad():
@@ -176,7 +176,7 @@ def noisy(model: torch.nn.Module, noise: float, seed: int = 0) -> torch.nn.Modul
 
 
 def negated(model: torch.nn.Module) -> torch.nn.Module:
-    """A copy with all logits of the opposite sign: its last normalisation is turned."""
+    """A copy with all logits of the opposite sign: the last normalisation is negated."""
     copied = copy.deepcopy(model)
     last = [
         module
@@ -190,19 +190,19 @@ def negated(model: torch.nn.Module) -> torch.nn.Module:
 
 
 def tiny_tokenizer(vocab: int = VOCAB, pieces: tuple[str, ...] = ()) -> PreTrainedTokenizerFast:
-    """A byte-level tokenizer of `vocab` pieces: two special ones, single bytes, then
-    merges of two letters.
+    """A byte-level tokenizer of `vocab` pieces: two special ones, single bytes, then merges of two
+    letters.
 
-    Under 258 pieces not every byte has one: the bytes of an alphabet come first, and others have no
-    token. `pieces` take the place of the last ones, for tokenizers that differ.
+    With fewer than 258 pieces some bytes have no token; lower-case letters come first. `pieces`
+    replace the last ones, for tokenizers that differ.
     """
     alphabet = sorted(
         pre_tokenizers.ByteLevel.alphabet(), key=lambda piece: (not piece.islower(), piece)
     )
     letters = [a + b for a in "etaoinsrhl" for b in "etaoinsrhl"]
-    wanted = [*[EOS, BOS, *alphabet, *letters][: vocab - len(pieces)], *pieces]
-    merges = [(piece[0], piece[1]) for piece in wanted[2:] if piece in letters]
-    core = Tokenizer(models.BPE({piece: i for i, piece in enumerate(wanted)}, merges))
+    names = [*[EOS, BOS, *alphabet, *letters][: vocab - len(pieces)], *pieces]
+    merges = [(piece[0], piece[1]) for piece in names[2:] if piece in letters]
+    core = Tokenizer(models.BPE({piece: i for i, piece in enumerate(names)}, merges))
     core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     core.decoder = decoders.ByteLevel()
     return PreTrainedTokenizerFast(tokenizer_object=core, eos_token=EOS, bos_token=BOS)
@@ -211,7 +211,7 @@ def tiny_tokenizer(vocab: int = VOCAB, pieces: tuple[str, ...] = ()) -> PreTrain
 def save(
     model: torch.nn.Module, folder: Path, tokenizer: PreTrainedTokenizerFast | None = None
 ) -> str:
-    """Write model and tokenizer as `load_pair` wants them; the folder's name."""
+    """Save model and tokenizer as `load_pair` expects them. Returns the folder's name."""
     transformers_logging.disable_progress_bar()
     model.save_pretrained(folder)
     (tokenizer or tiny_tokenizer(model.config.vocab_size)).save_pretrained(folder)
@@ -225,8 +225,8 @@ def pair_of(
     dtype: str = "float32",
     stop: frozenset[int] | None = None,
 ) -> Pair:
-    """The two models saved, loaded again and checked by `load_pair`. float64, which it does not
-    offer, is made of its float32."""
+    """The two models, saved, loaded again and checked by `load_pair`. It does not offer float64,
+    which is converted from its float32."""
     with tempfile.TemporaryDirectory() as folder:
         target_ref, draft_ref = (
             save(model, Path(folder) / name, tokenizer)
@@ -253,8 +253,8 @@ BUSHY = Tree.from_branching([3, 2, 2])
 
 
 def tree_logits(model: TreeModel) -> torch.Tensor:
-    """(rows, vocab): a prompt's last token, a tree after it, and what follows once a path of the
-    tree is kept: three passes."""
+    """(rows, vocab) logits of three passes: over a prompt (its last token only), over a tree after
+    it, and over tokens after one path of the tree is kept."""
     context = model.open(64)
     first = context.extend([3, 1, 4, 1, 5, 9, 2, 6])
     tree = context.forward(

@@ -10,14 +10,14 @@ import torch
 from exact import Distribution
 
 
-def fit(results: Iterable[Any], wanted: Distribution) -> float:
-    """Chance of a chi-square this large if `results` follow `wanted`; 0 for a result
-    that cannot happen."""
+def fit(results: Iterable[Any], distribution: Distribution) -> float:
+    """The p-value of the chi-square test that `results` follow `distribution`. 0 if there is a
+    result of probability 0."""
     counts = Counter(results)
-    if any(not wanted.get(result) for result in counts):
+    if any(not distribution.get(result) for result in counts):
         return 0.0
     total = counts.total()
-    expected = {result: total * float(share) for result, share in wanted.items() if share}
+    expected = {result: total * float(share) for result, share in distribution.items() if share}
     rare = {result for result, count in expected.items() if count < 5}  # pooled into one cell
     cells = [(counts[result], count) for result, count in expected.items() if result not in rare]
     if rare:

@@ -41,7 +41,7 @@ def text(file: str, content: str | bytes) -> Spoil:
 
 
 def sparse(file: str, start: bytes, size: int) -> Spoil:
-    """Replaces `file` by `size` bytes, which take no room on a disk but for its `start`."""
+    """Replaces `file` by `size` bytes, of which only `start` takes room on the disk."""
 
     def spoil(folder: Path) -> None:
         (folder / file).write_bytes(start)
@@ -51,7 +51,7 @@ def sparse(file: str, start: bytes, size: int) -> Spoil:
 
 
 def fields(file: str, **changes: Any) -> Spoil:
-    """Sets fields of the JSON object in `file`; those set to `...` are taken out."""
+    """Sets fields of the JSON object in `file`; those set to `...` are removed."""
 
     def spoil(folder: Path) -> None:
         path = folder / file
@@ -79,7 +79,7 @@ def config(**changes: Any) -> Spoil:
 
 
 def deep(key: str = "") -> str:
-    """JSON nested without end, under `key` where one is given."""
+    """JSON nested far too deep, under `key` where one is given."""
     nest = "[" * DEEP + "]" * DEEP
     return f'{{"model_type": "llama", "{key}": {nest}}}' if key else nest
 
@@ -267,7 +267,7 @@ INDEX = "model.safetensors.index.json"
 
 
 def cut(at: Callable[[int], int]) -> Spoil:
-    """Leaves as many bytes of the weights as `at` makes of their number."""
+    """Truncates the weights to at(length) bytes."""
 
     def spoil(folder: Path) -> None:
         data = (folder / WEIGHTS).read_bytes()
@@ -277,8 +277,8 @@ def cut(at: Callable[[int], int]) -> Spoil:
 
 
 def header(edit: Callable[[dict[str, Any]], Any]) -> Spoil:
-    """Edits the header of the weights in place; what `edit` returns, if anything, is written in its
-    stead."""
+    """Edits the header of the weights in place; what `edit` returns, if anything, is written
+    instead."""
 
     def spoil(folder: Path) -> None:
         data = (folder / WEIGHTS).read_bytes()
@@ -291,7 +291,7 @@ def header(edit: Callable[[dict[str, Any]], Any]) -> Spoil:
 
 
 def packed(header: Any, body: bytes = b"") -> bytes:
-    """A safetensors file; a header that is no text is written as JSON."""
+    """A safetensors file; a header that is not bytes is written as JSON."""
     raw = header if isinstance(header, bytes) else json.dumps(header).encode()
     return struct.pack("<Q", len(raw)) + raw + body
 
@@ -308,7 +308,7 @@ def tensors(edit: Callable[[dict[str, torch.Tensor]], Any]) -> Spoil:
 
 
 def entry(**changes: Any) -> Spoil:
-    """Edits what the header says of one tensor."""
+    """Edits the header's entry of one tensor."""
     return header(lambda found: found[PROJECTION].update(changes))
 
 
@@ -478,7 +478,7 @@ SHARDS = ("model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"
 
 
 def shard(folder: Path) -> None:
-    """Cuts the weights in two files with an index, as large models have them."""
+    """Divides the weights into two files with an index, as large models have them."""
     found = load_file(folder / WEIGHTS)
     names = sorted(found)
     parts = {SHARDS[0]: names[:5], SHARDS[1]: names[5:]}
@@ -505,7 +505,7 @@ def _pickled(folder: Path) -> None:
 
 
 class Bomb:
-    """A pickle that writes a file when it is read."""
+    """A pickle that writes a file when it is loaded."""
 
     def __init__(self, mark: Path) -> None:
         self._mark = str(mark)
@@ -515,7 +515,7 @@ class Bomb:
 
 
 def _outside(folder: Path) -> None:
-    """The second file of weights is moved out of the folder."""
+    """Moves the second weight file out of the folder."""
     (folder / SHARDS[1]).rename(folder.parent / SHARDS[1])
 
 
@@ -620,7 +620,7 @@ def _doubled(folder: Path) -> None:
     )
 
 
-# -- what is no file -------------------------------------------------------------------------------
+# -- entries that are not files --------------------------------------------------------------------
 
 
 def _replace(file: str, make: Callable[[Path], Any]) -> Spoil:
@@ -640,7 +640,7 @@ def _link(to: str) -> Callable[[Path], None]:
 
 
 def _moved(file: str) -> Spoil:
-    """The file lies beside the folder, and a link to it in its place."""
+    """The file is beside the folder, with a link to it in the folder."""
 
     def spoil(folder: Path) -> None:
         (folder / file).rename(folder.parent / f"moved {file}")
@@ -722,7 +722,7 @@ def model_of_tokenizer(**changes: Any) -> Spoil:
 
 
 def splitting(regex: str) -> Spoil:
-    """A tokenizer that cuts text at matches of `regex` before all else."""
+    """A tokenizer that first splits text at matches of `regex`."""
 
     def edit(found: dict[str, Any]) -> None:
         cutting = {

@@ -1,4 +1,4 @@
-"""Every ordered tree of a given size, for tests that hold a claim against all of them."""
+"""Every ordered tree of a given size, for tests that check a claim on all of them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """What scripts outside this project may use: names, keywords, fields, members and commands.
 
-Files move and classes get better names; what is listed here goes on working. So only `sequoia`
-itself is imported, and keywords are tried by calling: a function may come to take more of them, or
-take an old one beside its new name. The lists are of November 2026. A name may be added to them;
-one that is taken away breaks somebody's script.
+Files move and classes are renamed, but everything listed here keeps working. So only `sequoia`
+itself is imported, and keywords are tested by calls: a function may get more keywords, or accept an
+old one beside its new name. The lists are of November 2026. Names may be added; removing one breaks
+somebody's script.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ KINDS = {
     "speculate": "function",
 }
 
-# In their order, in which scripts may give them too.
+# In this order, because scripts may also pass them by position.
 FIELDS = {
     "Acceptance": ("rates",),
     "DecodeStats": ("steps", "tokens", "seconds", "visited", "tried", "accepted"),
@@ -113,7 +113,7 @@ FIELDS = {
     "Tree": ("parents",),
 }
 
-# Of values that only the package itself makes; they may come to need more to be made.
+# Fields of values that only the package itself creates; their constructors may need more.
 FIELDS_TO_READ = {
     "Pair": (
         "name",
@@ -130,7 +130,7 @@ FIELDS_TO_READ = {
     "Plan": ("tree", "expected_tokens", "predicted_seconds", "predicted_speedup"),
 }
 
-# Attributes and methods of objects beside their fields.
+# Attributes and methods that are not fields.
 MEMBERS = {
     "Acceptance": ("is_monotone", "smoothed", "fit_power_law", "to_json"),
     "DecodeStats": (
@@ -203,7 +203,7 @@ COMMANDS = {
     "sequoia.sweep": "--only --variants --jobs --out",
 }
 
-# What may be named without a dash.
+# Positional arguments.
 WORDS = {
     "sequoia.pretrain": "text target target-decay samples draft draft-decay excerpts all",
     "sequoia.shapes": "llama-2-7b qwen3-8b qwen3-32b qwen3-32b-offloaded tiny",
@@ -244,12 +244,12 @@ def after_import() -> dict[str, Any]:
 
 
 def test_every_name_is_there_after_all_modules_were_imported(after_import: dict[str, Any]) -> None:
-    """A module of the same name, such as one called machine, takes the place of no function."""
+    """A module of the same name, such as one called machine, does not replace a function."""
     assert len(after_import["modules"]) > 20
     assert {name: after_import["kinds"].get(name) for name in KINDS} == KINDS
 
 
-def test_machine_is_what_a_script_calls() -> None:
+def test_machine_is_a_function() -> None:
     assert callable(sequoia.machine)
 
 
@@ -262,7 +262,7 @@ def test_a_command_has_its_options(after_import: dict[str, Any], command: str) -
 
 
 @pytest.mark.parametrize("command", WORDS)
-def test_a_command_knows_its_words(after_import: dict[str, Any], command: str) -> None:
+def test_a_command_has_its_positional_arguments(after_import: dict[str, Any], command: str) -> None:
     words = re.findall(r"[\w-]+", after_import["helps"][command][1])
     assert set(WORDS[command].split()) <= set(words)
 
@@ -331,7 +331,7 @@ def test_the_objects_are_of_their_classes(objects: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("name", FIELDS)
 def test_a_value_is_made_of_its_fields(objects: dict[str, Any], name: str) -> None:
-    """By keyword and by place; whatever is added later can be left out."""
+    """By keyword and by position. Fields added later must have defaults."""
     value = objects[name]
     kind = getattr(sequoia, name)
     given = {field: getattr(value, field) for field in FIELDS[name]}
@@ -358,7 +358,7 @@ def test_an_object_has_its_members(objects: dict[str, Any], name: str) -> None:
     assert [member for member in MEMBERS[name] if not hasattr(objects[name], member)] == []
 
 
-def test_a_policy_is_used_as_ever() -> None:
+def test_sampling_parameters_work_as_before() -> None:
     usual = Policy(temperature=0.0, top_p=1.0, max_new_tokens=128, seed=0, ignore_eos=False)
     assert Policy() == usual
     assert Policy(0.6, 0.9, 24, 3, True).further(by=2) == Policy(0.6, 0.9, 24, 5, True)
@@ -367,7 +367,7 @@ def test_a_policy_is_used_as_ever() -> None:
         Policy(temperature=-1)
 
 
-def test_trees_have_their_makers() -> None:
+def test_trees_have_their_constructors() -> None:
     assert Tree.chain(n=3).parents == (-1, 0, 1)
     assert Tree.sequences(k=2, length=2).parents == (-1, 0, 0, 1, 2)
     assert Tree.kary(k=2, levels=3) == Tree.from_branching(branching=[2, 2])
@@ -380,10 +380,10 @@ def test_trees_have_their_makers() -> None:
         Tree((-1, 5))
 
 
-def test_acceptance_and_profiles_have_their_makers() -> None:
-    law = Acceptance.power_law(exponent=1.0, first=0.5, length=2)
-    assert law == Acceptance((0.5, 0.25))
-    assert Acceptance.from_json(text=law.to_json()) == law
+def test_acceptance_and_profiles_have_their_constructors() -> None:
+    acceptance = Acceptance.power_law(exponent=1.0, first=0.5, length=2)
+    assert acceptance == Acceptance((0.5, 0.25))
+    assert Acceptance.from_json(text=acceptance.to_json()) == acceptance
     assert HardwareProfile.from_json(text=PROFILE.to_json()) == PROFILE
     assert PROFILE.verify_seconds(n=1) == PROFILE.plain_seconds == 0.02
     assert PROFILE.draft_seconds_at(width=1) == PROFILE.level_seconds(width=1) == 0.0015
@@ -457,9 +457,9 @@ def test_a_race_is_iterated_over(race: Race) -> None:
     assert [stats.tokens for stats in race.stats] == [POLICY.max_new_tokens] * 2
 
 
-def test_a_script_can_shape_trees_itself(pair: Pair) -> None:
+def test_a_script_can_choose_trees_itself(pair: Pair) -> None:
     class Growing:
-        """One node more at every step."""
+        """One more node at every step."""
 
         most = 4
         widest = 1
@@ -473,13 +473,13 @@ def test_a_script_can_shape_trees_itself(pair: Pair) -> None:
         def learn(self, tree: Tree, verdict: Any) -> None:
             self.nodes = min(self.nodes + 1, self.most)
 
-    shaper: Shaper = Growing()
-    steps = list(sequoia.run(Decoder(pair, PROMPT, POLICY, shaper)))
+    tree_choice: Shaper = Growing()
+    steps = list(sequoia.run(Decoder(pair, PROMPT, POLICY, tree_choice)))
     assert [len(step.tree) for step in steps][:2] == [1, 2]
     assert emitted(steps) == emitted(sequoia.plain(pair, PROMPT, POLICY))
 
 
-def test_what_cannot_be_decoded_is_refused_at_the_call(pair: Pair) -> None:
+def test_invalid_requests_are_rejected_at_the_call(pair: Pair) -> None:
     with pytest.raises(SequoiaError):
         sequoia.plain(pair, "", POLICY)
     with pytest.raises(SequoiaError):
@@ -504,7 +504,7 @@ def test_acceptance_takes_its_keywords(pair: Pair) -> None:
 
 
 def test_counting_takes_its_keywords(pair: Pair) -> None:
-    told: list[float] = []
+    shares: list[float] = []
     counted = sequoia.count_acceptance(
         pair=pair,
         prompts=[PROMPT],
@@ -512,9 +512,9 @@ def test_counting_takes_its_keywords(pair: Pair) -> None:
         ranks=2,
         verifier="sequoia",
         tree=None,
-        progress=told.append,
+        progress=shares.append,
     )
-    assert told
+    assert shares
     assert len(counted.accepted) == 2
     measured = sequoia.measure_acceptance(
         pair=pair, prompts=[PROMPT], policy=POLICY, ranks=2, verifier="sequoia", tree=None
@@ -524,7 +524,7 @@ def test_counting_takes_its_keywords(pair: Pair) -> None:
 
 @pytest.mark.slow
 def test_timing_takes_its_keywords(pair: Pair) -> None:
-    told: list[float] = []
+    shares: list[float] = []
     profile = sequoia.measure_profile(
         pair=pair,
         sizes=(1, 2),
@@ -532,8 +532,8 @@ def test_timing_takes_its_keywords(pair: Pair) -> None:
         prefix=8,
         rounds=1,
         seconds=0.1,
-        progress=told.append,
+        progress=shares.append,
     )
-    assert told
+    assert shares
     assert profile.source == "measured"
     assert [size for size, _, _ in profile.target_seconds] == [1, 2]

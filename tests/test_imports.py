@@ -1,5 +1,5 @@
-"""Imports point one way, from the page down to the algorithm. They are read from the source, not
-run."""
+"""Imports go in one direction, from the page down to the algorithm. They are read from the source
+code, not executed."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-# From the bottom up. A room may import the rooms of the rows before its own; rooms of one row do
-# not import each other. Files that lie in no folder are rooms by themselves.
+# From the bottom up. A package may import those in the rows before its own, and none in its own
+# row. Files outside all folders count as packages of their own.
 ENGINE = [
     {"errors", "assets_folder", "renamed_keywords"},
     {"validate_input", "json_file", "library_errors"},
@@ -32,11 +32,11 @@ PAGE = [
     {"lab"},
     {"page", "record"},
 ]
-# The training goes on for many hours from a frozen copy of its own folder and of these two files.
+# Training takes many hours and runs from a frozen copy of its own folder and of these two files.
 TRAINING = {"errors", "validate_input"}
 NOT_THE_ENGINE = {"gradio", "plotly", "ui", "app"}
 WITHOUT_GRADIO = [
-    *("ui.decode." + name for name in ("messages", "request", "run", "follow_run", "recordings")),
+    *("ui.decode." + name for name in ("messages", "request", "run", "recordings")),
     *("ui.race." + name for name in ("messages", "request", "run", "report")),
     *("ui.serving." + name for name in ("sessions", "fair_queue", "model_host", "job")),
     *("ui.shared." + name for name in ("tree_menu", "prompts", "markup")),
@@ -96,7 +96,7 @@ def room(module: str) -> str:
 
 
 def wrong_arrows(module: str, imported: frozenset[str], rows: list[set[str]]) -> list[str]:
-    """What `module` imports of its own package against the direction of `rows`."""
+    """Packages that `module` imports against the order of `rows`."""
     package = module.split(".")[0]
     height = {name: i for i, row in enumerate(rows) for name in row}
     others = {room(name) for name in imported if name.startswith(f"{package}.") and name in FILES}
@@ -105,18 +105,18 @@ def wrong_arrows(module: str, imported: frozenset[str], rows: list[set[str]]) ->
 
 
 def public_names(imported: frozenset[str]) -> set[str]:
-    """Names taken from the package itself, which only those who use the engine may do."""
+    """Names imported from `sequoia` itself, which only users of the engine may do."""
     direct = {name for name in imported if name.startswith("sequoia.") and name.count(".") == 1}
     return direct - FILES.keys()
 
 
 def modules_of(package: str) -> list[str]:
-    """All modules of a package that lie in a room, the training's aside."""
+    """All modules in the folders of a package, except the training's."""
     inner = [name for name in FILES if name.startswith(f"{package}.")]
     return sorted(name for name in inner if room(name) != "pretrain")
 
 
-def test_the_reader_of_imports_sees_them_all() -> None:
+def test_all_kinds_of_imports_are_found() -> None:
     source = (
         "import a.b, c as d\nfrom e import f\nfrom . import g\nfrom .h import i\n"
         "from ..j import k\ndef late():\n    import l\n    importlib.import_module('m.n')\n"
@@ -128,7 +128,7 @@ def test_the_reader_of_imports_sees_them_all() -> None:
     assert package == {"p.q", "p.q.g", "p.q.h", "p.q.h.i"}
 
 
-def test_an_arrow_up_or_to_the_side_is_seen() -> None:
+def test_an_import_upwards_or_sideways_is_found() -> None:
     up = frozenset({"sequoia.decoding.engine"})
     aside = frozenset({"sequoia.decoding.cuda.cuda_step"})
     down = frozenset({"sequoia.algorithm.tree"})
@@ -139,30 +139,30 @@ def test_an_arrow_up_or_to_the_side_is_seen() -> None:
 
 
 @pytest.mark.parametrize("module", modules_of("sequoia"))
-def test_rooms_of_the_engine_import_only_what_lies_below(module: str) -> None:
+def test_packages_of_the_engine_import_only_lower_ones(module: str) -> None:
     assert wrong_arrows(module, imports(module), ENGINE) == []
     assert public_names(imports(module)) == set()
     assert not {name.split(".")[0] for name in imports(module)} & NOT_THE_ENGINE
 
 
 @pytest.mark.parametrize("module", modules_of("ui"))
-def test_rooms_of_the_page_import_only_what_lies_below(module: str) -> None:
+def test_packages_of_the_page_import_only_lower_ones(module: str) -> None:
     assert wrong_arrows(module, imports(module), PAGE) == []
 
 
 @pytest.mark.parametrize("module", [name for name in FILES if name.startswith("sequoia.pretrain")])
-def test_the_training_needs_two_files_beside_its_own(module: str) -> None:
+def test_the_training_needs_only_two_other_files(module: str) -> None:
     mine = {name for name in imports(module) if name in FILES and name != "sequoia"}
     assert {room(name) for name in mine} <= TRAINING | {"pretrain"}
 
 
 @pytest.mark.parametrize("module", [name for name in FILES if name.startswith("sequoia.algorithm")])
-def test_the_algorithm_knows_no_library_of_models(module: str) -> None:
+def test_the_algorithm_imports_no_model_library(module: str) -> None:
     assert not {name.split(".")[0] for name in imports(module)} & LIBRARIES_OF_MODELS
 
 
 @pytest.mark.parametrize("package", ["sequoia", "ui"])
-def test_no_modules_import_each_other_in_a_circle(package: str) -> None:
+def test_there_are_no_circular_imports(package: str) -> None:
     names = modules_of(package)
     graph = {name: imports(name) & set(names) - {name} for name in names}
     while free := {name for name, below in graph.items() if not below & graph.keys()}:
@@ -170,14 +170,14 @@ def test_no_modules_import_each_other_in_a_circle(package: str) -> None:
     assert not graph
 
 
-def test_what_runs_in_threads_knows_no_gradio() -> None:
+def test_code_that_runs_in_threads_does_not_import_gradio() -> None:
     """Jobs, requests and messages are plain Python: they run and are tested without a page."""
     for module in WITHOUT_GRADIO:
         assert "gradio" not in imports(module), module
 
 
-def test_only_commands_read_the_command_line() -> None:
-    """`argparse` belongs to the commands, which `python -m` runs."""
+def test_only_commands_use_argparse() -> None:
+    """The commands are what `python -m` runs."""
     commands = {"bench", "sweep", "pretrain"}
     readers = {name for name in FILES if "argparse" in imports(name)}
     assert {room(name) for name in readers if name.startswith("sequoia")} <= commands

@@ -1,5 +1,5 @@
-"""`pytest -m quick tests` looks into every room: each folder of the program has a folder of tests
-with at least one that is not slow."""
+"""`pytest -m quick tests` covers every room: each folder of the program has a folder of tests, and
+at least one of them is not slow."""
 
 from __future__ import annotations
 

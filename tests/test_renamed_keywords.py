@@ -1,4 +1,4 @@
-"""Old keywords go on working beside the new ones."""
+"""Old keywords still work beside the new ones."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from sequoia.renamed_keywords import renamed_keywords
 
 
 @renamed_keywords(policy="params", tell="on_progress")
-def asked(prompt: str, params: int = 0, on_progress: str = "") -> tuple[str, int, str]:
-    """What was asked for."""
+def example(prompt: str, params: int = 0, on_progress: str = "") -> tuple[str, int, str]:
+    """Returns its arguments."""
     return prompt, params, on_progress
 
 
-def test_an_old_keyword_is_taken_as_the_new_one() -> None:
-    assert asked("a", policy=1, tell="b") == ("a", 1, "b")  # pyright: ignore[reportCallIssue]
-    assert asked("a", params=1, on_progress="b") == asked("a", 1, "b") == ("a", 1, "b")
-    assert asked("a") == ("a", 0, "")
+def test_an_old_keyword_means_the_new_one() -> None:
+    assert example("a", policy=1, tell="b") == ("a", 1, "b")  # pyright: ignore[reportCallIssue]
+    assert example("a", params=1, on_progress="b") == example("a", 1, "b") == ("a", 1, "b")
+    assert example("a") == ("a", 0, "")
 
 
-def test_both_names_at_once_are_refused() -> None:
-    with pytest.raises(TypeError, match="asked: policy is the old name of params"):
-        asked("a", policy=1, params=1)  # pyright: ignore[reportCallIssue]
+def test_both_names_at_once_are_rejected() -> None:
+    with pytest.raises(TypeError, match="example: policy is the old name of params"):
+        example("a", policy=1, params=1)  # pyright: ignore[reportCallIssue]
     with pytest.raises(TypeError, match="multiple values for argument 'params'"):
-        asked("a", 1, policy=1)  # pyright: ignore[reportCallIssue]
+        example("a", 1, policy=1)  # pyright: ignore[reportCallIssue]
 
 
-def test_other_unknown_keywords_are_refused() -> None:
+def test_unknown_keywords_are_rejected() -> None:
     with pytest.raises(TypeError, match="police"):
-        asked("a", police=1)  # pyright: ignore[reportCallIssue]
+        example("a", police=1)  # pyright: ignore[reportCallIssue]
 
 
-def test_the_function_keeps_its_name_and_words() -> None:
-    assert (asked.__name__, asked.__doc__) == ("asked", "What was asked for.")
+def test_the_function_keeps_its_name_and_docstring() -> None:
+    assert (example.__name__, example.__doc__) == ("example", "Returns its arguments.")
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
-"""Files that people have saved still open, and say what they said.
+"""Files that people have saved can still be opened, with the same content.
 
-`tests/saved/` was written by the program of November 2026 with the bundled pair: runs and races
-through the page, as its Save button writes them, of at most 24 tokens; trees, profiles and
-acceptance vectors by the package. One profile is older: from before the overhead of a level was
-measured apart. The files are never written anew: what changes is the code that reads them.
+`tests/saved/` was written by the program of November 2026 with the bundled pair: runs and races of
+at most 24 tokens with the Save button of the page; trees, profiles and acceptance vectors by the
+package. One profile is older, from before the overhead of a level was measured separately. The
+files are never rewritten: only the code that reads them changes.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
+# The page writes these tree formats for other programs; only the tests read them back.
+from tree_files import from_node_link as tree_of_node_link
+from tree_files import from_paths as tree_of_paths
+
 from sequoia import Acceptance, DecodeStats, HardwareProfile, Run, Tree, best_plan
 from sequoia.loading.load import recorded_acceptances as acceptance_table
 from sequoia.saved_files.race_file import RaceLog
-
-# Readers outside `sequoia` itself, by the module that they are in today.
-from sequoia.saved_files.tree_files import from_node_link as tree_of_node_link
-from sequoia.saved_files.tree_files import from_paths as tree_of_paths
 
 SAVED = Path(__file__).resolve().parent / "saved"
 
@@ -38,8 +38,8 @@ def written(run: Run) -> str:
 
 
 @dataclass(frozen=True)
-class LoadNews:
-    """What is known of a saved run. sizes: nodes of each step's tree. accepted: nodes by rank."""
+class SavedRun:
+    """The content of a saved run. sizes: nodes of each step's tree. accepted: nodes by rank."""
 
     start: str
     tokens: int
@@ -52,7 +52,7 @@ class LoadNews:
 
 
 RUNS = {
-    "greedy": LoadNews(
+    "greedy": SavedRun(
         start=" (width - height) % 2\n\n\nclass",
         tokens=24,
         verifier="sequoia",
@@ -61,7 +61,7 @@ RUNS = {
         sizes=(7,) * 11 + (6,),
         accepted=(10, 2),
     ),
-    "top-p": LoadNews(
+    "top-p": SavedRun(
         start=" use the terminal and pool\n",
         tokens=24,
         verifier="sequoia",
@@ -70,7 +70,7 @@ RUNS = {
         sizes=(12,) * 8 + (10,),
         accepted=(14, 1),
     ),
-    "specinfer": LoadNews(
+    "specinfer": SavedRun(
         start=" sum(width - height)\n\n\ndef isatty",
         tokens=24,
         verifier="specinfer",
@@ -79,7 +79,7 @@ RUNS = {
         sizes=(16,) * 7 + (10,),
         accepted=(15, 0, 1),
     ),
-    "stopped": LoadNews(
+    "stopped": SavedRun(
         start=" isinstance(width, height)\n",
         tokens=8,
         verifier="sequoia",
@@ -89,7 +89,7 @@ RUNS = {
         accepted=(4, 2),
         finish=None,
     ),
-    "dynamic": LoadNews(
+    "dynamic": SavedRun(
         start=" sum(width - height)\n\n\ndef isoll",
         tokens=24,
         verifier="sequoia",
@@ -98,7 +98,7 @@ RUNS = {
         sizes=(6, 6, 7, 7, 6),
         accepted=(19,),
     ),
-    "replanned": LoadNews(
+    "replanned": SavedRun(
         start=" (width - height) % 2\n\n\nclass",
         tokens=24,
         verifier="sequoia",
@@ -107,7 +107,7 @@ RUNS = {
         sizes=(7,) * 8 + (10,) * 4 + (1,),
         accepted=(9, 2),
     ),
-    "plain": LoadNews(
+    "plain": SavedRun(
         start=' the public API.\n\n"""\n\nimport os',
         tokens=24,
         verifier="sequoia",
@@ -129,21 +129,21 @@ def test_every_saved_file_is_read_by_a_test() -> None:
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_is_what_it_was(name: str) -> None:
     run = Run.from_json(text_of(f"runs/{name}.json"))
-    told = RUNS[name]
+    expected = RUNS[name]
     stats = DecodeStats.fold(run.steps)
-    assert written(run).startswith(told.start)
-    assert (stats.tokens, stats.accepted) == (told.tokens, told.accepted)
-    assert tuple(len(step.tree) for step in run.steps) == told.sizes
-    assert run.steps[-1].finish == told.finish
+    assert written(run).startswith(expected.start)
+    assert (stats.tokens, stats.accepted) == (expected.tokens, expected.accepted)
+    assert tuple(len(step.tree) for step in run.steps) == expected.sizes
+    assert run.steps[-1].finish == expected.finish
     assert run.meta["label"] == "measured"
-    assert run.meta["verifier"] == told.verifier
-    assert run.meta["policy"]["temperature"] == told.temperature
-    assert run.meta["tree"]["how"] == told.how
+    assert run.meta["verifier"] == expected.verifier
+    assert run.meta["policy"]["temperature"] == expected.temperature
+    assert run.meta["tree"]["how"] == expected.how
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_that_is_saved_again_is_the_same_file(name: str) -> None:
-    """Or a visitor who opens and saves a file would lose part of it."""
+    """Otherwise a visitor who opens and saves a file would lose part of it."""
     text = text_of(f"runs/{name}.json")
     assert json.loads(Run.from_json(text).to_json()) == json.loads(text)
 
@@ -152,8 +152,8 @@ def test_a_run_that_is_saved_again_is_the_same_file(name: str) -> None:
 
 
 @dataclass(frozen=True)
-class ToldLane:
-    """What is known of a lane. verdict: what was found of its text, and the p-value behind it."""
+class SavedLane:
+    """The content of a lane. verdict: the one on its text. p: the p-value of that verdict."""
 
     name: str
     start: str
@@ -166,13 +166,13 @@ class ToldLane:
 
 RACES = {
     "greedy": (
-        ToldLane("Plain", " (width - height) % 2\n", 24, 24),
-        ToldLane("Chain", " (width - height) % 2\n", 24, 13, "exact"),
-        ToldLane("k-ary", " (width - height) % 2\n", 24, 12, "exact"),
+        SavedLane("Plain", " (width - height) % 2\n", 24, 24),
+        SavedLane("Chain", " (width - height) % 2\n", 24, 13, "exact"),
+        SavedLane("k-ary", " (width - height) % 2\n", 24, 12, "exact"),
     ),
     "law": (
-        ToldLane("Plain", " the process compared to the\n", 24, 24),
-        ToldLane(
+        SavedLane("Plain", " the process compared to the\n", 24, 24),
+        SavedLane(
             "SpecInfer tree, SpecInfer",
             " to use in a gr.py.\n",
             24,
@@ -181,11 +181,11 @@ RACES = {
             0.5342659616076735,
             "specinfer",
         ),
-        ToldLane("Dynamic", " call the dependencies to\n", 24, 10, "law", 0.5380162205814425),
+        SavedLane("Dynamic", " call the dependencies to\n", 24, 10, "law", 0.5380162205814425),
     ),
     "stopped": (
-        ToldLane("Plain", " (", 1, 1),
-        ToldLane("k sequences", " sum(width", 3, 1, "none"),
+        SavedLane("Plain", " (", 1, 1),
+        SavedLane("k sequences", " sum(width", 3, 1, "none"),
     ),
 }
 
@@ -195,24 +195,24 @@ def test_a_race_is_what_it_was(name: str) -> None:
     race = RaceLog.from_json(text_of(f"races/{name}.json"))
     assert race.meta["label"] == "measured"
     assert len(race.lanes) == len(RACES[name])
-    for lane, told in zip(race.lanes, RACES[name], strict=True):
-        assert (lane.name, lane.verifier) == (told.name, told.verifier)
-        assert lane.plain is (told.name == "Plain")
-        assert lane.changes is (told.name == "Dynamic")
-        assert len(lane.run.steps) == told.steps
-        assert DecodeStats.fold(lane.run.steps).tokens == told.tokens
-        assert written(lane.run).startswith(told.start)
+    for lane, expected in zip(race.lanes, RACES[name], strict=True):
+        assert (lane.name, lane.verifier) == (expected.name, expected.verifier)
+        assert lane.plain is (expected.name == "Plain")
+        assert lane.changes is (expected.name == "Dynamic")
+        assert len(lane.run.steps) == expected.steps
+        assert DecodeStats.fold(lane.run.steps).tokens == expected.tokens
+        assert written(lane.run).startswith(expected.start)
 
 
 @pytest.mark.parametrize("name", RACES)
-def test_what_was_found_out_after_a_race_is_kept(name: str) -> None:
+def test_the_results_after_a_race_are_kept(name: str) -> None:
     race = RaceLog.from_json(text_of(f"races/{name}.json"))
-    for found, told in zip(race.results, RACES[name], strict=True):
-        if told.verdict is None:
+    for found, expected in zip(race.results, RACES[name], strict=True):
+        if expected.verdict is None:
             assert found is None
             continue
-        assert found["lossless"]["kind"] == told.verdict
-        assert found["lossless"]["p"] == told.p
+        assert found["lossless"]["kind"] == expected.verdict
+        assert found["lossless"]["p"] == expected.p
         bars = [bar["name"] for bar in found["waterfall"]["bars"]]
         assert bars == ["tokens", "verify", "draft", "overhead"]
         assert found["doctor"]["speedup"] == pytest.approx(found["waterfall"]["bars"][-1]["value"])
@@ -258,9 +258,9 @@ def test_a_list_of_children_by_level_is_what_it_was() -> None:
 
 
 @dataclass(frozen=True)
-class ToldProfile:
-    """What is known of a profile. times: seconds of a target pass over 1 and over 8 nodes; where a
-    larger pass was timed as faster than a smaller one, both take their mean."""
+class SavedProfile:
+    """The content of a profile. times: seconds of a target pass over 1 and over 8 nodes. If a
+    larger pass was measured as faster than a smaller one, both have their mean."""
 
     source: str
     device: str
@@ -270,10 +270,12 @@ class ToldProfile:
 
 XEON = "cpu (1 thread, Intel(R) Xeon(R) Processor)"
 PROFILES = {
-    "measured": ToldProfile("measured", XEON, (0.0182581905, 0.0244672570), 0.00016298569989885435),
-    "kept": ToldProfile("measured", XEON, (0.0182581905, 0.0244672570), 0.00016298569989885435),
-    "simulated": ToldProfile("simulated", "twice as fast", (0.02, 0.02 + 0.03 * 7 / 63), 0.0001),
-    "before-level-overhead": ToldProfile(
+    "measured": SavedProfile(
+        "measured", XEON, (0.0182581905, 0.0244672570), 0.00016298569989885435
+    ),
+    "kept": SavedProfile("measured", XEON, (0.0182581905, 0.0244672570), 0.00016298569989885435),
+    "simulated": SavedProfile("simulated", "twice as fast", (0.02, 0.02 + 0.03 * 7 / 63), 0.0001),
+    "before-level-overhead": SavedProfile(
         "recorded", "cpu (2 threads, AMD EPYC)", (0.0039794950, 0.0049473120), 0.0
     ),
 }
@@ -282,15 +284,15 @@ PROFILES = {
 @pytest.mark.parametrize("name", PROFILES)
 def test_a_profile_is_what_it_was(name: str) -> None:
     profile = HardwareProfile.from_json(text_of(f"profiles/{name}.json"))
-    told = PROFILES[name]
-    assert (profile.source, profile.device) == (told.source, told.device)
-    assert profile.level_overhead == told.level_overhead
+    expected = PROFILES[name]
+    assert (profile.source, profile.device) == (expected.source, expected.device)
+    assert profile.level_overhead == expected.level_overhead
     times = (profile.verify_seconds(1), profile.verify_seconds(8))
-    assert times == pytest.approx(told.times)
+    assert times == pytest.approx(expected.times)
 
 
 @pytest.mark.parametrize("name", PROFILES)
-def test_a_profile_can_be_planned_with(name: str) -> None:
+def test_a_profile_can_be_used_for_planning(name: str) -> None:
     profile = HardwareProfile.from_json(text_of(f"profiles/{name}.json"))
     plan = best_plan(Acceptance((0.8, 0.1)), profile, max_nodes=16)
     assert plan.predicted_speedup >= 1
@@ -304,7 +306,7 @@ def test_a_vector_is_what_it_was() -> None:
 
 
 def test_an_acceptance_table_is_what_it_was() -> None:
-    """As `python -m sequoia.survey` writes it for a pair's folder; the fitted rates are taken."""
+    """As `python -m sequoia.survey` writes it to a pair's folder. The fitted rates are used."""
     table = acceptance_table(SAVED / "acceptance" / "survey.json")
     found = [(known.kind, known.temperature, known.acceptance.rates[0]) for known in table]
     assert found == [

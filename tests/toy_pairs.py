@@ -23,7 +23,7 @@ def toy_pair(kind: str, seed: int = 0, **changes: Any) -> Pair:
 
 
 def _rounded(model: Any) -> Any:
-    """The same in bfloat16, with the buffers that `transformers` makes for that."""
+    """The model in bfloat16, with the buffers that `transformers` makes for it."""
     made = type(model)._from_config(copy.deepcopy(model.config), dtype=torch.bfloat16)
     made.load_state_dict(model.state_dict())
     return made

@@ -1,4 +1,4 @@
-"""Wrong ways to go on after a rejection, each to be caught by a check that the right one passes."""
+"""Wrong ways of continuing after a rejection. Tests that the right one passes must catch each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole page: header and views, put together and set up to be served. No logic."""
+"""The whole page: header and views. No logic."""
 
 from __future__ import annotations
 
@@ -28,9 +28,8 @@ class View(Protocol):
 
 
 def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> gr.Blocks:
-    """The page as Blocks with its queue. Further views become tabs beside the live one. online:
-    whether the hub may be asked for models that a visitor wants, None for yes unless
-    HF_HUB_OFFLINE is set."""
+    """The page as Blocks with its queue; each view is a tab. online: whether models may be
+    downloaded, None for yes unless HF_HUB_OFFLINE is set."""
     with gr.Blocks(
         title=TITLE, analytics_enabled=False, fill_width=True, delete_cache=(600, 3600)
     ) as blocks:
@@ -45,20 +44,13 @@ def page(model_host: ModelHost, limits: Limits, online: bool | None = None) -> g
         }
         if limits.models:
             views["Models"] = ModelsTab(model_host, limits, online)
-        _lay_out(views)
+        with gr.Tabs():
+            for name, view in views.items():
+                with gr.Tab(name):
+                    view.build()
         for view in views.values():
             view.wire(blocks)
     return blocks.queue(api_open=False, max_size=2 * limits.waiting, default_concurrency_limit=8)
-
-
-def _lay_out(views: dict[str, View]) -> None:
-    if len(views) == 1:  # a bar with one tab would only take room
-        next(iter(views.values())).build()
-        return
-    with gr.Tabs():
-        for name, view in views.items():
-            with gr.Tab(name):
-                view.build()
 
 
 def launch_options(limits: Limits) -> dict[str, Any]:

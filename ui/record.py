@@ -1,25 +1,27 @@
 """Record a run, or with `--race` a race, as the page would make it: `python -m ui.record welcome`.
 
-Files go to assets/runs/ and assets/races/; the page opens on the ones called "welcome". A race has
-the lanes that its form begins with, whatever tree is named.
+Files go to assets/runs/ and assets/races/; the page opens with the ones called "welcome". A race
+has the default lanes of the form, whatever `--tree` says.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from typing import Any
 
 from sequoia import SamplingParams, SequoiaError, load_pair
 from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from ui.decode import recordings
-from ui.decode.follow_run import LiveRun
 from ui.decode.recordings import RunStore
 from ui.decode.request import DecodeRequest
+from ui.decode.run import DecodeJob
 from ui.race import tab
-from ui.race.form import PARAMS, START
+from ui.race.form import DEFAULT_LANES, PARAMS
 from ui.race.messages import OpenedRace
 from ui.race.request import RaceRequest
 from ui.race.run import RaceJob
+from ui.serving.job import RunJob
 from ui.serving.model_host import ModelHost
 from ui.serving.sessions import LOCAL
 from ui.shared.prompts import TEMPERATURE, presets
@@ -27,21 +29,18 @@ from ui.shared.tree_menu import SHAPES, TreeRequest
 
 
 def record(decode_request: DecodeRequest, model_host: ModelHost) -> str:
-    """Carry out `decode_request` and give back the text of its file. Raises SequoiaError
-    where the run fails."""
-    run = LiveRun(decode_request, model_host, LOCAL, RunStore(1, LOCAL.weight))
-    run.start(None)
-    for _ in run.messages():
-        pass
-    if run.error or run.recording is None:
-        raise SequoiaError(run.error or "the run did not begin")
-    return recordings.played(run.recording.run()).file
+    """Make the requested run and return the text of its file. Raises SequoiaError if the run
+    fails."""
+    run = DecodeJob(decode_request, model_host, LOCAL, RunStore(1, LOCAL.weight))
+    return recordings.played(_made(run).run()).file
 
 
 def record_race(prompt: str, params: SamplingParams, model_host: ModelHost) -> str:
-    """Carry out a race of the usual lanes and give back the text of its file. Raises
-    SequoiaError where it fails."""
-    lanes = [(kind, ", ".join(map(str, SHAPES[kind].start)), DEFAULT_VERIFIER) for kind in START]
+    """Make a race with the default lanes and return the text of its file. Raises SequoiaError if it
+    fails."""
+    lanes = [
+        (kind, ", ".join(map(str, SHAPES[kind].start)), DEFAULT_VERIFIER) for kind in DEFAULT_LANES
+    ]
     asked = {name: getattr(params, name) for name in PARAMS}
     race = RaceJob(
         RaceRequest.parse({**asked, "prompt": prompt, "lanes": lanes, "check": True}, LOCAL),
@@ -49,12 +48,17 @@ def record_race(prompt: str, params: SamplingParams, model_host: ModelHost) -> s
         LOCAL,
         RunStore(1, LOCAL.weight),
     )
-    race.start()
-    for _ in race.messages():
+    return OpenedRace(_made(race).log()).log().to_json()
+
+
+def _made(job: RunJob) -> Any:
+    """The recording of `job`, made to its end."""
+    job.start()
+    for _ in job.messages():
         pass
-    if race.error or race.recording is None:
-        raise SequoiaError(race.error or "the race did not begin")
-    return OpenedRace(race.recording.log()).log().to_json()
+    if job.error or job.recording is None:
+        raise SequoiaError(job.error or f"the {job.name} did not start")
+    return job.recording
 
 
 def main() -> None:

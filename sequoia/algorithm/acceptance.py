@@ -1,33 +1,32 @@
-"""Acceptance: how often the walk goes to each child. Knows nothing of trees, hardware, or how the
-rates were measured.
+"""Acceptance vectors: how often verification accepts each child. Knows nothing of trees, hardware,
+or how the rates were measured.
 
-`rates[k]` is the unconditional chance, at an accepted node, that child number k
-(0 is drafted first) is the one accepted (paper: section 3.1). The events exclude each other, so the
-rates sum to at most 1.
+`rates[k]` is the unconditional probability, at an accepted node, that child number k (0 is drafted
+first) is the accepted one (paper: section 3.1). At most one child is accepted, so the rates sum to
+at most 1.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Any
 
 from sequoia.errors import BadAcceptance
-from sequoia.validate_input import number, read_json, shown, whole
+from sequoia.validate_input import as_file, items, number, read_json, whole
 
 MAX_RATES = 1024
 MAX_JSON_CHARS = 64 * 1024
-FORMAT = "sequoia-acceptance"
-_ROUNDING = 1e-9  # a vector of ratios may sum to a hair more than 1
+_ROUNDING = 1e-9  # rounding can make a vector of ratios sum to slightly more than 1
 
 
 @dataclass(frozen=True)
 class Acceptance:
-    """An acceptance vector, the first child's rate first. Raises BadAcceptance unless there are 1
-    to MAX_RATES finite numbers in [0, 1] whose sum is at most 1."""
+    """An acceptance vector; the first child's rate comes first. Raises BadAcceptance unless it has
+    1 to MAX_RATES finite numbers in [0, 1] that sum to at most 1."""
 
     rates: tuple[float, ...]
 
@@ -36,13 +35,13 @@ class Acceptance:
 
     @property
     def is_monotone(self) -> bool:
-        """True when no child is accepted more often than the one before it; best-first
-        planning needs that."""
+        """True if no child is accepted more often than the one before it. Best-first planning
+        requires this."""
         return all(left >= right for left, right in pairwise(self.rates))
 
     def smoothed(self) -> Acceptance:
-        """The nearest non-increasing vector (least squares); the sum stays. Measured vectors need
-        it before planning."""
+        """The nearest non-increasing vector (least squares), which has the same sum. Planning
+        requires it of measured vectors."""
         return Acceptance(tuple(min(max(rate, 0.0), 1.0) for rate in non_increasing(self.rates)))
 
     @classmethod
@@ -58,11 +57,11 @@ class Acceptance:
         )
 
     def fit_power_law(self) -> tuple[float, float]:
-        """(first, exponent) of the power law nearest to the positive rates; raises
-        BadAcceptance for fewer than two.
+        """(first, exponent) of the power law nearest to the positive rates. Raises BadAcceptance
+        if fewer than two are positive.
 
-        A line through log rate over log rank, by least squares. Points weigh as much as their rate,
-        because the logarithm of a counted rate has a variance inverse to it.
+        A least-squares line through log rate over log rank. Each point is weighted by its rate,
+        because the variance of the logarithm of a counted rate is inverse to the rate.
         """
         points = [
             (math.log(k), math.log(rate), rate)
@@ -80,18 +79,18 @@ class Acceptance:
         return math.exp(y_mean - slope * x_mean), -slope
 
     def to_json(self) -> str:
-        return json.dumps({"format": FORMAT, "version": 1, "rates": self.rates})
+        return json.dumps(as_file({"rates": self.rates}, "acceptance"))
 
     @classmethod
     def from_json(cls, text: str) -> Acceptance:
-        """The vector in `text`, as written by `to_json`; raises BadAcceptance for anything else."""
-        return cls(read_json(text, FORMAT, MAX_JSON_CHARS, BadAcceptance).get("rates"))  # pyright: ignore[reportArgumentType]
+        """The vector in `text`, as written by `to_json`. Raises BadAcceptance for anything else."""
+        return cls(read_json(text, "acceptance", MAX_JSON_CHARS, BadAcceptance).get("rates"))  # pyright: ignore[reportArgumentType]
 
 
 def non_increasing(values: Sequence[float]) -> list[float]:
-    """The non-increasing sequence nearest to `values` in least squares, by pooling
-    adjacent violators: O(n)."""
-    pools: list[tuple[float, int]] = []  # (mean, members)
+    """The non-increasing sequence nearest to `values` in least squares, by the pool adjacent
+    violators algorithm: O(n)."""
+    pools: list[tuple[float, int]] = []  # (mean, number of values)
     for value in values:
         mean = value
         members = 1
@@ -104,16 +103,14 @@ def non_increasing(values: Sequence[float]) -> list[float]:
 
 
 def _checked(rates: Any) -> tuple[float, ...]:
-    if isinstance(rates, str | bytes | dict) or not isinstance(rates, Iterable):
-        raise BadAcceptance(f"acceptance rates must be a list of numbers, not {shown(rates)}")
-    rates = tuple(islice(rates, MAX_RATES + 1))
+    rates = items(rates, "acceptance rates must be a list of numbers", MAX_RATES, BadAcceptance)
     if not 1 <= len(rates) <= MAX_RATES:
         count = "no rates" if not rates else f"more than {MAX_RATES} rates"
         raise BadAcceptance(f"an acceptance vector with {count}; allowed are 1 to {MAX_RATES}")
     rates = tuple(number(rate, f"rates[{k}]", 0, 1, BadAcceptance) for k, rate in enumerate(rates))
     if (total := math.fsum(rates)) > 1 + _ROUNDING:
         raise BadAcceptance(
-            f"acceptance rates sum to {total:.10g}; they exclude each other, so "
-            "the sum is at most 1"
+            f"acceptance rates sum to {total:.10g}; at most one child is accepted, so the sum must "
+            "be at most 1"
         )
     return rates

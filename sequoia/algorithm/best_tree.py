@@ -1,10 +1,10 @@
-"""The best tree for an acceptance vector (paper: section 3.1). Knows nothing of
-time, hardware or models.
+"""The best tree for an acceptance vector (paper: section 3.1). Knows nothing of time, hardware or
+models.
 
-`nodes` and `levels` count the root. T[n, l, b] is the most expected tokens a tree can have with
-exactly n nodes, at most l levels and b children at the root; G(n, l) is its maximum over b.
-Children beyond the vector are accepted at rate 0. Two ways lead to the optimum: the table is right
-for every vector, the heap for non-increasing ones only, but much faster.
+`nodes` and `levels` include the root. T[n, l, b] is the largest number of expected tokens of a tree
+with exactly n nodes, at most l levels and b children at the root; G(n, l) is its maximum over b.
+Children beyond the end of the vector have acceptance rate 0. There are two algorithms: the table
+works for every vector, the heap only for non-increasing ones, but it is much faster.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from sequoia.algorithm.acceptance import Acceptance
-from sequoia.algorithm.tree import MAX_NODES, Tree
+from sequoia.algorithm.tree import MAX_NODES, Tree, depths_of
 from sequoia.errors import BadAcceptance, BadTree
 from sequoia.validate_input import whole
 
@@ -28,14 +28,14 @@ MAX_CELLS = 2**23  # of a table: 64 MiB, a few seconds
 
 
 def expected_tokens(tree: Tree, acceptance: Acceptance) -> float:
-    """F(T): expected tokens of one step, the target's own token included. Each node counts its
-    chance to be accepted."""
+    """F(T): expected tokens of one step, the target's own token included. It is the sum of all
+    nodes' probabilities of being accepted."""
     return math.fsum(scores(tree, acceptance))
 
 
 def scores(tree: Tree, acceptance: Acceptance) -> list[float]:
-    """f(v) of each node: the product of the rates on its way down from the root,
-    whose own score is 1."""
+    """f(v) of each node: the product of the rates on the path from the root, whose own score is
+    1."""
     rates = acceptance.rates
     result = [1.0]
     for parent, rank in zip(tree.parents[1:], tree.ranks[1:], strict=True):
@@ -44,10 +44,10 @@ def scores(tree: Tree, acceptance: Acceptance) -> list[float]:
 
 
 def best_tree(acceptance: Acceptance, nodes: int, levels: int | None = None) -> Tree:
-    """A tree of exactly `nodes` nodes and at most `levels` levels (None: any) with the
-    most expected tokens.
+    """The tree of exactly `nodes` nodes and at most `levels` levels (None: no limit) with the most
+    expected tokens.
 
-    Raises BadTree for sizes out of range and where no such tree exists.
+    Raises BadTree for sizes out of bounds and if no such tree exists.
     """
     if acceptance.is_monotone:
         return best_first(acceptance, nodes, levels).tree(nodes)
@@ -60,11 +60,10 @@ def best_tree(acceptance: Acceptance, nodes: int, levels: int | None = None) -> 
 
 @dataclass(frozen=True)
 class Growth:
-    """The best trees of every size, one inside the other: the first n nodes make the
-    best tree of n nodes.
+    """The best trees of all sizes, nested: the first n nodes are the best tree of n nodes.
 
-    parents: of each node, in the order of growth. gains: expected tokens each node
-    adds, never increasing.
+    parents: the parent of each node, in the order in which nodes were added. gains: expected tokens
+    that each node adds, never increasing.
     """
 
     parents: tuple[int, ...]
@@ -81,43 +80,35 @@ class Growth:
     @cached_property
     def depths(self) -> tuple[int, ...]:
         """Edges between each node and the root."""
-        depths = [0]
-        for parent in self.parents[1:]:
-            depths.append(depths[parent] + 1)
-        return tuple(depths)
+        return depths_of(self.parents)
 
     def tree(self, n: int) -> Tree:
         """The best tree of `n` nodes."""
-        return Tree.from_parents(self.parents[: self._size(n)])
-
-    def expected(self, n: int) -> float:
-        """Expected tokens of the best tree of `n` nodes."""
-        return self.totals[self._size(n) - 1]
-
-    def _size(self, n: int) -> int:
-        return whole(n, "nodes of the tree", 1, len(self), BadTree)
+        n = whole(n, "nodes of the tree", 1, len(self), BadTree)
+        return Tree.from_parents(self.parents[:n])
 
 
 def best_first(acceptance: Acceptance, nodes: int, levels: int | None = None) -> Growth:
-    """The `nodes` best nodes of the infinite tree in order of score, for a
+    """The `nodes` nodes of the infinite tree with the highest scores, in order of score, for a
     non-increasing vector: O(n log n).
 
-    No node scores above its parent or its left sibling, so the n best always form a tree,
-    and no tree of n nodes can do better. Raises BadAcceptance for other vectors, BadTree
-    for sizes out of range.
+    No node scores higher than its parent or its left sibling, so the n best always form a tree, and
+    no tree of n nodes is better. Raises BadAcceptance for other vectors and BadTree for sizes out
+    of bounds.
     """
     _refuse_increase(acceptance)
     nodes, levels = _sizes(nodes, levels)
     if levels == 1 < nodes:
-        raise BadTree(f"{nodes} nodes do not fit in 1 level; it holds the root alone")
+        raise BadTree(f"{nodes} nodes do not fit in 1 level, which has room for the root only")
     grown = list(_by_score(acceptance.rates, nodes, levels))
     return Growth(tuple(parent for parent, _ in grown), tuple(score for _, score in grown))
 
 
 def _by_score(rates: tuple[float, ...], nodes: int, levels: int) -> Iterator[tuple[int, float]]:
-    """(parent, score) of each node, best first. Among equals the shallow come first: they cost no
-    further draft pass."""
-    heap = [(-1.0, 0, 0, -1, 0)]  # (-score, depth, age: makes the order total, parent, rank)
+    """(parent, score) of each node, best first. Of equal nodes the less deep comes first, because
+    it needs no further draft pass."""
+    # (-score, depth, age, parent, rank); the age makes the order unique
+    heap = [(-1.0, 0, 0, -1, 0)]
     grown: list[float] = []  # scores
     for node in range(nodes):
         minus, depth, _, parent, rank = heappop(heap)
@@ -134,8 +125,8 @@ def _refuse_increase(acceptance: Acceptance) -> None:
     for k, (left, right) in enumerate(pairwise(acceptance.rates)):
         if left < right:
             raise BadAcceptance(
-                f"best-first growth needs rates that never increase, but rates[{k + 1}] = "
-                f"{right:g} is above rates[{k}] = {left:g}; smooth the vector or use the table"
+                f"best-first search needs rates that never increase, but rates[{k + 1}] = "
+                f"{right:g} is above rates[{k}] = {left:g}; smooth the vector or use dp_table"
             )
 
 
@@ -144,10 +135,10 @@ def _refuse_increase(acceptance: Acceptance) -> None:
 
 @dataclass(frozen=True)
 class Split:
-    """What one cell chose: T[n, l, b] = `rest` + `rate` * `below`.
+    """The choice behind one cell: T[n, l, b] = `rest` + `rate` * `below`.
 
     nodes: m, the size of the last child's subtree. branches: children of that child. rest: T[n-m,
-    l, b-1]. rate: the last child's acceptance. below: G(m, l-1).
+    l, b-1]. rate: the last child's acceptance rate. below: G(m, l-1).
     """
 
     nodes: int
@@ -159,39 +150,33 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class DPTable:
-    """All T[n, l, b] up to `nodes` and `levels`; `levels` None means the table knows
-    trees without a cap only.
+    """All T[n, l, b] up to `nodes` and `levels`. With `levels` None the table only has trees
+    without a limit on levels.
 
-    Raises BadTree, naming value and bound, for an index out of range. Cells in which no
-    tree exists hold -inf.
+    Raises BadTree, naming value and bound, for an index out of bounds. A cell is -inf if there is
+    no such tree.
     """
 
     acceptance: Acceptance
     nodes: int
     levels: int | None
-    # per level (branches, nodes); the last serves all higher levels
+    # T by level, each (branches, nodes); the last one is also right for all higher levels
     _cells: tuple[np.ndarray, ...] = field(repr=False)
-    _best: tuple[np.ndarray, ...] = field(repr=False)  # per level (nodes): G
+    _best: tuple[np.ndarray, ...] = field(repr=False)  # G by level, each (nodes,)
 
     def value(self, n: int, levels: int, branches: int) -> float:
         """T[n, levels, branches]."""
         n, levels, branches = self._index(n, levels, branches)
         return float(self._column(levels, branches)[n])
 
-    def grid(self, levels: int) -> np.ndarray:
-        """T[n, levels, b] as (branches, nodes), both from 0, for the branches that have a rate;
-        what a picture needs."""
-        levels = self._index(self.nodes, levels)[1]
-        return self._cells[min(levels, len(self._cells)) - 1].copy()
-
     def best(self, n: int, levels: int) -> tuple[float, int]:
-        """(G(n, levels), the fewest root children that attain it)."""
+        """(G(n, levels), the smallest number of root children that reaches it)."""
         n, levels, _ = self._index(n, levels)
         return float(self._best_of(levels)[n]), self._branches(n, levels)
 
     def split(self, n: int, levels: int, branches: int) -> Split:
-        """The choice that T[n, levels, branches] rests on, the smallest last subtree among
-        equals."""
+        """The choice behind T[n, levels, branches]: of equal ones, that with the smallest last
+        subtree."""
         n, levels, branches = self._index(n, levels, branches)
         if branches == 0 or self._column(levels, branches)[n] == -np.inf:
             raise BadTree(
@@ -207,8 +192,8 @@ class DPTable:
         return Split(m, self._branches(m, levels - 1), float(rest[n - m]), rate, float(below[m]))
 
     def tree(self, n: int, levels: int, branches: int | None = None) -> Tree:
-        """A tree that attains T[n, levels, branches], or G(n, levels) without `branches`; BadTree
-        where none exists."""
+        """A tree that reaches T[n, levels, branches], or G(n, levels) without `branches`. Raises
+        BadTree if there is none."""
         n, levels, given = self._index(n, levels, 0 if branches is None else branches)
         branches = self._branches(n, levels) if branches is None else given
         if self._column(levels, branches)[n] == -np.inf:
@@ -218,7 +203,7 @@ class DPTable:
         return Tree(tuple(self._parents(n, levels, branches)))
 
     def _parents(self, n: int, levels: int, branches: int) -> Iterator[int]:
-        """Parents in breadth-first order; a queue and not recursion, as a chain may
+        """Parents in breadth-first order. Uses a queue rather than recursion, because a chain can
         have 1,024 levels."""
         yield -1
         queue = deque([(n, levels, branches)])
@@ -236,8 +221,8 @@ class DPTable:
 
     def _index(self, n: int, levels: int, branches: int = 0) -> tuple[int, int, int]:
         n = whole(n, "n", 1, self.nodes, BadTree)
-        # Without a cap the one stored level is right wherever the levels cannot bind, which
-        # is from n levels on.
+        # Without a limit the table has a single level. It is right where the number of levels
+        # makes no difference, which is from n levels on.
         low, high = (n, MAX_NODES) if self.levels is None else (1, self.levels)
         levels = whole(levels, "levels", low, high, BadTree)
         return n, levels, whole(branches, "branches", 0, max(self.nodes - 1, 0), BadTree)
@@ -251,22 +236,22 @@ class DPTable:
         extra = branches - (len(cells) - 1)
         if extra <= 0:
             return cells[branches]
-        # Children without a rate add nothing, and a node is worth no less below the others:
-        # they are single leaves.
+        # A child without a rate adds nothing, and its descendants would be worth at least as much
+        # below other nodes, so such children are single leaves.
         return np.concatenate([np.full(extra, -np.inf), cells[-1][:-extra]])
 
     def _branches(self, n: int, levels: int) -> int:
         cells = self._cells[min(levels, len(self._cells)) - 1]
-        # On two levels only children beyond the vector make room for more nodes than it has rates.
+        # On two levels, a tree with more children than rates needs children without a rate.
         return int(cells[:, n].argmax()) if cells[:, n].max() > -np.inf else n - 1
 
 
 def dp_table(acceptance: Acceptance, nodes: int, levels: int | None = None) -> DPTable:
-    """The table by the recurrence T[n, l, b] = max over m of T[n-m, l, b-1] + a[b]
-    G(m, l-1), for any vector.
+    """The table of the recurrence T[n, l, b] = max over m of T[n-m, l, b-1] + a[b] G(m, l-1), for
+    any vector.
 
-    levels None: one level whose children are trees of the same level, for trees of any height.
-    Raises BadTree for sizes out of range or a table of more than MAX_CELLS.
+    levels None: a table for trees of any height. It has one level, whose subtrees are trees of that
+    same level. Raises BadTree for sizes out of bounds or a table of more than MAX_CELLS cells.
     """
     nodes, cap = _sizes(nodes, levels)
     rates = _useful(acceptance, nodes)
@@ -282,15 +267,15 @@ def dp_table(acceptance: Acceptance, nodes: int, levels: int | None = None) -> D
             )
         layers.append(_level(rates, nodes, layers[-1][1]))
         if np.array_equal(layers[-1][1], layers[-2][1]):
-            break  # one level more changed nothing, so no further one does
+            break  # another level changed nothing, so further ones will not either
     return DPTable(acceptance, nodes, levels, *zip(*layers, strict=True))
 
 
 def _level(
     rates: np.ndarray, nodes: int, below: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """T (branches, nodes) and G (nodes,) of one level, given G of the level below; None: the level
-    below is this one."""
+    """T (branches, nodes) and G (nodes,) of one level, given G of the level below. None means that
+    the level below is this same level."""
     cells = np.full((len(rates) + 1, nodes + 1), -np.inf)
     best = np.full(nodes + 1, -np.inf)
     cells[0, 1] = best[1] = 1.0
@@ -298,7 +283,7 @@ def _level(
     for n in range(2, nodes + 1):
         cells[1:, n] = (cells[:-1, n - 1 : 0 : -1] + gains[:, 1:n]).max(axis=1)
         top = cells[:, n].max()
-        # two levels: n - 1 leaves, some beyond the vector
+        # on two levels: n - 1 leaves, some of them without a rate
         best[n] = top if top > -np.inf else cells[-1, :n].max()
         if below is None:
             gains[:, n] = _scaled(rates, best[n])
@@ -306,12 +291,12 @@ def _level(
 
 
 def _scaled(rates: np.ndarray | float, values: np.ndarray) -> np.ndarray:
-    """rates * values where a rate of 0 leaves -inf, which means impossible, as it is."""
+    """rates * values. -inf, which means impossible, stays -inf even for a rate of 0."""
     return np.where(np.isneginf(values), -np.inf, rates * np.maximum(values, 0.0))
 
 
 def _useful(acceptance: Acceptance, nodes: int) -> np.ndarray:
-    """The rates a tree of `nodes` nodes can use: up to the last positive one, and at least one."""
+    """The rates that a tree of `nodes` nodes can use: up to the last positive one, at least one."""
     last = max((k for k, rate in enumerate(acceptance.rates) if rate > 0), default=0)
     return np.array(acceptance.rates[: min(last + 1, max(nodes - 1, 1))])
 

@@ -1,5 +1,4 @@
-"""From logits to the distributions that decoding is about: temperature, then top-p. The same warp
-for target and draft."""
+"""From logits to probabilities: temperature, then top-p. Target and draft are treated alike."""
 
 from __future__ import annotations
 
@@ -13,27 +12,28 @@ import torch
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.errors import BadModel
 
-# colder ones give the same rows, and would overflow logits into infinity and the rows into NaN
-_COLDEST = 1e-30
-_SPARE = 1e-6  # share of the draft's law spread over what top-p cut off
+# Lower temperatures would give the same distributions, but logits would overflow to infinity and
+# the distributions to NaN.
+_MIN_TEMPERATURE = 1e-30
+_UNCUT_SHARE = 1e-6  # share of q that keeps the draft's distribution from before top-p
 
 
-Warp = Callable[[torch.Tensor], torch.Tensor]  # from (..., vocab) logits to as many distributions
+Warp = Callable[[torch.Tensor], torch.Tensor]  # (..., vocab) logits -> (..., vocab) probabilities
 
 
 def target_rows(logits: torch.Tensor, params: SamplingParams) -> torch.Tensor:
-    """p, float64: (..., vocab) logits under `params`. Temperature 0 gives one-hot rows; nothing
-    else is special about it.
+    """p, (..., vocab) float64, for the logits (..., vocab) under `params`. Temperature 0 gives
+    one-hot rows; it is no other special case.
 
-    Raises BadModel where a row has NaN or infinity for its greatest logit: at temperature 0
-    nothing later would notice.
+    Raises BadModel if the largest logit of a row is NaN or infinite: at temperature 0 no later code
+    would notice.
     """
     return checked(target_warp(params)(logits), "target")
 
 
 def row_warp(params: SamplingParams) -> Callable[[torch.Tensor], np.ndarray]:
-    """What makes `target_rows` of one row of logits (vocab,), on the host, as a walk asks for them,
-    with fewer operations."""
+    """`target_rows` as a function of one row of logits (vocab,), with the result on the host. Uses
+    fewer operations, for verification node by node."""
     warp = target_warp(params)
     return lambda logits: (
         _greedy_row(logits) if params.temperature == 0 and logits.is_cpu else _row(warp(logits))
@@ -41,8 +41,8 @@ def row_warp(params: SamplingParams) -> Callable[[torch.Tensor], np.ndarray]:
 
 
 def target_warp(params: SamplingParams) -> Warp:
-    """What makes `target_rows` without a look at their numbers, for which a device would have to be
-    waited for: such rows are NaN."""
+    """`target_rows` as a function that does not check for overflow, which would have to wait for
+    the device. Rows that have overflowed are NaN."""
     if params.temperature == 0:
         return _one_hot
     uncut = _softmax(params.temperature, torch.float64)
@@ -50,27 +50,28 @@ def target_warp(params: SamplingParams) -> Warp:
 
 
 def draft_rows(logits: torch.Tensor, params: SamplingParams) -> torch.Tensor:
-    """q, float32: (..., vocab) logits under `params`, what children are drawn from.
+    """q, (..., vocab) float32, for the logits (..., vocab) under `params`. Children are drawn from
+    it.
 
-    At temperature 0 the order of the draft's most probable tokens is all that counts, so q stays at
-    temperature 1. Where top-p leaves fewer tokens than a node has children, the rest are drawn by
-    the draft's uncut law and not uniformly: a millionth of q is spread over it, which any verifier
-    of q takes into account.
+    At temperature 0 only the order of the draft's most probable tokens matters, so q is taken at
+    temperature 1. Top-p may leave fewer tokens than a node has children. So that the other children
+    are not drawn uniformly, a millionth of q follows the draft's distribution from before top-p.
+    This is lossless: verification uses the same q.
     """
     return checked(draft_warp(params)(logits), "draft")
 
 
 def draft_warp(params: SamplingParams) -> Warp:
-    """What makes `draft_rows` without a look at their numbers."""
+    """`draft_rows` as a function that does not check for overflow."""
     uncut = _softmax(params.temperature or 1.0, torch.float32)
     if params.temperature == 0 or params.top_p == 1:
         return uncut
-    return lambda logits: _spread(uncut(logits), params.top_p)
+    return lambda logits: _mostly_cut(uncut(logits), params.top_p)
 
 
-def _spread(uncut: torch.Tensor, top_p: float) -> torch.Tensor:
-    """`uncut` cut by `top_p`, but for a millionth of it."""
-    return nucleus(uncut, top_p).mul_(1 - _SPARE).add_(uncut, alpha=_SPARE)
+def _mostly_cut(uncut: torch.Tensor, top_p: float) -> torch.Tensor:
+    """`uncut` cut to `top_p`, except for a millionth of it."""
+    return nucleus(uncut, top_p).mul_(1 - _UNCUT_SHARE).add_(uncut, alpha=_UNCUT_SHARE)
 
 
 def nucleus(probs: torch.Tensor, top_p: float) -> torch.Tensor:
@@ -78,43 +79,43 @@ def nucleus(probs: torch.Tensor, top_p: float) -> torch.Tensor:
     `top_p`, renormalised."""
     if top_p >= 1:
         return probs
-    # of equals, the lower id comes first
+    # stable: of equally probable tokens, the one with the lower id comes first
     ordered, tokens = probs.sort(dim=-1, descending=True, stable=True)
-    # mass of the tokens ahead of each
+    # probability of all tokens that come before each one
     before = torch.nn.functional.pad(ordered.cumsum(-1)[..., :-1], (1, 0))
     kept = torch.zeros_like(probs).scatter_(-1, tokens, ordered.masked_fill_(before >= top_p, 0))
     return kept / kept.sum(-1, keepdim=True)
 
 
 def _softmax(temperature: float, dtype: torch.dtype) -> Warp:
-    """What makes laws of logits at a temperature above 0; what there is to decide is decided here,
-    as steps are short."""
+    """Softmax at a temperature above 0. All decisions are made here and not in the returned
+    function, because steps are short."""
     if temperature == 1:
         return partial(torch.softmax, dim=-1, dtype=dtype)
-    divisor = partial(_divisor, max(temperature, _COLDEST), dtype)
+    divisor = partial(_divisor, max(temperature, _MIN_TEMPERATURE), dtype)
     return lambda logits: torch.softmax(logits / divisor(logits.device), -1, dtype=dtype)
 
 
 @lru_cache(maxsize=16)
 def _divisor(temperature: float, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-    """(1,) `temperature`. What is divided by it comes in `dtype`, in one operation, where a mere
-    number would leave its type."""
+    """(1,) `temperature`. Dividing by this tensor also converts to `dtype` in the same operation;
+    dividing by a Python number would not."""
     return torch.tensor([temperature], dtype=dtype, device=device)
 
 
 def _one_hot(logits: torch.Tensor) -> torch.Tensor:
-    """(..., vocab) float64 rows with all mass on the greatest logit; all NaN where
-    that is not finite."""
-    greatest, token = logits.max(-1, keepdim=True)
-    nothing = greatest.double() * 0
-    return nothing.expand(logits.shape).clone().scatter_(-1, token, nothing + 1)
+    """(..., vocab) float64 rows with probability 1 at the largest logit. If that logit is not
+    finite, the whole row is NaN."""
+    largest, token = logits.max(-1, keepdim=True)
+    zero = largest.double() * 0  # or NaN
+    return zero.expand(logits.shape).clone().scatter_(-1, token, zero + 1)
 
 
 def _greedy_row(logits: torch.Tensor) -> np.ndarray:
     """`_one_hot` of one row (vocab,) on a CPU. Raises BadModel as `checked` does."""
-    # a type that numpy lacks
+    # numpy has no bfloat16
     row = (logits.float() if logits.dtype == torch.bfloat16 else logits).numpy()
-    token = row.argmax()  # a NaN counts as the greatest
+    token = row.argmax()  # NaN counts as the largest
     if not np.isfinite(row[token]):
         raise overflowed("target")
     distribution = np.zeros(len(row))
@@ -123,23 +124,24 @@ def _greedy_row(logits: torch.Tensor) -> np.ndarray:
 
 
 def _row(distribution: torch.Tensor) -> np.ndarray:
-    """One law (vocab,) on the host. Raises BadModel as `checked` does."""
+    """One distribution (vocab,) on the host. Raises BadModel as `checked` does."""
     row = (distribution if distribution.is_cpu else distribution.cpu()).numpy()
     if math.isnan(row.item(0)):
         raise overflowed("target")
     return row
 
 
-def checked(distributions: torch.Tensor, whose: str) -> torch.Tensor:
-    """`distributions` (..., vocab). Raises BadModel where a logit was NaN or the greatest one
-    infinite, which makes NaN of its whole row: one column tells."""
+def checked(distributions: torch.Tensor, model: str) -> torch.Tensor:
+    """`distributions` (..., vocab). Raises BadModel if a logit was NaN or the largest one infinite.
+    Either makes the whole row NaN, so looking at one column is enough."""
     if math.isnan(distributions[..., 0].sum()):
-        raise overflowed(whose)
+        raise overflowed(model)
     return distributions
 
 
-def overflowed(whose: str) -> BadModel:
+def overflowed(model: str) -> BadModel:
+    """The error for logits of the "target" or "draft" that are not finite."""
     return BadModel(
-        f"the {whose}'s logits hold NaN or infinity, not finite numbers: its number "
-        "type has overflowed"
+        f"the {model}'s logits hold NaN or infinity: its number type has overflowed; try another "
+        "number type"
     )

@@ -1,4 +1,4 @@
-"""How far a piece of work is: a function that is told the share done."""
+"""Progress of long work, reported to a function as the share that is done."""
 
 from __future__ import annotations
 
@@ -6,22 +6,24 @@ from collections.abc import Callable, Iterable
 
 from sequoia.algorithm.step_trace import StepTrace
 
-# told the share done, 0 to 1, after every pass or step; what it raises ends the measurement
+# Called with the share that is done, 0 to 1, after every pass or step. An exception that it raises
+# ends the work.
 Progress = Callable[[float], None]
 
 
 def progress_of_part(progress: Progress, number: int, of: int) -> Progress:
-    """The progress of part `number`, from 0 on, of `of` equal ones, told as that of the whole."""
+    """A function that takes the progress of part `number` (from 0) of `of` equal parts, and reports
+    the progress of the whole to `progress`."""
     return lambda share: progress((number + share) / of)
 
 
 def with_progress(steps: Iterable[StepTrace], tokens: int, progress: Progress) -> list[StepTrace]:
-    """All of `steps`, with the share made of `tokens` told after each."""
+    """All of `steps`. After each one, the share of `tokens` emitted so far is reported."""
     traces = []
-    made = 0
+    emitted = 0
     for trace in steps:
         traces.append(trace)
-        made += len(trace.emitted)
-        progress(min(made / tokens, 1.0))
+        emitted += len(trace.emitted)
+        progress(min(emitted / tokens, 1.0))
     progress(1.0)
     return traces

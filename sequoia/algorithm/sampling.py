@@ -1,8 +1,8 @@
-"""Where randomness comes from. Decoding asks a Chance; it never draws by itself, so noise cannot
-be reused by accident.
+"""The source of randomness. All random draws of decoding go through a Chance, so noise cannot be
+reused by accident.
 
-Tests pass an enumerator that visits every outcome and turns the law of the real `verify`
-into exact fractions.
+Tests pass an enumerator that visits every outcome, which gives the output distribution of the real
+verifiers as exact fractions.
 """
 
 from __future__ import annotations
@@ -18,46 +18,49 @@ import torch
 
 from sequoia.errors import BadModel
 
-# children up to which drawing one after the other is cheaper than a race over the vocabulary
-_FEW = 32
-# children up to which looking for the greatest again and again is cheaper than a partial sort
-_FEW_LIKELIEST = 8
-# share of the law that must be left to go on drawing from it; less is lost in
-# rounding, and raced for
-_SCRAPS = 1e-12
-_SURE = 0.999  # a law's sum is off 1 by less than what is missing here
+# Up to this many children, drawing one by one is faster than an exponential race over the
+# vocabulary.
+_MAX_ONE_BY_ONE = 32
+# Up to this many children, repeated argmax is faster than a partial sort.
+_MAX_REPEATED_ARGMAX = 8
+# If less than this share of a distribution is left, rounding errors dominate and the remaining
+# tokens are drawn by an exponential race.
+_MIN_LEFT = 1e-12
+_NEAR_ONE = 0.999  # a distribution's sum differs from 1 by less than 1 - _NEAR_ONE
 Drawn = list[list[int]]  # tokens for each row, in draft order
-# so far below the least positive float32 (1e-45) that such tokens lose every race against it
-_ZERO_TIER = 1e-300
+# Rate of tokens with q = 0: so far below the smallest positive float32 (1e-45) that they come after
+# all others.
+_ZERO_RATE = 1e-300
 
 
 class Chance(Protocol):
-    """Four questions with random answers. `q` is always the draft's law (rows, vocab), float32 or
-    better, whose rows add up to 1 within rounding; `counts` says how many tokens each row is asked
-    for, none more than vocab."""
+    """The four random operations of decoding. `q` is always the draft distribution (rows, vocab) in
+    float32 or wider; its rows sum to 1 within rounding. `counts` is the number of tokens to draw
+    for each row, at most vocab."""
 
     def accept(self, d: Any, r: Any) -> tuple[bool, float | None]:
-        """Draw u in [0, 1); answer (u * d < r, u). Strict, so a token with r = 0 is never
-        accepted."""
+        """Draw u in [0, 1) and return (u * d < r, u). The comparison is strict, so a token with
+        r = 0 is never accepted."""
         ...
 
     def pick(self, weights: Any) -> int:
-        """A token with chance proportional to `weights` (vocab,); a token of weight
-        0 is never picked."""
+        """A token drawn with probability proportional to `weights` (vocab,). A token of weight 0 is
+        never drawn."""
         ...
 
     def without_replacement(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
-        """Distinct tokens in draft order, drawn one after the other from q renormalised
-        over what is left."""
+        """Distinct tokens in draft order, drawn one after another from q renormalised over the
+        remaining tokens."""
         ...
 
     def independent(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
-        """Tokens each drawn from q by itself; the same token may come twice."""
+        """Tokens drawn from q independently. The same token can occur twice."""
         ...
 
 
 class Seeded:
-    """Production randomness: fresh draws at every call from generators that belong to one run."""
+    """The randomness of real runs: every call makes fresh draws from generators that belong to one
+    run."""
 
     def __init__(self, seed: int, device: torch.device | str = "cpu") -> None:
         self._host = random.Random(seed)
@@ -69,116 +72,115 @@ class Seeded:
         return bool(u * d < r), u
 
     def pick(self, weights: np.ndarray) -> int:
-        heights = weights.cumsum(dtype=np.float64).data
-        if not 0 < heights[-1] < math.inf:
+        cumulative = weights.cumsum(dtype=np.float64).data
+        if not 0 < cumulative[-1] < math.inf:
             raise BadModel(
-                f"probabilities that add up to {heights[-1]} and not to 1: the model's "
-                "numbers have overflowed"
+                f"the probabilities sum to {cumulative[-1]} instead of 1: the model's numbers have "
+                "overflowed; try another number type"
             )
-        # u <= 1 - 2**-53, so u * total rounds to less than the total and the search ends at
-        # a token with weight.
-        return bisect_right(heights, self._host.random() * heights[-1])
+        # u <= 1 - 2**-53, so u * total rounds to less than the total, and the search ends at a
+        # token whose weight is not 0.
+        return bisect_right(cumulative, self._host.random() * cumulative[-1])
 
     def without_replacement(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
-        if q.is_cpu and max(counts) <= _FEW:
+        if q.is_cpu and max(counts) <= _MAX_ONE_BY_ONE:
             return self._distinct(q, counts)
         return _cut(self.successive(q, max(counts)), counts)
 
     def successive(self, q: torch.Tensor, k: int) -> torch.Tensor:
-        """(rows, k) tokens as `without_replacement` draws them, left on their device. A race of
-        exponential clocks with rates q ends in the order of successive draws (Plackett-Luce);
-        tokens with q = 0 come last, in uniform order."""
-        clocks = self.noise(q.shape, q.device).neg_().log1p_().neg_()  # (rows, vocab)
-        return (clocks / q.double().clamp_(min=_ZERO_TIER)).topk(k, largest=False).indices
+        """(rows, k) tokens as `without_replacement` draws them, on the device of `q`. The arrival
+        times of an exponential race with rates q are in the order of successive draws
+        (Plackett-Luce). Tokens with q = 0 come last, in uniformly random order."""
+        times = self.noise(q.shape, q.device).neg_().log1p_().neg_()  # (rows, vocab)
+        return (times / q.double().clamp_(min=_ZERO_RATE)).topk(k, largest=False).indices
 
     def _distinct(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
-        """The same law with one random number a token. The first is looked for at the most
-        probable token and then along the others, so that most draws of one token end before the
-        law is summed up."""
+        """Draws with the same distribution as the race, with one random number for each token. The
+        most probable token is tried first, so most draws of a single token end before cumulative
+        sums are needed."""
         distributions = q.numpy()
         drawn: Drawn = []
         for row, (token, count) in enumerate(
             zip(distributions.argmax(-1).tolist(), counts, strict=True)
         ):
             u = self._drafting.random()
-            sure = count == 1 and u < distributions.item(row, token) * _SURE
+            certain = count == 1 and u < distributions.item(row, token) * _NEAR_ONE
             drawn.append(
-                [token] if sure else self._one_by_one(q[row], token, u, count) if count else []
+                [token] if certain else self._one_by_one(q[row], token, u, count) if count else []
             )
         return drawn
 
     def _one_by_one(self, distribution: torch.Tensor, top: int, u: float, count: int) -> list[int]:
-        """`count` distinct tokens of one law (vocab,) whose most probable one is `top`, the first
-        by `u`: the stretches of those drawn before are left out."""
-        # bisect takes less than numpy's search
-        heights = distribution.cumsum(-1, dtype=torch.float64).numpy().data
-        total = left = heights[-1]
-        start, length = _stretch(heights, top)
-        at = u * total - length  # along the others
-        token = top if at < 0 else bisect_right(heights, at if at < start else at + length)
-        if count == 1 and token < len(heights):  # for speed: the loop says the same
+        """`count` distinct tokens of one distribution (vocab,), whose most probable token is `top`.
+        The first is drawn with `u`. Each token is an interval of the cumulative sums; the intervals
+        of tokens that were drawn already are skipped."""
+        # bisect is faster here than numpy's search
+        cumulative = distribution.cumsum(-1, dtype=torch.float64).numpy().data
+        total = left = cumulative[-1]
+        interval = _interval(cumulative, top)
+        at = u * total - interval[1]  # position on the line of the other tokens
+        token = top if at < 0 else bisect_right(cumulative, _skip(at, [interval]))
+        if count == 1 and token < len(cumulative):  # for speed: the loop has the same result
             return [token]
         order = list[int]()
-        taken = list[tuple[float, float]]()  # stretches as (start, length), increasing
+        drawn = list[tuple[float, float]]()  # intervals (start, length), increasing
         while (
-            left > _SCRAPS * total and token < len(heights) and token not in order
-        ):  # the last two by rounding alone
+            left > _MIN_LEFT * total and token < len(cumulative) and token not in order
+        ):  # the last two can only fail by rounding
             order.append(token)
             if len(order) == count:
                 return order
-            insort(taken, stretch := _stretch(heights, token))
-            left -= stretch[1]
-            token = bisect_right(heights, _past(self._drafting.random() * left, taken))
-        return self._finished(distribution, order, count)
+            insort(drawn, interval := _interval(cumulative, token))
+            left -= interval[1]
+            token = bisect_right(cumulative, _skip(self._drafting.random() * left, drawn))
+        return self._completed(distribution, order, count)
 
-    def _finished(self, distribution: torch.Tensor, order: list[int], count: int) -> list[int]:
-        """`order`, completed to `count` tokens by a race among the others."""
-        others = torch.ones(len(distribution), dtype=torch.bool)
-        others[order] = False
-        places = others.nonzero()[:, 0]
-        return (
-            order
-            + places[self.successive(distribution[None, places], count - len(order))[0]].tolist()
-        )
+    def _completed(self, distribution: torch.Tensor, order: list[int], count: int) -> list[int]:
+        """`order`, completed to `count` tokens by an exponential race among the other tokens."""
+        is_other = torch.ones(len(distribution), dtype=torch.bool)
+        is_other[order] = False
+        others = is_other.nonzero()[:, 0]
+        drawn = self.successive(distribution[None, others], count - len(order))[0]
+        return order + others[drawn].tolist()
 
     def independent(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
         if q.is_cpu:
-            heights = q.cumsum(-1, dtype=torch.float64).numpy()  # (rows, vocab)
+            cumulative = q.cumsum(-1, dtype=torch.float64).numpy()  # (rows, vocab)
             return [
                 row[:-1]
                 .searchsorted(
                     [self._drafting.random() * row[-1] for _ in range(count)], side="right"
                 )
                 .tolist()
-                for row, count in zip(heights, counts, strict=True)
+                for row, count in zip(cumulative, counts, strict=True)
             ]
         return _cut(self.repeated(q, max(counts)), counts)
 
     def repeated(self, q: torch.Tensor, k: int) -> torch.Tensor:
-        """(rows, k) tokens as `independent` draws them, left on their device."""
-        heights = q.cumsum(-1, dtype=torch.float64)  # (rows, vocab)
+        """(rows, k) tokens as `independent` draws them, on the device of `q`."""
+        cumulative = q.cumsum(-1, dtype=torch.float64)  # (rows, vocab)
         return torch.searchsorted(
-            heights[:, :-1].contiguous(),
-            self.noise((len(q), k), q.device) * heights[:, -1:],
+            cumulative[:, :-1].contiguous(),
+            self.noise((len(q), k), q.device) * cumulative[:, -1:],
             right=True,
         )
 
     def noise(self, shape: Sequence[int], device: torch.device) -> torch.Tensor:
-        """Fresh float64 in [0, 1). Coarser noise never draws the rare tokens that verification then
-        counts as drawable."""
+        """Fresh float64 in [0, 1). Coarser noise would never draw some rare tokens, although
+        verification assumes that they can be drawn."""
         return torch.rand(shape, dtype=torch.float64, device=device, generator=self._device)
 
 
-def _stretch(heights: memoryview, token: int) -> tuple[float, float]:
-    """Where a token's share of a law begins, and how long it is, by cumulative sums (vocab,)."""
-    start = heights[token - 1] if token else 0.0
-    return start, heights[token] - start
+def _interval(cumulative: memoryview, token: int) -> tuple[float, float]:
+    """(start, length) of a token's interval in the cumulative sums (vocab,)."""
+    start = cumulative[token - 1] if token else 0.0
+    return start, cumulative[token] - start
 
 
-def _past(at: float, taken: Sequence[tuple[float, float]]) -> float:
-    """Where `at` lies once the stretches `taken` (start, length), increasing, are counted as
-    well."""
-    for start, length in taken:
+def _skip(at: float, drawn: Sequence[tuple[float, float]]) -> float:
+    """The position in the cumulative sums of position `at` on the line without the intervals
+    `drawn` (start, length), which are increasing."""
+    for start, length in drawn:
         if at < start:
             break
         at += length
@@ -186,11 +188,11 @@ def _past(at: float, taken: Sequence[tuple[float, float]]) -> float:
 
 
 class Greedy(Seeded):
-    """The limit of all draws as the temperature goes to 0: the k most probable tokens in
-    order, without noise."""
+    """The limit of all draws as the temperature goes to 0: the k most probable tokens in order,
+    without noise."""
 
     def pick(self, weights: np.ndarray) -> int:
-        # what is left of a law of one token is that token; who asks has seen that it is one
+        # At temperature 0 the residual is a single token. The caller has checked for overflow.
         return int(weights.argmax())
 
     def without_replacement(self, q: torch.Tensor, counts: Sequence[int]) -> Drawn:
@@ -205,19 +207,19 @@ class Greedy(Seeded):
 
 def likeliest(q: torch.Tensor, counts: Sequence[int]) -> Drawn:
     """The most probable tokens of each row of q (rows, vocab), in order."""
-    if q.is_cpu and max(counts) <= _FEW_LIKELIEST:
+    if q.is_cpu and max(counts) <= _MAX_REPEATED_ARGMAX:
         distributions = q.numpy()
         tops = distributions.argmax(-1).tolist()
         return [
-            _greatest(distribution, top, count) if count > 1 else [top] * count
+            _most_probable(distribution, top, count) if count > 1 else [top] * count
             for distribution, top, count in zip(distributions, tops, counts, strict=True)
         ]
     return _cut(q.topk(max(counts)).indices, counts)
 
 
-def _greatest(distribution: np.ndarray, top: int, count: int) -> list[int]:
-    """The `count` most probable tokens of one `distribution` (vocab,), in order, the first
-    of which is `top`."""
+def _most_probable(distribution: np.ndarray, top: int, count: int) -> list[int]:
+    """The `count` most probable tokens of one `distribution` (vocab,), in order. The first one is
+    `top`."""
     rest = distribution.copy()
     order = [top]
     while len(order) < count:
@@ -227,7 +229,7 @@ def _greatest(distribution: np.ndarray, top: int, count: int) -> list[int]:
 
 
 def _cut(tokens: torch.Tensor, counts: Sequence[int]) -> Drawn:
-    """(rows, most) tokens, each row cut to its count."""
+    """Tokens (rows, k), each row cut to its count."""
     return [row[:count] for row, count in zip(tokens.tolist(), counts, strict=True)]
 
 

@@ -1,7 +1,7 @@
-"""SamplingParams: what is asked of one decoding run, checked in one place.
+"""SamplingParams: the settings of one decoding run, validated in one place.
 
-Whatever a person typed becomes a value here or a BadSamplingParams. Knows nothing of models or of
-what the settings do.
+Whatever a user typed becomes a valid value here or raises BadSamplingParams. Knows nothing of
+models or of what the settings do.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sequoia import validate_input
 from sequoia.errors import BadSamplingParams
 
 GREATEST_SEED = 2**63 - 1
-# name -> (check, least, greatest)
+# name -> (validation, minimum, maximum)
 BOUNDS: dict[str, tuple[Any, float, float]] = {
     "temperature": (validate_input.number, 0, 5),
     "top_p": (validate_input.number, 0.01, 1),
@@ -25,12 +25,12 @@ BOUNDS: dict[str, tuple[Any, float, float]] = {
 
 @dataclass(frozen=True)
 class SamplingParams:
-    """One request. Raises BadSamplingParams naming the field, the value and the bound.
+    """The settings of one run. Raises BadSamplingParams naming the field, the value and the bound.
 
-    temperature: 0 takes the most probable token, otherwise logits are divided by it.
-    top_p: only the smallest set of most probable tokens with at least this mass is kept
-    (1 keeps all). max_new_tokens: tokens emitted at most. seed: fixes every random draw of the run.
-    ignore_eos: decode on through the end-of-text token, as benchmarks do.
+    temperature: 0 always takes the most probable token; otherwise logits are divided by it. top_p:
+    only the smallest set of most probable tokens with at least this total probability is kept (1
+    keeps all). max_new_tokens: the maximum number of emitted tokens. seed: determines every random
+    draw of the run. ignore_eos: do not stop at the end-of-text token, as in benchmarks.
     """
 
     temperature: float = 0.0
@@ -44,21 +44,18 @@ class SamplingParams:
             object.__setattr__(
                 self, name, check(getattr(self, name), name, low, high, BadSamplingParams)
             )
-        if not isinstance(self.ignore_eos, bool):
-            raise BadSamplingParams(
-                f"ignore_eos: {validate_input.shown(self.ignore_eos)} is neither true nor false"
-            )
+        validate_input.truth(self.ignore_eos, "ignore_eos", BadSamplingParams)
 
     def further(self, by: int) -> SamplingParams:
-        """The same request with the seed `by` further on; after the greatest seed comes 0."""
+        """The same settings with the seed increased by `by`. The largest seed is followed by 0."""
         return replace(self, seed=(self.seed + by) % (GREATEST_SEED + 1))
 
     @classmethod
     def parse(cls, values: Mapping[str, Any]) -> SamplingParams:
-        """A policy from untrusted names and values, such as a web form or a run file."""
+        """SamplingParams from untrusted names and values, such as a web form or a run file."""
         if not isinstance(values, Mapping):
             raise BadSamplingParams(
-                f"settings are names with values, not {validate_input.shown(values)}"
+                f"settings must be names with values, not {validate_input.shown(values)}"
             )
         known = sorted(field.name for field in fields(cls))
         if unknown := [validate_input.shown(name) for name in values if name not in known]:

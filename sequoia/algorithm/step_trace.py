@@ -1,4 +1,4 @@
-"""What one decoding step leaves behind. Every figure a person sees is a fold over these."""
+"""StepTrace: the record of one decoding step. Every number a user sees is computed from these."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ FINISHES = ("eos", "length", "context")
 class StepTrace:
     """One step of decoding.
 
-    index: 0 for the run's first step. prefix_len: tokens before the root, which is the
-    last token known so far.
+    index: 0 for the run's first step. prefix_len: number of tokens before the root, which is the
+    last known token.
     tree, tokens: what was drafted; tokens[node] is a token id, tokens[0] the root's.
-    draft_p, target_p: for each node, the weight that q and p give its token after its parent; None
-    for the root, and target_p is None below nodes the walk never reached. verdict: see verify.
-    emitted: token ids the step added: the accepted path without the root, then the bonus, cut where
-    the run ended. seconds: wall time by phase (draft: draft model; verify: target model; overhead:
-    all the rest). finish: None, or why the run ended here.
+    draft_p, target_p: for each node, the probability of its token after its parent under q and p.
+    Both are None for the root; target_p is also None below nodes that verification did not reach.
+    verdict: the result of verification. emitted: token ids added by the step: the accepted path
+    without the root, then the bonus token, cut where the run ended. seconds: wall time by phase
+    (draft: draft model; verify: target model; overhead: everything else). finish: None, or why the
+    run ended here.
     """
 
     index: int
@@ -45,11 +46,11 @@ class StepTrace:
 
 @dataclass(frozen=True)
 class DecodeStats:
-    """Totals of a run: a fold over its traces and nothing else.
+    """Totals of a run, computed from its traces only.
 
-    accepted[k] of tried[k] nodes of sibling rank k were accepted when the walk held them against
-    the target; visited counts the nodes with children at which the walk stood, so accepted[k] /
-    visited is the unconditional rate.
+    Verification tried tried[k] nodes of sibling rank k and accepted accepted[k] of them. visited
+    counts the accepted nodes that have children, so accepted[k] / visited is the unconditional
+    acceptance rate.
     """
 
     steps: int = 0
@@ -94,13 +95,13 @@ class DecodeStats:
 
     @property
     def overhead_share(self) -> float:
-        """Share of the time that neither model was running, 0 to 1."""
+        """Share of the time in which neither model was running, 0 to 1."""
         return self.seconds["overhead"] / self.total_seconds if self.total_seconds else math.nan
 
     @property
     def rates(self) -> tuple[float, ...]:
-        """Measured acceptance by rank: the unconditional chance that the walk goes on to child
-        number k (0-based here)."""
+        """Measured acceptance by rank: the unconditional probability that child number k, counted
+        from 0, is accepted."""
         return tuple(count / self.visited for count in self.accepted) if self.visited else ()
 
 
@@ -113,7 +114,7 @@ def _counted(counts: Sequence[int], ranks: Iterable[int]) -> tuple[int, ...]:
 
 
 def repetition(tokens: Sequence[int], n: int = 8) -> float:
-    """Share of the n-grams of `tokens` that stood there before, 0 to 1. High values flatter every
-    acceptance figure."""
+    """Share of the n-grams of `tokens` that occurred earlier in the text, 0 to 1. Repetitive text
+    is easier to draft, so a high value makes acceptance look better than it is."""
     grams = [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
     return 1 - len(set(grams)) / len(grams) if grams else 0.0

@@ -1,29 +1,27 @@
-"""Token tree topology: which node hangs below which. Knows nothing of tokens, models or
+"""The topology of token trees: the parent of every node. Knows nothing of tokens, models or
 probabilities.
 
-Nodes are numbered breadth first, the root is 0, and siblings stand in the order in which they are
-drafted. `n` counts the root; `levels` counts the root's level (the paper's "depth" in its tables).
+Nodes are numbered breadth first. The root is 0, and siblings are in draft order. `n` includes the
+root; `levels` includes the root's level (the "depth" in the paper's tables).
 """
 
 from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
 from sequoia.errors import BadTree
-from sequoia.validate_input import read_json, shown, whole
+from sequoia.validate_input import as_file, items, read_json, shown, whole
 
 MAX_NODES = 1024
 MAX_JSON_CHARS = 64 * 1024
-FORMAT = "sequoia-tree"
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ class Tree:
     def __len__(self) -> int:
         return len(self.parents)
 
-    # -- derived, computed once --------------------------------------------------------------------
+    # -- derived properties, computed once ---------------------------------------------------------
 
     @cached_property
     def children(self) -> tuple[tuple[int, ...], ...]:
@@ -55,14 +53,11 @@ class Tree:
     @cached_property
     def depths(self) -> tuple[int, ...]:
         """Edges between each node and the root."""
-        depths = [0]
-        for parent in self.parents[1:]:
-            depths.append(depths[parent] + 1)
-        return tuple(depths)
+        return depths_of(self.parents)
 
     @cached_property
     def ranks(self) -> tuple[int, ...]:
-        """Place of each node among its siblings, 0 for the first; the root has rank 0."""
+        """Position of each node among its siblings, 0 for the first. The root has rank 0."""
         ranks = [0] * len(self)
         for siblings in self.children:
             for rank, node in enumerate(siblings):
@@ -71,12 +66,12 @@ class Tree:
 
     @property
     def levels(self) -> int:
-        """Levels counting the root's; at most this many tokens come out of one step."""
+        """Number of levels, the root's included. One step emits at most this many tokens."""
         return self.depths[-1] + 1
 
     @cached_property
     def inner(self) -> tuple[tuple[int, ...], ...]:
-        """Nodes that have children, by level: exactly the nodes the draft model has to read."""
+        """Nodes that have children, by level: the nodes that the draft model has to process."""
         by_level: list[list[int]] = [[] for _ in range(self.levels - 1)]
         for node, children in enumerate(self.children):
             if children:
@@ -97,15 +92,15 @@ class Tree:
         return mask
 
     def path(self, node: int) -> tuple[int, ...]:
-        """Nodes from the root down to `node`; raises BadTree where there is no such node."""
+        """Nodes from the root down to `node`. Raises BadTree if there is no such node."""
         steps = [whole(node, "node", 0, len(self) - 1, BadTree)]
         while steps[-1]:
             steps.append(self.parents[steps[-1]])
         return tuple(reversed(steps))
 
     def limit(self, levels: int) -> Tree:
-        """This tree cut below its first `levels` levels (at least 1): its first
-        nodes, numbered alike."""
+        """This tree cut below its first `levels` levels (at least 1). The remaining nodes keep
+        their numbers."""
         levels = max(levels, 1)
         if levels >= self.levels:
             return self
@@ -115,12 +110,13 @@ class Tree:
 
     @cached_property
     def _cuts(self) -> dict[int, Tree]:
-        """By levels, those made so far: the last steps of every run want them. What they derive
-        stays with them, so let that be little: rows are laid out for whole trees."""
+        """Cut trees by number of levels: the last steps of every run need them. Their own cached
+        properties stay in memory too, so larger things, such as masks, are built for whole trees
+        only."""
         return {}
 
     def is_cut_of(self, other: Tree) -> bool:
-        """Whether this is `other`, or what `limit` makes of it."""
+        """Whether this is `other` itself or `other.limit(...)`."""
         n = len(self)
         ends = n == len(other) or (n < len(other) and other.depths[n] > self.depths[-1])
         return ends and self.parents == other.parents[:n]
@@ -129,8 +125,8 @@ class Tree:
 
     @classmethod
     def chain(cls, n: int) -> Tree:
-        """`n` nodes in one line, the root included: ordinary speculative decoding with
-        n - 1 draft tokens."""
+        """`n` nodes in a line, the root included: ordinary speculative decoding with n - 1 draft
+        tokens."""
         return cls(tuple(range(-1, _count(n, "nodes of the chain") - 1)))
 
     @classmethod
@@ -142,16 +138,16 @@ class Tree:
 
     @classmethod
     def kary(cls, k: int, levels: int) -> Tree:
-        """The complete tree of `levels` levels, the root's included, with `k` children at
-        every inner node."""
+        """The complete tree of `levels` levels, the root's included, with `k` children at every
+        inner node."""
         return cls.from_branching([_count(k, "children a node")] * (_count(levels, "levels") - 1))
 
     @classmethod
     def from_branching(cls, branching: Iterable[int]) -> Tree:
-        """SpecInfer's form: every node at depth i has `branching[i]` children."""
+        """A tree in SpecInfer's notation: every node at depth i has `branching[i]` children."""
         parents = [-1]
         level = [0]
-        for depth, k in enumerate(_as_tuple(branching)):
+        for depth, k in enumerate(_list(branching)):
             grown = len(level) * _count(k, f"children at depth {depth}")
             if len(parents) + grown > MAX_NODES:
                 raise BadTree(
@@ -165,8 +161,8 @@ class Tree:
 
     @classmethod
     def from_parents(cls, parents: Iterable[int]) -> Tree:
-        """A tree from any numbering in which parents come before their children; siblings
-        keep their order."""
+        """A tree from any numbering in which parents come before their children. Siblings keep
+        their order."""
         parents = _in_order(parents)
         children: dict[int, list[int]] = {}
         for node, parent in enumerate(parents[1:], start=1):
@@ -174,21 +170,22 @@ class Tree:
         order = [0]
         for node in order:
             order += children.get(node, [])
-        place = {node: i for i, node in enumerate(order)}
-        return cls((-1, *(place[parents[node]] for node in order[1:])))
+        number = {node: i for i, node in enumerate(order)}
+        return cls((-1, *(number[parents[node]] for node in order[1:])))
 
     # -- import and export -------------------------------------------------------------------------
 
     def to_json(self) -> str:
-        return json.dumps({"format": FORMAT, "version": 1, "parents": self.parents})
+        return json.dumps(as_file({"parents": self.parents}, "tree"))
 
     @classmethod
     def from_json(cls, text: str) -> Tree:
-        """The tree in `text`, as written by `to_json`; raises BadTree for anything else."""
-        return cls(read_json(text, FORMAT, MAX_JSON_CHARS, BadTree).get("parents"))  # pyright: ignore[reportArgumentType]
+        """The tree in `text`, as written by `to_json`. Raises BadTree for anything else."""
+        return cls(read_json(text, "tree", MAX_JSON_CHARS, BadTree).get("parents"))  # pyright: ignore[reportArgumentType]
 
     def to_networkx(self) -> nx.DiGraph:
-        """A directed graph with edges from parent to child; nodes carry `depth` and `rank`."""
+        """A directed graph with edges from parent to child. Nodes have the attributes `depth` and
+        `rank`."""
         graph = nx.DiGraph()
         for node in range(len(self)):
             graph.add_node(node, depth=self.depths[node], rank=self.ranks[node])
@@ -198,21 +195,29 @@ class Tree:
         return graph
 
 
+def depths_of(parents: Sequence[int]) -> tuple[int, ...]:
+    """Edges between each node and the root, for `parents` in which parents come first."""
+    depths = [0]
+    for parent in parents[1:]:
+        depths.append(depths[parent] + 1)
+    return tuple(depths)
+
+
 def _checked(parents: Iterable[Any]) -> tuple[int, ...]:
-    """`parents` as a tuple of ints, or BadTree."""
+    """`parents` as a tuple of ints. Raises BadTree."""
     parents = _in_order(parents)
     for node in range(2, len(parents)):
         if parents[node] < parents[node - 1]:
             raise BadTree(
                 f"not breadth first: parents[{node}] = {parents[node]} comes after "
-                f"parents[{node - 1}] = {parents[node - 1]}; Tree.from_parents renumbers"
+                f"parents[{node - 1}] = {parents[node - 1]}; use Tree.from_parents to renumber"
             )
     return parents
 
 
 def _in_order(parents: Iterable[Any]) -> tuple[int, ...]:
-    """`parents` as ints in which every parent comes before its children, or BadTree."""
-    parents = _as_tuple(parents)
+    """`parents` as ints. Raises BadTree unless every parent comes before its children."""
+    parents = _list(parents)
     if not 1 <= len(parents) <= MAX_NODES:
         count = f"more than {MAX_NODES}" if parents else "0"
         raise BadTree(f"a tree of {count} nodes; allowed are 1 to {MAX_NODES}")
@@ -225,10 +230,8 @@ def _in_order(parents: Iterable[Any]) -> tuple[int, ...]:
     return tuple(map(int, parents))
 
 
-def _as_tuple(parents: Any) -> tuple[Any, ...]:
-    if isinstance(parents, str | bytes | dict) or not isinstance(parents, Iterable):
-        raise BadTree(f"parents must be a list of integers, not {shown(parents)}")
-    return tuple(islice(parents, MAX_NODES + 1))
+def _list(parents: Any) -> tuple[Any, ...]:
+    return items(parents, "parents must be a list of integers", MAX_NODES, BadTree)
 
 
 def _count(value: Any, what: str) -> int:

@@ -1,5 +1,6 @@
-"""Commands that measure: the benchmark, random-weight shapes, acceptance survey, judge of pairs.
+"""Commands that measure: the benchmark, pairs with random weights, the acceptance survey, the
+evaluation of a pair.
 
-benchmark, decoders (who takes part), table (rounds and columns), prompts; random_weights;
-acceptance_survey; pair_judge, parses.
+benchmark, decoders (those that are compared), table (rounds and columns), prompts; random_weights;
+acceptance_survey; pair_judge, parses; command (what all commands share).
 """

@@ -1,14 +1,12 @@
-"""Measure what a pair does on this machine: `python -m sequoia.survey --out acceptance.json`.
+"""Measure the acceptance of a pair: `python -m sequoia.survey --out acceptance.json`.
 
-Acceptance by rank for each kind of text at several temperatures, with counts, intervals and how
-repetitive the text was.
+Acceptance by rank for each kind of text at several temperatures, with counts, confidence intervals
+and how repetitive the text was.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -21,18 +19,19 @@ from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import Tree
 from sequoia.assets_folder import ASSETS
+from sequoia.bench.command import option_parser, reports_errors, write_json
 from sequoia.bench.prompts import text_list
 from sequoia.decoding.engine import Decoder, run
-from sequoia.errors import BadAcceptance, SequoiaError
+from sequoia.errors import BadAcceptance
 from sequoia.loading.load import load_pair
-from sequoia.measuring.acceptance import CountedAcceptance, count_acceptance
+from sequoia.measuring.acceptance import count_acceptance
 from sequoia.measuring.acceptance_teacher_forced import agreement
 from sequoia.models.describe import dtype_name, versions
 from sequoia.models.pair import Pair
 from sequoia.planning.fit_acceptance import fitted
 from sequoia.validate_input import whole
 
-# of the tree that the rates are fitted with: about what is planned for a CPU
+# size of the tree that the rates are fitted with: about what is planned for a CPU
 TRIED_NODES = 12
 TRIED_LEVELS = 8
 
@@ -45,12 +44,15 @@ def survey(
     ranks: int,
     draws: int,
 ) -> dict[str, Any]:
-    """One entry a kind of text and temperature: rates, counts, 95 % intervals of the first rank,
-    repetition, how far draft and target agree on the prompts themselves, and the rates fitted to a
-    tree of several levels, to plan with (see fit.py). kinds: prompts by name, the usual kind first.
-    draws: how often each is continued, from 1 up, with other random numbers each time; but once at
-    temperature 0, where nothing is random. Intervals take all visited nodes for independent, which
-    those of one prompt are not. Raises BadAcceptance."""
+    """One entry for each kind of text and temperature: rates, counts, the 95 % confidence interval
+    of the first rank, repetition, how far draft and target agree on the prompts themselves, and the
+    rates fitted to a tree of several levels, to plan with (see planning/fit_acceptance.py).
+
+    kinds: prompts by name, the usual kind first. draws: how often each prompt is continued, each
+    time with other random numbers; at temperature 0, where nothing is random, once. The interval
+    treats all visited nodes as independent, which those of one prompt are not. Raises
+    BadAcceptance for a number of draws below 1.
+    """
     draws = whole(draws, "draws", 1, 1000, BadAcceptance)
     measured = []
     for kind, prompts in kinds.items():
@@ -61,16 +63,9 @@ def survey(
         }
         for temperature in temperatures:
             often = draws if temperature else 1
-            texts = [*prompts] * often
-            counted = _counted(pair, texts, temperature, tokens, ranks, kind)
-            measured.append(
-                {
-                    **about,
-                    "draws": often,
-                    "temperature": temperature,
-                    **_entry(pair, texts, counted, temperature, tokens),
-                }
-            )
+            params = SamplingParams(temperature, max_new_tokens=tokens, ignore_eos=True)
+            figures = _figures(pair, [*prompts] * often, params, ranks, kind)
+            measured.append({**about, "draws": often, "temperature": temperature, **figures})
     return {
         "format": "sequoia-acceptances",
         "version": 1,
@@ -84,31 +79,18 @@ def survey(
     }
 
 
-def _counted(
-    pair: Pair, prompts: Sequence[str], temperature: float, tokens: int, ranks: int, kind: str
-) -> CountedAcceptance:
-    params = SamplingParams(temperature=temperature, max_new_tokens=tokens, ignore_eos=True)
-    with tqdm(total=len(prompts), desc=f"{kind}, T={temperature:g}", leave=False) as bar:
-        return count_acceptance(
-            pair, prompts, params, ranks=ranks, progress=lambda share: _advance(bar, share)
-        )
-
-
-def _advance(bar: tqdm, share: float) -> None:
-    bar.update(round(share * bar.total) - bar.n)
-
-
-def _entry(
-    pair: Pair, prompts: Sequence[str], counted: CountedAcceptance, temperature: float, tokens: int
+def _figures(
+    pair: Pair, prompts: Sequence[str], params: SamplingParams, ranks: int, kind: str
 ) -> dict[str, Any]:
+    with tqdm(total=len(prompts), desc=f"{kind}, T={params.temperature:g}", leave=False) as bar:
+
+        def advance(share: float) -> None:
+            bar.update(round(share * bar.total) - bar.n)
+
+        counted = count_acceptance(pair, prompts, params, ranks=ranks, progress=advance)
     rates = counted.acceptance.rates
     tree = best_tree(counted.acceptance.smoothed(), TRIED_NODES, TRIED_LEVELS)
-    made = tokens_per_step(
-        pair,
-        prompts,
-        tree,
-        SamplingParams(temperature=temperature, max_new_tokens=tokens, ignore_eos=True),
-    )
+    made = tokens_per_step(pair, prompts, tree, params)
     return {
         "visited": counted.visited,
         "accepted": counted.accepted,
@@ -127,29 +109,26 @@ def _entry(
 def tokens_per_step(
     pair: Pair, prompts: Sequence[str], tree: Tree, params: SamplingParams
 ) -> float:
-    """Tokens that a step with `tree` makes, over all steps that begin before a prompt's
-    `params.max_new_tokens` are there. Each is made whole: without the last one long steps would be
-    missed more often than short ones, and it cut would look short."""
+    """Mean tokens of a step with `tree`, over all steps that begin before a prompt has
+    `params.max_new_tokens` new tokens. The last step is counted in full: leaving it out would bias
+    the mean against long steps, and cutting it at the limit would make it look short."""
     longer = replace(params, max_new_tokens=params.max_new_tokens + tree.levels)
     made = steps = 0
     for i, prompt in enumerate(prompts):
         tokens = 0
         decoder = Decoder(pair, prompt, longer.further(i), tree)
         for step in run(decoder):
-            tokens = tokens + len(step.emitted)
-            steps = steps + 1
+            tokens += len(step.emitted)
+            steps += 1
             if tokens >= params.max_new_tokens or decoder.remaining < tree.levels:
                 break
         made += tokens
     return made / steps
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m sequoia.survey",
-        description=str(__doc__).split("\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+@reports_errors
+def main(argv: Sequence[str] | None) -> None:
+    parser = option_parser("python -m sequoia.survey", __doc__)
     parser.add_argument("--target", help="folder or Hugging Face id (default: the bundled pair)")
     parser.add_argument("--draft", help="folder or Hugging Face id")
     parser.add_argument("--temperature", nargs="+", type=float, default=[0.0, 0.3, 0.6, 0.8, 1.0])
@@ -158,35 +137,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         nargs="+",
         default=["code", "prose"],
         metavar="KIND",
-        help="code, prose, or JSON files with lists of texts; the first is the usual kind",
+        help="code, prose, or JSON files with lists of texts; the first is the pair's usual kind",
     )
-    parser.add_argument("--tokens", type=int, default=128, help="new tokens a prompt")
+    parser.add_argument("--tokens", type=int, default=128, help="new tokens per prompt")
     parser.add_argument("--ranks", type=int, default=32, help="children drafted at every node")
     parser.add_argument(
         "--draws",
         type=int,
         default=8,
-        help="times that each prompt is continued above temperature 0",
+        help="continuations of each prompt above temperature 0",
     )
     parser.add_argument("--out", type=Path, help="file to write (default: print)")
     options = parser.parse_args(argv)
     kinds = {Path(name).stem: name for name in options.prompts}
     if len(kinds) < len(options.prompts):
         parser.error(
-            f"--prompts {' '.join(options.prompts)} has two of one name; files are told "
-            "apart by their names"
+            f"--prompts {' '.join(options.prompts)} has two of one name; the name of a file is "
+            "that of its kind, so rename one"
         )
-    if options.out:
+    if options.out:  # before anything is measured, in case it fails
         options.out.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        kinds = {kind: text_list(name, ASSETS / "survey") for kind, name in kinds.items()}
-        pair = load_pair(target=options.target, draft=options.draft)
-        found = survey(
-            pair, kinds, options.temperature, options.tokens, options.ranks, options.draws
-        )
-    except SequoiaError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    text = json.dumps(found, indent=1)
-    print(text) if options.out is None else options.out.write_text(text + "\n", encoding="utf-8")
-    return 0
+    kinds = {kind: text_list(name, ASSETS / "survey") for kind, name in kinds.items()}
+    pair = load_pair(target=options.target, draft=options.draft)
+    found = survey(pair, kinds, options.temperature, options.tokens, options.ranks, options.draws)
+    if options.out:
+        write_json(options.out, found)
+    else:
+        print(json.dumps(found, indent=1))

@@ -1,18 +1,16 @@
 """Every decoder on the same prompts, in interleaved rounds: `python -m sequoia.bench`.
 
-A decoder's figure is its time for all prompts of a round, prefill included; each prompt is decoded
-by all in turn. Ratios are taken within a round, against plain decoding on the same engine in
-whichever number type was the faster one. Medians over rounds, with the range. The machine's times,
-which trees are planned and speed-ups predicted with, are taken before each table. With --offload
-the rows of accelerate are measured after the others, as the tables say.
+A decoder is timed over all prompts of a round, prefill included; each prompt is decoded by all
+decoders in turn. Ratios are taken within a round, over plain decoding on the same engine in its
+fastest number type. The table shows medians over rounds, with the lowest and the highest. The
+machine's profile, used to plan trees and to predict speed-ups, is measured before each table. With
+--offload the rows of accelerate are measured after the others.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
-from collections.abc import Iterable, Sequence
+from argparse import ArgumentTypeError, Namespace
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -20,9 +18,11 @@ from typing import Any
 
 import torch
 
+from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.tree import MAX_NODES
 from sequoia.assets_folder import ASSETS
+from sequoia.bench.command import option_parser, reports_errors, write_json
 from sequoia.bench.decoders import (
     Contestant,
     accelerated,
@@ -36,32 +36,26 @@ from sequoia.bench.decoders import (
 )
 from sequoia.bench.prompts import text_list
 from sequoia.bench.table import Row, print_table, rated, timed
-from sequoia.errors import SequoiaError
 from sequoia.loading.load import load_pair
+from sequoia.measuring.defaults import acceptance_of
 from sequoia.measuring.hardware import measure_profile
 from sequoia.models.describe import describe, dtype_name, place_of, versions
 from sequoia.models.pair import Pair
 from sequoia.planning.hardware_profile import HardwareProfile
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@reports_errors
+def main(argv: Sequence[str] | None) -> None:
     options = _options(argv)
     if options.threads:
         torch.set_num_threads(options.threads)
-    try:
-        report = benchmark(options)
-    except SequoiaError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    report = benchmark(options)
     if options.json:
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps(report, indent=1), encoding="utf-8")
-    return 0
+        write_json(options.json, report)
 
 
-def benchmark(options: argparse.Namespace) -> dict[str, Any]:
-    """Run every block (prompts x temperature), print its table, and give everything measured
-    back."""
+def benchmark(options: Namespace) -> dict[str, Any]:
+    """Run every block (prompts x temperature), print its table, and return everything measured."""
     named = {name: ref for name in ("target", "draft") if (ref := getattr(options, name))}
     pair = load_pair(**named, device=options.device, offload=options.offload)
     others = (
@@ -93,18 +87,18 @@ def benchmark(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _introduce(options: argparse.Namespace, pair: Pair, others: dict[str, Pair]) -> None:
-    """What the tables are of, and how to read them."""
+def _introduce(options: Namespace, pair: Pair, others: dict[str, Pair]) -> None:
+    """Print what the tables show, and how to read them."""
     print(
         f"{pair.name} on {place_of(pair.target)}, {dtype_name(pair)}, {options.tokens} new tokens "
-        f"a prompt, {options.rounds} interleaved rounds; measured, medians with (lowest-highest).\n"
-        "Speed-ups are medians of the ratios within each round. non-model: share of a step outside "
-        "both models; repeated: 8-grams seen before."
+        f"per prompt, {options.rounds} interleaved rounds; measured: medians (lowest-highest).\n"
+        "Speed-ups are medians of the ratios within each round. non-model: share of a step spent "
+        "outside both models; repeated: share of 8-grams that occurred before."
     )
     if len(others) == 1:
         print(
-            f"Plain decoding and transformers in {', '.join(others)} only; others take this device "
-            "many times longer."
+            f"Plain decoding and transformers in {', '.join(others)} only; other number types are "
+            "many times slower on this device."
         )
     print()
 
@@ -112,7 +106,7 @@ def _introduce(options: argparse.Namespace, pair: Pair, others: dict[str, Pair])
 class Block:
     """Prompts of one kind at one temperature, and the rows measured with them so far."""
 
-    def __init__(self, options: argparse.Namespace, kind: str, temperature: float) -> None:
+    def __init__(self, options: Namespace, kind: str, temperature: float) -> None:
         self.prompts = text_list(kind, ASSETS / "bench")[: options.limit]
         self.params = SamplingParams(
             temperature=temperature,
@@ -126,14 +120,18 @@ class Block:
         self._profile: HardwareProfile | None = None
 
     def measure(self, pair: Pair) -> HardwareProfile:
-        """The machine's times with `pair` as they are now."""
+        """Measure the machine's profile with `pair`."""
         self._profile = pair.measured.profile = measure_profile(
             pair, rounds=self.options.rounds * 10
         )
         return self._profile
 
+    def acceptance(self, pair: Pair) -> Acceptance:
+        """The acceptance that trees for these prompts are planned with."""
+        return acceptance_of(pair, self.params, texts=self.prompts)[0].smoothed()
+
     def time(self, contestants: Iterable[Contestant]) -> None:
-        """Add a row for each of `contestants`, whose rounds are interleaved."""
+        """Time `contestants` in interleaved rounds, and add a row for each."""
         title = f"{self._kind}, T={self.params.temperature:g}"
         self.rows += timed([*contestants], self.prompts, self.params, self.options.rounds, title)
 
@@ -155,19 +153,14 @@ class Block:
 
 
 def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair]) -> None:
-    """Our decoders and those of `transformers`."""
+    """The engine's decoders and those of `transformers`."""
     for block in blocks:
         profile = block.measure(pair)
-        plain_seconds = fastest_plain(pair, others, profile)
-        trees = (
-            grid(pair, profile, plain_seconds, block.params, block.prompts)
-            if block.options.grid
-            else ()
-        )
+        known = profile, fastest_plain(pair, others, profile), block.acceptance(pair)
         block.time(
             [
-                *ours(pair, others, profile, plain_seconds, block.params, block.prompts),
-                *trees,
+                *ours(pair, others, *known, block.params.temperature),
+                *(grid(pair, *known) if block.options.grid else ()),
                 *hugging_face(others, block.options.assistant_tokens),
             ]
         )
@@ -175,62 +168,55 @@ def _whole(blocks: Sequence[Block], pair: Pair, others: dict[str, Pair]) -> None
 
 
 def _sized(blocks: Sequence[Block], pair: Pair, sizes: Sequence[int]) -> None:
-    """Trees of given sizes beside plain decoding in the same number type."""
+    """Trees of given sizes, and plain decoding in the same number type."""
     for block in blocks:
-        block.time(sized(pair, sizes, block.params, block.prompts))
+        block.time(sized(pair, sizes, block.acceptance(pair)))
         block.print()
 
 
 def _offloaded(blocks: Sequence[Block], pair: Pair) -> None:
-    """Plain decoding and Sequoia over our streaming; then plain decoding over `accelerate`'s, with
-    the one copy of the weights that there is room for."""
+    """Plain decoding and Sequoia with the engine's streaming, then plain decoding with
+    `accelerate`'s. There is room for only one copy of the weights, so they take turns."""
     print(
         "The rows of accelerate are measured after the others, on the same "
         "weights, no longer pinned."
     )
     if pair.target.device.type == "cpu":
         print(
-            "No GPU: our copies go from host memory to host memory, accelerate makes none. These "
-            "times say nothing of a GPU."
+            "No GPU: layers are copied from host memory to host memory, and accelerate copies "
+            "nothing. These times say nothing about a GPU."
         )
     for block in blocks:
-        block.time(streamed(pair, block.measure(pair), block.params, block.prompts))
+        block.time(streamed(pair, block.measure(pair), block.acceptance(pair)))
     baseline = accelerated(pair)
     for block in blocks:
         block.time([baseline])
         block.print()
 
 
-# -- in and out ------------------------------------------------------------------------------------
+# -- the command line ------------------------------------------------------------------------------
 
 
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{value} is not a whole number from 1 up")
-    return value
+def _at_least(least: int, what: str, most: int | None = None) -> Callable[[str], int]:
+    """A parser for numbers from `least` to `most`, which messages call `what`."""
+
+    def whole(text: str) -> int:
+        value = int(text)
+        if value < least or (most is not None and value > most):
+            end = "up" if most is None else f"to {most}"
+            raise ArgumentTypeError(f"{value} is not {what} from {least} {end}")
+        return value
+
+    return whole
 
 
-def _nodes(text: str) -> int:
-    value = int(text)
-    if not 1 <= value <= MAX_NODES:
-        raise argparse.ArgumentTypeError(f"{value} is not a number of nodes from 1 to {MAX_NODES}")
-    return value
+_positive = _at_least(1, "a whole number")
+_nodes = _at_least(1, "a number of nodes", MAX_NODES)
+_layers = _at_least(0, "a number of layers")
 
 
-def _layers(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{value} is not a number of layers from 0 up")
-    return value
-
-
-def _options(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m sequoia.bench",
-        description=str(__doc__).split("\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+def _options(argv: Sequence[str] | None) -> Namespace:
+    parser = option_parser("python -m sequoia.bench", __doc__)
     parser.add_argument(
         "--target", help="folder or Hugging Face id of the target (default: the bundled pair)"
     )
@@ -244,8 +230,8 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
         default=False,
         metavar="N",
         help=(
-            "stream the target's layers from host memory but for N (without N: as many as fit), "
-            "and compare with accelerate's offloading"
+            "stream the target's layers from host memory, except N that stay on the device "
+            "(without N: as many as fit), and compare with accelerate's offloading"
         ),
     )
     parser.add_argument(
@@ -257,13 +243,13 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
         default=["code", "prose"],
         help="code, prose, or JSON files with lists of texts",
     )
-    parser.add_argument("--limit", type=_positive, default=8, help="prompts of each kind at most")
+    parser.add_argument("--limit", type=_positive, default=8, help="most prompts of each kind")
     parser.add_argument("--temperature", nargs="+", type=float, default=[0.0, 0.6])
     parser.add_argument(
         "--tokens",
         type=int,
         default=128,
-        help="new tokens a prompt; the end of text is decoded through",
+        help="new tokens per prompt; decoding does not stop at an end of text",
     )
     parser.add_argument("--rounds", type=_positive, default=5)
     parser.add_argument(
@@ -277,20 +263,20 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--grid",
         action="store_true",
-        help="try many other trees too, to hold the planned one against",
+        help="also time many other trees, to compare the planned one with",
     )
     parser.add_argument(
         "--sizes",
         nargs="+",
         type=_nodes,
         metavar="N",
-        help="time the best trees of these sizes instead, to see "
-        "what a step takes outside the models",
+        help="time the best trees of these sizes instead, to see what a step spends outside the "
+        "models",
     )
     parser.add_argument("--json", type=Path, help="file for everything measured")
     options = parser.parse_args(argv)
     if (options.offload is not False) + options.grid + bool(options.sizes) > 1:
         parser.error(
-            "--offload, --grid and --sizes are tables of their own; leave out all but one of them"
+            "--offload, --grid and --sizes each give a table of their own; leave out all but one"
         )
     return options

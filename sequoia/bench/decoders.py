@@ -1,5 +1,5 @@
-"""Who takes part in the benchmark: our engine with each kind of tree, and what `transformers`
-offers for the same pair."""
+"""The decoders that the benchmark compares: this engine with each kind of tree, and those of
+`transformers` for the same pair."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import DecodeStats, StepTrace
@@ -21,7 +22,7 @@ from sequoia.decoding.replanned_tree import Replanned
 from sequoia.decoding.tree_choice import TreeChoice
 from sequoia.loading.large.load_large import StreamedModel, offloaded_by_accelerate
 from sequoia.loading.load import load_pair
-from sequoia.measuring.defaults import SLACK, acceptance_of
+from sequoia.measuring.defaults import SLACK
 from sequoia.models.attention_kernels import without_cudnn_attention
 from sequoia.models.fastest_number_type import least_seconds
 from sequoia.models.pair import Pair
@@ -31,21 +32,21 @@ from sequoia.models.tree_forward import TreeModel
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan, best_plan, bounds, predict
 
-HOPELESS = 3.0  # times as slow as the fastest number type
+HOPELESS = 3.0  # a number type this many times slower than the fastest is left out
 _ONE_ROW_PASSES = 30
 GRID_NODES = (3, 5, 8, 12, 16, 24, 32)
 GRID_LEVELS = (3, 4, 6, 8, 12)
 
-# -> emitted tokens, totals where the engine made them
+# (prompt, params) -> (emitted tokens, totals of the steps if the engine decoded)
 Decode = Callable[[str, SamplingParams], tuple[list[int], DecodeStats | None]]
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """A named way to decode. `ready` is called before each prompt, on no clock: a tree that
-    learns begins anew, and a fixed one was planned before, too. `predicted` and
-    `expected_tokens`: the speed-up over plain and the tokens a step that the planner expects,
-    where it planned the tree."""
+    """A named way to decode. ready: called before each prompt, outside the timing: a tree that
+    learns starts anew there, as fixed trees are planned outside the timing too. predicted,
+    expected_tokens: the speed-up over plain decoding and the tokens per step that the planner
+    predicts, if it planned the tree."""
 
     name: str
     group: str
@@ -59,18 +60,13 @@ def ours(
     others: dict[str, Pair],
     profile: HardwareProfile,
     plain_seconds: float,
-    params: SamplingParams,
-    prompts: Sequence[str],
+    acceptance: Acceptance,
+    temperature: float,
 ) -> Iterator[Contestant]:
-    """The engine's own decoders; trees are chosen from the measured profile, as the app does.
-    Speed-ups are predicted over plain decoding at `plain_seconds` a token."""
-    acceptance = acceptance_of(pair, params, texts=prompts)[0].smoothed()
+    """The engine's own decoders. Trees are chosen from the measured profile, as in the app;
+    speed-ups are predicted over plain decoding at `plain_seconds` per token."""
     for name, other in others.items():
-        yield _always(
-            f"plain, {name}",
-            "plain",
-            _traced(lambda prompt, params, other=other: plain(other, prompt, params)),
-        )
+        yield _plain(f"plain, {name}", "plain", other)
     shapes = {
         "chain": [Tree.chain(n) for n in range(2, 13)],
         "k sequences": [
@@ -84,19 +80,16 @@ def ours(
         )
         yield _planned(name, pair, plan, plain_seconds)
     yield _planned("Sequoia", pair, best_plan(acceptance, profile, slack=SLACK), plain_seconds)
-    yield _changing(
-        "replanned", pair, lambda: Replanned(acceptance, profile, *bounds(profile), slack=SLACK)
-    )
-    yield _changing(
-        "dynamic", pair, lambda: Dynamic(acceptance, profile, params.temperature, *bounds(profile))
-    )
+    limits = bounds(profile)
+    yield _changing("replanned", pair, lambda: Replanned(acceptance, profile, *limits, slack=SLACK))
+    yield _changing("dynamic", pair, lambda: Dynamic(acceptance, profile, temperature, *limits))
 
 
 def fastest_plain(pair: Pair, others: dict[str, Pair], profile: HardwareProfile) -> float:
-    """Seconds of a token of plain decoding in the number type that makes it fastest, be it not the
-    one that trees run fastest in: a pass over one row, and the overhead. How much faster a type is
-    than the pair's own is timed now, side by side, and the pair's own pass is the profile's, so
-    that a machine that changes its pace meanwhile changes no prediction."""
+    """Seconds per token of plain decoding in its fastest number type, which need not be that of the
+    trees: a pass over one row, and the overhead. The ratio between the types is timed here, side by
+    side, and applied to the pass of the profile, so that a machine that has since changed its pace
+    does not distort the predictions."""
     own, *passes = [
         Pass(opened(one.target, 1, profile.prefix_length), 1) for one in (pair, *others.values())
     ]
@@ -113,77 +106,67 @@ def grid(
     pair: Pair,
     profile: HardwareProfile,
     plain_seconds: float,
-    params: SamplingParams,
-    prompts: Sequence[str],
+    acceptance: Acceptance,
 ) -> Iterator[Contestant]:
-    """The best trees of many sizes and level caps, to hold the planned one against."""
-    acceptance = acceptance_of(pair, params, texts=prompts)[0].smoothed()
+    """The best trees of many sizes and level limits, to compare the planned one with."""
     sizes = [(nodes, levels) for nodes in GRID_NODES for levels in GRID_LEVELS if levels <= nodes]
     trees = dict.fromkeys(best_tree(acceptance, nodes, levels) for nodes, levels in sizes)
     for tree in trees:
         yield _planned("grid", pair, predict(tree, acceptance, profile), plain_seconds)
 
 
-def sized(
-    pair: Pair, sizes: Sequence[int], params: SamplingParams, prompts: Sequence[str]
-) -> Iterator[Contestant]:
+def sized(pair: Pair, sizes: Sequence[int], acceptance: Acceptance) -> Iterator[Contestant]:
     """Plain decoding, and the best tree of each size."""
-    acceptance = acceptance_of(pair, params, texts=prompts)[0].smoothed()
-    yield _always("plain", "plain", _traced(lambda prompt, params: plain(pair, prompt, params)))
+    yield _plain("plain", "plain", pair)
     for tree in (best_tree(acceptance, nodes) for nodes in sizes):
-        decode = _traced(lambda prompt, params, tree=tree: run(Decoder(pair, prompt, params, tree)))
-        yield _always(f"{len(tree)} nodes, {tree.levels} levels", "size", decode)
+        yield _always(_size(tree), "size", _with_tree(pair, tree))
 
 
-def streamed(
-    pair: Pair, profile: HardwareProfile, params: SamplingParams, prompts: Sequence[str]
-) -> Iterator[Contestant]:
-    """Plain decoding, and the planned tree, on a target whose layers are streamed."""
-    acceptance = acceptance_of(pair, params, texts=prompts)[0].smoothed()
-    yield _always(
-        "plain, layers streamed",
-        "plain",
-        _traced(lambda prompt, params: plain(pair, prompt, params)),
-    )
+def streamed(pair: Pair, profile: HardwareProfile, acceptance: Acceptance) -> Iterator[Contestant]:
+    """Plain decoding, and the planned tree, with a target whose layers are streamed."""
+    yield _plain("plain, layers streamed", "plain", pair)
     yield _planned(
         "Sequoia", pair, best_plan(acceptance, profile, slack=SLACK), profile.plain_seconds
     )
 
 
 def accelerated(pair: Pair) -> Contestant:
-    """Plain decoding on the same engine over `accelerate`'s offloading; the pair can stream
-    no more afterwards."""
+    """Plain decoding on the same engine with `accelerate`'s offloading. It takes over the target's
+    weights: the pair cannot stream its layers afterwards."""
     assert isinstance(pair.target, StreamedModel)
-    held = replace(pair, target=offloaded_by_accelerate(pair.target), measured=PairCache())
-    return _always(
-        "plain, accelerate cpu_offload",
-        "accelerate",
-        _traced(lambda prompt, params: plain(held, prompt, params)),
-    )
+    offloaded = replace(pair, target=offloaded_by_accelerate(pair.target), measured=PairCache())
+    return _plain("plain, accelerate cpu_offload", "accelerate", offloaded)
 
 
 def _planned(name: str, pair: Pair, plan: Plan, plain_seconds: float) -> Contestant:
-    """The tree of `plan`; its speed-up is predicted over plain decoding at
-    `plain_seconds` a token."""
-    decode = _traced(lambda prompt, params: run(Decoder(pair, prompt, params, plan.tree)))
+    """The tree of `plan`, with its speed-up predicted over plain decoding at `plain_seconds` a
+    token."""
+    decode = _with_tree(pair, plan.tree)
     predicted = plan.expected_tokens * plain_seconds / plan.predicted_seconds
-    full_name = f"{name}, {len(plan.tree)} nodes, {plan.tree.levels} levels"
+    full_name = f"{name}, {_size(plan.tree)}"
     return Contestant(full_name, name, lambda: decode, predicted, plan.expected_tokens)
 
 
 def _changing(name: str, pair: Pair, make: Callable[[], TreeChoice]) -> Contestant:
     """A tree that changes while decoding."""
+    return Contestant(f"{name} while decoding", name, lambda: _with_tree(pair, make()))
 
-    def ready() -> Decode:
-        tree_choice = make()
-        return _traced(lambda prompt, params: run(Decoder(pair, prompt, params, tree_choice)))
 
-    return Contestant(f"{name} while decoding", name, ready)
+def _plain(name: str, group: str, pair: Pair) -> Contestant:
+    return _always(name, group, _traced(lambda prompt, params: plain(pair, prompt, params)))
 
 
 def _always(name: str, group: str, decode: Decode) -> Contestant:
-    """One that decodes every prompt alike."""
+    """A contestant with nothing to prepare before a prompt."""
     return Contestant(name, group, lambda: decode)
+
+
+def _size(tree: Tree) -> str:
+    return f"{len(tree)} nodes, {tree.levels} levels"
+
+
+def _with_tree(pair: Pair, tree: Tree | TreeChoice) -> Decode:
+    return _traced(lambda prompt, params: run(Decoder(pair, prompt, params, tree)))
 
 
 def _traced(start: Callable[[str, SamplingParams], Iterator[StepTrace]]) -> Decode:
@@ -195,7 +178,7 @@ def _traced(start: Callable[[str, SamplingParams], Iterator[StepTrace]]) -> Deco
 
 
 def hugging_face(pairs: dict[str, Pair], assistant_tokens: Sequence[int]) -> Iterator[Contestant]:
-    """`generate()` plain and assisted, in each number type."""
+    """`generate()`, plain and assisted, in each number type."""
     for name, pair in pairs.items():
         yield _always(f"transformers generate(), {name}", "generate", _generate(pair, None))
         for count in assistant_tokens:
@@ -235,8 +218,8 @@ def _generate(pair: Pair, assistant_tokens: int | None) -> Decode:
 
 @contextmanager
 def _assistant(pair: Pair, tokens: int | None) -> Iterator[None]:
-    """The draft's generation settings for `tokens` assistant tokens a step; what they were before
-    comes back after."""
+    """Set the draft's generation settings to `tokens` assistant tokens per step, and restore them
+    afterwards."""
     config = pair.draft.hf.generation_config
     wanted = {
         "num_assistant_tokens": tokens,
@@ -253,9 +236,9 @@ def _assistant(pair: Pair, tokens: int | None) -> Iterator[None]:
 
 
 def other_dtypes(named: dict[str, Any], device: str) -> dict[str, Pair]:
-    """The pair in each number type that plain decoding is tried in, told to decode through the end
-    of text. Left out is a type that takes this device many times longer, as bfloat16 does on many a
-    CPU: it cannot be the faster one."""
+    """The pair in each number type that plain decoding is tried in, without an end-of-text token so
+    that decoding does not stop early. A type that is many times slower on this device, as bfloat16
+    on many CPUs, is left out: it cannot be the fastest."""
     pairs = {
         name: load_pair(**named, device=device, dtype=name) for name in ("float32", "bfloat16")
     }
@@ -271,7 +254,7 @@ def other_dtypes(named: dict[str, Any], device: str) -> dict[str, Pair]:
 
 
 def _slowness(targets: list[TreeModel]) -> list[float]:
-    """How many times longer each takes than the fastest, for one row or for as many as assisted
-    generation verifies, whichever flatters it more."""
+    """How many times slower each is than the fastest, for one row or for as many as assisted
+    generation verifies: the smaller of the two ratios."""
     found = [least_seconds(targets, width) for width in (1, 9)]
     return [min(times[i] / min(times) for times in found) for i in range(len(targets))]

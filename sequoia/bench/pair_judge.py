@@ -1,21 +1,19 @@
-"""A pair judged by what people see: `python -m sequoia.judge_pair --target DIR --draft DIR
-[--before FILE]`.
+"""Evaluate a pair by the text it writes: `python -m sequoia.judge_pair --target DIR --draft DIR`.
 
-Over excerpts of texts that neither today's pair nor the one before was trained on. How well the
-target predicts them, how far the draft agrees with it, and what the pair writes after their
-prompts: how repetitive it is, and whether code is still Python.
+The excerpts are from texts that neither the current bundled pair nor the one before was trained on.
+Measured are how well the target predicts them, how far the draft agrees with it, and the pair's own
+continuations: how repetitive they are, and whether code is still valid Python.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import random
 import statistics
-import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +29,7 @@ from sequoia.algorithm.sampling_params import SamplingParams
 from sequoia.algorithm.step_trace import StepTrace, repetition
 from sequoia.algorithm.tree import Tree
 from sequoia.assets_folder import ASSETS, BUNDLED_PAIR
+from sequoia.bench.command import option_parser, reports_errors, write_json
 from sequoia.bench.parses import parses
 from sequoia.decoding.engine import Decoder, plain, run
 from sequoia.errors import SequoiaError
@@ -40,19 +39,19 @@ from sequoia.models.attention_kernels import without_cudnn_attention
 from sequoia.models.pair import Pair
 
 TEMPERATURES = (0.0, 0.6)
-USUAL = 0.6  # the temperature of the figures that are given for one only
+USUAL = 0.6  # temperature of the figures that are given for one temperature only
 RANKS = 8
-# of the tree: about what is planned for a CPU
+# size of the tree: about what is planned for a CPU
 TRIED_NODES = 12
 TRIED_LEVELS = 8
-TREE_RATES = (0.73, 0.09, 0.05, 0.03)  # the same for all pairs, so that all are judged by one tree
-REPEATED = 0.25  # share of repeated 8-grams from which on a continuation counts as a loop
+TREE_RATES = (0.73, 0.09, 0.05, 0.03)  # the same for all pairs, so that all get the same tree
+REPEATED = 0.25  # a continuation with at least this share of repeated 8-grams counts as a loop
 RESAMPLES = 2000
 
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A prompt and how its text went on."""
+    """A prompt and the rest of its text."""
 
     source: str
     prompt: str
@@ -65,9 +64,8 @@ class Excerpt:
 
 @dataclass(frozen=True)
 class Task:
-    """How a pair is judged: tokens of each continuation, how often each prompt is continued
-    above temperature 0, how many prompts are also decoded plainly for the speed-up.
-    """
+    """Settings of an evaluation. tokens: of each continuation. draws: continuations of each prompt
+    above temperature 0. timed: prompts that are also decoded plainly, for the speed-up."""
 
     tokens: int = 128
     draws: int = 4
@@ -76,7 +74,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Continuation:
-    """What a pair wrote after a prompt."""
+    """The text that a pair wrote after a prompt."""
 
     prompt: str
     text: str
@@ -88,7 +86,7 @@ class Continuation:
 
     @property
     def is_code(self) -> bool:
-        """Whether prompt and continuation are Python; what is empty or a loop counts as none."""
+        """Whether prompt and continuation are Python; an empty one or a loop does not count."""
         return (
             bool(self.text.strip())
             and self.repetition < REPEATED
@@ -97,9 +95,8 @@ class Continuation:
 
 
 def judge(pair: Pair, kinds: Mapping[str, Sequence[Excerpt]], task: Task) -> dict[str, Any]:
-    """All figures of a pair by kind of text. Values of single excerpts come along, so that
-    pairs can be compared one by one.
-    """
+    """All figures of a pair by kind of text, with the values of single excerpts, so that pairs can
+    be compared excerpt by excerpt."""
     tree = best_tree(Acceptance(TREE_RATES), TRIED_NODES, TRIED_LEVELS)
     return {
         "format": "sequoia-judged",
@@ -119,11 +116,11 @@ def _judged(
     pair: Pair, excerpts: Sequence[Excerpt], tree: Tree, task: Task, kind: str
 ) -> dict[str, Any]:
     predicted = [
-        _predicted(pair, excerpt) for excerpt in tqdm(excerpts, desc=f"{kind}, read", leave=False)
+        _predicted(pair, excerpt) for excerpt in tqdm(excerpts, desc=f"{kind}, target", leave=False)
     ]
     forced = [
         _forced(pair, excerpt, tree)
-        for excerpt in tqdm(excerpts, desc=f"{kind}, drafted", leave=False)
+        for excerpt in tqdm(excerpts, desc=f"{kind}, draft", leave=False)
     ]
     written = _written(pair, excerpts, tree, task, kind)
     return {
@@ -131,9 +128,7 @@ def _judged(
         "bits_per_byte": sum(bits for bits, _ in predicted) / sum(size for _, size in predicted),
         "bits": predicted,
         "shared_mass": _weighted(forced, "shared"),
-        "acceptance_by_rank": np.average(
-            [each["rates"] for each in forced], 0, [each["positions"] for each in forced]
-        ).tolist(),
+        "acceptance_by_rank": _mean(forced, "rates").tolist(),
         "tokens_per_step": _weighted(forced, "tokens"),
         "forced": forced,
         "temperatures": {
@@ -146,14 +141,16 @@ def _judged(
 
 def _weighted(forced: Sequence[Mapping[str, Any]], name: str) -> float:
     """Mean over all positions of all excerpts."""
-    return float(
-        np.average([each[name] for each in forced], weights=[each["positions"] for each in forced])
-    )
+    return float(_mean(forced, name))
+
+
+def _mean(forced: Sequence[Mapping[str, Any]], name: str) -> np.ndarray:
+    return np.average([each[name] for each in forced], 0, [each["positions"] for each in forced])
 
 
 @torch.inference_mode()
 def _predicted(pair: Pair, excerpt: Excerpt) -> tuple[float, int]:
-    """Bits that the target needs for the excerpt, and its bytes."""
+    """The target's bits of information for the excerpt, and the excerpt's bytes."""
     ids = torch.tensor(pair.encode(excerpt.text), device=pair.target.device)
     with without_cudnn_attention():
         found = pair.target.hf(input_ids=ids[None, :-1])
@@ -163,9 +160,8 @@ def _predicted(pair: Pair, excerpt: Excerpt) -> tuple[float, int]:
 
 
 def _forced(pair: Pair, excerpt: Excerpt, tree: Tree) -> dict[str, Any]:
-    """Acceptance by rank at every position of the excerpt, and the tokens a step with `tree`
-    makes at those rates.
-    """
+    """Acceptance by rank over all positions of the excerpt, and the tokens per step with `tree` at
+    those rates."""
     counted = force_acceptance(
         pair, [excerpt.text], SamplingParams(temperature=USUAL), ranks=RANKS, own=False
     )
@@ -178,7 +174,7 @@ def _forced(pair: Pair, excerpt: Excerpt, tree: Tree) -> dict[str, Any]:
     }
 
 
-# -- what the pair writes -------------------------------------------------------------------------
+# -- continuations ---------------------------------------------------------------------------------
 
 
 def _written(
@@ -226,21 +222,14 @@ def _summary(written: Sequence[Continuation], temperature: float, kind: str) -> 
 
 
 def _speed_up(pair: Pair, excerpts: Sequence[Excerpt], tree: Tree, task: Task) -> dict[str, float]:
-    """Seconds a token in plain decoding over those with the tree; each prompt is decoded both
-    ways in turn.
-    """
+    """Seconds per token of plain decoding over those with the tree; each prompt is decoded both
+    ways in turn."""
+    params = SamplingParams(USUAL, max_new_tokens=task.tokens, ignore_eos=True)
     ratios = []
     repeated = []
-    for excerpt in excerpts:
-        params = SamplingParams(USUAL, max_new_tokens=task.tokens, ignore_eos=True)
-        usual, _ = _timed(
-            lambda excerpt=excerpt, params=params: list(plain(pair, excerpt.prompt, params))
-        )
-        quick, steps = _timed(
-            lambda excerpt=excerpt, params=params: list(
-                run(Decoder(pair, excerpt.prompt, params, tree))
-            )
-        )
+    for prompt in (excerpt.prompt for excerpt in excerpts):
+        usual, _ = _timed(lambda prompt=prompt: plain(pair, prompt, params))
+        quick, steps = _timed(lambda prompt=prompt: run(Decoder(pair, prompt, params, tree)))
         ratios.append(usual / quick)
         repeated.append(repetition([token for step in steps for token in step.emitted]))
     return {
@@ -251,19 +240,18 @@ def _speed_up(pair: Pair, excerpts: Sequence[Excerpt], tree: Tree, task: Task) -
     }
 
 
-def _timed(decode: Callable[[], list[StepTrace]]) -> tuple[float, list[StepTrace]]:
+def _timed(decode: Callable[[], Iterator[StepTrace]]) -> tuple[float, list[StepTrace]]:
     started = time.perf_counter()
-    steps = decode()
+    steps = list(decode())
     return time.perf_counter() - started, steps
 
 
-# -- the table ------------------------------------------------------------------------------------
+# -- the table -------------------------------------------------------------------------------------
 
 
 def table(after: Mapping[str, Any], before: Mapping[str, Any] | None) -> str:
-    """The figures of one pair in a column, or of two pairs side by side with the difference of
-    those compared one by one.
-    """
+    """The figures of one pair, or of two pairs side by side with the differences over the same
+    excerpts."""
     lines = []
     for kind in after["kinds"]:
         new = after["kinds"][kind]
@@ -276,8 +264,7 @@ def _rows(new: Mapping[str, Any], old: Mapping[str, Any] | None) -> list[str]:
     figures = _figures(new)
     earlier = _figures(old) if old else {}
     rows = [
-        f"  {name:<44}{earlier.get(name, '') and earlier[name]:>10}{value:>10}"
-        for name, value in figures.items()
+        f"  {name:<44}{earlier.get(name, ''):>10}{value:>10}" for name, value in figures.items()
     ]
     return rows + (_changes(new, old) if old else [])
 
@@ -299,13 +286,15 @@ def _figures(kind: Mapping[str, Any]) -> dict[str, str]:
         if "parse" in figures:
             found[f"parse, T={temperature}"] = f"{figures['parse']:.1%}"
     if kind["speed_up"]:
-        found["speed-up, its own text (loaded machines err)"] = f"{kind['speed_up']['median']:.2f}x"
+        found["speed-up, its own text (needs an idle machine)"] = (
+            f"{kind['speed_up']['median']:.2f}x"
+        )
         found["  repeated 8-grams of that text"] = f"{kind['speed_up']['repeated_8_grams']:.1%}"
     return found
 
 
 def _changes(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[str]:
-    """Differences over the same excerpts, with 95 % intervals by resampling excerpts."""
+    """Differences over the same excerpts, with 95 % confidence intervals (bootstrap)."""
     bits = _interval(list(zip(new["bits"], old["bits"], strict=True)), _bits_ratio)
     tokens = _interval(list(zip(new["forced"], old["forced"], strict=True)), _tokens_change)
     return [
@@ -328,17 +317,17 @@ def _tokens_change(pairs: Sequence[tuple[Any, Any]]) -> float:
 def _interval(
     pairs: Sequence[tuple[Any, Any]], measure: Callable[[Sequence[tuple[Any, Any]]], float]
 ) -> tuple[float, float, float]:
-    """The measure, and the bounds of its 95 % interval."""
+    """The measure, and the bounds of its 95 % confidence interval."""
     chance = random.Random(0)
     values = sorted(measure(chance.choices(pairs, k=len(pairs))) for _ in range(RESAMPLES))
     return measure(pairs), values[int(0.025 * RESAMPLES)], values[int(0.975 * RESAMPLES)]
 
 
-# -- in and out -----------------------------------------------------------------------------------
+# -- the command line ------------------------------------------------------------------------------
 
 
 def excerpts_of(folder: Path, kind: str, limit: int | None = None) -> list[Excerpt]:
-    """The excerpts in `folder`/KIND.json; SequoiaError where it holds none."""
+    """The excerpts in `folder`/KIND.json; raises SequoiaError if there are none."""
     path = folder / f"{kind}.json"
     try:
         found = [
@@ -347,69 +336,60 @@ def excerpts_of(folder: Path, kind: str, limit: int | None = None) -> list[Excer
         ]
     except (OSError, ValueError, KeyError, TypeError) as problem:
         raise SequoiaError(
-            f"{str(path)[:200]!r} is no list of excerpts: {str(problem)[:200]}"
+            f"{str(path)[:200]!r} is not a list of excerpts: {str(problem)[:200]}"
         ) from None
     if not found:
-        raise SequoiaError(f"{str(path)[:200]!r} holds no excerpt; at least 1 is needed")
+        raise SequoiaError(f"{str(path)[:200]!r} contains no excerpt; at least 1 is needed")
     return found[:limit]
 
 
 def pair_of(target: str | None, draft: str | None) -> Pair:
-    """A pair whose prompts begin like those of the bundled one: after an end of text."""
+    """A pair whose prompts begin with an end-of-text token, as those of the bundled pair do."""
     pair = load_pair(
         target=target or str(BUNDLED_PAIR / "target"), draft=draft or str(BUNDLED_PAIR / "draft")
     )
     return replace(pair, begin=(pair.tokenizer.bos_token_id,))
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(argv)
+@reports_errors
+def main(argv: Sequence[str] | None) -> None:
+    options = _options(argv)
     if options.threads:
         torch.set_num_threads(options.threads)
-    try:
-        kinds = {kind: excerpts_of(options.excerpts, kind, options.limit) for kind in options.kinds}
-        before = json.loads(options.before.read_text(encoding="utf-8")) if options.before else None
-        found = judge(
-            pair_of(options.target, options.draft),
-            kinds,
-            Task(options.tokens, options.draws, options.timed),
-        )
-    except SequoiaError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    kinds = {kind: excerpts_of(options.excerpts, kind, options.limit) for kind in options.kinds}
+    before = json.loads(options.before.read_text(encoding="utf-8")) if options.before else None
+    task = Task(options.tokens, options.draws, options.timed)
+    found = judge(pair_of(options.target, options.draft), kinds, task)
     print(table(found, before))
     if options.json:
-        options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    return 0
+        write_json(options.json, found)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _options(argv: Sequence[str] | None) -> Namespace:
     task = Task()
-    parser = argparse.ArgumentParser(
-        prog="python -m sequoia.judge_pair",
-        description=str(__doc__).split("\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+    parser = option_parser("python -m sequoia.judge_pair", __doc__)
     parser.add_argument("--target", help="folder of the target (default: the bundled one)")
     parser.add_argument("--draft", help="folder of the draft (default: the bundled one)")
     parser.add_argument(
-        "--before", type=Path, help="what --json wrote for another pair, to compare with"
+        "--before", type=Path, help="file that --json wrote for another pair, to compare with"
     )
     parser.add_argument(
         "--excerpts", type=Path, default=ASSETS / "judge", help="folder with KIND.json"
     )
     parser.add_argument("--kinds", nargs="+", default=["code", "prose"])
-    parser.add_argument("--limit", type=int, help="excerpts of each kind at most")
+    parser.add_argument("--limit", type=int, help="most excerpts of each kind")
     parser.add_argument("--tokens", type=int, default=task.tokens, help="tokens of a continuation")
     parser.add_argument(
         "--draws",
         type=int,
         default=task.draws,
-        help="times that a prompt is continued above temperature 0",
+        help="continuations of each prompt above temperature 0",
     )
     parser.add_argument(
         "--timed", type=int, default=task.timed, help="prompts timed for the speed-up; 0 for none"
     )
-    parser.add_argument("--threads", type=int, help="processor threads; torch decides without it")
+    parser.add_argument(
+        "--threads", type=int, help="processor threads (default: torch's own choice)"
+    )
     parser.add_argument("--json", type=Path, help="file for everything measured")
-    return parser
+    return parser.parse_args(argv)

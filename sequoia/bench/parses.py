@@ -1,4 +1,4 @@
-"""Whether a text that was broken off is Python so far. Knows nothing of models."""
+"""Whether a truncated text is valid Python so far. Knows nothing of models."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ import warnings
 
 
 def parses(text: str) -> bool:
-    """Whether `ast` reads `text`, if need be without its last logical line, which may be
-    unfinished.
-    """
+    """Whether `ast` parses `text`, or parses it without its last logical line, which may be
+    unfinished."""
     return _is_python(text) or _is_python(without_last_line(text))
 
 
 def without_last_line(text: str) -> str:
-    """`text` up to the beginning of its last logical line: one with all lines that its brackets
-    and quotes span.
-    """
+    """`text` up to the start of its last logical line, which includes all lines that its brackets
+    and quotes span."""
     start = 0
     is_new = True
     try:
@@ -36,22 +34,21 @@ def without_last_line(text: str) -> str:
             is_new = token.type == tokenize.NEWLINE
     except (tokenize.TokenError, SyntaxError):
         if is_new:
-            start = _first_unread(text, start)
+            start = _first_incomplete(text, start)
     return "".join(text.splitlines(keepends=True)[:start])
 
 
-def _first_unread(text: str, start: int) -> int:
-    """The line after the last whole logical line, which begins at `start`; what follows gave no
-    token at all.
-    """
+def _first_incomplete(text: str, start: int) -> int:
+    """The line after the last complete logical line, which begins at `start`; the text after it
+    gave no token."""
     lines = text.splitlines(keepends=True)
     for end in range(start + 1, len(lines) + 1):
-        if _is_whole("".join(lines[start:end])):
+        if _is_complete("".join(lines[start:end])):
             return end
     return start
 
 
-def _is_whole(lines: str) -> bool:
+def _is_complete(lines: str) -> bool:
     try:
         list(tokenize.generate_tokens(io.StringIO(lines).readline))
     except (tokenize.TokenError, SyntaxError):

@@ -1,5 +1,4 @@
-"""Lists of prompts that commands measure over: shipped ones by name, or a JSON file of one's
-own."""
+"""Lists of prompts that commands measure with: bundled ones by name, or a JSON file."""
 
 from __future__ import annotations
 
@@ -10,10 +9,10 @@ from sequoia.errors import SequoiaError
 
 
 def text_list(name: str, folder: Path) -> list[str]:
-    """The texts of `folder`/`name`.json, else of the JSON file `name`. SequoiaError where it is no
-    list of at least one text."""
-    shipped = folder / f"{name}.json"
-    path = shipped if shipped.is_file() else Path(name)
+    """The texts of `folder`/`name`.json, else of the JSON file `name`. Raises SequoiaError unless
+    it contains a list of at least one text."""
+    bundled = folder / f"{name}.json"
+    path = bundled if bundled.is_file() else Path(name)
     try:
         texts = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as problem:
@@ -22,5 +21,5 @@ def text_list(name: str, folder: Path) -> list[str]:
             f"--prompts {name!r} is neither {known} nor a JSON file with a list of texts: {problem}"
         ) from None
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
-        raise SequoiaError(f"{path} must hold a JSON list of at least one text")
+        raise SequoiaError(f"{path} must contain a JSON list of at least one text")
     return texts

@@ -1,19 +1,17 @@
 """Time models of real shapes with random weights: `python -m sequoia.shapes --out profiles`.
 
-Times depend on shapes and not on what the weights say, so nothing has to be downloaded. Such a pair
-accepts nothing: what comes out are hardware profiles, and a speed-up read off them is predicted
-from an acceptance vector counted elsewhere. Beside each profile stand the figures that tell a good
-engine from a poor one: the target's pass against reading its weights once, a draft pass, what a
-step spends outside the models, and memory as predicted and as used.
+Times depend on the shapes and not on the values of the weights, so nothing has to be downloaded.
+Such a pair accepts no tokens: the results are hardware profiles, and speed-ups can only be
+predicted from them with an acceptance vector counted elsewhere. Each profile comes with figures of
+the engine's efficiency: the target's pass compared with reading its weights once, a draft pass, the
+share of a step outside the models, and memory as predicted and as used.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
-import sys
 import time
+from argparse import Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,8 +23,9 @@ from transformers import LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCau
 from sequoia.algorithm.acceptance import Acceptance
 from sequoia.algorithm.best_tree import best_tree
 from sequoia.algorithm.sampling_params import SamplingParams
+from sequoia.bench.command import option_parser, reports_errors, write_json
 from sequoia.decoding.engine import Decoder, run
-from sequoia.errors import BadModel, SequoiaError
+from sequoia.errors import BadModel
 from sequoia.loading.large.load_large import StreamedModel, offloaded_by_accelerate
 from sequoia.loading.large.placement import OffloadPlacement
 from sequoia.loading.pair_checks import checked_device
@@ -41,27 +40,26 @@ from sequoia.this_machine.step_timer import synchronize
 from sequoia.validate_input import shown
 
 ALL_SIZES = (*SIZES, 256, 512, 1024)
-# any bushy tree serves to time what is outside the models
+# to time the work outside the models, any tree with many branches will do
 ASSUMED = Acceptance.power_law(2.0, 0.6, 32)
 _TEXT = "The quick brown fox jumps over the lazy dog. " * 4
-_DRAWN = 2**22  # random numbers that fill the weights of a model on a CPU
-# bytes of one copy, and how many are timed
-_COPIED = 2**30
+_DRAWN = 2**22  # random numbers drawn to fill the weights of a model on a CPU
+_COPIED = 2**30  # bytes of one timed copy on a GPU
 _COPIES = 20
 
 
 @dataclass(frozen=True)
 class ModelShape:
-    """A model by its published config: name, transformers' config class, and its figures (from the
-    models' config.json)."""
+    """A published model: its name, its config class in transformers, and the values of its
+    config.json."""
 
     name: str
     config: Any
     figures: dict[str, Any]
 
     def build(self, device: torch.device, dtype: torch.dtype) -> Any:
-        """The model with random weights; OutOfMemory where they do not fit. Layers are
-        made where they stay."""
+        """The model with random weights, created directly on `device`. Raises OutOfMemory if they
+        do not fit."""
         config = self.config(**self.figures, dtype=dtype)
         kind: Any = LlamaForCausalLM if self.config is LlamaConfig else Qwen3ForCausalLM
         with torch.device("meta"):
@@ -73,14 +71,14 @@ class ModelShape:
         hf.tie_weights()
         for weight in hf.parameters():
             _fill(weight.data)
-        # its tables are no parameters
+        # its frequencies are not parameters, so `to_empty` left them undefined
         hf.model.rotary_emb = type(hf.model.rotary_emb)(config).to(device)
         return hf
 
 
 def _fill(weight: torch.Tensor) -> None:
-    """Random numbers for a matrix, ones for a norm. On a CPU the same numbers again and again: it
-    draws so slowly that a model of 32 B parameters would take a quarter of an hour."""
+    """Random numbers for a matrix, ones for a norm. A CPU draws so slowly that a model of 32 B
+    parameters would take a quarter of an hour, so there the same numbers are repeated."""
     if weight.dim() < 2:
         weight.fill_(1)
     elif weight.device.type != "cpu":
@@ -91,68 +89,60 @@ def _fill(weight: torch.Tensor) -> None:
             part.copy_(numbers[: len(part)])
 
 
-def _llama(name: str, hidden: int, inner: int, layers: int, heads: int, context: int) -> ModelShape:
-    return ModelShape(
-        name,
-        LlamaConfig,
-        {
-            "hidden_size": hidden,
-            "intermediate_size": inner,
-            "num_hidden_layers": layers,
-            "num_attention_heads": heads,
-            "num_key_value_heads": heads,
-            "vocab_size": 32_000,
-            "max_position_embeddings": context,
-        },
-    )
+def _llama(name: str, context: int, *sizes: int) -> ModelShape:
+    rest = {"vocab_size": 32_000, "max_position_embeddings": context}
+    return ModelShape(name, LlamaConfig, _sizes(*sizes) | rest)
 
 
-def _qwen3(name: str, hidden: int, inner: int, layers: int, heads: int, tied: bool) -> ModelShape:
-    return ModelShape(
-        name,
-        Qwen3Config,
-        {
-            "hidden_size": hidden,
-            "intermediate_size": inner,
-            "num_hidden_layers": layers,
-            "num_attention_heads": heads,
-            "num_key_value_heads": 8,
-            "head_dim": 128,
-            "vocab_size": 151_936,
-            "max_position_embeddings": 40_960,
-            "tie_word_embeddings": tied,
-        },
-    )
+def _qwen3(name: str, tied: bool, *sizes: int) -> ModelShape:
+    rest = {
+        "num_key_value_heads": 8,
+        "head_dim": 128,
+        "vocab_size": 151_936,
+        "max_position_embeddings": 40_960,
+        "tie_word_embeddings": tied,
+    }
+    return ModelShape(name, Qwen3Config, _sizes(*sizes) | rest)
+
+
+def _sizes(hidden: int, inner: int, layers: int, heads: int) -> dict[str, Any]:
+    return {
+        "hidden_size": hidden,
+        "intermediate_size": inner,
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+    }
 
 
 @dataclass(frozen=True)
 class PairShape:
-    """A target and a draft; streamed: the target's layers rest in host memory."""
+    """A target and a draft. streamed: the target's layers stay in host memory and are copied to the
+    device for each pass."""
 
     target: ModelShape
     draft: ModelShape
     streamed: bool = False
 
 
-_QWEN3_32B = _qwen3("Qwen3-32B", 5120, 25_600, 64, 64, False)
-_QWEN3_4B = _qwen3("Qwen3-4B", 2560, 9728, 36, 32, True)
+_QWEN3_32B = _qwen3("Qwen3-32B", False, 5120, 25_600, 64, 64)
+_QWEN3_4B = _qwen3("Qwen3-4B", True, 2560, 9728, 36, 32)
 SHAPES = {
     "llama-2-7b": PairShape(
-        _llama("Llama-2-7B", 4096, 11_008, 32, 32, 4096),
-        _llama("llama-68m", 768, 3072, 2, 12, 2048),
+        _llama("Llama-2-7B", 4096, 4096, 11_008, 32, 32),
+        _llama("llama-68m", 2048, 768, 3072, 2, 12),
     ),
     "qwen3-8b": PairShape(
-        _qwen3("Qwen3-8B", 4096, 12_288, 36, 32, False),
-        _qwen3("Qwen3-0.6B", 1024, 3072, 28, 16, True),
+        _qwen3("Qwen3-8B", False, 4096, 12_288, 36, 32),
+        _qwen3("Qwen3-0.6B", True, 1024, 3072, 28, 16),
     ),
-    "qwen3-32b": PairShape(_QWEN3_32B, _qwen3("Qwen3-1.7B", 2048, 6144, 28, 16, True)),
+    "qwen3-32b": PairShape(_QWEN3_32B, _qwen3("Qwen3-1.7B", True, 2048, 6144, 28, 16)),
     "qwen3-32b-offloaded": PairShape(_QWEN3_32B, _QWEN3_4B, streamed=True),
-    "tiny": PairShape(_llama("tiny", 64, 128, 2, 4, 2048), _llama("tinier", 32, 64, 1, 4, 2048)),
+    "tiny": PairShape(_llama("tiny", 2048, 64, 128, 2, 4), _llama("tinier", 2048, 32, 64, 1, 4)),
 }
 
 
 class Letters:
-    """A tokenizer for models that know no text: a character is its code, cut to the vocabulary."""
+    """A tokenizer for models with random weights: a character's token is its code modulo 256."""
 
     eos_token_id = None
 
@@ -164,14 +154,14 @@ class Letters:
 
 
 def build(name: str, device: torch.device) -> Pair:
-    """The pair called `name` with random weights on `device`, nothing of its target resident
-    where it is streamed."""
+    """The pair `name` of SHAPES with random weights on `device`. Of a streamed target, no layer
+    stays on the device."""
     shape = SHAPES[name]
     dtype = narrowest_dtype(device)
     draft = TreeModel(shape.draft.build(device, dtype), shape.draft.name).use_fast_forward()
     if shape.streamed:
         hf = shape.target.build(torch.device("cpu"), dtype)
-        # nothing resident, nothing to plan
+        # no resident layers, so bytes need not be counted
         plan = OffloadPlacement(
             device, 0, hf.config.num_hidden_layers, device_bytes=0, host_bytes=0
         )
@@ -182,7 +172,8 @@ def build(name: str, device: torch.device) -> Pair:
 
 
 def figures(pair: Pair, profile: HardwareProfile) -> dict[str, float]:
-    """What to judge the engine by; times in seconds, measured now on the pair's device."""
+    """The figures of the engine's efficiency, measured now on the pair's device; times in
+    seconds."""
     device = pair.target.device
     weights = sum(p.numel() * p.element_size() for p in pair.target.hf.parameters())
     bandwidth = copied_a_second(device)
@@ -198,8 +189,8 @@ def figures(pair: Pair, profile: HardwareProfile) -> dict[str, float]:
 
 
 def against_accelerate(pair: Pair, rounds: int = 5) -> dict[str, float]:
-    """How many times longer a one-token pass takes by `accelerate`'s offloading; the streaming of
-    `pair` ends with it."""
+    """How many times longer a one-token pass takes with `accelerate`'s offloading, which takes over
+    the weights: `pair` cannot stream afterwards."""
     assert isinstance(pair.target, StreamedModel)
     own = _median_pass(pair.target, rounds)
     return {
@@ -219,7 +210,7 @@ def _median_pass(model: TreeModel, rounds: int) -> float:
 
 
 def copied_a_second(device: torch.device) -> float:
-    """Bytes a second that a copy on `device` reads and writes together, the median of several."""
+    """Bytes per second that a copy on `device` reads and writes together (median)."""
     a = torch.empty(
         _COPIED if device.type == "cuda" else _COPIED // 16, dtype=torch.uint8, device=device
     ).fill_(1)
@@ -238,8 +229,8 @@ def _timed(work: Callable[[], Any], device: torch.device) -> float:
 
 
 def outside(pair: Pair, nodes: int = 128) -> dict[str, float]:
-    """The share of a step of `nodes` nodes that neither model takes (a median), and memory
-    beside the weights."""
+    """The share of a step of `nodes` nodes spent outside both models (median), and the memory
+    besides the weights."""
     device = pair.target.device
     for model in (pair.target, pair.draft):
         model.forget()
@@ -264,21 +255,17 @@ def outside(pair: Pair, nodes: int = 128) -> dict[str, float]:
     return found
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@reports_errors
+def main(argv: Sequence[str] | None) -> None:
     options = _options(argv)
-    try:
-        device = checked_device(options.device)
-        for name in options.shapes:
-            if name not in SHAPES:
-                raise BadModel(f"unknown shape {shown(name)}; known are {', '.join(SHAPES)}")
-            _one(name, device, options)
-    except SequoiaError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    return 0
+    device = checked_device(options.device)
+    for name in options.shapes:
+        if name not in SHAPES:
+            raise BadModel(f"unknown shape {shown(name)}; known are {', '.join(SHAPES)}")
+        _measure(name, device, options)
 
 
-def _one(name: str, device: torch.device, options: argparse.Namespace) -> None:
+def _measure(name: str, device: torch.device, options: Namespace) -> None:
     """Measure one pair, print its figures, and write its profile with them."""
     pair = build(name, device)
     profile = measure_profile(
@@ -291,27 +278,20 @@ def _one(name: str, device: torch.device, options: argparse.Namespace) -> None:
     for what, value in found.items():
         print(f"  {what:<44}{value:>16.6g}")
     if options.out:
-        options.out.mkdir(parents=True, exist_ok=True)
         data = {
             **profile.to_dict(),
             "name": f"{profile.device}, {name} shape",
             "figures": found,
             "note": (
                 "Random weights: the times are those of models of this shape, and say "
-                "nothing of acceptance."
+                "nothing about acceptance."
             ),
         }
-        (options.out / f"{name}.json").write_text(
-            json.dumps(data, indent=1) + "\n", encoding="utf-8"
-        )
+        write_json(options.out / f"{name}.json", data)
 
 
-def _options(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m sequoia.shapes",
-        description=str(__doc__).split("\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
+def _options(argv: Sequence[str] | None) -> Namespace:
+    parser = option_parser("python -m sequoia.shapes", __doc__)
     parser.add_argument(
         "shapes",
         nargs="*",
@@ -320,6 +300,8 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:NUMBER")
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--seconds", type=float, default=60.0, help="for each pair, about")
+    parser.add_argument(
+        "--seconds", type=float, default=60.0, help="time limit for each pair, roughly"
+    )
     parser.add_argument("--out", type=Path, help="folder for the profiles")
     return parser.parse_args(argv)

@@ -1,5 +1,5 @@
-"""Rounds over contestants, and the table made of them. To it a contestant is a name
-and a way to decode."""
+"""Timed rounds over contestants, and the table of their results. A contestant is a name and a way
+to decode."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from sequoia.bench.decoders import Contestant
 
 @dataclass
 class Row:
-    """What was measured of one contestant: a list entry a round, or one value over all rounds.
+    """Results of one contestant: lists have an entry for each round, numbers are over all rounds.
 
-    step_ms_per_token: of the engine's steps alone, without the reading of prompts. predicted,
-    expected_tokens: see Contestant.
+    step_ms_per_token: of the engine's steps only, without the prefill. predicted, expected_tokens:
+    see Contestant.
     """
 
     name: str
@@ -45,9 +45,9 @@ def timed(
     rounds: int,
     title: str,
 ) -> list[Row]:
-    """Rounds over all prompts, after one warm-up on the first. Each prompt is decoded by all
-    contestants in turn before the next, so that a machine that changes its pace for half a minute
-    changes it for all of them. Ratios are still missing."""
+    """Time rounds over all prompts, after a warm-up with the first. Each prompt is decoded by all
+    contestants in turn before the next one, so that a machine that slows down for half a minute
+    slows down for all of them. Ratios are not filled in (see `rated`)."""
     found: list[list[_Round]] = [[] for _ in contestants]
     for contestant in contestants:
         contestant.ready()(prompts[0], replace(params, max_new_tokens=16))
@@ -65,11 +65,8 @@ def timed(
 
 
 def rated(rows: list[Row]) -> list[Row]:
-    """`rows` with the ratios of every round to the faster plain decoding filled in."""
-    base = min(
-        (row for row in rows if row.group == "plain"),
-        key=lambda row: statistics.median(row.ms_per_token),
-    )
+    """`rows`, with the ratios of every round over the fastest plain decoding filled in."""
+    base = _fastest(rows, "plain")
     for row in rows:
         row.ratio = _ratios(base.ms_per_token, row.ms_per_token)
         if base.step_ms_per_token and row.step_ms_per_token:
@@ -77,12 +74,17 @@ def rated(rows: list[Row]) -> list[Row]:
     return rows
 
 
+def _fastest(rows: Sequence[Row], group: str) -> Row:
+    members = [row for row in rows if row.group == group]
+    return min(members, key=lambda row: statistics.median(row.ms_per_token))
+
+
 def _ratios(slow: Sequence[float], fast: Sequence[float]) -> list[float]:
     return [one / other for one, other in zip(slow, fast, strict=True)]
 
 
 class _Round:
-    """What one contestant did with the prompts of a round."""
+    """One contestant's decoding of the prompts of a round."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -134,7 +136,7 @@ def _row(contestant: Contestant, rounds: Sequence[_Round]) -> Row:
 
 
 def print_table(rows: Sequence[Row], title: str) -> None:
-    """The table on the standard output, and what Sequoia is held against in words."""
+    """Print the table, and how Sequoia compares with the best of each group."""
     print(title)
     print(
         f"  {'decoder':<46}{'ms/token':>22}{'speed-up over plain':>24}{'predicted':>11}"
@@ -156,13 +158,10 @@ def _print_summary(rows: Sequence[Row]) -> None:
     own = next((row for row in rows if row.group == "Sequoia"), None)
     if own is None:
         return
+    groups = {row.group for row in rows}
     for group in ("generate", "assisted", "grid", "accelerate"):
-        best = min(
-            (row for row in rows if row.group == group),
-            key=lambda row: statistics.median(row.ms_per_token),
-            default=None,
-        )
-        if best:
+        if group in groups:
+            best = _fastest(rows, group)
             print(
                 f"  Sequoia is {_spread(_ratios(best.ms_per_token, own.ms_per_token), 'x')} as "
                 f"fast as {best.name}"
@@ -170,8 +169,8 @@ def _print_summary(rows: Sequence[Row]) -> None:
     print(f"  Sequoia is {_spread(own.ratio, 'x')} as fast as plain decoding on the same engine")
     print(
         (
-            f"  Its steps alone, without the reading of prompts: {_spread(own.step_ratio, 'x')}, "
-            f"with {own.tokens_per_step:.2f} tokens each; predicted is {own.predicted:.2f}x, with "
+            f"  Its steps only, without the prefill: {_spread(own.step_ratio, 'x')}, with "
+            f"{own.tokens_per_step:.2f} tokens each; predicted is {own.predicted:.2f}x, with "
             f"{own.expected_tokens:.2f}\n"
         ),
         flush=True,

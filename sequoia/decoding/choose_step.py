@@ -1,4 +1,4 @@
-"""Which of the two ways a run's steps take: the graphics card's or the host's."""
+"""Whether the steps of a run stay on the GPU or verify on the host."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from sequoia.models.tree_forward import Context
 def step_for(
     target: Context, drafter: Drafter, params: SamplingParams, verifier: Verifier, chance: Chance
 ) -> Step:
-    """The steps of one run. They stay on the graphics card where both models are on it, the rule
-    has a kernel that runs there and the noise can be drawn there; elsewhere the host verifies."""
+    """The steps of one run. They stay on the GPU where both models are on it, the verifier has a
+    kernel that runs there and the noise can be drawn there; otherwise the host verifies."""
     host = HostStep(target, drafter, params, verifier, chance)
     rule = verifier.on_gpu
     if rule is None or not isinstance(chance, Seeded):

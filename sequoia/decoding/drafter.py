@@ -1,5 +1,5 @@
-"""Drafting: one step's tree is filled with tokens, one draft forward a level, and the draft's cache
-follows what was accepted.
+"""Drafting: one step's tree is filled with tokens, one draft pass per level, and the draft's KV
+cache keeps what was accepted.
 
 The tree may be given, or grow while it is drafted; how many children a node gets never depends on
 the tokens drawn for them.
@@ -29,9 +29,8 @@ from sequoia.models.tree_forward import Context
 from sequoia.models.tree_mask import GrowingTreeLayout, TreeLayout
 from sequoia.this_machine.step_timer import Clock
 
-Distributions = (
-    np.ndarray | torch.Tensor
-)  # of one level (nodes, vocab), an array where the host has them
+# draft distributions q of one level (nodes, vocab), an array where they are on the host
+Distributions = np.ndarray | torch.Tensor
 _ROOT = Tree.chain(1)
 
 
@@ -40,33 +39,34 @@ class GrowingTree(Protocol):
 
     @property
     def front(self) -> tuple[int, ...]:
-        """Nodes whose law is wanted next, all of one level, increasing; none when the tree is
-        complete. The root at first."""
+        """Nodes whose draft distributions are needed next, all of one level, increasing; none when
+        the tree is complete. The root at first."""
         ...
 
     @property
     def tree(self) -> Tree:
-        """What has grown so far."""
+        """The tree so far."""
         ...
 
     def grow(self, distributions: torch.Tensor) -> tuple[int, ...]:
-        """Children for each node of the front, given its law in (front, vocab); moves on
-        to the next level."""
+        """The number of children for each node of the front, by its draft distribution in
+        (front, vocab). Moves on to the next level."""
         ...
 
 
 class Drafted:
-    """A step's tree with its tokens. row: where the draft's cache has a node."""
+    """A step's tree with its tokens. row: the position of each node among the draft's written cache
+    slots."""
 
     def __init__(self, root: int, tree: Tree = _ROOT) -> None:
         self.tree = tree
         self.tokens: list[int] = [root]
         self.row: dict[int, int] = {}
-        self.has_read = False  # the draft has read the root
+        self.root_drafted = False  # whether the root went through the draft model
         self._levels: list[tuple[Sequence[int], Distributions, Drawn]] = []
 
     def grow(self, nodes: Sequence[int], distributions: torch.Tensor, drawn: Drawn) -> None:
-        """Append the tokens of children of `nodes`, drawn from the rows of `distributions`
+        """Append the tokens `drawn` for the children of each of `nodes` from `distributions`
         (nodes, vocab)."""
         self._levels.append(
             (nodes, distributions.numpy() if distributions.is_cpu else distributions, drawn)
@@ -76,7 +76,7 @@ class Drafted:
 
     @cached_property
     def probs(self) -> list[float]:
-        """What q gave each token but the root's; to be asked for once the tree is complete."""
+        """The draft probability q of each token but the root's, once the tree is complete."""
         return [
             weight
             for _, distributions, drawn in self._levels
@@ -84,35 +84,32 @@ class Drafted:
         ]
 
     def refuse_nan(self) -> None:
-        """Once the tree is complete: raises BadModel where a law that tokens were drawn from is
-        NaN. All levels at once, as draft passes between them would empty the processor's cache; a
-        draw from NaN is some token of the vocabulary."""
+        """Raises BadModel where a draft distribution of the complete tree is NaN. All levels are
+        checked at once, as draft passes between them would evict the distributions from the
+        processor's cache. Until then it does no harm: a draw from NaN is some token of the
+        vocabulary."""
         if math.isnan(sum(self.probs)):
             raise overflowed("draft")
 
     def q(self, node: int) -> np.ndarray:
-        """The draft's law after `node`, (vocab,)."""
-        distributions, row = self._place[node]
-        return (
-            distributions[row]
-            if isinstance(distributions, np.ndarray)
-            else distributions[row].cpu().numpy()
-        )
+        """The draft distribution after `node`, (vocab,)."""
+        found = self._q[node]
+        return found if isinstance(found, np.ndarray) else found.cpu().numpy()
 
     @cached_property
-    def _place(self) -> dict[int, tuple[Distributions, int]]:
-        """Which row of which laws was drawn from after a node."""
+    def _q(self) -> dict[int, Distributions]:
+        """The draft distribution (vocab,) after each inner node."""
         return {
-            node: (distributions, row)
+            node: distribution
             for nodes, distributions, _ in self._levels
-            for row, node in enumerate(nodes)
+            for node, distribution in zip(nodes, distributions, strict=True)
         }
 
 
 class Drafter:
-    """One run's draft model: what it has read, and what it has not read yet. most: nodes of a
-    tree. warp: what makes laws of the draft's logits, which may have been divided by a
-    temperature already."""
+    """The draft model in one run. most: nodes that a tree may have. warp: turns the draft's logits,
+    which may have been divided by a temperature already, into draft distributions. unread: tokens
+    that have not gone through the draft yet, the last of which is the root of the next tree."""
 
     def __init__(
         self,
@@ -123,54 +120,54 @@ class Drafter:
         most: int,
     ) -> None:
         self.context = context
-        self.laid_out = PerTree(partial(_DraftLayout, context), serves=Tree.is_cut_of)
+        self.layout = PerTree(partial(_DraftLayout, context), serves=Tree.is_cut_of)
         self.warp = draft_warp(
             replace(params, temperature=params.temperature / context.model.temperature)
         )
         self._draw = partial(verifier.draw, chance)
         self._most = most
-        self.unread: tuple[int, ...] = ()  # the last is the root of the next tree
+        self.unread: tuple[int, ...] = ()
 
-    def read(self, prompt: tuple[int, ...]) -> None:
-        """Read the prompt but for its last token, which is the first root. A run without drafting
-        has no slots to read into."""
+    def prefill(self, prompt: tuple[int, ...]) -> None:
+        """Run the prompt through the draft, except its last token: that one is the root of the
+        first tree. A run without drafting has no KV cache for the draft."""
         if self.context.capacity and len(prompt) > 1:
             self.context.extend(prompt[:-1])
         self.unread = prompt[-1:]
 
-    def begun(self, tree: Tree = _ROOT) -> Drafted:
-        """A step's tree with the token of its root alone. Raises BadTree where it is larger than
-        promised."""
-        check_promised_size(self._most, tree)
+    def begin(self, tree: Tree = _ROOT) -> Drafted:
+        """A step's tree with the token of its root only. Raises BadTree where it is larger than its
+        TreeChoice allows."""
+        check_size(self._most, tree)
         return Drafted(self.unread[-1], tree)
 
     def fill(self, tree: Tree, clock: Clock) -> Drafted:
         """Tokens for a given tree. Only nodes with children go through the draft."""
-        drafted = self.begun(tree)
+        drafted = self.begin(tree)
         if len(tree) > 1:
-            laid_out = self.laid_out(tree)
-            drafted.row = laid_out.row(tree)
-            for nodes, counts in laid_out.levels(tree):
-                distributions = self._distributions(nodes, drafted, laid_out.rows, clock)
+            layout = self.layout(tree)
+            drafted.row = layout.row(tree)
+            for nodes, counts in layout.levels(tree):
+                distributions = self._distributions(nodes, drafted, layout.nodes, clock)
                 drafted.grow(nodes, distributions, self._draw(distributions, counts))
         drafted.refuse_nan()
         return drafted
 
     def follow(self, growing: GrowingTree, clock: Clock) -> Drafted:
-        """Tokens for a tree that grows along the draft's laws."""
-        drafted = self.begun()
-        rows = self._growing
-        rows.clear()
+        """Tokens for a tree that grows by the draft's distributions."""
+        drafted = self.begin()
+        layout = self._growing
+        layout.clear()
         while nodes := growing.front:
-            check_promised_size(self._most, growing.tree)
-            if nodes[0]:  # the root is read with the prefix
-                drafted.row.update({node: len(rows) + i for i, node in enumerate(nodes)})
-                rows.add([drafted.row.get(growing.tree.parents[node]) for node in nodes])
-            distributions = checked(self._distributions(nodes, drafted, rows, clock), "draft")
+            check_size(self._most, growing.tree)
+            if nodes[0]:  # the root goes through the draft with the prefix
+                drafted.row.update({node: len(layout) + i for i, node in enumerate(nodes)})
+                layout.add([drafted.row.get(growing.tree.parents[node]) for node in nodes])
+            distributions = checked(self._distributions(nodes, drafted, layout, clock), "draft")
             drafted.grow(
                 nodes, distributions, self._draw(distributions, growing.grow(distributions))
             )
-        check_promised_size(self._most, growing.tree)
+        check_size(self._most, growing.tree)
         drafted.tree = growing.tree
         return drafted
 
@@ -179,74 +176,69 @@ class Drafter:
         return GrowingTreeLayout(self.context, self._most)
 
     def keep(self, drafted: Drafted, verdict: Verdict) -> None:
-        """Go down the accepted path; what the draft has not read of it, it reads
-        with the next root."""
-        if not drafted.has_read:
+        """Keep the accepted path. Its last node, where it is a leaf, has not gone through the draft
+        yet and does so with the next root."""
+        if not drafted.root_drafted:
             self.unread = (*self.unread, verdict.bonus)
             return
         self.context.keep([drafted.row[node] for node in verdict.path[1:] if node in drafted.row])
         last = verdict.path[-1]
-        self.unread = (
-            (verdict.bonus,)
-            if last == 0 or last in drafted.row
-            else (drafted.tokens[last], verdict.bonus)
-        )
+        leaf = () if last == 0 or last in drafted.row else (drafted.tokens[last],)
+        self.unread = (*leaf, verdict.bonus)
 
     def _distributions(
         self,
         nodes: Sequence[int],
         drafted: Drafted,
-        rows: TreeLayout | GrowingTreeLayout,
+        layout: TreeLayout | GrowingTreeLayout,
         clock: Clock,
     ) -> torch.Tensor:
-        """(nodes, vocab) laws of the tokens after the nodes of one level."""
+        """Draft distributions (nodes, vocab) after the nodes of one level."""
         with clock.phase("draft"):
             if not nodes[0]:
                 logits = self.context.extend(self.unread)[None]
-                drafted.has_read = True
+                drafted.root_drafted = True
             else:
-                logits = self.context.forward([drafted.tokens[node] for node in nodes], rows)
+                logits = self.context.forward([drafted.tokens[node] for node in nodes], layout)
         return self.warp(logits)
 
 
 def _at(distributions: Distributions, drawn: Drawn) -> list[float]:
-    """What `distributions` (nodes, vocab) give the tokens drawn at each node, one after the
-    other."""
+    """The probabilities in `distributions` (nodes, vocab) of the tokens drawn at each node, one
+    after the other."""
     if isinstance(distributions, np.ndarray):
         return [
             distributions.item(row, token) for row, tokens in enumerate(drawn) for token in tokens
         ]
     rows = [row for row, tokens in enumerate(drawn) for _ in tokens]
-    return distributions[rows, [*chain.from_iterable(drawn)]].tolist()  # a device is asked once
+    return distributions[rows, [*chain.from_iterable(drawn)]].tolist()  # one copy from the device
 
 
-def check_promised_size(most: int, tree: Tree) -> None:
-    """Raises BadTree where a step's tree has more nodes than its shaper said; room is
-    made for no more."""
+def check_size(most: int, tree: Tree) -> None:
+    """Raises BadTree where a step's tree has more nodes than its TreeChoice allows: memory is
+    allocated for no more."""
     if len(tree) > most:
-        raise BadTree(
-            f"a step's tree has {len(tree)} nodes; its shaper had promised {most} at most"
-        )
+        raise BadTree(f"a step's tree has {len(tree)} nodes; its TreeChoice allows {most} (most)")
 
 
 class _DraftLayout:
-    """A tree, and any cut of it, as the draft reads it."""
+    """The inner nodes of a tree, which go through the draft, and those of any cut of it."""
 
     def __init__(self, context: Context, tree: Tree) -> None:
-        # the root is read with the prefix
+        # the root goes through the draft with the prefix
         nodes = [node for level in tree.inner[1:] for node in level]
-        self.rows = TreeLayout(tree, nodes, context, below=1)
+        self.nodes = TreeLayout(tree, nodes, context, below=1)
         self._row = {node: row for row, node in enumerate(nodes)}
         self._levels = [
             (level, [len(tree.children[node]) for node in level]) for level in tree.inner
         ]
 
     def levels(self, tree: Tree) -> list[tuple[tuple[int, ...], list[int]]]:
-        """The inner nodes of each level of `tree`, and how many children they have."""
+        """The inner nodes of each level of `tree`, and the number of their children."""
         return self._levels[: tree.levels - 1]
 
     def row(self, tree: Tree) -> dict[int, int]:
-        """Which row a node of `tree` has; its last level has none."""
+        """The position of each node of `tree` in `nodes`; the last level has none."""
         if tree.levels > len(self._levels):
             return self._row
         last = tree.depths.index(tree.levels - 1)

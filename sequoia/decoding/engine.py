@@ -1,5 +1,5 @@
-"""Decoding: draft a tree, verify it in one target forward, keep what was accepted;
-one StepTrace a step.
+"""Decoding: draft a tree, verify it in one target pass, keep what was accepted; one StepTrace a
+step.
 
 `step` reads as the paper's algorithm. Plain decoding is the same engine with a tree of one node
 and no draft. Knows nothing of planning: a tree comes in as a value (see measuring/defaults.py for
@@ -58,7 +58,7 @@ class Decoder:
         self._chance = chance or chance_for(params.temperature, params.seed, pair.draft.device)
         _check_branching(self.tree_choice, pair)
         capacity = min(len(self.prompt) + params.max_new_tokens, pair.limit) + self.tree_choice.most
-        self._target = pair.target.open(capacity)  # slots are made at the first use
+        self._target = pair.target.open(capacity)  # memory is allocated at the first pass
         draft = pair.draft.at_temperature(params.temperature).open(
             capacity if self.tree_choice.most > 1 else 0
         )
@@ -104,21 +104,21 @@ class Decoder:
 
     @torch.inference_mode()
     def prefill(self) -> None:
-        """Read the prompt but for its last token, which is the first root."""
+        """Run the prompt through both models, except its last token: that one is the root of the
+        first tree."""
         if len(self.prompt) > 1:
             self._target.extend(self.prompt[:-1])
-        self._drafter.read(self.prompt)
+        self._drafter.prefill(self.prompt)
         if isinstance(self.tree_choice, FixedTree):
             self._prepare(self.tree_choice.tree)
-        synchronize(
-            self.pair.target.device
-        )  # or the first step would be charged with the rest of it
+        # otherwise the first step's clock would include the rest of the prefill
+        synchronize(self.pair.target.device)
 
     def _prepare(self, tree: Tree) -> None:
-        """Make ready what all steps with `tree` have in common."""
+        """Build masks and capture CUDA graphs once for a tree that every step uses."""
         self._draft_and_verify.prepare(tree)
         if len(tree) > 1:
-            self._drafter.laid_out(tree)
+            self._drafter.layout(tree)
         self._target.capture([len(tree)])
         self._drafter.context.capture(
             {*map(len, tree.inner[1:])}, ends=(1, 2) if len(tree) > 1 else ()
@@ -151,18 +151,11 @@ class Decoder:
         return trace
 
     def _emit(self, drafted: Drafted, verdict: Verdict) -> tuple[int, ...]:
-        """The step's tokens, cut after an end of text or at the limit; sets `synchronize`."""
-        new = [*(drafted.tokens[node] for node in verdict.path[1:]), verdict.bonus][
-            : self.remaining
-        ]
-        end = next(
-            (
-                i
-                for i, token in enumerate(new)
-                if token in self.pair.stop and not self.params.ignore_eos
-            ),
-            None,
-        )
+        """The step's tokens, cut after an end of text or at the limit. Sets `finish`."""
+        accepted = [drafted.tokens[node] for node in verdict.path[1:]]
+        new = [*accepted, verdict.bonus][: self.remaining]
+        stop = frozenset[int]() if self.params.ignore_eos else self.pair.stop
+        end = next((i for i, token in enumerate(new) if token in stop), None)
         if end is not None:
             new = new[: end + 1]
             self.finish = "eos"
@@ -181,8 +174,8 @@ def _check_branching(tree_choice: TreeChoice, pair: Pair) -> None:
 
 
 def run(decoder: Decoder) -> Iterator[StepTrace]:
-    """Steps of `decoder` until its run ends. Closing the iterator ends it at once; nothing else
-    holds the caches."""
+    """Steps of `decoder` until its run ends. Closing the iterator ends the run at once; nothing
+    else holds the caches."""
     decoder.prefill()
     while decoder.finish is None:
         yield decoder.step()

@@ -1,10 +1,10 @@
-"""A context-dependent tree: it grows best-first along the draft's path probabilities, as far as
-each node is worth its time.
+"""A context-dependent tree: it grows best-first by the draft's path probabilities, as long as each
+node is worth its time.
 
-How many children a node gets is decided from its law before any is drawn (pruning drawn children by
-their own q would bias the output). A probability of the draft is not yet a chance of acceptance;
-what was accepted while decoding turns one into the other. A node is worth drafting while it adds
-more tokens than the best static tree makes in the time that it costs.
+How many children a node gets is decided from its draft distribution before any is drawn (pruning
+drawn children by their own q would bias the output). A draft probability is not an acceptance rate;
+a calibration counted while decoding turns one into the other. A node is worth drafting while it
+adds more expected tokens than the best static tree makes in the time that the node costs.
 """
 
 from __future__ import annotations
@@ -21,22 +21,21 @@ from sequoia.planning.plan_for_machine import best_plan
 # Set by judgement, not tuned: the bundled pair is one pair.
 # children a node may have; the bundled pair takes a later one in fewer than 1 of 200 visits
 WIDEST = 16
-PRIOR_VISITS = 8.0  # visits that the start counts for, in each bin: a few steps outweigh it
-# share of the counts that one step leaves: 200 steps or so are remembered, and what was
-# given up is tried again
+PRIOR_VISITS = 8.0  # weight of the prior in each bin, in visits: a few steps outweigh it
+# decay of the counts per step: about the last 200 steps count, and children that were no longer
+# drafted get another chance
 MEMORY = 0.995
-# of the draft's probability, finer at its ends
+# of the bins of the draft probability, finer at both ends
 EDGES = np.array([0.003, 0.01, 0.03, 0.07, 0.15, 0.25, 0.4, 0.6, 0.8, 0.9, 0.97])
 
 
 class Calibration:
-    """How often the child of some rank was accepted, by the probability that the draft's law has at
-    that rank. At temperature 0 that is the child's own probability; else children are drawn, and it
-    only tells how sure the law is.
+    """How often the child of each rank was accepted, by the draft's probability at that rank. At
+    temperature 0 that is the child's own probability; otherwise children are drawn, and it only
+    shows how peaked the distribution is.
 
-    Before anything is counted: that probability itself at temperature 0, where the walk follows the
-    most probable token; else the rate of the rank, as at higher temperatures a child is accepted
-    for how alike the laws are.
+    The prior is that probability itself at temperature 0, where the walk follows the most probable
+    token; otherwise the rate of the rank, as acceptance then depends on how close p and q are.
     """
 
     def __init__(self, acceptance: Acceptance, greedy: bool) -> None:
@@ -47,8 +46,8 @@ class Calibration:
         self._accepted = np.zeros_like(self._visited)
 
     def rates(self, probs: np.ndarray) -> np.ndarray:
-        """Acceptance expected of each rank, (rows, k) non-increasing along k, for the laws'
-        greatest probabilities (rows, k)."""
+        """The expected acceptance of each rank, (rows, k) non-increasing along k, by the k greatest
+        probabilities of each distribution, (rows, k)."""
         ranks = np.arange(probs.shape[1])
         bins = np.searchsorted(EDGES, probs)
         prior = probs if self._greedy else self._rates[None, : probs.shape[1]]
@@ -58,13 +57,13 @@ class Calibration:
         return np.minimum.accumulate(found, axis=1)
 
     def decay(self) -> None:
-        """Forget a little; once a step."""
+        """Reduce the weight of all counts; called once a step."""
         self._visited *= MEMORY
         self._accepted *= MEMORY
 
     def add(self, probs: np.ndarray, accepted: int | None) -> None:
-        """Count one node on the walk: its children's (k,) ranked probabilities, and the rank of
-        the accepted one."""
+        """Count one node of the accepted path: the (k,) ranked probabilities of its children, and
+        the rank of the accepted one."""
         ranks = np.arange(len(probs))
         bins = np.searchsorted(EDGES, probs)
         self._visited[ranks, bins] += 1
@@ -73,20 +72,19 @@ class Calibration:
 
 
 class Costs:
-    """What a node and a level cost, in tokens that the best static tree would make
-    in the same time."""
+    """The time of a node and of a level, in tokens that the best static tree would make in it."""
 
     def __init__(
         self, acceptance: Acceptance, profile: HardwareProfile, most: int, levels: int
     ) -> None:
         plan = best_plan(acceptance, profile, most, levels)
-        pace = plan.expected_tokens / plan.predicted_seconds  # tokens a second
+        pace = plan.expected_tokens / plan.predicted_seconds  # tokens per second
 
         def seconds(n: int) -> float:
             return profile.verify_seconds(n) + profile.overhead(n)
 
-        # The slope up to twice the size: times come in plateaus, on which one node more is free
-        # and ten more are not.
+        # The slope up to twice the size: times have plateaus, on which one more node is free and
+        # ten more are not.
         self.node = np.array([pace * (seconds(2 * n) - seconds(n)) / n for n in range(1, most + 1)])
         self._level = pace * np.array(
             [0.0, *(profile.level_seconds(width) for width in range(1, most + 1))]
@@ -97,11 +95,11 @@ class Costs:
 
 
 class Dynamic:
-    """A tree of its own for every step, of at most `most` nodes and `levels` levels.
-    One run's: it learns.
+    """A TreeChoice that grows a new tree at every step, of at most `most` nodes and `levels`
+    levels. For a single run, as it learns from its steps.
 
-    acceptance: what is believed before the first step. profile: times of this machine.
-    temperature: of the run.
+    acceptance: the estimate before the first step. profile: times of this machine. temperature: of
+    the run.
     """
 
     widest = 0
@@ -138,8 +136,8 @@ class Dynamic:
 
 
 class DynamicTree:
-    """One step's tree while it grows. probs: for each node read, the greatest probabilities of its
-    law, (k,) decreasing."""
+    """One step's tree while it grows. probs: for each drafted node, the greatest probabilities of
+    its draft distribution, (k,) decreasing."""
 
     def __init__(self, calibration: Calibration, costs: Costs, most: int, levels: int) -> None:
         self._calibration = calibration
@@ -147,7 +145,7 @@ class DynamicTree:
         self._most = most
         self._levels = levels
         self._parents = [-1]
-        self._reach = [1.0]  # by node: chance that the walk comes there
+        self._reach = [1.0]  # by node: the chance that the walk reaches it
         self._depth = 0
         self.front: tuple[int, ...] = (0,) if most > 1 and levels > 1 else ()
         self.probs: dict[int, np.ndarray] = {}
@@ -171,8 +169,8 @@ class DynamicTree:
         return counts
 
     def _worth(self, scores: np.ndarray) -> tuple[int, ...]:
-        """Children for each row of `scores` (rows, k): the best of all, while they earn their price
-        and there is room."""
+        """The number of children for each row of `scores` (rows, k): the best of all rows, while
+        they are worth their time and there is room."""
         used = len(self._parents)
         order = np.argsort(-scores, axis=None, kind="stable")
         order = order[: self._most - used]
@@ -181,8 +179,8 @@ class DynamicTree:
         return tuple(np.bincount(taken // scores.shape[1], minlength=len(scores)).tolist())
 
     def _next_front(self, nodes: range, rate: float) -> tuple[int, ...]:
-        """The nodes of the new level that are worth reading, if a pass over them is. rate: what a
-        first child may expect."""
+        """The nodes of the new level that are worth a draft pass, or none where the pass itself is
+        not. rate: the expected acceptance of a first child."""
         room = self._depth < self._levels - 1 and len(self._parents) < self._most
         front = tuple(
             node

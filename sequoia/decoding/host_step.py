@@ -1,5 +1,6 @@
-"""Draft and verify one step with the rule as it is written in algorithm/verifiers: models run where
-they are, and the laws a walk asks for come to the host one by one."""
+"""Draft and verify one step with the verifier as it is written in algorithm/verifiers. The models
+run on their devices; the target distributions that the walk needs are copied to the host one by
+one."""
 
 from __future__ import annotations
 
@@ -39,10 +40,10 @@ class HostStep:
         self._verifier = verifier
         self._chance = chance
         self._row_warp = row_warp(params)
-        self._rows = PerTree(partial(whole_tree_layout, target), serves=Tree.is_cut_of)
+        self._nodes = PerTree(partial(whole_tree_layout, target), serves=Tree.is_cut_of)
 
     def prepare(self, tree: Tree) -> None:
-        self._rows(tree)
+        self._nodes(tree)
 
     def needs(self, _nodes: int) -> Counter[torch.device]:
         return Counter()
@@ -56,9 +57,9 @@ class HostStep:
 
     def _verify(self, drafted: Drafted, clock: Clock) -> tuple[Verdict, tuple[float | None, ...]]:
         tree = drafted.tree
-        rows = self._rows(tree)
+        layout = self._nodes(tree)
         with clock.phase("verify"):
-            logits = self._target.forward(drafted.tokens, rows)  # (nodes, vocab)
+            logits = self._target.forward(drafted.tokens, layout)  # (nodes, vocab)
         visited: dict[int, np.ndarray] = {}
 
         def p(node: int) -> np.ndarray:

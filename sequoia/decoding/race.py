@@ -1,10 +1,9 @@
-"""A race: several ways to decode one prompt, side by side on one device, each on a clock of its
-own.
+"""A race: several ways to decode one prompt, side by side on one device, each with its own clock.
 
-Lanes move in turns, so none takes time from another: a lane's clock is the sum of its own steps,
-and the lane furthest behind on its clock moves next. What is seen is nearly each lane as if it had
-the machine to itself; what they still share is the processor's cache, out of which they push each
-other's numbers. Reading the prompt is on no clock.
+Lanes take turns, so none takes time from another: a lane's clock is the sum of its own steps, and
+the lane with the least time on its clock moves next. Each lane runs almost as if it had the machine
+to itself; they only share the processor's cache and evict each other's data from it. The prefill is
+on no clock.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ from sequoia.validate_input import shown
 
 @dataclass(frozen=True)
 class Lane:
-    """One way to decode: a tree, or a TreeChoice of this lane alone, and a verifier. Plain decoding
-    is a tree of one node."""
+    """One way to decode: a verifier and a tree, or a TreeChoice that no other lane uses. Plain
+    decoding is a tree of one node."""
 
     name: str
     tree: Tree | TreeChoice
@@ -42,10 +41,10 @@ class Lane:
 
 
 class Race:
-    """The lanes of one race under way. Raises BadSamplingParams unless there are 1 to MOST_LANES
-    lanes, and what a Decoder raises.
+    """A race in progress. Raises BadSamplingParams unless there are 1 to MOST_LANES lanes, and
+    whatever a Decoder raises.
 
-    `stats[lane]` are the totals of each lane so far; a lane's clock is their `total_seconds`.
+    `stats[lane]` are the totals of a lane so far; its clock is their `total_seconds`.
     """
 
     @renamed_keywords(policy="params")
@@ -79,12 +78,12 @@ class Race:
         return [lane for lane, decoder in enumerate(self.decoders) if decoder.finish is None]
 
     def prefill(self) -> None:
-        """Every lane reads the prompt."""
+        """Run the prompt through the models of every lane."""
         for decoder in self.decoders:
             decoder.prefill()
 
     def step(self) -> tuple[int, StepTrace]:
-        """Move the lane furthest behind on its clock; of equals, the first. Returns the
+        """One step of the lane with the least time on its clock; of equals, the first. Returns the
         lane and its step."""
         lane = min(self.running, key=lambda lane: self.stats[lane].total_seconds)
         trace = self.decoders[lane].step()
@@ -92,8 +91,7 @@ class Race:
         return lane, trace
 
     def __iter__(self) -> Iterator[tuple[int, StepTrace]]:
-        """Steps of all lanes until each has finished. Nothing moves unless the next
-        one is asked for."""
+        """Steps of all lanes until each has finished, each computed when it is asked for."""
         self.prefill()
         while self.running:
             yield self.step()

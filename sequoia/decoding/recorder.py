@@ -1,5 +1,5 @@
-"""Recorder: turns the traces of a run into what can be stored or sent to a page, token texts
-included. Runs nothing itself."""
+"""Recorder: turns the traces of a run into what can be stored or sent to a page, with the texts of
+tokens. Runs no model."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from sequoia.saved_files.run_file import Packer, Run
 
 
 class Recorder:
-    """Collects one run. `meta` is what `Run` says of it. `add` gives the step as `Packer` writes
-    it, ready for a message.
+    """Collects one run. meta: see `Run`. `add` returns the step as `Packer` writes it, ready for a
+    message.
 
-    A character that the run's last token leaves incomplete belongs to that token: `add` gives it
-    with the step that ends the run, and `pending` holds it for a run that is broken off, until a
-    further step completes it.
+    A character that the run's last token leaves incomplete belongs to that token: `add` returns it
+    with the step that ends the run. For a run that is stopped, `pending` holds it until another
+    step completes it.
     """
 
     def __init__(self, pair: Pair, prompt: tuple[int, ...], meta: Mapping[str, Any]) -> None:
-        self._pieces_of = pair.pieces
+        self._piece = pair.pieces.of
         self._meta = dict(meta)
         self._stream = TextStream(pair.tokenizer, prompt)
         self._packer = Packer()
@@ -32,8 +32,8 @@ class Recorder:
         self.pending = ""
 
     def add(self, trace: StepTrace) -> dict[str, Any]:
-        """The step as JSON values; `new_trees` and `new_pieces` say what a reader
-        has not seen before."""
+        """The step as JSON values; `new_trees` and `new_pieces` are those that no earlier step
+        had."""
         text = tuple(self._stream.add(token) for token in trace.emitted)
         self.pending = self._stream.pending
         if trace.finish:
@@ -46,12 +46,12 @@ class Recorder:
         return {
             "step": step,
             "new_trees": self._packer.trees[trees:],
-            "new_pieces": self._name(trace),
+            "new_pieces": self._new_pieces(trace),
         }
 
-    def _name(self, trace: StepTrace) -> dict[str, str]:
+    def _new_pieces(self, trace: StepTrace) -> dict[str, str]:
         unseen = {*trace.tokens, *trace.emitted, trace.verdict.bonus} - self._pieces.keys()
-        new = {token: self._pieces_of.of(token) for token in sorted(unseen)}
+        new = {token: self._piece(token) for token in sorted(unseen)}
         self._pieces.update(new)
         return {str(token): piece for token, piece in new.items()}
 
@@ -62,17 +62,18 @@ class Recorder:
 
 
 def _ended(text: tuple[str, ...], pending: str) -> tuple[str, ...]:
-    """A last step's texts with what its last token left incomplete."""
+    """The texts of a last step, with the `pending` text after its last token."""
     return (*text[:-1], text[-1] + pending)
 
 
 def prompt_pieces(pair: Pair, prompt: str, most: int = 1024) -> list[tuple[str, bool]]:
     """The prompt as the models get it, token by token: the text that each adds, and whether it is a
-    special token, which no text can hold. Of more than `most` the middle is left out."""
+    special token. Of more than `most` tokens those in the middle are left out."""
     ids = pair.encode(prompt)
     special = set(pair.tokenizer.all_special_ids)
     stream = TextStream(pair.tokenizer)
     found = [(stream.add(token), token in special) for token in ids]
     found[-1] = (found[-1][0] + stream.pending, found[-1][1])
-    cut = [("…", False)] if len(found) > most else []
-    return [*found[: most // 2], *cut, *found[-(most // 2) :]] if cut else found
+    if len(found) <= most:
+        return found
+    return [*found[: most // 2], ("…", False), *found[-(most // 2) :]]

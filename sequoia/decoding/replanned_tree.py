@@ -1,5 +1,5 @@
-"""Replanned: a tree planned anew every few steps, from what was accepted so far and the measured
-times of this machine."""
+"""Replanned: a tree that is planned again every few steps, from the acceptance so far and the
+measured times of this machine."""
 
 from __future__ import annotations
 
@@ -11,26 +11,25 @@ from sequoia.algorithm.verifiers.verdict import Verdict
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import best_plan
 
-# Set by judgement, not tuned, as those of dynamic.py.
-PRIOR_VISITS = 16.0  # trials that the given vector counts for: a handful of steps
-# share of the counts that one step leaves: the last hundred steps or so are remembered
-MEMORY = 0.99
+# Set by judgement, not tuned, like those of growing_tree.py.
+PRIOR_VISITS = 16.0  # weight of the given vector, in trials: a handful of steps
+MEMORY = 0.99  # decay of the counts per step: about the last hundred steps count
 
 
 class RankCounts:
-    """Acceptance by rank, counted while decoding, the older the lighter; it starts
-    at a given vector."""
+    """Acceptance by rank, counted while decoding, with less weight for older steps. It starts from
+    a given vector."""
 
     def __init__(self, acceptance: Acceptance) -> None:
         rates = np.array(acceptance.rates)
-        # chance that the walk tries the child at all
+        # chance that the walk reaches the child of each rank
         before = 1 - np.concatenate(([0.0], np.cumsum(rates)[:-1]))
         self._start = PRIOR_VISITS * np.maximum(before, 0), PRIOR_VISITS * rates
         self._tried, self._accepted = (counts.copy() for counts in self._start)
 
     def add(self, tree: Tree, verdict: Verdict) -> None:
-        """Count one step's trials. What is forgotten goes back towards the start, so that ranks
-        which no tree reaches, or a draft that was given up, are tried again."""
+        """Count one step's trials. Counts decay towards the start, so that ranks no longer drafted,
+        or a draft no longer used at all, are tried again."""
         for counts, start in zip((self._tried, self._accepted), self._start, strict=True):
             counts += (1 - MEMORY) * (start - counts)
         for trial in verdict.trials:
@@ -40,8 +39,8 @@ class RankCounts:
 
     @property
     def acceptance(self) -> Acceptance:
-        """Unconditional rates: the chance to accept a child that is tried, times the chance that it
-        comes to be tried."""
+        """Unconditional rates: the chance that a child is accepted once tried, times the chance
+        that it is tried."""
         given = np.divide(
             self._accepted, self._tried, out=np.zeros_like(self._tried), where=self._tried > 1e-12
         ).clip(0, 1)
@@ -50,11 +49,11 @@ class RankCounts:
 
 
 class Replanned:
-    """The fastest tree for the rates counted so far, planned anew every `every` steps.
-    One run's: it learns.
+    """A TreeChoice of the fastest tree for the rates counted so far, planned again every `every`
+    steps. For a single run, as it learns from its steps.
 
-    acceptance: what is believed before the first step. profile: times of this machine. most,
-    levels: bounds of any tree. slack: as in `best_plan`.
+    acceptance: the estimate before the first step. profile: times of this machine. most, levels:
+    bounds of any tree. slack: as in `best_plan`.
     """
 
     def __init__(
@@ -87,7 +86,7 @@ class Replanned:
 
     @property
     def acceptance(self) -> Acceptance:
-        """What is believed now."""
+        """The present estimate."""
         return self._counts.acceptance
 
     def _plan(self) -> Tree:

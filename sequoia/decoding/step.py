@@ -1,4 +1,5 @@
-"""One step as the Decoder sees it: draft a tree and verify it. Knows no way to do that."""
+"""One step as the Decoder sees it: draft a tree and verify it. The ways to do so are in
+host_step.py and cuda/cuda_step.py."""
 
 from __future__ import annotations
 
@@ -12,15 +13,15 @@ from sequoia.algorithm.verifiers.verdict import Verdict
 from sequoia.decoding.drafter import Drafted, GrowingTree
 from sequoia.this_machine.step_timer import Clock
 
-# and what p gave each node's token, None where p was not asked
+# with the target probability p of each node's token, None where the walk did not need it
 Round = tuple[Drafted, Verdict, tuple[float | None, ...]]
 
 
 class Step(Protocol):
-    """The steps of one run: call it with each step's tree."""
+    """The steps of one run, called with each step's tree."""
 
     def prepare(self, tree: Tree) -> None:
-        """Make ready what all steps with `tree` have in common."""
+        """Build once what all steps with `tree` share."""
         ...
 
     def needs(self, nodes: int, /) -> Counter[torch.device]:
@@ -28,6 +29,6 @@ class Step(Protocol):
         ...
 
     def __call__(self, shape: Tree | GrowingTree, clock: Clock) -> Round:
-        """Draft `shape` and verify it; both models' rows stay written, and none is kept. The clock
-        is charged with the passes of the draft and of the target. Raises BadTree or BadModel."""
+        """Draft `shape` and verify it. What both models wrote to their KV caches is not kept yet.
+        The passes of draft and target are timed on the clock. Raises BadTree or BadModel."""
         ...

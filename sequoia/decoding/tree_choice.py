@@ -1,5 +1,5 @@
-"""Where each step's tree comes from. A fixed one here; replan.py plans anew, dynamic.py grows
-one with the draft."""
+"""Where each step's tree comes from: a fixed one here; replanned_tree.py plans again every few
+steps, growing_tree.py grows one with the draft."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from sequoia.decoding.drafter import GrowingTree
 
 
 class TreeChoice(Protocol):
-    """Gives every step of one run its tree. What it may know: the steps before, and the
-    draft's laws; never the tokens that are drawn for the very nodes it decides on, for that
-    would bias the output."""
+    """Chooses the tree of each step of one run. It may look at earlier steps and at the draft's
+    distributions, but never at tokens drawn for the nodes it is deciding about: that would bias the
+    output."""
 
     @property
     def most(self) -> int:
@@ -22,17 +22,17 @@ class TreeChoice(Protocol):
 
     @property
     def widest(self) -> int:
-        """Children that a node may have at most; 0 where the draft's law decides, which has no more
-        tokens than there are."""
+        """Children that a node may have at most; 0 where the tree grows by the draft's
+        distributions, which cannot give more children than there are tokens."""
         ...
 
     def next(self, levels: int) -> Tree | GrowingTree:
-        """The next step's tree, of at most `levels` levels: whole, or one that grows
-        while it is drafted."""
+        """The next step's tree, of at most `levels` levels: complete, or one that grows while it is
+        drafted."""
         ...
 
     def learn(self, tree: Tree, verdict: Verdict) -> None:
-        """Hear what became of the last tree."""
+        """Called after each step with its tree and verdict."""
         ...
 
 

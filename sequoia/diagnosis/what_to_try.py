@@ -1,15 +1,15 @@
-"""The slow-down doctor: what costs a measured run most of its speed-up, and which changes
-are predicted to help.
+"""What to try on a run: what costs it most of its speed-up, and which changes are predicted to
+help.
 
-Measures nothing. Predictions are made by the planner on a machine and a vector *calibrated* to
-the run (`calibrated`, `fitted`), so that what is predicted of the tree in use is what was
-measured of it, phase by phase. The further a remedy is from that tree, the more its prediction
-leans on the profile.
+Measures nothing. The planner predicts with a profile and an acceptance vector *calibrated* to the
+run (`calibrated`, `fitted`), so that its prediction for the tree in use equals the measurement,
+phase by phase. The more a change differs from that tree, the more its prediction depends on the
+profile.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
@@ -23,23 +23,22 @@ from sequoia.errors import BadTree
 from sequoia.planning.explain_plan import knee, phases, size_words, time_words
 from sequoia.planning.fit_acceptance import fitted
 from sequoia.planning.hardware_profile import HardwareProfile, Point
-from sequoia.planning.plan_for_machine import Plan, best_plan, predict
+from sequoia.planning.plan_for_machine import best_plan, predict
 from sequoia.validate_input import number
 
-# A well matched pair, to call acceptance low: Llama3-70B-Instruct with 8B-Instruct on CNN (paper:
-# appendix E), its first rates.
+# The first rates of a well-matched pair, Llama3-70B-Instruct with 8B-Instruct on CNN (paper:
+# appendix E). Acceptance is called low in comparison with it.
 WELL_MATCHED = Acceptance((0.7732, 0.1039, 0.0402, 0.0206, 0.0128, 0.0081, 0.0064, 0.0043))
-_COSTS = 1.005  # a loss must cost more than this ratio to be told
-# of a prediction from a quick profile, about; a remedy must promise more than this share
-_UNSURE = 0.05
+_COSTS = 1.005  # a loss is listed if the speed-up without it would be more than this ratio higher
+_UNSURE = 0.05  # relative error, roughly, of a prediction from a quick profile
 _WHAT_IF = "predicted, what if"
 _TINY = 1e-12  # seconds, the least a profile takes
 
 
 @dataclass(frozen=True)
 class Loss:
-    """One thing that costs speed-up: "acceptance", "draft", "verify" or "overhead". `without`: the
-    speed-up of the same run without this loss and with all others, computed from measured times."""
+    """One thing that costs speed-up: "acceptance", "draft", "verify" or "overhead". without: the
+    speed-up of the same run without this loss but with all others, computed from measured times."""
 
     name: str
     without: float
@@ -48,12 +47,11 @@ class Loss:
 
 @dataclass(frozen=True)
 class Remedy:
-    """A change, its predicted speed-up over plain decoding, and `gain`, the points
-    above the measured one.
+    """A change, its predicted speed-up over plain decoding, and `gain`, the difference from the
+    measured one.
 
-    tree: what a button can apply; None where one click cannot (another draft, target or device).
-    label: "predicted", "predicted, what if" where a model is supposed that is not there, or
-    "measured" (plain decoding).
+    tree: what a button can apply; None for a change of the models. label: "predicted", "predicted,
+    what if" for a hypothetical model, or "measured" (plain decoding).
     """
 
     words: str
@@ -63,19 +61,16 @@ class Remedy:
     label: str = "predicted"
 
     @property
-    def applicable(self) -> bool:
-        return self.tree is not None
-
-    @property
     def sentence(self) -> str:
-        return f"{self.words}: {self.predicted:.2f}× ({self.label}), {self.gain:.2f} above now."
+        return f"{self.words}: {self.predicted:.2f}× ({self.label}), {self.gain:.2f} more than now."
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """speedup: measured, over the plain run; `interval`: its range, where it is known. losses: the
-    largest first. remedies: those predicted beyond `noise`, a speed-up that chance alone could
-    show, the greatest first. unclear: those predicted to help, but not beyond it."""
+    """speedup: measured, over the plain run. interval: its confidence interval, if known. losses:
+    the largest first. noise: a speed-up up to this could be due to chance. remedies: changes
+    predicted above `noise`, the best first. unclear: changes predicted to help, but not above it.
+    """
 
     speedup: float
     losses: tuple[Loss, ...]
@@ -86,26 +81,27 @@ class Diagnosis:
 
     @property
     def largest_loss(self) -> str | None:
-        """Name of the largest loss; None where the run loses nothing to speak of."""
+        """Name of the largest loss; None if there is none worth mentioning."""
         return self.losses[0].name if self.losses else None
 
     @property
     def slow(self) -> bool:
-        """Whether the run is slower than plain decoding, beyond its range where that is known."""
+        """Whether the run is slower than plain decoding, significantly so if its interval is
+        known."""
         return self.interval.verdict == "slower" if self.interval else self.speedup < 1
 
     @property
     def sentence(self) -> str:
-        """The speed-up, the largest loss and the first remedy that one click applies."""
+        """The speed-up, the largest loss and the best remedy that one click can apply."""
         words = f"{self._measured}{': slower than without drafts' * self.slow}."
         if self.losses:
             words += f" Largest loss: {self.losses[0].sentence}"
-        first = next((remedy for remedy in self.remedies if remedy.applicable), None)
+        first = next((remedy for remedy in self.remedies if remedy.tree), None)
         if first is None:
             return f"{words} {self._none}"
         return (
-            f"{words} {first.sentence} What is predicted below {self.noise:.2f}× is left out: "
-            "it could be chance."
+            f"{words} {first.sentence} Predictions below {self.noise:.2f}× are left out: they are "
+            "within this run's noise."
         )
 
     @property
@@ -120,18 +116,13 @@ class Diagnosis:
 
     @property
     def _none(self) -> str:
-        """That no tree is offered, and why."""
+        """That no tree is recommended, and why."""
         if not self.unclear:
             return "No other tree is predicted to be faster."
         best = max(remedy.predicted for remedy in self.unclear)
-        changes = (
-            f"{len(self.unclear)} changes are predicted to help, the best"
-            if len(self.unclear) > 1
-            else ("one change is predicted to help,")
-        )
         return (
-            f"No other tree is recommended: {changes} to {best:.2f}×, but up to {self.noise:.2f}× "
-            "it could be chance."
+            f"No other tree is recommended: the best prediction left ({best:.2f}×) is within this "
+            f"run's noise (up to {self.noise:.2f}×)."
         )
 
 
@@ -141,21 +132,19 @@ def diagnose(
     plain: DecodeStats,
     acceptance: Acceptance,
     profile: HardwareProfile,
-    others: Iterable[HardwareProfile] = (),
     interval: SpeedupInterval | None = None,
 ) -> Diagnosis:
-    """What slows the run `stats` with `tree` against the run `plain`, and what is predicted to
-    help.
+    """What slows the run `stats` with `tree` compared with the run `plain`, and what is predicted
+    to help.
 
-    For a run whose trees change, pass `typical_tree` of their mean size. others: profiles of other
-    devices; they cannot be calibrated by this run. interval: the range of the run's speed-up; a
-    change predicted within it is not recommended, nor one within a quick profile's own uncertainty.
-    Raises BadTrace where either run has no step, token or time.
+    For a run whose trees change, pass `typical_tree` of their mean size. interval: of the run's
+    speed-up; a change predicted within it is not recommended, nor one within the uncertainty of a
+    quick profile. Raises BadTrace if a run has no step, token or time.
     """
     diagnosed = _DiagnosedRun(stats, tree, plain, acceptance, profile)
     losses = (loss for loss in diagnosed.losses() if loss.without > diagnosed.speedup * _COSTS)
     noise = max(diagnosed.speedup * (1 + _UNSURE), interval.most if interval else 0.0)
-    helping = diagnosed.remedies(others)
+    helping = diagnosed.remedies()
     clear = tuple(remedy for remedy in helping if remedy.predicted > noise)
     unclear = tuple(remedy for remedy in helping if remedy.predicted <= noise)
     return Diagnosis(
@@ -169,8 +158,8 @@ def diagnose(
 
 
 def typical_tree(nodes: float, levels: float, acceptance: Acceptance) -> Tree:
-    """A tree to stand for many: the best one of about `nodes` nodes (a mean) on about `levels`
-    levels; only where all had one node, one of one node. Raises BadTree."""
+    """One tree to represent many: the best of about `nodes` nodes (their mean) on about `levels`
+    levels. It has a single node only if all of them did. Raises BadTree."""
     size, cap = (
         max(round(number(value, what, 1, MAX_NODES, BadTree)), 1 + (nodes > 1))
         for what, value in (("nodes", nodes), ("levels", levels))
@@ -184,14 +173,14 @@ def typical_tree(nodes: float, levels: float, acceptance: Acceptance) -> Tree:
 def calibrated(
     stats: DecodeStats, tree: Tree, plain: DecodeStats, profile: HardwareProfile
 ) -> HardwareProfile:
-    """`profile` bent so that a step with `tree` takes, phase by phase, what a mean
-    step of `stats` took.
+    """`profile` adjusted so that a step with `tree` takes as long, phase by phase, as a mean step
+    of `stats`.
 
-    Draft passes are scaled alike. Of the overhead, levels keep the share that the profile gives
-    them. Target passes and the rest of the overhead go through the plain run's point at 1 node and
-    the run's at len(tree); in between they keep the profile's shape, and beyond they are scaled as
-    at len(tree). A plain token that was measured slower than a step (noise, mostly) counts as the
-    step there, since no pass gets faster with more nodes.
+    Draft passes are all scaled by one factor. Levels keep the share of the overhead that the
+    profile gives them. Target passes and the rest of the overhead pass through the plain run's
+    value at 1 node and the run's at len(tree): in between they keep the profile's shape, and beyond
+    they are scaled as at len(tree). If a plain token was measured slower than a step (mostly
+    noise), the step's time is used at 1 node too, because no pass gets faster with more nodes.
     """
     step = per_step(stats, "the run")
     token = per_token(plain)
@@ -200,62 +189,55 @@ def calibrated(
     n = len(tree)
     rest = token["draft"] + token["overhead"]
     level = _level_overhead(tree, profile, step["overhead"], rest)
-    target = {size: profile.verify_seconds(size) for size in _sizes(profile.target_seconds, n)}
-    overhead = {size: profile.overhead(size) for size in _sizes(profile.overhead_seconds, n)}
+    nodes_overhead = max(step["overhead"] - level * len(tree.widths), 0.0)
     return replace(
         profile,
-        target_seconds=_pinned(target, token["verify"], step["verify"], n),
+        target_seconds=_pinned(
+            profile.verify_seconds, profile.target_seconds, token["verify"], step["verify"], n
+        ),
         level_overhead=level,
         overhead_seconds=_pinned(
-            overhead, rest, max(step["overhead"] - level * len(tree.widths), 0.0), n
+            profile.overhead, profile.overhead_seconds, rest, nodes_overhead, n
         ),
-        draft_seconds=tuple(
-            (size, max(seconds * scale, _TINY), interval)
-            for size, seconds, interval in profile.draft_seconds
-        ),
+        draft_seconds=_times(profile.draft_seconds, scale),
     )
 
 
 def _level_overhead(tree: Tree, profile: HardwareProfile, measured: float, rest: float) -> float:
-    """Seconds of the `measured` overhead for each level that was drafted from: its predicted share,
-    but no part of `rest`, which a plain token has too."""
+    """Seconds of the `measured` overhead for each drafted level: its predicted share, but nothing
+    of `rest`, which a plain token has too."""
     drafted = len(tree.widths)
     predicted = phases(tree, profile)["overhead"]
-    if not drafted or not predicted:  # the run says nothing of it
+    if not drafted or not predicted:  # the run contains no information about it
         return profile.level_overhead
     return min(measured * profile.level_overhead / predicted, max(measured - rest, 0.0) / drafted)
 
 
-def _sizes(points: Iterable[Point], n: int) -> list[int]:
-    return sorted({1, n, *(size for size, _, _ in points)})
-
-
-def _pinned(line: Mapping[int, float], one: float, many: float, n: int) -> tuple[Point, ...]:
-    """Points of `line` (size to seconds, with 1 and n among them) bent to pass through
-    (1, one) and (n, many)."""
+def _pinned(
+    seconds_at: Callable[[int], float], points: Iterable[Point], one: float, many: float, n: int
+) -> tuple[Point, ...]:
+    """The curve `seconds_at` (size to seconds) at the sizes of `points`, 1 and n, changed to pass
+    through (1, one) and (n, many)."""
     one = min(one, many)
-    rise = line[n] - line[1]
-    points = []
-    for size, seconds in line.items():
+    first = seconds_at(1)
+    last = seconds_at(n)
+    pinned = []
+    for size in sorted({1, n, *(size for size, _, _ in points)}):
         if size >= n:
-            points.append((size, many * (seconds / line[n]) if line[n] else many, 0.0))
+            seconds = many * (seconds_at(size) / last) if last else many
         else:
-            points.append(
-                (
-                    size,
-                    one
-                    + (many - one) * ((seconds - line[1]) / rise if rise else (size - 1) / (n - 1)),
-                    0.0,
-                )
-            )
-    return tuple(points)
+            rise = last - first
+            share = (seconds_at(size) - first) / rise if rise else (size - 1) / (n - 1)
+            seconds = one + (many - one) * share
+        pinned.append((size, seconds, 0.0))
+    return tuple(pinned)
 
 
 # -- losses and remedies ---------------------------------------------------------------------------
 
 
 class _DiagnosedRun:
-    """One case: the run, its tree, and the machine and vector calibrated to it."""
+    """The run, its tree, and the profile and acceptance vector calibrated to it."""
 
     def __init__(
         self,
@@ -276,7 +258,7 @@ class _DiagnosedRun:
         self.acceptance = fitted(acceptance, tree, self.tokens)
 
     def losses(self) -> Iterator[Loss]:
-        """Every loss with the speed-up that its absence would give."""
+        """Every loss, with the speed-up without it."""
         step = self.step
         token = self.token
         share = self.tokens * self.plain
@@ -286,9 +268,9 @@ class _DiagnosedRun:
             "acceptance",
             good * self.plain / self.seconds,
             (
-                f"low acceptance, {self.tokens:.2f} tokens a step, measured; this tree would make "
-                f"{good:.2f} with the acceptance of a well matched pair "
-                f"({WELL_MATCHED.rates[0]:.2f} for the first child, paper)."
+                f"low acceptance, {self.tokens:.2f} tokens per step, measured; with the acceptance "
+                f"of a well-matched pair ({WELL_MATCHED.rates[0]:.2f} for the first child, paper) "
+                f"this tree would give {good:.2f}."
             ),
         )
         yield Loss(
@@ -308,8 +290,8 @@ class _DiagnosedRun:
             "overhead",
             share / (self.seconds - max(step["overhead"] - rest, 0)),
             (
-                f"overhead, {time_words(step['overhead'])} a step against {time_words(rest)} for a "
-                "plain token, measured."
+                f"overhead, {time_words(step['overhead'])} per step compared with "
+                f"{time_words(rest)} for a plain token, measured."
             ),
         )
 
@@ -317,7 +299,7 @@ class _DiagnosedRun:
         limit = knee(self.profile)
         n = len(self.tree)
         words = (
-            f"verifying, {self.step['verify'] / self.token['verify']:.2f} times a plain "
+            f"verification, {self.step['verify'] / self.token['verify']:.2f} times a plain "
             "token's pass, measured"
         )
         return words + (
@@ -326,76 +308,61 @@ class _DiagnosedRun:
             else "."
         )
 
-    def remedies(self, others: Iterable[HardwareProfile]) -> tuple[Remedy, ...]:
-        """Those predicted to help at all, by speed-up; each tree once, under its plainest name, and
-        never the one in use."""
+    def remedies(self) -> tuple[Remedy, ...]:
+        """All that are predicted to help, the best first: each tree once, under its simplest name,
+        and never the tree in use."""
         found: dict[object, Remedy] = {}
-        for remedy in (*self.trees(), *self.what_ifs(), *self.devices(others)):
+        for remedy in (*self.trees(), *self.what_ifs()):
             if remedy.predicted > self.speedup and remedy.tree != self.tree:
                 found.setdefault(remedy.tree or remedy.words, remedy)
         return tuple(sorted(found.values(), key=attrgetter("predicted"), reverse=True))
 
     def trees(self) -> Iterator[Remedy]:
-        """What one click can apply."""
+        """Changes that one click can apply."""
         yield Remedy("Plain decoding", 1.0, 1 - self.speedup, Tree.chain(1), "measured")
         fastest = best_plan(self.acceptance, self.profile).tree
-        yield self._apply(f"The fastest tree predicted, {size_words(fastest)}", fastest)
+        yield self._apply(f"The tree predicted to be fastest, {size_words(fastest)}", fastest)
         for what, trees in (
-            ("A smaller tree of its kind", smaller(self.tree, self.acceptance)),
+            ("A smaller tree of the same shape", smaller(self.tree, self.acceptance)),
             ("Fewer levels", [self.tree.limit(levels) for levels in range(2, self.tree.levels)]),
         ):
             if trees:
-                best = max(trees, key=lambda tree: self._speedup(self._predict(tree)))
+                best = max(trees, key=self._speedup)
                 yield self._apply(f"{what}, {size_words(best)}", best)
 
     def what_ifs(self) -> Iterator[Remedy]:
-        """The tree in use with models that are not there."""
+        """The tree in use with hypothetical models."""
         quick = replace(self.profile, draft_seconds=_times(self.profile.draft_seconds, 0.5))
         large = replace(self.profile, target_seconds=_times(self.profile.target_seconds, 2.0))
-        yield self._suppose(
-            "A smaller draft: half the time, the same acceptance",
-            self._speedup(predict(self.tree, self.acceptance, quick)),
-            _WHAT_IF,
-        )
-        plan = predict(self.tree, self.acceptance, large)
-        more_expensive = self.plain + self.token["verify"]
-        yield self._suppose(
-            "A larger target: twice the time, the same acceptance",
-            plan.expected_tokens * more_expensive / plan.predicted_seconds,
-            _WHAT_IF,
-        )
+        slower_plain = self.plain + self.token["verify"]
+        for words, speedup in (
+            (
+                "A smaller draft: half the time, the same acceptance",
+                self._speedup(self.tree, quick),
+            ),
+            (
+                "A larger target: twice the time, the same acceptance",
+                self._speedup(self.tree, large) * slower_plain / self.plain,
+            ),
+        ):
+            yield Remedy(words, speedup, speedup - self.speedup, None, _WHAT_IF)
 
-    def devices(self, others: Iterable[HardwareProfile]) -> Iterator[Remedy]:
-        """The tree planned for each other device, on that device."""
-        for other in others:
-            plan = best_plan(self.acceptance, other)
-            yield self._suppose(
-                f"On {other.device} ({other.target} with {other.draft}, {other.source} profile), "
-                f"{size_words(plan.tree)}",
-                plan.predicted_speedup,
-            )
-
-    def _predict(self, tree: Tree) -> Plan:
-        return predict(tree, self.acceptance, self.profile)
-
-    def _speedup(self, plan: Plan) -> float:
-        """Over the plain token that was measured."""
+    def _speedup(self, tree: Tree, profile: HardwareProfile | None = None) -> float:
+        """Predicted speed-up over the measured plain token."""
+        plan = predict(tree, self.acceptance, profile or self.profile)
         return plan.expected_tokens * self.plain / plan.predicted_seconds
 
     def _apply(self, words: str, tree: Tree) -> Remedy:
-        speedup = self._speedup(self._predict(tree))
+        speedup = self._speedup(tree)
         return Remedy(words, speedup, speedup - self.speedup, tree)
-
-    def _suppose(self, words: str, speedup: float, label: str = "predicted") -> Remedy:
-        return Remedy(words, speedup, speedup - self.speedup, None, label)
 
 
 def smaller(tree: Tree, acceptance: Acceptance) -> list[Tree]:
-    """Smaller trees of the shape family of `tree`, without a level less where it branches.
+    """Smaller trees of the same shape as `tree`.
 
-    Where all nodes of a level have as many children: the same with fewer
-    (k sequences stay sequences), and a chain gets shorter. Any other tree loses its least promising
-    nodes: its n best ones for every smaller n.
+    If all nodes of a level have equally many children: the same levels with fewer children (k
+    sequences stay sequences), and for a chain, shorter chains. For any other tree: its n best nodes
+    for every smaller n.
     """
     branching = [
         {len(tree.children[node]) for node in range(len(tree)) if tree.depths[node] == depth}
@@ -412,12 +379,12 @@ def smaller(tree: Tree, acceptance: Acceptance) -> list[Tree]:
 
 
 def _pruned(tree: Tree, acceptance: Acceptance, n: int) -> Tree:
-    """The `n` nodes of `tree` with the best scores; equals keep their order, so parents and
-    elder siblings stay."""
+    """The `n` nodes of `tree` with the best scores. Equal scores keep their order, so that no node
+    is kept without its parent and earlier siblings."""
     weights = scores(tree, acceptance.smoothed())
     kept = sorted(sorted(range(len(tree)), key=lambda node: -weights[node])[:n])
-    place = {node: i for i, node in enumerate(kept)}
-    return Tree((-1, *(place[tree.parents[node]] for node in kept[1:])))
+    index = {node: i for i, node in enumerate(kept)}
+    return Tree((-1, *(index[tree.parents[node]] for node in kept[1:])))
 
 
 def _times(points: Iterable[Point], factor: float) -> tuple[Point, ...]:

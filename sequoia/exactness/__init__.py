@@ -1,1 +1,1 @@
-"""Is the output the target's own? Token by token at T = 0, by distribution above."""
+"""Is the output the target's own? Token by token at temperature 0, as a distribution above."""

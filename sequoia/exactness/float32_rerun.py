@@ -1,9 +1,9 @@
-"""A run at temperature 0 made again with the target's weights in float32, to tell rounding from a
-bug where the target has a router.
+"""A run at temperature 0 repeated with the target's weights in float32, to distinguish rounding
+from a bug if the target has a router (mixture of experts).
 
-In half precision a router may send a token to other experts than it would in another pass over the
-same text, and the logits then move by far more than the sums of a pass are rounded. In float32 such
-flips are rare, so a right decoder gives the tokens of plain decoding there.
+In half precision a router may choose different experts in two passes over the same text, and the
+logits then change by far more than rounding changes sums. In float32 this is rare, so a correct
+decoder emits the tokens of plain decoding there.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from sequoia.this_machine.memory import ROOM, require
 
 
 def in_float32(pair: Pair) -> Pair:
-    """`pair` with a copy of its target in float32. Raises OutOfMemory where that does not fit
-    beside it, or the weights are spread over several places."""
+    """`pair` with a copy of its target in float32. Raises OutOfMemory if there is no room for the
+    copy, or if the weights are spread over several devices."""
     target = pair.target
     if target.placement:
-        raise OutOfMemory(f"the target's weights do not fit in one place ({target.placement})")
+        raise OutOfMemory(f"the target's weights do not fit on one device ({target.placement})")
     tensors = [*target.hf.parameters(), *target.hf.buffers()]
-    count = sum(one.numel() for one in tensors)
+    count = sum(tensor.numel() for tensor in tensors)
     require(
         count * torch.float32.itemsize * ROOM, target.device, "a float32 copy of the target needs"
     )
@@ -43,14 +43,14 @@ def in_float32(pair: Pair) -> Pair:
 
 
 def _copied(hf: Any, tensors: Sequence[torch.Tensor]) -> Any:
-    """A copy of `hf` with its `tensors` in float32; no other copy of them is made on the way."""
-    return copy.deepcopy(hf, {id(one): _wide(one) for one in tensors})
+    """A copy of `hf` with its `tensors` in float32, without another copy of them on the way."""
+    return copy.deepcopy(hf, {id(tensor): _wide(tensor) for tensor in tensors})
 
 
-def _wide(one: torch.Tensor) -> torch.Tensor:
-    found = one.detach().to(torch.float32 if one.is_floating_point() else one.dtype)
-    is_parameter = isinstance(one, torch.nn.Parameter)
-    return torch.nn.Parameter(found, requires_grad=False) if is_parameter else found
+def _wide(tensor: torch.Tensor) -> torch.Tensor:
+    wide = tensor.detach().to(torch.float32 if tensor.is_floating_point() else tensor.dtype)
+    is_parameter = isinstance(tensor, torch.nn.Parameter)
+    return torch.nn.Parameter(wide, requires_grad=False) if is_parameter else wide
 
 
 def tokens_of(
@@ -61,17 +61,17 @@ def tokens_of(
     verifier: str,
     should_stop: Callable[[], bool],
 ) -> list[int]:
-    """The first `count` tokens at temperature 0. Raises Stopped once `should_stop`, OutOfMemory
-    for caches that do not fit, and what decoding raises."""
+    """The first `count` tokens at temperature 0. Raises Stopped once `should_stop()` is true,
+    OutOfMemory for KV caches that do not fit, and what decoding raises."""
     params = SamplingParams(max_new_tokens=count, ignore_eos=True)
-    found = list[int]()
+    tokens = list[int]()
     for step in run(Decoder(pair, prompt, params, tree, verifier)):
-        go_on(should_stop)
-        found += step.emitted
-    return found
+        raise_if_stopped(should_stop)
+        tokens += step.emitted
+    return tokens
 
 
-def go_on(should_stop: Callable[[], bool]) -> None:
-    """Raises Stopped once `should_stop`."""
+def raise_if_stopped(should_stop: Callable[[], bool]) -> None:
+    """Raises Stopped if `should_stop()` is true."""
     if should_stop():
         raise Stopped("it was stopped")

@@ -1,18 +1,18 @@
-"""The lossless meter above temperature 0: do first tokens of many seeded steps follow the
-target's law of that token?
+"""Losslessness above temperature 0: a chi-square test of whether the first tokens of many seeded
+steps follow the target distribution.
 
-Two right texts differ by chance, so texts cannot be compared. Instead one place of a text is
-chosen, the same step is made there again and again with other seeds, and the counts of its first
-token are held against the target's law there. The place is the first whose law is uncertain enough
-to say anything (`find_position`): where the target is nearly sure of its token, every decoder that
-is roughly right agrees with it.
+Two correct texts differ by chance, so texts cannot be compared. Instead one position of a text is
+chosen, the same step is repeated there with different seeds, and the counts of its first token are
+compared with the target distribution at that position. `find_position` chooses the first position
+whose distribution is uncertain enough: where the target is almost sure of its token, every decoder
+that is roughly correct agrees with it.
 
-All three verifiers are lossless with the draw that belongs to them, top-k match included (the
-target itself draws each token there; what it loses is acceptance), so the meter expects the same of
-each. It sees one step's first token: noise that later steps use again, or a wrong token after a
-leaf, it cannot see. The law is that of the reference forward, and in half precision the engine's
-logits differ from its by a rounding now and then, which moves a share by a few hundredths of
-itself: ten times less than a few hundred draws can see, but many thousands would.
+All three verifiers are lossless with their own way of drawing children. That includes top-k match,
+where the target samples every token itself and only acceptance is lower. So the same result is
+expected of each. Only the first token of a step is tested: this cannot detect noise that later
+steps reuse, or a wrong token after a leaf. The distribution is that of the reference forward pass.
+In half precision the engine's logits can differ from it by rounding, which changes a probability by
+a few per cent of itself: a tenth of what a few hundred draws can detect, but many thousands would.
 """
 
 from __future__ import annotations
@@ -35,22 +35,21 @@ from sequoia.exactness.same_tokens import reference_logits
 from sequoia.models.pair import Pair
 from sequoia.validate_input import whole
 
-ALARM = 1e-6  # a law that is right is called different once in so many looks
-POOR = 1e-3  # from here down to ALARM the fit is called poor, and more draws are asked for
-# rarer tokens are counted together: chi-square holds for cells that are not nearly empty
+ALARM = 1e-6  # below this p-value: differs. A correct decoder falls below once in so many looks
+POOR = 1e-3  # between ALARM and this: a poor fit, which asks for more draws
+# Tokens with fewer expected draws are counted together: chi-square needs cells that are not nearly
+# empty.
 MIN_EXPECTED = 5.0
-LEAST_BITS = 1.0  # entropy of a law that is worth drawing from: as much as a fair coin's
-MOST_PLACES = 64  # places of a text that are looked at; each takes one forward of the target
+LEAST_BITS = 1.0  # entropy of a distribution that is worth testing: that of a fair coin
+MOST_PLACES = 64  # positions of a text that are examined; each takes one target forward pass
 MAX_DRAWS = 100_000
-MAX_LEVELS = 32  # of a step's tree that a TreeChoice makes
+MAX_LEVELS = 32  # of a tree made by a TreeChoice
 
 
 @dataclass(frozen=True, eq=False)
 class TextPosition:
     """Where first tokens are drawn: after the prompt and the tokens `common`. distribution: the
-    target's there, (vocab,) float64.
-
-    looked: places that were looked at before this one was chosen.
+    target's there, (vocab,) float64. looked: number of positions examined to choose this one.
     """
 
     common: tuple[int, ...]
@@ -59,12 +58,12 @@ class TextPosition:
 
     @property
     def bits(self) -> float:
-        """Entropy of the law."""
+        """Entropy of the distribution in bits."""
         return float(torch.special.entr(self.distribution).sum()) / math.log(2)
 
     def can_differ(self, draws: int) -> bool:
-        """Whether `draws` draws could differ from the law at all: enough of them are expected
-        beside the likeliest token."""
+        """Whether `draws` draws could show any difference: enough of them must be expected outside
+        the most probable token."""
         return len(_cells(self.distribution, {}, draws)) > 1
 
 
@@ -75,12 +74,12 @@ def find_position(
     params: SamplingParams,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> TextPosition:
-    """The first place of `text`, tokens that follow `prompt`, whose law has LEAST_BITS of
-    entropy or more; where none of the first MOST_PLACES has, the one of them with most,
-    of equals the first.
+    """The first position in `text`, the tokens after `prompt`, at which the target distribution has
+    at least LEAST_BITS of entropy. If none of the first MOST_PLACES does, the one with the most
+    entropy, or the first of several.
 
-    The rule looks at the target's laws alone, so nothing that is counted later can have a say in
-    it. Once `should_stop`, no further place is looked at. Raises BadPrompt.
+    The rule depends on the target distribution only, so it cannot be influenced by what is counted
+    later. No further positions are examined once `should_stop()` is true. Raises BadPrompt.
     """
     looked: list[TextPosition] = []
     for at in range(min(max(len(text), 1), MOST_PLACES)):
@@ -96,9 +95,9 @@ def find_position(
 
 @dataclass(frozen=True)
 class Cell:
-    """What chi-square counts as one: a token, or where that is None all rarer ones together;
-    `more` where the rarer ones joined this token. share: their part of the law. seen: how
-    often they were drawn."""
+    """One cell of the chi-square test: a token, or all rarer tokens together if `token` is None.
+    more: whether the rarer tokens were added to this token. share: expected probability. seen: how
+    often it was drawn."""
 
     token: int | None
     share: float
@@ -108,24 +107,24 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class FirstTokens:
-    """Counts of the first tokens drawn, against the target's law of that token.
+    """Counts of the first tokens drawn, compared with the target distribution.
 
-    distribution: p, (vocab,) float64 that sums to 1. A token that the law rules out counts as such:
-    p_value is 0 from then on.
+    distribution: p, (vocab,) float64 that sums to 1. After one token whose probability is 0,
+    p_value is 0.
 
-    The p-value is for looking at, not for deciding again and again. A p-value under a right law
+    Looking at the p-value again and again must not decide. The p-value of a correct decoder
     wanders, and by the law of the iterated logarithm it falls below any fixed level sooner or
-    later: who stops at the first look below 0.05 calls far more than one right decoder in twenty
-    wrong. So "differs" needs p < ALARM: with k looks at most about k * ALARM of right decoders meet
-    it, 1 in 10,000 for a hundred looks. (Far out, chi-square is a rough guide for cells of few; the
-    order of size holds.)
+    later: stopping at the first p-value below 0.05 would reject far more than one correct decoder
+    in twenty. So "differs" needs p < ALARM: after k looks about k * ALARM of correct decoders are
+    rejected at most, 1 in 10,000 for a hundred looks. (That far out, chi-square is only approximate
+    for cells with few draws, but the order of magnitude is right.)
     """
 
     distribution: torch.Tensor
     counts: Mapping[int, int] = field(default_factory=dict)
 
     def add(self, token: int) -> FirstTokens:
-        """These counts with one more draw. Raises BadModel for a token outside the law."""
+        """These counts with one more draw. Raises BadModel for a token outside the vocabulary."""
         token = whole(token, "token id", 0, len(self.distribution) - 1, BadModel)
         return replace(self, counts={**self.counts, token: self.counts.get(token, 0) + 1})
 
@@ -135,18 +134,18 @@ class FirstTokens:
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """What is counted, the most probable first."""
+        """The cells of the test, the most probable first."""
         return _cells(self.distribution, self.counts, self.draws)
 
     @property
     def freedom(self) -> int:
-        """Degrees of freedom of the statistic: cells that can differ by themselves."""
+        """Degrees of freedom of the statistic."""
         return max(len(self.cells) - 1, 0)
 
     @property
     def statistic(self) -> float | None:
-        """Chi-square of the counts; None where fewer than two cells leave nothing to differ,
-        infinite for a token that the law rules out."""
+        """Chi-square of the counts. None if there are fewer than two cells; infinite if a token of
+        probability 0 was drawn."""
         if any(not self.distribution[token] > 0 for token in self.counts):
             return math.inf
         return (
@@ -160,16 +159,17 @@ class FirstTokens:
 
     @property
     def p_value(self) -> float | None:
-        """Chance of counts this far from the law or further under it; None without a statistic."""
+        """Probability of counts at least this far from the distribution, if draws follow it. None
+        without a statistic."""
         square = self.statistic
-        return (
-            None if square is None else 0.0 if math.isinf(square) else _tail(square, self.freedom)
-        )
+        if square is None:
+            return None
+        return 0.0 if math.isinf(square) else _tail(square, self.freedom)
 
     @property
     def detectable_difference(self) -> float | None:
-        """How far off the likeliest token's share has to be before as many draws tell it from
-        chance, roughly; None without a statistic."""
+        """Roughly the smallest detectable difference: how far the most probable token's share must
+        be off before this many draws give "differs". None without a statistic."""
         if not self.freedom:
             return None
         share = float(self.distribution.max())
@@ -177,8 +177,7 @@ class FirstTokens:
 
     @property
     def verdict(self) -> str:
-        """ "fits", "poor", "differs", or "too few" while there is nothing to hold against the
-        law."""
+        """ "fits", "poor" or "differs", or "too few" without a statistic."""
         value = self.p_value
         if value is None:
             return "too few"
@@ -187,38 +186,31 @@ class FirstTokens:
     @property
     def sentence(self) -> str:
         value = self.p_value
-        draws = f"{self.draws} draw{'s' * (self.draws != 1)}"
+        tokens = f"first tokens of {self.draws} draw{'s' * (self.draws != 1)}"
         if value is None:
-            return f"The first tokens of {draws} are too few to be held against the target's law."
-        shown = (
+            return f"The {tokens} are too few to compare with the target's distribution."
+        result = (
             f"χ² = {self.statistic:.1f}, {self.freedom} "
-            f"degree{'s' * (self.freedom != 1)} of freedom, p = "
+            f"degree{'s' * (self.freedom != 1)} of freedom, p = {value:.2g}, measured"
         )
-        if self.verdict == "poor":
-            return (
-                f"The first tokens of {draws} fit the target's law poorly: {shown}{value:.1g}, "
-                "measured. Chance does that now and then, so it counts as different only below "
-                f"{ALARM:g}: draw again with another seed."
-            )
         if self.verdict == "fits":
-            found = (
-                f"No difference from the target's law in the first tokens of {draws}: "
-                f"{shown}{value:.2g}, measured."
-            )
             points = round(min(self.detectable_difference or 1, 1) * 100)
             return (
-                f"{found} A share off by less than about {points} points would not "
-                "count as different."
+                f"No difference from the target's distribution in the {tokens}: {result}. Only "
+                f"deviations of more than about {points} percentage points would be detected."
             )
-        return (
-            f"The first tokens of {draws} do not follow the target's law: {shown}{value:.1g}, "
-            f"measured, below {ALARM:g}."
-        )
+        if self.verdict == "poor":
+            return (
+                f"The {tokens} fit the target's distribution poorly: {result}. This happens by "
+                f"chance now and then, so only p below {ALARM:g} counts as different: draw again "
+                "with another seed."
+            )
+        return f"The {tokens} do not follow the target's distribution: {result}, below {ALARM:g}."
 
 
 def _cells(distribution: torch.Tensor, counts: Mapping[int, int], draws: int) -> tuple[Cell, ...]:
-    """Cells for `draws` draws, the rare tokens pooled; a pool still rare joins the
-    least of the others."""
+    """Cells for `draws` draws, with the rare tokens in one cell. If that cell is still rare, it is
+    merged with the least probable other cell."""
     common = torch.nonzero(distribution * draws >= MIN_EXPECTED).flatten().tolist()
     cells = sorted(
         (Cell(token, float(distribution[token]), counts.get(token, 0)) for token in common),
@@ -233,13 +225,13 @@ def _cells(distribution: torch.Tensor, counts: Mapping[int, int], draws: int) ->
 
 
 def _tail(square: float, freedom: int) -> float:
-    """Chance that chi-square with `freedom` degrees is `square` or more."""
+    """Probability that chi-square with `freedom` degrees of freedom is at least `square`."""
     half = torch.tensor([freedom / 2, square / 2], dtype=torch.float64)
     return float(torch.special.gammaincc(half[0], half[1]))
 
 
 def _threshold(freedom: int) -> float:
-    """The chi-square that is as rare as ALARM, by bisection."""
+    """The chi-square whose p-value is ALARM, by bisection."""
     low = 0.0
     high = 100.0 + 10 * freedom
     for _ in range(60):
@@ -252,7 +244,7 @@ def first_token_distribution(
     pair: Pair, prompt: str, params: SamplingParams, common: Sequence[int] = ()
 ) -> torch.Tensor:
     """p of the token after `prompt` and `common` under `params`, (vocab,) float64, from the
-    reference forward. Raises BadPrompt."""
+    reference forward pass. Raises BadPrompt."""
     return target_rows(reference_logits(pair, prompt, common), params).cpu()
 
 
@@ -266,56 +258,51 @@ def first_tokens(
     batch: int = 25,
     position: TextPosition | None = None,
 ) -> Iterator[FirstTokens]:
-    """The counts after each `batch` of draws, seeded runs of one step, up to `draws`, at `position`
-    (None: right after the prompt). The policy's seed decides the seeds of all draws; runs with two
-    such seeds share no draw, be they neighbours.
+    """The counts after each `batch` of draws, up to `draws`. A draw is a seeded run of one step at
+    `position` (None: right after the prompt). The seed in `params` determines the seeds of all
+    draws; two different seeds, even consecutive ones, have no draw in common.
 
-    May be closed at any moment. How many draws decide is fixed beforehand: the last value's
-    verdict counts, see FirstTokens. tree: one for all draws, or what makes each draw's own
-    TreeChoice. A step drafts the whole of it, whatever `max_new_tokens` says, where the models'
-    context has room for its levels.
-    Under top-p, a target in half precision may now and then place a token just inside in one
-    forward and outside in another; the meter would call that different. Raises at the first value
-    BadSamplingParams for temperature 0, which has no law to fit, and for counts out of range;
-    BadPrompt, BadTree and BadSamplingParams as decoding does.
+    May be closed at any time. The number of draws that decides is fixed beforehand: only the
+    verdict of the last value counts, see FirstTokens. tree: one for all draws, or a function that
+    makes each draw's own TreeChoice. A step drafts the whole tree, whatever `max_new_tokens` says,
+    if the models' context has room for its levels.
+    Under top-p, rounding in half precision can put a token just inside the nucleus in one forward
+    pass and just outside in another; that would count as different. The first value raises
+    BadSamplingParams for temperature 0, where there is no distribution to test, and for counts out
+    of bounds, and BadPrompt, BadTree and BadSamplingParams as decoding does.
     """
     draws = whole(draws, "draws", 1, MAX_DRAWS, BadSamplingParams)
     batch = whole(batch, "draws of a batch", 1, MAX_DRAWS, BadSamplingParams)
     if params.temperature == 0:
         raise BadSamplingParams(
-            "temperature: 0 leaves one possible token and no law to fit; compare its text "
-            "with plain decoding's"
+            "temperature: 0 leaves one possible token and no distribution to test; compare the "
+            "text with plain decoding's"
         )
     position = position or TextPosition((), first_token_distribution(pair, prompt, params))
     levels = tree.levels if isinstance(tree, Tree) else MAX_LEVELS
-    there = _PairWithPrefix.of(pair, position.common)
+    with_prefix = _PairWithPrefix.of(pair, position.common)
     counted = FirstTokens(position.distribution)
     seeds = random.Random(f"draws {params.seed}")
     for done in range(1, draws + 1):
         seeded = replace(params, seed=seeds.getrandbits(63), max_new_tokens=levels)
-        counted = counted.add(
-            _first(
-                Decoder(there, prompt, seeded, tree if isinstance(tree, Tree) else tree(), verifier)
-            )
-        )
+        choice = tree if isinstance(tree, Tree) else tree()
+        decoder = Decoder(with_prefix, prompt, seeded, choice, verifier)
+        decoder.prefill()
+        counted = counted.add(decoder.step().emitted[0])
         if done % batch == 0 or done == draws:
             yield counted
 
 
-def _first(decoder: Decoder) -> int:
-    decoder.prefill()
-    return decoder.step().emitted[0]
-
-
 @dataclass(frozen=True)
 class _PairWithPrefix(Pair):
-    """A pair for which every prompt goes on with the tokens `common`."""
+    """A pair that appends the tokens `common` to every prompt."""
 
     common: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, pair: Pair, common: tuple[int, ...]) -> _PairWithPrefix:
-        return cls(**{one.name: getattr(pair, one.name) for one in fields(Pair)}, common=common)
+        same = {field.name: getattr(pair, field.name) for field in fields(Pair)}
+        return cls(**same, common=common)
 
     def encode(self, prompt: str, chat: bool | None = None) -> tuple[int, ...]:
         return *super().encode(prompt, chat), *self.common

@@ -1,6 +1,7 @@
-"""What a model's config may ask for, looked at before any library builds something of that size.
+"""Bounds of the numbers in a model's config, checked before any library builds something of that
+size.
 
-The bounds lie well above every published model: none has 1,024 layers, a million pieces or rows a
+The bounds are well above every published model: none has 1,024 layers, a million pieces or rows a
 million wide.
 """
 
@@ -15,7 +16,7 @@ from sequoia.errors import BadModel
 from sequoia.validate_input import shown
 
 MOST_IN_A_LIST = 2**16
-# Fields by a part of their name, the first that fits, with their least and greatest value.
+# Fields by a part of their name, the first that matches, with their least and greatest value.
 BOUNDS = tuple(
     (re.compile(words), low, high)
     for words, low, high in (
@@ -30,7 +31,7 @@ BOUNDS = tuple(
     )
 )
 ANYTHING = (-(2**53), 2**53)
-# What every model needs to say, by the names that models have for it, with the most that it may be.
+# What every config must state, by the names that models use for it, with its upper bound.
 _WIDEST = 2**20
 _LAYERS = 2**10
 _HEADS = 2**12
@@ -46,7 +47,7 @@ OPTIONAL = {
     **dict.fromkeys(("max_position_embeddings", "n_positions"), _LONGEST),
     "num_key_value_heads": _HEADS,
 }
-# These may differ from layer to layer, and are a list then.
+# These may be lists, with a value for each layer.
 DIFFER = {
     *("num_attention_heads", "num_heads", "num_key_value_heads"),
     *("intermediate_size", "head_dim"),
@@ -57,12 +58,12 @@ _TEXT = re.compile(r"text|llm|language|decoder")
 
 
 def check_config(config: dict[str, Any], title: str) -> None:
-    """BadModel for a config whose numbers are out of bounds, or that asks for weights or code of
-    another kind.
+    """Raises BadModel for a config whose numbers are out of bounds, or that refers to other files,
+    quantised weights or code.
 
     config: the object in config.json. title: the model's name for messages.
     """
-    _refuse_other_places(config, title)
+    _refuse_references(config, title)
     for part in _parts(config):
         _check_numbers(part, title)
         _check_kind(part, title)
@@ -71,21 +72,20 @@ def check_config(config: dict[str, Any], title: str) -> None:
 
 
 def check_token_ids(config: dict[str, Any], title: str, file: str) -> None:
-    """BadModel where a token that begins, ends or pads a text is no whole number, or a list of
-    such."""
+    """Raises BadModel where a token that begins, ends or pads a text is not a whole number, nor a
+    list of whole numbers."""
     for name, value in config.items():
         if name.endswith("_token_id"):
             for one in value if isinstance(value, list) else [value]:
                 if one is not None and not _is_whole(one, -1, 2**31):
                     raise BadModel(
-                        f"{title}: {name} in its {file} is {shown(one)}, which is not the number "
-                        "of a token"
+                        f"{title}: {name} in its {file} is {shown(one)}, which is not a token id"
                     )
 
 
-def _refuse_other_places(config: dict[str, Any], title: str) -> None:
-    """Fields by which a config leads libraries to other files, other formats of weights, or
-    code."""
+def _refuse_references(config: dict[str, Any], title: str) -> None:
+    """Raises BadModel for fields by which a config leads libraries to other files, other formats of
+    weights, or code."""
     if config.get("transformers_weights") is not None:
         raise BadModel(
             f"{title}: its config names a file of weights itself (transformers_weights), which is "
@@ -97,27 +97,23 @@ def _refuse_other_places(config: dict[str, Any], title: str) -> None:
             "followed"
         )
     for part in _parts(config):
-        kind = next(
-            (
-                part[name]
-                for name in ("quantization_config", "compression_config")
-                if part.get(name) is not None
-            ),
-            None,
-        )
-        if kind is not None:
-            method = kind.get("quant_method") if isinstance(kind, dict) else None
-            said = f" ({shown(method)})" if isinstance(method, str) else ""
-            raise BadModel(
-                f"{title} is quantised{said}; only weights in float32, bfloat16 or float16 are "
-                "loaded"
-            )
+        for name in ("quantization_config", "compression_config"):
+            _refuse_quantised(part.get(name), title)
     for name, value in _values(config):
         if OWN_ATTENTION.fullmatch(name) and isinstance(value, str) and "/" in value:
             raise BadModel(
                 f"{title}: its config asks for code from {shown(value)}, and code that is not "
                 "installed is never run"
             )
+
+
+def _refuse_quantised(kind: Any, title: str) -> None:
+    if kind is not None:
+        method = kind.get("quant_method") if isinstance(kind, dict) else None
+        stated = f" ({shown(method)})" if isinstance(method, str) else ""
+        raise BadModel(
+            f"{title} is quantised{stated}; only weights in float32, bfloat16 or float16 are loaded"
+        )
 
 
 def _check_numbers(part: dict[str, Any], title: str) -> None:
@@ -155,9 +151,8 @@ def _check_value(name: str, value: Any, title: str) -> None:
     if isinstance(value, float) and math.isnan(value):
         raise BadModel(f"{title}: {name} in its config is not a number (NaN)")
     if isinstance(value, int) and not isinstance(value, bool):
-        low, high = next(
-            ((low, high) for words, low, high in BOUNDS if words.search(name)), ANYTHING
-        )
+        bounds = ((low, high) for words, low, high in BOUNDS if words.search(name))
+        low, high = next(bounds, ANYTHING)
         if not low <= value <= high:
             raise BadModel(
                 f"{title}: {name} in its config is {shown(value)}; it may be {low:,} to {high:,}"
@@ -169,7 +164,7 @@ def _is_whole(value: Any, low: int, high: int) -> bool:
 
 
 def _parts(config: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The config, and those in it that describe a language model."""
+    """The config, and the configs of language models inside it."""
     yield config
     for name, value in config.items():
         if isinstance(value, dict) and _TEXT.search(name):
@@ -177,8 +172,8 @@ def _parts(config: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _values(value: Any, name: str = "config") -> Iterator[tuple[str, Any]]:
-    """Everything in a config, with the name of the field that it stands in; its depth is bounded
-    when it is read."""
+    """Every value in a config, with the name of its field. The depth was bounded when the file was
+    read."""
     yield name, value
     if isinstance(value, dict):
         for key, inner in value.items():

@@ -1,8 +1,8 @@
-"""A pair brought to this machine: named, looked up, downloaded where it is not there, its configs
-and tokenizers held together.
+"""Finding a pair: its models are looked up, downloaded where they are missing, and their configs
+and tokenizers compared.
 
-Whatever these tell against a pair is told before a byte of its weights moves. Reads no
-weights (see hub.py).
+Every refusal for which these are enough comes before any weights are downloaded. Loads no weights
+(see load.py).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from sequoia.loading.pair_checks import (
 from sequoia.loading.pair_request import PairRequest, Ref
 from sequoia.loading.tokenizers.compare_tokenizers import matching_tokenizer
 
-# how far a download is, a check that was passed, or what is being done now
+# progress of a download, a check that was passed, or what is being done now
 LoadNews = Progress | PassedCheck | str
 OnProgress = Callable[[LoadNews], None]
 ShouldStop = Callable[[], bool]
@@ -34,8 +34,8 @@ ShouldStop = Callable[[], bool]
 
 @dataclass(frozen=True)
 class FoundPair:
-    """A pair whose configs are fit and whose tokenizers are the same. fetch: downloads the weights
-    that are not there yet."""
+    """A pair whose configs can run a tree and whose tokenizers match. fetch: downloads weights that
+    are missing."""
 
     target: Source
     draft: Source
@@ -51,21 +51,22 @@ def found_pair(
     should_stop: ShouldStop,
 ) -> Iterator[FoundPair]:
     """The target and the draft that `request` names. Raises BadModel, BadPair, NotDownloaded or
-    Stopped; with the context a transfer ends too."""
-    wanted = request.models
+    Stopped. A download ends with the context."""
+    refs = request.models
     with Downloads(on_progress, should_stop, online) as downloads:
-        places = [downloads.locate(checked_name(ref.name), ref.revision) for ref in wanted]
-        missing = [place for place in places if isinstance(place, Listing)]
-        require_room(sum(place.missing_bytes for place in missing))
-        found = [*zip(wanted, places, strict=True)]
-        target, draft = (_source(ref.name, place, downloads) for ref, place in found)
-        shared = matching_tokenizer(target, draft, trusted=_bundled(target, draft))
+        places = [downloads.locate(checked_name(ref.name), ref.revision) for ref in refs]
+        require_room(sum(place.missing_bytes for place in places if isinstance(place, Listing)))
+        found = [*zip(refs, places, strict=True)]
+        sources = [_source(ref.name, place, downloads) for ref, place in found]
+        bundled = all(source.folder.parent == BUNDLED_PAIR for source in sources)
+        target, draft = sources
+        shared = matching_tokenizer(target, draft, trusted=bundled)
         on_progress(PassedCheck("tokenizer", shared.words))
         for ref, place in found:
             _report_other_revision(ref, place, on_progress)
 
         def fetch() -> None:
-            for source, place in zip((target, draft), places, strict=True):
+            for source, place in zip(sources, places, strict=True):
                 if isinstance(place, Listing):
                     downloads.fetch(place, weights=True)
                     check_weights(source)
@@ -73,33 +74,24 @@ def found_pair(
         yield FoundPair(target, draft, shared.tokenizer, fetch)
 
 
-def _bundled(*sources: Source) -> bool:
-    """Whether all came with this program."""
-    return all(source.folder.parent == BUNDLED_PAIR for source in sources)
-
-
 def _report_other_revision(ref: Ref, place: Path | Listing, on_progress: OnProgress) -> None:
     if ref.revision and isinstance(place, Path) and place.name != ref.revision:
-        on_progress(
-            PassedCheck(
-                "revision",
-                f"{ref.name}: commit {place.name[:12]} is on this machine and is used; "
-                f"the list of pairs names {ref.revision[:12]}, read from the hub on "
-                f"{ref.date}",
-            )
+        words = (
+            f"{ref.name}: commit {place.name[:12]} is on this machine and is used; the list of "
+            f"pairs names {ref.revision[:12]}, read from the hub on {ref.date}"
         )
+        on_progress(PassedCheck("revision", words))
 
 
 def _source(name: str, place: Path | Listing, downloads: Downloads) -> Source:
-    """The model at `place`, its config looked at."""
+    """The model at `place`, with its config checked."""
     if isinstance(place, Listing):
         return check_source(name, downloads.fetch(place, weights=False), place.weight_bytes)
     return check_source(name, place)
 
 
 def printer() -> OnProgress:
-    """Tells downloads on the standard error, a line each time another twentieth of a model is
-    there."""
+    """Prints downloads to the standard error, a line for each further twentieth of a model."""
     printed = dict[str, int]()
 
     def on_progress(news: LoadNews) -> None:

@@ -1,9 +1,9 @@
-"""What is looked at in a model's folder before any library opens a file of it.
+"""Checks of a model's folder before any library opens a file in it.
 
 Libraries look for many files by many names, so every entry of the folder has to be a plain file or
-folder that lies in it. The hub's cache is the exception: there a snapshot holds links to the
-model's `blobs`, which may in turn be links to blobs that models share. Reads small files only; the
-weights are looked at by weights_check.py.
+folder inside it. The hub's cache is the exception: there a snapshot contains links to the model's
+`blobs`, which may in turn be links to blobs shared between models. Reads small files only; the
+weights are checked by weights/check_files.py.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ CONFIG = "config.json"
 GENERATION = "generation_config.json"
 TOKENIZER = "tokenizer.json"
 TOKENIZER_CONFIG = "tokenizer_config.json"
-# Bytes that a small file may have: those that are read as JSON here, and those that are only
-# weighed.
+# Largest size of small files in bytes: of those read as JSON here, and of those only measured.
 _JSON = {
     CONFIG: 4_000_000,
     GENERATION: 1_000_000,
@@ -33,7 +32,7 @@ _JSON = {
     "added_tokens.json": 16_000_000,
 }
 _MOST_TEMPLATE = 1_000_000
-_MOST_OTHER = 128_000_000  # of vocabularies; the largest published ones have a third of it
+_MOST_OTHER = 128_000_000  # such as vocabularies; the largest published ones have a third of it
 _SMALL = re.compile(r".*\.(json|txt|model|bpe|jinja|tiktoken)")
 _FILE = re.compile(r".*\.(json|safetensors)")
 _TEMPLATES = "additional_chat_templates"
@@ -48,12 +47,12 @@ _KINDS = (
 
 
 def check_folder(folder: Path, title: str) -> dict[str, Any]:
-    """Look at all of `folder` but its weights; the object in its config.json. Raises BadModel where
-    a file is no plain file of this folder, too large or damaged, or asks for files or code
-    elsewhere, and where the config is out of bounds."""
+    """Check all of `folder` but its weights; returns the object in its config.json. Raises BadModel
+    where a file is not a plain file of this folder, is too large or damaged, or refers to files or
+    code elsewhere, and where the config is out of bounds."""
     names = _check_entries(folder, title)
     if CONFIG not in names:
-        raise BadModel(f"{title} holds no {CONFIG}, which says what kind of model it is")
+        raise BadModel(f"{title} has no {CONFIG}, which says what kind of model it is")
     for name in names:
         _check_name(folder / name, title)
     found = {
@@ -69,8 +68,8 @@ def check_folder(folder: Path, title: str) -> dict[str, Any]:
 
 
 def _check_entries(folder: Path, title: str) -> set[str]:
-    """Names of the files in `folder`. BadModel where an entry is neither file nor folder, or a link
-    to somewhere else."""
+    """Names of the files in `folder`. Raises BadModel where an entry is neither file nor folder, or
+    a link to somewhere else."""
     home = Path(os.path.realpath(folder))
     files = set[str]()
     try:
@@ -86,7 +85,7 @@ def _check_entries(folder: Path, title: str) -> set[str]:
 
 
 def _checked(path: Path, home: Path, title: str) -> set[str]:
-    """The name of a plain file in the folder `home`, none for a folder in it."""
+    """The name of a plain file in the folder `home`, nothing for a folder in it."""
     if path.is_symlink():
         _check_link(path, home, title)
     mode = path.stat().st_mode
@@ -99,8 +98,8 @@ def _checked(path: Path, home: Path, title: str) -> set[str]:
 
 
 def _check_link(path: Path, home: Path, title: str) -> None:
-    """BadModel where a link leads out of its folder, and not to where the hub's client keeps the
-    content of that model's files."""
+    """Raises BadModel where a link leads out of its folder, unless to the blobs where the hub's
+    client keeps the content of that model's files."""
     what = f"{title}: {path.name[:80]} is a link"
     try:
         real = Path(os.path.realpath(path, strict=True))
@@ -113,8 +112,8 @@ def _check_link(path: Path, home: Path, title: str) -> None:
 
 
 def _is_blob(real: Path, snapshot: Path) -> bool:
-    """Whether `real` is in the blobs of the model whose `snapshot` is looked at, or in those that
-    the cache shares."""
+    """Whether `real` is among the blobs of the model of this `snapshot`, or among those that the
+    cache shares."""
     model = snapshot.parent.parent
     if snapshot.parent.name != "snapshots" or not model.name.startswith("models--"):
         return False
@@ -127,16 +126,16 @@ def _is_blob(real: Path, snapshot: Path) -> bool:
 
 
 def _check_name(path: Path, title: str) -> None:
-    """BadModel for files that would change what is loaded, and for small ones that are large."""
+    """Raises BadModel for files that would change what is loaded, and for small files that are too
+    large."""
     name = path.name
     if name == "adapter_config.json":
         raise BadModel(
-            f"{title} holds an adapter ({name}); merge it into the model, and load what is saved "
-            "then"
+            f"{title} has an adapter ({name}); merge it into the model and load the saved result"
         )
     if _TRAINING.fullmatch(name):
         raise BadModel(
-            f"{title} holds weights of a distributed training run ({name}); save the whole model "
+            f"{title} has weights of a distributed training run ({name}); save the whole model "
             "first"
         )
     most = (
@@ -150,7 +149,8 @@ def _check_name(path: Path, title: str) -> None:
 
 
 def _check_tokenizer_config(config: dict[str, Any], title: str) -> None:
-    """Fields by which a tokenizer's config leads libraries to other files."""
+    """Raises BadModel for fields by which a tokenizer's config leads libraries to other files, or
+    that have another type than libraries expect."""
     for name in ("fast_tokenizer_files", "init_inputs", "gguf_file"):
         if config.get(name):
             raise BadModel(

@@ -1,12 +1,13 @@
-"""A pair by name, or of two models given by folder or Hugging Face id: checked, loaded, tried.
+"""Loads a pair by name, or two models by folder or Hugging Face id: checked, loaded, tested.
 
-Everything that can be refused is refused with its reason: before the weights where the config tells
-(see checks.py), after them by a self-test.
+Whatever cannot run is refused with the reason: before the weights are loaded where config and files
+show it (see pair_checks.py), afterwards by a self-test.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from sequoia.errors import BadModel, BadPair, BadPrompt, Stopped
 from sequoia.loading.find_pair import OnProgress, ShouldStop, found_pair, printer
 from sequoia.loading.hub.download import size
 from sequoia.loading.large.load_large import placed, plan_large
-from sequoia.loading.large.placement import OffloadPlacement, SpreadPlacement
+from sequoia.loading.large.placement import HOST, OffloadPlacement, SpreadPlacement
 from sequoia.loading.pair_catalog import BUNDLED_NAME
 from sequoia.loading.pair_checks import PassedCheck, Source, checked_device, checked_dtype, refused
 from sequoia.loading.pair_request import PairRequest
@@ -35,9 +36,10 @@ from sequoia.this_machine.memory import ROOM, require, require_possible
 from sequoia.this_machine.number_types import narrowest_dtype
 from sequoia.validate_input import whole
 
-# a parameter: the file as it is, both copies to choose from, and the weights of each laid out anew
+# Bytes per parameter: the file as it is, both copies to choose from, and each one's packed weights.
 _BYTES_TO_CHOOSE = 16
-_ROWS = (16, 2)  # of a usual pass of the target and of the draft
+_ROWS = (16, 2)  # tokens in a usual pass of the target and of the draft
+_Where = torch.device | SpreadPlacement | OffloadPlacement
 
 
 @renamed_keywords(tell="on_progress", stop="should_stop")
@@ -54,12 +56,12 @@ def load_pair(
     should_stop: ShouldStop = lambda: False,
 ) -> Pair:
     """The pair called `name` (see pair_catalog.py), or the one of two given models, downloaded
-    where it is not there, checked and ready to decode.
+    where it is missing, checked and ready to decode.
 
-    For the first six see PairRequest. online: whether the hub may be asked, None for yes unless
-    HF_HUB_OFFLINE is set. on_progress hears how far it is, and should_stop is asked whether to go
-    on; by default downloads are shown on the standard error. Raises BadModel, BadPair,
-    NotDownloaded, OutOfMemory or Stopped with the reason.
+    For the first six arguments see PairRequest. online: whether the hub may be used; None means yes
+    unless HF_HUB_OFFLINE is set. on_progress is called with progress and passed checks; by default
+    downloads are printed to the standard error. should_stop is polled; True cancels the load.
+    Raises BadModel, BadPair, NotDownloaded, OutOfMemory or Stopped with the reason.
     """
     request = PairRequest(name, target, draft, device, dtype, offload)
     return load(request, online, on_progress or printer(), should_stop)
@@ -73,31 +75,31 @@ def load(
 ) -> Pair:
     """`load_pair` for a request."""
     where = checked_device(request.device)
-    kinds = checked_dtype(request.dtype)
+    dtype = checked_dtype(request.dtype)
     transformers_logging.disable_progress_bar()
     with found_pair(request, online, on_progress, should_stop) as found:
-        plan = _plan([found.target, found.draft], request, where, kinds)
+        plan = _plan([found.target, found.draft], request, where, dtype)
         found.fetch()
-    big = _loaded(found.target, plan or where, kinds, False, on_progress, should_stop)
-    beside = plan.output if plan else where
-    small = _loaded(found.draft, beside, kinds, True, on_progress, should_stop)
+    target = _loaded(found.target, plan or where, dtype, False, on_progress, should_stop)
+    draft_device = plan.output if plan else where
+    draft = _loaded(found.draft, draft_device, dtype, True, on_progress, should_stop)
     tokenizer = found.tokenizer
     pieces = 1 + max(tokenizer.get_vocab().values())
-    on_progress(PassedCheck("vocabulary", same_vocabulary(big, small, pieces)))
-    return Pair(
-        BUNDLED_NAME if request.is_bundled else f"{big.name} + {small.name}",
-        big,
-        small,
+    on_progress(PassedCheck("vocabulary", same_vocabulary(target, draft, pieces)))
+    pair = Pair(
+        f"{target.name} + {draft.name}",
+        target,
+        draft,
         tokenizer,
-        begin=(tokenizer.bos_token_id,) if request.is_bundled else (),
-        stop=stop_tokens(big.hf, tokenizer),
-        known=_bundled_acceptances() if request.is_bundled else (),
+        stop=stop_tokens(target.hf, tokenizer),
         template=_template(tokenizer, on_progress),
     )
+    return _as_bundled(pair) if request.is_bundled else pair
 
 
-def _bundled_acceptances() -> tuple[RecordedAcceptance, ...]:
-    return recorded_acceptances(BUNDLED_PAIR / "acceptance.json")
+def _as_bundled(pair: Pair) -> Pair:
+    known = recorded_acceptances(BUNDLED_PAIR / "acceptance.json")
+    return replace(pair, name=BUNDLED_NAME, begin=(pair.tokenizer.bos_token_id,), known=known)
 
 
 def fetch(
@@ -106,20 +108,19 @@ def fetch(
     on_progress: OnProgress,
     should_stop: ShouldStop = lambda: False,
 ) -> None:
-    """Do all of `load` that needs a network: afterwards it finds everything on this machine.
-    Memory that is in use now may be free by then, so only what this machine can never hold is
-    refused. Raises as `load_pair` does."""
+    """Do the part of `load` that needs a network, so that `load` then finds everything on this
+    machine. Memory that is in use now may be free by then, so only what this machine can never hold
+    is refused. Raises as `load_pair` does."""
     where = checked_device(request.device)
-    kinds = checked_dtype(request.dtype)
+    dtype = checked_dtype(request.dtype)
     with found_pair(request, online, on_progress, should_stop) as found:
         sources = (found.target, found.draft)
-        big, small = (loaded_bytes(source, where, kinds) * ROOM for source in sources)
+        target, draft = (loaded_bytes(source, where, dtype) * ROOM for source in sources)
         if request.streamed is False:
             several = request.device in ("auto", "spread")
-            require_possible(big + small, where, several, "the two models need")
+            require_possible(target + draft, where, several, "the two models need")
         else:
-            host = torch.device("cpu")
-            require_possible(big, host, False, "the target, streamed from memory, needs")
+            require_possible(target, HOST, False, "the target, streamed from host memory, needs")
         found.fetch()
 
 
@@ -127,16 +128,16 @@ def _plan(
     sources: list[Source],
     request: PairRequest,
     where: torch.device,
-    dtypes: tuple[torch.dtype, ...],
+    dtype: torch.dtype | None,
 ) -> SpreadPlacement | OffloadPlacement | None:
-    """How to divide a target that is too large for `where`; None where both models simply
-    go there, and fit."""
-    big, small = sources
-    sizes = [loaded_bytes(source, where, dtypes) for source in sources]
+    """The placement of a target that is too large for `where`, None where both models fit
+    there."""
+    target, draft = sources
+    sizes = [loaded_bytes(source, where, dtype) for source in sources]
     plan = refused(
         BadModel,
-        f"cannot divide {big.title}",
-        lambda: plan_large(big, small, sizes, request.device, where, dtypes, request.streamed),
+        f"cannot divide {target.title}",
+        lambda: plan_large(target, draft, sizes, request.device, where, dtype, request.streamed),
     )
     if plan is None:
         check_memory(sum(sizes), where)
@@ -145,78 +146,54 @@ def _plan(
 
 def _loaded(
     source: Source,
-    where: torch.device | SpreadPlacement | OffloadPlacement,
-    dtypes: tuple[torch.dtype, ...],
+    where: _Where,
+    dtype: torch.dtype | None,
     draft: bool,
     on_progress: OnProgress,
     should_stop: ShouldStop,
 ) -> TreeModel:
     if should_stop():
-        raise Stopped("stopped before the weights were read")
-    on_progress(f"reading the weights of {source.title}, {size(source.weight_bytes)}")
-    model = load_model(source, where, dtypes, draft, on_progress)
-    place = f"{model.device}, {model.placement}" if model.placement else f"{model.device}"
-    how = (
-        "lean forward"
-        if model.forward_name == "lean"
-        else f"{model.forward_name} forward with {source.attention} attention"
+        raise Stopped("stopped before the weights were loaded")
+    on_progress(f"loading the weights of {source.title}, {size(source.weight_bytes)}")
+    model = load_model(source, where, dtype, draft, on_progress)
+    place = ", ".join(filter(None, (str(model.device), model.placement)))
+    attention = "" if model.forward_name == "lean" else f" with {source.attention} attention"
+    words = (
+        f"{source.title}: {model.numbers}, {model.forward_name} forward{attention} on {place}; "
+        f"{model.tested}"
     )
-    on_progress(
-        PassedCheck(
-            "draft" if draft else "target",
-            f"{source.title}: {model.numbers}, {how} on {place}; {model.tested}",
-        )
-    )
+    on_progress(PassedCheck("draft" if draft else "target", words))
     return model
 
 
 def _template(tokenizer: Any, on_progress: OnProgress) -> ChatTemplate | None:
-    """The chat template, tried once; None where there is none, or it fails."""
+    """The chat template, tested once; None where there is none, or it fails."""
     template = chat_template(tokenizer)
-    if template is None:
-        on_progress(
-            PassedCheck(
-                "chat template", "none comes with these models: prompts are continued as they stand"
-            )
-        )
-        return None
+    words = "none comes with these models: prompts are used verbatim"
     try:
-        text = template("Hello")
+        if template:
+            rendered = len(template("Hello"))
+            words = f"renders one word as {rendered} characters; prompts can be chat messages"
     except BadPrompt as problem:
-        on_progress(
-            PassedCheck(
-                "chat template",
-                f"not used, as it does not work ({problem}): prompts are continued as they stand",
-            )
-        )
-        return None
-    on_progress(
-        PassedCheck(
-            "chat template",
-            (
-                f"tried on one word, of which it makes {len(text)} characters; prompts "
-                "can be chat messages"
-            ),
-        )
-    )
+        template = None
+        words = f"not used, as it does not work ({problem}): prompts are used verbatim"
+    on_progress(PassedCheck("chat template", words))
     return template
 
 
-def loaded_bytes(source: Source, device: torch.device, dtypes: tuple[torch.dtype, ...]) -> int:
-    """Bytes of the weights once loaded: float32 made of a bfloat16 file takes twice the file."""
-    stored = getattr(source.config.get_text_config(), "dtype", None) or torch.float32
-    used = dtypes[0] if dtypes else narrowest_dtype(device)
-    if (
-        not dtypes
-        and device.type == "cpu"
-        and source.weight_bytes // stored.itemsize <= MEASURED_UP_TO
-    ):
-        return _BYTES_TO_CHOOSE * source.weight_bytes // stored.itemsize
-    return source.weight_bytes * max(used.itemsize, stored.itemsize) // stored.itemsize
+def loaded_bytes(source: Source, device: torch.device, dtype: torch.dtype | None) -> int:
+    """Bytes of the weights once loaded in `dtype`, None for the one chosen on this machine. A
+    bfloat16 file loaded as float32 takes twice its size."""
+    stored = source.stored_dtype.itemsize
+    used = (dtype or narrowest_dtype(device)).itemsize
+    measured = device.type == "cpu" and source.weight_bytes // stored <= MEASURED_UP_TO
+    each = _BYTES_TO_CHOOSE if measured and not dtype else max(used, stored)
+    return source.weight_bytes * each // stored
 
 
 def check_memory(weight_bytes: int, device: torch.device) -> None:
-    """OutOfMemory where the weights, and some room for everything else, exceed what is free."""
+    """Raises OutOfMemory where the weights, and some room for everything else, exceed what is
+    free."""
     advice = (
         "; offload=True (--offload) leaves most of the target in host memory"
         if device.type == "cuda"
@@ -227,15 +204,15 @@ def check_memory(weight_bytes: int, device: torch.device) -> None:
 
 def load_model(
     source: Source,
-    where: torch.device | SpreadPlacement | OffloadPlacement,
-    dtypes: tuple[torch.dtype, ...],
+    where: _Where,
+    dtype: torch.dtype | None,
     draft: bool,
     on_progress: OnProgress,
 ) -> TreeModel:
-    """Weights from safetensors in the given number type, or the one that runs a usual pass fastest;
-    self-tested. `on_progress` hears of tensors that are not used."""
+    """The model with its weights in the given number type, or in the one in which a usual pass is
+    fastest; self-tested. Unused tensors are reported to `on_progress`."""
     device = where if isinstance(where, torch.device) else where.output
-    weights = _weights(source, where, dtypes[0] if dtypes else narrowest_dtype(device))
+    weights = _weights(source, where, dtype or narrowest_dtype(device))
     refuse_not_finite(weights.hf, source.title)
     if weights.unused.words:
         on_progress(
@@ -244,67 +221,59 @@ def load_model(
     return refused(
         BadModel,
         f"{source.title} cannot run a tree",
-        lambda: _tested(weights.hf, source, where, dtypes, draft),
+        lambda: _tested(weights.hf, source, where, dtype, draft),
     )
 
 
-def _weights(
-    source: Source, where: torch.device | SpreadPlacement | OffloadPlacement, dtype: torch.dtype
-) -> Weights:
+def _weights(source: Source, where: _Where, dtype: torch.dtype) -> Weights:
     """The weights on the device or devices of `where`, or on the CPU where layers are to be
-    streamed from it."""
+    streamed from there."""
     devices = {"device_map": where.where} if isinstance(where, SpreadPlacement) else {}
-    weights = refused(
-        BadModel, f"cannot load {source.title!r}", lambda: read_weights(source, dtype, **devices)
-    )
-    if isinstance(where, torch.device):
-        refused(BadModel, f"cannot load {source.title!r}", lambda: weights.hf.to(where))
-    return weights
+
+    def read() -> Weights:
+        weights = read_weights(source, dtype, **devices)
+        if isinstance(where, torch.device):
+            weights.hf.to(where)
+        return weights
+
+    return refused(BadModel, f"cannot load {source.title!r}", read)
 
 
 def _tested(
-    hf: Any,
-    source: Source,
-    where: torch.device | SpreadPlacement | OffloadPlacement,
-    dtypes: tuple[torch.dtype, ...],
-    draft: bool,
+    hf: Any, source: Source, where: _Where, dtype: torch.dtype | None, draft: bool
 ) -> TreeModel:
     if not isinstance(where, torch.device):
         model = placed(hf, source.title, where)
-    elif dtypes:
+    elif dtype:
         model = TreeModel(hf, source.title).use_fast_forward()
     else:
         model = best_dtype(
-            hf, lambda dtype: _weights(source, where, dtype).hf, source.title, _ROWS[draft], draft
+            hf, lambda other: _weights(source, where, other).hf, source.title, _ROWS[draft], draft
         )
     self_test(model)
     return model
 
 
 def same_vocabulary(target: TreeModel, draft: TreeModel, pieces: int) -> str:
-    """Cut rows that only pad the vocabulary, so that both models speak of the same tokens; what
-    was done, in words."""
-    rows = target.vocab, draft.vocab
-    if min(rows) < pieces:
-        raise BadPair(
-            f"the tokenizer has {pieces} pieces, but the models know {rows[0]} and {rows[1]}"
-        )
-    target.vocab = draft.vocab = min(rows)
-    if rows[0] == rows[1]:
-        padding = f", of which the last {rows[0] - pieces:,} only pad" if rows[0] > pieces else ""
-        return f"both models have {rows[0]:,} rows for {pieces:,} pieces{padding}"
-    longer, cut = (
-        ("target", rows[0] - rows[1]) if rows[0] > rows[1] else ("draft", rows[1] - rows[0])
-    )
+    """Cut tokens that only pad the vocabulary of one model, so that both have the same tokens.
+    Returns what was done, in words."""
+    ours, its = target.vocab, draft.vocab
+    common = min(ours, its)
+    if common < pieces:
+        raise BadPair(f"the tokenizer has {pieces} pieces, but the models have {ours} and {its}")
+    target.vocab = draft.vocab = common
+    if ours == its:
+        padding = f", of which the last {common - pieces:,} only pad" if common > pieces else ""
+        return f"both models have {common:,} tokens for {pieces:,} pieces{padding}"
     return (
-        f"the {longer} has {cut:,} more rows, which only pad its vocabulary; they are left out, so "
-        f"both speak of {min(rows):,}"
+        f"the {'target' if ours > its else 'draft'} has {abs(ours - its):,} more tokens, which "
+        f"only pad its vocabulary; they are left out, so that both have {common:,}"
     )
 
 
 def stop_tokens(hf: Any, tokenizer: Any) -> frozenset[int]:
-    """End-of-text ids from the generation config and the tokenizer; a model without any never ends
-    by itself. Raises BadModel where one is no whole number."""
+    """End-of-text ids from the generation config and the tokenizer. With none, a run ends at the
+    token limit only. Raises BadModel where one is not a whole number."""
     configured = getattr(hf.generation_config, "eos_token_id", None)
     ids = configured if isinstance(configured, list) else [configured]
     what = "an end-of-text id (eos_token_id) of the target"
@@ -316,8 +285,8 @@ def stop_tokens(hf: Any, tokenizer: Any) -> frozenset[int]:
 
 
 def recorded_acceptances(path: Path) -> tuple[RecordedAcceptance, ...]:
-    """Shipped acceptance vectors, as fitted to trees where they are; none where the file is
-    missing."""
+    """Acceptance vectors from the file at `path`, fitted to trees where a fit was recorded; none
+    where the file is missing."""
     if not path.is_file():
         return ()
     rows = json.loads(path.read_text(encoding="utf-8"))["measured"]

@@ -1,7 +1,6 @@
-"""Which models cannot run a token tree, told from the config alone, and why: one rule, one
-function.
+"""Which models cannot run a token tree, and why, from the config alone: one function for each rule.
 
-What no rule here knows is found by the self-test (self_test.py), at the cost of reading the
+What no rule covers is found by the self-test (models/self_test.py), at the cost of loading the
 weights.
 """
 
@@ -23,15 +22,15 @@ _ASSISTANT = "drafts from the hidden states of its large model; alone it predict
 _KINDS = {
     "blt": "reads bytes in patches whose borders depend on the text; a tree has single tokens",
     "cpmant": "puts a prompt of its own before every pass and takes distances from the order of "
-    "its rows, but the rows of a tree do not all follow each other",
+    "tokens, but the tokens of a tree do not all follow each other",
     "gemma4_assistant": _ASSISTANT,
     "gemma4_unified_assistant": _ASSISTANT,
     "musicgen": _SOUND,
     "musicgen_melody": _SOUND,
-    "openai-gpt": "has no key-value cache, so nothing of a text that was read can be kept",
+    "openai-gpt": "has no KV cache, so nothing computed for a text can be kept",
     "reformer": f"attends within chunks and hash buckets of a text; {_FULL}",
     "xlm": "makes its own attention mask and takes none; a tree needs one for its branches",
-    "xlnet": "keeps a memory of its own, not a key-value cache; a rejected branch would stay in it",
+    "xlnet": "keeps a memory of its own, not a KV cache; a rejected branch would stay in it",
     "xmod": "has weights for each human language, one of which has to be chosen beforehand",
 }
 
@@ -58,11 +57,11 @@ _ENCODERS = frozenset(
 
 
 def refuse_unfit(name: str, config: Any) -> None:
-    """BadModel where a model of `config`, the whole of it, cannot run a tree."""
+    """Raises BadModel where a model of the whole `config` cannot run a tree."""
     kind = getattr(config, "model_type", "?")
     if type(config) not in AutoModelForCausalLM._model_mapping and not _is_encoder_decoder(config):
         raise BadModel(
-            f"{name} is of type {kind}, which transformers has no causal language model for"
+            f"{name} is of type {kind}, for which transformers has no causal language model"
         )
     if kind in _KINDS:
         raise BadModel(f"{name} ({kind}) {_KINDS[kind]}")
@@ -71,7 +70,8 @@ def refuse_unfit(name: str, config: Any) -> None:
     if reason := next(filter(None, (rule(layer) for rule in _RULES for layer in layers)), None):
         raise BadModel(f"{name} ({getattr(text, 'model_type', kind)}) {reason}")
     stateful = getattr(AutoModelForCausalLM._model_mapping[type(config)], "_is_stateful", False)
-    if stateful and not _layer_types(text):  # where all layers are named, none of them is recurrent
+    # where the config lists all layer types, the rules above have refused any recurrent one
+    if stateful and not _layer_types(text):
         raise BadModel(
             f"{name} ({kind}) keeps a recurrent state, which cannot hold the branches of a tree"
         )
@@ -107,7 +107,7 @@ def _local_layers(config: Any) -> str:
     if "local" in (getattr(config, "attention_layers", None) or ()):
         return f"has layers of local attention; {_FULL}"
     if config.model_type == "gpt_neo":
-        return "has a causal mask of its own that ends at its context; a tree needs room beyond it"
+        return "has its own causal mask, which ends at its context; a tree needs room beyond it"
     if getattr(config, "attention_type", None) == "block_sparse":
         return f"attends to blocks of a text; {_FULL}"
     return ""
@@ -115,26 +115,21 @@ def _local_layers(config: Any) -> str:
 
 def _alibi(config: Any) -> str:
     inner = getattr(config, "attn_config", None)
-    if (
-        config.model_type == "bloom"
-        or getattr(config, "alibi", False)
-        or getattr(inner, "alibi", False)
-    ):
+    if config.model_type == "bloom" or any(getattr(one, "alibi", False) for one in (config, inner)):
         return (
-            "takes positions from the order of its rows (ALiBi), but the rows of a tree do not all "
+            "takes positions from the order of tokens (ALiBi), but the tokens of a tree do not all "
             "follow each other"
         )
     return ""
 
 
 def _window(config: Any) -> str:
-    """A window that binds. Where every layer is named and has full attention, none does."""
+    """For a window shorter than the context. A config that lists its layer types uses none, as all
+    of them are full attention."""
     window = getattr(config, "sliding_window", None)
     used = getattr(config, "use_sliding_window", True) and not _layer_types(config)
     if window and used and window < getattr(config, "max_position_embeddings", 0):
-        return (
-            f"attends to a sliding window of {window} tokens; only full attention can hold a tree"
-        )
+        return f"attends to a sliding window of {window} tokens; {_FULL}"
     return ""
 
 
@@ -147,8 +142,8 @@ def _headless(config: Any) -> str:
 def _indexed(config: Any) -> str:
     if count := getattr(config, "index_topk", None):
         return (
-            f"keeps an index beside its key-value cache, which chooses the {count} tokens that a "
-            f"row attends to; {_FULL}"
+            f"keeps an index beside its KV cache, which chooses the {count} tokens that a token "
+            f"attends to; {_FULL}"
         )
     return ""
 
@@ -157,7 +152,7 @@ def _mixed_experts(config: Any) -> str:
     if config.model_type == "doge" and getattr(config, "is_moe", False):
         return (
             "chooses the experts of a token by the other tokens of the same pass, so its output "
-            "depends on how a text is read"
+            "depends on how a text is divided into passes"
         )
     return ""
 

@@ -1,4 +1,4 @@
-"""Which model types of `transformers` can run a token tree: the list that ships, as found by
+"""Which model types of `transformers` can run a token tree: the list in assets, written by
 `python -m sequoia.sweep`."""
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _MOST_CHARS = 1_000_000
 
 @dataclass(frozen=True)
 class ModelType:
-    """One type. result: "runs"; "partly" (under `condition` only); "refused"; or "not built" where
-    `transformers` itself cannot. reason: why the type's own defaults do not run, "" where they do.
-    tried: configs that were decoded and compared. without: options that are refused, each with its
-    reason."""
+    """One type. result: "runs"; "partly" (only under `condition`); "refused"; or "not built" where
+    `transformers` itself cannot build it. reason: why the type's own defaults do not run, "" where
+    they do. tried: number of configs that were decoded and compared. without: options that are
+    refused, each with its reason."""
 
     name: str
     result: str
@@ -49,7 +49,7 @@ class KnownTypes:
 
 
 def known_types(file: Path = FILE) -> KnownTypes:
-    """The list in `file`. Raises BadModel where it is damaged."""
+    """The list in `file`. Raises BadModel where the file is damaged."""
     return read_file(file.read_text(encoding="utf-8"), "model-types", _MOST_CHARS, BadModel, _read)
 
 

@@ -1,4 +1,4 @@
-"""Pairs that go together and can be loaded by name, by the machine they are for.
+"""Tested pairs that can be loaded by name, by the machine they are for.
 
 Data: assets/pair_catalog.json. Loads nothing.
 """
@@ -20,11 +20,10 @@ BUNDLED_NAME = "bundled"
 
 @dataclass(frozen=True)
 class Model:
-    """What is published of a model. bytes: of its safetensors files. gated: its licence
-    has to be accepted on its page first. chat: its tokenizer has a chat template. source:
-    where `bytes` is from.
-    revision: the commit that is used, as read from the hub on `revision_date`; "" for the newest
-    one, where none was read."""
+    """Published facts of a model. bytes: of its safetensors files. gated: its licence has to be
+    accepted on its page first. chat: its tokenizer has a chat template. source: where `bytes` is
+    from. revision: the commit that is used, as read from the hub on `revision_date`; "" for the
+    newest one."""
 
     id: str
     parameters: int
@@ -39,8 +38,8 @@ class Model:
 
 @dataclass(frozen=True)
 class Preset:
-    """A pair by name. tier: the machine it is for. needs: what it takes, in words; note: what else
-    is to be known. offload: the target's layers are streamed from memory."""
+    """A pair by name. tier: the machine it is for. needs: its requirements in words. note: anything
+    else to know. offload: the target's layers are streamed from host memory."""
 
     name: str
     tier: str
@@ -57,7 +56,7 @@ class Preset:
 
 @cache
 def presets() -> tuple[Preset, ...]:
-    """All pairs that have a name, but for the bundled one."""
+    """All pairs that have a name, except the bundled one."""
     data = json.loads(FILE.read_text(encoding="utf-8"))
     models = {name: Model(name, **facts) for name, facts in data["models"].items()}
     return tuple(
@@ -67,11 +66,11 @@ def presets() -> tuple[Preset, ...]:
 
 
 def preset(name: Any) -> Preset:
-    """The pair called `name`; BadModel lists the known ones."""
+    """The pair called `name`. Raises BadModel, which lists the known ones."""
     for one in presets():
         if one.name == name:
             return one
     known = ", ".join([BUNDLED_NAME, *(one.name for one in presets())])
     raise BadModel(
-        f"unknown pair {shown(name)}; known are {known}; others are named by draft= and target="
+        f"unknown pair {shown(name)}; known are {known}; for other models give draft= and target="
     )

@@ -1,8 +1,5 @@
-"""What is known of a model before a byte of its weights moves, and why it is refused: its name,
-config and files.
-
-Loads no weights and knows no pair.
-"""
+"""Checks of one model by its name, config and files, and why it is refused, before any weights are
+loaded."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ from sequoia.validate_input import shown
 
 @dataclass(frozen=True)
 class PassedCheck:
-    """A check that was passed: what was looked at, and the result in words."""
+    """A check that was passed: what was checked, and the result in words."""
 
     what: str
     words: str
@@ -34,9 +31,9 @@ class PassedCheck:
 
 @dataclass(frozen=True)
 class Source:
-    """A model that passed the checks its config allows; nothing of its weights has been read.
-    name: as it was asked for; folder: where its files are. weight_bytes: of the files, which need
-    not be there yet."""
+    """A model whose config and small files passed all checks; its weights have not been loaded.
+    name: as it was asked for; folder: of its files. weight_bytes: of the weight files, which may
+    not be downloaded yet."""
 
     name: str
     folder: Path
@@ -45,14 +42,19 @@ class Source:
 
     @property
     def attention(self) -> str:
-        """The fastest attention its class has that takes a ready-made mask: PyTorch's fused one,
-        else the written-out one."""
+        """The fastest attention of its class that takes a ready-made mask: PyTorch's fused one,
+        else the eager one."""
         made = AutoModelForCausalLM._model_mapping[type(self.config)]
         return "sdpa" if getattr(made, "_supports_sdpa", False) else "eager"
 
     @property
+    def stored_dtype(self) -> torch.dtype:
+        """The number type of its weight files, as the config states it."""
+        return getattr(self.config.get_text_config(), "dtype", None) or torch.float32
+
+    @property
     def title(self) -> str:
-        """What a person calls it: the name of the folder where it was given as one."""
+        """Its name for people: the folder's own name where a folder was given."""
         return _title(self.name, self.folder)
 
 
@@ -61,7 +63,7 @@ def _title(name: str, folder: Path) -> str:
 
 
 def checked_name(ref: Any) -> str:
-    """`ref` where it can name a model; BadModel for anything else."""
+    """`ref` where it can name a model. Raises BadModel for anything else."""
     if not isinstance(ref, str) or not ref.strip() or len(ref) > 500:
         raise BadModel(f"a model is named by a folder or a Hugging Face id, not {shown(ref)}")
     refused(BadModel, "not the name of a folder", Path(ref).is_dir)
@@ -69,9 +71,9 @@ def checked_name(ref: Any) -> str:
 
 
 def check_source(name: str, folder: Path, weight_bytes: int | None = None) -> Source:
-    """Look at the files in `folder` of the model called `name`, at its config, and at its weights'
-    files unless their bytes are given. Raises BadModel where they are missing, unsafe or of a kind
-    that cannot run a tree."""
+    """Check the files in `folder` of the model called `name`, its config, and its weight files
+    unless `weight_bytes` is given. Raises BadModel where they are missing, unsafe or of a kind that
+    cannot run a tree."""
     title = _title(name, folder)
     refuse_unknown(title, check_folder(folder, title))
     config = refused(
@@ -88,7 +90,7 @@ def check_source(name: str, folder: Path, weight_bytes: int | None = None) -> So
 
 
 def check_weights(source: Source) -> None:
-    """BadModel where the files of the weights, which are all there, are damaged or not those of the
+    """Raises BadModel where the weight files, which are all there, are damaged or do not match the
     config. Reads headers only."""
     tensors = stored_tensors(source.folder, source.title)
     refused(
@@ -99,8 +101,8 @@ def check_weights(source: Source) -> None:
 
 
 def refuse_unknown(title: str, config: Mapping[str, Any]) -> None:
-    """BadModel where `config`, the object in a config.json, names no type of model that is known
-    without code of its own."""
+    """Raises BadModel where `config`, the object in a config.json, names no type of model that
+    transformers knows without the model's own code."""
     kind = config.get("model_type")
     if not isinstance(kind, str) or not kind:
         raise BadModel(
@@ -115,38 +117,41 @@ def refuse_unknown(title: str, config: Mapping[str, Any]) -> None:
 
 
 def checked_device(device: str) -> torch.device:
-    """The device named by `device`, the first of several for "spread"; BadModel where
-    it does not exist."""
+    """The device named by `device`, the first of several for "spread". Raises BadModel where it
+    does not exist."""
     if device in ("auto", "spread"):
         device = "cuda" if torch.cuda.is_available() else "cpu"
     if not isinstance(device, str) or not re.fullmatch(r"cpu|cuda(:\d{1,2})?", device):
         raise BadModel(f"device {shown(device)} is not auto, spread, cpu, cuda or cuda:NUMBER")
     found = torch.device(device)
-    if found.type == "cuda" and (found.index or 0) >= torch.cuda.device_count():
+    if found.type != "cuda":
+        return found
+    index = found.index or 0
+    if index >= torch.cuda.device_count():
         raise BadModel(
-            f"device {device!r} is not there: this machine has "
-            f"{torch.cuda.device_count()} CUDA devices"
+            f"device {device!r} does not exist: this machine has {torch.cuda.device_count()} CUDA "
+            "devices"
         )
-    # a model on it names its number, too
-    return torch.device("cuda", found.index or 0) if found.type == "cuda" else found
+    # with its index, as the device of a model has one, too
+    return torch.device("cuda", index)
 
 
-def checked_dtype(dtype: str) -> tuple[torch.dtype, ...]:
-    """The number types to choose from."""
+def checked_dtype(dtype: str) -> torch.dtype | None:
+    """The number type called `dtype`, None for "auto". Raises BadModel for anything else."""
     if not isinstance(dtype, str) or dtype not in ("auto", *DTYPES):
         raise BadModel(f"dtype {shown(dtype)} is not one of auto, {', '.join(DTYPES)}")
-    return () if dtype == "auto" else (DTYPES[dtype],)
+    return DTYPES.get(dtype)
 
 
 def local_bytes(folder: Path, title: str = "") -> int:
-    """Bytes of the weights in `folder`. Raises BadModel where it has no whole set of
+    """Bytes of the weights in `folder`. Raises BadModel where it has no complete set of
     safetensors."""
     return sum(path.stat().st_size for path in weight_paths(folder, title or folder.name))
 
 
 def refused(error: type[SequoiaError], what: str, load: Callable[[], Any]) -> Any:
-    """`load()`; whatever it raises becomes `error` with the reason in one sentence. Other libraries
-    raise anything."""
+    """The result of `load()`. Whatever it raises becomes `error` with the reason in one sentence:
+    other libraries raise anything."""
     try:
         return load()
     except SequoiaError:

@@ -1,4 +1,4 @@
-"""Which pair is asked for, and how it is to be loaded: one value for all who load one."""
+"""Which pair to load, and how: one value for the API, the commands and the page."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sequoia.validate_input import shown
 
 @dataclass(frozen=True)
 class Ref:
-    """A model as it is asked for: a folder or a hub id.
-    revision: the commit that is wanted, read from the hub on `date`; "" for any."""
+    """A model as it is asked for: a folder or a hub id. revision: its commit, read from the hub on
+    `date`; "" for any."""
 
     name: str
     revision: str = ""
@@ -25,11 +25,11 @@ class PairRequest:
     """A pair by name, or two models: local folders or Hugging Face ids. Raises BadPair for half a
     pair, or for a name beside two models.
 
-    device: "auto" (CUDA where there is one; with several, as few as hold the pair), "spread" (the
-    target over all CUDA devices), "cpu", "cuda", "cuda:1"... dtype: "auto" (the faster one for each
-    model on this machine), "float32", "bfloat16" or "float16". offload: True to stream the target's
-    layers from host memory, but for those that fit the device beside all else, or the number of
-    layers that stay there (see large/offload.py).
+    device: "auto" (CUDA where there is any; of several devices, as few as can hold the pair),
+    "spread" (the target over all CUDA devices), "cpu", "cuda", "cuda:1"... dtype: "auto" (the
+    faster one for each model on this machine), "float32", "bfloat16" or "float16". offload: True to
+    stream from host memory those of the target's layers that do not fit the device beside all else,
+    or the number of layers that stay on the device (see large/offload.py).
     """
 
     name: str = BUNDLED_NAME
@@ -42,18 +42,18 @@ class PairRequest:
     def __post_init__(self) -> None:
         if (self.draft is None) != (self.target is None):
             raise BadPair(
-                f"a draft and a target come together; given were draft={shown(self.draft)} and "
-                f"target={shown(self.target)}"
+                f"a draft and a target must be given together; given were "
+                f"draft={shown(self.draft)} and target={shown(self.target)}"
             )
         if self.target is not None and self.name != BUNDLED_NAME:
             raise BadPair(
-                f"a pair is named, or its two models are; given were the name {shown(self.name)} "
-                f"and target={shown(self.target)}"
+                f"give either the name of a pair or its two models, not both; given were the name "
+                f"{shown(self.name)} and target={shown(self.target)}"
             )
 
     @property
     def is_bundled(self) -> bool:
-        """Whether the pair that comes with the program is asked for."""
+        """Whether it asks for the pair that comes with the program."""
         return self.target is None and self.name == BUNDLED_NAME
 
     @property
@@ -74,7 +74,7 @@ class PairRequest:
 
     @property
     def title(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return f"{self.target} with {self.draft}" if self.target else self.name
 
 

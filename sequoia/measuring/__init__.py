@@ -1,5 +1,5 @@
-"""Makes numbers: step times of this machine, acceptance of a pair.
+"""Measurements: step times of this machine, acceptance of a pair.
 
-hardware, acceptance (on the run), acceptance_teacher_forced, acceptance_by_level, defaults (the
-profile and acceptance that are used when nobody chose).
+hardware, acceptance (counted while decoding), acceptance_teacher_forced, acceptance_by_level,
+defaults (the profile and acceptance to plan with when none are given).
 """

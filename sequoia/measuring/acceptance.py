@@ -1,4 +1,4 @@
-"""How often each child is accepted, counted by the very engine that decodes."""
+"""How often each child is accepted, counted by the engine itself while it decodes."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from sequoia.renamed_keywords import renamed_keywords
 
 @dataclass(frozen=True)
 class CountedAcceptance:
-    """Acceptance counted while decoding: `accepted[k]` of `visited` roots went on to child k.
-    `repetition` of the text made; `by_level`: counts of all nodes, by depth.
+    """At `accepted[k]` of `visited` roots, child k was accepted. repetition: of the generated text.
+    by_level: counts of all nodes, by depth.
 
-    Counts that teacher.py expects are no whole numbers. Their intervals are then a little wide: a
-    chance between 0 and 1 varies less than the coin it is for.
+    Teacher-forced counts (acceptance_teacher_forced.py) are expected values, not whole numbers.
+    Their intervals are a little too wide: a probability varies less than the coin toss it is for.
     """
 
     accepted: tuple[float, ...]
@@ -36,14 +36,14 @@ class CountedAcceptance:
 
     @property
     def intervals(self) -> tuple[tuple[float, float], ...]:
-        """The 95 % interval of each rate (Wilson), as if visited nodes were independent."""
+        """95 % confidence interval of each rate (Wilson), as if visited nodes were independent."""
         return tuple(wilson(count, self.visited) for count in self.accepted)
 
     @property
     def acceptance(self) -> Acceptance:
         if not self.visited:
             raise BadAcceptance(
-                "no child was ever tried: 0 nodes were visited, and at least 1 is needed for a rate"
+                "no acceptance rate: 0 nodes were visited, at least 1 is needed; decode more tokens"
             )
         return Acceptance(tuple(count / self.visited for count in self.accepted))
 
@@ -59,14 +59,16 @@ def count_acceptance(
     tree: Tree | None = None,
     progress: Progress = lambda _: None,
 ) -> CountedAcceptance:
-    """On-policy counts over `params.max_new_tokens` tokens of each prompt: a root with `ranks`
-    children at every step, or `tree`, such as one of atlas.py that goes deeper. The rates are the
-    root's, as deeper nodes seldom have as many children."""
+    """Counts while decoding `params.max_new_tokens` tokens after each prompt, with a root of
+    `ranks` children at every step, or with `tree` (see `counting_tree` for one that goes deeper).
+    The rates are those of the root, because deeper nodes seldom have as many children. Raises
+    BadPrompt without prompts."""
     prompts = list(prompts)
     tree = tree or Tree.from_branching([ranks])
     if not prompts:
         raise BadPrompt(
-            "acceptance is counted while decoding: 0 prompts were given, at least 1 is needed"
+            "acceptance is counted while decoding prompts; 0 prompts were given, at least 1 is "
+            "needed"
         )
     by_level = AcceptanceByLevel()
     repeated = []
@@ -90,5 +92,5 @@ def count_acceptance(
 def measure_acceptance(
     pair: Pair, prompts: Iterable[str], params: SamplingParams | None = None, **options: Any
 ) -> Acceptance:
-    """The acceptance vector counted by `count_acceptance`."""
+    """The acceptance vector that `count_acceptance` counts; `options` are those of it."""
     return count_acceptance(pair, prompts, params or SamplingParams(), **options).acceptance

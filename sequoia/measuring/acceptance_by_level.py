@@ -1,8 +1,8 @@
-"""The acceptance atlas: how often the walk went to child k of a node, by the node's depth. A fold
-over traces, no more.
+"""Acceptance by rank and level: how often child k of a node was accepted, by the node's depth,
+counted from step traces.
 
-Planning assumes that the rate depends on the rank alone (paper: section 3.1). The atlas
-shows where that fails.
+Planning assumes that the rate depends on the rank alone (paper: section 3.1). These counts show
+where that fails.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from dataclasses import dataclass, field
 from sequoia.algorithm.step_trace import StepTrace
 from sequoia.algorithm.tree import Tree
 
-Z = 1.959964  # of 95 % intervals
-# a smaller probability, corrected for the number of comparisons, speaks against the assumption
-DOUBT = 0.05
-_LEAST = 5.0  # expected counts below this are too few for the comparison
+Z = 1.959964  # standard errors of a 95 % confidence interval
+SIGNIFICANCE = 0.05  # p-values below this, corrected for their number, reject the assumption
+_LEAST = 5.0  # expected counts below this are too few for the normal approximation
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Of `visits` walks that stood at a node of this depth with a child of this rank, `accepted`
-    went on to that child; where that is expected and not counted, it is no whole number."""
+    """`visits`: nodes of this depth that verification reached and that had a child of this rank.
+    `accepted`: how many of those children were accepted; not a whole number where it is an expected
+    value."""
 
     visits: int
     accepted: float
@@ -48,8 +48,7 @@ class AcceptanceByLevel:
 
     @classmethod
     def fold(cls, traces: Iterable[StepTrace]) -> AcceptanceByLevel:
-        """Counts of all steps. A node without a child of rank k says nothing about rank k and is
-        not counted there."""
+        """Counts of all steps. A node without a child of rank k is not counted for rank k."""
         cells: dict[tuple[int, int], Cell] = {}
         for trace in traces:
             onward = set(trace.verdict.path)
@@ -76,7 +75,7 @@ class AcceptanceByLevel:
         return 1 + max((rank for _, rank in self.cells), default=-1)
 
     def by_rank(self, rank: int, but: int | None = None) -> Cell:
-        """All depths together, without depth `but`."""
+        """All depths together, except depth `but`."""
         return sum(
             (cell for (depth, k), cell in self.cells.items() if k == rank and depth != but),
             Cell(0, 0),
@@ -84,9 +83,9 @@ class AcceptanceByLevel:
 
 
 def counting_tree(ranks: int, width: int, levels: int) -> Tree:
-    """A tree to fill an atlas with: `ranks` children below the root, and `width` below each node
-    that is among the first `width` of its siblings, down to `levels`. All nodes of a level that
-    have children have equally many."""
+    """A tree to count acceptance by level with: `ranks` children below the root, and `width` below
+    each node that is among the first `width` of its siblings, on `levels` levels in all. All nodes
+    of a level that have children have equally many."""
     parents = [-1]
     level = [0]
     for children in [ranks, *[width] * (levels - 2)][: levels - 1]:
@@ -98,11 +97,11 @@ def counting_tree(ranks: int, width: int, levels: int) -> Tree:
 
 @dataclass(frozen=True)
 class DepthVerdict:
-    """Whether the counts speak against rates that depend on the rank alone. `holds` is None where
-    they are too few to tell.
+    """Whether the counts are consistent with rates that depend on the rank alone. `holds` is None
+    where they are too few.
 
-    compared: cells with counts enough. The rest is of the most doubtful one; chance: how likely a
-    difference like this is anywhere in the table if the assumption holds.
+    compared: number of cells with enough counts. The other fields describe the cell with the
+    largest deviation; p_value: of that deviation, Bonferroni-corrected for all comparisons.
     """
 
     holds: bool | None
@@ -111,12 +110,12 @@ class DepthVerdict:
     rank: int = 0
     here: Cell = Cell(0, 0)
     elsewhere: Cell = Cell(0, 0)
-    chance: float = 1.0
+    p_value: float = 1.0
 
     @property
     def sentence(self) -> str:
         if self.holds is None:
-            return "Too few counts to tell whether acceptance depends on depth; longer runs would."
+            return "Too few counts to tell whether acceptance depends on depth; decode more tokens."
         parent = f"a node at depth {self.depth}" if self.depth else "the root"
         found = (
             f"child {self.rank + 1} of {parent} is accepted {self.here.rate:.0%} of "
@@ -124,30 +123,31 @@ class DepthVerdict:
             f"{self.elsewhere.visits}"
         ).replace("%", " %")
         tested = (
-            f"a chance of {self.chance:.2g}, corrected for {self.compared} "
+            f"p = {self.p_value:.2g} after Bonferroni, {self.compared} "
             f"comparison{'s' * (self.compared > 1)}"
         )
         if self.holds:
             return (
-                "Nothing speaks against rates that depend on the rank alone: at most, "
+                "No evidence that acceptance depends on depth. Largest difference: "
                 f"{found} ({tested})."
             )
         return f"The positional assumption fails here: {found} ({tested})."
 
 
 def depth_verdict(by_level: AcceptanceByLevel) -> DepthVerdict:
-    """Hold every cell against the other depths of its rank: two-proportion tests, corrected for
+    """Compare every cell with the other depths of its rank: two-proportion tests, corrected for
     their number (Bonferroni)."""
     found = []
     for (depth, rank), here in sorted(by_level.cells.items()):
         elsewhere = by_level.by_rank(rank, but=depth)
         if _enough(here, elsewhere):
-            found.append((_chance(here, elsewhere), depth, rank, here, elsewhere))
+            found.append((_p_value(here, elsewhere), depth, rank, here, elsewhere))
     if not found:
         return DepthVerdict(None, 0)
-    chance, depth, rank, here, elsewhere = min(found, key=lambda one: one[0])
-    corrected = min(1.0, chance * len(found))
-    return DepthVerdict(corrected >= DOUBT, len(found), depth, rank, here, elsewhere, corrected)
+    smallest, depth, rank, here, elsewhere = min(found, key=lambda one: one[0])
+    corrected = min(1.0, smallest * len(found))
+    holds = corrected >= SIGNIFICANCE
+    return DepthVerdict(holds, len(found), depth, rank, here, elsewhere, corrected)
 
 
 def _enough(a: Cell, b: Cell) -> bool:
@@ -157,8 +157,8 @@ def _enough(a: Cell, b: Cell) -> bool:
     return all(min(cell.visits * pooled, cell.visits * (1 - pooled)) >= _LEAST for cell in (a, b))
 
 
-def _chance(a: Cell, b: Cell) -> float:
-    """Of a difference at least this large between two counts of one rate (normal
+def _p_value(a: Cell, b: Cell) -> float:
+    """Probability of a difference at least this large between two counts of one rate (normal
     approximation, two-sided)."""
     pooled = (a + b).rate
     deviation = math.sqrt(pooled * (1 - pooled) * (1 / a.visits + 1 / b.visits))
@@ -166,7 +166,7 @@ def _chance(a: Cell, b: Cell) -> float:
 
 
 def wilson(successes: float, trials: int) -> tuple[float, float]:
-    """The 95 % interval of a rate (Wilson, 1927); (0, 1) without trials."""
+    """The 95 % confidence interval of a rate (Wilson, 1927); (0, 1) without trials."""
     if not trials:
         return 0.0, 1.0
     rate = successes / trials
@@ -179,5 +179,5 @@ def wilson(successes: float, trials: int) -> tuple[float, float]:
     )
     low = max(0.0, middle - half)
     high = min(1.0, middle + half)
-    # at 0 and 1 rounding would leave the rate itself out by a hair
+    # at rates of 0 and 1, rounding could leave the rate itself just outside the interval
     return min(low, rate), max(high, rate)

@@ -1,15 +1,16 @@
-"""Acceptance the cheap way: p against q at every position of a text, teacher-forced. No tree is
-run.
+"""Teacher-forced acceptance: p and q are compared at every position of a text, without decoding a
+tree.
 
-At each position one row of siblings is drawn as decoding draws it and goes through the very
-`verify` that decodes; only the coins are not tossed: their chances are kept. So what is drawn at
-random is the siblings, and a position adds the exact chance of every rank given them. The mean over
-draws is the law of `walk` itself (tests/test_teacher.py adds it up in fractions).
+At each position, siblings are drawn exactly as in decoding and passed to the same `verify`. Instead
+of tossing a coin for each trial, its acceptance probability is recorded. So only the siblings are
+random: a position adds the exact acceptance probability of every rank given them. The mean over
+draws equals the acceptance rates of `walk` (tests/measuring/test_acceptance_teacher_forced.py sums
+them up in fractions).
 
-What it assumes: that every position of the text weighs the same. Counting on-policy with a
-tree of two levels weighs them a little otherwise, as the position behind an accepted child is
-never a root there. And a text that the target did not write itself shows contexts which
-decoding would hardly meet.
+Assumption: all positions of the text weigh the same. Counting on-policy with a tree of two levels
+weighs them slightly differently, because the position after an accepted child is never a root
+there. And a text that the target did not generate contains contexts that decoding would seldom
+reach.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ from sequoia.models.tree_forward import TreeModel
 from sequoia.models.tree_mask import TreeLayout
 from sequoia.validate_input import whole
 
-LATEST = 256  # tokens of a text that are looked at for its kind
-BLOCK = 64  # positions read at once; their laws are held in memory together
+LATEST = 256  # tokens of a text that its kind is decided from
+BLOCK = 64  # positions a pass; their distributions are in memory together
 
 
 def force_acceptance(
@@ -53,13 +54,13 @@ def force_acceptance(
     """Expected counts by rank over the positions of texts, for nodes with `ranks` children.
 
     own: the texts are the target's own continuations of `prompts`, `params.max_new_tokens` tokens
-    each, by plain decoding under `params`; otherwise they are `prompts` as they stand, read once.
-    Raises BadPrompt, BadTree or BadModel.
+    each, by plain decoding under `params`; otherwise they are `prompts` themselves, in one pass of
+    each model. Raises BadPrompt, BadTree or BadModel.
     """
     prompts = list(prompts)
     if not prompts:
         raise BadPrompt(
-            "acceptance is measured over texts: 0 prompts were given, at least 1 is needed"
+            "acceptance is measured over texts; 0 prompts were given, at least 1 is needed"
         )
     tree = Tree.from_branching([whole(ranks, "ranks", 1, min(pair.draft.vocab, 1023), BadTree)])
     totals = np.zeros(ranks)
@@ -85,11 +86,11 @@ def force_acceptance(
 def sibling_rates(
     p: np.ndarray, q: np.ndarray, tokens: Sequence[int], tree: Tree | None = None
 ) -> list[Any]:
-    """Chances that child 1, 2, ... is the one accepted at a node with laws p and q, (vocab,) each,
-    whose children carry `tokens`.
+    """Probabilities that child 1, 2, ... is the accepted one, at a node with distributions p and q,
+    (vocab,) each, whose children carry `tokens`.
 
-    They exclude each other; floats or fractions, as p is. tree: the root with its children,
-    where it is at hand.
+    At most one child is accepted, so they sum to at most 1. Floats or fractions, as p is. tree: the
+    root with its children; built here if not given.
     """
     tree = tree or Tree.from_branching([len(tokens)])
     verdict = SEQUOIA.verify(tree, (-1, *tokens), lambda _: p, lambda _: q, _UNSURE)
@@ -103,14 +104,14 @@ def sibling_rates(
 
 
 def agreement(pair: Pair, texts: Iterable[str]) -> float:
-    """The share of its law that the target has in common with the draft at temperature 1, from 0 to
-    1: the mean of `shared_mass`."""
+    """The probability mass that target and draft share at temperature 1, from 0 to 1: the mean of
+    `shared_mass`."""
     return float(shared_mass(pair, texts).mean())
 
 
 def shared_mass(pair: Pair, texts: Iterable[str]) -> torch.Tensor:
-    """(positions,) sum(min(p, q)) at temperature 1 after every token of `texts`, of each text its
-    last `LATEST` tokens. One pass of each model a text. Raises BadPrompt without any text."""
+    """(positions,) sum(min(p, q)) at temperature 1 after each of the last `LATEST` tokens of every
+    text. Raises BadPrompt without any text."""
     shared = list[torch.Tensor]()
     warm = SamplingParams(temperature=1.0)
     for text in texts:
@@ -122,13 +123,13 @@ def shared_mass(pair: Pair, texts: Iterable[str]) -> torch.Tensor:
             q = draft_rows(draft, warm).cpu()
             shared.append(torch.minimum(p, q).sum(-1))  # (positions,)
     if not shared:
-        raise BadPrompt("agreement is measured over texts: 0 were given, at least 1 is needed")
+        raise BadPrompt("agreement is measured over texts; 0 were given, at least 1 is needed")
     return torch.cat(shared)
 
 
 class _Unsure:
-    """Answers `verify` with a rejection wherever one is possible, so that every sibling with a
-    chance gets its trial."""
+    """Stands for the random numbers of `verify` and rejects wherever that is possible, so that
+    every sibling that could be accepted gets a trial."""
 
     def accept(self, d: Any, r: Any) -> tuple[bool, None]:
         return bool(r > 0 and r >= d), None  # u * d < r holds for every u in [0, 1)
@@ -137,19 +138,19 @@ class _Unsure:
         return int(np.argmax(weights))
 
 
-_UNSURE: Any = _Unsure()  # the two draws of a Chance are none of verify's
+_UNSURE: Any = _Unsure()  # Any: `verify` never calls the methods of a Chance that draw children
 
 
 def _text(
     pair: Pair, prompt: str, params: SamplingParams, own: bool, progress: Progress
 ) -> tuple[tuple[int, ...], int]:
-    """Token ids, and the length of the shortest context in question; the longest is all of them."""
+    """Token ids, and the length of the first context to measure at; the last is all of them."""
     ids = pair.encode(prompt)
     if not own:
         return ids, 1
     steps = with_progress(plain(pair, prompt, params), params.max_new_tokens, progress)
     made = [token for step in steps for token in step.emitted]
-    return (*ids, *made[:-1]), len(ids)  # nothing was drawn after the last token
+    return (*ids, *made[:-1]), len(ids)  # no token was drawn after the last one
 
 
 def _positions(

@@ -1,5 +1,5 @@
-"""The tree for this machine when none is given: what is known or quickly measured of a pair
-goes to the planner."""
+"""The tree for this machine when none is given, planned from what is recorded or quickly measured
+of a pair."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import USUAL_NODES, Plan, best_plan, bounds
 from sequoia.renamed_keywords import renamed_keywords
 
-# of trees that are as good as equal the one with more tokens; 0.05 took larger ones
-# that measured slower
+# Among trees predicted within this share of the fastest, the one with the most tokens per step is
+# chosen. A share of 0.05 chose larger trees that measured slower.
 SLACK = 0.01
-# what a visitor waits for before the first step of a pair that nothing is known of
+# A pair without a profile is measured before its first step, while the visitor waits.
 _QUICK_SECONDS = 2.0
 _QUICK_TOKENS = 48
-_QUICK_RANKS = 8  # ranks counted for trees of a few nodes
-_WIDE_RANKS = 32  # ranks counted where a pass over hundreds takes no longer
-_NEAR = 0.15  # of temperatures: shipped vectors stand 0.3 apart at most
+_QUICK_RANKS = 8  # ranks counted where trees have a few nodes
+_WIDE_RANKS = 32  # ranks counted where a pass over hundreds of nodes takes no longer
+_NEAR = 0.15  # difference of temperatures; recorded vectors are at most 0.3 apart
 _SAMPLE = 'import os\n\n\ndef main(path):\n    """Read the file and print what is in it."""\n'
 
 
 def machine(pair: Pair) -> HardwareProfile:
-    """A quick profile of this machine with `pair`, measured once (about two seconds
-    for a small pair)."""
+    """A quick profile of this machine with `pair`. It is measured at the first call (about two
+    seconds for a small pair) and kept with the pair."""
     if pair.measured.profile is None:
         pair.measured.profile = measure_profile(pair, rounds=7, seconds=_QUICK_SECONDS)
     return pair.measured.profile
@@ -47,15 +47,14 @@ def machine(pair: Pair) -> HardwareProfile:
 def acceptance_of(
     pair: Pair, params: SamplingParams, verifier: str = DEFAULT_VERIFIER, texts: Sequence[str] = ()
 ) -> tuple[Acceptance, str]:
-    """The pair's acceptance vector under `params` and `verifier`, and where it is from: "recorded"
-    where one counted under nearly the same is shipped with the pair, else "measured" now, once
-    (about a second for a small pair).
+    """The pair's acceptance vector under `params` and `verifier`, and its source: "recorded" if the
+    pair comes with one counted under nearly the same settings, else "measured". It is measured at
+    the first call (about a second for a small pair) and kept with the pair.
 
-    texts: what is to be continued. Of recorded vectors those of the kind of text that is most
-    like them are taken.
+    texts: the prompts. Recorded vectors counted on the most similar kind of text are preferred.
     """
     if params.temperature == 0:
-        # all verifiers follow the most probable token, and top-p leaves it in
+        # every verifier keeps the most probable token, and top-p never cuts it off
         params = SamplingParams()
         verifier = DEFAULT_VERIFIER
     if recorded := _recorded(pair, params, verifier, texts):
@@ -78,7 +77,8 @@ def acceptance_of(
 def _recorded(
     pair: Pair, params: SamplingParams, verifier: str, texts: Sequence[str]
 ) -> RecordedAcceptance | None:
-    """Shipped vectors are counted with the default verifier and without top-p."""
+    """The recorded vector to use, if any: they are counted with the default verifier and without
+    top-p."""
     if verifier != DEFAULT_VERIFIER or params.top_p < 1:
         return None
     near = [known for known in pair.known if abs(known.temperature - params.temperature) <= _NEAR]
@@ -92,10 +92,10 @@ def _recorded(
 
 
 def kind_of(pair: Pair, texts: Sequence[str]) -> str:
-    """The kind of text among those the pair's acceptance was counted over that `texts` are most
-    like: the one on which draft and target agree about as much. The usual kind without any
-    text, or where texts are too short to tell. The last answer is kept: a run asks several
-    times for the same prompt."""
+    """The kind of text, among those the pair's acceptance was counted on, that is most similar to
+    `texts`: the one with the nearest agreement of draft and target. The usual kind if there is no
+    text, or too little to decide. The last answer is kept, because a run asks several times for
+    the same prompt."""
     kinds = {
         known.kind: known.agreement for known in reversed(pair.known) if known.agreement is not None
     }
@@ -109,8 +109,8 @@ def kind_of(pair: Pair, texts: Sequence[str]) -> str:
 
 
 def _nearest(kinds: Mapping[str, float], usual: str, shared: torch.Tensor) -> str:
-    """The kind whose agreement is nearest to the mean of `shared`, (positions,); one other than the
-    usual must be nearer by the mean's standard error at least."""
+    """The kind whose agreement is nearest to the mean of `shared`, (positions,). Another than the
+    usual kind must be nearer by at least the standard error of that mean."""
     mean = float(shared.mean())
     error = float(shared.std()) / math.sqrt(len(shared)) if len(shared) > 1 else 1.0
     return min(kinds, key=lambda kind: abs(kinds[kind] - mean) + error * (kind != usual))
@@ -124,10 +124,10 @@ def default_plan(
     texts: Sequence[str] = (),
     most: int = MAX_NODES,
 ) -> Plan:
-    """The tree for this pair on this machine and for texts such as `texts`: of the fastest
-    predicted, within a slack, the one with the most tokens a step, of at most `most` nodes and no
-    more than were timed. It carries the pair's acceptance as it was found, not smoothed, and
-    where that is from."""
+    """The plan for this pair on this machine and for texts such as `texts`: among the trees
+    predicted within `SLACK` of the fastest, the one with the most tokens per step. It has at most
+    `most` nodes, and no more than were timed. The plan carries the pair's acceptance as it was
+    found, not smoothed, and its source."""
     profile = machine(pair)
     nodes = min(bounds(profile)[0], most)
     acceptance, source = acceptance_of(pair, params, verifier, texts)
@@ -143,14 +143,14 @@ def speculate(
     tree: Tree | None = None,
     verifier: str = DEFAULT_VERIFIER,
 ) -> Iterator[StepTrace]:
-    """Decode `prompt` with a token tree at every step; one StepTrace a step. Without a `tree`, one
-    is planned for this machine.
+    """Decode `prompt` with a token tree at every step and yield one StepTrace per step. Without a
+    `tree`, one is planned for this machine.
 
-    The settings are checked at the call, before the first step; raises BadPrompt,
-    BadTree or BadSamplingParams.
+    Arguments are checked at the call, before the first step; raises BadPrompt, BadTree or
+    BadSamplingParams.
     """
     pair.require_room(pair.encode(prompt), params.max_new_tokens)
     if tree is None:
-        verifier_named(verifier)  # what can be refused is refused before anything is measured
+        verifier_named(verifier)  # raises before anything is measured
         tree = default_plan(pair, params, verifier, [prompt]).tree
     return run(Decoder(pair, prompt, params, tree, verifier))

@@ -1,7 +1,7 @@
-"""How long the passes of a pair, and the engine's steps, take on this machine.
+"""How long forward passes of a pair and the engine's own work take on this machine.
 
-It runs the very engine that decodes. Times are medians over interleaved rounds, so that a slow
-moment hits every size alike.
+The passes and steps are those of the engine itself. Times are medians over interleaved rounds, so
+that a slow moment affects every size alike.
 """
 
 from __future__ import annotations
@@ -26,22 +26,21 @@ from sequoia.planning.hardware_profile import HardwareProfile, Point
 from sequoia.this_machine.memory import free_bytes
 from sequoia.validate_input import number, whole
 
-# closest where trees for a CPU are, and where passes begin to take longer
+# densest where trees for a CPU are and where passes begin to take longer
 SIZES = (1, 2, 4, 6, 8, 12, 16, 32, 64, 128)
 WIDTHS = (1, 2, 4, 8, 16, 32)
-CHAIN = 6  # nodes: what its steps cost more than plain ones is put down to its levels
-OVERHEAD_SIZES = (1, CHAIN, 16, 61)  # nodes of chains of five beside each other, and the root
-# measured too where larger trees may pay
+CHAIN = 6  # nodes; the extra overhead of its steps over plain ones is attributed to its levels
+OVERHEAD_SIZES = (1, CHAIN, 16, 61)  # nodes: the root, and chains of five side by side
+# also measured where larger trees may pay
 WIDE_WIDTHS = (64, 128, 256)
 WIDE_OVERHEAD_SIZES = (256,)
-_FLAT = 1.5  # times as long: what twice the nodes may take for twice as many to be looked at
-_SLOW = 20  # passes: what of them does not fit the time is measured at few sizes
-PASSES = 0.8  # share of the time that is for passes; the rest is for whole steps
-# about what a planned tree has; the first, which finds its weights pushed out of the cache, counts
-# too
+_FLAT = 1.5  # while doubling the nodes takes less than this times as long, the next size is tried
+_SLOW = 20  # where so many passes do not fit the time, only a few sizes are measured
+PASSES = 0.8  # share of the time for passes; the rest is for whole steps
+# About as many as for a planned tree. The first one, slower because the target's weights have
+# replaced the draft's in the cache, counts too.
 _DRAFTS_A_STEP = 6
-# that overhead is taken from, at least, with all drafted tokens accepted, where there is time
-_STEPS = 32
+_STEPS = 32  # to measure the overhead on, if there is time; more where drafted tokens are rejected
 _PROMPT = "The quick brown fox jumps over the lazy dog. "
 
 
@@ -55,14 +54,14 @@ def measure_profile(
     seconds: float = 30.0,
     progress: Progress = lambda _: None,
 ) -> HardwareProfile:
-    """Times of target passes over `sizes` nodes, draft passes over `widths`, and the engine's
-    overhead, after `prefix` tokens.
+    """Times of target passes over `sizes` nodes and of draft passes over `widths` nodes, and the
+    engine's overhead, all after `prefix` tokens.
 
-    Without sizes: up to 128 nodes, and on to 1,024 while twice the nodes take less than half as
-    long again; without widths: up to 32, or to 256 with more nodes than 128. Takes at least one
-    round after a warm-up, and otherwise at most about `seconds`. An exception raised by `progress`
-    ends it; nothing is kept then. Raises BadProfile for a size, width, prefix, number of rounds or
-    seconds that is not positive.
+    sizes: by default up to 128 nodes, and on to 1,024 while doubling the nodes takes less than
+    half as long again. widths: by default up to 32, or to 256 if more than 128 nodes are measured.
+    Takes about `seconds`, or longer for at least one round after a warm-up. An exception that
+    `progress` raises ends the measurement, and nothing is kept. Raises BadProfile for a size,
+    width, prefix, number of rounds or seconds that is not positive or too large.
     """
     prefix = min(whole(prefix, "prefix", 1, 2**20, BadProfile), pair.limit // 2)
     rounds = whole(rounds, "rounds", 1, 10**6, BadProfile)
@@ -70,28 +69,21 @@ def measure_profile(
     targets = (
         _while_flat(pair.target, prefix, seconds, progress)
         if sizes is None
-        else _passes(
-            pair.target, [whole(n, "sizes", 1, MAX_NODES, BadProfile) for n in sizes], prefix
-        )
+        else _passes(pair.target, "sizes", sizes, prefix)
     )
     wide = max((one.size for one in targets), default=0) > SIZES[-1]
     if widths is None:
-        widths = (WIDTHS + WIDE_WIDTHS * wide)[
-            :: 1 if sizes is not None or len(targets) >= len(SIZES) else 2
-        ]
-    drafts = _passes(
-        pair.draft, [whole(n, "widths", 1, MAX_NODES, BadProfile) for n in widths], prefix
-    )
+        few = sizes is None and len(targets) < len(SIZES)
+        widths = (WIDTHS + WIDE_WIDTHS * wide)[:: 2 if few else 1]
+    drafts = _passes(pair.draft, "widths", widths, prefix)
     _rounds(targets, drafts, rounds, seconds * PASSES, progress)
-    steps = OVERHEAD_SIZES + WIDE_OVERHEAD_SIZES * wide
-    level, overhead = _by_level(
-        _overheads(
-            pair,
-            steps,
-            seconds * (1 - PASSES),
-            lambda share: progress(PASSES + (1 - PASSES) * share),
-        )
+    found = _overheads(
+        pair,
+        OVERHEAD_SIZES + WIDE_OVERHEAD_SIZES * wide,
+        seconds * (1 - PASSES),
+        lambda share: progress(PASSES + (1 - PASSES) * share),
     )
+    level, overhead = _by_level([*found])
     return HardwareProfile(
         device=place_of(pair.target),
         dtype=dtype_name(pair),
@@ -108,15 +100,17 @@ def measure_profile(
     )
 
 
-def _passes(model: TreeModel, sizes: Sequence[int], prefix: int) -> list[Pass]:
+def _passes(model: TreeModel, what: str, sizes: Sequence[int], prefix: int) -> list[Pass]:
+    """A pass over each of `sizes` nodes; raises BadProfile for a size out of range."""
+    sizes = [whole(n, what, 1, MAX_NODES, BadProfile) for n in sizes]
     context = opened(model, max(sizes, default=0), prefix)
     return [Pass(context, n) for n in sizes]
 
 
 def _while_flat(model: TreeModel, prefix: int, seconds: float, progress: Progress) -> list[Pass]:
-    """Passes over SIZES nodes, and over twice as many as long as that is nearly free. Where passes
-    are so slow that they fill the time, and 128 nodes take hardly longer than one, nothing is
-    measured in between: there is nothing to be seen."""
+    """Passes over SIZES nodes, and over twice as many again while that is nearly free. Where passes
+    are so slow that they fill the time, and 128 nodes take hardly longer than one, the sizes in
+    between are skipped: their times hardly differ."""
     context = opened(model, MAX_NODES, prefix)
     one = Pass(context, 1)
     most = Pass(context, SIZES[-1])
@@ -135,18 +129,16 @@ def _while_flat(model: TreeModel, prefix: int, seconds: float, progress: Progres
 
 
 def _fits(context: Context, nodes: int) -> bool:
-    """There is room for a pass over `nodes` nodes, and for as much again."""
+    """Whether memory is free for twice what a pass over `nodes` nodes needs."""
     return all(2 * count <= free_bytes(device) for device, count in context.needs(nodes).items())
 
 
 def _rounds(
     targets: Sequence[Pass], drafts: Sequence[Pass], rounds: int, seconds: float, progress: Progress
 ) -> None:
-    """Up to `rounds` rounds after one of warm-up, in the order of decoding: some draft passes, a
-    target pass, and again.
-
-    Two models that take turns push each other's weights out of the processor's cache; passes timed
-    by themselves look faster.
+    """Up to `rounds` rounds after a warm-up round. As in decoding, some draft passes and a target
+    pass alternate: two models that take turns evict each other's weights from the processor's
+    cache, and passes timed alone would look faster.
     """
     start = time.perf_counter()
     turns = max(len(targets), len(drafts))
@@ -171,7 +163,7 @@ def _points(passes: Sequence[Pass]) -> tuple[Point, ...]:
 
 
 def _point(size: int, found: Sequence[float]) -> Point:
-    """(size, median, spread): the spread is half the distance between the quartiles."""
+    """(size, median, spread): the spread is half the interquartile range."""
     low, _, high = statistics.quantiles(found, n=4) if len(found) > 1 else (found[0], 0, found[0])
     return size, statistics.median(found), (high - low) / 2
 
@@ -179,7 +171,7 @@ def _point(size: int, found: Sequence[float]) -> Point:
 def _overheads(
     pair: Pair, sizes: Sequence[int], seconds: float, progress: Progress
 ) -> Iterator[tuple[Tree, Point]]:
-    """A tree of each size, and what its steps spend outside the models."""
+    """A tree of each size, and the seconds that its steps spend outside the models."""
     for done, n in enumerate(sizes):
         tree = Tree.sequences((n - 1) // (CHAIN - 1), CHAIN - 1) if n > 1 else Tree.chain(1)
         rest = progress_of_part(progress, done, len(sizes))
@@ -187,11 +179,10 @@ def _overheads(
         rest(1.0)
 
 
-def _by_level(found: Iterable[tuple[Tree, Point]]) -> tuple[float, tuple[Point, ...]]:
-    """The overhead of a level that is drafted from, and the rest, which is that of the nodes and
-    never falls. Levels beyond CHAIN - 1 come a little dear: the nodes that they need anyway count
-    once more among the nodes."""
-    found = [*found]
+def _by_level(found: Sequence[tuple[Tree, Point]]) -> tuple[float, tuple[Point, ...]]:
+    """The overhead of a drafted level, and the rest, which depends on the nodes and never
+    decreases with them. Levels beyond CHAIN - 1 are overestimated a little: the nodes on them are
+    counted again among the nodes."""
     medians = {len(tree): point[1] for tree, point in found}
     level = max(medians[CHAIN] - medians[1], 0.0) / (CHAIN - 1)
     rest = accumulate((median - level * len(tree.inner) for tree, (_, median, _) in found), max)
@@ -201,22 +192,22 @@ def _by_level(found: Iterable[tuple[Tree, Point]]) -> tuple[float, tuple[Point, 
 
 
 def _overhead(pair: Pair, tree: Tree, seconds: float, progress: Progress) -> Point:
-    """What steps with `tree` spend outside the models: the engine's own steps on a fixed text, for
-    at most about `seconds`."""
+    """The seconds that steps with `tree` spend outside the models, measured while decoding a fixed
+    text for at most about `seconds`."""
     prompt = (_PROMPT * 3)[: max(pair.limit // 4, 1)]  # short enough for the smallest context
     params = SamplingParams(temperature=0.6, max_new_tokens=_STEPS * tree.levels, ignore_eos=True)
     steps = with_progress(
         _some(run(Decoder(pair, prompt, params, tree)), seconds), params.max_new_tokens, progress
     )
-    # the last ones have no room for all of it
+    # the token limit truncates the last trees
     full = [step for step in steps if len(step.tree) == len(tree)]
-    # the latter in the smallest contexts only, where what is told is too little
+    # without the first step where there are more; truncated ones only in the smallest contexts
     kept = full[1:] or full or steps
     return _point(len(tree), [step.seconds["overhead"] for step in kept])
 
 
 def _some(steps: Iterable[StepTrace], seconds: float) -> Iterator[StepTrace]:
-    """`steps` until the time is over, though at least three."""
+    """`steps` until `seconds` have passed, but at least three."""
     start = time.perf_counter()
     for done, step in enumerate(steps, 1):
         yield step

@@ -1,6 +1,6 @@
 """A Hugging Face causal language model that runs a token tree in one forward pass.
 
-tree_forward (the model), kv_cache, tree_mask, per_tree, fast_llama, cuda_graphs (quicker forms);
+tree_forward (the model), kv_cache, tree_mask, per_tree, fast_llama, cuda_graphs (faster forwards);
 pair, pair_cache, streamed_text (two models and their tokenizer); self_test, context_length,
 layer_configs (what a model can do); pass_times, fastest_number_type, memory_needs, describe.
 """

@@ -1,5 +1,5 @@
-"""Which of torch's attention kernels a pass may take. The choice is the process's, so it is made
-around each pass and then taken back."""
+"""Which of torch's attention kernels a pass may use. The setting is process-wide, so it is changed
+around each pass and then restored."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from torch.backends import cuda
 
 @contextmanager
 def without_cudnn_attention() -> Iterator[None]:
-    """Within it torch leaves cuDNN's attention aside, which would plan anew for every number of
-    columns, a moment of its own; a step's columns are seldom as many as the last one's."""
+    """A context in which torch does not use cuDNN's attention. cuDNN makes a new plan for every
+    number of columns, which takes time, and the number of columns differs at almost every step."""
     usual = cuda.cudnn_sdp_enabled()
     cuda.enable_cudnn_sdp(False)
     try:

@@ -1,10 +1,10 @@
-"""How long a text a model can hold, and at which lengths its forward pass changes: read from its
+"""The longest text a model can hold, and the lengths at which its forward pass changes, from its
 config alone.
 
 Some models compute differently once a text is longer than a number in their config. LongRoPE (Phi-3
-with 128 k tokens of context) is the worst of them: one row past the original context gives all rows
-of its pass other rotary frequencies, and rows that were cached before keep the old ones. A tree
-across that border would change the output, so such a model is used up to the border only.
+with 128 k tokens of context) is the worst of them: one token past the original context gives all
+tokens of its pass other rotary frequencies, while tokens in the KV cache keep the old ones. A tree
+across that limit would change the output, so such a model is used up to it only.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sequoia.models.layer_configs import layer_configs
 
 UNSTATED = 2**20  # tokens, where the config states no context
 
-# Fields of a config that name a length from which on something changes.
+# Fields of a config that give a length beyond which something changes.
 _LENGTHS = (
     "original_max_position_embeddings",
     "sliding_window",
@@ -31,42 +31,45 @@ _LENGTHS = (
 
 @dataclass(frozen=True)
 class ContextLength:
-    """Tokens of prompt and output together, and why they are fewer than the config's own context:
-    "" where they are not."""
+    """Tokens of prompt and output together. reason: why they are fewer than the config's own
+    context, "" where they are not."""
 
     tokens: int
     reason: str = ""
 
 
 def context_length(config: Any) -> ContextLength:
-    """The longest text that a model of this (text) `config` gives the same logits for, whether its
-    tokens are read one by one, all at once or as a tree."""
+    """The longest text for which a model of this (text) `config` gives the same logits one token at
+    a time, all at once or as a tree."""
     return min(map(_of_layer, layer_configs(config)), key=lambda limit: limit.tokens)
 
 
 def _of_layer(config: Any) -> ContextLength:
     stated = _count(getattr(config, "max_position_embeddings", None)) or UNSTATED
-    shorter = [limit for limit in _borders(config) if limit.tokens < stated]
+    shorter = [limit for limit in _limits(config) if limit.tokens < stated]
     return min(shorter, key=lambda limit: limit.tokens, default=ContextLength(stated))
 
 
 def changes_at(config: Any, limit: int) -> tuple[int, ...]:
-    """The lengths below `limit` that the config names as those from which something changes, the
+    """The lengths below `limit` that the config gives as those beyond which something changes, the
     shortest first. Not all of them change the logits of every model."""
-    found = {length for layer in layer_configs(config) for length in _named(layer)}
+    found = {_count(length) for layer in layer_configs(config) for length in _stated(layer)}
     return tuple(sorted(length for length in found if 0 < length < limit))
 
 
-def _named(config: Any) -> list[int]:
-    """The lengths that the config of a layer names; 0 for those that it leaves open."""
+def _stated(config: Any) -> list[Any]:
+    """The values of all lengths in the config of a layer, None for those it leaves open."""
     found = [getattr(config, name, None) for name in _LENGTHS]
-    found += [rope.get("original_max_position_embeddings") for rope in rope_parameters(config)]
-    return [*map(_count, found)]
+    return [*found, *(_original_context(rope) for rope in rope_parameters(config))]
+
+
+def _original_context(rope: Mapping[str, Any]) -> Any:
+    return rope.get("original_max_position_embeddings")
 
 
 def rope_parameters(config: Any) -> tuple[Mapping[str, Any], ...]:
-    """The parameters of every kind of rotary position in the model; some have one for each kind of
-    layer."""
+    """The parameters of every kind of rotary position embedding in the model; some models have one
+    for each kind of layer."""
     found = getattr(config, "rope_parameters", None)
     if not isinstance(found, Mapping):
         return ()
@@ -74,20 +77,20 @@ def rope_parameters(config: Any) -> tuple[Mapping[str, Any], ...]:
     return parts or (found,)
 
 
-def _borders(config: Any) -> Iterator[ContextLength]:
+def _limits(config: Any) -> Iterator[ContextLength]:
     """The lengths that a tree must not cross."""
     for rope in rope_parameters(config):
-        original = _count(rope.get("original_max_position_embeddings"))
+        original = _count(_original_context(rope))
         if original and (rope.get("rope_type") == "longrope" or "long_mscale" in rope):
             yield ContextLength(
                 original,
-                "its rotary positions change for all tokens of a longer "
-                f"text (LongRoPE, original context {original})",
+                "its rotary positions change for all tokens of a longer text (LongRoPE, original "
+                f"context {original})",
             )
     if window := _count(getattr(config, "keep_window_size", None)):
         yield ContextLength(
             window,
-            f"in a longer text each token sees a choice of tokens only (keep_window_size {window})",
+            f"in a longer text each token sees only some tokens (keep_window_size {window})",
         )
 
 

@@ -1,10 +1,9 @@
-"""A forward recorded once for each size and replayed: on CUDA, launching a model's kernels one by
-one takes longer than running them for the few rows of a tree's level. The model's own forward is
-what is recorded; only its inputs stand still.
+"""CUDA graphs of the model's own forward, one for each size of its input. A tree level has few
+nodes, so launching the kernels one by one would take longer than running them.
 
-A recording reads ids, positions, mask and the place of its new rows from tensors that never move,
-and attends to all columns up to a rounded-up reach, those not in use closed by the mask. So one
-recording serves every prefix within its reach.
+A graph reads ids, positions, mask and the cache slots to write from tensors whose addresses never
+change. It attends to all cache slots up to a rounded-up reach; the mask closes those not in use. So
+one graph serves every prefix within its reach.
 """
 
 from __future__ import annotations
@@ -24,33 +23,33 @@ from sequoia.this_machine.step_timer import current
 _log = logging.getLogger(__name__)
 
 Forward = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, KVCache, bool], torch.Tensor]
-# does the work again and gives the tensor that holds its result
+# does the work again and returns the tensor that holds its result
 Replay = Callable[[], torch.Tensor]
 Capture = Callable[[Replay], Replay]
 _Size = tuple[int, int, bool]  # rows, reach, last_only
 
 STEP = 512  # columns by which reaches differ
-MOST_ROWS = 1024  # larger passes keep the device busy by themselves
-# recorded over one run's slots; each holds its logits, and trees that grow have many sizes
+MOST_ROWS = 1024  # larger passes keep the GPU busy without a graph
+# graphs of one KV cache: each holds its logits, and growing trees have many sizes
 MOST_SIZES = 32
-# passes of a size that nobody announced before one is recorded: many a size comes but once or twice
+# Many sizes occur only once or twice; capturing those would not pay.
 PASSES_BEFORE_CAPTURE = 2
-PASSES_BEFORE_CAPTURE_WHEN_FULL = 16  # the same where another size has to go for it
-# libraries choose their kernels and allocate in the first runs, which a recording must not hold
+PASSES_BEFORE_CAPTURE_WHEN_FULL = 16  # the same where another graph has to be dropped for it
+# libraries choose kernels and allocate during the first passes, which must not be captured
 _WARM_UPS = 3
 
 
 class GraphedForward:
-    """`forward(ids, positions, mask, kv_cache, last_only)` as models.py asks for it. `failed`: why
-    recording was given up, if it was; the plain forward then goes on. What was recorded over some
-    slots goes when they go."""
+    """`forward` with CUDA graphs where they pay, called as every Forward: (ids, positions, mask,
+    kv_cache, last_only). `failed`: why capturing was abandoned, None where it was not; the plain
+    forward is used from then on. Graphs are dropped together with the KV cache they write to."""
 
     def __init__(self, forward: Forward, capture: Capture) -> None:
         self.failed: str | None = None
         self._forward = forward
         self._capture_work = capture
         self._capturing = False
-        self._recordings: WeakKeyDictionary[KVCache, dict[_Size, _CapturedForward]] = (
+        self._graphs: WeakKeyDictionary[KVCache, dict[_Size, _CapturedForward]] = (
             WeakKeyDictionary()
         )
         self._passes: WeakKeyDictionary[KVCache, Counter[_Size]] = WeakKeyDictionary()
@@ -58,11 +57,9 @@ class GraphedForward:
 
     @property
     def name(self) -> str:
-        return (
-            f"transformers (no CUDA graphs: {self.failed})"
-            if self.failed
-            else "transformers, as CUDA graphs"
-        )
+        if self.failed:
+            return f"transformers (no CUDA graphs: {self.failed})"
+        return "transformers, as CUDA graphs"
 
     def __call__(
         self,
@@ -72,23 +69,20 @@ class GraphedForward:
         kv_cache: KVCache,
         last_only: bool,
     ) -> torch.Tensor:
-        """Logits (rows, vocab), or (1, vocab) with `last_only`, that the next call may
-        overwrite."""
+        """Logits (rows, vocab), or (1, vocab) with `last_only`. The next call may overwrite
+        them."""
         rows = ids.shape[1]
-        if self.failed is not None or rows > (
-            2 if last_only else MOST_ROWS
-        ):  # a prompt's length comes but once
+        captured = None
+        # each prompt length occurs only once, so prefills are not captured
+        if self.failed is None and rows <= (2 if last_only else MOST_ROWS):
+            captured = self._captured(kv_cache, rows, mask, last_only)
+        if captured is None:
             return self._forward(ids, positions, mask, kv_cache, last_only)
-        captured = self._captured(kv_cache, rows, mask, last_only)
-        return (
-            captured(ids, positions, mask, kv_cache)
-            if captured
-            else self._forward(ids, positions, mask, kv_cache, last_only)
-        )
+        return captured(ids, positions, mask, kv_cache)
 
     def acquire(self, layers: int, capacity: int) -> KVCache:
-        """Slots for a run of `capacity` rows, a few more so that many runs have as many: those of a
-        run that is over, with all that was recorded over them, or new ones."""
+        """A KV cache of at least `capacity` slots: the one released by an earlier run, with its
+        graphs, or a new one. The capacity is rounded up, so that many runs ask for the same."""
         rounded = -(-capacity // STEP) * STEP
         spare = self._spare
         self._spare = None
@@ -98,13 +92,12 @@ class GraphedForward:
         return spare
 
     def release(self, kv_cache: KVCache | None) -> None:
-        """Keep the slots of a run that is over for the next one, and no others; None lets go of
-        them."""
+        """Keep the KV cache of a finished run, and no other, for the next run. None frees it."""
         self._spare = kv_cache
 
     @contextmanager
     def capturing(self) -> Iterator[None]:
-        """Within it every size is recorded at once: it will come again."""
+        """A context in which every size is captured at its first pass, as it will occur again."""
         self._capturing = True
         try:
             yield
@@ -114,59 +107,60 @@ class GraphedForward:
     def _captured(
         self, kv_cache: KVCache, rows: int, mask: torch.Tensor, last_only: bool
     ) -> _CapturedForward | None:
-        known = self._recordings.setdefault(kv_cache, {})
+        graphs = self._graphs.setdefault(kv_cache, {})
         size = (rows, reach_of(mask.shape[-1], kv_cache.capacity), last_only)
-        if size in known:
-            known[size] = known.pop(size)  # now the one used last
-        elif self._due(kv_cache, size, len(known)):
-            self._add(known, kv_cache, size, mask)
-        return known.get(size)
+        if size in graphs:
+            graphs[size] = graphs.pop(size)  # moved to the end: used last
+        elif self._due(kv_cache, size, len(graphs)):
+            self._add(graphs, kv_cache, size, mask)
+        return graphs.get(size)
 
-    def _due(self, kv_cache: KVCache, size: _Size, known: int) -> bool:
-        """Whether a pass of this size is to be recorded, beside so many that are known."""
+    def _due(self, kv_cache: KVCache, size: _Size, graphs: int) -> bool:
+        """Whether to capture a pass of this size now, beside so many `graphs`."""
         passes = self._passes.setdefault(kv_cache, Counter())
         passes[size] += 1
         due = self._capturing or passes[size] > (
-            PASSES_BEFORE_CAPTURE if known < MOST_SIZES else PASSES_BEFORE_CAPTURE_WHEN_FULL
+            PASSES_BEFORE_CAPTURE if graphs < MOST_SIZES else PASSES_BEFORE_CAPTURE_WHEN_FULL
         )
         if due:
-            del passes[size]  # should the recording go again, counting begins anew
+            del passes[size]  # if the graph is dropped, counting starts again
         return due
 
     def _add(
         self,
-        known: dict[_Size, _CapturedForward],
+        graphs: dict[_Size, _CapturedForward],
         kv_cache: KVCache,
         size: _Size,
         mask: torch.Tensor,
     ) -> None:
-        """Record one size more; the one that has not been used for the longest time goes where
-        there are too many."""
+        """Capture one more size. Where there are too many graphs, the least recently used one is
+        dropped."""
         try:
-            known[size] = _CapturedForward(self._forward, self._capture_work, kv_cache, size, mask)
+            graphs[size] = _CapturedForward(self._forward, self._capture_work, kv_cache, size, mask)
         except torch.OutOfMemoryError:
             _log.warning(
-                "there was no memory to record a pass of %d rows, which runs as it is", size[0]
+                "no memory to capture a CUDA graph of %d rows; this pass runs without one", size[0]
             )
-        except (
-            RuntimeError
-        ) as problem:  # what CUDA raises where a model does something that cannot be recorded
+        except RuntimeError as problem:  # the model does something that CUDA cannot capture
             self.failed = " ".join(str(problem).split())[:200]
-            self._recordings.clear()
+            self._graphs.clear()
             _log.warning(
-                "a forward could not be recorded, and runs as it is from now on: %s", self.failed
+                "the forward pass cannot be captured as a CUDA graph and runs without one from "
+                "now on: %s",
+                self.failed,
             )
-        if len(known) > MOST_SIZES:
-            del known[next(iter(known))]
+        if len(graphs) > MOST_SIZES:
+            del graphs[next(iter(graphs))]
 
 
 def reach_of(columns: int, capacity: int) -> int:
-    """Columns a recording attends to that serves `columns`."""
+    """Columns that the graph for a pass over `columns` attends to."""
     return min(-(-columns // STEP) * STEP, capacity)
 
 
 class _CapturedForward:
-    """One size over some slots, which are none of its own: they would never be let go of."""
+    """The graph of one size for one KV cache. It holds no reference to the cache, which would
+    otherwise never be freed."""
 
     def __init__(
         self, forward: Forward, capture: Capture, kv_cache: KVCache, size: _Size, like: torch.Tensor
@@ -176,10 +170,10 @@ class _CapturedForward:
         self._closed = torch.finfo(like.dtype).min
         self._ids = torch.zeros(1, rows, dtype=torch.long, device=like.device)
         self._positions = torch.zeros_like(self._ids)
-        self._where = torch.arange(rows, device=like.device) + kv_cache.start
+        self._indices = torch.arange(rows, device=like.device) + kv_cache.start
         self._mask = like.new_full((1, 1, rows, reach), self._closed)
-        self._mask[..., :1] = 0  # a row that sees nothing would be NaN while recording
-        with kv_cache.fixed_window(self._where, reach):
+        self._mask[..., :1] = 0  # a row with every column closed would give NaN during the capture
+        with kv_cache.fixed_window(self._indices, reach):
             self._replay = capture(
                 lambda: forward(self._ids, self._positions, self._mask, kv_cache, last_only)
             )
@@ -191,24 +185,25 @@ class _CapturedForward:
         columns = mask.shape[-1]
         self._ids.copy_(ids)
         self._positions.copy_(positions)
-        torch.arange(start, start + len(self._where), out=self._where)
+        torch.arange(start, start + len(self._indices), out=self._indices)
         self._mask[..., :columns].copy_(mask)
         self._mask[..., columns:].fill_(self._closed)
-        with kv_cache.fixed_window(self._where, self._reach):
+        with kv_cache.fixed_window(self._indices, self._reach):
             return self._replay()
 
 
 class CudaCapture:
-    """Records work as CUDA graphs of one device, which share memory for what lies between their
-    inputs and their results: they are replayed one after the other, and a result holds until the
-    next replay of any of them."""
+    """Captures work as CUDA graphs of one device. The graphs share the memory of their intermediate
+    results, so they are replayed one after the other, and a result holds until the next replay of
+    any of them."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
         with current(device):
             self._pool = torch.cuda.graph_pool_handle()
             self._side = torch.cuda.Stream()
-            # A pool ends with its last graph, for good; all of a run's go at once.
+            # The pool ends for good with its last graph. This one keeps it alive when all graphs
+            # of a run are dropped at once.
             self._keeper = self._capture(partial(torch.zeros, 1, device=device))
 
     def __call__(self, work: Replay) -> Replay:
@@ -230,9 +225,10 @@ class CudaCapture:
                 work()
         here.wait_stream(self._side)
         graph = torch.cuda.CUDAGraph()
-        # The first stream: a capture that fails does not come back from its own. That one has the
-        # libraries' workspaces already, and is of this device, as torch's own choice is of the
-        # first device that ever recorded. Other threads may go on.
+        # The outer context: after a failed capture torch would stay on the side stream. Captured on
+        # our side stream: it has the libraries' workspaces already and is of this device, while
+        # torch's default is a stream of the first device that ever captured. "thread_local": other
+        # threads may go on meanwhile.
         with (
             torch.cuda.stream(here),
             torch.cuda.graph(graph, self._pool, self._side, capture_error_mode="thread_local"),

@@ -1,4 +1,4 @@
-"""Words for a machine and what runs on it."""
+"""The machine and a pair on it, in words."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def describe(device: torch.device) -> str:
 
 
 def place_of(model: TreeModel) -> str:
-    """Where `model` computes, in words: its device, and how its weights are placed where they are
-    not simply there."""
+    """The device `model` runs on, in words, and how its weights are placed where not all of them
+    are on it."""
     return ", ".join(filter(None, (describe(model.device), model.placement)))
 
 
@@ -46,7 +46,7 @@ def dtype_name(pair: Pair) -> str:
 
 
 def versions() -> tuple[tuple[str, str], ...]:
-    """Versions of Python and of the libraries that decide how fast a pass is."""
+    """Versions of Python and of the libraries that a pass's speed depends on."""
     return (
         ("python", platform.python_version()),
         *((name, importlib.metadata.version(name)) for name in _LIBRARIES),

@@ -2,11 +2,11 @@
 its small operations.
 
 Small models on a CPU spend most of a pass outside their matrix products. Here one product makes
-queries, keys and values, another gate and up, weights are laid out once the way oneDNN likes them,
-attention runs in float32 whatever the weights are (torch's own over a bfloat16 cache takes five
-times as long for one row), rotary positions are one complex product, and nothing is looked up
-twice. The `transformers` forward stays the reference: models.py holds the two against each other at
-load and uses this one only where they agree.
+queries, keys and values, and another makes gate and up. Weights are packed once in oneDNN's own
+layout. Attention runs in float32 whatever the weights are: torch's own over a bfloat16 cache takes
+five times as long for one row. Rotary positions are one complex product. The reference is
+tree_forward.transformers_forward: `use_fast_forward` compares the two when a model is loaded and
+uses this one only where they agree.
 """
 
 from __future__ import annotations
@@ -24,21 +24,20 @@ from sequoia.this_machine.number_types import narrowest_dtype
 Linear = Callable[[torch.Tensor], torch.Tensor]
 
 FAMILIES = ("llama", "mistral", "qwen2", "qwen3")
-# up to so many rows a pass mostly waits for weights, and int8 ones come twice as
-# fast; beyond, it computes
+# Up to so many rows a pass is bound by reading weights, which int8 halves; beyond, by arithmetic.
 INT8_ROWS = 8
 # inputs that torch's int8 kernel reads at a time; shorter rows are padded with zeros
 INT8_STEP = 16
-_POSITIONS = 1024  # that rotations are made for at first
-_PACKED_UP_TO = 2**30  # bytes of weights; the packed copy comes on top of them
+_POSITIONS = 1024  # positions whose rotations are made at first
+_PACKED_UP_TO = 2**30  # bytes of weights; the packed copy needs as many again
 
 
 def fast_forward(hf: Any, int8: bool = False) -> FastLlama | None:
-    """The lean forward of `hf`, or None where it has none: another family, activation or position
-    scheme, or too large.
+    """The lean forward of `hf`, or None where there is none: for another family, activation or
+    position scheme, or a model that is too large.
 
-    int8: with weights rounded to int8, for a bfloat16 draft. Verification is exact for whatever law
-    drafts, so a draft may be rounded; a target may not.
+    int8: with weights rounded to int8, for a bfloat16 draft. Verification is exact for any draft
+    distribution, so a draft may be rounded; a target may not.
     """
     if int8 and hf.dtype != torch.bfloat16:
         return None
@@ -48,17 +47,17 @@ def fast_forward(hf: Any, int8: bool = False) -> FastLlama | None:
         and getattr(config, "hidden_act", "") == "silu"
         and getattr(config, "rope_parameters", {}).get("rope_type") == "default"
     )
-    place = (
+    runs_here = (
         hf.device.type == "cpu"
         and hf.dtype in (torch.float32, torch.bfloat16)
         and sum(p.numel() * p.element_size() for p in hf.parameters()) <= _PACKED_UP_TO
     )
-    return FastLlama(hf, int8) if family and place else None
+    return FastLlama(hf, int8) if family and runs_here else None
 
 
 class FastLlama:
-    """`forward(ids, positions, mask, kv_cache, last_only)` as models.py asks for it. Batch 1; keys
-    and values go to the slots."""
+    """The lean forward, called as every Forward: (ids, positions, mask, kv_cache, last_only). Batch
+    size 1; keys and values are written to the KV cache."""
 
     name = "lean"
     mask_dtype = torch.float32
@@ -75,11 +74,11 @@ class FastLlama:
         self._norm = _Norm(body.norm.weight, config.rms_norm_eps)
         self._head = pack([hf.lm_head])
         self._rotations = _Rotations(body.rotary_emb, self._heads, self._kv_heads, self._dim)
-        self.takes_temperature = hf.lm_head.bias is None  # which would have to be divided, too
+        self.takes_temperature = hf.lm_head.bias is None  # a bias would have to be divided, too
 
     def at_temperature(self, temperature: float) -> FastLlama:
-        """This forward with logits divided by `temperature`: the rows before the last product are,
-        which costs nothing."""
+        """This forward with logits divided by `temperature`, at no cost: the weights of the final
+        norm are divided."""
         other = copy(self)
         other._norm = self._norm.divided(temperature)
         return other
@@ -99,9 +98,9 @@ class FastLlama:
         end = kv_cache.length + kv_cache.written
         rows = len(x)
         rotation = self._rotations(positions[0], end)
-        store = kv_cache.joint(self._kv_heads, self._dim, x)
-        new = store.narrow(4, end - rows, rows).unbind()
-        seen = store.narrow(4, 0, end)
+        cached = kv_cache.joint(self._kv_heads, self._dim, x)
+        new = cached.narrow(4, end - rows, rows).unbind()
+        seen = cached.narrow(4, 0, end)
         for layer, into, keys, values in zip(
             self._layers, new, seen[:, 0].unbind(), seen[:, 1].unbind(), strict=True
         ):
@@ -110,13 +109,13 @@ class FastLlama:
 
 
 class _Rotations:
-    """What turns the heads at each position, made for as many positions as were asked for so far;
-    all runs have it in common."""
+    """The rotation of the heads at each position, in a table that grows with the highest position
+    so far. All runs share it."""
 
     def __init__(self, rotary: Any, heads: int, kv_heads: int, dim: int) -> None:
         self._rotary = rotary
-        self._turned = heads + kv_heads
-        self._still = kv_heads
+        self._rotated = heads + kv_heads
+        self._fixed = kv_heads
         self._half = dim // 2
         self._table = self._made(_POSITIONS)
 
@@ -124,30 +123,29 @@ class _Rotations:
         """(rows, heads + 2 * kv_heads, head_dim / 2) complex64 for `positions` (rows,),
         all below `reach`."""
         table = self._table
-        if reach > len(
-            table
-        ):  # several runs may do this at once: each goes on with its own, and the last one stays
+        if reach > len(table):
+            # several threads may do this at once: each uses its own table, and the last one stays
             self._table = table = self._made(max(reach, 2 * len(table)))
         return table[positions]
 
     def _made(self, positions: int) -> torch.Tensor:
-        """The same for the first `positions`, from the model's own module. Values are
-        left as they are: 1."""
+        """The table for the first `positions`, from the model's own module. Values are not rotated:
+        their factor is 1."""
         # (1, positions, head_dim), both halves alike
         cos, sin = self._rotary(torch.zeros(1, 1), torch.arange(positions)[None])
-        turned = torch.complex(
+        rotated = torch.complex(
             cos[0, :, None, : self._half].float(), sin[0, :, None, : self._half].float()
         )
-        still = turned.new_ones(positions, self._still, self._half)
-        return torch.cat((turned.expand(-1, self._turned, -1), still), 1)
+        fixed = rotated.new_ones(positions, self._fixed, self._half)
+        return torch.cat((rotated.expand(-1, self._rotated, -1), fixed), 1)
 
 
 class _Layer:
     """One decoder layer over (rows, hidden) float32, which it changes in place.
 
-    In queries and keys the two numbers that a rotary position turns together stand side by
-    side, not half a head apart: rows of their weights change places, which no product of a
-    query with a key notices.
+    In queries and keys the two numbers that a rotary position rotates together are adjacent, not
+    half a head apart: the rows of their weights are reordered, which changes no product of a query
+    with a key.
     """
 
     def __init__(self, layer: Any, config: Any, pack: Callable[..., Linear]) -> None:
@@ -184,8 +182,8 @@ class _Layer:
         keys: torch.Tensor,
         values: torch.Tensor,
     ) -> None:
-        """Adds to x (rows, hidden). into: where new keys and values go,
-        (2, 1, kv_heads, rows, head_dim); keys, values: all."""
+        """Adds to x (rows, hidden). into: the cache slots of the new keys and values,
+        (2, 1, kv_heads, rows, head_dim); keys, values: all slots so far."""
         heads = self._qkv(self._before(x).to(self._dtype)).view(len(x), -1, self._dim).float()
         x += self._out(self._attend(heads, rotation, mask, into, keys, values))
         gate, up = self._gate_up(self._after(x).to(self._dtype)).chunk(2, dim=-1)
@@ -218,15 +216,15 @@ class _Layer:
         """`heads` with the norms of queries and keys where the model has them."""
         if self._head_norm is None:
             return heads
-        turned = self._heads + self._kv_heads
-        return torch.cat((self._head_norm(heads[:, :turned]), heads[:, turned:]), 1)
+        rotated = self._heads + self._kv_heads
+        return torch.cat((self._head_norm(heads[:, :rotated]), heads[:, rotated:]), 1)
 
     def _paired(self, pairs: torch.Tensor) -> torch.Tensor:
-        """The order of the rows of queries, keys and values."""
-        turned = (torch.arange(self._heads + self._kv_heads)[:, None] * self._dim + pairs).flatten()
-        return torch.cat(
-            (turned, torch.arange(len(turned), len(turned) + self._kv_heads * self._dim))
-        )
+        """The order of the weights' rows for queries, keys and values."""
+        order = torch.arange((self._heads + 2 * self._kv_heads) * self._dim).view(-1, self._dim)
+        rotated = self._heads + self._kv_heads
+        order[:rotated] = order[:rotated, pairs]
+        return order.flatten()
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -235,12 +233,9 @@ class _Layer:
 
     def _head_norms(self, attention: Any) -> torch.Tensor:
         """(heads + kv_heads, head_dim) weights of the norms that Qwen3 puts on queries and keys."""
-        return torch.cat(
-            (
-                attention.q_norm.weight.float().expand(self._heads, -1),
-                attention.k_norm.weight.float().expand(self._kv_heads, -1),
-            )
-        )
+        query = attention.q_norm.weight.expand(self._heads, -1)
+        key = attention.k_norm.weight.expand(self._kv_heads, -1)
+        return torch.cat((query, key))
 
 
 class _Norm:
@@ -253,7 +248,7 @@ class _Norm:
         self._least = torch.tensor((size * eps) ** 0.5)
 
     def divided(self, by: float) -> _Norm:
-        """This norm with all that comes out of it divided `by`."""
+        """This norm with its output divided `by`."""
         other = copy(self)
         other._weight = self._weight / by
         return other
@@ -265,14 +260,14 @@ class _Norm:
 
 
 def _rotate(heads: torch.Tensor, rotation: torch.Tensor) -> torch.Tensor:
-    """Rotary positions on (rows, heads, head_dim), where pairs stand side by side."""
+    """Rotary positions on (rows, heads, head_dim), in which pairs are adjacent."""
     pairs = torch.view_as_complex(heads.unflatten(-1, (-1, 2)))
     return torch.view_as_real(pairs * rotation).flatten(-2)
 
 
 def packed(modules: Sequence[torch.nn.Linear], order: torch.Tensor | None = None) -> Linear:
-    """One product for linear layers that read the same rows: (rows, in) -> (rows, sum of outs),
-    weights laid out for oneDNN. order: in which the outs come."""
+    """One product for linear layers with the same input: (rows, in) -> (rows, sum of outs), with
+    weights in oneDNN's layout. order: of the outputs."""
     return _product(*_joint(modules, order))
 
 
@@ -289,21 +284,21 @@ def _joint(
 
 def _product(weight: torch.Tensor, bias: torch.Tensor | None) -> Linear:
     try:
-        laid_out = torch.ops.mkldnn._reorder_linear_weight(weight, 8)
+        reordered = torch.ops.mkldnn._reorder_linear_weight(weight, 8)
         multiply = torch.ops.mkldnn._linear_pointwise
-        multiply(weight.new_zeros(1, weight.shape[1]), laid_out, bias, "none", [], "")
+        multiply(weight.new_zeros(1, weight.shape[1]), reordered, bias, "none", [], "")
     except (RuntimeError, NotImplementedError, AttributeError):  # a build of torch without oneDNN
         return lambda x: F.linear(x, weight, bias)
-    return lambda x: multiply(x, laid_out, bias, "none", [], "")
+    return lambda x: multiply(x, reordered, bias, "none", [], "")
 
 
 def packed_int8(modules: Sequence[torch.nn.Linear], order: torch.Tensor | None = None) -> Linear:
-    """`packed` with weights rounded to int8, one scale for each output, wherever at most INT8_ROWS
-    rows come. More rows are multiplied in a type the processor computes with: bfloat16 takes a CPU
-    without it four times as long as float32.
+    """`packed` with weights rounded to int8, one scale for each output, for up to INT8_ROWS rows.
+    More rows are multiplied with unrounded weights, in a type the processor supports: on a CPU
+    without bfloat16 it takes four times as long as float32.
 
-    The AVX-512 kernel of torch 2.13 reads past the end of rows whose length is no multiple of 16:
-    it returns garbage, or kills the process. Any number of rows and of outputs is safe.
+    The AVX-512 kernel of torch 2.13 reads past the end of rows whose length is not a multiple of
+    16: it returns garbage, or kills the process. Any number of rows and of outputs is safe.
     """
     exact, bias = _joint(modules, order)
     weight = exact.float()

@@ -1,5 +1,5 @@
-"""Which number type a model runs fastest in on this device. Decides by measuring
-where that is cheap."""
+"""The number type in which a model runs fastest on this device, by measuring where that is
+cheap."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ _ROUNDS = 8
 def best_dtype(
     hf: Any, read: Callable[[torch.dtype], Any], name: str, width: int, draft: bool = False
 ) -> TreeModel:
-    """`hf` in the number type that runs `width` rows fastest: measured for small models on a CPU,
-    elsewhere the one it was read in. A draft may also have its weights rounded to int8.
+    """`hf` in the number type in which a pass over `width` rows is fastest: measured for small
+    models on a CPU, elsewhere the type it was loaded in. A draft may also have its weights rounded
+    to int8.
 
-    read: gives the model in another number type. It is read again and not converted, as
+    read: loads the model in another number type. It is loaded again and not converted, as
     `transformers` keeps some of its numbers in float32 whatever the others are (rotary frequencies,
     some routers), which `hf.to(dtype)` would round.
     """
@@ -45,8 +46,8 @@ def fastest(models: list[TreeModel], width: int) -> TreeModel:
 def least_seconds(models: list[TreeModel], width: int) -> list[float]:
     """The smallest time of each model for `width` rows after a short prefix, in interleaved rounds.
 
-    The smallest and not the median: what else the machine does only ever adds time, and a choice
-    made here stays for a whole run.
+    The smallest and not the median: other work on the machine only ever adds time, and the choice
+    made here holds for as long as the model is loaded.
     """
     trials = [_trial(model, width) for model in models]
     for _ in range(_ROUNDS):

@@ -1,8 +1,8 @@
-"""The key-value cache as preallocated slots: a run writes rows after its prefix, then keeps some of
+"""The KV cache of one run, preallocated: a run writes slots after its prefix, then keeps some of
 them. Knows no model.
 
-`transformers` calls `update(k, v, layer_idx)` on it like on any cache. Nothing is allocated after
-a layer's first call.
+`transformers` calls `update(k, v, layer_idx)` on it as on any of its caches. Nothing is allocated
+after a layer's first call.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from transformers.cache_utils import Cache, CacheLayerMixin
 
 
 class CacheLayer(CacheLayerMixin):
-    """Keys and values of one layer, (1, kv_heads, capacity, head_dim) each; rows up to
-    `end` are in use."""
+    """Keys and values of one layer, (1, kv_heads, capacity, head_dim) each. Slots up to `end` are
+    in use, and the next update writes those from `start` on."""
 
     is_sliding = False
     keys: torch.Tensor
@@ -27,32 +27,31 @@ class CacheLayer(CacheLayerMixin):
         self.capacity = capacity
         self.start = 0
         self.end = 0
-        # places of the new rows where they are only known on the device
-        self.where: torch.Tensor | None = None
+        # the slots to write, where only the device knows them
+        self.indices: torch.Tensor | None = None
 
     def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
-        # Zeros, as a recorded forward reads rows not written yet: their weight is 0, which makes
-        # nothing of a NaN but a NaN.
-        self.keys = key_states.new_zeros(
-            (*key_states.shape[:2], self.capacity, key_states.shape[3])
-        )
-        self.values = value_states.new_zeros(
-            (*value_states.shape[:2], self.capacity, value_states.shape[3])
+        # Zero-initialised: a captured forward also reads slots not written yet. Their attention
+        # weight is 0, but 0 * NaN would still be NaN.
+        self.keys, self.values = (
+            states.new_zeros((*states.shape[:2], self.capacity, states.shape[3]))
+            for states in (key_states, value_states)
         )
         self.is_initialized = True
 
     def update(
         self, key_states: torch.Tensor, value_states: torch.Tensor, *_: object, **__: object
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Write the new rows to [start, end) and give back all rows up to `end`."""
+        """Write the new keys and values to the slots [start, end); returns all slots up to
+        `end`."""
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
         keys = self.keys[:, :, : self.end]
         values = self.values[:, :, : self.end]
-        if self.where is not None:
-            return keys.index_copy_(2, self.where, key_states), values.index_copy_(
-                2, self.where, value_states
-            )
+        if self.indices is not None:
+            keys.index_copy_(2, self.indices, key_states)
+            values.index_copy_(2, self.indices, value_states)
+            return keys, values
         keys[:, :, self.start :] = key_states
         values[:, :, self.start :] = value_states
         return keys, values
@@ -68,8 +67,8 @@ class CacheLayer(CacheLayerMixin):
 
 
 class KVCache(Cache):
-    """All layers of one model for one run. `length` rows are the prefix; `written` rows stand after
-    it, not yet kept."""
+    """All layers of one model for one run. The first `length` slots are the prefix; the `written`
+    slots after it are not kept yet."""
 
     def __init__(self, layers: int, capacity: int) -> None:
         self.cache_layers = [CacheLayer(capacity) for _ in range(layers)]
@@ -80,9 +79,9 @@ class KVCache(Cache):
         self._joint: torch.Tensor | None = None
 
     def joint(self, kv_heads: int, head_dim: int, like: torch.Tensor) -> torch.Tensor:
-        """Keys and values of all layers as one store of the dtype and device of `like`, made at the
-        first call: (layers, 2, 1, kv_heads, capacity, head_dim). For a forward of ours, which then
-        moves all of it at once."""
+        """Keys and values of all layers as one tensor (layers, 2, 1, kv_heads, capacity, head_dim)
+        of the dtype and device of `like`, made at the first call. For the lean forward: accepted
+        slots of all layers are then moved at once."""
         if self._joint is None:
             self._joint = like.new_empty(
                 (len(self.cache_layers), 2, 1, kv_heads, self.capacity, head_dim)
@@ -95,13 +94,13 @@ class KVCache(Cache):
 
     @property
     def allocated(self) -> bool:
-        """Whether the rows are there already. Layers that take their keys from another
-        layer never have any."""
+        """Whether memory is allocated. Layers that share the keys of another layer never allocate
+        any."""
         return any(layer.is_initialized for layer in self.cache_layers)
 
     @torch.inference_mode()
     def clear(self) -> None:
-        """Begin another run in the same place. Rows are zeros again, as they are when new."""
+        """Reset for another run. All slots are zeros again, as in a new cache."""
         self.length = self.written = 0
         for layer in self.cache_layers:
             if layer.is_initialized:
@@ -110,27 +109,28 @@ class KVCache(Cache):
 
     @property
     def start(self) -> int:
-        """Where the next update of every layer writes."""
+        """The first slot that the next update of every layer writes."""
         return self.cache_layers[0].start
 
     @contextmanager
-    def fixed_window(self, where: torch.Tensor, reach: int) -> Iterator[None]:
-        """Within it updates write to the places in `where` (rows,) and give back `reach` rows,
-        whatever was reserved: nothing but tensors that stay where they are, so that a recording of
-        it holds for every prefix."""
-        before = [layer.end for layer in self.cache_layers]
-        for layer in self.cache_layers:
-            layer.where = where
-            layer.end = reach
+    def fixed_window(self, indices: torch.Tensor, length: int) -> Iterator[None]:
+        """A context in which updates write the slots `indices` (rows,) and return the first
+        `length` slots, whatever was reserved. All tensors keep their addresses, so a CUDA graph
+        captured in it is right for every prefix."""
+        end = self.cache_layers[0].end  # of every layer, see `reserve`
+        self._set_window(indices, length)
         try:
             yield
         finally:
-            for layer, end in zip(self.cache_layers, before, strict=True):
-                layer.where = None
-                layer.end = end
+            self._set_window(None, end)
+
+    def _set_window(self, indices: torch.Tensor | None, end: int) -> None:
+        for layer in self.cache_layers:
+            layer.indices = indices
+            layer.end = end
 
     def reserve(self, rows: int) -> None:
-        """Make room for the next `rows` rows; every layer's next update writes there."""
+        """Reserve the next `rows` slots; every layer's next update writes them."""
         start = self.length + self.written
         for layer in self.cache_layers:
             layer.start = start
@@ -138,45 +138,45 @@ class KVCache(Cache):
         self.written += rows
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Make the written rows `rows` (increasing, counted from the prefix's end) part of the
-        prefix; forget the others."""
-        # rows before it are in place
+        """Make the written slots `rows` (increasing, counted from the prefix's end) part of the
+        prefix; the others are dropped."""
+        # those before it are in place already
         moved = next((i for i, row in enumerate(rows) if row != i), len(rows))
         if moved < len(rows):
             self._move([row + self.length for row in rows[moved:]], self.length + moved)
-        self.length = self.length + len(rows)
+        self.length += len(rows)
         self.written = 0
 
-    def _move(self, rows: Sequence[int], to: int) -> None:
-        """Copy the given rows, in order, to `to` and after."""
-        stores = (
-            [self._joint]
-            if self._joint is not None
-            else [
-                store
-                for layer in self.cache_layers
-                if layer.is_initialized
-                for store in (layer.keys, layer.values)
-            ]
-        )  # (..., capacity, head_dim) each
-        for store in stores:
-            # numpy takes a third of torch's time for a few rows; all are taken before any
-            # is put: they overlap
-            if store.is_cpu:
+    def _move(self, slots: Sequence[int], to: int) -> None:
+        """Copy the given slots, in order, to `to` and after."""
+        elsewhere = []
+        for tensor in self._tensors():
+            if tensor.is_cpu:
+                # numpy takes a third of torch's time for a few slots; `take` copies all of them
+                # before any is written: source and destination overlap
                 numbers = (
-                    store.view(torch.int16) if store.dtype == torch.bfloat16 else store
+                    tensor.view(torch.int16) if tensor.dtype == torch.bfloat16 else tensor
                 ).numpy()
-                numbers[..., to : to + len(rows), :] = numbers.take(rows, -2)
-        if elsewhere := [store for store in stores if not store.is_cpu]:
-            _move_on_devices(elsewhere, rows, to)
+                numbers[..., to : to + len(slots), :] = numbers.take(slots, -2)
+            else:
+                elsewhere.append(tensor)
+        _move_on_devices(elsewhere, slots, to)
+
+    def _tensors(self) -> list[torch.Tensor]:
+        """All keys and values, (..., capacity, head_dim) each."""
+        if self._joint is not None:
+            return [self._joint]
+        layers = [layer for layer in self.cache_layers if layer.is_initialized]
+        return [tensor for layer in layers for tensor in (layer.keys, layer.values)]
 
 
 @torch.inference_mode()
-def _move_on_devices(stores: Sequence[torch.Tensor], rows: Sequence[int], to: int) -> None:
-    """The same for stores that are not on the CPU. Where the rows are is told each device once: it
-    has to wait for it."""
+def _move_on_devices(tensors: Sequence[torch.Tensor], slots: Sequence[int], to: int) -> None:
+    """`_move` for tensors that are not on the CPU. The slot numbers are copied to each device only
+    once, as it has to wait for them."""
     index = {
-        device: torch.tensor(rows, device=device) for device in {store.device for store in stores}
+        device: torch.tensor(slots, device=device)
+        for device in {tensor.device for tensor in tensors}
     }
-    for store in stores:
-        store.narrow(-2, to, len(rows)).copy_(store.index_select(-2, index[store.device]))
+    for tensor in tensors:
+        tensor.narrow(-2, to, len(slots)).copy_(tensor.index_select(-2, index[tensor.device]))

@@ -1,4 +1,4 @@
-"""Configs whose layers differ: `transformers` refuses to read such a field from the whole
+"""Configs whose layers differ: `transformers` raises where such a field is read from the whole
 config."""
 
 from __future__ import annotations

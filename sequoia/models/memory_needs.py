@@ -1,5 +1,5 @@
-"""What a run keeps allocated on a model beside its weights: key-value slots, mask and logits, from
-the model's config alone."""
+"""What a run keeps allocated on a model beside its weights: KV cache, mask and logits, from the
+model's config alone."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ USUAL_NODES = 1024
 
 
 def cache_bytes(config: Any, capacity: int, number: int) -> int:
-    """Bytes of one layer's keys and values for `capacity` rows, in numbers of `number` bytes; of
-    the largest layer where they differ."""
+    """Bytes of one layer's keys and values in `capacity` cache slots, in numbers of `number` bytes;
+    of the largest layer where they differ."""
     return 2 * max(map(_row, layer_configs(config))) * capacity * number
 
 
@@ -28,12 +28,13 @@ def _row(layer: Any) -> int:
 
 
 def mask_and_logit_bytes(capacity: int, nodes: int, vocab: int, number: int) -> int:
-    """Bytes of the mask of `nodes` nodes behind `capacity` rows, and of their float32 logits."""
+    """Bytes of the mask of `nodes` nodes after a prefix of `capacity`, and of their float32
+    logits."""
     return number * nodes * (capacity + nodes) + 4 * nodes * vocab
 
 
 def usual_capacity(config: Any) -> int:
-    """Rows of the run that is reckoned with before anything is loaded."""
+    """Cache slots of the usual run, which is planned for before anything is loaded."""
     return (
         min(getattr(config, "max_position_embeddings", 0) or USUAL_TOKENS, USUAL_TOKENS)
         + USUAL_NODES
@@ -41,8 +42,7 @@ def usual_capacity(config: Any) -> int:
 
 
 def usual_run_bytes(config: Any, number: int) -> tuple[int, int]:
-    """Bytes of that run: one layer's slots, and mask and logits."""
-    rows = usual_capacity(config)
-    return cache_bytes(config, rows, number), mask_and_logit_bytes(
-        rows, USUAL_NODES, config.vocab_size, number
-    )
+    """Bytes of the usual run: of one layer's KV cache, and of mask and logits."""
+    capacity = usual_capacity(config)
+    beside = mask_and_logit_bytes(capacity, USUAL_NODES, config.vocab_size, number)
+    return cache_bytes(config, capacity, number), beside

@@ -1,5 +1,5 @@
-"""Pair: a target, its draft and their tokenizer, and the way between text and token ids. Does not
-load or run anything."""
+"""Pair: a target, its draft and their tokenizer, and the conversion of text to token ids. Loads
+nothing and runs no model."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ MAX_PROMPT_CHARS = 20_000
 @dataclass(frozen=True)
 class RecordedAcceptance:
     """An acceptance vector shipped with a pair to plan with: counted over texts of one `kind` at
-    one temperature, and fitted to what a tree made of them (see fit.py).
+    one temperature, and fitted to what trees accepted on them (see planning/fit_acceptance.py).
 
-    agreement: how much of p and q is common to both, on average over those texts' own tokens
-    (see teacher.agreement); it tells of what kind another text is. None where it was not counted.
+    agreement: the mean overlap of p and q over those texts' own tokens (see `agreement` in
+    measuring/acceptance_teacher_forced.py); by it the kind of another text is recognised. None
+    where it was not counted.
     """
 
     temperature: float
@@ -36,10 +37,11 @@ class RecordedAcceptance:
 
 @dataclass(frozen=True)
 class Pair:
-    """What decoding needs. `begin` is put before every prompt and `stop` ends a run; `known` are
-    shipped acceptance vectors, those of the usual kind of text first; `measured` keeps what auto.py
-    finds out about this very pair, so that it measures once. `template` wraps a prompt as a chat
-    message, None where the models have none; with `chats` every prompt is wrapped.
+    """What decoding needs. `begin` is put before every prompt, and each of `stop` ends a run;
+    `known` are shipped acceptance vectors, those of the usual kind of text first; `measured` keeps
+    what measuring/defaults.py finds out about this very pair, so that it measures only once.
+    `template` wraps a prompt as a chat message, None where the models have none; with `chats` every
+    prompt is wrapped.
 
     Raises BadPair where the two vocabularies differ in size.
     """
@@ -64,7 +66,7 @@ class Pair:
 
     @property
     def limit(self) -> int:
-        """Tokens either model can hold at most."""
+        """The most tokens that both models can hold."""
         return min(self.target.limit, self.draft.limit)
 
     @property
@@ -74,16 +76,16 @@ class Pair:
         return next(filter(None, reasons), "")
 
     def as_chat(self) -> Pair:
-        """The same pair for which every prompt is a chat message. Acceptance is another one for it,
-        and measured apart."""
+        """The same pair with every prompt a chat message. Its acceptance differs and is measured
+        separately."""
         return self if self.chats else replace(self, chats=True, measured=self.measured.as_chat())
 
     def encode(self, prompt: str, chat: bool | None = None) -> tuple[int, ...]:
         """Token ids of `prompt`, or with `chat` of the chat message made of it, up to where the
-        answer begins; None: as the pair does.
+        answer begins. None: as `chats` says.
 
-        Raises BadPrompt where it is empty, no text, too long, leaves no room for an answer or makes
-        the chat template fail.
+        Raises BadPrompt where it is empty, not text, too long, leaves no room for an answer or
+        makes the chat template fail.
         """
         if not isinstance(prompt, str) or not prompt.strip():
             raise BadPrompt("the prompt is empty; type some text for the models to continue")
@@ -93,28 +95,28 @@ class Pair:
             )
         if any("\ud800" <= character <= "\udfff" for character in prompt):
             raise BadPrompt(
-                "the prompt holds half a character (a lone surrogate), which no text "
-                "can; type it again"
+                "the prompt contains half a character (a lone surrogate), which is not text; type "
+                "it again"
             )
         ids = (
             self._message(prompt) if (self.chats if chat is None else chat) else self._text(prompt)
         )
         if not ids:
             raise BadPrompt(
-                "the prompt has no token: this pair's tokenizer knows none of its characters"
+                "the prompt has no tokens: this pair's tokenizer knows none of its characters"
             )
         if len(ids) >= self.limit:
             why = f": {self.limit_reason}" if self.limit_reason else ""
             raise BadPrompt(
                 f"the prompt has {len(ids)} tokens; the models hold {self.limit}, at least one of "
-                f"them a new one{why}"
+                f"which must be new{why}"
             )
         return ids
 
     def require_room(self, prompt: Sequence[int], new: int) -> None:
-        """Raises BadPrompt where `prompt` and `new` tokens are more than a model can be
-        used for, although its config states a longer context. Otherwise a run just ends
-        where the context does."""
+        """Raises BadPrompt where `prompt` and `new` tokens are more than the models can be used
+        for, although a config states a longer context. Without such a limit a run just ends at the
+        end of the context."""
         total = len(prompt) + new
         if total > self.limit and self.limit_reason:
             raise BadPrompt(
@@ -130,24 +132,24 @@ class Pair:
         """Tokens of the rendered template, which writes special tokens itself."""
         if self.template is None:
             raise BadPrompt(
-                "these models have no chat template; a prompt can only be continued as it stands"
+                "these models have no chat template; a prompt can only be used verbatim"
             )
         return self._ids(self.template(prompt), add_special_tokens=False)
 
     def _ids(self, text: str, **options: Any) -> tuple[int, ...]:
-        """Every text that is made tokens passes here; the tokenizer was tried with texts of that
-        length (matching.py)."""
+        """Every text is tokenised here. The tokenizer was tried with texts of up to MOST_CHARS
+        (loading/tokenizers/try_tokenizer.py)."""
         if len(text) > MOST_CHARS:
             raise BadPrompt(
-                f"the prompt is a text of {len(text)} characters with its template; allowed "
-                f"are {MOST_CHARS}"
+                f"the prompt has {len(text)} characters with its chat template; allowed are "
+                f"{MOST_CHARS}"
             )
         try:
             return tuple(self.tokenizer(text, **options)["input_ids"])
         except BaseException as problem:
             if not panicked(problem):
                 raise
-            raise BadPrompt("the tokenizer broke on this prompt; try another text") from problem
+            raise BadPrompt("the tokenizer failed on this prompt; try another text") from problem
 
     @cached_property
     def pieces(self) -> Pieces:

@@ -1,4 +1,4 @@
-"""What was found out about a pair on this machine, so that it is found out once."""
+"""What was measured of a pair on this machine, kept so that it is measured only once."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from sequoia.planning.hardware_profile import HardwareProfile
 
 @dataclass
 class PairCache:
-    """Filled by auto.py, and by whoever times the machine better; all of it may still be missing.
+    """Filled by measuring/defaults.py and by finer measurements of the machine; any of it may still
+    be missing.
 
     profile: times of this machine with the pair. acceptances: by temperature, top-p and verifier.
-    kind: of the texts that were asked about last. chats: the same where every prompt is a chat
-    message, which has another acceptance on the same machine.
+    kind: the texts last asked about, and their kind. chats: the cache for chat messages, which have
+    another acceptance on the same machine.
     """
 
     profile: HardwareProfile | None = None
@@ -23,7 +24,7 @@ class PairCache:
     chats: PairCache | None = None
 
     def as_chat(self) -> PairCache:
-        """Those of chats, always the same ones, with the newest profile."""
+        """The cache for chat messages, always the same one, with the newest profile."""
         self.chats = self.chats or PairCache()
         self.chats.profile = self.profile or self.chats.profile
         return self.chats

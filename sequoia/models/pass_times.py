@@ -1,4 +1,4 @@
-"""One pass of a model over a number of rows, timed again and again in the same place."""
+"""A forward pass of a model over a number of tokens, timed repeatedly after the same prefix."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from sequoia.this_machine.step_timer import synchronize
 
 
 class Pass:
-    """One forward over `size` rows after the prefix of `context`, repeatable;
+    """A forward pass over `size` tokens after the prefix of `context`, which can be repeated.
     `times` are in seconds."""
 
     def __init__(self, context: Context, size: int) -> None:
         self.size = size
         self._context = context
         self._tokens = [i % context.model.vocab for i in range(size)]
-        self._rows = TreeLayout(
+        self._layout = TreeLayout(
             Tree.from_branching([1] * min(size - 1, 7) + [max(size - 8, 1)] * (size > 8)),
             range(size),
             context,
@@ -28,7 +28,7 @@ class Pass:
         context.capture([size])
 
     def quick(self, progress: Progress) -> float:
-        """Seconds of a pass that is not the first one; none of it is kept."""
+        """Seconds of the second of two passes, which do not count in `times`."""
         for _ in range(2):
             self.run()
             progress(0.0)
@@ -37,17 +37,17 @@ class Pass:
         return found
 
     def run(self, times: int = 1) -> None:
-        """Once, or `times` in a row and their mean is kept: a median over single ones would leave
-        out one that is always slow."""
+        """Time one pass, or the mean of `times` in a row: a median over single passes would ignore
+        one of them that is always slow."""
         start = time.perf_counter()
         for _ in range(times):
-            synchronize(self._context.forward(self._tokens, self._rows).device)
+            synchronize(self._context.forward(self._tokens, self._layout).device)
             self._context.keep([])
         self.times.append((time.perf_counter() - start) / times)
 
 
 def opened(model: TreeModel, most: int, prefix: int) -> Context:
-    """A context that has read `prefix` tokens and has room for `most` rows."""
+    """A context with a prefix of `prefix` tokens and room for `most` more."""
     context = model.open(prefix + most)
     context.extend([i % model.vocab for i in range(prefix)])
     return context

@@ -1,5 +1,5 @@
-"""What was made of the latest tree, kept: masks are large, and most steps of a run share one
-tree."""
+"""A cache of what is computed for a tree, for the latest tree only: masks are large, and most steps
+of a run share one tree."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ T = TypeVar("T")
 
 
 class PerTree(Generic[T]):
-    """`make(tree)`, made anew only where what was made last does not serve:
-    serves(tree, the tree it was made of)."""
+    """`make(tree)`, or the latest result where it serves this tree too: serves(tree, latest
+    tree)."""
 
     def __init__(
         self, make: Callable[[Tree], T], serves: Callable[[Tree, Tree], bool] = operator.eq

@@ -1,8 +1,7 @@
-"""Whether a model chooses by its own activations: a router that sends each token to a few of many
-experts.
+"""Whether a model has a router, which sends each token to a few of many experts by its activations.
 
-Asked of the pass itself, as configs name experts in many ways, and some state experts that no layer
-has.
+Found by watching a forward pass, as configs name experts in many ways, and some state experts that
+no layer has.
 """
 
 from __future__ import annotations
@@ -20,21 +19,22 @@ _CONVERSIONS = ("aten::_to_copy", "aten::to", "aten::copy_")
 
 
 def has_router(model: TreeModel) -> bool:
-    """Whether a pass of `model` picks things by comparing activations (the k best experts), and so
-    may jump where rounding makes another one the best. Runs one pass over three tokens."""
+    """Whether a pass of `model` picks things by comparing activations (the k best experts), so that
+    its output may jump where rounding makes another one the best. Runs one pass over three
+    tokens."""
     with _Choices() as choices:
         own_logits(model, [token % model.vocab for token in _TOKENS])
     return choices.made
 
 
 class _Choices(TorchDispatchMode):
-    """Watches for whole numbers that are made of floating-point ones and then used: what `topk`,
-    `argmax` or `sort` picked. made: whether there were any."""
+    """Watches for integers that are computed from floating-point numbers and then used: what
+    `topk`, `argmax` or `sort` picked. made: whether there were any."""
 
     def __init__(self) -> None:
         super().__init__()
         self.made = False
-        self._picked: list[torch.Tensor] = []  # kept, so that no other tensor gets their identity
+        self._picked: list[torch.Tensor] = []  # kept alive, as they are recognised by identity
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         given = _tensors((args, kwargs))

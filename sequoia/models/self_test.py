@@ -1,8 +1,8 @@
-"""The trial of a model when it is loaded: a token tree must give the logits that the model alone
-gives.
+"""The self-test of a model when it is loaded: a token tree must give the same logits as the bare
+model.
 
-Tried at the start of a text, and around each length at which the config says that something
-changes. A few rows stand at high positions there: nothing that long is read.
+Tested at the start of a text, and around each length at which the config says that something
+changes. There only a few tokens get such high positions: no text of that length is processed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from copy import copy
 from functools import partial
 
 import torch
@@ -32,56 +31,56 @@ from sequoia.models.tree_forward import (
     transformers_forward,
 )
 
-SECONDS = 5.0  # for all places but the start; a pass of a streamed target can take longer than that
+SECONDS = 5.0  # for all positions but the start; one pass of an offloaded target may take longer
 _PASSES_AT_START = 6
 _PASSES_ELSEWHERE = 4
-_PREFIX = (
-    7  # tokens before a tree: not as many as at the start, a number that code could hold on to
-)
+# Tokens before a tree. Another number than at the start, in case code remembers that one.
+_PREFIX = 7
 _TOKENS = (1, 2, 3)
 _BRANCH = "its logits for a branch of a tree differ from those for the same tokens in a row"
 _ALONE = "its logits for a text with the mask and positions given to it differ from those without"
-_HEEDLESS = "; it does not go by the mask and the positions that a tree needs"
-_OTHERWISE = "; it counts positions in its own way, or lets tokens see those that follow"
+_IGNORES_MASK = "; it ignores the mask or the positions that a tree needs"
+_OWN_POSITIONS = "; it counts positions in its own way, or lets tokens see those that follow"
 
 
 def self_test(model: TreeModel) -> None:
-    """Compare trees with tokens in a row and with the bare model; BadModel where logits differ."""
+    """Compare a tree with the same tokens in a row and with the bare model. Raises BadModel where
+    the logits differ."""
     allowed = _allowed(model)
     start = time.perf_counter()
     worst = _at_the_start(model, allowed)
     each = (time.perf_counter() - start) * _PASSES_ELSEWHERE / _PASSES_AT_START
-    tried = []
+    tested = []
     for position, found in _around_changes(_exact(model), each):
-        tried.append(position)
-        words = f"its logits around position {position} differ from those of the model alone"
+        tested.append(position)
+        words = f"its logits around position {position} differ from those of the bare model"
         worst = max(worst, _checked(model, words, "", found, allowed))
     model.tested = (
         f"a tree of three tokens gives the logits of the same tokens in a row within "
-        f"{worst:.2g} of their spread (allowed: {allowed:g}){_where(tried)}"
+        f"{worst:.2g} of their spread (allowed: {allowed:g}){_where(tested)}"
     )
 
 
 def _allowed(model: TreeModel) -> float:
     """The difference of logits that rounding explains, as a share of their spread. In half
-    precision a router may round to another expert; a wrong mask or position moves logits by their
-    whole spread."""
+    precision a router may choose another expert after rounding; a wrong mask or position moves
+    logits by their whole spread."""
     allowed = tolerance(model.dtype)
     if model.numbers == "int8" or (is_half(model.dtype) and has_router(model)):
         return INT8_TOLERANCE
     return allowed
 
 
-def _where(tried: Sequence[int]) -> str:
-    """What is added to the result for the positions `tried`."""
-    if not tried:
-        return ", at the start; a pass takes too long here to try other positions"
-    return f", at the start and around position {' and '.join(f'{one:,}' for one in tried)}"
+def _where(tested: Sequence[int]) -> str:
+    """The positions `tested`, as the end of the result's sentence."""
+    if not tested:
+        return ", at the start; a pass takes too long here to test other positions"
+    return f", at the start and around position {' and '.join(f'{one:,}' for one in tested)}"
 
 
 def _at_the_start(model: TreeModel, allowed: float) -> float:
-    """The largest difference of a three-token tree, the same tokens one after the other, and those
-    on the bare model, as a share of the logits' spread."""
+    """The largest difference between a three-token tree, the same tokens one after the other, and
+    those on the bare model, as a share of the logits' spread."""
     tokens = [token % model.vocab for token in _TOKENS]
     text = [*tokens, tokens[0], tokens[2]]
     with model.capturing():
@@ -91,14 +90,14 @@ def _at_the_start(model: TreeModel, allowed: float) -> float:
         expected_after = straight.extend(tokens[:1]).double()
     own = own_logits(model, text)  # without our cache, mask and positions
     by_tree = [distance(branch, expected), distance(after, expected_after)]
-    worst = _checked(model, _BRANCH, _HEEDLESS, by_tree, allowed)
-    return max(worst, _checked(model, _ALONE, _OTHERWISE, [distance(expected, own)], allowed))
+    worst = _checked(model, _BRANCH, _IGNORES_MASK, by_tree, allowed)
+    return max(worst, _checked(model, _ALONE, _OWN_POSITIONS, [distance(expected, own)], allowed))
 
 
 def _checked(
     model: TreeModel, what: str, why: str, found: Sequence[float], allowed: float
 ) -> float:
-    """The largest of the differences `found`; BadModel where it is more than `allowed`."""
+    """The largest of the differences `found`. Raises BadModel where it is more than `allowed`."""
     worst = float(torch.tensor(found).max())  # NaN if any is, which Python's max would lose
     if math.isnan(worst):
         raise BadModel(
@@ -114,40 +113,38 @@ def _checked(
 
 
 def _exact(model: TreeModel) -> TreeModel:
-    """`model` with the forward of `transformers` where it has a lean one: that one is compared with
-    it already, and lays out rotations for all positions up to the highest."""
-    if not isinstance(model.run, FastLlama):
+    """`model` with the forward of `transformers` in place of the lean one. The two have been
+    compared already, and the lean one would make rotations for all positions up to the highest."""
+    if not isinstance(model.forward, FastLlama):
         return model
-    other = copy(model)
-    other.run = partial(transformers_forward, model.hf)
-    return other
+    return model.with_forward(partial(transformers_forward, model.hf))
 
 
 def _around_changes(model: TreeModel, seconds: float) -> Iterator[tuple[int, list[float]]]:
-    """Each position tried, and the differences there. Leaves out those for which there is no time,
-    where each takes about so many `seconds`."""
+    """Each position tested, and the differences there. Stops where the time left is shorter than
+    the `seconds` that one position takes."""
     end = time.perf_counter() + SECONDS
-    for position, prefix in _places(model):
+    for position, prefix in _positions(model):
         if time.perf_counter() + seconds > end:
             return
         yield position, _around(model, position, prefix)
 
 
-def _places(model: TreeModel) -> Iterator[tuple[int, int]]:
-    """Positions to try, and how many tokens are read before each."""
+def _positions(model: TreeModel) -> Iterator[tuple[int, int]]:
+    """Positions to test, and how many tokens come before each."""
     last = model.limit - 2 if model.limit < UNSTATED else _PREFIX + 1
     positions = {*changes_at(model.config, model.limit - 1), last}
     for position in sorted(positions):
         if position > 1:
             yield position, min(_PREFIX, position - 1)
-    beyond = cuda_graphs.STEP + _PREFIX  # columns: the first recording does not reach so far
-    if isinstance(model.run, cuda_graphs.GraphedForward) and beyond + 2 < model.limit:
+    beyond = cuda_graphs.STEP + _PREFIX  # columns: beyond the reach of the first graph
+    if model.graphs and beyond + 2 < model.limit:
         yield beyond + 1, beyond
 
 
 def _around(model: TreeModel, position: int, prefix: int) -> list[float]:
-    """Differences to the bare model of a tree whose root stands right before `position`, and of the
-    token after one of its branches, which stands right after it. `prefix` tokens come before."""
+    """Differences to the bare model of a tree whose root is right before `position`, and of the
+    token after one of its branches, which is right after it. `prefix` tokens come before."""
     first = position - 1 - prefix
     tokens = [token % model.vocab for token in _TOKENS]
     before = [tokens[i % 3] for i in range(prefix)]

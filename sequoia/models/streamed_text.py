@@ -1,18 +1,19 @@
 """Token ids to text, one token at a time. Knows a tokenizer and no models.
 
-What is given out for a run joins to what the tokenizer's `decode` makes of all its ids, and every
-character comes out with the token that completes it. There are two kinds of tokens:
+The texts of all tokens together are what the tokenizer's `decode` makes of all ids, and every
+character comes with the token that completes it. There are two kinds of tokens:
 
 - Tokens that stand for bytes of UTF-8: all tokens of a byte-level tokenizer (GPT-2, Llama 3, Qwen),
   and the 256 tokens <0x00> to <0xFF> that others (Llama 2, Mistral, Gemma) use for characters they
   have no token for. Bytes are collected until they are a whole character. Those that never become
   one turn into replacement characters, as many as `decode` writes.
-- All other tokens hold whole characters. They are decoded behind the tokens before them, because
-  many tokenizers write a token differently at the start of a text.
+- All other tokens are whole characters. They are decoded together with the tokens before them,
+  because many tokenizers write a token differently at the start of a text.
 
-In one case `decode` says less than this: where a run of tokens like <0xE4> is not valid UTF-8 as a
-whole, it replaces every byte of the run, even those of whole characters. They were shown by then,
-so they stay, and only the other bytes are replaced. Encoding a text never makes such a run.
+In one case the result differs from `decode`: where a sequence of tokens like <0xE4> is not valid
+UTF-8 as a whole, `decode` replaces every byte of it, even those of whole characters. Here these
+were shown already, so they stay, and only the other bytes are replaced. Encoding a text never makes
+such a sequence.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from tokenizers import decoders, models
 REPLACEMENT = "\ufffd"
 _BYTE_TOKEN = re.compile(r"<0x([0-9A-F]{2})>")
 _ENOUGH = 8  # tokens; a character has at most four bytes
-# What `transformers` shortens when it cleans up spaces, see `clean_up_tokenization` there.
+# What `transformers` shortens when it cleans up spaces (its `clean_up_tokenization`).
 _CLEANED = (" .", " ?", " !", " ,", " ' ", " n't", " 'm", " 's", " 've", " 're")
 _BEGINNINGS = {text[:n] for text in _CLEANED for n in range(1, len(text))}
 # " n ' t" becomes " n't", and that "n't", so " n '" is one of them.
@@ -35,10 +36,8 @@ _BEGUN = (" n '", *sorted(_BEGINNINGS, key=len, reverse=True))
 
 
 class TokenBytes:
-    """The bytes of UTF-8 that each token of a tokenizer stands for, where it does.
-
-    level: whether every token does.
-    """
+    """The bytes of UTF-8 that tokens stand for. level: whether all tokens of the tokenizer do
+    (byte-level)."""
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
@@ -46,14 +45,15 @@ class TokenBytes:
         self._found: dict[int, bytes | None] = {}
 
     def of(self, token: int) -> bytes | None:
-        """Its bytes, none of them for an id that is no token; None for one of whole characters."""
+        """The bytes of `token`, none for an id that is not a token; None for a token of whole
+        characters."""
         if token not in self._found:
             self._found[token] = self._look(token)
         return self._found[token]
 
     def replaced(self, broken: bytes) -> str:
-        """What `decode` writes for bytes that make no character: a byte-level tokenizer one
-        replacement character, the others one for each byte."""
+        """What `decode` writes for bytes that make no character: one replacement character with a
+        byte-level tokenizer, else one for each byte."""
         return REPLACEMENT if self.level else REPLACEMENT * len(broken)
 
     def _look(self, token: int) -> bytes | None:
@@ -76,8 +76,8 @@ def _level_bytes(name: str) -> bytes:
 
 
 def _level_alphabet() -> dict[str, int]:
-    """The byte behind each character in the names of byte-level tokens: its own where it is
-    visible, the others are numbered from 256 on."""
+    """The byte behind each character in the names of byte-level tokens. Visible characters stand
+    for themselves; the other bytes are numbered from 256 on."""
     visible = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = [byte for byte in range(0x100) if byte not in visible]
     shifted = {chr(0x100 + i): byte for i, byte in enumerate(others)}
@@ -96,7 +96,7 @@ class Pieces:
         self._before = tuple(tokenizer("a", add_special_tokens=False)["input_ids"])
 
     def of(self, token: int) -> str:
-        """The text of one token inside a text; bytes that are no whole character as <0xE4>."""
+        """The text of one token inside a text, with bytes of incomplete characters as <0xE4>."""
         data = self._bytes.of(token)
         if data is None:
             stream = TextStream(self.tokenizer, self._before)
@@ -110,7 +110,8 @@ def _named(data: bytes) -> str:
 
 
 class TextStream:
-    """Token ids to text. `context`: the tokens before the first one, whose text is known."""
+    """Token ids to text. `context`: the tokens before the first one, whose text was shown
+    already."""
 
     def __init__(self, tokenizer: Any, context: Sequence[int] = ()) -> None:
         self._tokenizer = tokenizer
@@ -118,7 +119,7 @@ class TextStream:
         self._cleans = _cleans(tokenizer)
         self._incomplete = b""  # bytes of a character so far
         self._window: list[int] = []  # the last ids, which are decoded together
-        self._shown = 0  # characters of their text that were given out
+        self._shown = 0  # characters of their text that were returned already
         for token in context[-_ENOUGH:]:
             self.add(token)
         before = self._decoded()
@@ -136,7 +137,7 @@ class TextStream:
 
     @property
     def pending(self) -> str:
-        """What a text that ends here adds to what was given out, such as the replacement of an
+        """What a text that ends here adds to what was returned, such as the replacement of an
         incomplete character."""
         return self._held() + self._broken()
 
@@ -151,7 +152,7 @@ class TextStream:
         text, self._incomplete = characters(self._incomplete + data, self._bytes.replaced)
         if self._bytes.level:
             return text
-        if first and not self._incomplete:  # many tokenizers leave out a space there
+        if first and not self._incomplete:  # many tokenizers omit a space there
             text = self._tokenizer.decode([token])
         held = self._held()
         self._window = [token]
@@ -174,12 +175,12 @@ class TextStream:
         return int(text.endswith(REPLACEMENT) and not self._has_replacement(self._window[-1]))
 
     def _has_replacement(self, token: int) -> bool:
-        """Whether it is that very character that the token has, and not an incomplete one."""
+        """Whether the token itself contains a replacement character: its text is complete then."""
         return REPLACEMENT in self._tokenizer.convert_ids_to_tokens(token)
 
     def _forget(self, held: int) -> None:
-        """Drop ids that later text does not depend on: all but the last one, or, while `held`
-        characters wait, all but the last few."""
+        """Drop ids that later text does not depend on: all but the last one, or all but the last
+        few while `held` characters are held back."""
         if held and len(self._window) <= 2 * _ENOUGH:
             return
         self._window = self._window[-_ENOUGH if held else -1 :]
@@ -197,8 +198,8 @@ def ending(tokenizer: Any, ids: Sequence[int], count: int) -> str:
 
 
 def characters(data: bytes, broken: Callable[[bytes], str]) -> tuple[str, bytes]:
-    """The text of `data`, with `broken` of bytes that make no character; and the bytes of an
-    incomplete character at its end."""
+    """The text of `data`, in which broken(bytes) replaces bytes that make no character; and the
+    bytes of an incomplete character at its end."""
     texts = list[str]()
     while True:
         try:
@@ -212,9 +213,9 @@ def characters(data: bytes, broken: Callable[[bytes], str]) -> tuple[str, bytes]
 
 
 def _cleans(tokenizer: Any) -> bool:
-    """Whether `decode` takes some spaces out at the end, which it never does for BPE."""
-    wanted = bool(getattr(tokenizer, "clean_up_tokenization_spaces", False))
-    return wanted and not isinstance(_backend(tokenizer, "model"), models.BPE)
+    """Whether `decode` finally removes some spaces, which it never does for BPE."""
+    asked = bool(getattr(tokenizer, "clean_up_tokenization_spaces", False))
+    return asked and not isinstance(_backend(tokenizer, "model"), models.BPE)
 
 
 def _backend(tokenizer: Any, part: str) -> Any:

@@ -1,5 +1,5 @@
-"""A causal language model that can run a tree: write rows after a prefix, score them in one
-forward, keep the accepted ones.
+"""A causal language model that can run a tree: the nodes go through it in one forward pass after a
+prefix, and the accepted ones are kept.
 
 The model is Hugging Face's and stays untouched; the cache and the mask are ours. Knows nothing of
 drafts or verification.
@@ -30,28 +30,29 @@ from sequoia.models.tree_mask import GrowingTreeLayout, TreeLayout, causal
 
 _ALIGNED = 8  # numbers; 16 bytes of the narrowest type
 INT8_TOLERANCE = 0.5  # of the logits' spread: still the same model, though not to the last digit
-_COLDEST = 0.05  # temperature from which on divided logits are far from what a number type can hold
-# rows; the mask of a text has rows times columns, so a long one is read in parts
-READ_AT_ONCE = 1024
-# what a member of a family raises that is built otherwise than the faster forward takes it to be
-_BUILT_OTHERWISE = (RuntimeError, AttributeError, TypeError, IndexError)
+_COLDEST = 0.05  # down to this temperature, divided logits stay well within any number type
+# tokens; the mask grows with the square of them, so a longer prompt takes several passes
+PREFILL_CHUNK = 1024
+# what the lean forward raises for a model that is built differently from the rest of its family
+_BUILT_DIFFERENTLY = (RuntimeError, AttributeError, TypeError, IndexError)
 _log = logging.getLogger(__name__)
 
 
 class TreeModel:
     """A full-attention causal LM of `transformers`, shared by any number of runs; each run
-    opens its own Context. Passes are made one after the other: where they are recorded, logits
-    hold until the next one.
+    opens its own Context. Passes are made one after the other: with CUDA graphs, logits are valid
+    only until the next one.
 
     vocab: logits are cut to so many tokens, for models whose vocabulary is padded. limit: tokens it
     can hold at most, and limit_reason: why that is less than its config states, "" where it is not
     (see context_length.py).
-    run: the forward in use, the model's own unless `use_fast_forward` found a quicker one;
-    forward_name says which. no_fast_forward: why one that there is for this family cannot be used,
-    "" where none was tried or it is in use.
-    device: where token ids go in and logits come out. layer_devices: where each layer's slots live.
-    placement: in words how the weights are placed, "" where all of them simply are on `device`.
-    tested: what the self-test found, in words. temperature: what its logits are divided by already.
+    forward: the forward in use, the model's own unless `use_fast_forward` found a faster one;
+    forward_name says which. no_fast_forward: why the faster one for this family cannot be used, ""
+    where none was tried or it is in use.
+    device: where token ids go in and logits come out. layer_devices: where each layer's KV cache
+    is. placement: in words how the weights are placed, "" where all of them are on `device`.
+    tested: the result of the self-test, in words. temperature: what its logits are divided by
+    already.
     """
 
     def __init__(
@@ -76,116 +77,121 @@ class TreeModel:
         self.tested = ""
         self.temperature = 1.0
         self.no_fast_forward = ""
-        self.run: Forward = partial(transformers_forward, model)
+        self.forward: Forward = partial(transformers_forward, model)
 
     @property
     def forward_name(self) -> str:
         """The forward in use, in words."""
-        return getattr(self.run, "name", "transformers")
+        return getattr(self.forward, "name", "transformers")
 
     @property
     def numbers(self) -> str:
         """The number type of the weights in use, by name."""
-        return (
-            "int8" if getattr(self.run, "int8", False) else str(self.dtype).removeprefix("torch.")
-        )
+        if getattr(self.forward, "int8", False):
+            return "int8"
+        return str(self.dtype).removeprefix("torch.")
 
     @property
     def mask_dtype(self) -> torch.dtype:
         """Number type of the additive masks that the forward in use takes."""
-        return getattr(self.run, "mask_dtype", self.dtype)
+        return getattr(self.forward, "mask_dtype", self.dtype)
+
+    @property
+    def graphs(self) -> GraphedForward | None:
+        """The forward in use, where it uses CUDA graphs."""
+        return self.forward if isinstance(self.forward, GraphedForward) else None
 
     def open(self, capacity: int, first: int = 0) -> Context:
-        """A run's own cache for `capacity` rows, the first of which stands at position `first`."""
+        """A run's own state, with a KV cache of `capacity` slots, the first of which is at position
+        `first`."""
         return Context(self, capacity, first)
 
     def use_fast_forward(self, int8: bool = False) -> TreeModel:
-        """Use the lean forward, or on CUDA a recorded one, where the model has one and it gives the
-        same logits as the `transformers` one. Where it doesn't, `no_fast_forward` says why, and so
-        does the log.
+        """Use the lean forward, or on CUDA the one with graphs, where the model has one and it
+        gives the same logits as the `transformers` one. Where it doesn't, `no_fast_forward` and the
+        log say why.
 
-        int8: the one with rounded weights, for drafts; its logits may differ by more, as
-        verification does not mind.
+        int8: the one with rounded weights, for drafts. Its logits may differ by more, as
+        verification is exact for any draft distribution.
         """
-        usual = self.run
+        usual = self.forward
         bound = INT8_TOLERANCE if int8 else tolerance(self.dtype)
         try:
-            self.run = fast_forward(self.hf, int8) or self._with_graphs() or usual
+            self.forward = fast_forward(self.hf, int8) or self._with_graphs() or usual
             self.no_fast_forward = self._disagreement(usual, bound)
-        except _BUILT_OTHERWISE as problem:
+        except _BUILT_DIFFERENTLY as problem:
             self.no_fast_forward = " ".join(f"{type(problem).__name__}: {problem}".split())[:200]
         if self.no_fast_forward:
-            self.run = usual
+            self.forward = usual
             _log.warning("%s runs without its faster forward: %s", self.name, self.no_fast_forward)
         return self
 
     def _disagreement(self, usual: Forward, bound: float) -> str:
         """How the logits of the forward in use differ from those of `usual` by more than `bound` of
         their spread; "" where they don't."""
-        if self.run is usual:
+        if self.forward is usual:
             return ""
-        other = copy(self)
-        other.run = usual
-        pairs = zip(_sample_logits(self), _sample_logits(other), strict=True)
+        pairs = zip(_sample_logits(self), _sample_logits(self.with_forward(usual)), strict=True)
         for found in (distance(*two) for two in pairs):
             if not found <= bound:
                 return f"its logits differ by {found:.2g} of their spread, {bound:g} is allowed"
         return ""
 
+    def with_forward(self, forward: Forward) -> TreeModel:
+        """This model with another forward in use; they share all else."""
+        other = copy(self)
+        other.forward = forward
+        return other
+
     def at_temperature(self, temperature: float) -> TreeModel:
-        """This model with its logits divided by `temperature` already where its forward does so for
-        nothing, else itself: what comes out says which. The rest is theirs in common."""
+        """This model with its logits divided by `temperature`, where its forward can do that at no
+        cost; else the model itself. The `temperature` of the result says which."""
         if not (
-            isinstance(self.run, FastLlama)
-            and self.run.takes_temperature
+            isinstance(self.forward, FastLlama)
+            and self.forward.takes_temperature
             and temperature >= _COLDEST
         ):
             return self
-        other = copy(self)
-        other.run = self.run.at_temperature(temperature)
+        other = self.with_forward(self.forward.at_temperature(temperature))
         other.temperature = self.temperature * temperature
         return other
 
     def capturing(self) -> AbstractContextManager[None]:
-        """Within it all passes are recorded where any are."""
-        return self.run.capturing() if isinstance(self.run, GraphedForward) else nullcontext()
+        """A context in which every pass is captured as a CUDA graph, where the model uses them."""
+        return self.graphs.capturing() if self.graphs else nullcontext()
 
     def kv_cache(self, capacity: int) -> KVCache:
-        """The cache of one run."""
-        layers = self.config.num_hidden_layers
-        return (
-            self.run.acquire(layers, capacity)
-            if capacity and isinstance(self.run, GraphedForward)
-            else KVCache(layers, capacity)
-        )
+        """The KV cache of one run."""
+        make = self.graphs.acquire if self.graphs and capacity else KVCache
+        return make(self.config.num_hidden_layers, capacity)
 
     def forget(self) -> None:
-        """Let go of the cache that the last run left for the next."""
-        if isinstance(self.run, GraphedForward):
-            self.run.release(None)
+        """Free the KV cache that was kept for the next run."""
+        if self.graphs:
+            self.graphs.release(None)
 
     def _with_graphs(self) -> GraphedForward | None:
-        """The model's own forward as CUDA graphs, which hold where all of the model is on
-        one graphics card."""
+        """The model's own forward as CUDA graphs, which need the whole model on one graphics
+        card."""
         alone = (
             self.device.type == "cuda"
             and {*self.layer_devices} == {self.device}
             and not self.placement
         )
-        return GraphedForward(self.run, CudaCapture(self.device)) if alone else None
+        return GraphedForward(self.forward, CudaCapture(self.device)) if alone else None
 
 
 class Context:
-    """One run's state on one model. Rows are written by `extend` and `forward`, and become the
-    prefix by `keep`."""
+    """One run's state on one model. `extend` and `forward` write to the KV cache; `keep` makes
+    what was written part of the prefix."""
 
     def __init__(self, model: TreeModel, capacity: int, first: int = 0) -> None:
         self.model = model
         self.capacity = capacity
         self.first = first
         self.kv_cache = model.kv_cache(capacity)
-        if isinstance(model.run, GraphedForward) and capacity:
-            weakref.finalize(self, model.run.release, self.kv_cache).atexit = False
+        if model.graphs and capacity:
+            weakref.finalize(self, model.graphs.release, self.kv_cache).atexit = False
         self._causal = causal(2, self, capacity)
 
     @property
@@ -194,106 +200,94 @@ class Context:
 
     @property
     def device(self) -> torch.device:
-        """Where masks and positions are."""
+        """The device of masks and positions."""
         return self.model.device
 
     @property
     def mask_dtype(self) -> torch.dtype:
         return self.model.mask_dtype
 
-    def bytes(self, nodes: int) -> int:
-        """What this run will keep allocated here with trees of `nodes` nodes: slots, mask and
-        logits."""
-        return self.needs(nodes).total()
-
     def needs(self, nodes: int) -> Counter[torch.device]:
-        """Those bytes by device."""
+        """Bytes by device that this run will keep allocated with trees of `nodes` nodes: KV cache,
+        mask and logits."""
         if not self.capacity:
             return Counter()
         model = self.model
-        number = self.model.mask_dtype.itemsize
-        found = Counter(
-            {model.device: mask_and_logit_bytes(self.capacity, nodes, model.vocab, number)}
-        )
-        for device in model.layer_devices:
-            found[device] += cache_bytes(model.config, self.kv_cache.capacity, number)
-        return found
+        beside = mask_and_logit_bytes(self.capacity, nodes, model.vocab, model.mask_dtype.itemsize)
+        return Counter({model.device: beside}) + self._cache_bytes()
 
     def held(self) -> Counter[torch.device]:
-        """Those of them that are allocated already: slots of an earlier run."""
-        if not self.kv_cache.allocated:
-            return Counter()
-        each = cache_bytes(
-            self.model.config, self.kv_cache.capacity, self.model.mask_dtype.itemsize
-        )
-        return Counter(
-            {device: each * count for device, count in Counter(self.model.layer_devices).items()}
-        )
+        """Those of them that are allocated already: the KV cache of an earlier run."""
+        return self._cache_bytes() if self.kv_cache.allocated else Counter()
+
+    def _cache_bytes(self) -> Counter[torch.device]:
+        model = self.model
+        each = cache_bytes(model.config, self.kv_cache.capacity, model.mask_dtype.itemsize)
+        return Counter({device: each * n for device, n in Counter(model.layer_devices).items()})
 
     @torch.inference_mode()
     def extend(self, tokens: Sequence[int]) -> torch.Tensor:
-        """Read `tokens` one after the other after the prefix and keep all; logits after
-        the last, (vocab,)."""
+        """Append `tokens` to the prefix; logits after the last, (vocab,)."""
         n = len(tokens)
         if self.length + n > self.capacity:
             raise BadPrompt(
-                f"{self.length + n} tokens do not fit the {self.capacity} slots of this run"
+                f"{self.length + n} tokens do not fit the {self.capacity} cache slots of this run"
             )
-        for start in range(0, n - READ_AT_ONCE, READ_AT_ONCE):
-            self._read(tokens[start : start + READ_AT_ONCE])
-        return self._read(tokens[(n - 1) // READ_AT_ONCE * READ_AT_ONCE :])
+        for start in range(0, n - PREFILL_CHUNK, PREFILL_CHUNK):
+            self._extend(tokens[start : start + PREFILL_CHUNK])
+        return self._extend(tokens[(n - 1) // PREFILL_CHUNK * PREFILL_CHUNK :])
 
-    def _read(self, tokens: Sequence[int]) -> torch.Tensor:
+    def _extend(self, tokens: Sequence[int]) -> torch.Tensor:
         n = len(tokens)
         mask = self._causal if n <= 2 else causal(n, self, self.length)
-        depths = torch.arange(n, device=self.model.device)
-        logits = self._run(tokens, depths, mask.view(self.length, 0, n), last_only=True)[-1]
+        depths = torch.arange(n, device=self.device)
+        logits = self._pass(tokens, depths, mask.view(self.length, 0, n), last_only=True)[-1]
         self.kv_cache.keep(range(n))
         return logits
 
     @torch.inference_mode()
     def forward(
-        self, tokens: Sequence[int] | torch.Tensor, rows: TreeLayout | GrowingTreeLayout
+        self, tokens: Sequence[int] | torch.Tensor, layout: TreeLayout | GrowingTreeLayout
     ) -> torch.Tensor:
-        """Logits (rows, vocab) after each of the next `len(tokens)` rows of `rows`, which stay
-        written but not kept. Tokens that are on the device already, (rows,), stay there."""
+        """Logits (nodes, vocab) after each of the next `len(tokens)` nodes of `layout`, which are
+        written but not kept. Tokens that are on the device already, (nodes,), stay there."""
         first = self.kv_cache.written
         last = first + len(tokens)
-        return self._run(tokens, rows.depths[first:last], rows.mask.view(self.length, first, last))
+        mask = layout.mask.view(self.length, first, last)
+        return self._pass(tokens, layout.depths[first:last], mask)
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Make the written rows `rows` (increasing) part of the prefix and forget the others."""
+        """Make the written slots `rows` (increasing) part of the prefix and drop the others."""
         self.kv_cache.keep(rows)
 
     @torch.inference_mode()
     def capture(self, sizes: Iterable[int], ends: Iterable[int] = ()) -> None:
-        """Record what is recorded of passes over so many rows, with `ends` of those that want the
-        last one's logits alone, so that no step has to wait for it."""
-        if not isinstance(self.model.run, GraphedForward) or self.model.run.failed:
+        """Capture CUDA graphs of passes over so many tokens, where the model uses graphs, so that
+        no step has to wait for it. ends: sizes of passes that give the last token's logits only."""
+        if not self.model.graphs or self.model.graphs.failed:
             return
-        for rows, last_only in [
-            *((rows, False) for rows in sizes),
-            *((rows, True) for rows in ends),
-        ]:
+        passes = [*((rows, False) for rows in sizes), *((rows, True) for rows in ends)]
+        for rows, last_only in passes:
             if self.length + rows <= self.capacity:
                 mask = causal(rows, self, self.length).view(self.length, 0, rows)
-                # a place that every model has
-                depths = torch.zeros(rows, dtype=torch.long, device=self.model.device)
+                # depth 0: the only position that is sure to lie within the model's context
+                depths = torch.zeros(rows, dtype=torch.long, device=self.device)
                 with self.model.capturing():
-                    self._run([0] * rows, depths, mask, last_only)
+                    self._pass([0] * rows, depths, mask, last_only)
                 self.kv_cache.keep([])
 
-    def _run(
+    def _pass(
         self,
         tokens: Sequence[int] | torch.Tensor,
         depths: torch.Tensor,
         mask: torch.Tensor,
         last_only: bool = False,
     ) -> torch.Tensor:
-        ids = torch.as_tensor(tokens, device=self.model.device)[None]  # (1, rows)
+        ids = torch.as_tensor(tokens, device=self.device)[None]  # (1, rows)
         positions = (depths + (self.first + self.length))[None]  # (1, rows)
         self.kv_cache.reserve(len(tokens))
-        return self.model.run(ids, positions, mask, self.kv_cache, last_only)[:, : self.model.vocab]
+        logits = self.model.forward(ids, positions, mask, self.kv_cache, last_only)
+        return logits[:, : self.model.vocab]
 
 
 def transformers_forward(
@@ -319,18 +313,19 @@ def transformers_forward(
 
 
 def _aligned(mask: torch.Tensor) -> torch.Tensor:
-    """A copy of `mask` (1, 1, rows, columns) whose rows begin where kernels may load 16 bytes at
-    once. A view of ours begins anywhere, and torch looks at the strides alone."""
-    store = mask.new_empty((*mask.shape[:-1], -(-mask.shape[-1] // _ALIGNED) * _ALIGNED))
-    return store[..., : mask.shape[-1]].copy_(mask)
+    """A copy of `mask` (1, 1, rows, columns) with rows aligned to 16 bytes, which attention kernels
+    load at once. Our views begin anywhere, and torch checks only their strides."""
+    columns = mask.shape[-1]
+    padded = mask.new_empty((*mask.shape[:-1], -(-columns // _ALIGNED) * _ALIGNED))
+    return padded[..., :columns].copy_(mask)
 
 
 def branched(
     model: TreeModel, tokens: Sequence[int], before: Sequence[int] = (), first: int = 0
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """(vocab,) logits of the second branch of a tree of three `tokens` after the tokens `before`,
-    or after the same three where none are given, and of the first of them once that branch was
-    kept. first: the position that the text begins at."""
+    """Two rows of logits (vocab,) for a tree of three `tokens`, a root with two children, after the
+    tokens `before`, or after the same three where none are given: after the second child, and after
+    the first token once that branch is kept. first: the position of the text's first token."""
     before = before or tokens
     context = model.open(len(before) + 13, first)
     context.extend(before)
@@ -339,26 +334,26 @@ def branched(
     return branch, context.extend(tokens[:1]).double()
 
 
-@torch.inference_mode()
 def own_logits(model: TreeModel, tokens: Sequence[int]) -> torch.Tensor:
     """(vocab,) float64 logits after `tokens` from the bare model: batch of one, no cache, mask or
     positions of ours."""
-    ids = torch.tensor([tokens], device=model.device)
-    with without_cudnn_attention():
-        logits = model.hf(input_ids=ids, use_cache=False, logits_to_keep=1).logits
-    return logits[0, -1, : model.vocab].double()
+    return _bare_logits(model, tokens, 1)[-1]
+
+
+def own_logits_from(model: TreeModel, tokens: Sequence[int], first: int, keep: int) -> torch.Tensor:
+    """(keep, vocab) float64 logits after the last `keep` of `tokens`, the first of which is at
+    position `first`, from the bare model: batch of one, no cache or mask of ours."""
+    positions = torch.arange(first, first + len(tokens), device=model.device)[None]
+    return _bare_logits(model, tokens, keep, position_ids=positions)
 
 
 @torch.inference_mode()
-def own_logits_from(model: TreeModel, tokens: Sequence[int], first: int, keep: int) -> torch.Tensor:
-    """(keep, vocab) float64 logits after the last `keep` of `tokens`, the first of which stands at
-    position `first`, from the bare model: batch of one, no cache or mask of ours."""
+def _bare_logits(
+    model: TreeModel, tokens: Sequence[int], keep: int, **options: torch.Tensor
+) -> torch.Tensor:
     ids = torch.tensor([tokens], device=model.device)
-    positions = torch.arange(first, first + len(tokens), device=model.device)[None]
     with without_cudnn_attention():
-        found = model.hf(
-            input_ids=ids, position_ids=positions, use_cache=False, logits_to_keep=keep
-        )
+        found = model.hf(input_ids=ids, use_cache=False, logits_to_keep=keep, **options)
     return found.logits[0, -keep:, : model.vocab].double()
 
 
@@ -368,18 +363,18 @@ def is_half(dtype: torch.dtype) -> bool:
 
 
 def tolerance(dtype: torch.dtype) -> float:
-    """Difference of logits that rounding explains, as a share of their spread."""
+    """The difference of logits that rounding explains, as a share of their spread."""
     return 0.1 if is_half(dtype) else 1e-3
 
 
 def _sample_logits(model: TreeModel) -> tuple[torch.Tensor, torch.Tensor]:
-    """(vocab,) logits of a tree's branch after three tokens and after seven: a recording made for
-    one length of text has to serve others."""
+    """(vocab,) logits of a tree's branch after three tokens and after seven: a CUDA graph captured
+    at one length of text has to be right for others."""
     tokens = [token % model.vocab for token in (1, 2, 3)]
     with model.capturing():
         return branched(model, tokens)[0], branched(model, tokens, (tokens * 3)[:7])[0]
 
 
 def distance(one: torch.Tensor, other: torch.Tensor) -> float:
-    """Greatest difference of two logit rows (vocab,), relative to the spread of the second."""
+    """The greatest difference of two logit rows (vocab,), relative to the spread of the second."""
     return float((one - other).abs().max() / other.std().clamp(min=1e-9))

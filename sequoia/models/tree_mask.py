@@ -1,8 +1,8 @@
-"""Rows of a token tree on a model: where each stands and which others it sees. Knows no model's
-forward and no tokens.
+"""The tree attention mask, and the positions of a tree's nodes. Knows no model's forward and no
+tokens.
 
-A row of a tree is a node that is written after the prefix; not every node need have one
-(the draft reads no leaves).
+A layout lists the nodes that go through a model after the prefix. Not every node does: the draft
+model never processes leaves.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from sequoia.algorithm.tree import Tree
 
 
 class MaskSpec(Protocol):
-    """What rows need to know of where they are written."""
+    """What a mask has to fit: the prefix's greatest length, and the number type and device of the
+    model's masks."""
 
     @property
     def capacity(self) -> int: ...
@@ -29,12 +30,12 @@ class MaskSpec(Protocol):
 
 
 class TreeMask:
-    """Which rows see which: everything before the tree's rows, and of the rows themselves
-    what `seen` (n, n) says.
+    """The additive mask of n nodes: each sees the whole prefix, and those of the n nodes that
+    `seen` (n, n) says.
 
-    The additive mask is laid out once, with `capacity` open columns before the tree's own; the mask
-    for any prefix is a view. own: the tree's columns, (n, n), 0 where the row sees the column and
-    the least number elsewhere.
+    The mask is built once, with `capacity` open columns before the nodes' own; the mask for any
+    prefix is a view of it. own: the nodes' columns (n, n), 0 where the row's node sees the
+    column's and the least number of the dtype elsewhere.
     """
 
     def __init__(
@@ -48,21 +49,21 @@ class TreeMask:
         self.own = self._mask[:, capacity:]
 
     def view(self, prefix: int, first: int, last: int) -> torch.Tensor:
-        """(1, 1, last - first, prefix + last) for the rows first..last after `prefix` kept ones."""
+        """(1, 1, last - first, prefix + last) for the nodes first..last after `prefix` kept
+        slots."""
         return self._mask[None, None, first:last, self._capacity - prefix : self._capacity + last]
 
 
 def causal(n: int, spec: MaskSpec, capacity: int) -> TreeMask:
-    """The mask of `n` rows in a line behind up to `capacity` kept ones."""
+    """The usual causal mask of `n` tokens after a prefix of up to `capacity`."""
     return TreeMask(torch.ones(n, n).tril().bool(), capacity, spec.mask_dtype, spec.device)
 
 
 class TreeLayout:
-    """A fixed set of tree rows on one model: their positions and mask, made once and used at every
-    step.
+    """Mask and positions of fixed nodes of a tree on one model, made once and used at every step.
 
-    `below` levels of the tree belong to the prefix already. depths: (rows,) levels
-    below the prefix's end.
+    `below` levels of the tree belong to the prefix already. depths: (nodes,) levels below the
+    prefix's end.
     """
 
     def __init__(self, tree: Tree, nodes: Sequence[int], spec: MaskSpec, below: int = 0) -> None:
@@ -74,16 +75,17 @@ class TreeLayout:
 
 
 def whole_tree_layout(spec: MaskSpec, tree: Tree) -> TreeLayout:
-    """A row for each node of `tree`; those of a cut of it are the first of them."""
+    """The layout of all nodes of `tree`. The nodes of a cut of it come first, so it serves cuts
+    too."""
     return TreeLayout(tree, range(len(tree)), spec)
 
 
 class GrowingTreeLayout:
-    """Rows of a tree that grows while it is read: a new row copies what its parent sees. One store
-    of at most `most` rows, used again by every tree; like Rows otherwise."""
+    """A TreeLayout that grows level by level: a new node sees what its parent sees, and itself.
+    Allocated once for at most `most` nodes and used again by every tree."""
 
     def __init__(self, spec: MaskSpec, most: int) -> None:
-        # the last row stays as it is: the parent of the first ones
+        # the last row is never changed: the parent of the first nodes
         nothing = torch.zeros(most + 1, most + 1, dtype=torch.bool)
         self.mask = TreeMask(nothing, spec.capacity, spec.mask_dtype, spec.device)
         self.depths = torch.full((most + 1,), -1, dtype=torch.long, device=spec.device)
@@ -93,12 +95,12 @@ class GrowingTreeLayout:
         return self._count
 
     def clear(self) -> None:
-        """Begin another tree."""
+        """Start another tree."""
         self._count = 0
 
     def add(self, parents: Sequence[int | None]) -> None:
-        """A new row below each of `parents`, rows of this tree, or right after the prefix
-        where that is None."""
+        """Add a node below each of `parents`, which are positions in this layout, or None for right
+        after the prefix."""
         first = self._count
         last = self._count + len(parents)
         above = torch.tensor(

@@ -1,4 +1,4 @@
-"""The best tree for a machine: expected tokens held against measured or given times.
+"""The best tree for a machine: expected tokens per step weighed against the time a step takes.
 
 hardware_profile, plan_for_machine, explain_plan, fit_acceptance.
 """

@@ -1,10 +1,10 @@
-"""Why a tree won, and why a run was faster or slower than predicted: figures and sentences from
-plans. Measures nothing."""
+"""Explanations: why a tree is the best, and why a run was faster or slower than predicted. Numbers
+and sentences computed from plans; measures nothing."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from bisect import bisect_left
 from dataclasses import dataclass
 
 from sequoia.algorithm.acceptance import Acceptance
@@ -16,26 +16,20 @@ from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.planning.plan_for_machine import Plan, SpeedupGrid
 
 _SAME = 1e-9  # speed-ups closer than this (relative) are equal
-_DOING = {"draft": "drafting", "verify": "verifying", "overhead": "overhead"}
+_ACTIVITY = {"draft": "drafting", "verify": "verifying", "overhead": "overhead"}
 
 
 def knee(profile: HardwareProfile) -> int | None:
-    """The fewest nodes over which a target pass takes twice as long as over one; None where no
-    measured size does."""
+    """The smallest number of nodes whose target pass takes twice as long as one node's. None if no
+    measured size takes that long."""
     last = profile.target_seconds[-1][0]
-    limit = 2 * profile.verify_seconds(1)
-    if profile.verify_seconds(last) < limit:
-        return None
-    low = 1
-    high = last
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if profile.verify_seconds(middle) >= limit else (middle, high)
-    return high
+    seconds = profile.verify_seconds
+    nodes = 1 + bisect_left(range(1, last + 1), 2 * seconds(1), key=seconds)
+    return nodes if nodes <= last else None
 
 
 def phases(tree: Tree, profile: HardwareProfile) -> dict[str, float]:
-    """Predicted seconds of one step with `tree` by phase; they sum to `plan.step_seconds`."""
+    """Predicted seconds of one step with `tree` by phase. They sum to `step_seconds`."""
     return {
         "draft": sum(profile.draft_seconds_at(width) for width in tree.widths),
         "verify": profile.verify_seconds(len(tree)),
@@ -43,51 +37,55 @@ def phases(tree: Tree, profile: HardwareProfile) -> dict[str, float]:
     }
 
 
-# -- the choice ------------------------------------------------------------------------------------
+# -- the best tree ---------------------------------------------------------------------------------
 
 
 def chosen(grid: SpeedupGrid) -> tuple[int, int]:
-    """(row, column) of the fastest cell; among equals the one with the fewest nodes,
-    then the fewest levels.
+    """(row, column) of the fastest cell. Of equally fast ones, that with the fewest nodes, then the
+    fewest levels.
 
-    Raises BadProfile where the grid has no tree at all.
+    Raises BadProfile if the grid has no tree at all.
     """
-    cells = [
-        (plan, row, column)
-        for column in range(len(grid.sizes))
-        for row, plan in enumerate(_column(grid, column))
-        if plan
-    ]
-    if not cells:
-        raise BadProfile(
-            f"no tree in a grid of {len(grid.levels)} level caps and {len(grid.sizes)} sizes; "
-            "at least 1 is needed"
-        )
-    best = max(plan.predicted_speedup for plan, _, _ in cells) * (1 - _SAME)
-    return next((row, column) for plan, row, column in cells if plan.predicted_speedup >= best)
+    _, row, column = _fastest_cell(grid)
+    return row, column
 
 
 def fastest(grid: SpeedupGrid) -> Plan:
     """The plan of the chosen cell."""
-    return _plan(grid, *chosen(grid))
+    return _fastest_cell(grid)[0]
+
+
+def _fastest_cell(grid: SpeedupGrid) -> tuple[Plan, int, int]:
+    cells = [
+        (plan, row, column)
+        for column in range(len(grid.sizes))
+        for row in range(len(grid.levels))
+        if (plan := grid.plans[row][column])
+    ]
+    if not cells:
+        raise BadProfile(
+            f"no tree in a grid of {len(grid.levels)} level limits and {len(grid.sizes)} sizes; "
+            "at least 1 is needed"
+        )
+    best = max(plan.predicted_speedup for plan, _, _ in cells) * (1 - _SAME)
+    return next(cell for cell in cells if cell[0].predicted_speedup >= best)
 
 
 def why(grid: SpeedupGrid, profile: HardwareProfile) -> str:
-    """Why the fastest cell of `grid` won, what one level more would change, and what
-    the runner-up loses."""
-    row, column = chosen(grid)
-    best = _plan(grid, row, column)
-    words = _won(best)
+    """Why the fastest cell of `grid` is the best, what one more level would change, and what the
+    runner-up loses."""
+    best, _, column = _fastest_cell(grid)
+    words = _best_words(best)
     second = runner_up(grid)
-    deeper = _one_level_more(grid, row, column)
+    deeper = _one_more_level(grid, best, column)
     same = second is not None and deeper is not None and second.tree == deeper.tree
     if deeper:
         words += (
-            f". One level more{', the runner-up,' if same else ''} would "
+            f". One more level{', the runner-up,' if same else ''} would "
             f"{_trade(deeper, best, profile)}"
         )
     elif len(best.tree) > 1 and best.tree.levels < max(grid.levels):
-        words += ". One level more changes nothing: the best tree of this size has no node there"
+        words += ". One more level changes nothing: the best tree of this size does not use it"
     if second and not same:
         words += (
             f". The runner-up, {size_words(second.tree)}, would {_trade(second, best, profile)}"
@@ -96,35 +94,34 @@ def why(grid: SpeedupGrid, profile: HardwareProfile) -> str:
 
 
 def runner_up(grid: SpeedupGrid) -> Plan | None:
-    """The fastest plan of another tree than the chosen one; None where there is none."""
+    """The fastest plan whose tree is not the chosen one. None if there is no other tree."""
     best = fastest(grid)
     others = [plan for row in grid.plans for plan in row if plan and plan.tree != best.tree]
     return max(others, key=lambda plan: plan.predicted_speedup, default=None)
 
 
-def _won(best: Plan) -> str:
+def _best_words(best: Plan) -> str:
     if len(best.tree) == 1:
         return (
-            f"Plain decoding wins, one token in {time_words(best.predicted_seconds)}: "
-            "no tree of these sizes earns its time back"
+            f"Best: plain decoding, one token in {time_words(best.predicted_seconds)}. No tree of "
+            "these sizes is faster"
         )
     return (
-        f"{size_words(best.tree)} win: {best.expected_tokens:.2f} tokens in "
-        f"{time_words(best.predicted_seconds)} are {best.predicted_speedup:.2f}× plain decoding"
+        f"Best: {size_words(best.tree)}. {best.expected_tokens:.2f} tokens in "
+        f"{time_words(best.predicted_seconds)} = {best.predicted_speedup:.2f}× plain decoding"
     )
 
 
-def _one_level_more(grid: SpeedupGrid, row: int, column: int) -> Plan | None:
-    """The plan of the same size under the next cap above the chosen tree's levels; None where it
-    is the same tree."""
-    best = _plan(grid, row, column)
+def _one_more_level(grid: SpeedupGrid, best: Plan, column: int) -> Plan | None:
+    """The plan of the same size that may have one more level than the best tree. None if it is the
+    same tree."""
     cap = best.tree.levels + 1
     plan = grid.plans[grid.levels.index(cap)][column] if cap in grid.levels else None
     return plan if plan and plan.tree != best.tree else None
 
 
 def _trade(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
-    """What `rival` gains and pays against `best`: "add 0.21 tokens but 1.4 ms, 1.2 ms of it
+    """What `rival` gains and loses compared with `best`: "add 0.21 tokens but 1.4 ms, 1.2 ms of it
     drafting (2.28×, 1.3 % slower)"."""
     tokens = rival.expected_tokens - best.expected_tokens
     seconds = rival.predicted_seconds - best.predicted_seconds
@@ -133,10 +130,9 @@ def _trade(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
     if tokens > _SAME and seconds > 0:
         return f"add {_few(tokens)} tokens but {cost}{end}"
     if tokens < -_SAME and seconds < 0:
-        return f"save {cost} but give up {_few(-tokens)} tokens{end}"
-    return (
-        f"cost {cost} and {'no token less' if tokens > -_SAME else f'{_few(-tokens)} tokens'}{end}"
-    )
+        return f"save {cost} but lose {_few(-tokens)} tokens{end}"
+    lost = "no" if tokens > -_SAME else _few(-tokens)
+    return f"cost {cost} and lose {lost} tokens{end}"
 
 
 def _slower(rival: Plan, best: Plan) -> str:
@@ -145,28 +141,30 @@ def _slower(rival: Plan, best: Plan) -> str:
 
 
 def _cost(rival: Plan, best: Plan, profile: HardwareProfile) -> str:
-    """The difference in time, with the phase that makes most of it."""
+    """The difference in time, with the phase that contributes most."""
     mine = phases(rival.tree, profile)
     theirs = phases(best.tree, profile)
     change = {phase: mine[phase] - theirs[phase] for phase in PHASES}
     total = sum(change.values())
     most = max(change, key=lambda phase: abs(change[phase]))
     if math.isclose(change[most], total, rel_tol=0.02):
-        return f"{time_words(abs(total))} of {_DOING[most]}"
+        return f"{time_words(abs(total))} of {_ACTIVITY[most]}"
     sign = "" if change[most] * total > 0 else "−"
-    return f"{time_words(abs(total))}, {sign}{time_words(abs(change[most]))} of it {_DOING[most]}"
+    return (
+        f"{time_words(abs(total))}, {sign}{time_words(abs(change[most]))} of it {_ACTIVITY[most]}"
+    )
 
 
 def why_chain(tree: Tree, acceptance: Acceptance) -> str:
-    """Why the fastest tree has no branch, where it has none: what its last node adds, held against
-    a second child of the root. Empty for trees that branch and for plain decoding."""
+    """Why the fastest tree is a chain: what its last node adds, compared with a second child of the
+    root. Empty for trees that branch and for plain decoding."""
     if len(tree) == 1 or tree.levels < len(tree):
         return ""
     *_, last = scores(tree, acceptance)
     second = scores(Tree((-1, 0, 0)), acceptance)[2]
     return (
-        f"A chain: its last node is predicted to add {_few(last)} tokens a step, a second guess at "
-        f"its root only {_few(second)}."
+        f"A chain: its last node is predicted to add {_few(last)} tokens per step, a second child "
+        f"of the root only {_few(second)}."
     )
 
 
@@ -175,9 +173,9 @@ def why_chain(tree: Tree, acceptance: Acceptance) -> str:
 
 @dataclass(frozen=True)
 class Part:
-    """One reason for a difference: "tokens" (a step), "draft", "verify", "overhead"
-    (seconds a step) or "plain" (seconds a token). `alone`: the speed-up with this part as measured
-    and all others as predicted."""
+    """One reason for a difference: "tokens" (per step), "draft", "verify", "overhead" (seconds per
+    step) or "plain" (seconds per token). `alone`: the speed-up with this part as measured and all
+    others as predicted."""
 
     name: str
     predicted: float
@@ -186,7 +184,8 @@ class Part:
 
     @property
     def difference(self) -> str:
-        """What was measured against what was predicted: "1.2 ms more" or "0.31 tokens fewer"."""
+        """The measured value compared with the predicted one: "1.2 ms more", "0.31 tokens
+        fewer"."""
         change = self.measured - self.predicted
         if self.name == "tokens":
             return f"{_few(abs(change))} tokens {'more' if change > 0 else 'fewer'}"
@@ -195,7 +194,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Speed-ups over plain decoding, and the parts that lead from `predicted` to `measured`."""
+    """Predicted and measured speed-up over plain decoding, and the parts of the difference.
+
+    plain_measured: whether plain decoding was timed too; otherwise its time is the profile's.
+    """
 
     predicted: float
     measured: float
@@ -204,12 +206,16 @@ class Comparison:
 
     @property
     def sentence(self) -> str:
-        """The two speed-ups and the parts that account for the difference, the weightiest first."""
+        """The two speed-ups and the parts that explain the difference, the largest first."""
         ordered = sorted(
-            filter(self.weighs, self.parts),
+            filter(self.matters, self.parts),
             key=lambda part: -abs(math.log(part.alone / self.predicted)),
         )
-        base = "measured" if self.plain_measured else "predicted with the profile's plain token"
+        base = (
+            "measured"
+            if self.plain_measured
+            else "predicted with the profile's time per plain token"
+        )
         start = f"Predicted {self.predicted:.2f}×, {base} {self.measured:.2f}×"
         return (
             f"{start}: {'; '.join(map(_part, ordered))}."
@@ -217,15 +223,15 @@ class Comparison:
             else f"{start}: every part is as predicted."
         )
 
-    def weighs(self, part: Part) -> bool:
-        """Whether `part` by itself changes the speed-up by more than half a per cent."""
+    def matters(self, part: Part) -> bool:
+        """Whether `part` on its own changes the speed-up by more than half a per cent."""
         return abs(math.log(part.alone / self.predicted)) > 0.005
 
     def effect(self, part: Part) -> str:
-        """What `part` did: "1.2 ms more, which alone makes 1.50× instead of 1.90×"."""
+        """The effect of `part`: "1.2 ms more, which alone makes 1.50× instead of 1.90×"."""
         if math.isclose(part.predicted, part.measured, rel_tol=0.005):
             return "as predicted"
-        if not self.weighs(part):
+        if not self.matters(part):
             return f"{part.difference}, hardly any effect"
         return (
             f"{part.difference}, which alone makes {part.alone:.2f}× instead of "
@@ -236,16 +242,16 @@ class Comparison:
 def compare(
     stats: DecodeStats, plan: Plan, profile: HardwareProfile, plain_seconds: float | None = None
 ) -> Comparison:
-    """What `plan` predicted held against what a run with its tree did. Raises BadTrace for a run
-    without steps or time.
+    """The prediction of `plan` compared with a run of its tree. Raises BadTrace for a run without
+    steps or time.
 
-    plain_seconds: a token of plain decoding, where it was timed; otherwise the
-    profile's serves for both.
+    plain_seconds: time per token of plain decoding if it was measured. Without it, the profile's is
+    used for both.
     """
     if not stats.steps or not stats.tokens or not stats.seconds["verify"] > 0:
         raise BadTrace(
             f"a run of {stats.steps} steps, {stats.tokens} tokens and {stats.seconds['verify']:g} "
-            "s of verifying; at least 1 step, 1 token and some time are needed"
+            "s of verification; it needs at least 1 step, 1 token and a time above 0"
         )
     before = phases(plan.tree, profile)
     speedup = plan.predicted_speedup
@@ -277,10 +283,10 @@ def compare(
 def _part(part: Part) -> str:
     if part.name == "tokens":
         return (
-            f"{part.measured:.2f} tokens a step instead of {part.predicted:.2f} (alone "
+            f"{part.measured:.2f} tokens per step instead of {part.predicted:.2f} (alone "
             f"{part.alone:.2f}×)"
         )
-    what = "a plain token took" if part.name == "plain" else f"{_DOING[part.name]} took"
+    what = "a plain token took" if part.name == "plain" else f"{_ACTIVITY[part.name]} took"
     return (
         f"{what} {time_words(part.measured)} instead of {time_words(part.predicted)} (alone "
         f"{part.alone:.2f}×)"
@@ -298,7 +304,7 @@ def size_words(tree: Tree) -> str:
 
 
 def time_words(seconds: float) -> str:
-    """A time in the unit that reads best: "1.20 s", "3.4 ms", "250 µs"."""
+    """A time in the most readable unit: "1.20 s", "3.4 ms", "250 µs"."""
     if seconds >= 1:
         return f"{seconds:.2f} s"
     return (
@@ -308,14 +314,3 @@ def time_words(seconds: float) -> str:
 
 def _few(tokens: float) -> str:
     return f"{tokens:.2f}" if tokens >= 0.1 or tokens == 0 else f"{tokens:.2g}"
-
-
-def _plan(grid: SpeedupGrid, row: int, column: int) -> Plan:
-    plan = grid.plans[row][column]
-    if plan is None:
-        raise BadProfile(f"no tree has {grid.sizes[column]} nodes on {grid.levels[row]} levels")
-    return plan
-
-
-def _column(grid: SpeedupGrid, column: int) -> Iterator[Plan | None]:
-    return (row[column] for row in grid.plans)

@@ -1,9 +1,9 @@
-"""An acceptance vector brought in line with what a tree made.
+"""An acceptance vector adjusted to the measured tokens per step of a tree.
 
-Rates counted at a root know nothing of the order in which children are accepted: where the text is
-easy the draft is right for a dozen tokens in a row, where it is hard for none, and a step ends at
-the first hard place or with the tree. So a deep tree mostly makes fewer tokens than the same rates
-would if acceptance did not come in runs: a fifth fewer and more when decoding greedily.
+Rates are counted at the root, so they do not show that acceptance comes in streaks: where the text
+is easy the draft is right for a dozen tokens in a row, where it is hard for none, and a step ends
+at the first rejection or at the end of the tree. A deep tree therefore usually yields fewer tokens
+than its rates predict: in greedy decoding a fifth fewer, or even less.
 """
 
 from __future__ import annotations
@@ -16,27 +16,25 @@ from sequoia.algorithm.tree import Tree
 
 
 def fitted(acceptance: Acceptance, tree: Tree, tokens: float) -> Acceptance:
-    """`acceptance` smoothed and bent so that `tree` makes `tokens` tokens a step: scaled down for
-    fewer than it says, for more mixed with a draft that is always right at once. A tree of one node
-    says nothing of it, and no tree makes less than one token or more than it has levels: nearest to
-    that is all rates 0, or the first one 1."""
+    """`acceptance`, smoothed and adjusted so that `tree` is expected to yield `tokens` per step.
+    The rates are scaled down if they predict more tokens; if they predict fewer, they are mixed
+    with those of a draft whose first child is always accepted. A tree of one node changes nothing.
+    Every tree yields at least one token and at most as many as it has levels: below and above, all
+    rates are 0, or the first one is 1."""
     rates = np.array(acceptance.smoothed().rates)
-    right = np.eye(1, len(rates))[0]
+    perfect = np.eye(1, len(rates))[0]
 
-    def bent(by: float) -> Acceptance:
-        return Acceptance(
-            tuple(
-                (by * rates if by < 1 else (2 - by) * rates + (by - 1) * right).clip(0, 1).tolist()
-            )
-        )
+    def adjusted(by: float) -> Acceptance:
+        """All rates 0 for 0, unchanged for 1, those of a perfect draft for 2."""
+        mixed = by * rates if by < 1 else (2 - by) * rates + (by - 1) * perfect
+        return Acceptance(tuple(mixed.clip(0, 1).tolist()))
 
     if len(tree) == 1:
-        return bent(1.0)
+        return adjusted(1.0)
     low = 0.0
     high = 2.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (
-            (middle, high) if expected_tokens(tree, bent(middle)) < tokens else (low, middle)
-        )
-    return bent(low)
+        too_few = expected_tokens(tree, adjusted(middle)) < tokens
+        low, high = (middle, high) if too_few else (low, middle)
+    return adjusted(low)

@@ -1,18 +1,17 @@
-"""HardwareProfile: how long passes of two models take on one machine. Does not measure, and does
-not know trees or acceptance.
+"""HardwareProfile: how long forward passes of two models take on one machine. Measures nothing, and
+knows nothing of trees or acceptance.
 
 A measured point is (size, seconds, spread): the median time of a pass over `size` nodes and the
-spread of its repeats.
+spread of repeated measurements.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from functools import cached_property
-from itertools import islice
 from numbers import Real
 from typing import Any
 
@@ -20,7 +19,16 @@ import numpy as np
 
 from sequoia.algorithm.acceptance import non_increasing
 from sequoia.errors import BadProfile
-from sequoia.validate_input import check_format, number, read_json, shown, whole
+from sequoia.validate_input import (
+    as_file,
+    check_format,
+    items,
+    number,
+    one_of,
+    read_json,
+    shown,
+    whole,
+)
 
 Point = tuple[int, float, float]  # size, seconds, spread
 
@@ -29,7 +37,6 @@ MAX_SIZE = 65_536
 MAX_SECONDS = 1e6
 MAX_TEXT = 200
 MAX_JSON_CHARS = 256 * 1024
-FORMAT = "sequoia-profile"
 SOURCES = ("measured", "recorded", "paper", "simulated")
 
 
@@ -37,12 +44,14 @@ SOURCES = ("measured", "recorded", "paper", "simulated")
 class HardwareProfile:
     """Times of one machine and pair. Raises BadProfile naming the field, the value and the bound.
 
-    target_seconds: one verification pass over that many nodes; it starts at 1 node, which is plain
-    decoding. draft_seconds: one draft pass over that many nodes of a level. overhead_seconds: what
-    a step with that many nodes spends outside both models, one number or points. level_overhead:
-    what each level that is drafted from adds to that. Sizes increase; between them time is read off
-    straight lines that never fall, beyond the last along the last two. source: one of SOURCES.
-    date: ISO 8601. versions: library to version.
+    target_seconds: one verify pass over that many nodes. The first point has 1 node, which is plain
+    decoding. draft_seconds: one draft pass over that many nodes of a level. overhead_seconds: time
+    that a step with that many nodes spends outside both models, as one number or as points.
+    level_overhead: added to that for each level with a draft pass. source: one of SOURCES. date:
+    ISO 8601. versions: library to version.
+
+    Sizes increase. Between two points time is interpolated linearly and never decreases; beyond the
+    last point it is extrapolated from the last two.
     """
 
     device: str
@@ -72,7 +81,7 @@ class HardwareProfile:
             ("overhead_seconds", 0.0),
         ):
             checked[name] = _points(getattr(self, name), name, least)
-        checked["source"] = _source(self.source)
+        checked["source"] = one_of(self.source, "source", SOURCES, BadProfile)
         checked["date"] = _date(self.date)
         checked["versions"] = _versions(self.versions)
         checked["level_overhead"] = number(
@@ -82,8 +91,8 @@ class HardwareProfile:
             object.__setattr__(self, name, value)
         if self.target_seconds[0][0] != 1:
             raise BadProfile(
-                f"target_seconds starts at {self.target_seconds[0][0]} nodes; it must start "
-                "at 1, plain decoding"
+                f"target_seconds starts at {self.target_seconds[0][0]} nodes; it must start at 1 "
+                "(plain decoding)"
             )
 
     def verify_seconds(self, n: int) -> float:
@@ -95,13 +104,13 @@ class HardwareProfile:
         return _at(self._draft_line, width)
 
     def overhead(self, n: int, drafted: int = 0) -> float:
-        """What a step with `n` nodes spends outside the two models, where `drafted` levels
-        are drafted from."""
+        """Seconds that a step with `n` nodes and `drafted` draft passes spends outside the two
+        models."""
         return _at(self._overhead_line, n) + drafted * self.level_overhead
 
     def level_seconds(self, width: int) -> float:
-        """What a level costs whose `width` nodes are drafted from: the draft's pass, and the
-        overhead of one level more."""
+        """Cost of a level with a draft pass over `width` nodes: that pass, and the overhead of one
+        more level."""
         return self.draft_seconds_at(width) + self.level_overhead
 
     @property
@@ -123,13 +132,13 @@ class HardwareProfile:
 
     def to_dict(self) -> dict[str, Any]:
         """The profile as JSON values, with its format."""
-        return {"format": FORMAT, "version": 1, **asdict(self)}
+        return as_file(asdict(self), "profile")
 
     @classmethod
     def from_dict(cls, data: Any) -> HardwareProfile:
-        """The profile that `to_dict` wrote; raises BadProfile for anything else. Files of before
-        `level_overhead` have it among the overhead of their nodes."""
-        data = {"level_overhead": 0.0, **check_format(data, FORMAT, BadProfile)}
+        """The profile that `to_dict` wrote. Raises BadProfile for anything else. Files from before
+        `level_overhead` include it in `overhead_seconds`."""
+        data = {"level_overhead": 0.0, **check_format(data, "profile", BadProfile)}
         names = [field.name for field in fields(cls)]
         if missing := [name for name in names if name not in data]:
             raise BadProfile(
@@ -143,20 +152,20 @@ class HardwareProfile:
 
     @classmethod
     def from_json(cls, text: str) -> HardwareProfile:
-        """The profile in `text`, as written by `to_json`; raises BadProfile for anything else."""
-        return cls.from_dict(read_json(text, FORMAT, MAX_JSON_CHARS, BadProfile))
+        """The profile in `text`, as written by `to_json`. Raises BadProfile for anything else."""
+        return cls.from_dict(read_json(text, "profile", MAX_JSON_CHARS, BadProfile))
 
 
 def _line(points: tuple[Point, ...]) -> np.ndarray:
     """(2, points): sizes and seconds. A larger pass cannot be faster, so a dip is noise and is
-    pooled with what came before."""
+    averaged with the points before it."""
     seconds = non_increasing([-seconds for _, seconds, _ in points])
     return np.array([[size for size, _, _ in points], [-value for value in seconds]], dtype=float)
 
 
 def _at(line: np.ndarray, size: int) -> float:
-    """Seconds at `size`: flat before the first point, straight between points, on along the last
-    two beyond the end."""
+    """Seconds at `size`: constant before the first point, linear between points, extrapolated from
+    the last two beyond the last point."""
     size = whole(size, "nodes of a pass", 1, MAX_SIZE, BadProfile)
     sizes, seconds = line
     if len(sizes) == 1 or size <= sizes[-1]:
@@ -203,30 +212,22 @@ def _versions(versions: Any) -> tuple[tuple[str, str], ...]:
 
 
 def _exactly(value: Any, name: str, count: int, meaning: str) -> tuple[Any, ...]:
-    items = _items(value, name, count)
-    if len(items) != count:
-        raise BadProfile(f"{name} has {len(items)} parts; it must have {count}: {meaning}")
-    return items
+    parts = _items(value, name, count)
+    if len(parts) != count:
+        raise BadProfile(f"{name} has {len(parts)} parts; it must have {count}: {meaning}")
+    return parts
 
 
-def _items(value: Any, name: str, limit: int) -> tuple[Any, ...]:
-    if isinstance(value, str | bytes | dict) or not isinstance(value, Iterable):
-        raise BadProfile(f"{name} must be a list, not {shown(value)}")
-    items = tuple(islice(value, limit + 1))
-    if len(items) > limit:
-        raise BadProfile(f"{name} has more than the {limit} entries allowed")
-    return items
+def _items(value: Any, name: str, most: int) -> tuple[Any, ...]:
+    found = items(value, f"{name} must be a list", most, BadProfile)
+    if len(found) > most:
+        raise BadProfile(f"{name} has more than the {most} entries allowed")
+    return found
 
 
 def _text(value: Any, name: str) -> str:
     if not isinstance(value, str) or len(value) > MAX_TEXT:
         raise BadProfile(f"{name}: {shown(value)} is not a text of at most {MAX_TEXT} characters")
-    return value
-
-
-def _source(value: Any) -> str:
-    if value not in SOURCES:
-        raise BadProfile(f"source: {shown(value)} is not one of {', '.join(SOURCES)}")
     return value
 
 

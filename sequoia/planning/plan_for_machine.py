@@ -1,9 +1,9 @@
-"""The fastest tree for a machine (paper: section 3.3): expected tokens held against seconds.
-Measures nothing itself.
+"""The fastest tree for a machine (paper: section 3.3): expected tokens per step divided by the
+predicted time of a step. Measures nothing itself.
 
-One step verifies n nodes in one pass of the target, runs the draft once a level over the nodes that
-have children there, and pays the engine's own overhead. Plain decoding is the step of one node. All
-times are in seconds.
+One step verifies n nodes in one target pass, runs one draft pass for each level over the nodes that
+have children, and adds the engine's own overhead. Plain decoding is a step of one node. All times
+are in seconds.
 """
 
 from __future__ import annotations
@@ -21,27 +21,17 @@ from sequoia.errors import BadTree
 from sequoia.planning.hardware_profile import HardwareProfile
 from sequoia.validate_input import number, whole
 
-__all__ = [
-    "HardwareProfile",
-    "Plan",
-    "SpeedupGrid",
-    "best_plan",
-    "predict",
-    "speedup_grid",
-    "step_seconds",
-]
-
 USUAL_NODES = 128
 USUAL_LEVELS = 16
-WIDE_LEVELS = 24  # for larger trees than usual
-_ROUNDING = 1e-12  # a larger tree must win by more than this
+WIDE_LEVELS = 24  # for trees of more than USUAL_NODES
+_ROUNDING = 1e-12  # a larger tree must be faster by more than this
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A tree and what is predicted of it: tokens and seconds of one step, and speed-up over plain
-    decoding. `acceptance`: what the prediction was made from; `source`: where that came from, such
-    as "recorded", empty where nobody said."""
+    """A tree and its prediction: tokens and seconds of one step, and speed-up over plain decoding.
+    `acceptance`: the vector the prediction is based on. `source`: where that vector comes from,
+    such as "recorded"; empty if unknown."""
 
     tree: Tree
     expected_tokens: float
@@ -53,8 +43,8 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class SpeedupGrid:
-    """Plans over level caps (rows) and sizes (columns); None and NaN where no tree has that
-    size."""
+    """Plans by maximum number of levels (rows) and size (columns). None and NaN where no tree has
+    that size."""
 
     levels: tuple[int, ...]
     sizes: tuple[int, ...]
@@ -69,8 +59,8 @@ class SpeedupGrid:
 
 
 def step_seconds(tree: Tree, profile: HardwareProfile) -> float:
-    """Predicted time of one step with `tree`: one target pass, a draft pass per level but the
-    leaves', and the overhead."""
+    """Predicted time of one step with `tree`: one target pass, a draft pass for every level except
+    the last, and the overhead."""
     return (
         profile.verify_seconds(len(tree))
         + profile.overhead(len(tree))
@@ -79,21 +69,21 @@ def step_seconds(tree: Tree, profile: HardwareProfile) -> float:
 
 
 def predict(tree: Tree, acceptance: Acceptance, profile: HardwareProfile) -> Plan:
-    """The plan that consists of `tree`, whatever its shape."""
+    """The plan for a given `tree` of any shape."""
     tokens = expected_tokens(tree, acceptance)
     seconds = step_seconds(tree, profile)
     return Plan(tree, tokens, seconds, tokens * profile.plain_seconds / seconds, acceptance)
 
 
 def bounds(profile: HardwareProfile) -> tuple[int, int]:
-    """Nodes and levels of a planned tree at most: as many nodes as were timed, where that
-    is more than usual."""
+    """Maximum nodes and levels of a planned tree: USUAL_NODES, or as many nodes as were timed if
+    that is more."""
     nodes = min(max(USUAL_NODES, profile.target_seconds[-1][0]), MAX_NODES)
     return nodes, levels_for(nodes)
 
 
 def levels_for(nodes: int) -> int:
-    """Levels at most of a planned tree of up to `nodes` nodes."""
+    """Maximum levels of a planned tree of up to `nodes` nodes."""
     return USUAL_LEVELS if nodes <= USUAL_NODES else WIDE_LEVELS
 
 
@@ -104,14 +94,14 @@ def best_plan(
     max_levels: int | None = None,
     slack: float = 0.0,
 ) -> Plan:
-    """The fastest of the best trees of all sizes and level caps up to the bounds; never below plain
-    decoding. Without bounds, those of `bounds`.
+    """The fastest of the best trees of all sizes and numbers of levels up to the maxima, which are
+    those of `bounds` if not given. Never slower than plain decoding.
 
-    With `slack`, of all that come within that share of the fastest, the one with the most expected
-    tokens: times are measured to a few per cent, and the larger tree loses less when acceptance
-    turns out otherwise.
-    A vector that increases somewhere is smoothed first; the plan's prediction is made with the
-    smoothed one and carries it. Raises BadTree for bounds outside 1 to MAX_NODES or a slack
+    With `slack`, the tree with the most expected tokens of all that come within that share of the
+    fastest: times are only accurate to a few per cent, and a larger tree loses less if acceptance
+    turns out different.
+    A vector that increases somewhere is smoothed first; the prediction is made with the smoothed
+    vector, which is part of the plan. Raises BadTree for maxima outside 1 to MAX_NODES or a slack
     outside 0 to 1.
     """
     max_nodes = whole(
@@ -135,23 +125,24 @@ def best_plan(
             fastest = speedups[n - 1] * (1 + _ROUNDING)
             tree = growth.tree(n)
     if slack and len(tree) > 1:
-        tree = _roomiest(found, max(fastest * (1 - slack), 1.0))
+        tree = _most_tokens(found, max(fastest * (1 - slack), 1.0))
     return predict(tree, acceptance, profile)
 
 
 def _growths(
     acceptance: Acceptance, profile: HardwareProfile, max_nodes: int, max_levels: int
 ) -> Iterator[tuple[Growth, np.ndarray]]:
-    """For each level cap, the best trees of all sizes and their predicted speed-ups, (nodes,)."""
-    clock = _Clock(profile, max_nodes)
+    """For each maximum number of levels, the best trees of all sizes and their predicted speed-ups,
+    (nodes,)."""
+    times = _StepTimes(profile, max_nodes)
     for levels in range(2, max_levels + 1):
         growth = best_first(acceptance, max_nodes, levels)
-        yield growth, profile.plain_seconds * np.array(growth.totals) / [*clock.steps(growth)]
+        yield growth, profile.plain_seconds * np.array(growth.totals) / [*times.steps(growth)]
         if max(growth.depths) + 1 < levels:
-            break  # the cap no longer binds, so higher ones give the same trees
+            break  # the trees have fewer levels than allowed, so allowing more changes nothing
 
 
-def _roomiest(found: Sequence[tuple[Growth, np.ndarray]], least: float) -> Tree:
+def _most_tokens(found: Sequence[tuple[Growth, np.ndarray]], least: float) -> Tree:
     """The tree with the most expected tokens among those with a speed-up of at least `least`."""
     fits = [
         (growth.totals[n], growth, n + 1)
@@ -165,8 +156,8 @@ def _roomiest(found: Sequence[tuple[Growth, np.ndarray]], least: float) -> Tree:
 def speedup_grid(
     acceptance: Acceptance, profile: HardwareProfile, sizes: Sequence[int], levels: Sequence[int]
 ) -> SpeedupGrid:
-    """The best tree of each size under each level cap, with its prediction. The vector is smoothed
-    as in `best_plan`."""
+    """The best tree of each size within each maximum number of levels, with its prediction. The
+    vector is smoothed as in `best_plan`."""
     sizes = tuple(whole(n, "size", 1, MAX_NODES, BadTree) for n in sizes)
     levels = tuple(whole(cap, "levels", 1, MAX_NODES, BadTree) for cap in levels)
     acceptance = acceptance.smoothed()
@@ -182,9 +173,9 @@ def speedup_grid(
     return SpeedupGrid(levels, sizes, tuple(rows))
 
 
-class _Clock:
-    """Times of one profile, looked up once, so that every size of a growth can be
-    timed while it grows."""
+class _StepTimes:
+    """Times of one profile, computed once for all sizes, so that the step times of nested trees are
+    cheap to add up."""
 
     def __init__(self, profile: HardwareProfile, nodes: int) -> None:
         self._pass = [profile.verify_seconds(n) + profile.overhead(n) for n in range(1, nodes + 1)]

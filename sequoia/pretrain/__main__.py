@@ -1,6 +1,4 @@
-"""Command line of the training: `python -m sequoia.pretrain --help`. Reads flags and puts the
-parts together.
-"""
+"""Command line of the training: `python -m sequoia.pretrain --help`."""
 
 from __future__ import annotations
 
@@ -9,6 +7,7 @@ import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -31,29 +30,31 @@ EXCERPTS = {"code": 50, "prose": 20}
 DESCRIPTION = "Train a target and a draft distilled from it, step by step or all at once."
 EPILOG = """steps, each in the folder --out:
   text           collect, clean and encode the text
-  target         train the target at a constant rate, up to --tokens in all
-  target-decay   from the target's checkpoint take the rate down to zero over --tokens more;
-                 saves OUT/target
-  samples        let OUT/target write --tokens tokens for the draft to learn from (may be left out)
-  draft          distil the draft at a constant rate
-  draft-decay    take its rate down to zero; saves OUT/draft
-  excerpts       write prompts and their texts from the sources kept out, to judge pairs by
-  all            all of these but samples and excerpts, with --tokens for the target and a third
-                 of it for the draft
+  target         train the target at a constant learning rate, up to --tokens in all
+  target-decay   start from the target's checkpoint and reduce the learning rate to zero over
+                 --tokens more; saves OUT/target
+  samples        let OUT/target write --tokens tokens for the draft to learn from (optional)
+  draft          distil the draft at a constant learning rate
+  draft-decay    reduce its learning rate to zero; saves OUT/draft
+  excerpts       write prompts and the rest of their texts from the sources that are never trained
+                 on, to evaluate pairs
+  all            all of these except samples and excerpts, with --tokens for the target and a third
+                 of that for the draft
 
-Ctrl-C or a TERM signal writes a checkpoint and ends; the same command with --resume goes on from
-it. A checkpoint is also written every ten minutes, and the one before it is kept. A paused process
-(STOP, CONT) loses nothing."""
+Ctrl-C or a TERM signal writes a checkpoint and stops; the same command with --resume continues from
+it. A checkpoint is also written every ten minutes, and the previous one is kept. The process can be
+paused (signals STOP and CONT) without losing anything."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit status. A person's mistake is one line, not a traceback."""
+    """Run the command and return the exit status. A user's mistake is printed in one line, without
+    a traceback."""
     try:
         return _main(parser().parse_args(argv))
     except SequoiaError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:  # before the loop or a second time inside it: nothing to save
+    except KeyboardInterrupt:  # before the training loop, or a second one inside it: not saved
         print("interrupted", file=sys.stderr)
         return STOPPED
 
@@ -68,16 +69,16 @@ def parser() -> ArgumentParser:
     add = flags.add_argument
     add("step", choices=[*STEPS, "all"])
     add("--out", type=Path, default=Path("runs/pretrain"), help="folder of the run (runs/pretrain)")
-    add("--resume", action="store_true", help="go on from the checkpoints in --out")
+    add("--resume", action="store_true", help="continue from the checkpoints in --out")
     add("--tokens", type=int, help="tokens of the step")
     _text_flags(flags)
     _model_flags(flags)
     add("--device", default="auto", help="auto, cpu or cuda")
-    add("--threads", type=int, help="processor threads; torch decides without it")
+    add("--threads", type=int, help="processor threads (default: torch's own choice)")
     add(
         "--compile",
         action="store_true",
-        help="torch.compile the network; needs a C++ compiler on a CPU",
+        help="use torch.compile; needs a C++ compiler on a CPU",
     )
     add("--quiet", action="store_true", help="no progress bar")
     return flags
@@ -91,7 +92,7 @@ def _text_flags(flags: ArgumentParser) -> None:
         type=Path,
         default=[],
         metavar="DIR",
-        help="folders of more Python packages (pip install --no-deps --target DIR)",
+        help="more folders of Python packages (pip install --no-deps --target DIR)",
     )
     add(
         "--docs",
@@ -103,7 +104,7 @@ def _text_flags(flags: ArgumentParser) -> None:
     )
     add("--text", nargs="+", type=Path, metavar="FILE", help="train on these text files instead")
     add("--tokenizer", type=Path, metavar="DIR", help="use this tokenizer instead of training one")
-    add("--vocab", type=int, default=VOCAB, help=f"pieces of a new tokenizer ({VOCAB})")
+    add("--vocab", type=int, default=VOCAB, help=f"vocabulary of a new tokenizer ({VOCAB})")
 
 
 def _model_flags(flags: ArgumentParser) -> None:
@@ -112,7 +113,7 @@ def _model_flags(flags: ArgumentParser) -> None:
         "--target",
         type=Path,
         metavar="DIR",
-        help="the target a draft learns from; without it, OUT/target",
+        help="the target that a draft learns from (default: OUT/target)",
     )
     add(
         "--warm",
@@ -130,18 +131,18 @@ def _model_flags(flags: ArgumentParser) -> None:
             default=recipe.peak,
             help=f"highest learning rate ({recipe.peak})",
         )
-    add("--batch", type=int, default=TARGET.batch, help=f"sequences a step ({TARGET.batch})")
+    add("--batch", type=int, default=TARGET.batch, help=f"sequences per step ({TARGET.batch})")
     add(
         "--context",
         type=int,
         default=TARGET.context,
-        help=f"tokens of a sequence ({TARGET.context}); twice as many in a decay",
+        help=f"tokens per sequence ({TARGET.context}); twice as many in a decay",
     )
     add(
         "--seed",
         type=int,
         default=TARGET.seed,
-        help=f"of the weights and the order of the text ({TARGET.seed})",
+        help=f"seed of the weights and the order of the text ({TARGET.seed})",
     )
 
 
@@ -155,13 +156,13 @@ def _main(args: Namespace) -> int:
     for step, tokens in steps.items():
         is_done = STEPS[step](args, tokens)
         if not is_done:
-            print(f"{step} stopped; go on with the same command and --resume")
+            print(f"{step} stopped; continue with the same command and --resume")
             return STOPPED
     return 0
 
 
 def _all(tokens: int) -> dict[str, int]:
-    """The tokens of every step of `all`."""
+    """The tokens of each step of `all`."""
     third = max(1, tokens // 3)
     return {
         "text": 0,
@@ -176,26 +177,23 @@ def _decay(tokens: int) -> int:
     return max(1, int(DECAY_SHARE * tokens))
 
 
-# -- steps: each takes the flags and its tokens, and says whether it was finished -----------------
+# -- steps: each takes the flags and its tokens, and returns whether it was finished ---------------
 
 
 def text_step(args: Namespace, _tokens: int | None) -> bool:
-    """Keep the text that is there on --resume, else collect and encode it."""
+    """Collect and encode the text; with --resume, keep the text that exists."""
     if args.resume and (args.out / encoded.MANIFEST).exists():
         return True
-    train, held, notes = _own_text(args) if args.text else _collected(args)
+    if args.text:
+        corpus = text_corpus(args.text)
+        train, held, notes = corpus.train, {"text": corpus.held}, {}
+    else:
+        train, held, notes = _collected(args)
     tokenizer = _new_tokenizer(args, train)
     text = encoded.write(args.out, tokenizer, train, held, notes)
     counts = ", ".join(f"{len(ids):,} of {kind} held out" for kind, ids in text.held.items())
     print(f"text: {len(text.train):,} tokens to train on, {counts}, vocabulary {len(tokenizer)}")
     return True
-
-
-def _own_text(
-    args: Namespace,
-) -> tuple[Sequence[str], dict[str, Sequence[str]], dict[str, object]]:
-    corpus = text_corpus(args.text)
-    return corpus.train, {"text": corpus.held}, {}
 
 
 def _collected(
@@ -207,13 +205,13 @@ def _collected(
     _write_kept_out(args.out / "kept-out", prepared)
     notes = {
         "prose_share": prepared.prose_share,
-        "sources": [count.to_dict() for count in prepared.counts],
+        "sources": [vars(count) for count in prepared.counts],
     }
     return train, {kind: texts for kind, texts in held.items() if texts}, notes
 
 
 def _write_kept_out(folder: Path, prepared: Prepared) -> None:
-    """The texts of the sources that are kept out, one file each, to judge a pair by."""
+    """Write the texts of the sources that are never trained on, one file each."""
     for kind in KINDS:
         for number, text in enumerate(prepared.of(kind, "kept")):
             path = folder / kind / text.source / f"{number:04d}-{text.name.replace('/', '-')}"
@@ -229,24 +227,45 @@ def _new_tokenizer(args: Namespace, train: Sequence[str]) -> PreTrainedTokenizer
     return load_tokenizer(args.out / "tokenizer")
 
 
-def target_step(args: Namespace, tokens: int | None) -> bool:
-    return _trained(_stage(args, "target", tokens or TARGET_TOKENS), args)
+def training_step(
+    args: Namespace, tokens: int | None, name: str, usual: int, is_decay: bool = False
+) -> bool:
+    """Train the target or the draft on `tokens`, by default `usual`, or decay its rate."""
+    stage = _stage(args, name, tokens or (_decay(usual) if is_decay else usual), is_decay)
+    if not run(stage, args.resume, args.compile, args.quiet):
+        return False
+    print(f"{stage.name} saved in {stage.folder}")
+    return True
 
 
-def target_decay_step(args: Namespace, tokens: int | None) -> bool:
-    return _trained(_decaying(_stage(args, "target", tokens or _decay(TARGET_TOKENS))), args)
-
-
-def draft_step(args: Namespace, tokens: int | None) -> bool:
-    return _trained(_draft(args, tokens or DRAFT_TOKENS), args)
-
-
-def draft_decay_step(args: Namespace, tokens: int | None) -> bool:
-    return _trained(_decaying(_draft(args, tokens or _decay(DRAFT_TOKENS))), args)
+def _stage(args: Namespace, name: str, tokens: int, is_decay: bool) -> Stage:
+    text = _text(args)
+    recipe = recipe_of(args, name)
+    feed: Feed = Blocks(text.train, recipe.seed)
+    teacher = None
+    if name == "draft":
+        teacher = _teacher(args)
+        samples = sample.read(args.out / SAMPLES, BLOCK + 1)
+        if samples is not None:
+            feed = Mixture(feed, Samples(samples, recipe.seed))
+    return Stage(
+        name,
+        recipe.longer() if is_decay else recipe,
+        tokens,
+        feed,
+        text.fingerprint,
+        text.held,
+        _tokenizer(args),
+        args.out,
+        args.device,
+        teacher,
+        args.warm,
+        is_decay,
+    )
 
 
 def samples_step(args: Namespace, tokens: int | None) -> bool:
-    """Let the target write; a file that is there grows."""
+    """Let the target write samples; they are appended to those that exist."""
     text = _text(args)
     recipe = recipe_of(args, "target")
     prompts = Blocks(text.train, recipe.seed + 1)
@@ -267,51 +286,12 @@ def excerpts_step(args: Namespace, _tokens: int | None) -> bool:
     for kind, count in EXCERPTS.items():
         found = excerpts.pick(args.out / "kept-out", kind, count)
         for item in found:
-            item["version"] = known[item["source"]]["version"]
-            item["licence"] = known[item["source"]]["licence"]
+            source = known[item["source"]]
+            item |= {key: source[key] for key in ("version", "licence")}
         path = args.out / f"judge-{kind}.json"
         path.write_text(json.dumps(found, indent=1) + "\n")
         print(f"{path}: {len(found)} excerpts")
     return True
-
-
-def _trained(stage: Stage, args: Namespace) -> bool:
-    if not run(stage, args.resume, args.compile, args.quiet):
-        return False
-    print(f"{stage.name} saved in {stage.folder}")
-    return True
-
-
-def _stage(args: Namespace, name: str, tokens: int) -> Stage:
-    text = _text(args)
-    recipe = recipe_of(args, name)
-    feed = Blocks(text.train, recipe.seed)
-    return Stage(
-        name,
-        recipe,
-        tokens,
-        feed,
-        text.fingerprint,
-        text.held,
-        _tokenizer(args),
-        args.out,
-        args.device,
-        warm=args.warm,
-    )
-
-
-def _decaying(stage: Stage) -> Stage:
-    return replace(stage, is_decay=True, recipe=stage.recipe.longer())
-
-
-def _draft(args: Namespace, tokens: int) -> Stage:
-    stage = _stage(args, "draft", tokens)
-    return replace(stage, teacher=_teacher(args), feed=_with_samples(args, stage))
-
-
-def _with_samples(args: Namespace, stage: Stage) -> Feed:
-    rows = sample.read(args.out / SAMPLES, BLOCK + 1)
-    return stage.feed if rows is None else Mixture(stage.feed, Samples(rows, stage.recipe.seed))
 
 
 def _teacher(args: Namespace) -> PreTrainedModel:
@@ -328,11 +308,11 @@ def _text(args: Namespace) -> encoded.Encoded:
 
 STEPS: dict[str, Callable[[Namespace, int | None], bool]] = {
     "text": text_step,
-    "target": target_step,
-    "target-decay": target_decay_step,
+    "target": partial(training_step, name="target", usual=TARGET_TOKENS),
+    "target-decay": partial(training_step, name="target", usual=TARGET_TOKENS, is_decay=True),
     "samples": samples_step,
-    "draft": draft_step,
-    "draft-decay": draft_decay_step,
+    "draft": partial(training_step, name="draft", usual=DRAFT_TOKENS),
+    "draft-decay": partial(training_step, name="draft", usual=DRAFT_TOKENS, is_decay=True),
     "excerpts": excerpts_step,
 }
 
@@ -355,9 +335,7 @@ def device_of(name: str) -> torch.device:
     if name not in ("cpu", "cuda"):
         raise BadTraining(f"device {name[:40]!r} is not one of auto, cpu, cuda")
     if name == "cuda" and not torch.cuda.is_available():
-        raise BadTraining(
-            "device 'cuda': this installation of torch sees no CUDA device; use --device cpu"
-        )
+        raise BadTraining("device 'cuda': torch finds no CUDA device; use --device cpu")
     return torch.device(name)
 
 

@@ -1,6 +1,5 @@
-"""Which Python files are worth learning from, and what is cut from them. Knows one file's text,
-nothing of others.
-"""
+"""Which Python files are good enough to train on, and what is removed from them. Looks at one file
+at a time."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ MIN_CHARS = 200
 MAX_CHARS = 400_000
 MIN_ASCII = 0.98
 MAX_LINE = 400
-MIN_PACKED = 0.13  # compressed size over size; tables and generated code fall below
+MIN_PACKED = 0.13  # compressed size over size; tables and generated code have less
 MAX_DIGITS = 0.20  # of the characters that are not white space
 MAX_DATA_LINES = 0.30
 HEADER_CHARS = 3000
@@ -48,9 +47,8 @@ def is_wanted(text: str) -> bool:
 
 
 def python_text(text: str) -> str | None:
-    """`text` without its licence header, or None where the file is generated, a table, or of an
-    odd size.
-    """
+    """`text` without its licence header, or None if the file is generated, a table, or too short
+    or too long."""
     if not is_wanted(text) or is_generated(text):
         return None
     text = without_header(text)
@@ -58,12 +56,12 @@ def python_text(text: str) -> str | None:
 
 
 def is_generated(text: str) -> bool:
-    """Whether the file's beginning says that a program wrote it."""
+    """Whether the start of the file says that a program wrote it."""
     return bool(GENERATED.search(_leading_comment(text)[:HEADER_CHARS]))
 
 
 def _leading_comment(text: str) -> str:
-    """Comments and blank lines before the first statement, and a docstring's first lines."""
+    """Comments and blank lines before the first statement, and the first lines of a docstring."""
     lines = []
     for line in text[:HEADER_CHARS].splitlines():
         if lines and not line.lstrip().startswith(("#", '"""', "'''")) and line.strip():
@@ -73,9 +71,8 @@ def _leading_comment(text: str) -> str:
 
 
 def without_header(text: str) -> str:
-    """`text` without comments about rights, without technical ones at its top and legal lines
-    of its docstring.
-    """
+    """`text` without legal comments, technical comments at its top, and legal lines in its
+    docstring."""
     text = LEGAL_COMMENT.sub(_unless_legal, text.lstrip("\ufeff\n"))
     text = TECHNICAL.sub("", text).lstrip("\n")
     if LEGAL.search(text[:HEADER_CHARS]):
@@ -88,7 +85,7 @@ def _unless_legal(block: re.Match[str]) -> str:
 
 
 def _without_legal_docstring(text: str) -> str:
-    """Drop the module's docstring if it is a licence, else its lines that name rights."""
+    """Remove the module's docstring if it is a licence, else its lines about copyright."""
     tree = parsed(text)
     first = tree.body[0] if tree is not None and tree.body else None
     if not (
@@ -105,7 +102,7 @@ def _without_legal_docstring(text: str) -> str:
 
 
 def is_table(text: str) -> bool:
-    """Whether the file is mostly data: digits, rows of literals, or one thing again and again."""
+    """Whether the file is mostly data: digits, rows of literals, or repetitions."""
     solid = re.sub(r"\s", "", text)
     if sum(map(str.isdigit, solid)) > MAX_DIGITS * len(solid):
         return True
@@ -117,7 +114,7 @@ def is_table(text: str) -> bool:
 
 
 def parsed(text: str) -> ast.Module | None:
-    """The syntax tree, or None where this Python cannot read it."""
+    """The syntax tree, or None if this Python version cannot parse it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -1,7 +1,6 @@
-"""Text files of one's own, cut into passages of which some are held out. Knows files and
-characters; nothing of tokens.
+"""Training text from the user's own files, cut into passages, some of which are held out.
 
-The same files always give the same texts in the same order and the same split.
+The same files always give the same texts, in the same order and with the same split.
 """
 
 from __future__ import annotations
@@ -25,23 +24,20 @@ class Corpus:
 
 
 def text_corpus(files: Sequence[Path | str]) -> Corpus:
-    """Any UTF-8 text files, cut into passages of at most PASSAGE_CHARS so that a part of a
-    single file can be held out.
-    """
+    """UTF-8 text files, cut into passages of at most PASSAGE_CHARS characters, so that a part of a
+    single file can be held out."""
     texts = []
     for path in map(Path, files):
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
-            raise BadTraining(f"{str(path)[:200]!r} is no readable UTF-8 text file") from None
+            raise BadTraining(f"{str(path)[:200]!r} is not a readable UTF-8 text file") from None
         texts += passages(text)
     return split(texts)
 
 
 def passages(text: str, size: int = PASSAGE_CHARS) -> list[str]:
-    """`text` in pieces of at most `size` characters, cut after a line's end where there is one;
-    joined they are the text.
-    """
+    """`text` cut into pieces of at most `size` characters, at ends of lines where possible."""
     pieces = []
     start = 0
     while start < len(text):
@@ -54,17 +50,18 @@ def passages(text: str, size: int = PASSAGE_CHARS) -> list[str]:
 
 
 def split(texts: Iterable[str], share: float = HELD_OUT) -> Corpus:
-    """Without duplicates, and with about `share` of the texts held out by a hash of their content.
+    """Split `texts` without duplicates; about `share` of them are held out by a hash of their
+    content.
 
-    A text's side depends on nothing but the text, so adding files moves none across. If the hash
-    holds out none, the text with the lowest hash is. Raises BadTraining for fewer than two
-    different texts.
+    The side of a text depends only on the text, so adding files moves none to the other side. If no
+    text has a low enough hash, the one with the lowest is held out. Raises BadTraining for fewer
+    than two different texts.
     """
     unique = {content_hash(text): text for text in texts if text.strip()}
     if len(unique) < 2:
         raise BadTraining(
             f"a corpus of {len(unique)} different texts; at least 2 are needed, one of them to "
-            f"hold out"
+            "hold out"
         )
     held = {key for key in unique if key < share * 2**64} or {min(unique)}
     train = tuple(text for key, text in unique.items() if key not in held)

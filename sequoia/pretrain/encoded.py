@@ -1,7 +1,7 @@
-"""The text of a run as token ids in its folder: written once, read as memory maps.
+"""The text of a training run as token ids: written to its folder once, then read as a memory map.
 
-train.u16, held-KIND.u16 for each kind of text, and text.json: counts by source, the tokenizer's
-fingerprint.
+The files: train.u16, held-KIND.u16 for each kind of text, and text.json with the counts by source
+and the tokenizer's fingerprint.
 """
 
 from __future__ import annotations
@@ -25,9 +25,8 @@ TRAIN = "train.u16"
 
 @dataclass(frozen=True)
 class Encoded:
-    """train: (tokens,) uint16 to train on. held: the same by kind of text, to check by.
-    manifest: what text.json says.
-    """
+    """train: (tokens,) uint16 to train on. held: held-out tokens by kind of text. manifest: the
+    contents of text.json."""
 
     train: np.ndarray
     held: Mapping[str, np.ndarray]
@@ -45,7 +44,8 @@ def write(
     held: Mapping[str, Sequence[str]],
     notes: Mapping[str, Any],
 ) -> Encoded:
-    """Encode and store the texts; text.json comes last, so that a folder with one is whole."""
+    """Encode and write the texts. text.json is written last, so a folder that has it is
+    complete."""
     out.mkdir(parents=True, exist_ok=True)
     (out / MANIFEST).unlink(missing_ok=True)
     encode(tokenizer, train).tofile(out / TRAIN)
@@ -57,7 +57,8 @@ def write(
 
 
 def read(out: Path, tokenizer: PreTrainedTokenizerBase) -> Encoded:
-    """What `write` stored, or BadTraining where it is not there or of another tokenizer."""
+    """The text that `write` wrote; raises BadTraining if there is none or it was encoded with
+    another tokenizer."""
     try:
         manifest = json.loads((out / MANIFEST).read_text())
         train = np.memmap(out / TRAIN, np.uint16, "r")
@@ -65,11 +66,11 @@ def read(out: Path, tokenizer: PreTrainedTokenizerBase) -> Encoded:
         mark = manifest["tokenizer"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadTraining(
-            f"no prepared text in {str(out)[:200]!r}: {str(error)[:200]}; make it with `text`"
+            f"no prepared text in {str(out)[:200]!r}: {str(error)[:200]}; run the step `text`"
         ) from None
     if mark != fingerprint(tokenizer):
         raise BadTraining(
-            f"the text in {str(out)[:200]!r} was encoded with another tokenizer; make it anew with "
-            f"`text`"
+            f"the text in {str(out)[:200]!r} was encoded with another tokenizer; run the step "
+            "`text` again"
         )
     return Encoded(train, held, manifest)

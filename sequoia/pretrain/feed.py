@@ -1,6 +1,5 @@
-"""Which tokens a step trains on. They depend on the seed and the tokens trained on so far
-alone, so a run that is taken up again needs no other place-mark.
-"""
+"""The tokens that each step trains on. They depend only on the seed and the number of tokens
+trained on so far, so a run can be resumed without any other record of its position."""
 
 from __future__ import annotations
 
@@ -11,49 +10,52 @@ import torch
 
 from ..errors import BadTraining
 
-BLOCK = 512  # tokens of text that are read together: one row of them, or several shorter ones
-EXTRA_ROWS = 4  # one row in so many comes from the second text of a mixture
+BLOCK = 512  # consecutive tokens of the text that make one row, or several shorter ones
+EXTRA_ROWS = 4  # one row in this many comes from the second feed of a mixture
 
 
 class Feed(Protocol):
     """Rows of tokens for each step."""
 
     def take(self, done: int, rows: int, context: int) -> torch.Tensor:
-        """(rows, context + 1) int64: what follows after `done` tokens."""
+        """(rows, context + 1) int64: the rows of the step after `done` tokens."""
         ...
 
 
 class Blocks:
-    """Every block of a text once in a random order, then all again, cut at other places and in
-    another order.
+    """All blocks of a text in random order, once in each pass over the text. Every pass cuts the
+    text into blocks at other positions and has another order.
 
     text: (tokens,) uint16, may be a memory map. Rows are whole blocks or equal parts of them, so a
-    run may change its context half-way and still see nothing twice.
+    run can change its context in the middle of a pass and still see no token twice.
     """
 
     def __init__(self, text: np.ndarray, seed: int, block: int = BLOCK) -> None:
         self._text = text
         self._seed = seed
         self._block = block
-        self._count = (len(text) - 1) // block - 1  # one less: the cut moves by up to a block
+        self._count = (
+            len(text) - 1
+        ) // block - 1  # one less, as the first block may start later by up to a block
         if self._count < 1:
             raise BadTraining(
-                f"a text of {len(text)} tokens is too short for rows of {block}; it takes "
-                f"{2 * block + 1}"
+                f"a text of {len(text)} tokens is too short for rows of {block}; at least "
+                f"{2 * block + 1} are needed"
             )
         self._pass: tuple[int, np.ndarray] | None = None
 
     def take(self, done: int, rows: int, context: int) -> torch.Tensor:
         if self._block % context:
             raise BadTraining(
-                f"context {context}: a row has to be {self._block} tokens or an equal part of them"
+                f"context {context}: a row must be {self._block} tokens or an equal part of them"
             )
         starts = np.array([self._start(done + row * context, context) for row in range(rows)])
-        places = starts[:, None] + np.arange(context + 1)
-        return torch.from_numpy(self._text[places].astype(np.int64))
+        positions = starts[:, None] + np.arange(context + 1)
+        return torch.from_numpy(self._text[positions].astype(np.int64))
 
-    def _start(self, place: int, context: int) -> int:
-        number, inside = divmod(place, self._block)
+    def _start(self, tokens: int, context: int) -> int:
+        """First token of the row that comes after `tokens` tokens of rows."""
+        number, inside = divmod(tokens, self._block)
         turn, rank = divmod(number, self._count)
         if self._pass is None or self._pass[0] != turn:
             self._pass = turn, self._order(turn)
@@ -67,9 +69,9 @@ class Blocks:
 
 
 class Samples:
-    """Texts of one length that a target wrote, in a random order, again and again.
+    """Texts of one length that a target wrote, repeated in random orders.
 
-    rows: (texts, width) uint16; a step's rows are their beginnings.
+    rows: (texts, width) uint16; each row of a step is the start of one of them.
     """
 
     def __init__(self, rows: np.ndarray, seed: int) -> None:
@@ -88,7 +90,7 @@ class Samples:
 
 
 class Mixture:
-    """Rows of `main`, and for one in EXTRA_ROWS of them one of `extra`."""
+    """Rows of `main`, with one row in EXTRA_ROWS from `extra`."""
 
     def __init__(self, main: Feed, extra: Feed) -> None:
         self._main = main
@@ -96,10 +98,6 @@ class Mixture:
 
     def take(self, done: int, rows: int, context: int) -> torch.Tensor:
         some = rows // EXTRA_ROWS
-        share = done // context // EXTRA_ROWS * context  # of the tokens so far that were of `extra`
-        return torch.cat(
-            [
-                self._main.take(done - share, rows - some, context),
-                self._extra.take(share, some, context),
-            ]
-        )
+        share = done // context // EXTRA_ROWS * context  # tokens so far that came from `extra`
+        main = self._main.take(done - share, rows - some, context)
+        return torch.cat([main, self._extra.take(share, some, context)])

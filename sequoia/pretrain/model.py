@@ -1,8 +1,6 @@
-"""Networks, their optimisers and what they are trained towards. Knows nothing of
-text, files or clocks.
+"""The networks, their optimisers and their training objectives.
 
-An objective takes a network and token windows and gives one loss; the loop calls it and does
-not care which it is.
+An objective takes a network and windows of tokens and returns one loss.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM, PreTra
 
 from .recipe import MAX_POSITIONS, Size
 
-# plain matrix products: short rows train a third faster than with the fused kernel
+# plain matrix products: with short rows, training is a third faster than with the fused kernel
 CPU_ATTENTION = "eager"
 Forward = Callable[..., Any]
 # (network, (rows, context + 1) tokens) -> mean loss
@@ -24,8 +22,8 @@ Objective = Callable[[Forward, torch.Tensor], torch.Tensor]
 
 
 def new_model(size: Size, vocab: int, end: int, seed: int) -> LlamaForCausalLM:
-    """A float32 Llama network with fresh weights that depend on nothing but the arguments;
-    `end` is bos and eos."""
+    """A float32 Llama network with random weights that depend only on the arguments. end: the token
+    used as bos, eos and padding."""
     config = LlamaConfig(
         vocab_size=vocab,
         hidden_size=size.hidden,
@@ -45,8 +43,8 @@ def new_model(size: Size, vocab: int, end: int, seed: int) -> LlamaForCausalLM:
 
 
 def quick(model: PreTrainedModel, compile_: bool) -> Forward:
-    """What computes in the model's place, with the attention that trains fastest on its device.
-    Saved folders do not remember that."""
+    """The model, or its compiled form, with the attention that trains fastest on its device. The
+    choice of attention is not saved with the model."""
     if model.device.type == "cpu":
         model.set_attn_implementation(CPU_ATTENTION)
     return torch.compile(model) if compile_ else model
@@ -55,8 +53,8 @@ def quick(model: PreTrainedModel, compile_: bool) -> Forward:
 def optimisers(
     model: PreTrainedModel, peak: float
 ) -> tuple[torch.optim.Optimizer, torch.optim.Optimizer]:
-    """Muon for the matrices inside the layers, AdamW for the embedding and the norms; one
-    learning rate fits both."""
+    """Muon for the matrices inside the layers, AdamW for the embedding and the norms; both use the
+    same learning rate."""
     inner = []
     rest = []
     for name, weight in model.named_parameters():
@@ -68,10 +66,9 @@ def optimisers(
 
 
 def logits(network: Forward, tokens: torch.Tensor) -> torch.Tensor:
-    """(rows * context, vocab) float32: what `network` says at every position of
-    (rows, context) `tokens`.
+    """(rows * context, vocab) float32: the logits at every position of `tokens`, (rows, context).
 
-    Matrix products run in bfloat16 on either kind of device.
+    Matrix products run in bfloat16 on CPU and GPU.
     """
     with torch.autocast(tokens.device.type, dtype=torch.bfloat16):
         out = network(input_ids=tokens, use_cache=False).logits
@@ -79,15 +76,15 @@ def logits(network: Forward, tokens: torch.Tensor) -> torch.Tensor:
 
 
 def next_token(network: Forward, windows: torch.Tensor) -> torch.Tensor:
-    """Objective of a target: mean cross-entropy with the tokens that follow, in nats a token."""
+    """Objective of a target: mean cross-entropy with the next tokens, in nats per token."""
     return F.cross_entropy(logits(network, windows[:, :-1]), windows[:, 1:].flatten())
 
 
 def distillation(teacher: Forward) -> Objective:
-    """Objective of a draft: mean of -sum p log q with p the teacher's distribution at
-    temperature 1, in nats a token.
+    """Objective of a draft: mean of -sum p log q, where p is the teacher's distribution at
+    temperature 1, in nats per token.
 
-    It is least when q = p, where it equals the teacher's entropy.
+    Its minimum is at q = p, where it equals the teacher's entropy.
     """
 
     def objective(network: Forward, windows: torch.Tensor) -> torch.Tensor:
@@ -103,8 +100,8 @@ def distillation(teacher: Forward) -> Objective:
 def overlap(
     teacher: Forward, network: Forward, windows: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Mean sum min(p, q), the chance that one drafted token is accepted at temperature 1, and
-    mean top-1 agreement."""
+    """Mean of sum min(p, q), the probability that one drafted token is accepted at temperature 1,
+    and mean top-1 agreement."""
     tokens = windows[:, :-1]
     target = logits(teacher, tokens)
     draft = logits(network, tokens)

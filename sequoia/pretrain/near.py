@@ -1,7 +1,8 @@
 """Near-duplicates: files and definitions most of whose lines were seen before in the same order.
 
-Three lines in a row, compared without indentation and with capitalised names made equal, so that
-a class copied under another name counts as a copy. Earlier texts win: add the best sources first.
+Spans of three lines are compared, without indentation and with all capitalised names replaced by
+one, so that a class copied under another name counts as a copy. Later copies are removed, so add
+the best sources first.
 """
 
 from __future__ import annotations
@@ -13,27 +14,26 @@ from collections.abc import Iterator
 from .clean import parsed
 
 SPAN = 3  # lines that are compared together
-FILE_SEEN = 0.5  # a file is a copy from this share of seen spans on
-PART_SEEN = 0.7  # a function or class likewise
-MIN_SPANS = 4  # of a part; shorter ones are alike by chance
+FILE_SEEN = 0.5  # a file with at least this share of known spans is a copy
+PART_SEEN = 0.7  # the same for a function or class
+MIN_SPANS = 4  # parts with fewer spans can be equal by chance
 NAME = re.compile(r"\b_?[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*\b")
 
-MIN_PARAGRAPH = 40  # letters and digits; shorter paragraphs are alike by chance
+MIN_PARAGRAPH = 40  # letters and digits; shorter paragraphs can be equal by chance
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Seen:
-    """All spans of lines so far. `keep` says what of a text is new and remembers the text."""
+    """All spans of lines so far. `keep` returns the new part of a text and adds its spans."""
 
     def __init__(self) -> None:
         self._spans: set[int] = set()
         self._paragraphs: set[int] = set()
 
     def keep(self, text: str) -> str | None:
-        """`text` without the definitions that were seen before; None if it is a copy as a whole
-        or not Python.
-        """
+        """`text` without the definitions that were seen before; None if the whole file is a copy
+        or not Python."""
         lines = [_plain(line) for line in text.split("\n")]
         if self._share(lines, 0, len(lines)) >= FILE_SEEN:
             return None
@@ -46,9 +46,8 @@ class Seen:
         return _cut(text, cuts) if cuts else text
 
     def keep_paragraphs(self, text: str) -> str:
-        """`text` without paragraphs that were seen before, be it in a docstring with other line
-        ends and marks.
-        """
+        """`text` without paragraphs that were seen before, also in docstrings and with other line
+        breaks or markup."""
         kept = []
         for paragraph in text.split("\n\n"):
             mark = _paragraph_mark(paragraph)
@@ -71,9 +70,8 @@ class Seen:
         return sum(span in self._spans for span in spans) / len(spans)
 
     def _copied(self, parent: ast.AST, lines: list[str]) -> Iterator[tuple[int, int]]:
-        """(first, end) line ranges of definitions directly in `parent` that are copies, else of
-        those in them.
-        """
+        """(first, end) line ranges of definitions directly in `parent` that are copies; of other
+        classes, those of copied methods."""
         for node in getattr(parent, "body", ()):
             if not isinstance(node, DEFINITIONS):
                 continue
@@ -86,7 +84,7 @@ class Seen:
 
 
 def _is_emptied(node: ast.ClassDef, cuts: int) -> bool:
-    """Whether a class without so many of its definitions has nothing left but words."""
+    """Whether a class without `cuts` of its definitions has only docstrings left."""
     return cuts == sum(not _is_docstring(child) for child in node.body)
 
 
@@ -105,22 +103,20 @@ def _plain(line: str) -> str:
 
 
 def _spans(lines: list[str], start: int, end: int) -> Iterator[int]:
-    """A number for every SPAN lines in a row that are not blank."""
+    """A hash of every SPAN consecutive lines that are not blank."""
     solid = [line for line in lines[start:end] if line]
     for i in range(len(solid) - SPAN + 1):
         yield hash((solid[i], solid[i + 1], solid[i + 2]))
 
 
 def _paragraph_mark(paragraph: str) -> int | None:
-    """A number for what the paragraph says without its marks and line ends; None if it says
-    little.
-    """
+    """A hash of the paragraph's letters and digits; None if there are few."""
     solid = "".join(filter(str.isalnum, paragraph)).lower()
     return hash(solid) if len(solid) >= MIN_PARAGRAPH else None
 
 
 def _cut(text: str, cuts: list[tuple[int, int]]) -> str | None:
-    """`text` without the line ranges; None if what is left is not Python any more."""
+    """`text` without the line ranges; None if the rest is not valid Python."""
     lines = [line + "\n" for line in text.split("\n")]
     for start, end in reversed(cuts):
         while start and not lines[start - 1].strip():

@@ -1,17 +1,13 @@
-"""From sources to the text that is trained on: cleaned, without near-duplicates, a part held out,
-counted by source.
-
-Knows texts and where they come from; nothing of tokens or models.
-"""
+"""From sources to the training text: cleaned, without near-duplicates, partly held out, and counted
+by source."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from .clean import python_text
 from .near import Seen
@@ -19,8 +15,8 @@ from .prose import joined, page
 from .sources import Manual, Source, installed, manuals, standard_library
 
 HELD_OUT = 0.02
-MAX_CHARS = 12_000_000  # of a source this project does not require, so that none outweighs all
-MIN_SPLIT = 4000  # characters of a text that is trained on in two parts
+MAX_CHARS = 12_000_000  # limit for a source this project does not require, so that none dominates
+MIN_SPLIT = 4000  # characters; texts at least this long are split in two
 
 STARTS = {
     "code": re.compile(r"(?<=\n\n)(?:@[^\n]*\n)*(?:def |class |async def )"),
@@ -32,9 +28,8 @@ Report = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Text:
-    """One file's text. side: "train", "held" (out by its hash) or "kept" (out with its whole
-    source).
-    """
+    """One file's text. side: "train", "held" (held out by its hash) or "kept" (its whole source is
+    kept out of the training)."""
 
     source: str
     name: str
@@ -45,7 +40,7 @@ class Text:
 
 @dataclass
 class Count:
-    """What became of a source's files. chars are those of texts to train on."""
+    """How many files of a source there are, were kept and held out. chars: of texts to train on."""
 
     name: str
     version: str
@@ -56,13 +51,10 @@ class Count:
     chars: int = 0
     held: int = 0
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 @dataclass
 class Prepared:
-    """All texts and the counts, in the order of the sources."""
+    """All texts and counts, in the order of the sources."""
 
     texts: list[Text] = field(default_factory=list)
     counts: list[Count] = field(default_factory=list)
@@ -73,26 +65,23 @@ class Prepared:
     @property
     def prose_share(self) -> float:
         """Share of prose in the characters to train on."""
-        chars = {
-            kind: sum(len(text.text) for text in self.of(kind, "train"))
-            for kind in ("code", "prose")
-        }
-        return chars["prose"] / max(1, sum(chars.values()))
+        code, prose = (
+            sum(len(text.text) for text in self.of(kind, "train")) for kind in ("code", "prose")
+        )
+        return prose / max(1, code + prose)
 
 
 def prepare(
     packages: Sequence[Path | str], docs: Sequence[Path | str], on_progress: Report = print
 ) -> Prepared:
-    """Read all sources. Those kept out come first, so that copies of their text elsewhere are
-    dropped.
-    """
+    """Read all sources. Those that are kept out come first, so that copies of their texts in other
+    sources are dropped."""
     prepared = Prepared()
     seen = Seen()
     code = [standard_library(), *installed(packages)]
     for source in sorted(code, key=lambda source: not source.is_kept_out):
         _take(prepared, source, _code(source, seen), on_progress)
-    pages = sorted(manuals(docs), key=lambda pair: not pair[1].is_kept_out)
-    for manual, source in pages:
+    for manual, source in sorted(manuals(docs), key=lambda pair: not pair[1].is_kept_out):
         _take(prepared, source, _prose(source, manual, seen), on_progress)
     return prepared
 
@@ -131,10 +120,8 @@ def _prose(source: Source, manual: Manual, seen: Seen) -> Iterator[Text]:
 
 
 def parts(text: Text) -> list[str]:
-    """What is trained on as texts of their own: a long text is parted before one of its
-    definitions or paragraphs, picked by a hash. So a model learns beginnings such as people
-    type, not those of files alone.
-    """
+    """The texts to train on: a long one is split in two before a definition or paragraph, chosen by
+    a hash. So a model also learns texts that start like a prompt, not only like a file."""
     marks = [mark.start() for mark in STARTS[text.kind].finditer(text.text)]
     if len(text.text) < MIN_SPLIT or not marks:
         return [text.text]
@@ -143,9 +130,8 @@ def parts(text: Text) -> list[str]:
 
 
 def _mixed(source: Source) -> Sequence[Path]:
-    """Files in an order by their names' hash where a source may be cut short, so that the cut
-    takes no side.
-    """
+    """The files of a source; if it may be cut off at MAX_CHARS, in the order of a hash of their
+    names, so that the cut is unbiased."""
     if source.is_required:
         return source.files
     return sorted(
@@ -166,14 +152,13 @@ def _read(path: Path) -> str | None:
 
 
 def _side(source: Source, text: str) -> str:
-    """By the source, else by a hash of the file as it was found: what was held out once always
-    is.
-    """
+    """The side of a file: that of its source, else by a hash of the original text, so that it is
+    always the same."""
     if source.is_kept_out:
         return "kept"
     return "held" if content_hash(text) < HELD_OUT * 2**64 else "train"
 
 
 def content_hash(text: str) -> int:
-    """The first 64 bits of SHA-256."""
+    """The first 64 bits of the text's SHA-256."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")

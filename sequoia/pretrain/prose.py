@@ -1,13 +1,12 @@
-"""English text from documentation: HTML, POD or plain text becomes paragraphs, one a line.
-Knows one page at a time.
-"""
+"""English text from documentation: a page of HTML, POD or plain text becomes paragraphs, each on
+one line. Looks at one page at a time."""
 
 from __future__ import annotations
 
 import gzip
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 MAX_PARAGRAPH = 2500
@@ -59,19 +58,14 @@ PLAIN = str.maketrans(
 
 
 def page(path: Path, has_python: bool) -> str | None:
-    """The page's English as paragraphs with blank lines between, or None where there is too
-    little of it.
-    """
+    """The page's English text as paragraphs separated by blank lines, or None if there is too
+    little of it."""
     raw = _raw(path)
     if raw is None:
         return None
     if path.suffix == ".html":
-        blocks = list(html_blocks(raw, has_python))
-    elif path.suffix == ".pod":
-        blocks = list(pod_blocks(raw))
-    else:
-        blocks = list(text_blocks(raw))
-    return joined(blocks)
+        return joined(html_blocks(raw, has_python))
+    return joined(pod_blocks(raw) if path.suffix == ".pod" else text_blocks(raw))
 
 
 def _raw(path: Path) -> str | None:
@@ -84,8 +78,8 @@ def _raw(path: Path) -> str | None:
         return None
 
 
-def joined(blocks: list[str]) -> str | None:
-    """Blocks that hold up, as one text; None if it is short or mostly not sentences."""
+def joined(blocks: Iterable[str]) -> str | None:
+    """The usable blocks as one text; None if it is too short or has too few sentences."""
     kept = [block for block in blocks if is_fit(block)]
     while kept and not is_sentence(kept[-1]) and "\n" not in kept[-1]:
         kept.pop()  # a heading with nothing below it
@@ -97,7 +91,7 @@ def joined(blocks: list[str]) -> str | None:
 
 
 def is_fit(block: str) -> bool:
-    """Says something, short enough, nearly all ASCII."""
+    """Whether a block contains letters, is short enough and nearly all ASCII."""
     ascii_chars = len(block.encode("ascii", "ignore"))
     if not re.search("[A-Za-z]", block):
         return False
@@ -105,9 +99,8 @@ def is_fit(block: str) -> bool:
 
 
 def is_sentence(block: str) -> bool:
-    """Whether a block reads as English: enough common words, mostly letters, ends like a
-    sentence.
-    """
+    """Whether a block looks like English: at least eight words, enough common ones, mostly
+    letters."""
     words = re.findall(r"[A-Za-z']+", block)
     if len(words) < 8:
         return False
@@ -117,7 +110,7 @@ def is_sentence(block: str) -> bool:
 
 
 def html_blocks(raw: str, has_python: bool) -> Iterator[str]:
-    """Headings, paragraphs and list items in order; examples too where they are Python."""
+    """Headings, paragraphs and list items in order, and examples if they are Python."""
     body = COMMENT.sub("", DROPPED.sub("", PERMALINK.sub("", raw)))
     body = SIDEBAR.sub("", body)
     kind = ""
@@ -133,14 +126,12 @@ def html_blocks(raw: str, has_python: bool) -> Iterator[str]:
 
 
 def _next_kind(kind: str, mark: re.Match[str]) -> str:
-    """The kind of what follows a tag. Inside <pre> nothing but its end counts."""
+    """The kind of block after a tag. Inside <pre>, all tags except its end are ignored."""
     name = mark[2].lower()
     closes = bool(mark[1])
     if kind == "pre" and not (closes and name == "pre"):
         return kind
-    if closes:
-        return ""
-    return name
+    return "" if closes else name
 
 
 def _block(kind: str, piece: str, has_python: bool) -> str:
@@ -158,7 +149,7 @@ def _block(kind: str, piece: str, has_python: bool) -> str:
 
 
 def _ends(words: str) -> bool:
-    """Whether it ends as a sentence or as the announcement of an example."""
+    """Whether it ends like a sentence, or with a colon before an example."""
     return words.endswith((".", ":", "!", "?", ".)", '."', ".'")) and len(words) > 15
 
 
@@ -170,7 +161,7 @@ def _example(words: str) -> str:
 
 
 def pod_blocks(raw: str) -> Iterator[str]:
-    """Paragraphs of Perl's POD without its commands and examples."""
+    """Headings and paragraphs of Perl's POD, without its other commands and examples."""
     for part in re.split(r"\n\s*\n", raw):
         if part.startswith((" ", "\t")) or not part.strip():
             continue
@@ -181,7 +172,7 @@ def pod_blocks(raw: str) -> Iterator[str]:
 
 
 def _pod_plain(part: str) -> str:
-    for _ in range(3):  # codes nest
+    for _ in range(3):  # formatting codes can be nested
         part = re.sub(r"[XZ]<[^<>]*>", "", part)
         part = re.sub(r"L<(?:[^<>|]*\|)?([^<>|]*)>", r"\1", part)
         part = re.sub(r"[BCEFIS]<< (.*?) >>", r"\1", part, flags=re.DOTALL)
@@ -190,7 +181,7 @@ def _pod_plain(part: str) -> str:
 
 
 def text_blocks(raw: str) -> Iterator[str]:
-    """Paragraphs of plain text whose lines were broken by hand."""
+    """Paragraphs of plain text with manual line breaks."""
     for part in re.split(r"\n\s*\n", raw):
         words = " ".join(part.translate(PLAIN).split())
         if is_sentence(words):

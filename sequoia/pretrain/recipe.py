@@ -1,9 +1,8 @@
-"""How large a model, how long, how fast: the numbers of a training run and the schedule. Plain
-values, nothing of torch.
+"""The settings of a training run: model size, learning rate, batch, length and schedule.
 
-A run is bounded by tokens. Its learning rate stays constant after warm-up, so the run can be
-stopped, paused and prolonged at will; the decay to zero is a run of its own that starts from a
-checkpoint.
+The length of a run is a number of tokens. Its learning rate stays constant after warm-up, so a run
+can be stopped, paused and extended at any time. The decay to zero is a separate run that starts
+from a checkpoint.
 """
 
 from __future__ import annotations
@@ -20,29 +19,14 @@ MAX_POSITIONS = 2048
 
 
 def whole(what: str, value: Any, low: int, high: int) -> int:
-    """`value` if it is a whole number from `low` to `high`, or BadTraining."""
+    """`value` if it is a whole number from `low` to `high`; else raises BadTraining."""
     return validate_input.whole(value, what, low, high, BadTraining)
-
-
-def positive(what: str, value: Any, high: float) -> float:
-    """`value` if it is a number above 0 and at most `high`, or BadTraining."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= high:
-        raise BadTraining(f"{what}: {str(value)[:40]} is not a number above 0 and at most {high:g}")
-    return float(value)
-
-
-def finite(what: str, value: float) -> float:
-    """`value`, or BadTraining where training has blown up."""
-    if not math.isfinite(value):
-        raise BadTraining(f"{what} is {value}, not a finite number; a lower --peak helps")
-    return value
 
 
 @dataclass(frozen=True)
 class Size:
-    """A Llama network: `hidden` must be `heads` times an even head size (rotary positions turn
-    pairs).
-    """
+    """A Llama network. `hidden` must be `heads` times an even head size, because rotary positions
+    rotate pairs."""
 
     hidden: int
     layers: int
@@ -54,7 +38,7 @@ class Size:
             whole(f"{name} of the model", getattr(self, name), 1, high)
         if self.hidden % (2 * self.heads):
             raise BadTraining(
-                f"hidden {self.hidden} is no multiple of {2 * self.heads}, twice the "
+                f"hidden {self.hidden} is not a multiple of {2 * self.heads}, twice the "
                 f"{self.heads} heads"
             )
 
@@ -71,10 +55,10 @@ class Size:
 
 @dataclass(frozen=True)
 class Schedule:
-    """When a run ends and how its learning rate goes.
+    """The end of a run and its learning rate.
 
-    end: tokens trained on at the end, counted from the first step of all. decay_from: the token
-    count at which the rate begins to fall; None in a run at a constant rate.
+    end: tokens trained on at the end, counted from the very first step. decay_from: the number of
+    tokens at which the decay starts; None in a run at a constant rate.
     """
 
     end: int
@@ -88,11 +72,11 @@ class Schedule:
         return tokens >= self.end
 
     def share(self, step: int, tokens: int) -> float:
-        """Share of the peak rate for step number `step`, counted from 1, before which there were
-        `tokens`.
+        """Share of the peak learning rate for step number `step`, counted from 1, after `tokens`
+        tokens.
 
-        Constant after warm-up. In a decay 1 - sqrt(share done), which ends lower than a line
-        (Haegele et al. 2024, arXiv 2405.18392).
+        Constant after warm-up. In a decay 1 - sqrt(share done), which ends at a lower loss than a
+        linear decay (Haegele et al. 2024, arXiv 2405.18392).
         """
         if self.decay_from is None:
             return min(1.0, step / WARMUP_STEPS)
@@ -102,10 +86,10 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything that decides a training run besides the text, the tokenizer and the length.
+    """All settings of a training run except the text, the tokenizer and the length.
 
-    peak: learning rate after warm-up. batch x context: rows of a step and tokens of each.
-    seed: weights and the order of the text.
+    peak: learning rate after warm-up. batch: rows per step. context: tokens per row. seed: of the
+    weights and the order of the text.
     """
 
     size: Size
@@ -115,15 +99,14 @@ class Recipe:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        positive("peak learning rate", self.peak, 1)
+        validate_input.number(self.peak, "peak learning rate", 1e-12, 1, BadTraining)
         whole("batch", self.batch, 1, 65_536)
         whole("context", self.context, 8, MAX_POSITIONS)
         whole("seed", self.seed, 0, 2**63 - 1)
 
     def longer(self) -> Recipe:
-        """The same tokens a step in half as many rows of twice the length, where both can be:
-        for the decay.
-        """
+        """The recipe of the decay: the same tokens per step, in half as many rows of twice the
+        length if possible."""
         if self.batch == 1 or 2 * self.context > MAX_POSITIONS:
             return self
         return replace(self, batch=self.batch // 2, context=2 * self.context)

@@ -1,8 +1,8 @@
-"""Texts a target writes, for a draft to learn from: beginnings of real text, continued at several
-temperatures.
+"""Texts that a target writes for its draft to learn from: starts of real texts, continued at
+several temperatures.
 
-A file of rows that grows a batch at a time, so it can be stopped and taken up; a half-written
-batch is cut off.
+They are rows in a file to which batches are appended, so the work can be stopped and resumed; an
+incomplete batch is removed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .feed import BLOCK, Feed
 
 TEMPERATURES = (0.3, 0.6, 0.8, 1.0)
 PROMPT = 64  # tokens of real text at the start of each row
-ROWS = 128  # that are written together
+ROWS = 128  # rows of a batch
 
 
 @torch.no_grad()
@@ -29,9 +29,8 @@ def continued(
     temperatures: torch.Tensor,
     random: torch.Generator,
 ) -> torch.Tensor:
-    """(rows, length) int64: `prompts`, (rows, some), sampled on by `model`, each row at its
-    temperature, (rows, 1).
-    """
+    """(rows, length) int64: `prompts`, (rows, tokens), each continued by sampling from `model` at
+    its temperature, (rows, 1)."""
     cache = DynamicCache()
     rows = prompts
     new = prompts
@@ -48,11 +47,8 @@ def continued(
 def extend(
     path: Path, model: PreTrainedModel, feed: Feed, width: int, tokens: int, seed: int
 ) -> Iterator[int]:
-    """Write rows of `width` tokens to `path` until it holds `tokens`; yields what it holds after
-    each batch.
-
-    Batch number i depends on the seed and i alone.
-    """
+    """Append batches of rows of `width` tokens to `path` until it has `tokens`; yields the number
+    of tokens after each batch. Batch number i depends only on the seed and i."""
     batch = ROWS * width
     path.touch()
     with path.open("r+b") as file:
@@ -76,7 +72,7 @@ def _batch(model: PreTrainedModel, feed: Feed, width: int, seed: int, number: in
 
 
 def read(path: Path, width: int) -> np.ndarray | None:
-    """(texts, width) uint16, or None where there are none."""
+    """(texts, width) uint16, or None if there are none."""
     if not path.exists():
         return None
     flat = np.fromfile(path, np.uint16)

@@ -1,8 +1,5 @@
-"""Where text is found: the standard library, installed packages and documentation, each with its
-licence.
-
-Knows files and names of distributions; nothing of what a file says.
-"""
+"""The sources of text: the standard library, installed packages and documentation, each with its
+licence. Does not look into the files."""
 
 from __future__ import annotations
 
@@ -58,7 +55,7 @@ SKIPPED_FOLDERS = frozenset(
         "alembic_migrations",
     }
 )
-SKIPPED_NAMES = ("bad_", "badsyntax_")  # test files that are wrong on purpose
+SKIPPED_NAMES = ("bad_", "badsyntax_")  # test files with intentional errors
 TEST_FOLDERS = frozenset({"test", "tests", "_tests", "testing", "unit_tests", "benchmarks"})
 SKIPPED_PAGES = frozenset(
     {
@@ -82,9 +79,9 @@ SKIPPED_PAGES = frozenset(
 class Source:
     """One distribution or documentation package.
 
-    kind: "code" or "prose". root: folder of the files. files: what it has, in alphabetic order.
-    is_kept_out: no text of it is trained on, so that a pair can be judged by it. is_required: this
-    project needs it.
+    kind: "code" or "prose". root: folder of the files. files: in alphabetical order. is_kept_out:
+    none of its text is trained on, so that pairs can be evaluated on it. is_required: this project
+    depends on it.
     """
 
     name: str
@@ -99,50 +96,49 @@ class Source:
 
 @dataclass(frozen=True)
 class Manual:
-    """A documentation package: folders below its root that hold English text, and its licence.
+    """A documentation package and its licence.
 
-    has_python: its examples are Python, so they are kept. skipped: folders of pages that only list
-    an interface.
+    has_python: its examples are Python, so they are kept. globs: its pages with English text.
+    skipped: folders of pages that only list an interface.
     """
 
     package: str
     licence: str
-    globs: tuple[str, ...]
     has_python: bool = False
     is_kept_out: bool = False
+    globs: tuple[str, ...] = ("**/*.html",)
     skipped: tuple[str, ...] = ("api",)
 
 
-HTML = ("**/*.html",)
 MANUALS = (
-    Manual("python-flask-doc", "BSD-3-Clause", HTML, True, True),
-    Manual("python-requests-doc", "Apache-2.0", HTML, True, True),
-    Manual("python-werkzeug-doc", "BSD-3-Clause", HTML, True, True),
-    Manual("python-attr-doc", "MIT", HTML, True, True),
-    Manual("golang-1.19-doc", "BSD-3-Clause", HTML, False, True),
-    Manual("python3.11-doc", "PSF-2.0", HTML, True),
-    Manual("python-django-doc", "BSD-3-Clause", HTML, True),
-    Manual("python-sqlalchemy-doc", "MIT", HTML, True),
-    Manual("python-tornado-doc", "Apache-2.0", HTML, True),
-    Manual("python-jinja2-doc", "BSD-3-Clause", HTML, True),
-    Manual("sphinx-doc", "BSD-2-Clause", HTML, True),
-    Manual("twisted-doc", "MIT", HTML, True),
-    Manual("python-scipy-doc", "BSD-3-Clause", HTML, True),
-    Manual("python-sklearn-doc", "BSD-3-Clause", HTML, True),
-    Manual("python-pandas-doc", "BSD-3-Clause", HTML, True),
-    Manual("python-xarray-doc", "Apache-2.0", HTML, True),
-    Manual("python-dask-doc", "BSD-3-Clause", HTML, True),
-    Manual("python-astropy-doc", "BSD-3-Clause", HTML, True),
-    Manual("python-statsmodels-doc", "BSD-3-Clause", HTML, True),
-    Manual("python-sympy-doc", "BSD-3-Clause", HTML, True),
-    Manual("nova-doc", "Apache-2.0", HTML),
-    Manual("neutron-doc", "Apache-2.0", HTML),
-    Manual("cinder-doc", "Apache-2.0", HTML),
-    Manual("keystone-doc", "Apache-2.0", HTML),
+    Manual("python-flask-doc", "BSD-3-Clause", True, True),
+    Manual("python-requests-doc", "Apache-2.0", True, True),
+    Manual("python-werkzeug-doc", "BSD-3-Clause", True, True),
+    Manual("python-attr-doc", "MIT", True, True),
+    Manual("golang-1.19-doc", "BSD-3-Clause", False, True),
+    Manual("python3.11-doc", "PSF-2.0", True),
+    Manual("python-django-doc", "BSD-3-Clause", True),
+    Manual("python-sqlalchemy-doc", "MIT", True),
+    Manual("python-tornado-doc", "Apache-2.0", True),
+    Manual("python-jinja2-doc", "BSD-3-Clause", True),
+    Manual("sphinx-doc", "BSD-2-Clause", True),
+    Manual("twisted-doc", "MIT", True),
+    Manual("python-scipy-doc", "BSD-3-Clause", True),
+    Manual("python-sklearn-doc", "BSD-3-Clause", True),
+    Manual("python-pandas-doc", "BSD-3-Clause", True),
+    Manual("python-xarray-doc", "Apache-2.0", True),
+    Manual("python-dask-doc", "BSD-3-Clause", True),
+    Manual("python-astropy-doc", "BSD-3-Clause", True),
+    Manual("python-statsmodels-doc", "BSD-3-Clause", True),
+    Manual("python-sympy-doc", "BSD-3-Clause", True),
+    Manual("nova-doc", "Apache-2.0"),
+    Manual("neutron-doc", "Apache-2.0"),
+    Manual("cinder-doc", "Apache-2.0"),
+    Manual("keystone-doc", "Apache-2.0"),
     Manual(
         "rust-doc",
         "MIT OR Apache-2.0",
-        tuple(
+        globs=tuple(
             f"**/html/{part}/**/*.html"
             for part in (
                 "book",
@@ -159,25 +155,27 @@ MANUALS = (
             )
         ),
     ),
-    Manual("postgresql-doc-15", "PostgreSQL", HTML),
-    Manual("sqlite3-doc", "public domain", HTML),
-    Manual("nodejs-doc", "MIT", ("**/api/*.html",), skipped=()),
-    Manual("llvm-14-doc", "Apache-2.0 WITH LLVM-exception", HTML),
-    Manual("clang-14-doc", "Apache-2.0 WITH LLVM-exception", HTML),
-    Manual("apache2-doc", "Apache-2.0", ("**/manual/en/**/*.html",)),
-    Manual("erlang-doc", "Apache-2.0", HTML),
-    Manual("racket-doc", "MIT OR Apache-2.0", HTML),
-    Manual("ghc-doc", "BSD-3-Clause", ("**/users_guide/**/*.html", "**/libraries/base-*/*.html")),
-    Manual("cmake-doc", "BSD-3-Clause", HTML),
-    Manual("ant-doc", "Apache-2.0", ("**/manual/**/*.html",)),
-    Manual("libboost1.74-doc", "BSL-1.0", HTML),
-    Manual("perl-doc", "Artistic OR GPL-1.0-or-later", ("**/*.pod",)),
-    Manual("jargon-text", "public domain", ("**/*.txt", "**/*.txt.gz", "**/*.gz")),
+    Manual("postgresql-doc-15", "PostgreSQL"),
+    Manual("sqlite3-doc", "public domain"),
+    Manual("nodejs-doc", "MIT", globs=("**/api/*.html",), skipped=()),
+    Manual("llvm-14-doc", "Apache-2.0 WITH LLVM-exception"),
+    Manual("clang-14-doc", "Apache-2.0 WITH LLVM-exception"),
+    Manual("apache2-doc", "Apache-2.0", globs=("**/manual/en/**/*.html",)),
+    Manual("erlang-doc", "Apache-2.0"),
+    Manual("racket-doc", "MIT OR Apache-2.0"),
+    Manual(
+        "ghc-doc", "BSD-3-Clause", globs=("**/users_guide/**/*.html", "**/libraries/base-*/*.html")
+    ),
+    Manual("cmake-doc", "BSD-3-Clause"),
+    Manual("ant-doc", "Apache-2.0", globs=("**/manual/**/*.html",)),
+    Manual("libboost1.74-doc", "BSL-1.0"),
+    Manual("perl-doc", "Artistic OR GPL-1.0-or-later", globs=("**/*.pod",)),
+    Manual("jargon-text", "public domain", globs=("**/*.txt", "**/*.txt.gz", "**/*.gz")),
 )
 
 
 def standard_library() -> Source:
-    """Python's own modules with their tests."""
+    """The modules of Python's standard library, with their tests."""
     root = Path(sysconfig.get_path("stdlib"))
     files = code_files(root, with_tests=True)
     version = sysconfig.get_python_version()
@@ -187,10 +185,8 @@ def standard_library() -> Source:
 
 
 def installed(folders: Sequence[Path | str] = ()) -> Iterator[Source]:
-    """Distributions this project requires, then those in other `folders` under a free licence.
-
-    A distribution that is both counts once, as required.
-    """
+    """The distributions that this project requires, then those in other `folders` with a permissive
+    licence. One that is in both is listed once, as required."""
     seen: set[str] = set()
     for distribution in required():
         seen.add(_name(distribution))
@@ -206,7 +202,7 @@ def installed(folders: Sequence[Path | str] = ()) -> Iterator[Source]:
 
 
 def required(roots: Iterable[str] = ROOT_REQUIREMENTS) -> list[metadata.Distribution]:
-    """The distributions `roots` need, directly or not, that are installed, by name."""
+    """The installed distributions that `roots` depend on, directly or indirectly, by name."""
     found: dict[str, metadata.Distribution] = {}
     waiting = list(roots)
     while waiting:
@@ -228,7 +224,7 @@ def required(roots: Iterable[str] = ROOT_REQUIREMENTS) -> list[metadata.Distribu
 
 
 def _licence_of(distribution: metadata.Distribution) -> str:
-    """The licence, or nothing where it offers a choice with a permissive one in it."""
+    """The licence, or "" if it includes a permissive one to choose."""
     text = licence(distribution)
     return "" if FREE.search(text) else text
 
@@ -242,9 +238,8 @@ def _name(distribution: metadata.Distribution) -> str:
 
 
 def licence(distribution: metadata.Distribution) -> str:
-    """The licence as the metadata states it: the expression, else the classifiers, else the
-    text's start.
-    """
+    """The licence in the metadata: the expression, else the classifiers, else the start of the
+    text."""
     known = distribution.metadata
     if "License-Expression" in known:
         return known["License-Expression"]
@@ -258,7 +253,7 @@ def licence(distribution: metadata.Distribution) -> str:
 
 
 def is_free(text: str) -> bool:
-    """Whether a licence is one of the permissive ones, with no copyleft beside it."""
+    """Whether a licence is permissive, without any copyleft part."""
     return bool(FREE.search(text)) and not NOT_FREE_ENOUGH.search(text)
 
 
@@ -283,7 +278,7 @@ def _source(distribution: metadata.Distribution, is_required: bool) -> Source:
 
 
 def is_allowed(parts: Sequence[str]) -> bool:
-    """Whether a file below a source's root is the source's own and is meant to be right."""
+    """Whether a file below a source's root is the source's own and meant to be correct."""
     return (
         SKIPPED_FOLDERS.isdisjoint(parts)
         and not parts[-1].startswith(SKIPPED_NAMES)
@@ -300,7 +295,7 @@ def is_test(parts: Sequence[str]) -> bool:
 
 
 def code_files(root: Path, with_tests: bool) -> tuple[Path, ...]:
-    """Python files below `root` that are allowed, sorted."""
+    """The allowed Python files below `root`, sorted."""
     found = []
     for path in root.rglob("*.py"):
         parts = path.relative_to(root).parts
@@ -310,9 +305,8 @@ def code_files(root: Path, with_tests: bool) -> tuple[Path, ...]:
 
 
 def manuals(folders: Sequence[Path | str]) -> Iterator[tuple[Manual, Source]]:
-    """Documentation unpacked as FOLDER/PACKAGE/..., one source for each package of `MANUALS`
-    that is there.
-    """
+    """Documentation unpacked as FOLDER/PACKAGE/..., one source for each package of `MANUALS` that
+    is there."""
     for folder in map(Path, folders):
         if not folder.is_dir():
             raise BadTraining(f"{str(folder)[:200]!r} is not a folder of documentation packages")

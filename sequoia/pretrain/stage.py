@@ -1,7 +1,7 @@
-"""One model from start to saved folder: the loop with its bar, log, held-out checks and
-checkpoints. Knows files and people.
+"""One model from start to saved folder: the training loop with its progress bar, log, held-out
+checks and checkpoints.
 
-In the run's folder: NAME.ckpt (the run at a constant rate, never touched by a decay),
+Files in the run's folder: NAME.ckpt (the run at a constant rate, which a decay does not change),
 NAME-decay.ckpt, NAME-training.log and NAME/ (the finished model).
 """
 
@@ -29,22 +29,21 @@ from .recipe import Recipe, Schedule
 from .tokenizer import fingerprint
 from .train import State, fit, fresh, held_mean, held_windows, restore, save
 
-LOG_EVERY = 20  # steps between two lines of the log
-CHECK_EVERY = 120  # steps between two held-out checks
-SAVE_SECONDS = 600.0  # between two checkpoints
+LOG_EVERY = 20  # steps between lines of the log
+CHECK_EVERY = 120  # steps between held-out checks
+SAVE_SECONDS = 600.0  # between checkpoints
 
 
 class Stop:
-    """Whether someone asked the run to end after the step it is at."""
+    """Whether the run should stop after the current step."""
 
     requested = False
 
 
 @contextmanager
 def stop_on_signals() -> Iterator[Stop]:
-    """Turn the first Ctrl-C (or a TERM signal) into a request; a second Ctrl-C interrupts at
-    once, as usual.
-    """
+    """Turn the first Ctrl-C (or TERM signal) into a request to stop; a second Ctrl-C interrupts
+    immediately, as usual."""
     stop = Stop()
     if threading.current_thread() is not threading.main_thread():
         yield stop
@@ -66,12 +65,12 @@ def stop_on_signals() -> Iterator[Stop]:
 
 @dataclass(frozen=True)
 class Stage:
-    """What is trained and towards what.
+    """One model to train, with its data and objective.
 
-    tokens: to train on, in all or in the decay. text: fingerprint of what `feed` reads. held: text
-    to check by, by kind. teacher: the target a draft learns from, None for a target. warm: a
-    folder whose weights a new run starts from. is_decay: take the run at a constant rate down to
-    zero.
+    tokens: to train on, in all or in the decay. text: fingerprint of the text of `feed`. held:
+    held-out text by kind. teacher: the target that a draft learns from, None for a target. warm: a
+    folder with weights for a new run to start from. is_decay: whether to reduce the learning rate
+    of the run at a constant rate to zero.
     """
 
     name: str
@@ -94,12 +93,12 @@ class Stage:
 
     @property
     def checkpoint(self) -> Path:
-        """Checkpoint this stage writes."""
+        """Checkpoint that this stage writes."""
         return self.out / f"{self.name}-decay.ckpt" if self.is_decay else self.constant
 
     @property
     def folder(self) -> Path:
-        """Where the finished model goes; one that has not decayed gets a name that says so."""
+        """Folder of the finished model; without a decay its name ends with "-constant"."""
         return self.out / self.name if self.is_decay else self.out / f"{self.name}-constant"
 
     @property
@@ -107,13 +106,12 @@ class Stage:
         return self.out / f"{self.name}-training.log"
 
     def objective(self, compile_: bool) -> Objective:
-        """Towards the text itself, or towards the teacher."""
+        """Next-token prediction, or distillation from the teacher."""
         return next_token if self.teacher is None else distillation(quick(self.teacher, compile_))
 
     def identity(self) -> dict[str, Any]:
-        """What a checkpoint and the run that takes it up must share: not the target of a draft,
-        which may have been trained further, nor the shape of a step.
-        """
+        """The settings that a checkpoint and the run resuming from it must share. A draft's target
+        is not one of them, as it may have been trained further, nor is the shape of a step."""
         recipe = self.recipe
         return {
             "size": asdict(recipe.size),
@@ -124,14 +122,14 @@ class Stage:
         }
 
     def held_line(self, network: Forward, windows: Mapping[str, torch.Tensor]) -> str:
-        """The held-out check in words: loss of a target; acceptance and agreement of a draft."""
+        """The log line of a held-out check: a target's loss; a draft's acceptance and agreement."""
         return " ".join(
             ["VAL", *(f"{kind} {self._held(network, rows)}" for kind, rows in windows.items())]
         )
 
     def _held(self, network: Forward, rows: torch.Tensor) -> str:
         if self.teacher is None:
-            (loss,) = held_mean(lambda part: next_token(network, part), rows, self.device)
+            (loss,) = held_mean(lambda part: (next_token(network, part),), rows, self.device)
             return f"{loss:.4f}"
         teacher = self.teacher
         accept, same = held_mean(lambda part: overlap(teacher, network, part), rows, self.device)
@@ -139,9 +137,8 @@ class Stage:
 
 
 def run(stage: Stage, resume: bool, compile_: bool = False, quiet: bool = False) -> bool:
-    """Train, save, and say whether the end was reached; False after a request to stop, with a
-    checkpoint to go on from.
-    """
+    """Train and save the model. Returns False if stopped before the end, with a checkpoint to
+    resume from."""
     windows = {kind: held_windows(held, stage.recipe.context) for kind, held in stage.held.items()}
     stage.out.mkdir(parents=True, exist_ok=True)
     state = _start(stage, resume)
@@ -150,7 +147,7 @@ def run(stage: Stage, resume: bool, compile_: bool = False, quiet: bool = False)
     with stage.log.open("w" if is_new else "a") as log, _bar(stage, state, schedule, quiet) as bar:
         if not is_new:
             phase = ", decay" if stage.is_decay else ""
-            _write(log, f"# goes on at step {state.step}, {_millions(state)}{phase}")
+            _write(log, f"# resumed at step {state.step}, {_millions(state)}{phase}")
         if not _train(stage, state, schedule, windows, Watch(log, bar), compile_):
             return False
     export(state.model, stage.tokenizer, stage.folder)
@@ -159,7 +156,7 @@ def run(stage: Stage, resume: bool, compile_: bool = False, quiet: bool = False)
 
 @dataclass(frozen=True)
 class Watch:
-    """Where a run's progress is written."""
+    """Log and progress bar of a run."""
 
     log: TextIO
     bar: tqdm
@@ -173,9 +170,7 @@ def _train(
     watch: Watch,
     compile_: bool,
 ) -> bool:
-    """The loop with its log lines, held-out checks and checkpoints; False if it was asked to
-    stop.
-    """
+    """The loop with its log lines, held-out checks and checkpoints; False if it was stopped."""
     identity = stage.identity()
     network = quick(state.model, compile_)
     objective = stage.objective(compile_)
@@ -203,7 +198,8 @@ def _train(
 
 
 def _schedule(stage: Stage, state: State) -> Schedule:
-    """Up to `tokens` in all at the constant rate; in a decay `tokens` more than where it began."""
+    """The schedule: `tokens` in all at the constant rate; in a decay, `tokens` more from its
+    start."""
     if not stage.is_decay:
         return Schedule(stage.tokens)
     if state.decay_from is None:
@@ -214,20 +210,19 @@ def _schedule(stage: Stage, state: State) -> Schedule:
 def _end_of_text(tokenizer: PreTrainedTokenizerBase) -> int:
     if not isinstance(tokenizer.eos_token_id, int):
         raise BadTraining(
-            f"the tokenizer needs one end-of-text token, not {tokenizer.eos_token_id}"
+            f"the tokenizer must have one end-of-text token, not {tokenizer.eos_token_id}"
         )
     return tokenizer.eos_token_id
 
 
 def _start(stage: Stage, resume: bool) -> State:
-    """The state to train from: this stage's checkpoint, the one a decay starts from, given
-    weights, or fresh ones.
-    """
+    """The state to start from: this stage's checkpoint, the one that a decay starts from, given
+    weights, or random ones."""
     state = fresh(stage.recipe, len(stage.tokenizer), _end_of_text(stage.tokenizer), stage.device)
     if stage.checkpoint.exists() and not resume:
         raise BadTraining(
-            f"{str(stage.checkpoint)[:200]!r} is the checkpoint of an earlier run; go on from it "
-            f"with --resume, or delete it to start anew"
+            f"{str(stage.checkpoint)[:200]!r} is the checkpoint of an earlier run; continue from "
+            "it with --resume, or delete it to start again"
         )
     if stage.checkpoint.exists():
         restore(state, stage.checkpoint, stage.identity())
@@ -239,13 +234,13 @@ def _start(stage: Stage, resume: bool) -> State:
 
 
 def warm(model: PreTrainedModel, folder: Path) -> None:
-    """Fill `model` with the weights saved in `folder`; BadTraining unless they have its shapes."""
+    """Load the weights in `folder` into `model`; raises BadTraining if their shapes differ."""
     other = load_teacher(folder, model.device).state_dict()
     shapes = {name: tuple(weight.shape) for name, weight in model.state_dict().items()}
     if shapes != {name: tuple(weight.shape) for name, weight in other.items()}:
         raise BadTraining(
-            f"the weights in {str(folder)[:200]!r} have other shapes than the model to train; "
-            f"give its size"
+            f"the weights in {str(folder)[:200]!r} have other shapes than the model to train; set "
+            "--target-size or --draft-size to theirs"
         )
     model.load_state_dict(other)
 
@@ -289,11 +284,10 @@ def _millions(state: State) -> str:
 
 
 def export(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
-    """Weights in bfloat16 safetensors, configuration and tokenizer: a folder for
-    AutoModelForCausalLM and AutoTokenizer.
-    """
-    whole = copy.deepcopy(model).bfloat16().cpu()  # pyright: ignore[reportCallIssue]
-    whole.eval().save_pretrained(folder)
+    """Write weights in bfloat16 safetensors, configuration and tokenizer to a folder that
+    AutoModelForCausalLM and AutoTokenizer can load."""
+    copied = copy.deepcopy(model).bfloat16().cpu()  # pyright: ignore[reportCallIssue]
+    copied.eval().save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
 

@@ -1,8 +1,7 @@
-"""From text to token ids: a byte-level BPE for code, trained here or read from a folder.
-Knows nothing of models.
+"""From text to token ids: a byte-level BPE for code, trained here or loaded from a folder.
 
-A newline and the indentation after it make one piece, so a line of code costs one token
-for where it starts.
+A newline and the indentation after it are one piece, so the start of a line of code costs one
+token.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ END = "<|endoftext|>"
 SPLIT = r"\n[ ]*| ?[A-Za-z]+| ?[0-9]| ?[^\sA-Za-z0-9]+|[ ]+|\s+"
 VOCAB = 4096
 MIN_VOCAB = 257  # 256 bytes and END
-MAX_VOCAB = 65_536  # ids are stored in 16 bits
+MAX_VOCAB = 65_536  # ids are saved as 16-bit integers
 CONTEXT = 2048
 BATCH = 256  # texts encoded at a time
 
 
 def train_tokenizer(texts: Sequence[str], vocab: int = VOCAB) -> PreTrainedTokenizerFast:
-    """A tokenizer of at most `vocab` pieces (fewer where the text has no more pairs). END is id 0,
-    and bos, eos and pad."""
+    """A tokenizer with at most `vocab` tokens (fewer if the text has no more pairs to merge). END
+    has id 0 and is bos, eos and padding."""
     whole("vocabulary", vocab, MIN_VOCAB, MAX_VOCAB)
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
@@ -54,7 +53,8 @@ def train_tokenizer(texts: Sequence[str], vocab: int = VOCAB) -> PreTrainedToken
 
 
 def load_tokenizer(folder: Path | str) -> PreTrainedTokenizerBase:
-    """The tokenizer in a local folder; it must have an end-of-text token and fit 16-bit ids."""
+    """The tokenizer in a local folder. It must have an end-of-text token, and ids of 16 bits must
+    be enough."""
     try:
         tokenizer = AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
     except (OSError, ValueError) as error:
@@ -62,14 +62,14 @@ def load_tokenizer(folder: Path | str) -> PreTrainedTokenizerBase:
     whole("vocabulary of the given tokenizer", len(tokenizer), 2, MAX_VOCAB)
     if tokenizer.eos_token_id is None:
         raise BadTraining(
-            f"the tokenizer in {str(folder)[:200]!r} has no end-of-text token, which has to "
-            "stand between texts"
+            f"the tokenizer in {str(folder)[:200]!r} has no end-of-text token, which is needed to "
+            "separate texts"
         )
     return tokenizer
 
 
 def encode(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]) -> np.ndarray:
-    """(tokens,) uint16: the texts one after the other, an end-of-text token before each."""
+    """(tokens,) uint16: all texts, each with an end-of-text token before it."""
     parts = [np.fromiter(ids, np.uint16) for ids in _ids(tokenizer, texts)]
     return np.concatenate(parts) if parts else np.empty(0, np.uint16)
 
@@ -84,7 +84,7 @@ def _ids(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str]) -> Iterator[l
 
 
 def fingerprint(tokenizer: PreTrainedTokenizerBase) -> str:
-    """The same for two tokenizers exactly when they give every piece the same id and
-    the end of text too."""
+    """Equal for two tokenizers if and only if all their tokens have the same ids, including the end
+    of text."""
     pieces = sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])
     return hashlib.sha256(repr((pieces, tokenizer.eos_token_id)).encode()).hexdigest()

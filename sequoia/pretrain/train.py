@@ -1,10 +1,9 @@
-"""The training loop and its checkpoints.
-
-Knows rows of tokens, an objective and a recipe; nothing of where they come from or who watches.
-"""
+"""The training loop and its checkpoints. The text, the progress bar and the log are handled
+elsewhere (stage.py)."""
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
 import time
@@ -20,19 +19,20 @@ from transformers import PreTrainedModel
 from ..errors import BadTraining
 from .feed import Feed
 from .model import Forward, Objective, new_model, optimisers
-from .recipe import Recipe, Schedule, finite
+from .recipe import Recipe, Schedule
 
 VERSION = 2
-CPU_TOKENS = 2048  # a pass; larger activations leave the caches and cost fresh pages at every step
+CPU_TOKENS = 2048  # per pass; larger activations do not fit the caches and need new pages each step
 HELD_WINDOWS = 64
+COUNTERS = ("step", "tokens", "seconds", "decay_from")  # fields of State in a checkpoint
 
 
 @dataclass
 class State:
-    """A run that can be put down and taken up: exactly what a checkpoint holds.
+    """The state of a run, exactly what a checkpoint contains.
 
-    Which rows a step trains on depends on `tokens` alone, and nothing else is random, so there is
-    no generator to keep. decay_from: tokens at which the decay began, None before it.
+    The rows of a step depend only on `tokens`, and nothing else is random, so there is no random
+    state to save. decay_from: number of tokens at which the decay started, None before it.
     """
 
     model: PreTrainedModel
@@ -49,7 +49,7 @@ class State:
 
 
 def fresh(recipe: Recipe, vocab: int, end: int, device: torch.device | str = "cpu") -> State:
-    """A run before its first step."""
+    """The state before the first step."""
     model = new_model(recipe.size, vocab, end, recipe.seed)
     model = model.to(device)  # pyright: ignore[reportArgumentType]
     return State(model, optimisers(model, recipe.peak))
@@ -63,12 +63,12 @@ def fit(
     schedule: Schedule,
     network: Forward | None = None,
 ) -> Iterator[float]:
-    """Train to the schedule's end, one step and its loss at a time; `state` is whole whenever this
-    yields.
+    """Train to the end of the schedule and yield the loss of each step; `state` is consistent
+    whenever this yields. Raises BadTraining if the loss is not finite.
 
-    `network` is what computes in the model's place, such as its compiled form. Only time spent in
-    here counts as the run's, and nothing depends on it: a paused run goes on as if it had not
-    been.
+    network: used instead of the model for computing, such as its compiled form. Only the time spent
+    in here is added to the state's seconds, and nothing depends on it: a paused run continues as if
+    it had not been paused.
     """
     state.model.train()
     while not schedule.is_done(state.tokens):
@@ -79,15 +79,19 @@ def fit(
         state.step += 1
         state.tokens += rows[:, 1:].numel()
         state.seconds += time.perf_counter() - started
-        yield finite(f"the loss of step {state.step}", loss)
+        if not math.isfinite(loss):
+            raise BadTraining(
+                f"the loss of step {state.step} is {loss}, not a finite number; use a lower "
+                "--target-peak or --draft-peak"
+            )
+        yield loss
 
 
 def _step(
     state: State, objective: Objective, rows: torch.Tensor, network: Forward, rate: float
 ) -> float:
-    """One update of all weights from the mean loss over `rows`, computed in parts that suit the
-    device.
-    """
+    """One update of all weights with the mean loss over `rows`, computed in parts that suit the
+    device."""
     total = torch.zeros((), device=rows.device)
     for part in rows.split(_part(rows)):
         loss = objective(network, part) * (len(part) / len(rows))
@@ -102,7 +106,7 @@ def _step(
 
 
 def _part(rows: torch.Tensor) -> int:
-    """How many of `rows` one pass takes."""
+    """How many of `rows` are processed in one pass."""
     return len(rows) if rows.is_cuda else max(1, CPU_TOKENS // (rows.shape[1] - 1))
 
 
@@ -111,9 +115,8 @@ def to_device(rows: torch.Tensor, device: torch.device) -> torch.Tensor:
 
 
 def held_windows(held: np.ndarray, context: int) -> torch.Tensor:
-    """(rows, context + 1) int64: at most HELD_WINDOWS windows evenly spread over the held-out
-    text, shorter if that is short.
-    """
+    """(rows, context + 1) int64: at most HELD_WINDOWS windows spread evenly over the held-out text;
+    shorter ones if the text is short."""
     if len(held) < 2:
         raise BadTraining(f"a held-out text of {len(held)} tokens; at least 2 are needed")
     length = min(context, len(held) - 1)
@@ -124,43 +127,38 @@ def held_windows(held: np.ndarray, context: int) -> torch.Tensor:
 
 @torch.no_grad()
 def held_mean(
-    measure: Callable[[torch.Tensor], Any], windows: torch.Tensor, device: torch.device
+    measure: Callable[[torch.Tensor], tuple[torch.Tensor, ...]],
+    windows: torch.Tensor,
+    device: torch.device,
 ) -> list[float]:
-    """Means over `windows` of what `measure` says of a part of them: one number or a tuple of
-    them.
-    """
-    sums: dict[int, float] = {}
-    for part in windows.split(_part(windows)):
-        values = measure(to_device(part, device))
-        for i, value in enumerate(values if isinstance(values, tuple) else (values,)):
-            sums[i] = sums.get(i, 0.0) + value.item() * len(part) / len(windows)
-    return list(sums.values())
+    """Means over `windows` of the values that `measure` returns for a part of them."""
+    weighted = [
+        torch.stack(measure(to_device(part, device))) * len(part)
+        for part in windows.split(_part(windows))
+    ]
+    return (torch.stack(weighted).sum(0) / len(windows)).tolist()
 
 
-# -- checkpoints ----------------------------------------------------------------------------------
+# -- checkpoints -----------------------------------------------------------------------------------
 
 
 def previous(path: Path) -> Path:
-    """Where the checkpoint before the one at `path` is kept."""
+    """Path of the checkpoint before the one at `path`."""
     return path.with_name(path.name + ".previous")
 
 
 def save(state: State, path: Path, identity: dict[str, Any]) -> None:
-    """Write `state` so that `path` holds the old checkpoint or the new one, whatever happens on
-    the way.
+    """Write `state` to `path` atomically: if writing fails, the old checkpoint is still there.
 
-    The one before stays beside it. `identity` is what a run that takes it up must have in common
-    with this one.
+    The old one is also kept beside the new one (see `previous`). identity: the settings that a run
+    resuming from this checkpoint must share.
     """
     data = {
         "version": VERSION,
         "identity": identity,
         "model": state.model.state_dict(),
         "optimisers": [optimiser.state_dict() for optimiser in state.optimisers],
-        "step": state.step,
-        "tokens": state.tokens,
-        "seconds": state.seconds,
-        "decay_from": state.decay_from,
+        **{name: getattr(state, name) for name in COUNTERS},
     }
     partial = path.with_name(path.name + ".partial")
     with partial.open("wb") as file:
@@ -174,28 +172,25 @@ def save(state: State, path: Path, identity: dict[str, Any]) -> None:
 
 
 def restore(state: State, path: Path, identity: dict[str, Any]) -> None:
-    """Fill a fresh `state` from `path`; BadTraining if the file is no checkpoint or one of
-    another run.
-    """
+    """Load the checkpoint at `path` into a fresh `state`; raises BadTraining if the file is not a
+    checkpoint, or one of another run."""
     try:
         data = torch.load(path, map_location="cpu", weights_only=True)
     except (OSError, RuntimeError, EOFError, ValueError, pickle.UnpicklingError) as error:
         raise BadTraining(
-            f"{str(path)[:200]!r} is no readable checkpoint: {str(error)[:200]}"
+            f"{str(path)[:200]!r} is not a readable checkpoint: {str(error)[:200]}"
         ) from None
     if not isinstance(data, dict) or data.get("version") != VERSION:
-        raise BadTraining(f"{str(path)[:200]!r} is no checkpoint of version {VERSION}")
+        raise BadTraining(f"{str(path)[:200]!r} is not a checkpoint of version {VERSION}")
     for name, value in identity.items():
         found = data["identity"].get(name)
         if found != value:
             raise BadTraining(
                 f"the checkpoint was made with {name} {str(found)[:80]}, this run has "
-                f"{str(value)[:80]}; start anew or give the same"
+                f"{str(value)[:80]}; start a new run, or use the same value"
             )
     state.model.load_state_dict(data["model"])
     for optimiser, saved in zip(state.optimisers, data["optimisers"], strict=True):
         optimiser.load_state_dict(saved)
-    state.step = data["step"]
-    state.tokens = data["tokens"]
-    state.seconds = data["seconds"]
-    state.decay_from = data["decay_from"]
+    for name in COUNTERS:
+        setattr(state, name, data[name])

@@ -1,1 +1,1 @@
-"""What is written to files and read back: runs, races, trees in the forms of other programs."""
+"""Runs and races as files: run_file, race_file, check_fields (what both check in a file)."""

@@ -1,26 +1,27 @@
-"""A whole race as one JSON file: every lane's run, step by step, and what was found out after
-it. Knows no models.
+"""A race as one JSON file: every lane's run, step by step, and the results of the analysis after
+it. Knows nothing of models.
 
 A file: {format: "sequoia-race", version: 1, meta, lanes: [{name, how, verifier, plain, most,
-changes, run}], results}; `run` is a run file (see run_file.py), `results` null or one result a lane
-(see `checked`), each may be null.
+changes, run}], results}. `run` is a run file (see run_file.py). `results` is null, or has a result
+(see `checked`) or null for each lane.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
 
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.errors import BadTrace
+from sequoia.saved_files.check_fields import list_of, text_of
 from sequoia.saved_files.run_file import MAX_CHARS, MAX_STEPS, Run, checked_meta
-from sequoia.validate_input import as_file, number, read_file, shown, whole, write_file
+from sequoia.validate_input import as_file, number, one_of, read_file, truth, whole, write_file
 
 MOST_LANES = 4
-# what a result says of lossless decoding
+# verdicts on whether decoding was lossless, as they are written in files
 KINDS = ("exact", "tie", "bug", "undecided", "law", "poor", "blind", "none")
-# where the speed-up of a remedy comes from
+# where the speed-up of a suggestion comes from
 LABELS = ("predicted", "predicted, what if", "measured", "recorded")
 MAX_WORDS = 2000
 MAX_NAME = 200
@@ -29,14 +30,15 @@ MAX_REMEDIES = 32
 MAX_CELLS = 24
 MAX_CONTEXT = 120
 MAX_DRAWS = 1_000_000
-_GREAT = 1e12
+_LARGEST = 1e12
 Result = Mapping[str, Any]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class LaneLog:
-    """One lane. how: the tree in words. plain: one node at every step. most: nodes a tree may have.
-    changes: whether trees differ from step to step."""
+    """One lane. how: its tree in words. plain: whether every step has one node. most: maximum nodes
+    of a tree. changes: whether the tree changes from step to step."""
 
     name: str
     how: str
@@ -48,80 +50,71 @@ class LaneLog:
 
     @property
     def without_run(self) -> dict[str, Any]:
-        """All of it but the run."""
-        return {
-            "name": self.name,
-            "how": self.how,
-            "verifier": self.verifier,
-            "plain": self.plain,
-            "most": self.most,
-            "changes": self.changes,
-        }
+        """All fields except the run."""
+        names = [field.name for field in fields(self) if field.name != "run"]
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True)
 class RaceLog:
-    """A race that was run. meta: what all lanes share. results: what was found out after it, one a
-    lane where anything was."""
+    """A finished race. meta: what all lanes share. results: the analysis of each lane, None where
+    there is none."""
 
     meta: Mapping[str, Any]
     lanes: tuple[LaneLog, ...]
     results: tuple[Result | None, ...] | None = None
 
     def moves(self) -> Iterator[tuple[int, int]]:
-        """(lane, step) in the order in which they were made: the lane furthest behind on its clock
-        first, of equals the first."""
-        clocks = [0.0] * len(self.lanes)
+        """(lane, step) in the order of the race: the next step is always made by the lane with the
+        least decode time, or the first of several."""
+        seconds = [0.0] * len(self.lanes)
         made = [0] * len(self.lanes)
-        while left := [
+        while running := [
             lane for lane, log in enumerate(self.lanes) if made[lane] < len(log.run.steps)
         ]:
-            lane = min(left, key=lambda lane: clocks[lane])
+            lane = min(running, key=lambda lane: seconds[lane])
             yield lane, made[lane]
-            clocks[lane] += self.lanes[lane].run.steps[made[lane]].total_seconds
+            seconds[lane] += self.lanes[lane].run.steps[made[lane]].total_seconds
             made[lane] += 1
 
     def to_json(self) -> str:
-        """One file that the app opens again. Raises BadTrace where it would be too large."""
+        """The text of a file that the app can open. Raises BadTrace if it would be too large."""
         lanes = [{**lane.without_run, "run": lane.run.to_dict()} for lane in self.lanes]
         content = {"meta": dict(self.meta), "lanes": lanes, "results": self.results}
         return write_file(as_file(content, "race"), "race", MAX_CHARS, BadTrace)
 
     @classmethod
     def from_json(cls, text: str) -> RaceLog:
-        """The race in `text`. Raises BadTrace, and nothing else, for whatever is not a whole
-        and sane race file."""
+        """The race in `text`. Raises BadTrace, and nothing else, for anything but a complete and
+        valid race file."""
         return read_file(text, "race", MAX_CHARS, BadTrace, _race)
 
 
-# -- reading, where nothing is believed ------------------------------------------------------------
+# -- reading: every field is checked ---------------------------------------------------------------
 
 
 def _race(data: Mapping[str, Any]) -> RaceLog:
     lanes = tuple(
         _lane(lane, f"lane {i + 1}")
-        for i, lane in enumerate(_list(data["lanes"], "lanes", MOST_LANES))
+        for i, lane in enumerate(list_of(data["lanes"], "lanes", MOST_LANES))
     )
     if not lanes:
         raise BadTrace(f"a race of no lanes; allowed are 1 to {MOST_LANES}")
     meta = checked_meta(data["meta"])
-    results = data.get("results")
-    if results is not None and len(_list(results, "results", MOST_LANES)) != len(lanes):
-        raise BadTrace(f"{len(results)} results for {len(lanes)} lanes")
-    return RaceLog(
-        meta,
-        lanes,
-        None
-        if results is None
-        else tuple(None if one is None else checked(one) for one in results),
-    )
+    return RaceLog(meta, lanes, _optional(data.get("results"), _results, len(lanes)))
+
+
+def _results(values: Any, lanes: int) -> tuple[Result | None, ...]:
+    if len(list_of(values, "results", MOST_LANES)) != lanes:
+        raise BadTrace(f"{len(values)} results for {lanes} lanes")
+    return tuple(_optional(result, checked) for result in values)
 
 
 def _lane(data: Mapping[str, Any], what: str) -> LaneLog:
     name, how, verifier = (
-        _text(data[key], f"{what}: {key}", MAX_NAME) for key in ("name", "how", "verifier")
+        text_of(data[key], f"{what}: {key}", MAX_NAME) for key in ("name", "how", "verifier")
     )
-    plain, changes = (_truth(data[key], f"{what}: {key}") for key in ("plain", "changes"))
+    plain, changes = (truth(data[key], f"{what}: {key}", BadTrace) for key in ("plain", "changes"))
     most = whole(data["most"], f"{what}: most", 1, MAX_NODES, BadTrace)
     run = Run.from_dict(data["run"])
     widest = max((len(step.tree) for step in run.steps), default=1)
@@ -133,8 +126,8 @@ def _lane(data: Mapping[str, Any], what: str) -> LaneLog:
 
 
 def checked(result: Any) -> dict[str, Any]:
-    """A lane's result with every field looked at and no other kept. Raises BadTrace, or what a
-    missing field raises.
+    """A lane's result with every known field checked and all others dropped. Raises BadTrace, or
+    KeyError for a missing field.
 
     {waterfall: {bars: [{name, value, loss, words}]} or null, doctor: {speedup, loss, words,
     remedies: [{words, predicted, label of LABELS, parents: [...] or null}]} or null,
@@ -142,129 +135,95 @@ def checked(result: Any) -> dict[str, Any]:
     `counted`, or null} or null}
     """
     parts = {"waterfall": _time_breakdown, "doctor": _what_to_try, "lossless": _lossless}
-    return {
-        name: None if result[name] is None else read(result[name]) for name, read in parts.items()
-    }
+    return {name: _optional(result[name], read) for name, read in parts.items()}
 
 
 def _time_breakdown(data: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "bars": [
             {
-                "name": _text(bar["name"], "bar", MAX_NAME),
+                "name": text_of(bar["name"], "bar", MAX_NAME),
                 "value": _figure(bar["value"], "value of a bar"),
                 "loss": _figure(bar["loss"], "loss of a bar"),
-                "words": _text(bar["words"], "bar", MAX_WORDS),
+                "words": text_of(bar["words"], "bar", MAX_WORDS),
             }
-            for bar in _list(data["bars"], "bars", MAX_BARS)
+            for bar in list_of(data["bars"], "bars", MAX_BARS)
         ]
     }
 
 
 def _what_to_try(data: Mapping[str, Any]) -> dict[str, Any]:
-    loss = data["loss"]
-    remedies = [
-        {
-            "words": _text(one["words"], "remedy", MAX_WORDS),
-            "predicted": _figure(one["predicted"], "predicted speed-up"),
-            "label": _known(one["label"], "label of a remedy", LABELS),
-            "parents": None
-            if one["parents"] is None
-            else list(Tree.from_parents(one["parents"]).parents),
-        }
-        for one in _list(data["remedies"], "remedies", MAX_REMEDIES)
-    ]
     return {
         "speedup": _figure(data["speedup"], "speed-up"),
-        "loss": None if loss is None else _text(loss, "loss", MAX_NAME),
-        "words": _text(data["words"], "doctor", MAX_WORDS),
-        "remedies": remedies,
+        "loss": _optional(data["loss"], text_of, "loss", MAX_NAME),
+        "words": text_of(data["words"], "doctor", MAX_WORDS),
+        "remedies": [_remedy(one) for one in list_of(data["remedies"], "remedies", MAX_REMEDIES)],
+    }
+
+
+def _remedy(data: Mapping[str, Any]) -> dict[str, Any]:
+    tree = _optional(data["parents"], Tree.from_parents)
+    return {
+        "words": text_of(data["words"], "remedy", MAX_WORDS),
+        "predicted": _figure(data["predicted"], "predicted speed-up"),
+        "label": one_of(data["label"], "label of a remedy", LABELS, BadTrace),
+        "parents": list(tree.parents) if tree else None,
     }
 
 
 def _lossless(data: Mapping[str, Any]) -> dict[str, Any]:
-    at = data["at"]
-    p = data["p"]
-    count = data.get("count")
+    what = "first token that differs"
     return {
-        "kind": _known(data["kind"], "lossless", KINDS),
-        "words": _text(data["words"], "lossless", MAX_WORDS),
-        "at": None if at is None else whole(at, "first token that differs", 0, MAX_STEPS, BadTrace),
-        "p": _chance(p, "p-value"),
-        "count": None if count is None else counted(count),
+        "kind": one_of(data["kind"], "lossless", KINDS, BadTrace),
+        "words": text_of(data["words"], "lossless", MAX_WORDS),
+        "at": _optional(data["at"], whole, what, 0, MAX_STEPS, BadTrace),
+        "p": _optional(data["p"], number, "p-value", 0, 1, BadTrace),
+        "count": _optional(data.get("count"), counted),
     }
 
 
 def counted(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Counts of first tokens with every field looked at.
+    """Counts of first tokens with every field checked.
 
-    {draws, wanted, going: whether more are being drawn, at: tokens of lane `lane` before the place,
-    bits: entropy there, rule: why there, context: the text before it, statistic: chi-square or
-    null, freedom, sight: a shift of share that would be noticed, or null, cells: [{text of a token,
-    null for all rarer ones; more: rarer ones are in it; share, seen}]}
+    {draws, wanted: draws in total, going: whether more are being drawn, at: tokens of lane `lane`
+    before the position, bits: entropy there, rule: why this position, context: the text before it,
+    statistic: chi-square or null, freedom: its degrees of freedom, sight: smallest detectable
+    difference of a probability, or null, cells: [{text: of a token, null for all rarer ones; more:
+    whether rarer ones are included; share: expected, seen: drawn}]}
     """
 
     def count(name: str, most: int = MAX_DRAWS) -> int:
         return whole(data[name], name, 0, most, BadTrace)
 
-    square = data["statistic"]
     return {
         "draws": count("draws"),
         "wanted": count("wanted"),
-        "going": _truth(data["going"], "going"),
+        "going": truth(data["going"], "going", BadTrace),
         "at": count("at", MAX_STEPS),
         "lane": count("lane", MOST_LANES - 1),
         "bits": number(data["bits"], "bits", 0, 64, BadTrace),
-        "rule": _text(data["rule"], "rule", MAX_WORDS),
-        "context": _text(data["context"], "context", MAX_CONTEXT),
-        "statistic": None if square is None else _figure(square, "statistic"),
+        "rule": text_of(data["rule"], "rule", MAX_WORDS),
+        "context": text_of(data["context"], "context", MAX_CONTEXT),
+        "statistic": _optional(data["statistic"], _figure, "statistic"),
         "freedom": count("freedom"),
-        "sight": _chance(data["sight"], "sight"),
-        "cells": [_cell(cell) for cell in _list(data["cells"], "cells", MAX_CELLS)],
+        "sight": _optional(data["sight"], number, "sight", 0, 1, BadTrace),
+        "cells": [_cell(cell) for cell in list_of(data["cells"], "cells", MAX_CELLS)],
     }
 
 
 def _cell(data: Mapping[str, Any]) -> dict[str, Any]:
-    text = data["text"]
     return {
-        "text": None if text is None else _text(text, "token", MAX_NAME),
-        "more": _truth(data["more"], "cell"),
+        "text": _optional(data["text"], text_of, "token", MAX_NAME),
+        "more": truth(data["more"], "cell", BadTrace),
         "share": number(data["share"], "share", 0, 1, BadTrace),
         "seen": whole(data["seen"], "seen", 0, MAX_DRAWS, BadTrace),
     }
 
 
-def _chance(value: Any, what: str) -> float | None:
-    return None if value is None else number(value, what, 0, 1, BadTrace)
+def _optional(value: Any, read: Callable[..., T], *rest: Any) -> T | None:
+    """`read(value, *rest)`, or None for None."""
+    return None if value is None else read(value, *rest)
 
 
 def _figure(value: Any, what: str) -> float:
-    return number(value, what, -_GREAT, _GREAT, BadTrace)
-
-
-def _known(value: Any, what: str, among: Sequence[str]) -> str:
-    if value not in among:
-        raise BadTrace(f"{what}: {shown(value)} is none of {', '.join(among)}")
-    return value
-
-
-def _truth(value: Any, what: str) -> bool:
-    if not isinstance(value, bool):
-        raise BadTrace(f"{what}: {shown(value)} is neither true nor false")
-    return value
-
-
-def _list(values: Any, what: str, most: int) -> Sequence[Any]:
-    if not isinstance(values, list) or len(values) > most:
-        raise BadTrace(f"{what}: {shown(values)}; wanted is a list of at most {most}")
-    return values
-
-
-def _text(value: Any, what: str, most: int) -> str:
-    if (
-        not isinstance(value, str)
-        or len(value) > most
-        or any("\ud800" <= character <= "\udfff" for character in value)
-    ):
-        raise BadTrace(f"{what}: {shown(value)} is not a text of at most {most} characters")
-    return value
+    return number(value, what, -_LARGEST, _LARGEST, BadTrace)

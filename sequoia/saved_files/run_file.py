@@ -1,6 +1,7 @@
-"""A run as one JSON file, and its steps as the messages that a page gets.
+"""A run as one JSON file, and its steps as messages to the page.
 
-Knows no models: the file holds the text of its tokens, so that it can be watched without any.
+Knows nothing of models: the file contains the text of its tokens, so it can be replayed without
+them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,18 @@ from sequoia.algorithm.step_trace import FINISHES, PHASES, StepTrace
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Trial, Verdict
 from sequoia.errors import BadTrace
-from sequoia.validate_input import as_file, number, read_dict, read_file, shown, whole, write_file
+from sequoia.saved_files.check_fields import list_of, text_of
+from sequoia.validate_input import (
+    as_file,
+    number,
+    one_of,
+    read_dict,
+    read_file,
+    shown,
+    truth,
+    whole,
+    write_file,
+)
 
 MAX_STEPS = 4096
 MAX_CHARS = 64 * 1024 * 1024
@@ -24,9 +36,12 @@ MAX_META_DEPTH = 6  # of its lists and objects
 
 @dataclass(frozen=True)
 class Run:
-    """A recorded run. `meta` says what ran (models, device, policy, prompt ...); `pieces` is the
-    text of each token id alone; `texts[i]` the text each token emitted by step i added ("" while a
-    character is incomplete)."""
+    """A recorded run.
+
+    meta: what was run (models, device, sampling parameters, prompt, ...). pieces: the text of each
+    token id on its own. texts: texts[i] has the text that each token emitted by step i added, ""
+    while a character is incomplete.
+    """
 
     meta: Mapping[str, Any]
     pieces: Mapping[int, str]
@@ -34,7 +49,7 @@ class Run:
     texts: tuple[tuple[str, ...], ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The run as JSON values; see `Packer` for the form of a step."""
+        """The run as JSON values. `Packer` describes the format of a step."""
         packer = Packer()
         steps = [
             packer.pack(trace, text) for trace, text in zip(self.steps, self.texts, strict=True)
@@ -49,23 +64,23 @@ class Run:
         return read_dict(data, "run", BadTrace, _run)
 
     def to_json(self) -> str:
-        """One file that the app opens again. Raises BadTrace where it would be too large."""
+        """The text of a file that the app can open. Raises BadTrace if it would be too large."""
         return write_file(self.to_dict(), "run", MAX_CHARS, BadTrace)
 
     @classmethod
     def from_json(cls, text: str) -> Run:
-        """The run in `text`. Raises BadTrace, and nothing else, for whatever is not a whole
-        and sane run file."""
+        """The run in `text`. Raises BadTrace, and nothing else, for anything but a complete and
+        valid run file."""
         return read_file(text, "run", MAX_CHARS, BadTrace, _run)
 
 
 class Packer:
-    """Steps as JSON values, one after the other; a tree is written once and named by its
-    number from then on.
+    """Converts steps to JSON values, one after another. Each tree is written once; steps refer to
+    it by number.
 
-    A step: {i, at: prefix_len, tree: number, tokens, q, p: by node or null, trials: [[node, p, q,
-    u, accepted, mass], ...], path, bonus, emitted, text: by emitted token, seconds: {draft, verify,
-    overhead}, finish}. Probabilities carry six digits.
+    A step: {i, at: prefix_len, tree: number, tokens, q and p: by node, or null, trials: [[node, p,
+    q, u, accepted, mass], ...], path, bonus, emitted, text: by emitted token, seconds: {draft,
+    verify, overhead}, finish}. Probabilities have six digits.
     """
 
     def __init__(self) -> None:
@@ -101,15 +116,15 @@ def _digits(values: Iterable[Any]) -> list[float | None]:
     return [None if value is None else float(f"{float(value):.6g}") for value in values]
 
 
-# -- reading, where nothing is believed ------------------------------------------------------------
+# -- reading: every field is checked ---------------------------------------------------------------
 
 
 def _run(data: Mapping[str, Any]) -> Run:
-    steps = _list(data["steps"], "steps", MAX_STEPS)
-    trees = [Tree(p) for p in _list(data["trees"], "trees", MAX_STEPS)]
+    steps = list_of(data["steps"], "steps", MAX_STEPS)
+    trees = [Tree(parents) for parents in list_of(data["trees"], "trees", MAX_STEPS)]
     meta = checked_meta(data["meta"])
     pieces = {
-        whole(int(token), "token id", 0, MAX_ID, BadTrace): _text(piece)
+        whole(int(token), "token id", 0, MAX_ID, BadTrace): text_of(piece, "piece")
         for token, piece in _object(data["pieces"], "pieces").items()
     }
     traces = tuple(_step(step, index, trees) for index, step in enumerate(steps))
@@ -117,12 +132,12 @@ def _run(data: Mapping[str, Any]) -> Run:
         raise BadTrace(
             f"token {min(unnamed)} is drafted or emitted but has no text among the pieces"
         )
-    texts = tuple(tuple(map(_text, step["text"])) for step in steps)
+    texts = tuple(tuple(text_of(text, "text") for text in step["text"]) for step in steps)
     return Run(meta, pieces, traces, texts)
 
 
 def checked_meta(meta: Any) -> dict[str, Any]:
-    """What a file says of its run or race. Raises BadTrace where a page could not take it."""
+    """The description of a run or race in its file. Raises BadTrace if a page could not show it."""
     _check_meta(_object(meta, "meta"))
     return meta
 
@@ -138,8 +153,8 @@ def _step(step: Mapping[str, Any], index: int, trees: Sequence[Tree]) -> StepTra
     tree = trees[whole(step["tree"], f"{what}: tree", 0, len(trees) - 1, BadTrace)]
     tokens = _ids(step["tokens"], what)
     emitted = _ids(step["emitted"], what)
-    draft_p = _weights(step["q"], what)
-    target_p = _weights(step["p"], what)
+    draft_p = _probabilities(step["q"], what)
+    target_p = _probabilities(step["p"], what)
     if not len(tokens) == len(draft_p) == len(target_p) == len(tree):
         raise BadTrace(
             f"{what}: {len(tokens)} tokens, {len(draft_p)} q, {len(target_p)} p for a tree of "
@@ -150,13 +165,14 @@ def _step(step: Mapping[str, Any], index: int, trees: Sequence[Tree]) -> StepTra
     if (
         not emitted
         or emitted != follows[: len(emitted)]
-        or len(_list(step["text"], "text", len(follows))) != len(emitted)
+        or len(list_of(step["text"], "text", len(follows))) != len(emitted)
     ):
         raise BadTrace(
             f"{what}: emitted tokens are not the accepted path and the bonus, each with its text"
         )
-    if step["finish"] not in (None, *FINISHES):
-        raise BadTrace(f"{what}: finish is {shown(step['finish'])}; known are {FINISHES}")
+    finish = step["finish"]
+    if finish is not None:
+        one_of(finish, f"{what}: finish", FINISHES, BadTrace)
     seconds = {
         phase: number(step["seconds"][phase], f"{what}: seconds", 0, 1e6, BadTrace)
         for phase in PHASES
@@ -173,19 +189,19 @@ def _step(step: Mapping[str, Any], index: int, trees: Sequence[Tree]) -> StepTra
         verdict,
         emitted,
         seconds,
-        step["finish"],
+        finish,
     )
 
 
 def _verdict(step: Mapping[str, Any], tree: Tree, tokens: Sequence[int], what: str) -> Verdict:
     path = tuple(
         whole(node, f"{what}: path", 0, len(tree) - 1, BadTrace)
-        for node in _list(step["path"], "path", len(tree))
+        for node in list_of(step["path"], "path", len(tree))
     )
     if path != tree.path(path[-1] if path else 0):
         raise BadTrace(f"{what}: path {path[:8]} does not lead down the tree from its root")
     trials = tuple(
-        _trial(trial, tree, tokens, what) for trial in _list(step["trials"], "trials", len(tree))
+        _trial(trial, tree, tokens, what) for trial in list_of(step["trials"], "trials", len(tree))
     )
     accepted = tuple(trial.node for trial in trials if trial.accepted)
     if accepted != path[1:] or any(tree.parents[trial.node] not in path for trial in trials):
@@ -196,56 +212,38 @@ def _verdict(step: Mapping[str, Any], tree: Tree, tokens: Sequence[int], what: s
 def _trial(trial: Any, tree: Tree, tokens: Sequence[int], what: str) -> Trial:
     node, p, q, u, accepted, mass = trial
     node = whole(node, f"{what}: trial", 1, len(tree) - 1, BadTrace)
-    if not isinstance(accepted, bool):
-        raise BadTrace(
-            f"{what}: a trial was accepted or not; {shown(accepted)} is neither true nor false"
-        )
-    p, q, u, mass = _weights((p, q, u, mass), what)
+    truth(accepted, f"{what}: accepted", BadTrace)
+    p, q, u, mass = _probabilities([p, q, u, mass], what)
     return Trial(node, tokens[node], p, q, u, accepted, mass)
 
 
-def _weights(values: Any, what: str) -> tuple[float | None, ...]:
+def _probabilities(values: Any, what: str) -> tuple[float | None, ...]:
     return tuple(
         None if v is None else number(v, f"{what}: probability", 0, 1.00001, BadTrace)
-        for v in _list(values, "probabilities", MAX_STEPS)
+        for v in list_of(values, "probabilities", MAX_STEPS)
     )
 
 
 def _ids(values: Any, what: str) -> tuple[int, ...]:
     return tuple(
         whole(value, f"{what}: token id", 0, MAX_ID, BadTrace)
-        for value in _list(values, "tokens", MAX_STEPS)
+        for value in list_of(values, "tokens", MAX_STEPS)
     )
 
 
-def _list(values: Any, what: str, most: int) -> Sequence[Any]:
-    if not isinstance(values, list | tuple) or len(values) > most:
-        raise BadTrace(f"{what}: {shown(values)}; wanted is a list of at most {most}")
-    return values
-
-
-def _text(value: Any, most: int = 1000) -> str:
-    if not isinstance(value, str) or len(value) > most:
-        raise BadTrace(f"{shown(value)} is not a text of at most {most} characters")
-    if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
-        raise BadTrace(
-            f"{value[:40]!a} holds half a character (a lone surrogate), which no page can show"
-        )
-    return value
-
-
 def _check_meta(value: Any, depth: int = 0) -> None:
-    """BadTrace unless a page can take `value`: short texts, finite numbers, not deep."""
+    """Raises BadTrace unless a page can show `value`: short texts, finite numbers, little
+    nesting."""
     if depth > MAX_META_DEPTH:
-        raise BadTrace(f"meta is more than {MAX_META_DEPTH} levels deep")
+        raise BadTrace(f"meta is nested more than {MAX_META_DEPTH} levels deep")
     if isinstance(value, dict | list):
         for item in (
             [*value, *value.values()]
             if isinstance(value, dict)
-            else _list(value, "meta", MAX_STEPS)
+            else list_of(value, "meta", MAX_STEPS)
         ):
             _check_meta(item, depth + 1)
     elif isinstance(value, str):
-        _text(value, MAX_META_CHARS)
+        text_of(value, "meta", MAX_META_CHARS)
     elif value is not None and not isinstance(value, bool):
         number(value, "meta", -(2**63), 2**63, BadTrace)

@@ -1,5 +1,5 @@
-"""Command line of the sweep: `python -m sequoia.sweep`. Reads flags, tries the types, writes and
-prints what came out."""
+"""Command line of the sweep: `python -m sequoia.sweep`. Tests the types, prints the outcomes and
+writes the list."""
 
 from __future__ import annotations
 
@@ -20,11 +20,9 @@ from sequoia.sweep.toy_configs import kinds
 from sequoia.sweep.trial import Outcome
 from sequoia.sweep.variants import condition
 
-Found = dict[str, dict[str, Outcome]]  # by type and variant
-
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit status: 1 where a model decodes wrongly or breaks."""
+    """Run the command and return the exit status: 1 if a model decodes wrongly or crashes."""
     options = _parser().parse_args(argv)
     start = time.monotonic()
     found = dict(_tried(options))
@@ -37,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def known(found: Mapping[str, Mapping[str, Outcome]]) -> KnownTypes:
-    """The list of what was `found`."""
+    """The list to write, from the outcomes by type and variant."""
     types = tuple(summary(kind, one, _condition(kind)) for kind, one in sorted(found.items()))
     return KnownTypes(transformers.__version__, types)
 
@@ -45,29 +43,33 @@ def known(found: Mapping[str, Mapping[str, Outcome]]) -> KnownTypes:
 def _condition(kind: str) -> str:
     try:
         return condition(kind)[0]
-    except Exception:  # the type's own validation: there is no config of it
+    except Exception:  # the type's own validation fails: it has no toy config
         return ""
 
 
 def _parser() -> ArgumentParser:
     parser = ArgumentParser(
         "python -m sequoia.sweep",
-        description="Try every causal model type at toy size.",
+        description="Test every causal model type with a toy model.",
         formatter_class=ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument(
-        "--only", nargs="+", metavar="TYPE", choices=kinds(), help="these types; nothing is written"
+        "--only",
+        nargs="+",
+        metavar="TYPE",
+        choices=kinds(),
+        help="test only these types, and write nothing",
     )
     parser.add_argument(
-        "--variants", type=int, metavar="N", help="at most so many of each type (default: all)"
+        "--variants", type=int, metavar="N", help="most variants of each type (default: all)"
     )
-    parser.add_argument("--jobs", type=int, default=1, help="types tried at the same time")
+    parser.add_argument("--jobs", type=int, default=1, help="types tested at the same time")
     parser.add_argument("--out", type=Path, default=FILE, help="the list to write")
     return parser
 
 
 def _tried(options: Namespace) -> Iterator[tuple[str, dict[str, Outcome]]]:
-    """Each type with the outcomes of its variants, told as they come."""
+    """Each type with the outcomes of its variants; prints a line for each."""
     chosen = options.only or kinds()
     with ThreadPoolExecutor(options.jobs) as pool:
         for kind, found in zip(
@@ -81,7 +83,9 @@ def _line(found: Mapping[str, Outcome]) -> str:
     counts = Counter(one.status for one in found.values())
     words = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
     base = found["base"]
-    return words if base.status == "runs" else f"{words}; as it is {base.status}: {base.words}"
+    return (
+        words if base.status == "runs" else f"{words}; unchanged it is {base.status}: {base.words}"
+    )
 
 
 def _report(found: Mapping[str, Mapping[str, Outcome]], seconds: float) -> None:

@@ -1,5 +1,5 @@
-"""Trials in processes of their own, so that a crash or an endless loop in one model's code is a
-result."""
+"""Trials in separate processes, so that a crash or an endless loop in a model's code is just
+another outcome."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Trial = Callable[[str, Mapping[str, Any], Path], Outcome]
 
 
 def outcomes(kind: str, most: int | None = None, trial: Trial = try_config) -> dict[str, Outcome]:
-    """What `trial` made of each variant of `kind`, at most `most` of them."""
+    """The outcome of `trial` for each variant of `kind`, or for the first `most` variants."""
     try:
         left = list(variants(kind).items())[:most]
     except Exception as problem:  # the type's own validation
@@ -36,8 +36,8 @@ def outcomes(kind: str, most: int | None = None, trial: Trial = try_config) -> d
 def _in_a_child(
     trial: Trial, kind: str, tasks: Sequence[tuple[str, Changes]]
 ) -> Iterator[tuple[str, Outcome]]:
-    """Outcomes of `tasks` as far as one process gets. Where that is not the end, the last is a
-    crash."""
+    """Outcomes of `tasks`, as far as one child process gets. If it does not get to the end, the
+    last outcome is a crash."""
     ours, its = multiprocessing.Pipe()
     with tempfile.TemporaryDirectory() as folder:
         child = _context().Process(
@@ -55,7 +55,7 @@ def _in_a_child(
 
 
 def _received(ours: Connection) -> Outcome | None:
-    """The next outcome, or None where none comes in time."""
+    """The next outcome, or None if there is none in time."""
     try:
         return ours.recv() if ours.poll(SECONDS) else None
     except EOFError:
@@ -63,7 +63,7 @@ def _received(ours: Connection) -> Outcome | None:
 
 
 def _end(child: Any) -> str:
-    """Why `child` sent nothing."""
+    """Why `child` sent no outcome."""
     child.join(1)
     if child.exitcode is None:
         return f"no result within {SECONDS:g} s"
@@ -81,7 +81,7 @@ def _work(
 
 
 def _context() -> Any:
-    """Processes that start with everything imported, where the system can."""
+    """Child processes start with everything imported, if the system supports that."""
     methods = multiprocessing.get_all_start_methods()
     if "forkserver" not in methods:
         return multiprocessing.get_context("spawn")

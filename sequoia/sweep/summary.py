@@ -1,4 +1,5 @@
-"""What the outcomes of a type's variants mean for a person who wants to use a model of it."""
+"""The outcomes of a type's variants, summed up for someone who wants to use a model of that
+type."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ _NO_MODEL = ("no config", "no model")
 
 
 def summary(kind: str, found: Mapping[str, Outcome], condition: str) -> ModelType:
-    """The type as the list shows it. `condition` names the variant on which all but "base" rest, or
-    is empty."""
+    """The type's line of the list. condition: the name of the variant that all others except "base"
+    include, or empty."""
     base = found["base"]
     result = _result(base, found.get(condition, base))
     if result not in ("runs", "partly"):
@@ -24,7 +25,7 @@ def summary(kind: str, found: Mapping[str, Outcome], condition: str) -> ModelTyp
 
 
 def faults(found: Mapping[str, Outcome]) -> dict[str, Outcome]:
-    """The variants that decode wrongly or break."""
+    """The variants that decode wrongly or crash."""
     return {name: one for name, one in found.items() if one.status in FAULTS}
 
 
@@ -34,7 +35,8 @@ def not_built(found: Mapping[str, Outcome]) -> dict[str, Outcome]:
 
 
 def _result(base: Outcome, changed: Outcome) -> str:
-    """What a type comes to that gave `base` as it is, and `changed` under its condition."""
+    """The result of a type with the outcomes `base`, unchanged, and `changed`, under its
+    condition."""
     if base.status in _NO_MODEL:
         return "not built"
     if base.status == "runs":
@@ -43,6 +45,6 @@ def _result(base: Outcome, changed: Outcome) -> str:
 
 
 def _without(found: Mapping[str, Outcome], condition: str) -> tuple[tuple[str, str], ...]:
-    """The options that are refused although the type runs without them."""
+    """The options that are refused, while the type runs without them: (name, message)."""
     refused = {name: one for name, one in found.items() if one.status == "refused"}
     return tuple((name, refused[name].words) for name in refused if name not in ("base", condition))

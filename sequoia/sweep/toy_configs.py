@@ -1,6 +1,6 @@
-"""A small config for any causal model type: the type's own defaults with every size made small.
+"""A small config for any causal model type: the type's defaults with all sizes reduced.
 
-Knows which sizes must fit together in which type. Builds no model.
+Contains the sizes that must fit each other in some types. Builds no model.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ HEADS = 4
 
 _ORIGINAL = "original_max_position_embeddings"
 
-# What every type's fields of these names are set to.
+# The values of fields with these names, in every type.
 _SIZES: tuple[tuple[Any, str], ...] = (
     (VOCAB, "vocab_size vocab_size_per_layer_input decoder_vocab_size"),
     (CONTEXT, "max_position_embeddings n_positions max_seq_len n_ctx max_target_positions"),
@@ -65,13 +65,13 @@ _LATENT = (
     "longcat_flash",
     "minicpm3",
     "youtu",
-)  # multi-head latent attention: keys of all heads come from one small vector
+)  # multi-head latent attention: the keys of all heads are computed from one small vector
 _MAMBA = {"mamba_n_heads": 8, "mamba_d_head": 8, "mamba_d_state": 16, "mamba_chunk_size": 16}
 _NOTHING_PER_LAYER = {"hidden_size_per_layer_input": 0, "vocab_size_per_layer_input": 0}
 _ASSISTANT = {"num_kv_shared_layers": LAYERS, "layer_types": ["full_attention"] * LAYERS}
 _DRAFTING = {"backbone_hidden_size": WIDTH, "num_centroids": 16}
 
-# Fields that must fit each other in one type only.
+# Fields of single types that must fit each other.
 BY_TYPE: dict[str, dict[str, Any]] = {
     "bamba": {**_MAMBA, "attn_layer_indices": [1]},
     "blt": {"encoder_hash_byte_group_vocab": 100, "encoder_hash_byte_group_size": [3]},
@@ -95,24 +95,27 @@ BY_TYPE: dict[str, dict[str, Any]] = {
     },
     "dots3_note_audio_encoder": {"adapter_input_size": WIDTH, "adapter_out_dim": WIDTH},
     "flint": {"layer_types": ["sliding_attention", "full_attention"]},
-    "lfm2": {"layer_types": ["conv", "full_attention"]},
-    "dots3_note_text": {"num_key_value_heads": HEADS},
-    **{kind: {"num_key_value_heads": HEADS} for kind in _LATENT},
+    **{kind: {"layer_types": ["conv", "full_attention"]} for kind in ("lfm2", "lfm2_moe")},
+    **{kind: {"num_key_value_heads": HEADS} for kind in ("dots3_note_text", *_LATENT)},
     "falcon_h1": {**_MAMBA, "mamba_d_ssm": 2 * WIDTH},
     "gemma4_assistant": {
         "text_config": {"model_type": "gemma4_text", **_NOTHING_PER_LAYER, **_ASSISTANT},
         **_DRAFTING,
     },
-    "gemma4_text": {"global_head_dim": 2 * WIDTH // HEADS},
-    "gemma4_unified_text": {"global_head_dim": 2 * WIDTH // HEADS},
+    **{
+        kind: {"global_head_dim": 2 * WIDTH // HEADS}
+        for kind in ("gemma4_text", "gemma4_unified_text")
+    },
     "gemma4_unified_assistant": {
         "text_config": {"model_type": "gemma4_unified_text", **_ASSISTANT},
         **_DRAFTING,
     },
     "gpt_neo": {"attention_types": [[["global", "local"], 1]]},
     "granitemoehybrid": {**_MAMBA, "layer_types": ["linear_attention", "full_attention"]},
-    "hrm_text": {"H_cycles": 1, "L_cycles": 2},  # with more, rounding grows to a 1e-4 of the spread
-    "lfm2_moe": {"layer_types": ["conv", "full_attention"]},
+    "hrm_text": {
+        "H_cycles": 1,
+        "L_cycles": 2,
+    },  # with more cycles, rounding reaches 1e-4 of the spread
     "mamba2": {"num_heads": 8, "head_dim": 8, "n_groups": 1},
     "reformer": {
         "is_decoder": True,
@@ -138,8 +141,8 @@ BY_TYPE: dict[str, dict[str, Any]] = {
 
 
 def toy_config(kind: str, changes: Mapping[str, Any] | None = None) -> Any:
-    """A small config of the type `kind` with `changes` to the fields of its text part. Raises what
-    the type's own validation raises."""
+    """A small config of the type `kind`, with `changes` to the fields of its text part. Raises
+    whatever the type's own validation raises."""
     changes = changes or {}
     config = _built(kind, changes)
     ropes = getattr(config, "rope_parameters", None) or {}
@@ -149,16 +152,12 @@ def toy_config(kind: str, changes: Mapping[str, Any] | None = None) -> Any:
 
 
 def _built(kind: str, changes: Mapping[str, Any]) -> Any:
-    whole = CONFIG_MAPPING[kind]
-    fields = _fields(whole, kind)
-    _text_part(whole, fields).update(changes)
-    return whole(**fields)
-
-
-def _text_part(whole: Any, fields: dict[str, Any]) -> dict[str, Any]:
-    """The part of `fields` that describes the language model."""
-    names = [name for name in ("text_config", "decoder") if name in whole.sub_configs_defaults]
-    return fields[names[0]] if names else fields
+    config_class = CONFIG_MAPPING[kind]
+    fields = _fields(config_class, kind)
+    parts = config_class.sub_configs_defaults
+    text_part = next((fields[name] for name in ("text_config", "decoder") if name in parts), fields)
+    text_part.update(changes)
+    return config_class(**fields)
 
 
 def _fields(config_class: Any, kind: str) -> dict[str, Any]:
@@ -171,7 +170,7 @@ def _fields(config_class: Any, kind: str) -> dict[str, Any]:
 
 
 def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """`one` with the values of `other`, part by part."""
+    """`one` updated with the values of `other`, recursively."""
     both = dict(one)
     for name, value in other.items():
         inner = isinstance(value, Mapping) and isinstance(one.get(name), Mapping)
@@ -180,13 +179,13 @@ def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _part(spec: Any) -> dict[str, Any]:
-    """A small config for one part of a composite one."""
+    """The fields of a small config for one part of a composite config."""
     kind = spec.model_type or spec.config_class.model_type
-    known = kind in CONFIG_MAPPING  # whose `get` knows only what was imported before
+    known = kind in CONFIG_MAPPING  # its `get` finds only types that are already imported
     part_class = CONFIG_MAPPING[kind] if known else spec.config_class
     return {"model_type": kind, **_fields(part_class, kind)}
 
 
 def kinds() -> tuple[str, ...]:
-    """Every type that the installed `transformers` has a causal language model for."""
+    """Every type with a causal language model in the installed `transformers`."""
     return tuple(sorted({config.model_type for config in AutoModelForCausalLM._model_mapping}))

@@ -1,8 +1,5 @@
 """Random toy models on disk: a target, a draft that nearly agrees with it, and a tokenizer for
-both.
-
-Knows nothing of trees.
-"""
+both."""
 
 from __future__ import annotations
 
@@ -17,19 +14,19 @@ from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 from sequoia.sweep.toy_configs import VOCAB, WIDTH
 
 MOST_PARAMETERS = 5_000_000
-_NOISE = 0.03  # of each weight's spread, on the draft: its first guess is then accepted quite often
-_STOP = "<|endoftext|>"  # a name that some tokenizer classes add where it is missing
+_NOISE = 0.03  # of each weight's spread, added to the draft: its first guess is often accepted
+_STOP = "<|endoftext|>"  # some tokenizer classes add a token of this name if it is missing
 _START = "<|start|>"
 
 
 class TooLarge(Exception):
-    """A toy config that still makes a large model."""
+    """A toy config whose model is still large."""
 
 
 def random_model(config: Any, seed: int = 0) -> Any:
     """A model of `config` in float32 whose logits have a spread of about 2 and depend on positions.
 
-    Raises TooLarge, or whatever the model's own code raises.
+    Raises TooLarge, or whatever the model's code raises.
     """
     _refuse_large(config)
     with torch.random.fork_rng(devices=[]):
@@ -59,7 +56,7 @@ def _draw(name: str, weight: torch.Tensor) -> None:
 
 
 def noisy(model: Any, seed: int = 1) -> Any:
-    """A copy of `model` with a little noise on every weight."""
+    """A copy of `model` with a little noise added to every weight."""
     copied = copy.deepcopy(model)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -70,7 +67,7 @@ def noisy(model: Any, seed: int = 1) -> Any:
 
 
 def toy_tokenizer() -> PreTrainedTokenizerFast:
-    """Single bytes, two special tokens, and unused ones up to VOCAB."""
+    """A tokenizer of single bytes, with two special tokens, and unused ones up to VOCAB."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     pieces = [_STOP, _START, *alphabet]
     pieces += [f"<unused{number}>" for number in range(VOCAB - len(pieces))]
@@ -81,8 +78,8 @@ def toy_tokenizer() -> PreTrainedTokenizerFast:
 
 
 def save(model: Any, config: Any, folder: Path) -> str:
-    """Write `model` and a tokenizer as a model of the hub comes; the folder's name. `config` is the
-    whole one: some types build their language model of a part of it."""
+    """Write `model` and a tokenizer in the format of the Hub, and return the folder's name.
+    config: the complete one, as some types build their language model from a part of it."""
     model.save_pretrained(folder)
     config.architectures = [type(model).__name__]
     config.save_pretrained(folder)

@@ -1,5 +1,5 @@
-"""One toy pair loaded as a visitor's would be, decoded with a tree, and compared with
-`transformers` alone."""
+"""One toy pair: loaded as a visitor's would be, decoded with a tree, and compared with
+`transformers`."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from sequoia.models.tree_mask import whole_tree_layout
 from sequoia.sweep.toy_configs import CONTEXT, toy_config
 from sequoia.sweep.toy_models import noisy, random_model, save
 
-TOKENS = 20  # decoded at the end of the context, where length-dependent code would show
+TOKENS = 20  # decoded at the end of the context, to exercise code that depends on the length
 TREE = Tree.kary(2, 3)
-TOLERANCE = 1e-4  # of the logits' spread, in float32
-_PARTS = 13  # tokens that a prompt is read by in one of the comparisons
+TOLERANCE = 1e-4  # allowed difference of logits, relative to their spread, in float32
+_PARTS = 13  # tokens per pass where a text is fed to the model in parts
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one toy config.
+    """The outcome of one toy config.
 
     status: "runs", "refused" (words: the message), "no config" or "no model" (`transformers`
-    itself does not build it), "differs" or "crashed" (both are faults). distance: the largest
-    difference of logits, relative to their spread.
+    itself cannot build it), "differs" or "crashed" (faults). distance: the largest difference of
+    logits, relative to their spread. accepted: drafted tokens.
     """
 
     status: str
@@ -49,17 +49,18 @@ class Outcome:
 
 
 def try_config(kind: str, changes: Mapping[str, Any], folder: Path) -> Outcome:
-    """Build, load, decode and compare one toy pair in `folder`. Never raises for a faulty model."""
+    """Build, load, decode and compare one toy pair in `folder`. A faulty model is an outcome, not
+    an exception."""
     try:
         config = toy_config(kind, changes)
-    except Exception as problem:  # any library's own validation
+    except Exception as problem:  # the validation of any library
         return Outcome("no config", _words(problem))
     if refusal := _refused_config(kind, config, folder / "config"):
         return Outcome("refused", refusal)
     try:
         model = random_model(config)
         _own(model, range(8))
-    except Exception as problem:  # TooLarge, or any library's own code
+    except Exception as problem:  # TooLarge, or an error in any library
         return Outcome("no model", _words(problem))
     target = save(model, config, folder / "target" / kind)
     draft = save(noisy(model), config, folder / "draft" / kind)
@@ -80,7 +81,7 @@ def try_config(kind: str, changes: Mapping[str, Any], folder: Path) -> Outcome:
 
 
 def _refused_config(kind: str, config: Any, folder: Path) -> str:
-    """Why the config alone is refused, or ""."""
+    """The message if the config alone is refused, else ""."""
     config.save_pretrained(folder)
     try:
         check_source(kind, folder, weight_bytes=0)
@@ -90,15 +91,14 @@ def _refused_config(kind: str, config: Any, folder: Path) -> str:
 
 
 def _reason(kind: str, problem: SequoiaError) -> str:
-    """The message without the model's name, which is its type here, and without
-    measured figures."""
+    """The message without the model's name (here its type) and without measured figures."""
     words = re.sub(rf"^{re.escape(kind)}( \([\w-]+\))? ", "", str(problem))
     return re.sub(r" by [\d.e+-]+ of their spread; allowed is [\d.e+-]+", "", words)
 
 
 def _compared(pair: Pair, folder: str) -> Outcome:
-    """Decode with a tree and without to the end of the context, and compare with the model in
-    `folder` alone."""
+    """Decode with and without a tree to the end of the context, and compare with the model in
+    `folder` in `transformers`."""
     reference = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
     length = min(pair.limit, CONTEXT)
     new = min(TOKENS, length // 2)
@@ -119,7 +119,7 @@ def _tokens(steps: Iterable[StepTrace]) -> list[int]:
 
 
 def _difference(runs: Mapping[str, Sequence[int]], own: Sequence[int], distance: float) -> str:
-    """What is not as in `transformers` alone, or ""."""
+    """How the tokens or logits differ from those of `transformers`, or ""."""
     for name, tokens in runs.items():
         at = compare(tokens, own)
         if at is not None or len(tokens) != len(own):
@@ -129,8 +129,8 @@ def _difference(runs: Mapping[str, Sequence[int]], own: Sequence[int], distance:
 
 @torch.inference_mode()
 def generated(model: Any, ids: Sequence[int], length: int) -> list[int]:
-    """The tokens that `generate()` of `transformers` adds to `ids` up to `length` in all,
-    greedy."""
+    """The tokens that greedy `generate()` of `transformers` adds to `ids`, up to `length` in
+    all."""
     model.generation_config.eos_token_id = None
     found = model.generate(
         torch.tensor([ids]),
@@ -143,9 +143,9 @@ def generated(model: Any, ids: Sequence[int], length: int) -> list[int]:
 
 
 def distances(model: TreeModel, reference: Any, text: Sequence[int]) -> list[float]:
-    """Differences of logits to those of `reference` without a cache, relative to their spread: a
-    tree's rows at several places of `text`, the token after a kept path, and a text read in
-    parts."""
+    """Differences from the logits of `reference` without a cache, relative to their spread: of
+    trees at several positions of `text`, of the token after a kept path, and of the text fed to the
+    model in parts."""
     found = []
     for prefix in {1, len(text) // 2, len(text) - TREE.levels}:
         found += _around(model, reference, text, prefix)
@@ -157,7 +157,7 @@ def distances(model: TreeModel, reference: Any, text: Sequence[int]) -> list[flo
 
 
 def _around(model: TreeModel, reference: Any, text: Sequence[int], prefix: int) -> list[float]:
-    """The same for a tree right after the first `prefix` tokens of `text`."""
+    """The differences for a tree after the first `prefix` tokens of `text`."""
     context = model.open(len(text) + len(TREE))
     context.extend(text[:prefix])
     tokens = [(7 * node + text[prefix]) % model.vocab for node in range(len(TREE))]

@@ -1,8 +1,8 @@
-"""What is changed about a toy config, one thing at a time: heads, biases, rotary positions, experts
-and so on.
+"""Variants of a toy config, with one change each: heads, biases, rotary positions, experts and so
+on.
 
-Everything is read from the fields that the type's config has; a new type of `transformers` needs
-nothing here.
+All changes are derived from the fields of the type's config, so a new type of `transformers` needs
+no code here.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from sequoia.sweep.toy_configs import CONTEXT, HEADS, toy_config
 Changes = dict[str, Any]
 
 FULL = {"full_attention"}
-WINDOW = 16  # tokens; a window that binds in the toy context
-ORIGINAL = CONTEXT // 2  # the context before it was stretched
+WINDOW = 16  # tokens; shorter than the toy context, so that the window has an effect
+ORIGINAL = CONTEXT // 2  # the context length before rotary scaling
 
-# Booleans that are about something else than what is computed, or are changed elsewhere.
+# Booleans that do not affect the computation, or are changed elsewhere.
 _NO_CHOICES = frozenset(
     (
         *("use_cache", "return_dict", "output_attentions", "output_hidden_states", "torchscript"),
@@ -28,6 +28,15 @@ _NO_CHOICES = frozenset(
     )
 )
 _HEAD_FIELDS = ("num_key_value_heads", "num_kv_heads")
+_EXPERT_FIELDS = ("num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_k")
+# Values to test: numbers of key heads, of layers that use the keys of others, of experts for each
+# token, and of layers without experts.
+_NUMBERS: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(_HEAD_FIELDS, (1, HEADS)),
+    "num_kv_shared_layers": (1,),
+    **dict.fromkeys(_EXPERT_FIELDS, (1,)),
+    "first_k_dense_replace": (0,),
+}
 _WINDOW_FIELDS = (
     "sliding_window",
     "local_attention",
@@ -36,29 +45,27 @@ _WINDOW_FIELDS = (
     "keep_window_size",
     "index_topk",
 )
-_EXPERT_FIELDS = ("num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_k")
 _ROTARY_FIELDS = {"rotary_pct": 0.5, "rotary_dim": 8, "partial_rotary_factor": 0.5}
-_SCALES = ("multiplier", "scaling", "scale", "softcap")  # parts of the names of factors
+_SCALES = ("multiplier", "scaling", "scale", "softcap")  # in the names of factors
 
 
 def variants(kind: str) -> dict[str, Changes]:
-    """Changes to the text part of a toy config of `kind`, by name. "base" changes nothing. Where
-    that cannot be causal or has layers without full attention, all others are of a model that
-    can."""
+    """Changes to the text part of a toy config of `kind`, by name. "base" changes nothing. If the
+    base is not causal or has layers without full attention, all other variants change that too."""
     if not has_text(kind):
         return {"base": {}}
     name, needed = condition(kind)
     config = toy_config(kind, needed).get_text_config()
     fields = config.to_dict()
     found: dict[str, Changes] = {"base": {}, **({name: needed} if name else {})}
-    for part in (_booleans, _heads, _layers, _experts, _factors, _rotary_parts, _windows):
+    for part in (_booleans, _numbers, _factors, _rotary_parts, _windows):
         found.update((one, needed | changes) for one, changes in part(fields))
     found.update((one, needed | changes) for one, changes in _ropes(config, fields))
     return found
 
 
 def has_text(kind: str) -> bool:
-    """Whether a config of `kind` describes one language model; some describe several."""
+    """Whether a config of `kind` describes exactly one language model; some describe several."""
     try:
         toy_config(kind).get_text_config()
     except ValueError:
@@ -67,31 +74,28 @@ def has_text(kind: str) -> bool:
 
 
 def condition(kind: str) -> tuple[str, Changes]:
-    """What a config of `kind` needs that the type's own defaults lack: in words, and as changes.
-    Both are empty where nothing is missing, or the type allows no such change."""
+    """The changes to the defaults that a model of `kind` needs to run a tree: in words, and as
+    fields. Both are empty if it needs none, or the type does not allow them."""
     if not has_text(kind):
         return "", {}
     config = toy_config(kind).get_text_config()
     if config.to_dict().get("is_decoder") is False and not config.is_encoder_decoder:
-        return _working(kind, "is_decoder=True", {"is_decoder": True} | _unsparse(config))
+        dense = {"attention_type": "original_full"} if hasattr(config, "attention_type") else {}
+        return _working(kind, "is_decoder=True", {"is_decoder": True} | dense)
     return _working(kind, "full attention in every layer", _full_attention(config))
 
 
 def _working(kind: str, name: str, changes: Changes) -> tuple[str, Changes]:
-    """Both where they make a config, else nothing."""
+    """`name` and `changes` if there are any and they make a valid config, else empty ones."""
     try:
         toy_config(kind, changes)
     except Exception:  # the type's own validation
         return "", {}
-    return (name, changes) if changes else ("", {})
-
-
-def _unsparse(config: Any) -> Changes:
-    return {"attention_type": "original_full"} if hasattr(config, "attention_type") else {}
+    return name if changes else "", changes
 
 
 def _booleans(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
-    """Each switch the other way round: biases, tied embeddings, norms, parallel attention..."""
+    """Each switch reversed: biases, tied embeddings, norms, parallel attention..."""
     for name, value in fields.items():
         if isinstance(value, bool) and name not in _NO_CHOICES:
             heads = (
@@ -102,34 +106,19 @@ def _booleans(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
             yield f"{name}={not value}", {name: not value, **heads}
 
 
-def _heads(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
-    """Keys shared by all heads, and one for each."""
-    if fields.get("kv_lora_rank"):
-        return  # keys of all heads are made of one small vector, and none is shared
-    for name in _HEAD_FIELDS:
-        if isinstance(fields.get(name), int):
-            yield f"{name}=1", {name: 1}
-            yield f"{name}={HEADS}", {name: HEADS}
-
-
-def _layers(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
-    """A layer that takes its keys from another."""
-    if "num_kv_shared_layers" in fields:
-        yield "num_kv_shared_layers=1", {"num_kv_shared_layers": 1}
-
-
-def _experts(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
-    for name in _EXPERT_FIELDS:
-        if isinstance(fields.get(name), int):
-            yield f"{name}=1", {name: 1}
+def _numbers(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
+    """Other numbers of heads, experts and special layers."""
+    # in latent attention the keys of all heads come from one vector, and heads cannot share them
+    fixed = _HEAD_FIELDS if fields.get("kv_lora_rank") else ()
+    for name, values in _NUMBERS.items():
+        if isinstance(fields.get(name), int) and name not in fixed:
+            yield from ((f"{name}={value}", {name: value}) for value in values)
     if fields.get("n_group") == 1 and "topk_group" in fields:
         yield "n_group=2", {"n_group": 2, "topk_group": 1}
-    if isinstance(fields.get("first_k_dense_replace"), int):
-        yield "first_k_dense_replace=0", {"first_k_dense_replace": 0}
 
 
 def _factors(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
-    """All factors other than 1, and soft-capping of logits on."""
+    """All factors different from 1, and the logits soft-capped."""
     changed = {
         name: _factor(name)
         for name, value in fields.items()
@@ -148,7 +137,7 @@ def _is_factor(name: str, value: Any) -> bool:
 
 
 def _rotary_parts(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
-    """Another share of each head turned."""
+    """Another share of each head with rotary positions."""
     for name, value in _ROTARY_FIELDS.items():
         if name in fields:
             yield f"{name}={value}", {name: value}
@@ -158,14 +147,14 @@ def _rotary_parts(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
 
 
 def _windows(fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
-    """Windows within the context, where layers are not named one by one."""
+    """Windows shorter than the context, for types without a list of layer types."""
     for name in _WINDOW_FIELDS:
         if name in fields and not fields.get("layer_types"):
             yield f"{name}={WINDOW}", {name: WINDOW}
 
 
 def _full_attention(config: Any) -> Changes:
-    """Full attention in every layer, beside windows that are then never used."""
+    """Full attention in every layer; windows are still set, but then never used."""
     fields = config.to_dict()
     if "attention_types" in fields:
         return {"attention_types": [[["global"], fields["num_layers"]]]}
@@ -184,14 +173,14 @@ def _full_attention(config: Any) -> Changes:
 
 
 def _narrow(fields: Mapping[str, Any]) -> Changes:
-    """Windows within the context for layers that have one."""
+    """Windows shorter than the context for layers that have one."""
     return {
         name: WINDOW for name in _WINDOW_FIELDS if name in fields and name != "keep_window_size"
     }
 
 
 def _one_rope(fields: Mapping[str, Any]) -> Changes:
-    """The rotary positions of layers with full attention alone, where each kind of layer has its
+    """Only the rotary parameters of layers with full attention, where each kind of layer has its
     own."""
     ropes = fields.get("rope_parameters")
     if isinstance(ropes, Mapping) and "full_attention" in ropes:
@@ -200,12 +189,12 @@ def _one_rope(fields: Mapping[str, Any]) -> Changes:
 
 
 def _ropes(config: Any, fields: Mapping[str, Any]) -> Iterator[tuple[str, Changes]]:
-    """Every scaling of rotary positions, stretched from ORIGINAL to CONTEXT tokens."""
+    """Every scaling of rotary positions, from ORIGINAL to CONTEXT tokens."""
     ropes = fields.get("rope_parameters")
     if not ropes or "hidden_size" not in fields:
         return
-    outer = {"original_max_position_embeddings": ORIGINAL}
-    outer = outer if "original_max_position_embeddings" in fields else {}
+    original = "original_max_position_embeddings"
+    outer = {original: ORIGINAL} if original in fields else {}
     share = _share(config)
     part = {"partial_rotary_factor": share} if "partial_rotary_factor" in str(ropes) else {}
     for name, scaled in _scalings(int(_head_size(config) * share) // 2).items():
@@ -214,16 +203,17 @@ def _ropes(config: Any, fields: Mapping[str, Any]) -> Iterator[tuple[str, Change
 
 
 def _share(config: Any) -> float:
-    """How much of a head is turned: all, or half where it is a part, as a toy head is small."""
+    """The share of a head with rotary positions: all of it, or at least half if it is a part, as
+    the heads of toy models are small."""
     rope = rope_parameters(layer_configs(config)[0])[0]
     part = rope.get("partial_rotary_factor") or 1.0
-    if rope.get("rope_type") == "proportional":  # which turns a part in its own way
+    if rope.get("rope_type") == "proportional":  # handles a partial head in its own way
         return 1.0
     return part if part >= 0.5 else 0.5
 
 
 def _with(ropes: Mapping[str, Any], scaled: Mapping[str, Any]) -> dict[str, Any]:
-    """`ropes` scaled, each part of it where there is one for each kind of layer."""
+    """`ropes` with `scaled` added: to each part, if each kind of layer has its own."""
     if not any(isinstance(part, Mapping) for part in ropes.values()):
         return {**ropes, **scaled}
     parts = {name: part for name, part in ropes.items() if isinstance(part, Mapping)}

@@ -1,1 +1,1 @@
-"""This computer: memory, number types, clocks, and processes of their own."""
+"""This computer: free memory, number types, timers and worker processes."""

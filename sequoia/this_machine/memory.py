@@ -1,4 +1,4 @@
-"""What is free on a device, held against what is about to be asked of it."""
+"""Free memory of a device, checked before something large is allocated."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import torch
 
 from sequoia.errors import OutOfMemory
 
-ROOM = 1.1  # of the weights' bytes: a tenth for everything else
+ROOM = 1.1  # times the bytes of the weights: a tenth for everything else
 
 
 def free_bytes(device: torch.device) -> int:
-    """Bytes that can still be had: of the graphics card, what torch holds unused included,
-    else of the machine."""
+    """Bytes that can still be allocated: on the GPU, including memory that torch has reserved but
+    does not use; otherwise on the machine."""
     if device.type != "cuda":
         return psutil.virtual_memory().available
     return (
@@ -25,14 +25,15 @@ def free_bytes(device: torch.device) -> int:
 
 
 def require(needed: float, device: torch.device, what: str, advice: str = "") -> None:
-    """OutOfMemory, naming both figures, where `what` needs more than is free."""
+    """Raises OutOfMemory with both sizes if more is needed than is free. `what` starts the message:
+    "the run needs"."""
     if needed > (free := free_bytes(device)):
         raise OutOfMemory(f"{what} about {size(needed)} on {device}; free are {size(free)}{advice}")
 
 
 def require_possible(needed: float, device: torch.device, together: bool, what: str) -> None:
-    """OutOfMemory where `what` needs more than the device has when nothing else is on it;
-    `together`: than all graphics cards."""
+    """Raises OutOfMemory if more is needed than the device has when nothing else is on it. With
+    `together`, if more is needed than all GPUs have."""
     cards = range(torch.cuda.device_count()) if together else [device.index or 0]
     most = (
         sum(torch.cuda.get_device_properties(card).total_memory for card in cards)
@@ -51,5 +52,5 @@ def require_each(needed: Mapping[torch.device, float], what: str, advice: str = 
 
 
 def size(count: float) -> str:
-    """A count of bytes in words."""
+    """A number of bytes in words."""
     return f"{count / 1e9:.1f} GB" if count >= 1e8 else f"{count / 1e6:.1f} MB"

@@ -1,65 +1,58 @@
-"""Wall time of one decoding step by phase, and waiting for a device."""
+"""Timers: wall time of a decoding step by phase, time spent on a device, and waiting for it."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import lru_cache, partial
 from typing import Any
 
 import torch
 
 
 def synchronize(device: torch.device) -> None:
-    """Wait until `device` has done what it was given here; a CPU always has. Copies under way on
-    streams of their own go on."""
+    """Wait until `device` has finished the work of the current stream; a CPU always has. Does not
+    wait for copies on other streams."""
     if device.type == "cuda":
         torch.cuda.current_stream(device).synchronize()
 
 
 def current(device: torch.device) -> AbstractContextManager[Any]:
-    """Within it `device` is the one that CUDA means where none is named, as when a kernel is
-    launched or a graph replayed."""
+    """A context in which `device` is the current CUDA device, the one used to launch a kernel or
+    replay a graph."""
     return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
-@lru_cache(maxsize=16)
-def _wait(device: torch.device) -> Callable[[], None] | None:
-    """What waits for `device`, or None where there is nothing to wait for."""
-    return partial(synchronize, device) if device.type == "cuda" else None
-
-
 class Clock:
-    """Runs from its making on. What is in neither phase is overhead. On CUDA the end of a
-    phase, and of the step, waits for the device, which would otherwise still be busy with
-    it during the next."""
+    """Times one step, starting when it is created. Time in neither phase is overhead. On CUDA the
+    end of a phase, and of the step, waits for the device; otherwise its work would be counted in
+    the next phase."""
 
     def __init__(self, device: torch.device) -> None:
         self._start = time.perf_counter()
-        self._wait = _wait(device)
+        self._device = device
         self._seconds = {"draft": 0.0, "verify": 0.0}
-        self._phases = {name: _Phase(self._seconds, name, self._wait) for name in self._seconds}
+        self._phases = {name: _Phase(self._seconds, name, device) for name in self._seconds}
 
     def phase(self, name: str) -> _Phase:
-        """A context whose time counts for "draft" or "verify"; each is entered once at a time."""
+        """A context whose time is added to "draft" or "verify". Contexts of one phase must not be
+        nested."""
         return self._phases[name]
 
     def add(self, name: str, seconds: float) -> None:
-        """Count `seconds` for a phase."""
+        """Add `seconds` to a phase."""
         self._seconds[name] += seconds
 
     def stop(self) -> dict[str, float]:
         """Seconds of the step by phase."""
-        if self._wait:
-            self._wait()
+        synchronize(self._device)
         total = time.perf_counter() - self._start
         return {**self._seconds, "overhead": total - sum(self._seconds.values())}
 
 
 class Spans:
-    """Stretches of work on a device whose time is wanted, without a wait after each. On CUDA the
-    device takes their time down; elsewhere work is over when its call returns."""
+    """Times pieces of work on a device without waiting after each one. On CUDA they are timed by
+    events on the device; elsewhere work has ended when its call returns."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -67,7 +60,7 @@ class Spans:
 
     @contextmanager
     def span(self) -> Iterator[None]:
-        """Within it is one stretch."""
+        """A context around one piece of work."""
         start = self._mark()
         yield
         end = self._mark()
@@ -77,7 +70,7 @@ class Spans:
             self._found.append(lambda: end - start)
 
     def total(self) -> float:
-        """Seconds of all of them together; waits for the device."""
+        """Seconds of all pieces together. Waits for the device."""
         synchronize(self._device)
         return sum(found() for found in self._found)
 
@@ -90,17 +83,14 @@ class Spans:
 
 
 class _Phase:
-    def __init__(
-        self, seconds: dict[str, float], name: str, wait: Callable[[], None] | None
-    ) -> None:
+    def __init__(self, seconds: dict[str, float], name: str, device: torch.device) -> None:
         self._seconds = seconds
         self._name = name
-        self._wait = wait
+        self._device = device
 
     def __enter__(self) -> None:
         self._start = time.perf_counter()
 
     def __exit__(self, *_: object) -> None:
-        if self._wait:
-            self._wait()
+        synchronize(self._device)
         self._seconds[self._name] += time.perf_counter() - self._start

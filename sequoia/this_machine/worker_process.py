@@ -1,5 +1,5 @@
-"""A Python script run as a process of its own, spoken to in JSON, one object a line each way. It
-can be ended at any time."""
+"""A Python script run in its own process. Messages in both directions are JSON objects, one per
+line. It can be ended at any time."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from typing import Any
 
 
 class WorkerEnded(Exception):
-    """The process has ended; the text is the last that it said."""
+    """The process has ended. The text is the last thing it printed."""
 
 
 class WorkerProcess:
-    """The running script. It ends with this object or this program, whatever it is doing."""
+    """The running script. Its process is killed with this object and ends with this program."""
 
     def __init__(self, script: Path, environment: Mapping[str, str]) -> None:
         self._process = subprocess.Popen(
@@ -35,31 +35,30 @@ class WorkerProcess:
             env={**os.environ, **environment},
         )
         self._messages: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
-        self._printed: deque[str] = deque(
-            maxlen=5
-        )  # lines that are no objects: why it broke, for one
+        # The last lines that are not JSON objects, such as a traceback.
+        self._printed: deque[str] = deque(maxlen=5)
         threading.Thread(
             target=_read, args=(self._process, self._messages, self._printed), daemon=True
         ).start()
 
     def send(self, message: Mapping[str, Any]) -> None:
-        with suppress(OSError):  # if it is gone, `receive` says so
+        with suppress(OSError):  # if it has ended, `receive` raises
             print(json.dumps(message), file=self._process.stdin, flush=True)
 
     def receive(self, seconds: float) -> dict[str, Any] | None:
-        """The next object it sends, or None if there is none for so long. Raises WorkerEnded."""
+        """The next message, or None if there is none within `seconds`. Raises WorkerEnded."""
         try:
-            heard = self._messages.get(timeout=seconds)
+            message = self._messages.get(timeout=seconds)
         except Empty:
             return None
-        if heard is None:
-            self._messages.put(None)
+        if message is None:
+            self._messages.put(None)  # so that the next call raises too
             raise WorkerEnded(" ".join(self._printed)[-300:] or "its process ended")
-        return heard
+        return message
 
     def limit_memory(self, more: int) -> None:
-        """Where the system can: from now on an allocation of `more` bytes than it holds now fails,
-        as if no memory were left."""
+        """Allow the process to allocate `more` bytes than it has now; further allocations fail as
+        if no memory were left. Does nothing on systems without such limits."""
         pid = self._process.pid
         with suppress(ImportError, AttributeError, OSError, ValueError):
             import resource
@@ -69,7 +68,7 @@ class WorkerProcess:
             resource.prlimit(pid, resource.RLIMIT_AS, (most, most))
 
     def end(self) -> None:
-        """End it now."""
+        """Kill the process."""
         self._process.kill()
         self._process.wait()
         with suppress(OSError):
@@ -85,7 +84,7 @@ def _read(
     messages: SimpleQueue[dict[str, Any] | None],
     printed: deque[str],
 ) -> None:
-    with suppress(ValueError):  # closed while it was read
+    with suppress(ValueError):  # the pipe was closed while reading
         for line in process.stdout or ():
             try:
                 message = json.loads(line)

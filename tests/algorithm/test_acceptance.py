@@ -1,4 +1,4 @@
-"""Acceptance vectors: what is let in, smoothing, the power law, and files."""
+"""Acceptance vectors: validation, smoothing, the power law, and files."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import pytest
 from sequoia.algorithm.acceptance import Acceptance, non_increasing
 from sequoia.errors import BadAcceptance
 
-BAD = [  # (rates, what the message must name)
+BAD = [  # (rates, part of the message)
     ((), "no rates"),
     ((0.0,) * 1025, "more than 1024"),
     ((-0.1,), "rates[0]: -0.1 is not a number from 0 to 1"),
     ((0.5, 1.5), "rates[1]: 1.5 is not a number from 0 to 1"),
-    ((0.7, 0.4), "sum to 1.1; they exclude each other, so the sum is at most 1"),
+    ((0.7, 0.4), "sum to 1.1; at most one child is accepted, so the sum must be at most 1"),
     ((math.nan,), "rates[0]: nan"),
     ((math.inf,), "rates[0]: inf"),
     ((True,), "rates[0]: True"),
@@ -34,20 +34,20 @@ BAD = [  # (rates, what the message must name)
 
 
 @pytest.mark.parametrize(("rates", "named"), BAD)
-def test_bad_vectors_are_refused_by_name_and_bound(rates: Any, named: Any) -> None:
+def test_invalid_vectors_are_rejected_with_value_and_bound(rates: Any, named: Any) -> None:
     with pytest.raises(BadAcceptance) as caught:
         Acceptance(rates)
     assert named in str(caught.value)
 
 
-def test_good_vectors_become_floats() -> None:
+def test_valid_vectors_become_floats() -> None:
     assert Acceptance([1, 0]).rates == (1.0, 0.0)
     assert Acceptance(np.array([0.5, 0.25], dtype=np.float32)).rates == (0.5, 0.25)
     assert Acceptance(iter([0.5])).rates == (0.5,)
     assert all(type(rate) is float for rate in Acceptance([np.float32(0.5), 0, np.int64(0)]).rates)
 
 
-def test_rounding_of_the_sum_is_forgiven_but_no_more() -> None:
+def test_only_rounding_errors_of_the_sum_are_accepted() -> None:
     assert Acceptance((0.5, 0.5 + 5e-10)).rates[1] > 0.5
     with pytest.raises(BadAcceptance, match="sum to"):
         Acceptance((0.5, 0.5 + 2e-9))
@@ -71,7 +71,7 @@ def test_smoothing_agrees_with_the_min_max_formula() -> None:
         assert non_increasing(values) == pytest.approx(exact, abs=1e-12)
 
 
-def test_smoothing_keeps_the_sum_and_leaves_ordered_vectors_alone() -> None:
+def test_smoothing_keeps_the_sum_and_does_not_change_ordered_vectors() -> None:
     noisy = Acceptance((0.5, 0.1, 0.2, 0.0, 0.05))
     smooth = noisy.smoothed()
     assert not noisy.is_monotone
@@ -81,7 +81,7 @@ def test_smoothing_keeps_the_sum_and_leaves_ordered_vectors_alone() -> None:
     assert smooth.smoothed() == smooth
 
 
-def test_power_law_has_its_shape_and_is_fitted_back() -> None:
+def test_a_fit_finds_the_power_law_again() -> None:
     distribution = Acceptance.power_law(exponent=1.7, first=0.45, length=20)
     assert distribution.rates[0] == 0.45
     assert all(
@@ -91,9 +91,9 @@ def test_power_law_has_its_shape_and_is_fitted_back() -> None:
     assert distribution.fit_power_law() == pytest.approx((0.45, 1.7), rel=1e-9)
 
 
-def test_power_law_fit_weighs_points_by_their_rate() -> None:
-    """A tail that falls off the law hardly moves the fit; with equal weights the exponent
-    would be above 2."""
+def test_power_law_fit_weights_points_by_their_rate() -> None:
+    """A tail that departs from the power law hardly changes the fit. With equal weights the
+    exponent would be above 2."""
     first, exponent = Acceptance((0.5, 0.25, 0.5 / 3, 1e-7, 1e-7)).fit_power_law()
     assert first == pytest.approx(0.5, rel=0.01)
     assert exponent == pytest.approx(1.0, abs=0.02)
@@ -110,7 +110,7 @@ def test_power_law_fit_weighs_points_by_their_rate() -> None:
         ((0, 0.5, 3), "sum to 1.5"),
     ],
 )
-def test_bad_power_laws_are_refused(arguments: Any, named: Any) -> None:
+def test_invalid_power_laws_are_rejected(arguments: Any, named: Any) -> None:
     with pytest.raises(BadAcceptance) as caught:
         Acceptance.power_law(*arguments)
     assert named in str(caught.value)
@@ -170,15 +170,15 @@ def test_hostile_files_raise_only_bad_acceptance(text: Any, named: Any) -> None:
 
 
 def test_damaged_files_raise_only_bad_acceptance() -> None:
-    """Any single character of a good file replaced: either still a vector, or BadAcceptance
-    and nothing else."""
+    """With any single character of a valid file replaced, the file is still read or raises
+    BadAcceptance."""
     good = Acceptance((0.5, 0.25, 0.0625)).to_json()
     outcomes = set()
-    for place in range(len(good)):
+    for index in range(len(good)):
         for char in '"x9-[{}],.e ':
             try:
-                Acceptance.from_json(good[:place] + char + good[place + 1 :])
+                Acceptance.from_json(good[:index] + char + good[index + 1 :])
                 outcomes.add("vector")
             except BadAcceptance:
-                outcomes.add("refused")
-    assert outcomes == {"vector", "refused"}
+                outcomes.add("rejected")
+    assert outcomes == {"vector", "rejected"}

@@ -1,5 +1,5 @@
-"""The planner against every tree there is, against its own second algorithm, and against the
-figures of the paper's appendix."""
+"""The best tree compared with all trees, with the result of the second algorithm, and with the
+numbers in the paper's appendix."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def random_monotone(rng: random.Random, length: int) -> Acceptance:
 
 
 def product_sum(tree: Tree, acceptance: Acceptance) -> float:
-    """F(T) written another way than the planner does: the product along each path, over all
+    """F(T) computed in another way: the product of rates along each path, summed over all
     nodes."""
     rates = (*acceptance.rates, *[0.0] * len(tree))
     return sum(
@@ -52,7 +52,7 @@ def small_trees(n: int) -> tuple[Tree, ...]:
 
 
 def brute_force(acceptance: Acceptance) -> dict[tuple[int, int, int], float]:
-    """T[n, l, b] for n up to NODES by looking at every tree; cells without a tree are missing."""
+    """T[n, l, b] for n up to NODES from all trees. Cells without a tree are missing."""
     cells: dict[tuple[int, int, int], float] = {}
     for n in range(1, NODES + 1):
         for tree in small_trees(n):
@@ -65,7 +65,7 @@ def brute_force(acceptance: Acceptance) -> dict[tuple[int, int, int], float]:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_table_is_brute_force_for_any_vector(seed: int) -> None:
+def test_table_equals_brute_force_for_any_vector(seed: int) -> None:
     """Every cell for n <= 8, all level caps and branch counts, vectors of 1 to 9 rates in any
     order. Guards an index off by one anywhere in the recurrence, children beyond the vector, and a
     level cap that leaks."""
@@ -85,9 +85,9 @@ def test_table_is_brute_force_for_any_vector(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_trees_attain_their_cells(seed: int) -> None:
-    """The tree of each feasible cell has its size, levels, branches and value; best_tree has the
-    best value of all trees."""
+def test_trees_reach_the_values_of_their_cells(seed: int) -> None:
+    """The tree of each feasible cell has the cell's size, levels, branches and value. best_tree has
+    the best value of all trees."""
     acceptance = random_acceptance(random.Random(100 + seed), 1 + seed % 9)
     exact = brute_force(acceptance)
     for cap in (2, 3, NODES):
@@ -110,7 +110,7 @@ def test_trees_attain_their_cells(seed: int) -> None:
             assert expected_tokens(tree, acceptance) == pytest.approx(best, abs=1e-12)
 
 
-def test_the_table_without_a_cap_is_the_one_with_a_cap_of_all_levels() -> None:
+def test_a_table_without_a_limit_equals_one_with_all_levels() -> None:
     rng = random.Random(5)
     for length in (1, 2, 5, 30):
         acceptance = random_acceptance(rng, length)
@@ -127,7 +127,7 @@ def test_the_table_without_a_cap_is_the_one_with_a_cap_of_all_levels() -> None:
 
 
 def test_split_is_the_recurrence() -> None:
-    """rest + rate * below gives the cell, with each part the value it is said to be, for all
+    """rest + rate * below is the cell's value, and each part has the documented value, for all
     cells of two tables."""
     for acceptance in (Acceptance((0.3, 0.4, 0.0, 0.2)), Acceptance((0.6,))):
         table = dp_table(acceptance, 9, 4)
@@ -144,20 +144,11 @@ def test_split_is_the_recurrence() -> None:
                         assert split.rate == ((*acceptance.rates, *[0.0] * 9)[branches - 1])
 
 
-def test_grid_is_the_cells_of_a_level_and_cannot_change_the_table() -> None:
-    table = dp_table(APP_E, 12, 5)
-    grid = table.grid(5)
-    assert grid.shape == (12, 13)
-    assert all(grid[b, n] == table.value(n, 5, b) for b in range(12) for n in range(1, 13))
-    grid[:] = 0
-    assert table.value(12, 5, 2) > 1
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("levels", [2, 4, 18, 40])
-def test_heap_is_the_table_for_non_increasing_vectors(levels: int) -> None:
-    """All n up to 1,024 within 1e-12 of the tree's size, for the appendix vector
-    sorted and a flat one."""
+def test_heap_equals_the_table_for_non_increasing_vectors(levels: int) -> None:
+    """For all n up to 1,024 within 1e-12 times the tree's size, for the sorted vector of the
+    appendix and a flat one."""
     for acceptance in (APP_E.smoothed(), Acceptance((0.2, 0.2, 0.2, 0.15, 0.1))):
         table = dp_table(acceptance, 1024, levels)
         growth = best_first(acceptance, 1024, levels)
@@ -165,7 +156,7 @@ def test_heap_is_the_table_for_non_increasing_vectors(levels: int) -> None:
         assert np.abs(np.array(best) - growth.totals).max() <= 1e-12 * 1024
 
 
-def test_heap_is_the_table_without_a_level_cap() -> None:
+def test_heap_equals_the_table_without_a_limit_on_levels() -> None:
     rng = random.Random(6)
     for acceptance in (
         APP_E.smoothed(),
@@ -178,7 +169,7 @@ def test_heap_is_the_table_without_a_level_cap() -> None:
         assert np.abs(np.array(best) - growth.totals).max() <= 1e-12 * 1024
 
 
-def test_growth_is_nested_and_every_prefix_is_a_tree_with_its_value() -> None:
+def test_growth_is_nested_and_every_prefix_is_a_tree_of_its_value() -> None:
     rng = random.Random(7)
     for levels in (2, 3, None):
         acceptance = random_monotone(rng, 6)
@@ -188,18 +179,19 @@ def test_growth_is_nested_and_every_prefix_is_a_tree_with_its_value() -> None:
         for n in range(1, 61):
             tree = growth.tree(n)
             assert (len(tree), tree.levels) == (n, max(growth.depths[:n]) + 1)
-            assert product_sum(tree, acceptance) == pytest.approx(growth.expected(n), abs=1e-12)
+            assert product_sum(tree, acceptance) == pytest.approx(growth.totals[n - 1], abs=1e-12)
         assert max(growth.depths) < (levels or 60)
 
 
-def test_equal_scores_grow_the_shallow_node_first() -> None:
-    """A node that adds nothing must not cost a draft pass: past the vector, trees grow wide."""
+def test_of_equal_nodes_the_less_deep_comes_first() -> None:
+    """A node that adds nothing must not cost a draft pass: beyond the vector, trees become
+    wider."""
     assert best_first(Acceptance((0.5, 0.0)), 4, 2).tree(4).parents == (-1, 0, 0, 0)
     assert best_first(Acceptance((0.0,)), 4).tree(4).parents == (-1, 0, 0, 0)
 
 
 @pytest.mark.slow
-def test_appendix_figures_to_the_printed_digits() -> None:
+def test_the_numbers_of_the_appendix_to_the_printed_digits() -> None:
     free = dp_table(APP_E, 512)
     capped = dp_table(APP_E, 1024, 18)
     assert [round(free.best(n, n)[0], 3) for n in (64, 128, 256, 512)] == [
@@ -215,14 +207,14 @@ def test_appendix_figures_to_the_printed_digits() -> None:
 
 
 def test_a_confident_draft_gives_a_chain_and_a_flat_one_a_wide_tree() -> None:
-    """Popular explanations have this backwards."""
+    """Popular explanations have this the wrong way round."""
     assert best_tree(Acceptance((0.9, 0.04, 0.02, 0.01)), 8) == Tree.chain(8)
     assert len(best_tree(Acceptance((0.35, 0.2, 0.12, 0.08)), 8).children[0]) == 4
 
 
 def test_the_heap_would_be_wrong_for_an_increasing_vector() -> None:
-    """Why best_tree changes to the table: with rates (0, 0.9) the second child matters and the
-    first is only in its way."""
+    """Why best_tree uses the table then: with rates (0, 0.9) the first child is worth nothing, but
+    the second one needs it."""
     acceptance = Acceptance((0.0, 0.9))
     tree = best_tree(acceptance, 5)
     assert tree.parents == (-1, 0, 0, 2, 2)
@@ -257,14 +249,14 @@ def test_plateaus_of_fixed_shapes() -> None:
             )
 
 
-def test_expected_tokens_ignores_what_lies_past_the_vector() -> None:
+def test_children_beyond_the_vector_add_no_expected_tokens() -> None:
     assert expected_tokens(Tree((-1, 0, 0, 2)), Acceptance((0.5,))) == 1.5
     assert expected_tokens(Tree((-1,)), Acceptance((0.5,))) == 1.0
 
 
 def test_chains_of_the_largest_size_do_not_exhaust_the_stack() -> None:
-    """1,024 levels; a recursive traceback would fail. The increasing zero makes
-    best_tree take the table."""
+    """1,024 levels, where recursion would fail. The vector increases, so best_tree uses the
+    table."""
     chain = Tree.chain(1024)
     assert best_tree(Acceptance((0.99,)), 1024) == chain
     assert best_tree(Acceptance((0.99, 0.0, 1e-9)), 1024) == chain
@@ -305,7 +297,7 @@ BAD: dict[str, tuple[Any, str]] = {
         lambda: best_first(DOWN, 4).tree(5),
         "nodes of the tree: 5 is not a whole number from 1 to 4",
     ),
-    "growth of none": (lambda: best_first(DOWN, 4).expected(0), "nodes of the tree: 0"),
+    "growth of none": (lambda: best_first(DOWN, 4).tree(0), "nodes of the tree: 0"),
     "n": (lambda: TABLE.value(7, 3, 1), "n: 7 is not a whole number from 1 to 6"),
     "n of 0": (lambda: TABLE.best(0, 3), "n: 0 is not a whole number from 1 to 6"),
     "levels": (lambda: TABLE.best(6, 4), "levels: 4 is not a whole number from 1 to 3"),
@@ -314,11 +306,10 @@ BAD: dict[str, tuple[Any, str]] = {
         lambda: TABLE.split(6, 3, -1),
         "branches: -1 is not a whole number from 0 to 5",
     ),
-    "capped question to a free table": (
+    "too few levels for a table without a limit": (
         lambda: FREE.value(6, 5, 1),
         "levels: 5 is not a whole number from 6 to 1024",
     ),
-    "grid": (lambda: TABLE.grid(9), "levels: 9"),
     "no such tree": (
         lambda: TABLE.tree(6, 2, 2),
         "no tree has 6 nodes, at most 2 levels and 2 root children",
@@ -329,15 +320,15 @@ BAD: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("what", list(BAD))
-def test_bad_questions_are_refused_by_value_and_bound(what: str) -> None:
+def test_invalid_arguments_are_rejected_with_value_and_bound(what: str) -> None:
     ask, named = BAD[what]
     with pytest.raises(BadTree) as caught:
         ask()
     assert named in str(caught.value)
 
 
-def test_a_table_that_would_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bound is lowered, so that the test need not fill 64 MiB first."""
+def test_a_table_that_is_too_large_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bound is lowered so that the test need not fill 64 MiB."""
     monkeypatch.setattr("sequoia.algorithm.best_tree.MAX_CELLS", 1000)
     with pytest.raises(
         BadTree, match="20 nodes, 15 levels and 6 branches is over the 1000 cells allowed"
@@ -345,7 +336,7 @@ def test_a_table_that_would_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) 
         dp_table(Acceptance((0.9, 0.01, 0.01, 0.01, 0.01, 0.01)), 20, 15)
 
 
-def test_a_cap_that_cannot_bind_costs_no_table_of_many_levels(
+def test_a_limit_above_the_size_costs_no_table_of_many_levels(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("sequoia.algorithm.best_tree.MAX_CELLS", 150)

@@ -1,5 +1,5 @@
-"""The warp against a plain reference in Python floats: temperature, top-p, one-hot rows, and a
-draft that has every token."""
+"""Temperature and top-p compared with a simple reference in Python floats, one-hot rows, and draft
+distributions that give every token some probability."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def some_logits(rows: int, vocab: int, dtype: torch.dtype = torch.float32) -> to
 
 
 def reference(logits: list[float], temperature: float, top_p: float) -> list[float]:
-    """softmax(logits / temperature), cut token by token from the top until the mass is
-    reached, renormalised."""
+    """softmax(logits / temperature), with tokens kept from the top until their total probability
+    reaches top_p, renormalised."""
     powers = [math.exp((logit - max(logits)) / temperature) for logit in logits]
     probs = [power / math.fsum(powers) for power in powers]
     kept: list[int] = []
@@ -39,29 +39,30 @@ def reference(logits: list[float], temperature: float, top_p: float) -> list[flo
 @pytest.mark.parametrize("temperature", [0.3, 1.0, 2.5])
 @pytest.mark.parametrize("top_p", [1.0, 0.9, 0.4, 0.01])
 def test_target_equals_the_reference(dtype: torch.dtype, temperature: float, top_p: float) -> None:
-    """Computed in float64 whatever the logits are; bf16 logits are exact numbers,
-    only coarse ones."""
+    """Computed in float64 for logits of any type. bf16 logits are exact numbers, only coarse."""
     logits = some_logits(5, 30, dtype)
     found = target_rows(logits, SamplingParams(temperature=temperature, top_p=top_p))
     assert found.dtype == torch.float64
-    wanted = torch.tensor(
+    expected = torch.tensor(
         [reference(row, temperature, top_p) for row in logits.double().tolist()],
         dtype=torch.float64,
     )
-    assert (found - wanted).abs().max() < 1e-14
+    assert (found - expected).abs().max() < 1e-14
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("top_p", [1.0, 0.9, 0.4])
-def test_draft_has_the_same_warp_and_every_token(dtype: torch.dtype, top_p: float) -> None:
-    """Without full support a node with more children than the nucleus would draw the
-    rest of them blindly."""
+def test_draft_has_the_same_temperature_and_top_p_and_every_token(
+    dtype: torch.dtype, top_p: float
+) -> None:
+    """Otherwise a node with more children than the nucleus has tokens would draw the rest
+    uniformly."""
     logits = some_logits(5, 30, dtype)
     found = draft_rows(logits, SamplingParams(temperature=0.7, top_p=top_p))
-    wanted = torch.tensor([reference(row, 0.7, top_p) for row in logits.double().tolist()])
+    expected = torch.tensor([reference(row, 0.7, top_p) for row in logits.double().tolist()])
     assert found.dtype == torch.float32
     assert (found > 0).all()
-    assert (found - wanted).abs().max() < 3e-6
+    assert (found - expected).abs().max() < 3e-6
     assert (found.double().sum(-1) - 1).abs().max() < 1e-6
 
 
@@ -72,7 +73,7 @@ def test_draft_below_the_cut_keeps_the_draft_order() -> None:
 
 
 def test_draft_at_temperature_zero_is_the_draft_at_one() -> None:
-    """The order of its tokens is all that counts then, and top-p must not cut it short."""
+    """Then only the order of its tokens matters, and top-p must not remove any."""
     logits = some_logits(4, 20)
     assert torch.equal(
         draft_rows(logits, SamplingParams(temperature=0, top_p=0.3)),
@@ -92,12 +93,12 @@ def test_temperature_zero_is_one_hot(dtype: torch.dtype) -> None:
 @pytest.mark.parametrize("temperature", [5e-324, 1e-50, 1e-30, 1e-8])
 @pytest.mark.parametrize("rows", [target_rows, draft_rows])
 def test_tiny_temperatures_end_in_one_hot_rows(rows: object, temperature: float) -> None:
-    """Dividing the raw logits by 1e-50 gives infinity, and infinity less infinity is NaN."""
+    """Dividing logits by 1e-50 gives infinity, and infinity minus infinity is NaN."""
     logits = torch.tensor([[900.0, -900.0, 899.0, 0.0]])
     assert rows(logits, SamplingParams(temperature=temperature)).tolist() == [[1, 0, 0, 0]]
 
 
-def test_forbidden_tokens_stay_forbidden() -> None:
+def test_tokens_of_logit_minus_infinity_have_probability_zero() -> None:
     logits = torch.tensor([[1.0, -math.inf, 0.5]])
     assert target_rows(logits, SamplingParams(temperature=1))[0, 1] == 0
     assert target_rows(logits, SamplingParams(temperature=1, top_p=0.9))[0, 1] == 0
@@ -105,9 +106,9 @@ def test_forbidden_tokens_stay_forbidden() -> None:
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 @pytest.mark.parametrize("temperature", [0, 1])
-def test_overflowed_logits_are_refused(bad: float, temperature: float) -> None:
-    """argmax takes NaN for the greatest number, so at temperature 0 a broken model would emit a
-    token like any other."""
+def test_overflowed_logits_are_rejected(bad: float, temperature: float) -> None:
+    """argmax treats NaN as the largest number, so at temperature 0 a broken model would emit an
+    ordinary token."""
     with pytest.raises(BadModel, match="NaN or infinity"):
         target_rows(torch.tensor([[0.0, 1.0], [bad, 1.0]]), SamplingParams(temperature=temperature))
     with pytest.raises(BadModel, match="NaN or infinity"):
@@ -117,7 +118,7 @@ def test_overflowed_logits_are_refused(bad: float, temperature: float) -> None:
             row_warp(SamplingParams(temperature=temperature))(torch.tensor(row))
 
 
-def test_a_near_tie_is_told_in_the_logits_own_number_type() -> None:
+def test_a_near_tie_is_resolved_in_the_number_type_of_the_logits() -> None:
     logits = torch.tensor([1.0, 1.0 + 1e-9], dtype=torch.float64)
     assert (
         row_warp(SamplingParams())(logits).tolist()
@@ -126,7 +127,7 @@ def test_a_near_tie_is_told_in_the_logits_own_number_type() -> None:
     )
 
 
-def test_a_draft_law_is_float32_whatever_the_logits_are() -> None:
+def test_draft_distributions_are_float32_for_logits_of_any_type() -> None:
     for temperature, dtype in itertools.product(
         (0, 0.6, 1), (torch.float64, torch.float32, torch.bfloat16)
     ):
@@ -147,7 +148,9 @@ def test_a_draft_law_is_float32_whatever_the_logits_are() -> None:
         SamplingParams(temperature=1, top_p=0.7),
     ],
 )
-def test_one_row_is_that_of_all_rows(params: SamplingParams, dtype: torch.dtype) -> None:
+def test_a_single_row_equals_that_row_of_a_batch(
+    params: SamplingParams, dtype: torch.dtype
+) -> None:
     logits = torch.randn(6, 40, generator=torch.Generator().manual_seed(1), dtype=torch.float64).to(
         dtype
     )
@@ -172,7 +175,7 @@ def test_one_row_is_that_of_all_rows(params: SamplingParams, dtype: torch.dtype)
     ],
 )
 def test_nucleus_is_the_smallest_set_that_reaches_the_mass(top_p: float, kept: list[int]) -> None:
-    """All masses are powers of two, so that reaching one exactly is no matter of rounding."""
+    """All probabilities are powers of two, so that rounding does not matter."""
     probs = torch.tensor([0.5, 0.125, 0.25, 0.125], dtype=torch.float64)
     found = nucleus(probs, top_p)
     assert found.nonzero().ravel().tolist() == kept
@@ -182,19 +185,19 @@ def test_nucleus_is_the_smallest_set_that_reaches_the_mass(top_p: float, kept: l
 
 
 @pytest.mark.parametrize(("top_p", "count"), [(0.1, 1), (0.25, 1), (0.26, 2), (0.5, 2), (0.75, 3)])
-def test_nucleus_takes_the_lower_ids_of_equal_tokens(top_p: float, count: int) -> None:
+def test_nucleus_keeps_the_lower_ids_of_equal_tokens(top_p: float, count: int) -> None:
     found = nucleus(torch.full((4,), 0.25), top_p)
     assert found.nonzero().ravel().tolist() == list(range(count))
 
 
-def test_nucleus_rows_do_not_touch_each_other() -> None:
+def test_nucleus_rows_are_independent() -> None:
     probs = torch.softmax(some_logits(6, 17), -1)
     together = nucleus(probs.view(2, 3, 17), 0.7)
     for row, alone in zip(probs, together.view(6, 17)):
         assert torch.equal(nucleus(row, 0.7), alone)
 
 
-def test_nucleus_leaves_its_argument_as_it_was() -> None:
+def test_nucleus_does_not_change_its_argument() -> None:
     probs = torch.softmax(some_logits(2, 9), -1)
     before = probs.clone()
     nucleus(probs, 0.5)
@@ -203,8 +206,8 @@ def test_nucleus_leaves_its_argument_as_it_was() -> None:
 
 
 def test_nucleus_of_a_large_vocabulary_has_no_holes() -> None:
-    """With 50,000 float32 tokens the running mass is rounded at every step; the kept set is still
-    the top of the order."""
+    """With 50,000 float32 tokens the cumulative sum is rounded at every step. The kept tokens are
+    still the most probable ones."""
     probs = torch.softmax(some_logits(1, 50_000), -1)
     found = nucleus(probs, 0.95)
     assert probs[found > 0].min() >= probs[found == 0].max()
@@ -212,7 +215,7 @@ def test_nucleus_of_a_large_vocabulary_has_no_holes() -> None:
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
-def test_a_draft_that_has_overflowed_is_said_so(bad: float) -> None:
-    """Guards text made of nothing: a law of NaN draws some token all the same."""
+def test_an_overflowed_draft_is_rejected(bad: float) -> None:
+    """Guards against meaningless text: some token is drawn even from NaN."""
     with pytest.raises(BadModel, match="draft's logits"):
         draft_rows(torch.tensor([[0.0, bad, 1.0]]), SamplingParams(temperature=1.0))

@@ -1,7 +1,7 @@
-"""The emitted tokens follow the target's law exactly: every outcome of the real `verify` is
-visited and weighed.
+"""The emitted tokens follow the target distribution exactly: every outcome of the real `verify` is
+visited with its probability.
 
-Nothing here is random: Fractions are compared with `==`, and the float path within 1e-12.
+Nothing here is random. Fractions are compared with `==`, floats within 1e-12.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ HALF = Fraction(1, 2)
 EVERY = pytest.mark.parametrize("name", list(EXACT))
 
 
-# -- the enumerator itself, against laws worked out by hand ----------------------------------------
+# -- the enumerator itself, with distributions computed by hand ------------------------------------
 
 
-def test_enumerator_weighs_successive_draws() -> None:
+def test_enumerator_gives_the_probabilities_of_successive_draws() -> None:
     row = np.array([[Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)]], dtype=object)
     found = distribution(lambda chance: tuple(chance.without_replacement(row, [2])[0]))
     assert found == {
@@ -56,7 +56,7 @@ def test_enumerator_weighs_successive_draws() -> None:
     }
 
 
-def test_enumerator_draws_tokens_without_mass_last_and_alike() -> None:
+def test_enumerator_draws_tokens_of_probability_zero_last_and_uniformly() -> None:
     row = np.array([[Fraction(0), Fraction(1), Fraction(0)]], dtype=object)
     assert distribution(lambda chance: tuple(chance.without_replacement(row, [2])[0])) == {
         (1, 0): HALF,
@@ -81,7 +81,7 @@ def test_enumerator_visits_every_combination_once() -> None:
     assert found == {(a, b, c): Fraction(1, 8) for a in (0, 1) for b in (0, 1) for c in (0, 1)}
 
 
-# -- exact law -------------------------------------------------------------------------------------
+# -- exact distributions ---------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -89,7 +89,7 @@ def test_enumerator_visits_every_combination_once() -> None:
 @pytest.mark.parametrize(
     ("vocab", "nodes"), [(3, n) for n in range(1, 6)] + [(2, n) for n in range(1, 7)]
 )
-def test_every_small_tree_has_the_target_law(name: str, vocab: int, nodes: int) -> None:
+def test_every_small_tree_has_the_target_distribution(name: str, vocab: int, nodes: int) -> None:
     trees = [tree for tree in ordered_trees(nodes) if fits(tree, EXACT[name], vocab)]
     assert trees
     for tree in trees:
@@ -102,8 +102,8 @@ def test_every_small_tree_has_the_target_law(name: str, vocab: int, nodes: int) 
 @pytest.mark.slow
 @EVERY
 @pytest.mark.parametrize("siblings", [2, 3])
-def test_siblings_over_many_tables_have_the_target_law(name: str, siblings: int) -> None:
-    """A chain sees none of the bookkeeping between siblings; these tables do."""
+def test_siblings_with_many_tables_have_the_target_distribution(name: str, siblings: int) -> None:
+    """A chain does not test the updates between siblings; these trees do."""
     for seed in range(20):
         p = table(("p", seed), 4)
         q = table(("q", seed), 4)
@@ -113,9 +113,9 @@ def test_siblings_over_many_tables_have_the_target_law(name: str, siblings: int)
 @pytest.mark.slow
 @EVERY
 @pytest.mark.parametrize("parents", [(-1,), (-1, 0), (-1, 0, 0), (-1, 0, 1)])
-def test_two_steps_have_the_target_law_jointly(name: str, parents: tuple[int, ...]) -> None:
-    """Noise kept from one step to the next leaves every single step right and only
-    their joint law wrong."""
+def test_two_steps_have_the_joint_target_distribution(name: str, parents: tuple[int, ...]) -> None:
+    """If noise is reused in the next step, every single step is right and only the joint
+    distribution is wrong."""
     for seed in range(3):
         p = table((seed, "p"), 3)
         q = table((seed, "q"), 3)
@@ -148,8 +148,7 @@ def test_a_step_emits_its_accepted_tokens_and_one_more(name: str) -> None:
 def test_one_hot_target_accepts_exactly_the_argmax_child(
     name: str, parents: tuple[int, ...]
 ) -> None:
-    """Temperature 0 is no mode of its own: with p one-hot the same function follows the argmax
-    and nothing else."""
+    """Temperature 0 is not a separate mode: with one-hot p the same function follows the argmax."""
     tree = Tree(parents)
 
     def top(context: tuple[int, ...]) -> int:
@@ -173,10 +172,10 @@ def test_one_hot_target_accepts_exactly_the_argmax_child(
         return len(path) > 1
 
     seen = [set(distribution(partial(run, table(seed, 3)))) for seed in range(5)]
-    assert set().union(*seen) == {True, False}  # acceptance and refusal both happened
+    assert set().union(*seen) == {True, False}  # acceptance and rejection both occurred
 
 
-# -- the production float path ---------------------------------------------------------------------
+# -- floats, as in real runs ----------------------------------------------------------------------
 
 POLICIES = [
     SamplingParams(temperature=1),
@@ -190,9 +189,9 @@ POLICIES = [
     "params", POLICIES, ids=lambda params: f"T={params.temperature:g} top_p={params.top_p:g}"
 )
 @pytest.mark.parametrize("name", list(VERIFIERS))
-def test_production_floats_have_the_target_law(name: str, params: SamplingParams) -> None:
-    """The production warp and draw over torch rows, float32 q against float64 p: rounding
-    stays below 1e-12."""
+def test_floats_have_the_target_distribution(name: str, params: SamplingParams) -> None:
+    """The real temperature, top-p and draws with torch rows, float32 q and float64 p: rounding
+    errors stay below 1e-12."""
     trees = [tree for n in (1, 2, 3, 4) for tree in ordered_trees(n)]
     for tree in trees:
         assert (
@@ -200,11 +199,11 @@ def test_production_floats_have_the_target_law(name: str, params: SamplingParams
         ), tree
 
 
-# -- counter-examples worked out in the design -----------------------------------------------------
+# -- counter-examples computed by hand -------------------------------------------------------------
 
 
 def _all_rejected(name: str) -> Fraction:
-    """Chance that two children from Q = [1/2, 1/2] are both refused by P = [1, 0]."""
+    """Probability that two children drawn from Q = [1/2, 1/2] are both rejected for P = [1, 0]."""
     p = same([Fraction(1), Fraction(0)])
     q = same([HALF, HALF])
 
@@ -219,12 +218,12 @@ def _all_rejected(name: str) -> Fraction:
     return distribution(run).get(1, Fraction(0))
 
 
-def test_independent_draws_waste_siblings_where_distinct_ones_do_not() -> None:
+def test_independent_draws_waste_siblings_and_distinct_ones_do_not() -> None:
     assert _all_rejected("specinfer") == Fraction(1, 4)
     assert _all_rejected("sequoia") == 0
 
 
-def test_match_accepts_less_than_the_draft_that_equals_the_target() -> None:
+def test_top_k_match_accepts_less_even_if_the_draft_equals_the_target() -> None:
     law_of_both = same([Fraction(6, 10), Fraction(4, 10)])
 
     def accepted(name: str) -> Fraction:
@@ -241,33 +240,33 @@ def test_match_accepts_less_than_the_draft_that_equals_the_target() -> None:
     assert accepted("sequoia") == accepted("specinfer") == 1
 
 
-# -- edges of the walk -----------------------------------------------------------------------------
+# -- edge cases of the walk ------------------------------------------------------------------------
 
 
-class Refusing(Enumerator):
-    """Refuses every child, which exact arithmetic would not do where p equals q."""
+class Rejecting(Enumerator):
+    """Rejects every child, which exact arithmetic would not do for p equal to q."""
 
     def accept(self, d: object, r: object) -> tuple[bool, None]:
         return False, None
 
 
-def test_a_zero_residual_leaves_the_law_it_had() -> None:
-    """An unguarded 0/0 is NaN, and was read as end of text elsewhere."""
+def test_a_zero_residual_leaves_the_distribution_unchanged() -> None:
+    """An unguarded 0/0 is NaN, which another program took for the end of the text."""
     both = np.array([0.5, 0.25, 0.25])
     for name in ("sequoia", "specinfer"):
         found = distribution(
             lambda chance, name=name: step(
                 Tree.chain(2), VERIFIERS[name], same(both), same(both), chance
             ),
-            Refusing,
+            Rejecting,
         )
         assert found == {(0,): 0.5, (1,): 0.25, (2,): 0.25}
 
 
 @pytest.mark.parametrize("reject", [without_replacement, with_replacement])
-def test_a_rejection_does_not_write_into_the_laws_it_was_lent(reject: Callable) -> None:
-    """They are rows of a step's record; arithmetic in place would falsify the picture, and the
-    next walk over it."""
+def test_a_rejection_does_not_change_its_arguments(reject: Callable) -> None:
+    """They are rows of a step's record. In-place arithmetic would falsify what the page shows, and
+    the next walk."""
     residual = np.array([0.25, 0.75])
     draft = np.array([0.5, 0.5])
     found = reject(residual, draft, 0)
@@ -276,16 +275,16 @@ def test_a_rejection_does_not_write_into_the_laws_it_was_lent(reject: Callable) 
     assert found[2] == 0.25
 
 
-def test_a_walk_does_not_write_into_the_laws_it_was_lent() -> None:
+def test_a_walk_does_not_change_its_arguments() -> None:
     p = np.array([0.25, 0.75])
-    q = np.array([1.0, 3.0])  # not of sum 1, as a law in float32 is not quite
+    q = np.array([1.0, 3.0])  # does not sum to 1, as float32 distributions do not exactly
     VERIFIERS["sequoia"].verify(Tree.chain(2), [0, 0], lambda _: p, lambda _: q, Seeded(0))
     assert (p.tolist(), q.tolist()) == ([0.25, 0.75], [1, 3])
 
 
-def test_a_draft_with_too_little_support_goes_on_uniformly() -> None:
-    """q holds one token and the node two children: the second is drawn uniformly from the rest and
-    judged by that law."""
+def test_a_draft_with_too_few_tokens_continues_uniformly() -> None:
+    """q has one token and the node two children: the second is drawn uniformly from the rest and
+    verified with that distribution."""
     p = same([Fraction(0), HALF, HALF])
     q = same([Fraction(1), Fraction(0), Fraction(0)])
     tree = Tree.kary(2, 2)
@@ -297,14 +296,14 @@ def test_a_draft_with_too_little_support_goes_on_uniformly() -> None:
 
 
 def test_float32_draft_is_made_to_sum_to_one() -> None:
-    """A q that sums to 1 - 4e-5, as float32 may over a large vocabulary, must not
-    leak into the law."""
+    """A q that sums to 1 - 4e-5, which float32 can over a large vocabulary, must not bias the
+    output."""
     p = same(np.array([0.2, 0.3, 0.5]))
     q = same(np.array([0.5, 0.3, 0.19996], dtype=np.float32))
     for name in ("sequoia", "specinfer"):
         assert error(Tree.kary(2, 2), VERIFIERS[name], p, q) <= 1e-12
 
 
-def test_the_target_law_sums_to_one_and_has_every_text() -> None:
+def test_the_target_distribution_sums_to_one_and_has_every_text() -> None:
     found = true_distribution(same([HALF, HALF]), 3)
     assert found == {(a, b, c): Fraction(1, 8) for a in (0, 1) for b in (0, 1) for c in (0, 1)}

@@ -1,5 +1,5 @@
-"""Production randomness: its laws by chi-square, its edges by hand, and the whole loop with
-it over three steps.
+"""The randomness of real runs: its distributions by chi-square, its edge cases by hand, and whole
+decoding over three steps.
 
 Eight chi-square tests at 1e-6, one comparison at 1e-6 and two collision tests at 5e-8: with fresh
 seeds fewer than one run in 100,000 would raise a false alarm; the seeds are fixed, so none does.
@@ -27,13 +27,13 @@ from sequoia.algorithm.verifiers import VERIFIERS
 from sequoia.errors import BadModel
 
 LIMIT = 1e-6
-LAST = 1 - 2**-53  # the greatest u there is
+LAST = 1 - 2**-53  # the largest possible u
 
 
 def draws(
     chance: Seeded, draw: str, row: list[float] | torch.Tensor, count: int, times: int = 20_000
 ) -> list[tuple[int, ...]]:
-    """`times` rows drawn in one call."""
+    """`times` rows, drawn in one call."""
     return rows(
         getattr(chance, draw)(torch.as_tensor(row).expand(times, len(row)), [count] * times)
     )
@@ -44,7 +44,7 @@ def rows(tokens: list[list[int]]) -> list[tuple[int, ...]]:
 
 
 class Scripted(Seeded):
-    """Production randomness whose host uniform is always `u`."""
+    """Real randomness, except that u on the host is always the given one."""
 
     def __init__(self, u: float) -> None:
         super().__init__(0)
@@ -52,18 +52,18 @@ class Scripted(Seeded):
         self.random = lambda: u
 
 
-def test_fit_tells_a_fair_die_from_a_loaded_one() -> None:
+def test_fit_distinguishes_a_fair_die_from_a_loaded_one() -> None:
     die = dict.fromkeys(range(6), Fraction(1, 6))
     assert fit(list(range(6)) * 100, die) == 1
     assert fit([*list(range(6)) * 100, *[5] * 100], die) < LIMIT
     assert fit([6], die) == 0
 
 
-# -- the whole loop --------------------------------------------------------------------------------
+# -- whole decoding --------------------------------------------------------------------------------
 
 
 class FrozenNoise(Seeded):
-    """The mutant: the draft draws with one noise for the whole run."""
+    """A mutant: the draft uses the same noise for the whole run."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
@@ -89,7 +89,7 @@ SMALL = Tree((-1, 0, 0, 1))
 
 
 def three_tokens(chance: Seeded, verifier: str) -> tuple[int, ...]:
-    """The first three tokens of three steps with the production warp, draw, walk and randomness."""
+    """The first three tokens of three steps, with everything as in real runs."""
     params = SamplingParams(temperature=0.8, top_p=0.95)
     p = warped(P, params)
     q = warped(Q, params, draft_rows)
@@ -103,21 +103,23 @@ Q = logits("q", 3, spread=0.5)
 @pytest.mark.slow
 @pytest.mark.parametrize("verifier", list(VERIFIERS))
 def test_three_tokens_over_three_steps_follow_the_target(verifier: str) -> None:
-    """Guards the joint law with production randomness: noise shared between draws, steps or
+    """Guards the joint distribution with real randomness: noise shared between draws, steps or
     generators, and half-precision noise.
 
     False alarm 1e-6 for each verifier.
     """
-    wanted = true_distribution(warped(P, SamplingParams(temperature=0.8, top_p=0.95)), 3)
-    assert fit((three_tokens(Seeded(seed), verifier) for seed in range(600)), wanted) > LIMIT
+    expected = true_distribution(warped(P, SamplingParams(temperature=0.8, top_p=0.95)), 3)
+    assert fit((three_tokens(Seeded(seed), verifier) for seed in range(600)), expected) > LIMIT
 
 
 @pytest.mark.slow
-def test_noise_frozen_for_a_run_is_seen_by_the_same_check() -> None:
-    """The check above is able to fail: the frozen mutant has to fall. Missing it has a
-    chance far below 1e-6."""
-    wanted = true_distribution(warped(P, SamplingParams(temperature=0.8, top_p=0.95)), 3)
-    assert fit((three_tokens(FrozenNoise(seed), "sequoia") for seed in range(600)), wanted) < LIMIT
+def test_noise_frozen_for_a_run_fails_the_same_test() -> None:
+    """The test above can fail: it must reject the frozen mutant. The probability of missing it is
+    far below 1e-6."""
+    expected = true_distribution(warped(P, SamplingParams(temperature=0.8, top_p=0.95)), 3)
+    assert (
+        fit((three_tokens(FrozenNoise(seed), "sequoia") for seed in range(600)), expected) < LIMIT
+    )
 
 
 # -- draws -----------------------------------------------------------------------------------------
@@ -129,25 +131,29 @@ def test_noise_frozen_for_a_run_is_seen_by_the_same_check() -> None:
     ("row", "k", "outcomes"),
     [([0.5, 0.3, 0.2, 0.0, 0.0], 4, 12), ([0.97, 0.01, 0.02], 3, 6), ([0.2, 0.5, 0.3], 1, 3)],
 )
-def test_draws_without_replacement_have_the_law_of_successive_draws(
+def test_draws_without_replacement_have_the_distribution_of_successive_draws(
     row: list[float], k: int, outcomes: int, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Plackett-Luce, the zero tier last and uniform. Guards the race, its direction, zeros ranked
-    by id, and repeats that are ignored where they should not be. False alarm 1e-6."""
-    monkeypatch.setattr("sequoia.algorithm.sampling._FEW", few)
-    wanted = distribution(lambda chance: tuple(chance.without_replacement(np.array([row]), [k])[0]))
-    assert len(wanted) == outcomes
-    assert fit(draws(Seeded(1), "without_replacement", row, k), wanted) > LIMIT
+    """Plackett-Luce, with tokens of probability 0 last and uniform. Guards the exponential race,
+    its direction, zeros ranked by id, and repeats that must not be ignored. False alarm 1e-6."""
+    monkeypatch.setattr("sequoia.algorithm.sampling._MAX_ONE_BY_ONE", few)
+    expected = distribution(
+        lambda chance: tuple(chance.without_replacement(np.array([row]), [k])[0])
+    )
+    assert len(expected) == outcomes
+    assert fit(draws(Seeded(1), "without_replacement", row, k), expected) > LIMIT
 
 
 @pytest.mark.slow
-def test_what_is_left_unfinished_is_completed_by_a_race(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once little of the law is left the others are raced for, and that has to have the same law.
-    False alarm 1e-6."""
-    monkeypatch.setattr("sequoia.algorithm.sampling._SCRAPS", 0.2)
+def test_the_last_draws_are_completed_by_a_race(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once little probability is left, the other tokens are drawn by an exponential race, which
+    must have the same distribution. False alarm 1e-6."""
+    monkeypatch.setattr("sequoia.algorithm.sampling._MIN_LEFT", 0.2)
     row = [0.9, 0.06, 0.03, 0.01]
-    wanted = distribution(lambda chance: tuple(chance.without_replacement(np.array([row]), [3])[0]))
-    assert fit(draws(Seeded(1), "without_replacement", row, 3), wanted) > LIMIT
+    expected = distribution(
+        lambda chance: tuple(chance.without_replacement(np.array([row]), [3])[0])
+    )
+    assert fit(draws(Seeded(1), "without_replacement", row, 3), expected) > LIMIT
 
 
 @pytest.mark.parametrize("u", [0.0, LAST])
@@ -157,8 +163,7 @@ def test_what_is_left_unfinished_is_completed_by_a_race(monkeypatch: pytest.Monk
 def test_distinct_draws_at_the_ends_of_u_are_distinct_and_have_mass(
     row: list[float], u: float
 ) -> None:
-    """Stretches that are left out must not be entered from either end, and tokens
-    without mass come last."""
+    """Skipped intervals must not be hit at either end, and tokens of probability 0 come last."""
     chance = Seeded(0)
     chance._drafting = Constant(u)
     drawn = chance.without_replacement(torch.tensor([row]), [4])[0]
@@ -168,28 +173,28 @@ def test_distinct_draws_at_the_ends_of_u_are_distinct_and_have_mass(
 
 
 def test_rows_are_drawn_independently() -> None:
-    """Guards noise broadcast over the rows of one call, which every marginal hides.
-    False alarm 1e-6."""
+    """Guards against the same noise in all rows of one call, which no single row shows. False alarm
+    1e-6."""
     row = torch.tensor([0.5, 0.3, 0.2])
     drawn = [token for (token,) in draws(Seeded(2), "without_replacement", row, 1)]
-    wanted = {(a, b): float(row[a] * row[b]) for a in range(3) for b in range(3)}
-    assert fit(zip(drawn[::2], drawn[1::2], strict=True), wanted) > LIMIT
+    expected = {(a, b): float(row[a] * row[b]) for a in range(3) for b in range(3)}
+    assert fit(zip(drawn[::2], drawn[1::2], strict=True), expected) > LIMIT
 
 
 def test_independent_draws_repeat_tokens_as_often_as_they_should() -> None:
-    """Guards siblings drawn without replacement, and tokens of no mass. False alarm 1e-6."""
+    """Guards against draws without replacement and tokens of probability 0. False alarm 1e-6."""
     row = [0.0, 0.6, 0.0, 0.4, 0.0]
-    wanted = distribution(lambda chance: tuple(chance.independent(np.array([row]), [2])[0]))
-    assert len(wanted) == 4
-    assert fit(draws(Seeded(3), "independent", row, 2), wanted) > LIMIT
+    expected = distribution(lambda chance: tuple(chance.independent(np.array([row]), [2])[0]))
+    assert len(expected) == 4
+    assert fit(draws(Seeded(3), "independent", row, 2), expected) > LIMIT
 
 
 @pytest.mark.parametrize("source", ["race", "host"])
 def test_noise_is_fine_enough_for_rare_tokens(source: str) -> None:
-    """Guards coarse noise: on float32's grid of 2**-24 a token of q = 1e-9 is never drawn, yet
-    verification assumes it is.
+    """Guards against coarse noise: on float32's grid of 2**-24 a token of q = 1e-9 is never drawn,
+    yet verification assumes it is.
 
-    Of two million uniforms about 400 lie below 2e-4; on that grid 3,355 places are left for
+    Of two million uniforms about 400 lie below 2e-4; on that grid 3,355 values are left for
     them and some must coincide (24 pairs expected), on float64's grid none does (a false alarm
     has a chance of 5e-8).
     """
@@ -206,9 +211,9 @@ def test_noise_is_fine_enough_for_rare_tokens(source: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_token_without_mass_comes_after_every_token_with_any() -> None:
-    """The least positive float32 still goes before a zero. Guards a zero tier that noise can
-    lift."""
+def test_a_token_of_probability_zero_comes_after_all_others() -> None:
+    """Even the smallest positive float32 comes before a zero. Guards against noise that changes
+    this."""
     q = torch.zeros(5000, 8)
     q[:, 3] = 1.0
     q[:, 6] = 1e-45
@@ -230,7 +235,8 @@ def test_draws_are_distinct_and_cover_the_vocabulary() -> None:
 def test_draws_from_nan_are_tokens_of_the_vocabulary(
     chance: type[Seeded], count: int, draw: str
 ) -> None:
-    """The draft goes on with them until its tree is complete and what it drew from is looked at."""
+    """The draft continues with them until its tree is complete, and only then checks for
+    overflow."""
     drawn = getattr(chance(6), draw)(torch.full((2, 50), math.nan), [count, count])
     assert [len(row) for row in drawn] == [count, count]
     assert all(0 <= token < 50 for row in drawn for token in row)
@@ -239,25 +245,23 @@ def test_draws_from_nan_are_tokens_of_the_vocabulary(
 @pytest.mark.parametrize("draw", ["without_replacement", "independent"])
 @pytest.mark.parametrize("chance", [Seeded, Greedy])
 @pytest.mark.parametrize("most", [40, 4, 1])
-def test_each_row_gets_as_many_tokens_as_it_was_asked_for(
-    chance: type[Seeded], most: int, draw: str
-) -> None:
-    """Whichever way is taken for so many."""
+def test_each_row_gets_its_number_of_tokens(chance: type[Seeded], most: int, draw: str) -> None:
+    """With every algorithm that is used for so many."""
     counts = [0, min(3, most), 1, most, 0]
     drawn = getattr(chance(6), draw)(torch.full((5, 50), 0.02), counts)
     assert list(map(len, drawn)) == counts
 
 
 @pytest.mark.parametrize("u", [0.0, LAST])
-def test_independent_draws_at_the_ends_of_u_have_mass(u: float) -> None:
-    """u = 0 must skip leading zeros and the greatest u must not fall off the end."""
+def test_independent_draws_at_the_ends_of_u_have_positive_probability(u: float) -> None:
+    """u = 0 must skip leading zeros, and the largest u must not exceed the last token."""
     chance = Seeded(0)
     chance._drafting = Constant(u)
     for row in ([0.0, 0.3, 0.7, 0.0], [0.0, 0.1, 0.1, 0.0], [0.0, 1e-30, 3e-30, 0.0]):
         assert chance.independent(torch.tensor([row]), [2]) == ([[1, 1]] if u == 0 else [[2, 2]])
 
 
-def test_a_draft_is_not_written_into() -> None:
+def test_drawing_does_not_change_q() -> None:
     q = torch.tensor([[0.5, 0.5, 0.0]])
     for chance in (Seeded(0), Greedy(0)):
         chance.without_replacement(q, [2])
@@ -269,7 +273,7 @@ def test_a_draft_is_not_written_into() -> None:
 
 
 def test_accepts_as_often_as_the_ratio() -> None:
-    """Guards a ratio turned over and u drawn on another interval. False alarm 1e-6."""
+    """Guards against an inverted ratio and u from another interval. False alarm 1e-6."""
     chance = Seeded(7)
     assert (
         fit((chance.accept(0.6, 0.2)[0] for _ in range(6000)), {True: 1 / 3, False: 2 / 3}) > LIMIT
@@ -278,13 +282,13 @@ def test_accepts_as_often_as_the_ratio() -> None:
 
 
 @pytest.mark.parametrize("d", [0.0, 1e-45, 0.5, 1.0])
-def test_u_of_zero_accepts_no_token_the_target_forbids(d: float) -> None:
-    """`u <= R / D` would: strict comparison is the whole point."""
+def test_u_of_zero_accepts_no_token_of_target_probability_zero(d: float) -> None:
+    """`u <= R / D` would, so the comparison must be strict."""
     assert Scripted(0.0).accept(d, 0.0) == (False, 0.0)
     assert Scripted(0.0).accept(d, 1e-300) == (True, 0.0)
 
 
-def test_a_forbidden_child_is_refused_at_u_of_zero_all_the_way() -> None:
+def test_a_child_of_probability_zero_is_rejected_by_a_whole_step_at_u_of_zero() -> None:
     tree = Tree.kary(2, 2)
     p = np.array([0.0, 0.0, 1.0])
     q = np.array([0.5, 0.5, 0.0])
@@ -293,15 +297,15 @@ def test_a_forbidden_child_is_refused_at_u_of_zero_all_the_way() -> None:
         assert (verdict.path, verdict.bonus) == ((0,), 2)
 
 
-def test_an_answer_is_plain_python() -> None:
-    """A numpy bool is neither `True` nor JSON, and would end up in every trace."""
+def test_results_are_plain_python_values() -> None:
+    """A numpy bool is not `True` and not valid JSON, and would be in every trace."""
     accepted, u = Seeded(8).accept(np.float64(0.5), np.float64(0.5))
     assert (type(accepted), type(u), type(Seeded(8).pick(np.array([1.0])))) == (bool, float, int)
 
 
 def test_picks_by_weight() -> None:
-    """Weights need not sum to 1. Guards an inverse cumulative off by one and weights used twice.
-    False alarm 1e-6."""
+    """Weights need not sum to 1. Guards against a search that is off by one and weights applied
+    twice. False alarm 1e-6."""
     chance = Seeded(9)
     weights = np.array([0.0, 1.0, 0.0, 2.0, 3.0, 0.0])
     assert fit((chance.pick(weights) for _ in range(6000)), {1: 1 / 6, 3: 1 / 3, 4: 1 / 2}) > LIMIT
@@ -310,15 +314,15 @@ def test_picks_by_weight() -> None:
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("total", [1.0, 1 - 2**-53, 0.3, 3e-5])
 def test_the_ends_of_u_pick_tokens_with_weight(dtype: type, total: float) -> None:
-    """u = 0 must skip leading zeros and the greatest u must not fall off the end."""
+    """u = 0 must skip leading zeros, and the largest u must not exceed the last token."""
     weights = np.array([0, total / 2, 0, total / 2, 0], dtype=dtype)
     assert Scripted(0.0).pick(weights) == 1
     assert Scripted(LAST).pick(weights) == 3
 
 
 @pytest.mark.parametrize("weights", [[0.0, 0.0], [np.nan, 1.0], [np.inf, 1.0]])
-def test_weights_without_a_sum_are_refused(weights: list[float]) -> None:
-    with pytest.raises(BadModel, match="add up to"):
+def test_weights_without_a_finite_sum_are_rejected(weights: list[float]) -> None:
+    with pytest.raises(BadModel, match="probabilities sum to"):
         Seeded(0).pick(np.array(weights))
 
 
@@ -337,7 +341,7 @@ def answers(chance: Seeded) -> list[Any]:
 
 
 def rows_of_a_race(chance: Seeded) -> list[list[int]]:
-    """More children than are drawn one by one: the other generator's draws."""
+    """More children than are drawn one by one, which uses the other generator."""
     return chance.without_replacement(torch.full((1, 50), 0.02), [40])
 
 
@@ -348,15 +352,15 @@ def test_a_seed_repeats_and_another_differs() -> None:
 
 
 def test_every_call_is_fresh() -> None:
-    """Noise kept from call to call is the frozen-noise bug. Equal answers by accident: the pick,
-    once in a million."""
+    """Noise reused in the next call is the frozen-noise bug. By chance the picks are equal once in
+    a million."""
     chance = Seeded(13)
     assert all(one != other for one, other in zip(answers(chance), answers(chance)))
 
 
 def test_runs_do_not_share_a_generator() -> None:
-    """One visitor's draws must not move another's, nor the global generators of
-    torch and Python."""
+    """One visitor's draws must not influence another's, or the global generators of torch and
+    Python."""
     alone = answers(Seeded(14))
     _ = torch.manual_seed(0)
     chance = Seeded(14)
@@ -373,18 +377,18 @@ def test_greedy_draws_are_the_top_k_in_order() -> None:
 
 
 @pytest.mark.parametrize("counts", [[1, 1, 1], [3, 1, 8], [0, 2, 8]])
-def test_looking_again_and_again_finds_what_sorting_finds(
+def test_repeated_argmax_finds_the_same_tokens_as_sorting(
     counts: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     q = torch.softmax(torch.randn(3, 50, generator=torch.Generator().manual_seed(0)), -1)
     few = Greedy(0).without_replacement(q, counts)
-    monkeypatch.setattr("sequoia.algorithm.sampling._FEW_LIKELIEST", 0)
+    monkeypatch.setattr("sequoia.algorithm.sampling._MAX_REPEATED_ARGMAX", 0)
     assert few == Greedy(0).without_replacement(q, counts)
 
 
-def test_most_draws_of_one_token_need_no_sums(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The most probable token stands first, so that what is drawn for a low enough u is known
-    without the rest of the law."""
+def test_most_draws_of_one_token_need_no_cumulative_sums(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The most probable token is tried first, so for a low u the result is known without the rest
+    of the distribution."""
     q = torch.tensor([[0.05, 0.05, 0.9]])
     chance = Seeded(0)
     chance._drafting = Constant(0.89)
@@ -401,7 +405,7 @@ def test_temperature_decides_the_randomness_of_a_run() -> None:
     assert answers(chance_for(1.0, 16)) == answers(Seeded(16))
 
 
-def test_the_enumerator_answers_the_same_four_questions() -> None:
-    asked = {"accept", "pick", "without_replacement", "independent"}
-    assert asked == {name for name in vars(Chance) if not name.startswith("_")}
-    assert asked <= set(vars(Seeded)) & set(vars(Enumerator))
+def test_the_enumerator_has_the_same_four_operations() -> None:
+    operations = {"accept", "pick", "without_replacement", "independent"}
+    assert operations == {name for name in vars(Chance) if not name.startswith("_")}
+    assert operations <= set(vars(Seeded)) & set(vars(Enumerator))

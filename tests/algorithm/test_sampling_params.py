@@ -1,5 +1,5 @@
-"""A setting from outside is a SamplingParams or a BadSamplingParams whose message names the field,
-the value and the bound."""
+"""Settings from outside become SamplingParams or raise BadSamplingParams, whose message names the
+field, the value and the bound."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ DEEP: list[Any] = []
 for _ in range(100_000):
     DEEP = [DEEP]  # its text would exceed the recursion limit
 
-# Values are built by name in the test: a runner that prints 10**5000 as a test's id would fail
-# itself.
+# The test looks values up by name, because pytest would fail to print 10**5000 in a test's id.
 NEVER: dict[str, tuple[Any, str]] = {
     "nan": (NAN, "nan"),
     "inf": (INF, "inf"),
@@ -41,8 +40,8 @@ NEVER: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize("name", list(BOUNDS))
 @pytest.mark.parametrize("what", list(NEVER))
-def test_what_no_field_may_be(name: str, what: str) -> None:
-    """10**400 has no float and 10**5000 no decimal text in Python: both once escaped as other
+def test_values_invalid_for_every_field(name: str, what: str) -> None:
+    """Python cannot convert 10**400 to a float or 10**5000 to text: both used to raise other
     errors."""
     value, shown = NEVER[what]
     _, low, high = BOUNDS[name]
@@ -71,7 +70,7 @@ def test_what_no_field_may_be(name: str, what: str) -> None:
         ("seed", 9.3e18),
     ],
 )
-def test_outside_its_own_bound(name: str, value: float) -> None:
+def test_values_outside_the_bounds_of_a_field(name: str, value: float) -> None:
     _, low, high = BOUNDS[name]
     with pytest.raises(
         BadSamplingParams,
@@ -87,13 +86,13 @@ def test_ignore_eos_is_a_bool() -> None:
 
 
 @pytest.mark.parametrize("name", list(BOUNDS))
-def test_bounds_themselves_are_allowed(name: str) -> None:
+def test_the_bounds_themselves_are_valid(name: str) -> None:
     _, low, high = BOUNDS[name]
     assert getattr(SamplingParams(**{name: low}), name) == low
     assert getattr(SamplingParams(**{name: high}), name) == high
 
 
-def test_whole_numbers_for_floats_become_floats() -> None:
+def test_integers_become_floats_in_float_fields() -> None:
     params = SamplingParams(temperature=1, top_p=1, max_new_tokens=7, seed=2**63 - 1)
     assert [type(getattr(params, name)) for name in BOUNDS] == [float, float, int, int]
 
@@ -119,25 +118,25 @@ def test_parse_reads_names_and_values() -> None:
         ("seed", "'seed'"),
     ],
 )
-def test_parse_refuses_unknown_names_shortly(values: Any, words: str) -> None:
+def test_parse_rejects_unknown_names_in_a_short_message(values: Any, words: str) -> None:
     with pytest.raises(BadSamplingParams) as caught:
         SamplingParams.parse(values)
     assert words in str(caught.value)
     assert len(str(caught.value)) < 200
 
 
-def test_parse_holds_the_bounds() -> None:
+def test_parse_checks_the_bounds() -> None:
     with pytest.raises(BadSamplingParams, match=r"^temperature: nan is not"):
         SamplingParams.parse({"temperature": NAN})
 
 
-def test_after_the_greatest_seed_comes_the_first() -> None:
+def test_the_largest_seed_is_followed_by_the_first() -> None:
     params = SamplingParams(0.6, 0.9, 7, seed=2**63 - 3, ignore_eos=True)
     assert [params.further(by).seed for by in (0, 2, 3, 1003)] == [2**63 - 3, 2**63 - 1, 0, 1000]
     assert params.further(3) == SamplingParams(0.6, 0.9, 7, seed=0, ignore_eos=True)
 
 
-def test_a_policy_is_frozen_and_picklable() -> None:
+def test_params_are_frozen_and_can_be_pickled() -> None:
     params = SamplingParams(seed=3)
     assert pickle.loads(pickle.dumps(params)) == params
     with pytest.raises(AttributeError):

@@ -1,5 +1,5 @@
-"""Traces, their fold, and run files: what a live run says, its replay says, and a hostile file says
-nothing but BadTrace."""
+"""Traces, their totals, and run files: a replay shows the same as the live run, and a hostile file
+raises BadTrace and nothing else."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ META = {
 
 @cache
 def recorded(verifier: str = "sequoia", tokens: int = 40) -> tuple[tuple[StepTrace, ...], Run]:
-    """The traces of a real run and the record made of them."""
+    """The traces of a real run and its recording."""
     pair = tiny_pair()
     decoder = Decoder(
         pair,
@@ -62,7 +62,7 @@ def step(
     emitted: int | None = None,
     **seconds: float,
 ) -> StepTrace:
-    """A trace made by hand; token ids are node numbers, the bonus is 99."""
+    """A trace made by hand. Token ids are node numbers; the bonus is 99."""
     follows = (*path[1:], 99)[:emitted]
     verdict = Verdict(
         path, 99, tuple(Trial(node, node, 0.5, 0.5, 0.5, accepted) for node, accepted in trials)
@@ -76,7 +76,7 @@ def step(
 # -- fold ------------------------------------------------------------------------------------------
 
 
-def test_the_fold_of_nothing_divides_by_nothing() -> None:
+def test_totals_of_no_steps_do_not_divide_by_zero() -> None:
     stats = DecodeStats.fold([])
     assert (stats.steps, stats.tokens, stats.visited, stats.rates, stats.total_seconds) == (
         0,
@@ -91,17 +91,17 @@ def test_the_fold_of_nothing_divides_by_nothing() -> None:
     )
 
 
-def test_the_fold_of_three_steps_counted_by_hand() -> None:
-    """Nodes 1, 2, 3 have ranks 0, 1, 2; 4 and 5 have 0 and 1 below 1; 6 has 0 below
-    2; 7 has 0 below 4."""
+def test_totals_of_three_steps_counted_by_hand() -> None:
+    """Nodes 1, 2, 3 have ranks 0, 1, 2. Below 1, nodes 4 and 5 have ranks 0 and 1; node 6 below 2
+    and node 7 below 4 have rank 0."""
     stats = DecodeStats.fold(
         [
             step(
                 (0, 1, 5), ((1, True), (4, False), (5, True)), draft=1.0, verify=2.0, overhead=0.5
-            ),  # stood at 0 and 1; 5 is a leaf
+            ),  # visited 0 and 1; 5 is a leaf
             step(
                 (0, 2), ((1, False), (2, True), (6, False)), draft=1.0, verify=2.0, overhead=0.5
-            ),  # stood at 0 and 2
+            ),  # visited 0 and 2
             step((0,), ((1, False), (2, False), (3, False)), draft=2.0, verify=3.0, overhead=0.0),
         ]
     )
@@ -116,7 +116,7 @@ def test_the_fold_of_three_steps_counted_by_hand() -> None:
     )
 
 
-def test_a_cut_step_counts_the_tokens_it_emitted() -> None:
+def test_a_cut_step_counts_its_emitted_tokens() -> None:
     assert DecodeStats.fold([step((0, 1, 4), ((1, True), (4, True)), emitted=1)]).tokens == 1
 
 
@@ -125,7 +125,7 @@ def test_leaves_and_plain_steps_visit_nothing() -> None:
     assert (stats.visited, stats.rates, stats.tokens_per_step) == (0, (), 1.0)
 
 
-def test_folding_does_not_change_what_was_folded() -> None:
+def test_adding_a_step_does_not_change_earlier_totals() -> None:
     first = DecodeStats.fold([step((0, 1), ((1, True), (4, False), (5, False)), draft=1.0)])
     seconds = dict(first.seconds)
     first.add(step((0,), ((1, False), (2, False), (3, False)), draft=1.0))
@@ -134,7 +134,7 @@ def test_folding_does_not_change_what_was_folded() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("verifier", VERIFIERS)
-def test_rates_of_real_runs_are_shares(verifier: str) -> None:
+def test_rates_of_real_runs_are_from_0_to_1(verifier: str) -> None:
     stats = DecodeStats.fold(recorded(verifier)[0])
     assert 0 < sum(stats.rates) <= 1
     assert all(a <= t for a, t in zip(stats.accepted, stats.tried))
@@ -153,7 +153,7 @@ def test_rates_of_real_runs_are_shares(verifier: str) -> None:
         ([1, 2, 1, 2, 1, 2], 2, 0.6),
     ],
 )
-def test_repetition_is_the_share_of_runs_of_tokens_seen_before(
+def test_repetition_is_the_share_of_n_grams_that_occurred_before(
     tokens: list[int], n: int, share: float
 ) -> None:
     assert repetition(tokens, n) == pytest.approx(share)
@@ -163,7 +163,7 @@ def test_repetition_is_the_share_of_runs_of_tokens_seen_before(
 
 
 def emitting(tokens: tuple[int, ...], index: int = 0, finish: str | None = None) -> StepTrace:
-    """A hand-made step of a chain, all of it accepted, that emits exactly `tokens`."""
+    """A step made by hand: a chain, all of it accepted, that emits exactly `tokens`."""
     tree = Tree.chain(len(tokens))
     path = tuple(range(len(tokens)))
     verdict = Verdict(
@@ -187,9 +187,9 @@ def emitting(tokens: tuple[int, ...], index: int = 0, finish: str | None = None)
 
 
 @pytest.mark.parametrize("finish", ["length", None])
-def test_a_character_cut_off_at_the_end_is_in_the_record(finish: str | None) -> None:
-    """Guards against a text that ends without a sign of its last tokens, in the
-    messages and in the file."""
+def test_a_character_cut_off_at_the_end_is_recorded(finish: str | None) -> None:
+    """Guards against a text that ends without any sign of its last tokens, in the messages and in
+    the file."""
     pair = tiny_pair()
     recorder = Recorder(pair, (), META)
     smile = tuple(pair.tokenizer("a🙂")["input_ids"])
@@ -213,8 +213,8 @@ def test_a_character_cut_off_by_a_pause_is_completed_by_the_next_step() -> None:
 
 @pytest.mark.parametrize("kind", ["byte-level", "byte fallback, Llama", "word pieces"])
 def test_the_text_of_a_run_is_decoded_whole_in_messages_and_file(kind: str) -> None:
-    """Steps end inside characters, the prompt comes before, and the last token completes
-    the last character."""
+    """Steps end inside characters, a prompt comes first, and the last token completes the last
+    character."""
     tokenizer = KINDS[kind]()
     ids = tokenizer("the 你好世界 👩\u200d💻 a🙂", add_special_tokens=False)["input_ids"]
     prompt = tuple(ids[:1])
@@ -238,9 +238,9 @@ def test_the_text_of_a_run_is_decoded_whole_in_messages_and_file(kind: str) -> N
 
 
 @pytest.mark.parametrize("verifier", VERIFIERS)
-def test_a_recorded_run_comes_back_from_its_file(verifier: str) -> None:
-    """Live, replay and export agree: what was decided bit for bit, probabilities to six digits,
-    times to a tenth of a µs."""
+def test_a_recorded_run_is_read_back_from_its_file(verifier: str) -> None:
+    """Live run, replay and export agree: decisions exactly, probabilities to six digits, times to a
+    tenth of a µs."""
     traces, kept = recorded(verifier)
     back = Run.from_json(kept.to_json())
     assert (back.meta, dict(back.pieces), back.texts) == (META, dict(kept.pieces), kept.texts)
@@ -275,7 +275,7 @@ def rounded(trace: StepTrace) -> list[Any]:
     ]
 
 
-def test_a_file_read_and_written_again_is_the_same_file() -> None:
+def test_a_file_that_is_read_and_written_again_is_the_same() -> None:
     text = recorded()[1].to_json()
     assert Run.from_json(text).to_json() == text
 
@@ -289,7 +289,7 @@ def test_the_texts_of_a_run_are_its_emitted_tokens() -> None:
     assert [len(texts) for texts in kept.texts] == [len(trace.emitted) for trace in traces]
 
 
-def test_messages_carry_every_tree_and_piece_once_before_its_use() -> None:
+def test_messages_contain_every_tree_and_piece_once_before_its_use() -> None:
     traces, kept = recorded()
     recorder = Recorder(tiny_pair(), (), {})
     trees = []
@@ -323,16 +323,16 @@ def test_a_step_keeps_six_digits_and_its_finish() -> None:
 
 
 def test_traces_can_be_pickled() -> None:
-    """They cross process borders where the page runs beside the models."""
+    """So that they can be sent to another process."""
     for trace in recorded()[0][:3]:
         assert pickle.loads(pickle.dumps(trace)) == trace
 
 
-def test_a_run_with_more_text_than_a_file_may_have_is_not_written(
+def test_a_run_that_is_too_large_is_not_written(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("sequoia.saved_files.run_file.MAX_CHARS", 1000)
-    with pytest.raises(BadTrace, match=r"takes \d+ characters; a run file has at most 1000"):
+    with pytest.raises(BadTrace, match=r"takes \d+ characters; a run file may have at most 1000"):
         recorded()[1].to_json()
 
 
@@ -373,8 +373,11 @@ HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
     "another version": (lambda d: d.update(version=2), "version 1"),
     "a version that equals 1": (lambda d: d.update(version=True), "version 1"),
     "no steps": (lambda d: d.pop("steps"), "damaged run file: KeyError"),
-    "steps no list": (lambda d: d.update(steps={"0": 1}), "steps: a dict"),
-    "a step no object": (lambda d: d["steps"].__setitem__(0, [1]), "damaged run file: TypeError"),
+    "steps not a list": (lambda d: d.update(steps={"0": 1}), "steps: a dict"),
+    "a step not an object": (
+        lambda d: d["steps"].__setitem__(0, [1]),
+        "damaged run file: TypeError",
+    ),
     "too many steps": (
         lambda d: d.update(steps=d["steps"] * (MAX_STEPS + 1)),
         f"at most {MAX_STEPS}",
@@ -390,7 +393,7 @@ HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
         lambda d: d["trees"].__setitem__(0, [-1] + [0] * MAX_NODES),
         f"more than {MAX_NODES} nodes",
     ),
-    "a tree not there": (at_step("tree", 99), "tree: 99 is not a whole number from 0"),
+    "a missing tree": (at_step("tree", 99), "tree: 99 is not a whole number from 0"),
     "a tree by a negative number": (at_step("tree", -1), "tree: -1"),
     "too few tokens": (at_step("tokens", [1, 2]), "2 tokens, 8 q, 8 p for a tree of 8 nodes"),
     "too few q": (at_step("q", [None]), "1 q"),
@@ -419,7 +422,7 @@ HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
         lambda d: d["steps"][with_path()]["trials"][0].__setitem__(0, 0),
         "trial: 0 is not a whole number",
     ),
-    "a trial neither way": (
+    "a trial neither accepted nor rejected": (
         lambda d: d["steps"][with_path()]["trials"][0].__setitem__(4, 1),
         "neither true nor false",
     ),
@@ -455,7 +458,7 @@ HOSTILE: dict[str, tuple[Callable[[dict], Any], str]] = {
         lambda d: d["pieces"].update({"7": "\udfff"}),
         "half a character",
     ),
-    "an unknown finish": (at_step("finish", "done"), "finish is 'done'"),
+    "an unknown finish": (at_step("finish", "done"), "finish: 'done' is not one of"),
     "seconds missing": (at_step("seconds", {"draft": 1}), "damaged run file: KeyError: 'verify'"),
     "negative seconds": (
         at_step("seconds", {"draft": -1, "verify": 0, "overhead": 0}),
@@ -495,7 +498,7 @@ def drop_trials(trace: dict) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", HOSTILE)
-def test_a_hostile_file_is_refused_with_its_fault(what: str) -> None:
+def test_a_hostile_file_is_rejected_with_the_reason(what: str) -> None:
     change, reason = HOSTILE[what]
     with pytest.raises(BadTrace, match=reason) as caught:
         Run.from_json(changed(change))
@@ -523,7 +526,7 @@ def test_a_hostile_file_is_refused_with_its_fault(what: str) -> None:
     ],
     ids=range(15),
 )
-def test_what_is_no_run_file_is_refused(text: Any) -> None:
+def test_other_texts_are_rejected(text: Any) -> None:
     with pytest.raises(BadTrace):
         Run.from_json(text)
 
@@ -531,7 +534,7 @@ def test_what_is_no_run_file_is_refused(text: Any) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("literal", ["NaN", "Infinity", "-Infinity", "1e999", "9" * 5000])
 @pytest.mark.parametrize("where", ['"draft":', '"temperature":', '"bonus":', '"at":'])
-def test_numbers_that_are_none_are_refused_wherever_they_stand(where: str, literal: str) -> None:
+def test_invalid_numbers_are_rejected_everywhere(where: str, literal: str) -> None:
     text = small_file()
     start = text.index(where) + len(where)
     end = min(text.index(mark, start) for mark in ",}" if mark in text[start:])
@@ -540,7 +543,7 @@ def test_numbers_that_are_none_are_refused_wherever_they_stand(where: str, liter
         Run.from_json(text[:start] + literal + text[end:])
 
 
-def test_size_is_looked_at_before_anything_else() -> None:
+def test_the_size_is_checked_first() -> None:
     with pytest.raises(BadTrace, match=f"over the {MAX_CHARS} allowed"):
         Run.from_json(" " * (MAX_CHARS + 1))
 
@@ -576,7 +579,7 @@ NASTY = (
 SIGNS = ('"', "{", "}", "[", "]", ",", ":", "9", "-", "e", "\0", "é", "")
 
 
-def places(value: Any) -> list[tuple[Any, Any]]:
+def entries_of(value: Any) -> list[tuple[Any, Any]]:
     """Every (container, key) below `value`."""
     found = []
     stack = [value]
@@ -600,35 +603,36 @@ def mutated(rng: random.Random) -> str:
         return "".join(text)
     data = json.loads(small_file())
     for _ in range(rng.randint(1, 3)):
-        holder, key = rng.choice(places(data))
+        holder, key = rng.choice(entries_of(data))
         kind = rng.randrange(4)
         if kind == 0:
             del holder[key]
         elif kind == 1 and isinstance(holder, list):
             holder.insert(key, copy.deepcopy(holder[key]))
         elif kind == 2:
-            other, place = rng.choice(places(data))
-            holder[key] = copy.deepcopy(other[place])
+            other, index = rng.choice(entries_of(data))
+            holder[key] = copy.deepcopy(other[index])
         else:
             holder[key] = copy.deepcopy(rng.choice(NASTY))
     return json.dumps(data)
 
 
 @pytest.mark.slow
-def test_of_mutated_files_only_bad_trace_escapes() -> None:
-    """What still opens is a whole run: it folds, is written, encoded for a page and read again."""
+def test_mutated_files_raise_only_bad_trace() -> None:
+    """A file that is still read is a complete run: it has totals, and can be written, encoded for
+    the page and read again."""
     rng = random.Random(0)
-    refused = 0
+    rejected = 0
     for _ in range(800):
         text = mutated(rng)
         try:
             opened = Run.from_json(text)
         except BadTrace:
-            refused += 1
+            rejected += 1
             continue
         stats = DecodeStats.fold(opened.steps)
         assert stats.tokens == sum(map(len, opened.texts))
         assert sum(stats.rates) <= 1
         again = opened.to_json()
         assert Run.from_json(again.encode().decode()).to_json() == again
-    assert 400 < refused < 800
+    assert 400 < rejected < 800

@@ -13,11 +13,13 @@ from shapes import ordered_trees
 from sequoia.algorithm.tree import MAX_NODES, Tree
 from sequoia.errors import BadTree
 
-EXAMPLE = Tree((-1, 0, 0, 0, 1, 1, 3, 6))  # root with 3 children; 1 has two, 3 has one that has one
+EXAMPLE = Tree(
+    (-1, 0, 0, 0, 1, 1, 3, 6)
+)  # the root has 3 children, 1 has two, 3 has one, which has one
 
 
 def random_parents(n: int, rng: random.Random) -> list[int]:
-    """Parents before children, but in no breadth-first order."""
+    """Parents before children, but not breadth first."""
     return [-1] + [rng.randrange(node) for node in range(1, n)]
 
 
@@ -25,7 +27,7 @@ def all_small() -> list[Tree]:
     return [tree for n in range(1, 8) for tree in ordered_trees(n)]
 
 
-def test_derived_values_of_an_example() -> None:
+def test_derived_properties_of_an_example() -> None:
     assert len(EXAMPLE) == 8
     assert EXAMPLE.children == ((1, 2, 3), (4, 5), (), (6,), (), (), (7,), ())
     assert EXAMPLE.depths == (0, 1, 1, 1, 2, 2, 2, 3)
@@ -36,20 +38,20 @@ def test_derived_values_of_an_example() -> None:
     assert [EXAMPLE.path(node) for node in (0, 2, 7)] == [(0,), (0, 2), (0, 3, 6, 7)]
 
 
-def test_the_root_alone_drafts_nothing() -> None:
+def test_a_root_without_children_drafts_nothing() -> None:
     root = Tree((-1,))
     assert (root.levels, root.inner, root.widths, root.path(0)) == (1, (), (), (0,))
 
 
-def test_ordered_trees_are_all_and_distinct() -> None:
-    """Catalan numbers; guards the enumerator that the planner's brute force and the
-    exact law rest on."""
+def test_the_enumeration_of_ordered_trees_is_complete_and_distinct() -> None:
+    """Catalan numbers. Guards the enumeration that brute-force planning and the exact distributions
+    rely on."""
     assert [len(set(ordered_trees(n))) for n in range(1, 9)] == [1, 1, 2, 5, 14, 42, 132, 429]
 
 
-def test_ancestor_mask_is_what_networkx_says() -> None:
-    """All trees of up to 7 nodes; guards a mask that misses the node itself, an ancestor,
-    or sees a sibling."""
+def test_ancestor_mask_equals_that_of_networkx() -> None:
+    """All trees of up to 7 nodes. Guards against a mask that misses the node itself or an ancestor,
+    or includes a sibling."""
     for tree in all_small():
         graph = tree.to_networkx()
         for node in range(len(tree)):
@@ -89,8 +91,8 @@ def test_path_leads_from_the_root_along_parents() -> None:
 
 
 @pytest.mark.parametrize("node", [-1, 8, True, 1.0, None])
-def test_path_of_no_node_is_refused(node: Any) -> None:
-    """A negative index would silently walk from the last node."""
+def test_path_to_a_missing_node_is_rejected(node: Any) -> None:
+    """A negative index would silently start at the last node."""
     with pytest.raises(BadTree, match="is not a whole number from 0 to 7"):
         EXAMPLE.path(node)
 
@@ -105,9 +107,9 @@ def test_limit_keeps_exactly_the_upper_levels() -> None:
 
 
 @pytest.mark.slow
-def test_cuts_of_a_tree_are_what_limit_makes_and_nothing_else() -> None:
-    """What was laid out for a tree is used for its cuts: one that ends within a level, or has
-    another node, must not be one."""
+def test_cuts_of_a_tree_are_exactly_the_results_of_limit() -> None:
+    """Masks built for a tree are also used for its cuts, so a tree that ends within a level, or has
+    another node, must not count as one."""
     for tree in all_small():
         cuts = {tree.limit(levels) for levels in range(1, tree.levels + 1)}
         assert {other for other in all_small() if other.is_cut_of(tree)} == cuts
@@ -126,7 +128,7 @@ def test_named_shapes() -> None:
     assert Tree.from_branching((3, 2)).widths == (1, 3)
 
 
-def test_the_largest_trees_are_allowed() -> None:
+def test_the_largest_trees_are_valid() -> None:
     for tree in (
         Tree.chain(MAX_NODES),
         Tree.sequences(MAX_NODES - 1, 1),
@@ -138,8 +140,8 @@ def test_the_largest_trees_are_allowed() -> None:
 
 
 def test_from_parents_renumbers_and_keeps_the_order_of_siblings() -> None:
-    """Random trees; labels that carry each node's draft order must survive. Guards siblings sorted
-    by subtree or reversed."""
+    """Random trees, with labels for each node's draft order. Guards against siblings that are
+    sorted by subtree or reversed."""
     rng = random.Random(3)
     for _ in range(200):
         parents = random_parents(rng.randint(1, 40), rng)
@@ -153,11 +155,11 @@ def _shape(parents: list[int], node: int = 0) -> tuple:
     )
 
 
-def test_from_parents_leaves_breadth_first_trees_alone() -> None:
+def test_from_parents_does_not_change_breadth_first_trees() -> None:
     assert all(Tree.from_parents(tree.parents) == tree for tree in all_small())
 
 
-def test_parents_may_come_as_any_iterable_of_ints() -> None:
+def test_parents_can_be_any_iterable_of_ints() -> None:
     assert (
         Tree([-1, 0])
         == Tree(np.array([-1, 0]))
@@ -188,17 +190,17 @@ BAD: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize("make", [Tree, Tree.from_parents])
 @pytest.mark.parametrize("what", list(BAD))
-def test_what_is_no_tree_is_refused(what: str, make: Any) -> None:
+def test_invalid_trees_are_rejected(what: str, make: Any) -> None:
     parents, named = BAD[what]
     with pytest.raises(BadTree) as caught:
         make(parents)
     assert named in str(caught.value)
 
 
-def test_a_depth_first_numbering_is_refused() -> None:
-    """The mask and the levels rely on breadth first; from_parents is named as the way out."""
+def test_a_depth_first_numbering_is_rejected() -> None:
+    """The mask and the levels require breadth first; the message suggests from_parents."""
     with pytest.raises(
-        BadTree, match=r"parents\[3\] = 0 comes after parents\[2\] = 1; Tree.from_parents"
+        BadTree, match=r"parents\[3\] = 0 comes after parents\[2\] = 1; use Tree.from_parents"
     ):
         Tree((-1, 0, 1, 0))
     assert Tree.from_parents((-1, 0, 1, 0)).parents == (-1, 0, 0, 1)
@@ -223,7 +225,7 @@ def test_a_depth_first_numbering_is_refused() -> None:
         (lambda: Tree.from_branching(None), "not None"),
     ],
 )
-def test_impossible_shapes_are_refused(make: Any, named: str) -> None:
+def test_impossible_shapes_are_rejected(make: Any, named: str) -> None:
     with pytest.raises(BadTree) as caught:
         make()
     assert named in str(caught.value)

@@ -1,5 +1,5 @@
-"""The benchmark's command on a tiny pair: every decoder takes part, ratios are of one round, and
-bad input is said."""
+"""The benchmark's command on a tiny pair: every decoder is measured, ratios are taken within a
+round, and bad input is refused."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 @pytest.mark.slow
-def test_every_decoder_takes_part(
+def test_every_decoder_is_measured(
     folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "report.json"
@@ -102,7 +102,7 @@ def test_every_decoder_takes_part(
 
 
 @pytest.mark.slow
-def test_what_a_step_takes_outside_the_models_is_told_by_size(
+def test_the_time_outside_the_models_is_printed_for_each_size(
     folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "report.json"
@@ -136,25 +136,22 @@ def test_what_a_step_takes_outside_the_models_is_told_by_size(
         assert (
             f"{row['name']}: {row['overhead_ms']:.2f} ms of a step are outside both models" in said
         )
-        # ms a token, the prompt's reading left out
+        # ms per token, without the prefill
         whole = row["overhead_ms"] / row["overhead_share"] / row["tokens_per_step"]
         assert 0 < whole <= row["ms_per_token"][0]
     assert [row["name"].split()[0] for row in sizes] == ["4", "32"]
 
 
 @pytest.mark.slow
-def test_a_tree_that_learns_begins_anew_for_each_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And on no clock: it is made by `ready`, before the decoding that is timed."""
+def test_a_tree_that_learns_starts_anew_for_each_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And outside the timing: `ready` makes it, before the decoding that is timed."""
     made: list[object] = []
     monkeypatch.setattr(decoders, "Dynamic", lambda *given: made.append(given) or Tree.chain(2))
     pair = tiny_pair()
     params = SamplingParams(max_new_tokens=4)
     profile = measure_profile(pair, sizes=(1, 4, 16), widths=(1, 4), rounds=1)
-    dynamic = next(
-        one
-        for one in decoders.ours(pair, {}, profile, 0.5, params, ["a"])
-        if one.group == "dynamic"
-    )
+    contestants = decoders.ours(pair, {}, profile, 0.5, Acceptance((0.5, 0.2)), 0.0)
+    dynamic = next(one for one in contestants if one.group == "dynamic")
     ready = [dynamic.ready() for _ in range(3)]
     assert len(made) == 3
     for decode in ready:
@@ -172,33 +169,28 @@ def test_a_tree_that_learns_begins_anew_for_each_prompt(monkeypatch: pytest.Monk
         ([1.0, 2.9], [1.0, 9.0], ["float32", "bfloat16"]),
     ],
 )
-def test_only_a_number_type_without_a_chance_is_left_out(
+def test_only_a_number_type_that_is_always_too_slow_is_left_out(
     few: list[float],
     many: list[float],
     kept: list[str],
     folders: list[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """One that is fast enough for one row, or for as many as assisted generation
-    verifies, is measured."""
+    """A type that is fast enough for one row, or for as many as assisted generation verifies, is
+    measured."""
     monkeypatch.setattr(decoders, "least_seconds", lambda _, width: few if width == 1 else many)
     assert [*decoders.other_dtypes({"target": folders[1], "draft": folders[3]}, "cpu")] == kept
 
 
 @pytest.mark.slow
-def test_predictions_are_over_plain_decoding_as_it_was_timed() -> None:
-    """Tokens of a step, times a plain token's time, over the step's: whatever the profile itself
-    says of a plain token."""
+def test_predicted_speedups_are_over_the_measured_plain_token() -> None:
+    """Tokens per step times the time of a plain token over that of the step; the profile's own time
+    of a plain token is not used."""
     pair = tiny_pair()
     acceptance = Acceptance((0.5, 0.2))
     profile = measure_profile(pair, sizes=(1, 4, 16), widths=(1, 4), rounds=1)
-    params = SamplingParams(max_new_tokens=4)
-    pair.measured.profile = profile
-    pair.measured.acceptances[0.0, 1.0, "sequoia"] = acceptance
-    found = {
-        one.group: one
-        for one in decoders.ours(pair, {"float32": pair}, profile, 0.5, params, ["a"])
-    }
+    contestants = decoders.ours(pair, {"float32": pair}, profile, 0.5, acceptance, 0.0)
+    found = {one.group: one for one in contestants}
     chain = max(
         (predict(Tree.chain(n), acceptance, profile) for n in range(2, 13)),
         key=lambda plan: plan.predicted_speedup,
@@ -210,8 +202,8 @@ def test_predictions_are_over_plain_decoding_as_it_was_timed() -> None:
     assert found["plain"].predicted is found["dynamic"].predicted is None
 
 
-def test_all_decode_a_prompt_before_the_next_one() -> None:
-    """In every round, each with the same seed, and none is left out of it."""
+def test_all_contestants_decode_a_prompt_before_the_next_one() -> None:
+    """In every round, and all with the same seed."""
     seen: list[tuple[str, str, int]] = []
 
     def named(name: str) -> Contestant:
@@ -235,8 +227,8 @@ def test_all_decode_a_prompt_before_the_next_one() -> None:
     assert [row.tokens_per_step for row in rows] == [None, None]
 
 
-def test_after_the_last_seed_comes_the_first() -> None:
-    """A benchmark that begins with the greatest seed ends like any other."""
+def test_the_greatest_seed_is_followed_by_0() -> None:
+    """A benchmark can start with the greatest seed."""
     seen: list[int] = []
 
     def decode(_prompt: str, params: SamplingParams) -> tuple[list[int], None]:
@@ -265,13 +257,13 @@ def test_plain_decoding_is_predicted_in_the_faster_number_type(
     monkeypatch.setattr(Pass, "run", lambda one: one.times.append(seconds[one._context.model]))
     for others in ({"a": quick, "b": slow}, {"b": slow, "a": quick}):
         found = decoders.fastest_plain(pair, others, profile)
-        # whatever the pace is by now
+        # the pair's own pass is that of the profile, not 0.4
         assert found == pytest.approx(profile.verify_seconds(1) / 4 + profile.overhead(1))
 
 
-def test_tokens_a_step_leave_out_the_last_step() -> None:
-    """With a draft that is always right a chain of 4 makes 4 tokens a step, and 2 in the last
-    of 10."""
+def test_tokens_per_step_do_not_depend_on_where_the_prompt_ends() -> None:
+    """With a draft that is always right, a chain of 4 gives 4 tokens per step; cut at the limit of
+    10, the last step would give 2."""
     assert (
         acceptance_survey.tokens_per_step(
             same_pair(),
@@ -296,7 +288,7 @@ def test_prompts_of_one_name_are_refused_before_anything_is_measured(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("prompts", ["nothing", "empty.json", "numbers.json"])
-def test_prompts_that_are_none_are_refused(
+def test_files_without_prompts_are_refused(
     prompts: str, folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "empty.json").write_text("[]")
@@ -306,15 +298,15 @@ def test_prompts_that_are_none_are_refused(
 
 
 @pytest.mark.parametrize("draws", ["0", "1001"])
-def test_draws_that_are_none_or_too_many_are_refused(
+def test_a_number_of_draws_out_of_range_is_refused(
     draws: str, folders: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert acceptance_survey.main([*folders, "--draws", draws]) == 2
     assert f"draws: {draws} is not a whole number from 1 to 1000" in capsys.readouterr().err
 
 
-def test_further_draws_of_a_prompt_are_other_ones() -> None:
-    """Above temperature 0 a prompt continued twice is not counted the same twice over."""
+def test_further_draws_of_a_prompt_differ() -> None:
+    """Above temperature 0, two continuations of a prompt are not the same text counted twice."""
     pair = tiny_pair()
     tokens = 12
     once, twice = (
@@ -329,7 +321,7 @@ def test_further_draws_of_a_prompt_are_other_ones() -> None:
 
 
 @pytest.mark.slow
-def test_a_survey_is_written_and_can_be_shipped(folders: list[str], tmp_path: Path) -> None:
+def test_a_survey_is_written_for_a_pair_to_come_with(folders: list[str], tmp_path: Path) -> None:
     out = tmp_path / "acceptance.json"
     (tmp_path / "verse.json").write_text(json.dumps(["Tiger, tiger", "Roses are"]))
     acceptance_survey.main(
@@ -378,11 +370,12 @@ def test_a_survey_is_written_and_can_be_shipped(folders: list[str], tmp_path: Pa
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["llama", "qwen2"]
-)  # the second one shares the weights of embedding and head
-def test_offloading_is_held_against_accelerates_cpu(
+)  # the second one ties the weights of embedding and head
+def test_offloading_is_compared_with_accelerate(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """From host memory to host memory. Greedily all three decode the same text."""
+    """On a CPU, from host memory to host memory. At temperature 0 all three decode the same
+    text."""
     texts: list[tuple[int, ...]] = []
     monkeypatch.setattr(
         "sequoia.bench.table.repetition", lambda tokens: texts.append(tuple(tokens)) or 0.0
@@ -430,13 +423,13 @@ def test_offloading_is_held_against_accelerates_cpu(
         assert all(len(row["ms_per_token"]) == len(row["ratio"]) == 2 for row in block["rows"])
         assert block["rows"][0]["ratio"] == [1.0, 1.0]
         assert block["rows"][2]["tokens_per_step"] == 1
-    # greedily, by three decoders in two rounds; at 0.6 two are alike
+    # at temperature 0, by three decoders in two rounds; at 0.6 two texts are the same
     assert texts.count(statistics.mode(texts)) >= 6
     said = capsys.readouterr().out
     for words in (
         "plain, layers streamed",
         "as fast as plain, accelerate cpu_offload",
-        "say nothing of a GPU",
+        "say nothing about a GPU",
     ):
         assert words in said
 
@@ -451,7 +444,7 @@ def test_offloading_is_held_against_accelerates_cpu(
         (["--sizes", "1025"], "1025 is not a number of nodes"),
     ],
 )
-def test_nonsense_is_refused(
+def test_bad_options_are_refused(
     arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):

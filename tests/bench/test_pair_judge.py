@@ -1,6 +1,5 @@
-"""A pair judged: what counts as Python, and figures of a tiny pair over a few excerpts. Every
-draw is seeded.
-"""
+"""The evaluation of a pair: what counts as Python, and the figures of tiny pairs over a few
+excerpts. Every draw is seeded."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ EXCERPTS = [
 TASK = Task(tokens=12, draws=2, timed=1)
 
 
-# -- Python so far --------------------------------------------------------------------------------
+# -- truncated Python ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -42,8 +41,8 @@ TASK = Task(tokens=12, draws=2, timed=1)
         ("", ""),
     ],
 )
-def test_the_last_logical_line_is_the_one_that_may_be_unfinished(text: str, left: str) -> None:
-    """Guards a cut by physical lines, which leaves half of a call or of a docstring."""
+def test_the_last_logical_line_is_removed(text: str, left: str) -> None:
+    """Guards a cut at a physical line, which leaves half of a call or of a docstring."""
     assert without_last_line(text) == left
 
 
@@ -51,7 +50,7 @@ def test_the_last_logical_line_is_the_one_that_may_be_unfinished(text: str, left
     ("text", "is_python"),
     [
         ("def f(x):\n    return x\n", True),
-        ("def f(x):\n    y = g(x)\n    return [y, (", True),  # broken off
+        ("def f(x):\n    y = g(x)\n    return [y, (", True),  # truncated
         ("def f(x):\n    return x)\n    y = (\n", False),  # wrong before the last line
         ("def f(x):\n  return x\n    y = 1\nz = 2\n", False),
         ("The parser reads one token at a time.\nThen it goes on.", False),
@@ -61,7 +60,7 @@ def test_what_counts_as_python(text: str, is_python: bool) -> None:
     assert parses(text) is is_python
 
 
-def test_empty_and_looping_continuations_are_no_code() -> None:
+def test_empty_and_looping_continuations_do_not_count_as_code() -> None:
     def written(text: str, repetition: float) -> Continuation:
         return Continuation("def f():\n", text, repetition, 0.6, 0, 3, 9)
 
@@ -71,12 +70,12 @@ def test_empty_and_looping_continuations_are_no_code() -> None:
     assert not written("    return 1)\n    x\n", 0.0).is_code
 
 
-# -- figures --------------------------------------------------------------------------------------
+# -- figures ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_a_draft_that_is_the_target_shares_all_and_a_hopeless_one_little() -> None:
-    """Guards p and q exchanged for each other or for nothing: the two ends are known."""
+def test_a_draft_equal_to_the_target_shares_all_mass_and_a_hopeless_one_little() -> None:
+    """Guards p and q swapped or missing: the two extreme cases are known."""
     same = judge(same_pair(), {"code": EXCERPTS}, TASK)["kinds"]["code"]
     poor = judge(hopeless_pair(), {"code": EXCERPTS}, TASK)["kinds"]["code"]
     assert same["shared_mass"] == pytest.approx(1, abs=1e-5)
@@ -87,7 +86,7 @@ def test_a_draft_that_is_the_target_shares_all_and_a_hopeless_one_little() -> No
 
 
 def judge_levels() -> list[int]:
-    """Tokens a step can make: the levels of the tree that pairs are judged with."""
+    """The numbers of tokens a step can give: the levels of the tree used for all pairs."""
     tree = pair_judge.best_tree(
         pair_judge.Acceptance(pair_judge.TREE_RATES),
         pair_judge.TRIED_NODES,
@@ -108,7 +107,7 @@ def test_bits_per_byte_are_those_of_the_models_own_loss() -> None:
 
 
 @pytest.mark.slow
-def test_judging_is_repeatable_and_makes_all_continuations() -> None:
+def test_an_evaluation_is_repeatable_and_makes_all_continuations() -> None:
     first = judge(tiny_pair(), {"code": EXCERPTS}, Task(tokens=12, draws=2, timed=0))
     second = judge(tiny_pair(), {"code": EXCERPTS}, Task(tokens=12, draws=2, timed=0))
     assert first == second
@@ -141,10 +140,10 @@ def test_the_table_compares_pairs_excerpt_by_excerpt() -> None:
     assert len(table(after, None).splitlines()) == len(lines) - 2
 
 
-# -- in and out -----------------------------------------------------------------------------------
+# -- the command line ------------------------------------------------------------------------------
 
 
-def test_the_shipped_excerpts_are_as_many_as_promised() -> None:
+def test_the_bundled_excerpts_are_complete() -> None:
     for kind, count in (("code", 50), ("prose", 20)):
         found = excerpts_of(ASSETS / "judge", kind)
         assert len(found) == len({excerpt.prompt for excerpt in found}) == count

@@ -1,4 +1,4 @@
-"""Random pairs of real shapes: timed, written as profiles, and refused where they do not fit."""
+"""Pairs of real shapes with random weights: timed, written as profiles, refused if too large."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def test_shapes_have_as_many_parameters_as_the_models_they_are_named_after(name:
         assert kind(shape.config(**shape.figures)).num_parameters() == PARAMETERS[name]
 
 
-def test_weights_on_a_cpu_repeat_numbers_that_were_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guards a model of 32 B parameters that takes a quarter of an hour to fill."""
+def test_weights_on_a_cpu_repeat_a_few_random_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise it would take a quarter of an hour to fill a model of 32 B parameters."""
     monkeypatch.setattr(random_weights, "_DRAWN", 4000)
     weight = torch.full((300, 70), torch.nan)
     norm = torch.zeros(70)
@@ -94,7 +94,7 @@ def test_a_streamed_shape_gives_the_logits_of_the_same_weights_in_place(
 
 
 @pytest.mark.slow
-def test_a_streamed_shape_is_held_against_accelerates_offloading(
+def test_a_streamed_shape_is_compared_with_accelerate(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     tiny = SHAPES["tiny"]

@@ -197,7 +197,7 @@ def main() -> None:
         steps = len(data["steps"])
         print(
             f"{name:>7}: {data['meta']['tree']['nodes']} nodes, {steps} steps, "
-            f"{emitted / steps:.2f} tokens a step"
+            f"{emitted / steps:.2f} tokens per step"
         )
     print(f"{path.stat().st_size / 1000:.0f} kB")
 

@@ -137,7 +137,7 @@ def test_words_are_explained_by_pointer_and_by_keyboard(opened: Callable[..., Pa
     knee = page.get_by_role("button", name="Knee of t(n)")
     card = page.locator(".sq-explains")
     knee.focus()
-    expect(card).to_contain_text("twice as long as over one")
+    expect(card).to_contain_text("twice as long as that of one node")
     page.keyboard.press("Escape")
     expect(card).to_be_hidden()
     page.locator("#hw-view").get_by_role("button", name="positional assumption").hover()
@@ -153,7 +153,7 @@ def test_a_profile_compared_with_itself_is_told_so(opened: Callable[..., Page]) 
     expect(page.locator("#hw-against input")).to_have_value("nothing")
     expect(page.locator("#hw-view [data-part=banner]")).to_contain_text("nothing to compare")
     page.click("#hw-against input")
-    assert page.get_by_role("option", name="the one on show").inner_text().startswith("A100")
+    assert page.get_by_role("option", name="shown now").inner_text().startswith("A100")
     page.get_by_role("option", name="L40").click()
     until(page, "b.view.against !== null")
     expect(page.locator("#hw-view [data-part=banner]")).to_be_hidden()
@@ -169,7 +169,7 @@ def test_a_measurement_moves_and_stops(opened: Callable[..., Page]) -> None:
     expect(page.locator("#hw-measure")).to_be_disabled()
     page.click("#hw-stop")
     page.locator("#hw-view [data-part=banner]").get_by_text(
-        "the profile that was there is kept"
+        "The previous profile is kept."
     ).wait_for(timeout=20_000)
     expect(page.locator("#hw-measure")).to_be_enabled()
     assert board(page, "view.file") == before

@@ -19,14 +19,7 @@ from typing import Any
 import pytest
 from demo import PLOTLY, address, opened, part, settle
 from playwright.sync_api import Page, expect
-
-from sequoia import Acceptance, HardwareProfile, Tree, best_plan, best_tree
-from sequoia.algorithm.best_tree import best_first, dp_table, expected_tokens
-from sequoia.assets_folder import BUNDLED_PAIR
-from sequoia.loading.load import recorded_acceptances
-from sequoia.measuring.acceptance_by_level import wilson
-from sequoia.planning.plan_for_machine import bounds, step_seconds
-from sequoia.saved_files.tree_files import (
+from tree_files import (
     from_node_link,
     from_paths,
     to_branching,
@@ -34,6 +27,13 @@ from sequoia.saved_files.tree_files import (
     to_node_link,
     to_paths,
 )
+
+from sequoia import Acceptance, HardwareProfile, Tree, best_plan, best_tree
+from sequoia.algorithm.best_tree import best_first, dp_table, expected_tokens
+from sequoia.assets_folder import BUNDLED_PAIR
+from sequoia.loading.load import recorded_acceptances
+from sequoia.measuring.acceptance_by_level import wilson
+from sequoia.planning.plan_for_machine import bounds, step_seconds
 
 STATE = "made.state"
 P = "modules.planner"
@@ -631,7 +631,7 @@ def test_the_tree_is_zoomed_about_the_pointer_and_dragged(page: Page) -> None:
     node."""
     put(page, n=400)
     page.get_by_role("button", name="All nodes").click()
-    page.get_by_role("button", name="Whole tree, or readable size").click()
+    page.get_by_role("button", name="Switch between the whole tree and a readable size").click()
     settle(page)
     box = page.locator(".sq-lab-scroll").bounding_box()
     tree = page.locator(".sq-lab-tree .sq-tree-svg").bounding_box()
@@ -732,10 +732,10 @@ def test_every_word_that_promises_an_explanation_has_one_for_the_keyboard_too(pa
         assert page.locator(".sq-term:not([data-term])").all_inner_texts() == []
     card = page.locator(".sq-explains")
     for word, says in (
-        ("Loss", "lost by taking this b"),
-        ("Traceback", "takes the last child off"),
-        ("expected", "counts 1"),
-        ("Limits", "never pass"),
+        ("Loss", "lost compared with the best b"),
+        ("Traceback", "removes the last child"),
+        ("expected", "1 for the root"),
+        ("Limits", "limit of a shape"),
         ("How", "16 children"),
         ("Medusa", "2401.10774"),
         ("top-p", "most probable"),

@@ -138,7 +138,7 @@ def test_models_are_fetched_stopped_gone_on_with_and_used_by_every_page(
     page.wait_for_function(
         "document.querySelector('.md-bar').getAttribute('aria-valuenow') > 30", timeout=60_000
     )
-    assert re.search(r"of .*[kM]B · .* a second", page.locator(".md-amount").inner_text())
+    assert re.search(r"of .*[kM]B · .*/s", page.locator(".md-amount").inner_text())
     page.click("#md-stop")
     ended(page, "stopped")
     assert page.locator(".pg-status").inner_text().startswith("bundled pair")

@@ -89,11 +89,12 @@ def test_a_race_from_the_recorded_one_to_a_saved_one(visit: Visit, tmp_path: Pat
     assert store(page, "meta.label") == "recorded"
     to_race(page, tokens=24)
     assert "measured" not in page.locator("#rc-view").inner_text()
+    page.check("#rc-check input")  # off by default
     page.click("#rc-run")
     until(page, "s.meta.label === 'measured' && s.done && s.results.at(-1)?.lossless")
     assert [lane["name"] for lane in store(page, "lanes")] == ["Plain", "Chain"]
     expect(page.locator(".race-lane[data-lane='1'] progress")).to_be_visible()
-    page.click("#rc-stop")  # the check of the law goes on for a while
+    page.click("#rc-stop")  # the check of losslessness goes on for a while
     expect(page.locator("#rc-run")).to_be_enabled(timeout=20_000)
     expect(page.locator(".race-lane[data-lane='1'] progress")).to_be_hidden()
     with page.expect_download() as waiting:
@@ -143,7 +144,7 @@ def test_keys_race_and_stop_only_where_the_race_is_in_front(visit: Visit) -> Non
     page.keyboard.press("Escape")
     until(page, "s.done && s.stopped", 10)
     page.hover("#rc-run")
-    assert "Ctrl + Enter" in page.get_attribute("#rc-run", "title")
+    assert "Ctrl+Enter" in page.get_attribute("#rc-run", "title")
     expect(page.locator("#rc-run")).to_be_enabled()
     name = store(page, "race")
     page.fill("#rc-tokens input", "16")
@@ -217,7 +218,7 @@ def test_labels_of_the_form_are_explained_to_the_tab_key(visit: Visit, form: str
     expect(card).to_be_hidden()  # who types with the pointer is not covered up
     page.keyboard.press("Tab")
     expect(card).to_have_text(
-        "Only the most probable tokens that together have this share are drawn from; 1 keeps all."
+        "Samples only from the most probable tokens that together have this probability; 1 keeps all."
     )
     page.locator(f"#{form}-seed [data-testid=block-info]").hover()
     expect(card).to_contain_text("Fixes the random draws")

@@ -25,9 +25,9 @@ import app
 app.set_up()
 
 from sequoia import Decoder, DecodeStats, load_pair, run  # noqa: E402
-from ui.decode.follow_run import LiveRun  # noqa: E402
 from ui.decode.recordings import RunStore  # noqa: E402
 from ui.decode.request import DecodeRequest  # noqa: E402
+from ui.decode.run import DecodeJob  # noqa: E402
 from ui.page import launch_options, page  # noqa: E402
 from ui.serving.model_host import ModelHost  # noqa: E402
 from ui.serving.sessions import LOCAL  # noqa: E402
@@ -56,7 +56,7 @@ def alone(model_host: ModelHost, decode_request: DecodeRequest) -> float:
 
 def unseen(model_host: ModelHost, decode_request: DecodeRequest) -> float:
     """The same in the run's own thread, recorded and made into messages."""
-    live = LiveRun(decode_request, model_host, LOCAL, RunStore(1, 10**9))
+    live = DecodeJob(decode_request, model_host, LOCAL, RunStore(1, 10**9))
     live.start(None)
     for _ in live.messages():
         pass

@@ -1,5 +1,5 @@
 """The engine on tiny models of five real classes: the tree forward, equality with plain decoding,
-ends of a run, and the law.
+ends of a run, and the output distribution.
 
 Four chi-square tests at 1e-6, with fixed seeds: with fresh seeds fewer than one run in 200,000
 would raise a false alarm.
@@ -75,15 +75,15 @@ def random_tree(rng: np.random.Generator, most: int = 20) -> Tree:
 def apart(
     got: torch.Tensor, context: Context, tree: Tree, tokens: list[int], prefix: list[int]
 ) -> float:
-    """Greatest difference between rows of a tree forward and the bare model's forward over
+    """Greatest difference between logits of a tree pass and the bare model's forward over
     each leaf's text."""
     worst = 0.0
     for leaf in (node for node in range(len(tree)) if not tree.children[node]):
         path = list(tree.path(leaf))
         text = torch.tensor([prefix + [tokens[node] for node in path]])
         with torch.inference_mode():
-            wanted = context.model.hf(text).logits[0, len(prefix) :, : context.model.vocab]
-        worst = max(worst, float((got[path] - wanted).abs().max()))
+            expected = context.model.hf(text).logits[0, len(prefix) :, : context.model.vocab]
+        worst = max(worst, float((got[path] - expected).abs().max()))
     return worst
 
 
@@ -93,7 +93,7 @@ def apart(
 def test_a_tree_forward_equals_a_forward_over_each_of_its_texts(
     kind: str, dtype: str, bound: float
 ) -> None:
-    """Three trees one after the other on the same slots, with a random path of each
+    """Three trees one after the other in the same KV cache, with a random path of each
     kept between them."""
     rng = np.random.default_rng(3)
     context = made(kind, dtype).target.open(256)
@@ -113,21 +113,21 @@ def test_a_tree_forward_equals_a_forward_over_each_of_its_texts(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_tree_read_level_by_level_gives_the_same_rows(kind: str) -> None:
-    """The way the draft reads: the root with the prefix, then the nodes with children,
-    one forward a level."""
+def test_a_tree_level_by_level_gives_the_same_logits(kind: str) -> None:
+    """As the draft does it: the root with the prefix, then the nodes with children, one pass per
+    level."""
     rng = np.random.default_rng(4)
     context = made(kind, "float64").target.open(64)
     prefix = rng.integers(context.model.vocab, size=5).tolist()
     tree = Tree.from_branching([3, 2, 2])
     tokens = rng.integers(context.model.vocab, size=len(tree)).tolist()
     root = context.extend([*prefix, tokens[0]])[None]
-    rows = TreeLayout(tree, range(1, len(tree)), context, below=1)
+    layout = TreeLayout(tree, range(1, len(tree)), context, below=1)
     levels = [
         [node for node in range(1, len(tree)) if tree.depths[node] == depth]
         for depth in range(1, tree.levels)
     ]
-    parts = [context.forward([tokens[node] for node in level], rows) for level in levels]
+    parts = [context.forward([tokens[node] for node in level], layout) for level in levels]
     got = torch.cat([root, *parts])  # (nodes, vocab)
     assert apart(got, context, tree, tokens, prefix) < 1e-10
 
@@ -250,7 +250,7 @@ def test_a_noisy_draft_is_accepted_sometimes() -> None:
 
 def first_inside(steps: list[StepTrace]) -> tuple[int, int]:
     """A token emitted inside an accepted path, before the path's end, that the run had not emitted
-    earlier; its place."""
+    earlier; its index."""
     seen: list[int] = []
     for step in steps:
         for i, token in enumerate(step.emitted):
@@ -292,23 +292,23 @@ def test_logits_that_overflowed_end_a_run(
     decoder = Decoder(tiny_pair(), PROMPTS[0], params, TREES["ragged"], verifier)
     model = decoder.contexts[which == "draft"].model
     decoder.prefill()
-    forward = model.run
-    model.run = lambda *given: forward(*given).abs() * number
+    forward = model.forward
+    model.forward = lambda *given: forward(*given).abs() * number
     with pytest.raises(BadModel, match=f"the {which}'s logits hold NaN or infinity"):
         decoder.step()
 
 
 @pytest.mark.parametrize("params", [GREEDY, WARM], ids=["greedy", "warm"])
 def test_a_draft_that_overflows_in_its_last_pass_ends_a_run(params: SamplingParams) -> None:
-    """Tokens are drawn from whatever comes out; the laws are looked at when the tree is
-    complete, all of them."""
+    """Tokens are drawn from NaN too; the distributions are checked once the tree is complete, all
+    of them."""
     tree = TREES["ragged"]
     decoder = Decoder(tiny_pair(), PROMPTS[0], params, tree)
     decoder.prefill()
     model = decoder.contexts[1].model
     numbers = iter([1.0] * (tree.levels - 2) + [math.nan])
-    forward = model.run
-    model.run = lambda *given: forward(*given) * next(numbers)
+    forward = model.forward
+    model.forward = lambda *given: forward(*given) * next(numbers)
     with pytest.raises(BadModel, match="the draft's logits hold NaN"):
         decoder.step()
 
@@ -341,7 +341,7 @@ def test_the_token_limit_cuts_anywhere(verifier: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_models_context_is_filled_and_not_passed(kind: str) -> None:
-    """GPT-2 has no position beyond its last: one row too far raises there. The tree is cut to
+    """GPT-2 has no position beyond its last: one token too many raises there. The tree is cut to
     the levels that fit."""
     for room in (1, 2, 3, 9):
         pair = tiny_pair(kind, context=len(made().encode(PROMPTS[0])) + room)
@@ -351,7 +351,7 @@ def test_the_models_context_is_filled_and_not_passed(kind: str) -> None:
         assert emitted(steps) == emitted(plain(pair, PROMPTS[0], GREEDY))
 
 
-def test_a_limit_that_equals_the_context_is_the_askers() -> None:
+def test_a_limit_that_equals_the_context_ends_as_length() -> None:
     pair = tiny_pair(context=len(made().encode(PROMPTS[0])) + 5)
     steps = list(
         steps_of(pair, PROMPTS[0], dataclasses.replace(GREEDY, max_new_tokens=5), TREES["bushy"])
@@ -395,7 +395,7 @@ def test_traces_agree_with_themselves_and_with_the_models(
                 _same_weights(step, distribution, model, node, text, params)
         for trial in (
             trial for trial in step.verdict.trials if step.tree.ranks[trial.node] == 0
-        ):  # laws are still whole
+        ):  # distributions are still finite
             assert trial.q == pytest.approx(step.draft_p[trial.node], rel=1e-5)
             assert trial.p == step.target_p[trial.node]
         assert set(step.seconds) == {"draft", "verify", "overhead"}
@@ -417,14 +417,14 @@ def _same_weights(
         logits = model.hf(ids).logits[0, -1].double()
     is_target = distribution is step.target_p
     if params.temperature == 0 and is_target:
-        wanted = torch.nn.functional.one_hot(logits.argmax(), len(logits)).double()
+        expected = torch.nn.functional.one_hot(logits.argmax(), len(logits)).double()
     else:
-        wanted = nucleus_by_hand(
+        expected = nucleus_by_hand(
             torch.softmax(logits / (params.temperature or 1), -1), params.top_p
         )
     for child in step.tree.children[node]:
         assert distribution[child] == pytest.approx(
-            float(wanted[step.tokens[child]]), rel=1e-3, abs=3e-6
+            float(expected[step.tokens[child]]), rel=1e-3, abs=3e-6
         )
 
 
@@ -451,15 +451,15 @@ def test_siblings_differ_when_drawn_without_replacement() -> None:
 
 
 def counted(model: TreeModel, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Rows of each forward of `model` from now on."""
+    """The number of rows of each pass of `model` from now on."""
     rows: list[int] = []
-    forward = model.run
+    forward = model.forward
 
     def counting(ids: torch.Tensor, *rest: object) -> torch.Tensor:
         rows.append(ids.shape[1])
         return forward(ids, *rest)
 
-    monkeypatch.setattr(model, "run", counting)
+    monkeypatch.setattr(model, "forward", counting)
     return rows
 
 
@@ -467,8 +467,8 @@ def counted(model: TreeModel, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_one_target_forward_a_step_and_one_draft_forward_a_level(
     tree: Tree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Leaves are never drafted from, and the token after an accepted leaf is read
-    together with it."""
+    """Leaves never go through the draft, except an accepted one together with the token after
+    it."""
     pair = tiny_pair()
     target = counted(pair.target, monkeypatch)
     draft = counted(pair.draft, monkeypatch)
@@ -487,7 +487,7 @@ def test_one_target_forward_a_step_and_one_draft_forward_a_level(
         leaf_before = bool(last) and not step.tree.children[last]
 
 
-def test_plain_decoding_never_asks_the_draft(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plain_decoding_never_runs_the_draft(monkeypatch: pytest.MonkeyPatch) -> None:
     pair = tiny_pair()
     target = counted(pair.target, monkeypatch)
     draft = counted(pair.draft, monkeypatch)
@@ -496,7 +496,7 @@ def test_plain_decoding_never_asks_the_draft(monkeypatch: pytest.MonkeyPatch) ->
     assert set(target[1:]) == {1}
 
 
-def test_no_slots_are_allocated_after_the_first_step() -> None:
+def test_no_cache_is_allocated_after_the_first_step() -> None:
     decoder = Decoder(made(), PROMPTS[0], WARM, TREES["ragged"])
     decoder.prefill()
     decoder.step()
@@ -564,7 +564,7 @@ def test_stop_at_any_moment_frees_both_caches(after: int | None) -> None:
 
 
 class _Breaks(Seeded):
-    """Randomness that gives out in the middle of a step."""
+    """Randomness that runs out in the middle of a step."""
 
     def accept(self, d: float, r: float) -> tuple[bool, float]:
         if self._host.random() < 0.2:
@@ -592,7 +592,7 @@ def test_an_unknown_verifier_and_too_many_children_are_refused() -> None:
         Decoder(made(), "x", GREEDY, Tree.from_branching([289]))
 
 
-# -- the law ---------------------------------------------------------------------------------------
+# -- the output distribution -----------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -600,17 +600,17 @@ def test_an_unknown_verifier_and_too_many_children_are_refused() -> None:
     ("verifier", "temperature", "top_p"),
     [("sequoia", 1.0, 1.0), ("sequoia", 1.0, 0.8), ("specinfer", 1.0, 1.0), ("sequoia", 0.7, 0.8)],
 )
-def test_sampled_runs_follow_the_targets_law(
+def test_sampled_runs_follow_the_target_distribution(
     verifier: str, temperature: float, top_p: float
 ) -> None:
-    """Guards against rows of the wrong node, a draft law of another node or step, noise used twice,
-    a temperature applied twice or not at all, and a prefix that lost or kept the wrong rows: the
+    """Guards against logits of the wrong node, q of another node or step, noise used twice,
+    a temperature applied twice or not at all, and a prefix that lost or kept the wrong slots: the
     joint of three tokens, over two to three steps, in 1,200 runs. False alarm: 1e-6."""
     pair = small_vocabulary()
     # its forward divides, and nothing else may
     assert pair.draft.at_temperature(temperature).temperature == temperature
     params = SamplingParams(temperature=temperature, top_p=top_p, max_new_tokens=3, ignore_eos=True)
-    # two nodes of one level have children: each must be held against its own q
+    # two nodes of one level have children: each must be compared with its own q
     tree = Tree((-1, 0, 0, 1, 2))
     results = [
         tuple(emitted(steps_of(pair, "a", dataclasses.replace(params, seed=seed), tree, verifier)))
@@ -621,13 +621,13 @@ def test_sampled_runs_follow_the_targets_law(
 
 @cache
 def small_vocabulary() -> Pair:
-    # laws far apart: a wrong one is seen
+    # distributions far apart, so that a wrong one is noticed
     return tiny_pair("llama", vocab=5, layers=1, noise=2.0, seed=5)
 
 
 @pytest.fixture
-def laid_out(monkeypatch: pytest.MonkeyPatch) -> list[weakref.ref[TreeLayout]]:
-    """All that is laid out from here on."""
+def layouts(monkeypatch: pytest.MonkeyPatch) -> list[weakref.ref[TreeLayout]]:
+    """All layouts made from here on."""
     made: list[weakref.ref[TreeLayout]] = []
     original = TreeLayout.__init__
 
@@ -639,7 +639,9 @@ def laid_out(monkeypatch: pytest.MonkeyPatch) -> list[weakref.ref[TreeLayout]]:
     return made
 
 
-def test_only_the_tree_in_use_stays_laid_out(laid_out: list[weakref.ref[TreeLayout]]) -> None:
+def test_only_the_layouts_of_the_tree_in_use_are_kept(
+    layouts: list[weakref.ref[TreeLayout]],
+) -> None:
     """Guards memory: each layout holds masks as wide as the run."""
 
     class Changing(FixedTree):
@@ -655,29 +657,29 @@ def test_only_the_tree_in_use_stays_laid_out(laid_out: list[weakref.ref[TreeLayo
         SamplingParams(max_new_tokens=12, ignore_eos=True),
         Changing(Tree.kary(4, 2)),
     )
-    laid_out.clear()  # of the models' tests at load
+    layouts.clear()  # of the models' tests at load
     seen = {step.tree for step in run(decoder) if step.tree.levels > 1}
     gc.collect()
     assert len(seen) == 3
-    assert len(laid_out) >= 2 * len(seen)
-    assert len([rows for rows in laid_out if rows()]) <= 2  # the target's and the draft's
+    assert len(layouts) >= 2 * len(seen)
+    assert len([layout for layout in layouts if layout()]) <= 2  # the target's and the draft's
 
 
-def test_a_tree_is_laid_out_once_though_the_last_steps_cut_it(
-    laid_out: list[weakref.ref[TreeLayout]],
+def test_the_layouts_of_a_tree_are_made_once_though_the_last_steps_cut_it(
+    layouts: list[weakref.ref[TreeLayout]],
 ) -> None:
-    """A run's last steps may add fewer tokens each, and a cut tree's rows are the first
-    of the whole one's."""
+    """A run's last steps may add fewer tokens each, and the nodes of a cut tree are the first
+    of the whole one."""
     decoder = Decoder(
         tiny_pair(), PROMPTS[0], SamplingParams(max_new_tokens=12, ignore_eos=True), Tree.kary(2, 6)
     )
-    laid_out.clear()  # of the models' tests at load
+    layouts.clear()  # of the models' tests at load
     assert len({step.tree for step in run(decoder)}) > 2
-    assert len(laid_out) == 2
+    assert len(layouts) == 2
 
 
 @pytest.mark.parametrize("grown", [False, True])
-def test_a_shaper_that_breaks_its_promise_is_refused(grown: bool) -> None:
+def test_a_tree_larger_than_its_tree_choice_allows_is_refused(grown: bool) -> None:
     class Boastful(FixedTree):
         def next(self, levels: int) -> Any:
             return Whole(TREES["bushy"]) if grown else TREES["bushy"]
@@ -698,7 +700,5 @@ def test_a_shaper_that_breaks_its_promise_is_refused(grown: bool) -> None:
 
     decoder = Decoder(made(), PROMPTS[0], GREEDY, Boastful(Tree.chain(2)))
     decoder.prefill()
-    with pytest.raises(
-        BadTree, match=rf"has {len(TREES['bushy'])} nodes; its shaper had promised 2 at most"
-    ):
+    with pytest.raises(BadTree, match=rf"has {len(TREES['bushy'])} nodes; its TreeChoice allows 2"):
         decoder.step()

@@ -1,5 +1,5 @@
-"""Trees that change from step to step: what the output's law is then, and that they follow
-what was accepted."""
+"""Trees that change from step to step: the output distribution is the target's, and the trees
+follow what was accepted."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ RATES = Acceptance((0.5, 0.2, 0.1))
 
 
 def profile(node: float = 0.02, draft: float = 0.1) -> HardwareProfile:
-    """A machine on which a plain token takes 1 s, a further node `node` and a draft pass
+    """A machine on which a plain token takes 1 s, one more node `node` and a draft pass
     `draft`."""
     return HardwareProfile(
         "a made-up machine",
@@ -64,7 +64,7 @@ def free_of_charge(most: int, levels: int) -> Costs:
     return costs
 
 
-# -- the law ---------------------------------------------------------------------------------------
+# -- the output distribution -----------------------------------------------------------------------
 
 
 def one_step(
@@ -105,8 +105,8 @@ def one_step(
 
 
 def least_likely_dropped(tree: Tree, tokens: list[int], q: Any) -> list[int]:
-    """What must not be done: of the root's drawn children, one with little probability is thrown
-    away, with all below it."""
+    """What must not be done: of the root's drawn children, one of low probability is removed, with
+    all below it."""
     gone = {node for node in tree.children[0] if q(())[tokens[node]] < 0.3}
     for node in range(1, len(tree)):
         if tree.parents[node] in gone:
@@ -115,7 +115,7 @@ def least_likely_dropped(tree: Tree, tokens: list[int], q: Any) -> list[int]:
 
 
 def error(seed: int, spoil: Any = None) -> tuple[float, int]:
-    """Distance of the law of one grown step from the target's, and how many
+    """Distance of the output distribution of one grown step from the target's, and how many
     different trees came up."""
     p, q = production_models(seed, 3, SamplingParams(temperature=1.0))
     seen: set[Tree] = set()
@@ -124,7 +124,7 @@ def error(seed: int, spoil: Any = None) -> tuple[float, int]:
 
 
 @pytest.mark.slow
-def test_a_tree_that_grows_with_the_draft_has_the_target_law() -> None:
+def test_a_growing_tree_has_the_target_distribution() -> None:
     found = [error(seed) for seed in range(6)]
     assert max(distance for distance, _ in found) < 1e-6  # q is float32
     # in some the tree depends on what was drawn before
@@ -143,7 +143,7 @@ def small_vocabulary() -> Pair:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["dynamic", "replanned"])
-def test_sampled_runs_follow_the_targets_law(kind: str) -> None:
+def test_sampled_runs_follow_the_target_distribution(kind: str) -> None:
     """The joint of three tokens in 1,200 runs through the engine. False alarm: 1e-6."""
     pair = small_vocabulary()
     params = SamplingParams(temperature=1.0, max_new_tokens=3, ignore_eos=True)
@@ -151,7 +151,7 @@ def test_sampled_runs_follow_the_targets_law(kind: str) -> None:
     def tree_choice() -> TreeChoice:
         if (
             kind == "dynamic"
-        ):  # told that it is a greedy run, so that the laws count from the first step on
+        ):  # as in a greedy run, so that the draft's probabilities count from the first step on
             return Dynamic(RATES, profile(), 0.0, 12, 4)
         return Replanned(RATES, profile(), 12, 4, every=1)
 
@@ -200,8 +200,8 @@ class Alternating:
 
 @pytest.mark.slow
 def test_the_draft_catches_up_after_steps_without_it() -> None:
-    """A draft equal to its target is accepted on every level, but only if it has read
-    everything before."""
+    """A draft equal to its target is accepted on every level, but only if all tokens before went
+    through it."""
     params = SamplingParams(max_new_tokens=30, ignore_eos=True)
     steps = [*run(Decoder(same_pair(), PROMPTS[0], params, Alternating()))]
     assert emitted(steps) == emitted(plain(same_pair(), PROMPTS[0], params))
@@ -221,9 +221,9 @@ class Cut(FixedTree):
 
 
 @pytest.mark.slow
-def test_the_draft_reads_no_leaf_of_a_cut_tree() -> None:
-    """The whole tree has rows for what is a leaf of its cut. Were such a row kept, the draft would
-    go on from what it never read: still lossless, only slow."""
+def test_no_leaf_of_a_cut_tree_goes_through_the_draft() -> None:
+    """The layout of the whole tree has positions for leaves of its cut. If one of those slots were
+    kept, the draft would continue from a token it never processed: still lossless, only slow."""
     params = SamplingParams(max_new_tokens=40, ignore_eos=True)
     steps = [*run(Decoder(same_pair(), PROMPTS[0], params, Cut(Tree.kary(2, 4))))]
     assert emitted(steps) == emitted(plain(same_pair(), PROMPTS[0], params))
@@ -231,7 +231,7 @@ def test_the_draft_reads_no_leaf_of_a_cut_tree() -> None:
     assert all(len(step.emitted) == step.tree.levels for step in steps[:-1])
 
 
-def test_too_wide_a_shaper_is_refused() -> None:
+def test_a_tree_choice_that_is_too_wide_is_refused() -> None:
     with pytest.raises(BadTree, match="6 children; the models have only 5"):
         Decoder(
             small_vocabulary(), "a", SamplingParams(), Replanned(Acceptance((0.1,) * 6), profile())
@@ -250,8 +250,9 @@ def test_the_draft_keeps_what_was_accepted_of_a_grown_tree() -> None:
 
 
 @pytest.mark.slow
-def test_the_drafts_weights_are_those_of_the_bare_draft() -> None:
-    """q of every drafted token of a grown tree, against the draft reading the whole text anew."""
+def test_q_is_that_of_the_bare_draft() -> None:
+    """q of every drafted token of a grown tree, compared with a new pass of the draft over the
+    whole text."""
     pair = tiny_pair()
     params = SamplingParams(temperature=0.9, max_new_tokens=24, ignore_eos=True, seed=2)
     decoder = Decoder(pair, PROMPTS[0], params, Dynamic(RATES, profile(), 0.9, 16, 5))
@@ -302,7 +303,7 @@ def test_replanning_lengthens_a_tree_that_everything_is_accepted_from() -> None:
 
 
 def grown_by(tree_choice: Dynamic) -> list[int]:
-    """Sizes of the trees that `tree_choice` gives for a draft that is neither sure nor lost, if it
+    """Sizes of the trees that `tree_choice` gives for a draft of medium probabilities, if it
     learnt nothing from them."""
     growing = tree_choice.next(8)
     while growing.front:
@@ -312,9 +313,9 @@ def grown_by(tree_choice: Dynamic) -> list[int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
-def test_a_dynamic_tree_learns_what_the_drafts_law_is_worth(temperature: float) -> None:
+def test_a_dynamic_tree_learns_how_good_the_draft_is(temperature: float) -> None:
     """First nothing is accepted, then all of each tree's first branch; what was learnt first
-    is then forgotten."""
+    then no longer counts."""
     tree_choice = Dynamic(RATES, profile(), temperature, 16, 8)
     sizes = [grown_by(tree_choice)]
     for accepts in (False, True):
@@ -331,7 +332,7 @@ def test_a_dynamic_tree_learns_what_the_drafts_law_is_worth(temperature: float) 
     assert perfect[1] > at_first[1]
 
 
-def test_counts_start_at_the_given_vector_and_move_to_what_is_seen() -> None:
+def test_counts_start_at_the_given_vector_and_move_to_the_observed_rates() -> None:
     counts = RankCounts(RATES)
     assert counts.acceptance.rates == pytest.approx(RATES.rates)
     tree = Tree((-1, 0, 0))
@@ -349,8 +350,8 @@ def test_counts_start_at_the_given_vector_and_move_to_what_is_seen() -> None:
     assert counts.acceptance.rates[1] > 0.8
 
 
-def test_a_draft_that_was_given_up_is_tried_again() -> None:
-    """A plan of one node sees nothing accepted or rejected, and would stay for good."""
+def test_a_draft_that_is_no_longer_used_is_tried_again() -> None:
+    """A plan of one node gets no trials, and would stay for good."""
     tree_choice = Replanned(Acceptance((0.9,)), profile(0.1, 0.2), 16, 8, every=4)
     alone = Tree.chain(1)
     refused = SEQUOIA.verify(
@@ -368,7 +369,7 @@ def test_a_draft_that_was_given_up_is_tried_again() -> None:
     assert len(tree_choice.tree) > 1
 
 
-def test_what_was_counted_long_ago_is_forgotten() -> None:
+def test_old_counts_no_longer_matter() -> None:
     calibration = Calibration(RATES, greedy=True)
     probs = np.array([0.95])
     for _ in range(200):
@@ -394,7 +395,7 @@ def test_a_sure_draft_gets_a_chain_and_an_unsure_one_a_bush() -> None:
     assert sure.levels > unsure.levels
 
 
-def test_what_is_counted_replaces_what_the_draft_believes() -> None:
+def test_counts_replace_the_draft_probabilities() -> None:
     calibration = Calibration(RATES, greedy=True)
     probs = np.array([0.95, 0.02])
     before = calibration.rates(probs[None])[0]
@@ -407,7 +408,7 @@ def test_what_is_counted_replaces_what_the_draft_believes() -> None:
 
 
 @pytest.mark.slow
-def test_dear_nodes_make_small_trees() -> None:
+def test_expensive_nodes_make_small_trees() -> None:
     params = SamplingParams(max_new_tokens=40, ignore_eos=True)
 
     def nodes(node: float) -> float:

@@ -90,7 +90,7 @@ def test_bad_lanes_are_refused_before_anything_runs() -> None:
         Race(tiny_pair(vocab=288), PROMPTS[0], PARAMS, [Lane("x", Tree.from_branching([300]))])
 
 
-def test_plain_is_told_apart() -> None:
+def test_a_plain_lane_says_so() -> None:
     assert [lane.is_plain for lane in LANES] == [True, False, False, False]
     assert emitted([*plain(tiny_pair(), PROMPTS[0], PARAMS)]) == emitted(
         [trace for _, trace in Race(tiny_pair(), PROMPTS[0], PARAMS, LANES[:1])]

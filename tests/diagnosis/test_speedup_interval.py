@@ -1,8 +1,8 @@
-"""The range of a speed-up: held against a jackknife written out, and against how
-often it holds the truth.
+"""The confidence interval of a speed-up, compared with a jackknife written out; and how often it
+contains the true value.
 
-The coverage test has a fixed seed; with fresh ones its bounds would be left in fewer than
-one run in a million.
+The coverage test has a fixed seed; with fresh ones it would fail in fewer than one run in a
+million.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ import statistics
 
 import pytest
 
-from sequoia.diagnosis.speedup_interval import STRETCHES, SpeedupInterval, speedup_interval
+from sequoia.diagnosis.speedup_interval import SEGMENTS, SpeedupInterval, speedup_interval
 
 STEADY = [(1, 0.01)] * 96
 
 
 def written_out(steps: list[tuple[int, float]]) -> tuple[float, float]:
-    """Logarithm of seconds a token and its standard error, from eight stretches of exactly an
+    """Logarithm of the seconds per token and its standard error, from eight segments of exactly an
     eighth of the steps."""
-    size = len(steps) // STRETCHES
+    size = len(steps) // SEGMENTS
     left_out = [
         math.log(sum(t for _, t in rest) / sum(n for n, _ in rest))
-        for k in range(STRETCHES)
+        for k in range(SEGMENTS)
         if (rest := [*steps[: k * size], *steps[(k + 1) * size :]])
     ]
     mean = statistics.fmean(left_out)
     return (
         math.log(sum(t for _, t in steps) / sum(n for n, _ in steps)),
-        math.sqrt((STRETCHES - 1) / STRETCHES * sum((one - mean) ** 2 for one in left_out)),
+        math.sqrt((SEGMENTS - 1) / SEGMENTS * sum((one - mean) ** 2 for one in left_out)),
     )
 
 
-def test_it_is_the_jackknife_over_eight_stretches() -> None:
+def test_it_is_the_jackknife_over_eight_segments() -> None:
     rng = random.Random(1)
     run, plain = ([(1, rng.uniform(0.5, 2)) for _ in range(64)] for _ in range(2))
     (pace, error) = written_out(run)
@@ -45,15 +45,15 @@ def test_it_is_the_jackknife_over_eight_stretches() -> None:
     assert math.sqrt(found.least * found.most) == pytest.approx(found.speedup)
 
 
-def test_runs_without_a_change_of_pace_have_no_width() -> None:
+def test_runs_of_constant_pace_have_an_interval_of_no_width() -> None:
     found = speedup_interval([(3, 0.02)] * 32, STEADY)
     assert (found.speedup, found.least, found.most) == pytest.approx((1.5, 1.5, 1.5))
     assert speedup_interval(STEADY, STEADY).verdict == "even"
 
 
-def test_about_nineteen_in_twenty_ranges_hold_the_truth() -> None:
-    """500 pairs of runs of the same law, whose true speed-up is 1: ranges of the wrong width by
-    half would be seen."""
+def test_about_nineteen_in_twenty_intervals_contain_the_true_value() -> None:
+    """500 pairs of runs from the same distribution, so the true speed-up is 1. Intervals half as
+    wide, or half as wide again, would fail."""
     rng = random.Random(2)
 
     def steps() -> list[tuple[int, float]]:
@@ -73,19 +73,19 @@ def test_about_nineteen_in_twenty_ranges_hold_the_truth() -> None:
         (0.5, 1.0, "even"),
     ],
 )
-def test_a_range_that_includes_one_is_even(least: float, most: float, verdict: str) -> None:
+def test_an_interval_that_includes_one_is_even(least: float, most: float, verdict: str) -> None:
     assert SpeedupInterval(1.0, least, most).verdict == verdict
 
 
-def test_too_little_has_no_range() -> None:
+def test_too_short_a_run_has_no_interval() -> None:
     for short in ([], [(1, 0.1)], [(1, 0.1)] * 2, [(1, 0.0)] * 40, [(40, 0.1), (1, 0.1)]):
         assert speedup_interval(short, STEADY) is None
         assert speedup_interval(STEADY, short) is None
     assert speedup_interval([(1, 0.1)] * 3, STEADY).verdict == "slower"
 
 
-def test_every_token_and_second_is_in_one_stretch() -> None:
-    """A step that passes several shares at once ends one stretch only."""
+def test_every_token_and_second_is_in_one_segment() -> None:
+    """A step that covers several shares at once ends only one segment."""
     rng = random.Random(3)
     for _ in range(200):
         steps = [

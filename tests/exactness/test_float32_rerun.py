@@ -1,5 +1,5 @@
-"""Texts of targets with a router in bfloat16: what the run in float32 can settle, and what is said
-where there is none."""
+"""Texts of targets with a router in bfloat16: what a run in float32 decides, and the verdict
+without one."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ made = cache(toy_pair)  # only decoded with
 
 
 def routed() -> Pair:
-    """Every token goes to all experts: there is a router, and rounding cannot make it flip."""
+    """Every token goes to all experts: there is a router, but rounding cannot change its choice."""
     return made("mixtral", num_experts_per_tok=4)
 
 
 def changed(pair: Pair) -> tuple[list[int], list[int]]:
-    """Plain decoding's tokens with the worst one of all at AT, and as they are."""
+    """Plain decoding's tokens with the one at AT replaced by the worst one, and unchanged."""
     right = emitted(plain(pair, PROMPT, SamplingParams(max_new_tokens=LENGTH, ignore_eos=True)))
     worst = int(reference_logits(pair, PROMPT, right[:AT]).argmin())
     return [*right[:AT], worst, *right[AT + 1 :]], right
 
 
-def said(
+def checked(
     pair: Pair,
     tree: Tree | Callable[[], FixedTree] = TREE,
     should_stop: Callable[[], bool] = lambda: False,
@@ -57,31 +57,31 @@ def said(
 
 
 @pytest.mark.slow
-def test_the_copy_computes_in_float32_and_leaves_the_target_alone() -> None:
+def test_the_copy_is_in_float32_and_the_target_is_not_changed() -> None:
     pair = made("mixtral", tie_word_embeddings=True)
     wide = in_float32(pair).target
     text = [5, 6, 7, 8]
-    wanted = TreeModel(copy.deepcopy(pair.target.hf).float(), "wanted")
-    assert torch.equal(own_logits(wide, text), own_logits(wanted, text))
+    expected = TreeModel(copy.deepcopy(pair.target.hf).float(), "expected")
+    assert torch.equal(own_logits(wide, text), own_logits(expected, text))
     assert {one.dtype for one in wide.hf.parameters()} == {wide.dtype} == {torch.float32}
     assert {one.dtype for one in pair.target.hf.parameters()} == {torch.bfloat16}
     assert wide.hf.get_input_embeddings().weight is wide.hf.get_output_embeddings().weight
     assert wide.vocab == pair.target.vocab
 
 
-def test_a_token_further_off_than_rounding_moves_logits_is_undecided() -> None:
-    """The run in float32 is right, but its text is not this one."""
-    found = said(routed())
+def test_a_difference_larger_than_rounding_is_undecided() -> None:
+    """The run in float32 is right, but its text is a different one."""
+    found = checked(routed())
     assert found.verdict == "undecided"
-    assert "The same run in float32 is plain decoding's." in found.sentence
+    assert "The same run in float32 equals plain decoding's." in found.sentence
     assert found.sentence.endswith("more than twice that: undecided.")
 
 
 @pytest.mark.slow
-def test_a_token_as_far_off_as_rounding_moves_logits_is_a_tie(
+def test_a_difference_as_large_as_rounding_is_a_tie(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Noise on the copy's weights stands for rounding that moves logits by a lot."""
+    """Noise on the copy's weights imitates rounding that changes logits a lot."""
 
     def far_apart(pair: Pair) -> Pair:
         wide = in_float32(pair)
@@ -91,9 +91,9 @@ def test_a_token_as_far_off_as_rounding_moves_logits_is_a_tie(
         return replace(wide, target=TreeModel(model, "far"))
 
     monkeypatch.setattr(same_tokens, "in_float32", far_apart)
-    found = said(routed())
+    found = checked(routed())
     assert found.verdict == "tie"
-    assert found.sentence.endswith("at most twice that: a tie, which rounding decides.")
+    assert found.sentence.endswith("at most twice that: a tie, decided by rounding.")
 
 
 def test_a_run_that_is_wrong_in_float32_too_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,61 +102,61 @@ def test_a_run_that_is_wrong_in_float32_too_is_a_bug(monkeypatch: pytest.MonkeyP
         return right if len(tree) == 1 else [right[0] ^ 1, *right[1:]]
 
     monkeypatch.setattr(same_tokens, "tokens_of", wrong_with_a_tree)
-    found = said(routed())
+    found = checked(routed())
     assert found.verdict == "bug"
-    assert "The same run in float32 is not plain decoding's either (Token 1 is" in found.sentence
+    assert "The same run in float32 differs too (Token 1 is" in found.sentence
     assert found.sentence.endswith("a bug): a bug.")
 
 
-def test_without_room_for_float32_it_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_memory_for_float32_it_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "free_bytes", lambda _: 50_000)
-    found = said(routed())
+    found = checked(routed())
     assert found.verdict == "undecided"
     assert "a float32 copy of the target needs about" in found.sentence
     assert "on cpu; free are 0.1 MB: undecided." in found.sentence
 
 
-def test_weights_in_several_places_are_not_copied() -> None:
+def test_weights_on_several_devices_are_not_copied() -> None:
     pair = routed()
     target = copy.copy(pair.target)
     target.placement = "6 of 8 layers on the CPU"
     pair = replace(pair, target=target)
     with pytest.raises(OutOfMemory, match="6 of 8 layers"):
         in_float32(pair)
-    assert said(pair).verdict == "undecided"
+    assert checked(pair).verdict == "undecided"
 
 
 @pytest.mark.parametrize("looks", [0, 1, 3])
-def test_it_stops_when_asked_to_and_is_undecided(looks: int) -> None:
-    """Before the copy is made, and after each step."""
+def test_a_stopped_check_is_undecided(looks: int) -> None:
+    """Stopped before the copy is made, or after a step."""
     seen = []
 
     def stops() -> bool:
         seen.append(1)
         return len(seen) > looks
 
-    found = said(routed(), should_stop=stops)
+    found = checked(routed(), should_stop=stops)
     assert found.verdict == "undecided"
     assert found.sentence.endswith("and it was stopped: undecided.")
     assert len(seen) == looks + 1
 
 
 @pytest.mark.slow
-def test_what_makes_a_shaper_makes_one_for_the_run_in_float32() -> None:
-    asked = []
-    said(routed(), lambda: asked.append(1) or FixedTree(TREE))
-    assert asked == [1]
+def test_the_run_in_float32_gets_a_tree_choice_of_its_own() -> None:
+    calls = []
+    checked(routed(), lambda: calls.append(1) or FixedTree(TREE))
+    assert calls == [1]
 
 
-def test_a_dense_target_needs_no_float32_to_be_called_wrong(
+def test_a_dense_target_is_called_a_bug_without_float32(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(memory, "free_bytes", lambda _: 50_000)
-    found = said(made("llama"))
+    found = checked(made("llama"))
     assert (found.verdict, found.in_float32) == ("bug", "")
 
 
-def test_a_router_in_float32_is_judged_as_it_is() -> None:
-    found = said(in_float32(routed()))
+def test_a_router_in_float32_needs_no_second_run() -> None:
+    found = checked(in_float32(routed()))
     assert (found.verdict, found.in_float32) == ("bug", "")
     assert found.dtype == torch.float32

@@ -1,7 +1,7 @@
-"""Trees in bfloat16 against plain decoding, on random models of many types: nothing that is right
-may be called a bug.
+"""Tree decoding in bfloat16 compared with plain decoding, for random models of many types: a right
+decoder must never be called a bug.
 
-    pytest -m nightly -s tests/exactness/test_right_decoders.py    every type that runs, with counts
+    pytest -m nightly -s tests/exactness/test_right_decoders.py    all types, with counts
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ NO_BUG = ("exact", "tie", "undecided")
 def called_a_bug_by_places(
     pair: Pair, prompt: str, found: Sequence[int], expected: Sequence[int]
 ) -> bool:
-    """The rule of before: a tie is between the two best tokens and no others."""
+    """The former rule: only the two best tokens can be a tie."""
     at = compare(found, expected)
     if at is None:
         return False
@@ -51,8 +51,8 @@ def called_a_bug_by_places(
     return not among or margin(logits, best.indices.tolist(), pair.target.dtype) > TIE_ULP
 
 
-def judged(kind: str, seeds: Sequence[int]) -> Counter[str]:
-    """How often each verdict was given to tree decoding of models of `kind`."""
+def verdicts(kind: str, seeds: Sequence[int]) -> Counter[str]:
+    """How often tree decoding with models of `kind` got each verdict."""
     found = Counter[str]()
     for seed in seeds:
         pair = toy_pair(kind, seed)
@@ -74,9 +74,9 @@ def _must_be_right(pair: Pair, match: TextMatch) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", SOME)
-def test_trees_of_a_type_of_each_sort_are_called_no_bug(kind: str) -> None:
-    """All types are the nightly test."""
-    found = judged(kind, range(1))
+def test_right_decoders_of_one_type_of_each_sort_are_not_called_a_bug(kind: str) -> None:
+    """The nightly test has all types."""
+    found = verdicts(kind, range(1))
     assert sum(found[verdict] for verdict in NO_BUG) == len(PROMPTS)
 
 
@@ -91,7 +91,7 @@ def test_the_types_are_many_and_both_dense_and_routed() -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("kind", RUNNING)
-def test_trees_of_every_type_are_called_no_bug(kind: str) -> None:
-    found = judged(kind, SEEDS)
+def test_right_decoders_of_every_type_are_not_called_a_bug(kind: str) -> None:
+    found = verdicts(kind, SEEDS)
     print(f"\n{kind}: {dict(found)}")
     assert sum(found[verdict] for verdict in NO_BUG) == len(SEEDS) * len(PROMPTS)

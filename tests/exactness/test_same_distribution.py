@@ -1,5 +1,5 @@
-"""The lossless meter above temperature 0: what counts of first tokens must let pass and must catch,
-and where they are drawn.
+"""Losslessness above temperature 0: which counts of first tokens must pass and which must be
+caught, and the position at which they are drawn.
 
 The tests that count tokens have fixed seeds. With fresh ones a right verifier would be called
 different about five times in a million runs of this file (five counts, one look each at 1e-6), and
@@ -62,11 +62,11 @@ made = cache(tiny_pair)  # only decoded with
 
 @cache
 def few_tokens() -> Pair:
-    # laws far apart: a wrong one is seen
+    # distributions that differ a lot, so that a wrong one is detected
     return tiny_pair("llama", vocab=5, layers=1, noise=2.0, seed=5)
 
 
-# -- counts and the law ----------------------------------------------------------------------------
+# -- counts and the distribution -------------------------------------------------------------------
 
 
 def counted(distribution: Iterable[float], counts: Iterable[int]) -> FirstTokens:
@@ -76,7 +76,7 @@ def counted(distribution: Iterable[float], counts: Iterable[int]) -> FirstTokens
     )
 
 
-def test_the_p_value_is_that_of_the_table() -> None:
+def test_p_values_equal_those_of_chi_square_tables() -> None:
     """Chi-square 3.841 with one degree of freedom is 5 %, and 5.991 with two."""
     # 2 * 98**2 / 5000 = 3.842
     assert counted((0.5, 0.5), (5098, 4902)).p_value == pytest.approx(0.05, abs=2e-5)
@@ -87,7 +87,7 @@ def test_the_p_value_is_that_of_the_table() -> None:
     )
 
 
-def test_it_agrees_with_the_suites_own_check() -> None:
+def test_it_agrees_with_the_chi_square_test_of_the_suite() -> None:
     rng = np.random.default_rng(1)
     for _ in range(50):
         distribution = rng.dirichlet(np.full(12, 0.7))
@@ -104,9 +104,9 @@ def test_it_agrees_with_the_suites_own_check() -> None:
 
 
 @pytest.mark.slow
-def test_under_the_law_p_values_are_even_and_peeking_finds_small_ones() -> None:
-    """1,000 right decoders of 200 runs: about 1 in 20 ends below 0.05. Looking ten times, far more
-    are below it once."""
+def test_p_values_of_right_decoders_are_uniform_and_peeking_finds_small_ones() -> None:
+    """1,000 right decoders with 200 draws: about 1 in 20 ends below 0.05. After ten looks, many
+    more have been below it once."""
     rng = np.random.default_rng(2)
     distribution = np.array([0.4, 0.3, 0.2, 0.08, 0.02])
     ends = 0
@@ -124,9 +124,9 @@ def test_under_the_law_p_values_are_even_and_peeking_finds_small_ones() -> None:
     assert ever > 2 * ends
 
 
-def test_rare_tokens_are_one_cell_and_a_poor_pool_joins_another() -> None:
-    """Ten tokens expected once each in 100 runs: together 10 times, and unlikely to be never
-    seen."""
+def test_rare_tokens_share_one_cell_which_is_merged_if_still_rare() -> None:
+    """Ten tokens, each expected once in 100 draws: 10 in total, so it is unlikely that none of them
+    is drawn."""
     distribution = [0.5, 0.4, *[0.01] * 10]
     usual = counted(distribution, (50, 40, 10))
     never = counted(distribution, (56, 44))
@@ -141,37 +141,38 @@ def test_rare_tokens_are_one_cell_and_a_poor_pool_joins_another() -> None:
     assert counted((0.5, 0.48, 0.02), (50, 50)).p_value == 1
 
 
-def test_an_impossible_token_differs_and_too_few_say_nothing() -> None:
+def test_an_impossible_token_differs_and_few_draws_give_no_verdict() -> None:
     assert counted((0.5, 0.5, 0.0), (5, 5, 1)).verdict == "differs"
     for few in (counted((0.5, 0.5), ()), counted((0.5, 0.5), (4, 0)), counted((1.0, 0.0), (50, 0))):
         assert (few.p_value, few.verdict) == (None, "too few")
-        assert "too few to be held against" in few.sentence
+        assert "too few to compare with" in few.sentence
     with pytest.raises(BadModel, match="token id: 2"):
         counted((0.5, 0.5), ()).add(2)
 
 
-def test_adding_makes_a_new_value() -> None:
+def test_adding_a_token_returns_a_new_value() -> None:
     none = counted((0.5, 0.5), ())
     one = none.add(1).add(1)
     assert (none.draws, one.draws, dict(one.counts)) == (0, 2, {1: 2})
 
 
-def test_the_sentences_carry_the_numbers() -> None:
+def test_the_sentences_contain_the_numbers() -> None:
     assert counted((0.5, 0.5), (190, 210)).sentence == (
-        "No difference from the target's law in the first tokens of 400 draws: χ² = 1.0, 1 "
-        "degree of freedom, p = 0.32, measured. A share off by less than about 12 points would "
-        "not count as different."
+        "No difference from the target's distribution in the first tokens of 400 draws: χ² = 1.0, "
+        "1 degree of freedom, p = 0.32, measured. Only deviations of more than about 12 percentage "
+        "points would be detected."
     )
     poor = counted((0.5, 0.5), (160, 240))
     assert poor.verdict == "poor"
     assert poor.sentence.startswith(
-        "The first tokens of 400 draws fit the target's law poorly: χ² = 16.0, 1 degree of "
-        "freedom, p = 6e-05, measured."
+        "The first tokens of 400 draws fit the target's distribution poorly: χ² = 16.0, 1 degree "
+        "of freedom, p = 6.3e-05, measured."
     )
-    assert "counts as different only below 1e-06: draw again with another seed" in poor.sentence
+    assert "only p below 1e-06 counts as different: draw again with another seed" in poor.sentence
     bad = counted((0.5, 0.5), (100, 300))
     assert bad.sentence.startswith(
-        "The first tokens of 400 draws do not follow the target's law: χ² = 100.0, 1 degree of "
+        "The first tokens of 400 draws do not follow the target's distribution: χ² = 100.0, 1 "
+        "degree of "
     )
     assert bad.p_value < ALARM
 
@@ -188,21 +189,21 @@ def last(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("verifier", VERIFIERS)
-def test_every_verifier_with_its_own_draw_fits_the_law(verifier: str) -> None:
-    """Top-k match too: the target itself draws the token that decides. What is counted comes
-    from drafted trees."""
-    # a limit that would cut the tree to its root
+def test_every_verifier_with_its_own_draw_fits_the_distribution(verifier: str) -> None:
+    """Top-k match too, where the target samples the token. The counted tokens come from drafted
+    trees."""
+    # this limit would cut the tree to its root
     found = last(verifier, replace(WARM, max_new_tokens=1))
     assert (found.verdict, found.draws) == ("fits", 400)
 
 
 @pytest.mark.slow
-def test_top_p_is_part_of_the_law() -> None:
+def test_top_p_is_part_of_the_distribution() -> None:
     params = replace(WARM, top_p=0.8)
     distribution = first_token_distribution(few_tokens(), "a", params)
     assert int((distribution > 0).sum()) == 2
     assert last("sequoia", params).verdict == "fits"
-    # the runs without top-p hold tokens that it rules out
+    # runs without top-p contain tokens that top-p excludes
     wrong = FirstTokens(distribution, last("sequoia").counts)
     assert wrong.verdict == "differs"
 
@@ -210,8 +211,7 @@ def test_top_p_is_part_of_the_law() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("reject", REJECTIONS, ids=lambda reject: reject.__name__)
 def test_a_mutated_verifier_differs(reject: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each wrong rejection of the suite; a meter that never drafted siblings would let
-    all of them pass."""
+    """Each wrong rejection of the suite. Without drafted siblings all of them would pass."""
     monkeypatch.setitem(
         VERIFIERS, "mutant", replace(VERIFIERS["sequoia"], verify=partial(walk, reject=reject))
     )
@@ -223,16 +223,16 @@ def test_a_mutated_verifier_differs(reject: Callable, monkeypatch: pytest.Monkey
 def test_a_draw_that_belongs_to_another_verifier_differs(
     draw: str, verify: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The deterministic children of top-k match, verified as if they were drawn, are
-    the classic mistake."""
+    """The classic mistake: the deterministic children of top-k match, verified as if they had been
+    drawn at random."""
     monkeypatch.setitem(VERIFIERS, "mutant", replace(VERIFIERS[verify], draw=VERIFIERS[draw].draw))
     assert last("mutant").verdict == "differs"
 
 
 @pytest.mark.slow
-def test_trees_made_for_each_run_are_metered_too() -> None:
-    """A fixed one gives the very counts of its tree; one grown with the draft fits, a new
-    one for each run."""
+def test_trees_made_for_each_draw_are_tested_too() -> None:
+    """A FixedTree gives exactly the counts of its tree. A growing tree, a new one for each draw,
+    fits too."""
     assert (
         last("sequoia", tree=lambda: FixedTree(SIBLINGS), draws=50).counts
         == last("sequoia", draws=50).counts
@@ -249,7 +249,9 @@ def test_trees_made_for_each_run_are_metered_too() -> None:
     assert len(made) == 400
 
 
-def test_the_meter_runs_in_batches_and_stops_at_any_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_draws_come_in_batches_and_can_be_stopped_at_any_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert [
         found.draws for found in first_tokens(few_tokens(), "a", WARM, SIBLINGS, draws=70, batch=30)
     ] == [30, 60, 70]
@@ -264,8 +266,8 @@ def test_the_meter_runs_in_batches_and_stops_at_any_moment(monkeypatch: pytest.M
 
 
 def test_two_seeds_have_no_draw_in_common(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guards against a second look, with the next seed, at nearly the same draws. The same seed
-    makes the same ones."""
+    """Guards against repeating nearly the same draws with the next seed. The same seed gives the
+    same draws."""
     seeds: list[int] = []
     real = Decoder.__init__
     monkeypatch.setattr(
@@ -285,8 +287,8 @@ def test_two_seeds_have_no_draw_in_common(monkeypatch: pytest.MonkeyPatch) -> No
     assert one.counts != other.counts
 
 
-def test_requests_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(BadSamplingParams, match="no law to fit"):
+def test_invalid_requests_are_rejected() -> None:
+    with pytest.raises(BadSamplingParams, match="no distribution to test"):
         last("sequoia", SamplingParams())
     with pytest.raises(BadSamplingParams, match="draws: 0"):
         last("sequoia", draws=0)
@@ -298,8 +300,8 @@ def test_requests_that_make_no_sense_are_refused() -> None:
 
 @pytest.mark.slow
 def test_some_mutants_need_more_than_two_hundred_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The meter has limited sight, and says "fits" until the counts show it: why the number of
-    draws is on the page."""
+    """Small differences cannot be detected, and the verdict is "fits" until there are enough draws.
+    This is why the page shows the number of draws."""
     monkeypatch.setitem(
         VERIFIERS,
         "mutant",
@@ -322,11 +324,11 @@ def entropy(pair: Pair, text: list[int], params: SamplingParams) -> float:
 
 
 @pytest.mark.parametrize("temperature", [0.05, 0.1, 0.3, 0.6])
-def test_the_place_is_the_first_whose_law_has_a_bit_or_else_the_one_with_most(
+def test_the_position_is_the_first_with_a_bit_of_entropy_or_the_one_with_most(
     temperature: float,
 ) -> None:
-    """Guards against a place that is chosen by what was drawn there, and against one where
-    every decoder agrees."""
+    """Guards against a position chosen by the tokens drawn there, and against one where all
+    decoders agree."""
     pair = made()
     params = SamplingParams(temperature=temperature)
     text = [
@@ -348,8 +350,9 @@ def test_the_place_is_the_first_whose_law_has_a_bit_or_else_the_one_with_most(
     )
 
 
-def test_all_three_cases_of_the_rule_are_met_above() -> None:
-    """At the start, further on, and nowhere: the temperatures of the test before are chosen so."""
+def test_all_three_cases_of_the_rule_occur_above() -> None:
+    """At the start, further on, and nowhere: the temperatures of the test above were chosen for
+    this."""
     pair = made()
     text = [
         token
@@ -370,7 +373,7 @@ def test_all_three_cases_of_the_rule_are_met_above() -> None:
     assert any(position.common and position.bits >= LEAST_BITS for position in found)
 
 
-def test_an_empty_text_is_looked_at_after_its_prompt_and_a_long_one_not_to_its_end(
+def test_an_empty_text_has_one_position_and_a_long_one_is_not_examined_to_its_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
@@ -387,7 +390,7 @@ def test_an_empty_text_is_looked_at_after_its_prompt_and_a_long_one_not_to_its_e
     assert find_position(made(), "a", [1] * 500, WARM).looked == MOST_PLACES
 
 
-def test_a_law_that_is_nearly_certain_tells_nothing() -> None:
+def test_a_nearly_certain_distribution_cannot_show_differences() -> None:
     def position(*distribution: float) -> TextPosition:
         return TextPosition((), torch.tensor(distribution, dtype=torch.float64))
 
@@ -401,8 +404,8 @@ def test_a_law_that_is_nearly_certain_tells_nothing() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("verifier", VERIFIERS)
-def test_a_place_further_on_is_metered_by_its_own_law(verifier: str) -> None:
-    """The counts after some tokens of a text fit the law there, and not the one right
+def test_a_later_position_is_compared_with_its_own_distribution(verifier: str) -> None:
+    """The counts after some tokens of a text fit the distribution there, and not the one right
     after the prompt."""
     pair = few_tokens()
     common = (3, 1, 4)
@@ -416,7 +419,7 @@ def test_a_place_further_on_is_metered_by_its_own_law(verifier: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_mutant_is_caught_further_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mutant_is_caught_at_a_later_position(monkeypatch: pytest.MonkeyPatch) -> None:
     pair = few_tokens()
     common = (3, 1, 4)
     monkeypatch.setitem(
@@ -427,7 +430,7 @@ def test_a_mutant_is_caught_further_on(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.verdict == "differs"
 
 
-def test_cells_hold_every_draw_and_all_of_the_law() -> None:
+def test_cells_contain_all_draws_and_all_probability() -> None:
     rng = np.random.default_rng(3)
     for _ in range(100):
         distribution = rng.dirichlet(np.full(9, 0.3))
@@ -451,8 +454,8 @@ def test_cells_hold_every_draw_and_all_of_the_law() -> None:
     ]
 
 
-def test_sight_is_the_shift_of_a_share_that_alarms() -> None:
-    """Counts just beyond it differ, and counts just within fit poorly."""
+def test_the_detectable_difference_is_the_smallest_that_differs() -> None:
+    """Counts just above it differ, and counts just below fit poorly."""
     for share, draws in ((0.5, 400), (0.8, 1000)):
         far = counted(
             (share, 1 - share), (round(share * draws), draws - round(share * draws))

@@ -1,5 +1,5 @@
-"""The lossless meter at temperature 0: what it must let pass and what it must catch, on tiny pairs
-and made-up rows."""
+"""Losslessness at temperature 0: what must pass and what must be caught, with tiny pairs and
+synthetic logits."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ def test_the_first_difference_is_found_as_far_as_both_texts_go(
 def test_greedy_text_in_float32_is_exact(kind: str) -> None:
     found = check_text(made(kind), PROMPTS[0], *texts(made(kind), PROMPTS[0]))
     assert (found.verdict, found.compared, found.index, found.margin) == ("exact", 48, None, None)
-    assert found.sentence == "All 48 tokens are those of plain decoding, measured: exact."
+    assert found.sentence == "All 48 tokens equal plain decoding's, measured: exact."
 
 
 @pytest.mark.slow
 def test_greedy_text_in_bfloat16_is_exact_or_a_tie() -> None:
-    """Whether any of them parts depends on the processor."""
+    """Whether any text differs depends on the processor."""
     for pair, prompt in itertools.product((made(kind, "bfloat16") for kind in KINDS), PROMPTS):
         match = check_text(pair, prompt, *texts(pair, prompt))
         assert match.verdict in ("exact", "tie")
@@ -80,9 +80,9 @@ def test_greedy_text_in_bfloat16_is_exact_or_a_tie() -> None:
 
 
 @pytest.mark.slow
-def test_a_near_tie_of_real_logits_is_a_tie_whichever_token_is_taken() -> None:
-    """The two best tokens change places where the logits of a text in bfloat16 lie close, and
-    where they do not."""
+def test_a_near_tie_of_real_logits_is_a_tie_for_either_token() -> None:
+    """The two best tokens are swapped where the logits of a text in bfloat16 are close, and where
+    they are not."""
     pair = made(dtype="bfloat16")
     found = dict[str, int]()
     for prompt in PROMPTS:
@@ -98,9 +98,9 @@ def test_a_near_tie_of_real_logits_is_a_tie_whichever_token_is_taken() -> None:
     assert min(found["tie"], found["bug"]) > 3
 
 
-def test_what_follows_a_tie_is_held_against_the_target() -> None:
-    """A run that goes on from the other token of a near tie as the target does is right, and one
-    that takes any other way from there is not."""
+def test_the_text_after_a_tie_is_compared_with_the_target() -> None:
+    """A run that continues from the other token of a near tie as the target would is right; any
+    other continuation is not."""
     pair = made(dtype="bfloat16")
     prompt = PROMPTS[0]
     right = texts(pair, prompt)[1]
@@ -119,8 +119,8 @@ def test_what_follows_a_tie_is_held_against_the_target() -> None:
 
 
 def near_tie(pair: Pair, prompt: str, right: list[int]) -> tuple[int, int]:
-    """The first place of `right` but its last ten where the second best token is a tie, and that
-    token."""
+    """The first index in `right`, except its last ten, at which the second best token is a tie, and
+    that token."""
     for at in range(len(right) - 10):
         logits = reference_logits(pair, prompt, right[:at])
         best, second = logits.topk(2).indices.tolist()
@@ -130,19 +130,19 @@ def near_tie(pair: Pair, prompt: str, right: list[int]) -> tuple[int, int]:
 
 
 def test_rows_of_a_text_are_those_of_each_token() -> None:
-    """Those of a text longer than is looked at together."""
+    """For a text longer than the rows computed together."""
     pair = made()
     text = [(7 * i) % 200 for i in range(ROWS_AT_ONCE + 5)]
     rows = dict(reference_rows(pair, PROMPTS[0], text, 3))
     assert [*rows] == [*range(3, len(text))]
     for at in (3, ROWS_AT_ONCE + 2, ROWS_AT_ONCE + 3, len(text) - 1):
-        wanted = reference_logits(pair, PROMPTS[0], text[:at])
-        assert torch.allclose(rows[at], wanted, atol=1e-4)
+        expected = reference_logits(pair, PROMPTS[0], text[:at])
+        assert torch.allclose(rows[at], expected, atol=1e-4)
 
 
 def test_a_fabricated_wrong_token_is_a_bug() -> None:
-    """Any wrong token but the second best of a near tie; here every place of a text in turn gets
-    the worst token of all."""
+    """Any wrong token is a bug, except the second best one of a near tie. Here several tokens of a
+    text in turn are replaced by the worst token."""
     pair = made()
     prompt = PROMPTS[0]
     right = texts(pair, prompt)[1]
@@ -151,7 +151,7 @@ def test_a_fabricated_wrong_token_is_a_bug() -> None:
         found = check_text(pair, prompt, [*right[:at], worst, *right[at + 1 :]], right)
         assert (found.verdict, found.index) == ("bug", at)
         assert found.sentence.startswith(
-            f"Token {at + 1} is the first that plain decoding has otherwise"
+            f"Token {at + 1} is the first that differs from plain decoding"
         )
 
 
@@ -163,12 +163,11 @@ def test_the_second_best_token_is_a_bug_where_there_is_no_tie() -> None:
     found = check_text(pair, prompt, [*right[:5], int(second)], right)
     assert found.verdict == "bug"
     assert found.margin > TIE_ULP
-    assert f"more than the {TIE_ULP} of a tie" in found.sentence
+    assert f"more than the {TIE_ULP} ulp of a tie" in found.sentence
 
 
 def test_a_fabricated_tie_is_a_tie_up_to_the_bound() -> None:
-    """The spacing of bfloat16 at 8 is 2**-4: sixteen of it are a tie, and the
-    seventeenth makes a bug."""
+    """The spacing of bfloat16 at 8 is 2**-4: 16 times that is a tie, 17 times is a bug."""
     for steps, verdict in ((0, "tie"), (1, "tie"), (TIE_ULP, "tie"), (TIE_ULP + 1, "bug")):
         logits = torch.tensor([1.0, 9.5, 9.5 - steps / 16, -3.0])
         for one, other in ((1, 2), (2, 1)):
@@ -177,8 +176,9 @@ def test_a_fabricated_tie_is_a_tie_up_to_the_bound() -> None:
         assert f"{steps} ulp of bfloat16" in found.sentence
 
 
-def test_a_near_tie_of_three_is_a_tie_whichever_two_of_them_are_taken() -> None:
-    """The two best alone would make the third a bug, though rounding can put it first too."""
+def test_a_near_tie_of_three_is_a_tie_for_any_two_of_them() -> None:
+    """If only the two best counted, the third would be a bug, although rounding can make it the
+    best."""
     logits = torch.tensor([9.5, 9.5 - 3 / 16, 9.5 - TIE_ULP / 16, 1.0])
     for one, other in itertools.permutations(range(3), 2):
         found = judge([one], [other], logits, BF16)
@@ -190,7 +190,7 @@ def test_a_tie_of_two_other_tokens_excuses_nothing() -> None:
     logits = torch.tensor([9.5, 9.5, 1.0, -3.0])
     found = judge([2], [0], logits, BF16)
     assert (found.verdict, found.margin) == ("bug", 8.5 * 16)
-    assert "136 ulp of bfloat16 below the target's best logit" in found.sentence
+    assert "136 ulp of bfloat16 below the target's best" in found.sentence
 
 
 def test_two_tokens_near_each_other_and_far_from_the_best_are_a_bug() -> None:
@@ -214,13 +214,13 @@ def test_an_ulp_is_the_distance_to_the_next_number(dtype: torch.dtype) -> None:
     assert 0 < ulp(0.0, dtype) < torch.finfo(dtype).smallest_normal
 
 
-def test_a_margin_needs_finite_logits_and_a_verdict_known_tokens() -> None:
+def test_a_margin_needs_finite_logits_and_a_verdict_valid_tokens() -> None:
     # numbers from 8 on are 2**-4 apart
     assert margin(torch.tensor([-8.5, -8.0]), (0, 1), BF16) == 8
     for bad in ([math.nan, 1.0], [math.inf, 1.0], [1.0, -math.inf], [1.0, 2.0, math.nan]):
         with pytest.raises(BadModel, match="finite logits"):
             margin(torch.tensor(bad), (0, 1), BF16)
-    # tokens that are ruled out need no finite logit
+    # other tokens may have infinite logits
     assert margin(torch.tensor([1.0, 1.0, -math.inf]), (0, 1), BF16) == 0
     for unknown in ([9], [-1]):
         with pytest.raises(BadModel, match="token id"):
@@ -232,7 +232,7 @@ def test_the_reference_row_is_the_bare_models() -> None:
     common = [3, 4, 5]
     ids = torch.tensor([[*pair.encode("abc"), *common]])
     with torch.inference_mode():
-        wanted = pair.target.hf(ids).logits[0, -1].double()
-    assert torch.allclose(reference_logits(pair, "abc", common), wanted, atol=1e-6)
+        expected = pair.target.hf(ids).logits[0, -1].double()
+    assert torch.allclose(reference_logits(pair, "abc", common), expected, atol=1e-6)
     with pytest.raises(BadPrompt):
         reference_logits(pair, " ", common)

@@ -1,7 +1,7 @@
-"""Wrong decoders are called bugs, of dense targets and of those with a router alike, in bfloat16.
+"""Wrong decoders are called bugs in bfloat16, for dense targets and those with a router.
 
-Each mutant changes one thing about the passes over trees. Plain decoding, and the reading of a
-prompt, stay as they are.
+Each mutant changes one thing about forward passes over trees. Plain decoding and prefill are not
+changed.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ keep = Context.keep
 
 
 def parents_position(self: Context, tokens: Any, rows: Any) -> torch.Tensor:
-    """Every drafted token stands where its parent does."""
+    """Every drafted token has the position of its parent."""
     depths = (rows.depths - 1).clamp(min=0)
     return forward(self, tokens, SimpleNamespace(depths=depths, mask=rows.mask))
 
 
 def one_row_without_the_text(self: Context, tokens: Any, rows: Any) -> torch.Tensor:
-    """The first child sees no more than the tree."""
+    """The first child attends to the tree only, not to the text."""
 
     def view(length: int, start: int, end: int) -> torch.Tensor:
         mask = rows.mask.view(length, start, end).clone()
@@ -54,7 +54,7 @@ def one_row_without_the_text(self: Context, tokens: Any, rows: Any) -> torch.Ten
 
 
 def one_row_further(self: Context, rows: Sequence[int]) -> None:
-    """The last accepted token's keys and values are those of the node after it."""
+    """The cache keeps the keys and values of the node after the last accepted token."""
     kept = list(rows)
     if len(kept) > 1 and kept[-1] + 1 < self.kv_cache.written:
         kept[-1] += 1
@@ -62,7 +62,7 @@ def one_row_further(self: Context, rows: Sequence[int]) -> None:
 
 
 def tokens_swapped(self: Context, tokens: Any, rows: Any) -> torch.Tensor:
-    """The best token changes places with the nearest one that is further off than a tie."""
+    """The best token is swapped with the next one that is further away than a tie."""
     logits = forward(self, tokens, rows).clone()
     for row in logits:
         below = (row.max() - row) / ulp(float(row.max()), torch.bfloat16)
@@ -81,7 +81,7 @@ MUTANTS: dict[str, Callable[..., Any]] = {
 
 
 def caught(mutant: str, kind: str, runs: int, monkeypatch: pytest.MonkeyPatch) -> list[TextMatch]:
-    """What is said of `runs` runs of a mutant."""
+    """The verdicts on `runs` runs of a mutant."""
     pairs = [toy_pair(kind, seed) for seed in range(-(-runs // len(PROMPTS)))]
     monkeypatch.setattr(Context, mutant.split()[0], MUTANTS[mutant])
     found = []
@@ -98,7 +98,7 @@ def caught(mutant: str, kind: str, runs: int, monkeypatch: pytest.MonkeyPatch) -
 def test_a_wrong_decoder_is_called_a_bug(
     mutant: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a target with a router it takes the run in float32 to say so."""
+    """For a target with a router this needs the run in float32."""
     (found,) = caught(mutant, kind, 1, monkeypatch)
     assert found.verdict == "bug"
     assert bool(found.in_float32) == (kind in ROUTED)

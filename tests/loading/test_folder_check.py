@@ -1,5 +1,5 @@
-"""A model's folder before any library opens it: what the hub's cache looks like passes, and what
-leads out of the folder does not."""
+"""Checks of a model's folder before any library opens it: the hub's cache passes, and links out of
+the folder do not."""
 
 from __future__ import annotations
 
@@ -40,13 +40,12 @@ def folder(tmp_path: Path, good: Path) -> Path:
 
 
 def content_name(path: Path, digits: int = 40) -> str:
-    """A name as the hub gives the content of a file."""
+    """A blob name as the hub gives it."""
     return hashlib.sha256(path.name.encode()).hexdigest()[:digits]
 
 
 def snapshot(cache: Path, good: Path, name: str = "owner--model") -> Path:
-    """A model in a cache as the hub's client lays it out: links in the snapshot, content in
-    blobs."""
+    """A model in the hub's cache: links in the snapshot, content in blobs."""
     model = cache / f"models--{name}"
     folder = model / "snapshots" / COMMIT
     folder.mkdir(parents=True)
@@ -60,7 +59,7 @@ def snapshot(cache: Path, good: Path, name: str = "owner--model") -> Path:
 
 
 def share(cache: Path, folder: Path) -> None:
-    """Moves the content of a model to the blobs that the cache shares, as newer clients do."""
+    """Moves the content of a model to the shared blobs of the cache, as newer clients do."""
     for link in folder.iterdir():
         blob = folder / link.readlink()
         name = content_name(link, 64)
@@ -134,7 +133,7 @@ def test_a_link_in_the_cache_that_leads_elsewhere_is_refused(
         check_folder(found, "m")
 
 
-def test_blobs_that_are_a_link_to_another_place_are_no_way_out(tmp_path: Path, good: Path) -> None:
+def test_blobs_that_are_a_link_to_elsewhere_are_refused(tmp_path: Path, good: Path) -> None:
     found = snapshot(tmp_path / "cache", good)
     blobs = found.parent.parent / "blobs"
     blobs.rename(tmp_path / "elsewhere")
@@ -176,7 +175,7 @@ def test_a_config_out_of_bounds_is_refused_before_a_library_reads_it(
         check_source("m", folder)
 
 
-def test_the_bounds_hold_every_model_that_transformers_describes() -> None:
+def test_the_bounds_allow_every_model_that_transformers_describes() -> None:
     """The default sizes of each type are those of a published model."""
     for kind in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
         if kind == "gemma4_assistant":  # cannot be made without its target's config
@@ -200,7 +199,7 @@ def test_sizes_of_the_largest_published_models_are_within_bounds() -> None:
         check_config(config, "m")
 
 
-def test_code_that_comes_with_a_known_type_is_left_alone(folder: Path) -> None:
+def test_code_that_comes_with_a_known_type_is_ignored(folder: Path) -> None:
     config = json.loads((folder / "config.json").read_text())
     config["auto_map"] = {"AutoConfig": "configuration_evil.Evil"}
     (folder / "config.json").write_text(json.dumps(config))
@@ -222,8 +221,8 @@ def test_code_that_comes_with_a_known_type_is_left_alone(folder: Path) -> None:
         b'{"a": ' + b"9" * 5000 + b"}",
     ],
 )
-def test_what_is_no_plain_json_object_is_refused(text: bytes) -> None:
-    with pytest.raises(BadModel, match=r"^the file (is|holds) "):
+def test_what_is_not_a_plain_json_object_is_refused(text: bytes) -> None:
+    with pytest.raises(BadModel, match=r"^the file (is|has|contains) "):
         object_of(text, "the file", BadModel)
 
 

@@ -1,5 +1,5 @@
 """Broken and hostile model folders: each is refused with one clear sentence, and models that were
-loaded before go on."""
+loaded before still work."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from sequoia import Pair, SamplingParams, Tree, load_pair, speculate
 from sequoia.errors import SequoiaError
 from sequoia.loading.tokenizers import try_tokenizer
 
-MEMORY = 1_000_000_000  # bytes that refusing any of them may take
-# Names of classes, a second line or sentence, and what only a programmer understands.
+MEMORY = 1_000_000_000  # bytes of memory that refusing any of them may take
+# Class names, a second line or sentence, and terms that only programmers know.
 _UNCLEAR = re.compile(
     r"\n|Traceback|\w(Error|Exception)\b|[.!?] +[A-Z]|has no attribute|NoneType|object is not"
     r"|<class|positional|keyword argument|\bnan\b|You set"
@@ -74,13 +74,13 @@ def test_there_are_more_than_two_hundred() -> None:
         "spread: nan",
     ],
 )
-def test_what_is_not_clear_is_seen(words: str) -> None:
+def test_unclear_messages_are_noticed(words: str) -> None:
     assert not is_clear(words)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("group", hostile.GROUPS)
-def test_each_is_refused_with_one_clear_sentence_and_the_loaded_pair_goes_on(
+def test_each_is_refused_with_one_clear_sentence_and_the_loaded_pair_still_works(
     group: str, good: Path, pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All of a group in this very process: one that hung, crashed it or took its memory would fail

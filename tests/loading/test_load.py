@@ -1,5 +1,5 @@
-"""Loading: whatever is unknown, unsafe or unfit is refused with its reason, before a byte of
-weights moves where that can be."""
+"""Loading: whatever is unknown, unsafe or cannot run is refused with the reason, before the weights
+are loaded where possible."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
 
 @pytest.fixture
 def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reading weights fails the test: the refusal must come before."""
+    """Loading weights fails the test: the refusal must come before."""
     monkeypatch.setattr(
         AutoModelForCausalLM, "from_pretrained", lambda *_, **__: pytest.fail("weights were read")
     )
@@ -103,7 +103,7 @@ def test_a_good_pair_loads(good: tuple[str, str]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_number_type_is_chosen_where_none_is_asked_for(kind: str, tmp_path: Path) -> None:
+def test_the_number_type_is_chosen_by_default(kind: str, tmp_path: Path) -> None:
     folder = save(tiny_model(kind), tmp_path / kind)
     pair = load(folder, folder, dtype="auto")
     assert {pair.target.dtype, pair.draft.dtype} <= {torch.float32, torch.bfloat16}
@@ -129,12 +129,12 @@ def test_an_unknown_pair_is_refused(name: object) -> None:
 
 @pytest.mark.parametrize("given", [{"draft": "gpt2"}, {"target": "gpt2"}, {"draft": ["gpt2"]}])
 def test_half_a_pair_is_refused(given: dict) -> None:
-    with pytest.raises(BadPair, match=r"come together; given were draft=.* and target="):
+    with pytest.raises(BadPair, match=r"must be given together; given were draft=.* and target="):
         load_pair(**given)
 
 
 @pytest.mark.parametrize("ref", ["", "   ", 5, HUGE, b"gpt2", ["gpt2"], "x" * 501])
-def test_what_is_no_name_is_refused(ref: object) -> None:
+def test_what_is_not_a_name_is_refused(ref: object) -> None:
     with pytest.raises(BadModel, match=r"named by a folder or a Hugging Face id"):
         checked_name(ref)
 
@@ -155,12 +155,12 @@ def test_what_is_no_name_is_refused(ref: object) -> None:
 )
 def test_what_can_be_neither_folder_nor_id_is_refused(ref: str) -> None:
     with pytest.raises(
-        BadModel, match=r"no folder .* and it is no Hugging Face id|not the name of a folder"
+        BadModel, match=r"no folder .* and it is not a Hugging Face id|not the name of a folder"
     ):
         load(ref, ref)
 
 
-def test_the_target_is_looked_at_first_and_named(good: tuple[str, str]) -> None:
+def test_the_target_is_checked_first_and_named(good: tuple[str, str]) -> None:
     with pytest.raises(BadModel, match=r"/no/target"):
         load("/no/target", "/no/draft")
     with pytest.raises(BadModel, match=r"/no/draft"):
@@ -211,7 +211,7 @@ def test_a_config_that_cannot_hold_a_tree_is_refused_before_the_weights(
     ],
     ids=["none", "switched off", "as wide as the context"],
 )
-def test_a_window_that_never_binds_is_allowed(config: PretrainedConfig) -> None:
+def test_a_window_as_long_as_the_context_is_allowed(config: PretrainedConfig) -> None:
     refuse_unfit("m", config)
 
 
@@ -230,13 +230,13 @@ FULL = ["full_attention"] * 2
     ids=lambda config: config.model_type,
 )
 def test_windows_and_states_that_no_layer_uses_are_allowed(config: PretrainedConfig) -> None:
-    """Every layer is named, and each has full attention."""
+    """The type of every layer is listed, and each is full attention."""
     refuse_unfit("m", config)
 
 
-UNABLE = {  # what the libraries say of these themselves is nothing, or a riddle
+UNABLE = {  # the libraries' own messages for these are empty or unclear
     "xlm": "makes its own attention mask",
-    "openai-gpt": "has no key-value cache",
+    "openai-gpt": "has no KV cache",
     "cpmant": "puts a prompt of its own",
     "reformer": "attends within chunks",
     "xlnet": "keeps a memory of its own",
@@ -246,7 +246,7 @@ UNABLE = {  # what the libraries say of these themselves is nothing, or a riddle
 
 @pytest.mark.usefixtures("no_weights")
 @pytest.mark.parametrize("kind", UNABLE)
-def test_a_type_that_has_no_way_to_run_a_tree_is_refused_with_a_reason(
+def test_a_type_that_cannot_run_a_tree_is_refused_with_the_reason(
     kind: str, tmp_path: Path, good: tuple[str, str]
 ) -> None:
     folder = config_only(toy_config(kind), tmp_path / "model")
@@ -255,7 +255,7 @@ def test_a_type_that_has_no_way_to_run_a_tree_is_refused_with_a_reason(
 
 
 @pytest.mark.parametrize("dtype", ["float32", "auto"])
-def test_a_model_that_breaks_in_its_first_pass_is_refused(
+def test_a_model_that_fails_in_its_first_pass_is_refused(
     dtype: str, good: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With dtype "auto" the first pass is a timed one, before the self-test."""
@@ -283,13 +283,13 @@ class Bomb:
 
 
 @pytest.mark.usefixtures("no_weights")
-def test_weights_that_could_run_code_are_not_read(tmp_path: Path, good: tuple[str, str]) -> None:
+def test_weights_that_could_run_code_are_not_loaded(tmp_path: Path, good: tuple[str, str]) -> None:
     folder = tmp_path / "pickled"
     shutil.copytree(good[0], folder)
     (folder / "model.safetensors").unlink()
     (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Bomb(tmp_path / "ran")))
     with pytest.raises(
-        BadModel, match=r"holds no \.safetensors file; other weight formats can run code"
+        BadModel, match=r"has no \.safetensors file; other weight formats can run code"
     ):
         load(str(folder), good[1])
     assert not (tmp_path / "ran").exists()
@@ -410,10 +410,10 @@ def test_tokenizers_with_the_same_pieces_that_split_differently_are_refused(
         load(good[0], save(tiny_model(), tmp_path / "other", other))
 
 
-def test_models_that_know_fewer_tokens_than_the_tokenizer_are_refused(tmp_path: Path) -> None:
+def test_models_with_fewer_tokens_than_the_tokenizer_are_refused(tmp_path: Path) -> None:
     folder = save(tiny_model(vocab=280), tmp_path / "small", tiny_tokenizer(288))
     with pytest.raises(
-        BadPair, match=r"the tokenizer has 288 pieces, but the models know 280 and 280"
+        BadPair, match=r"the tokenizer has 288 pieces, but the models have 280 and 280"
     ):
         load(folder, folder)
 
@@ -429,12 +429,12 @@ def test_devices_that_do_not_exist_are_refused(device: object) -> None:
         checked_device(device)
 
 
-def test_a_cuda_device_beyond_those_there_are_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cuda_device_with_too_high_a_number_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     assert checked_device("cuda:0") == checked_device("cuda") == torch.device("cuda:0")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert checked_device("auto") == checked_device("spread") == torch.device("cuda:0")
-    with pytest.raises(BadModel, match=r"'cuda:1' is not there: this machine has 1 CUDA devices"):
+    with pytest.raises(BadModel, match=r"'cuda:1' does not exist: this machine has 1 CUDA devices"):
         checked_device("cuda:1")
 
 
@@ -447,7 +447,7 @@ def test_unknown_number_types_are_refused(dtype: object) -> None:
 
 
 @pytest.mark.usefixtures("no_weights")
-def test_too_little_free_memory_is_said_before_the_weights(
+def test_too_little_free_memory_is_reported_before_the_weights(
     good: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(psutil, "virtual_memory", lambda: types.SimpleNamespace(available=200_000))
@@ -462,19 +462,19 @@ def test_memory_is_counted_in_the_number_type_in_use(tmp_path: Path) -> None:
     source = source_of(save(tiny_model().bfloat16(), tmp_path / "half"))
     cpu = torch.device("cpu")
     assert source.weight_bytes == (tmp_path / "half" / "model.safetensors").stat().st_size
-    assert loaded_bytes(source, cpu, (torch.float32,)) == 2 * source.weight_bytes
-    assert loaded_bytes(source, cpu, (torch.bfloat16,)) == source.weight_bytes
+    assert loaded_bytes(source, cpu, torch.float32) == 2 * source.weight_bytes
+    assert loaded_bytes(source, cpu, torch.bfloat16) == source.weight_bytes
     source = source_of(save(tiny_model(), tmp_path / "whole"))
     assert (
-        loaded_bytes(source, cpu, (torch.bfloat16,))
-        == loaded_bytes(source, cpu, (torch.float32,))
+        loaded_bytes(source, cpu, torch.bfloat16)
+        == loaded_bytes(source, cpu, torch.float32)
         == source.weight_bytes
     )
-    # two number types are tried, each laid out anew
-    assert loaded_bytes(source, cpu, ()) == 4 * source.weight_bytes
+    # two number types are timed, each with packed weights
+    assert loaded_bytes(source, cpu, None) == 4 * source.weight_bytes
 
 
-def test_running_out_of_memory_while_loading_is_said(
+def test_running_out_of_memory_while_loading_is_reported(
     good: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object, **__: object) -> None:
@@ -489,7 +489,7 @@ def test_running_out_of_memory_while_loading_is_said(
 
 
 def test_without_a_network_an_unknown_id_is_refused_in_words() -> None:
-    """Offline mode is on for all tests (conftest.py), so nothing is asked of any server."""
+    """Offline mode is on for all tests (conftest.py), so no server is contacted."""
     with pytest.raises(
         NotDownloaded, match=r"nobody/nothing is not on this machine, and HF_HUB_OFFLINE is set"
     ):
@@ -498,7 +498,7 @@ def test_without_a_network_an_unknown_id_is_refused_in_words() -> None:
 
 @pytest.fixture
 def cached(tmp_path: Path, good: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A local cache that holds owner/model as the hub's own client lays it out; the
+    """A local cache that holds owner/model in the layout of the hub's own client; the
     folder of its files."""
     snapshot = tmp_path / "cache" / "models--owner--model" / "snapshots" / ("a" * 40)
     shutil.copytree(good[0], snapshot)
@@ -509,7 +509,7 @@ def cached(tmp_path: Path, good: tuple[str, str], monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.usefixtures("cached")
-def test_a_model_downloaded_before_loads_and_nothing_is_asked(
+def test_a_cached_model_loads_without_contacting_the_hub(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("subprocess.Popen", lambda *_, **__: pytest.fail("a transfer was begun"))
@@ -518,21 +518,21 @@ def test_a_model_downloaded_before_loads_and_nothing_is_asked(
 
 
 @pytest.mark.parametrize("lost", ["config.json", "model.safetensors"])
-def test_a_model_that_is_there_in_part_is_not_taken_for_whole(cached: Path, lost: str) -> None:
+def test_an_incomplete_cached_model_does_not_count(cached: Path, lost: str) -> None:
     (cached / lost).unlink()
     with pytest.raises(NotDownloaded, match=r"owner/model is not on this machine"):
         load("owner/model", "owner/model")
 
 
-# -- what is told ----------------------------------------------------------------------------------
+# -- what is reported ------------------------------------------------------------------------------
 
 
-def test_checks_are_told_in_words_as_they_are_passed(good: tuple[str, str]) -> None:
-    told: list[LoadNews] = []
-    load(*good, on_progress=told.append)
-    checks = [news.what for news in told if isinstance(news, PassedCheck)]
+def test_passed_checks_are_reported_in_words(good: tuple[str, str]) -> None:
+    reported: list[LoadNews] = []
+    load(*good, on_progress=reported.append)
+    checks = [news.what for news in reported if isinstance(news, PassedCheck)]
     assert checks == ["tokenizer", "target", "draft", "vocabulary", "chat template"]
-    words = {news.what: news.words for news in told if isinstance(news, PassedCheck)}
+    words = {news.what: news.words for news in reported if isinstance(news, PassedCheck)}
     assert words["tokenizer"].startswith("288 pieces compared one by one")
     assert words["target"].startswith(
         "target: float32, lean forward on cpu; a tree of three tokens gives the logits"
@@ -540,21 +540,21 @@ def test_checks_are_told_in_words_as_they_are_passed(good: tuple[str, str]) -> N
     assert words["target"].endswith(
         "of their spread (allowed: 0.001), at the start and around position 510"
     )
-    assert words["vocabulary"] == "both models have 288 rows for 288 pieces"
+    assert words["vocabulary"] == "both models have 288 tokens for 288 pieces"
 
 
 @pytest.mark.slow
 def test_a_vocabulary_that_is_only_padded_is_cut(tmp_path: Path) -> None:
     tokenizer = tiny_tokenizer(280)
-    told = list[LoadNews]()
+    reported = list[LoadNews]()
     folders = [
         save(tiny_model(vocab=vocab), tmp_path / str(vocab), tokenizer) for vocab in (320, 288)
     ]
-    pair = load(*folders, on_progress=told.append)
+    pair = load(*folders, on_progress=reported.append)
     assert pair.target.vocab == pair.draft.vocab == 288
     assert any(
-        "the target has 32 more rows" in news.words
-        for news in told
+        "the target has 32 more tokens" in news.words
+        for news in reported
         if isinstance(news, PassedCheck)
     )
     steps = [
@@ -567,8 +567,8 @@ def test_a_vocabulary_that_is_only_padded_is_cut(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("no_weights")
-def test_a_stop_is_heard_before_the_weights(good: tuple[str, str]) -> None:
-    with pytest.raises(Stopped, match="before the weights"):
+def test_a_load_can_be_stopped_before_the_weights(good: tuple[str, str]) -> None:
+    with pytest.raises(Stopped, match="stopped before the weights"):
         load(*good, should_stop=lambda: True)
 
 

@@ -1,5 +1,5 @@
-"""Pairs by name: the published figures hold together, and every figure that can be counted
-is counted again."""
+"""Pairs by name: the published figures are consistent, and every figure that can be computed is
+computed again."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ MODELS = {model.id: model for one in presets() for model in one.models}
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_parameters_are_those_of_the_published_shape(name: str) -> None:
+def test_parameters_match_the_published_shape(name: str) -> None:
     config: PretrainedConfig = SHAPES[name]
     with torch.device("meta"):
         model = AutoModelForCausalLM.from_config(config)
@@ -108,7 +108,7 @@ def test_a_commit_is_named_with_the_day_on_which_it_was_read_from_the_hub() -> N
         assert not model.revision or date(2026, 1, 1) <= date.fromisoformat(model.revision_date)
 
 
-def test_tiers_are_those_of_machines_people_have() -> None:
+def test_tiers_are_known_machines() -> None:
     tiers = list(dict.fromkeys(one.tier for one in presets()))
     assert tiers == [
         "laptop CPU",

@@ -1,4 +1,4 @@
-"""The atlas: counts held against a count by hand and against the rates that made the walks."""
+"""Acceptance by level, compared with counts by hand and with the rates behind random walks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sequoia.measuring.acceptance_by_level import (
 
 
 def step(tree: Tree, path: tuple[int, ...]) -> StepTrace:
-    """A step whose walk took `path`, trying every child before the accepted one."""
+    """A step that accepted `path`, with a trial for every sibling before the accepted one."""
     trials = []
     for i, node in enumerate(path):
         for child in tree.children[node]:
@@ -42,7 +42,7 @@ def step(tree: Tree, path: tuple[int, ...]) -> StepTrace:
 
 
 def walks(rates: list[list[float]], count: int, seed: int) -> list[StepTrace]:
-    """Walks down a ternary tree; rates[depth][rank] is the chance to go to that child."""
+    """Walks down a ternary tree; rates[depth][rank] is that child's acceptance rate."""
     rng = random.Random(seed)
     tree = Tree.kary(3, 4)
     made = []
@@ -74,9 +74,8 @@ def test_counts_of_three_steps_by_hand() -> None:
     assert by_level.by_rank(0, but=0) == Cell(1, 0)
 
 
-def test_a_node_without_the_child_is_not_counted_against_it() -> None:
-    """Guards the denominator: in a chain nothing is known of the second child, and
-    its rate is not 0."""
+def test_a_node_without_a_child_of_that_rank_is_not_counted() -> None:
+    """Guards the denominator: a chain has no second children, so their rate is unknown, not 0."""
     by_level = AcceptanceByLevel.fold([step(Tree.chain(4), (0, 1, 2))])
     assert set(by_level.cells) == {(0, 0), (1, 0), (2, 0)}
     assert by_level.by_rank(1) == Cell(0, 0)
@@ -90,7 +89,7 @@ def test_it_agrees_with_the_totals_of_a_run_whose_nodes_have_equal_children() ->
     assert {by_level.by_rank(rank).visits for rank in range(3)} == {stats.visited}
 
 
-def test_atlases_add() -> None:
+def test_counts_add() -> None:
     made = walks([[0.5, 0.2, 0.1]] * 3, 40, 2)
     assert AcceptanceByLevel.fold(made[:15]) + AcceptanceByLevel.fold(
         made[15:]
@@ -113,15 +112,15 @@ def test_wilson_intervals(successes: int, trials: int, low: float, high: float) 
     assert wilson(successes, trials) == pytest.approx((low, high), abs=6e-5)
 
 
-def test_an_interval_holds_its_rate() -> None:
-    """Guards rounding at the ends: 0 of 31 once had an interval from 7e-18 on."""
+def test_an_interval_contains_its_rate() -> None:
+    """Guards rounding at the ends: 0 of 31 once had an interval starting at 7e-18."""
     for trials in range(1, 120):
         for successes in range(trials + 1):
             low, high = wilson(successes, trials)
             assert 0 <= low <= successes / trials <= high <= 1, (successes, trials)
 
 
-def test_no_trials_say_nothing() -> None:
+def test_without_trials_there_is_no_verdict() -> None:
     assert wilson(0, 0) == (0.0, 1.0)
     assert depth_verdict(AcceptanceByLevel()).holds is None
     assert depth_verdict(AcceptanceByLevel.fold([step(Tree.chain(3), (0, 1))])).holds is None
@@ -129,8 +128,8 @@ def test_no_trials_say_nothing() -> None:
 
 
 def test_a_rate_that_depends_on_depth_is_found() -> None:
-    """Guards a test that never fires. The rate 0.8 falls to 0.3 at depth 1; with 400 walks missing
-    it is below 1e-9."""
+    """Guards a test that never fires. The rate 0.8 falls to 0.3 at depth 1; the probability of
+    missing that with 400 walks is below 1e-9."""
     by_level = AcceptanceByLevel.fold(
         walks([[0.8, 0.1, 0.0], [0.3, 0.1, 0.0], [0.8, 0.1, 0.0]], 400, 3)
     )
@@ -145,15 +144,15 @@ def test_a_rate_that_depends_on_depth_is_found() -> None:
 
 
 @pytest.mark.slow
-def test_rates_by_rank_alone_are_seldom_doubted() -> None:
-    """Guards a missing correction: uncorrected, about a third of the tables would be doubted. At
+def test_rates_that_depend_on_rank_alone_are_seldom_rejected() -> None:
+    """Guards a missing correction: uncorrected, about a third of the tables would be rejected. At
     most 5 % are expected; more than 14 of 100 has a probability of 2e-4 (fixed seeds)."""
-    doubted = sum(
+    rejected = sum(
         depth_verdict(AcceptanceByLevel.fold(walks([[0.6, 0.2, 0.1]] * 3, 300, seed))).holds
         is False
         for seed in range(100)
     )
-    assert doubted <= 14
+    assert rejected <= 14
 
 
 def test_a_counting_tree_has_a_wide_root_and_equal_nodes_below_it() -> None:

@@ -1,8 +1,8 @@
-"""Teacher-forced acceptance: the law of the very `walk`, position by position, and near
-what decoding counts.
+"""Teacher-forced acceptance equals the acceptance rates of `walk` at every position, and is close
+to what decoding counts.
 
-One test compares two measurements of random laws: its seeds are fixed, and with fresh ones it would
-raise a false alarm less than once in a million runs.
+One test compares two random measurements. Its seeds are fixed; with fresh ones it would raise a
+false alarm less than once in a million runs.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ def expected_rates(p: np.ndarray, q: np.ndarray, ranks: int) -> list[Fraction]:
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 @pytest.mark.parametrize("seed", range(12))
-def test_the_mean_over_draws_is_the_law_of_walk(seed: int, ranks: int) -> None:
-    """Guards against any other recursion: equal as fractions, for laws of four tokens with
-    zeros among them."""
+def test_the_mean_over_draws_equals_the_acceptance_rates_of_walk(seed: int, ranks: int) -> None:
+    """Guards against any other recursion: equal as fractions, for distributions over four tokens,
+    some with probability zero."""
     p = table((seed, "p"), 4)(())
     q = table((seed, "q"), 4)(())
     real = distribution(lambda chance: accepted_rank(p, q, ranks, chance))
@@ -73,14 +73,14 @@ def test_rates_by_hand() -> None:
     p, q = (
         np.array([Fraction(x, 10) for x in row], dtype=object) for row in ((2, 5, 3), (5, 3, 2))
     )
-    # Token 0: accepted 2/5. Then R = (0, 2/3, 1/3), D = (0, 3/5, 2/5): token 2 is accepted 5/6 of
-    # 3/5, then token 1 for certain.
+    # Token 0 is accepted with 2/5. Then R = (0, 2/3, 1/3), D = (0, 3/5, 2/5): token 2 is accepted
+    # with 5/6 of the remaining 3/5, else token 1 for certain.
     assert sibling_rates(p, q, (0, 2, 1)) == [Fraction(2, 5), Fraction(1, 2), Fraction(1, 10)]
     assert sibling_rates(p, q, (1, 0)) == [1, 0]
 
 
-def test_a_draft_without_mass_left_goes_on_uniformly() -> None:
-    """Guards against a division by zero: q knows one token only, p another two."""
+def test_a_draft_without_mass_left_continues_uniformly() -> None:
+    """Guards against a division by zero: q has all its mass on one token, p on the two others."""
     p = np.array([0.0, 0.5, 0.5])
     q = np.array([1.0, 0.0, 0.0])
     assert sibling_rates(p, q, (0, 2, 1)) == [0, 1, 0]
@@ -106,8 +106,8 @@ def test_a_hopeless_draft_is_never_right() -> None:
 def test_greedy_counts_are_the_ranks_of_the_targets_tokens(
     monkeypatch: pytest.MonkeyPatch, block: int
 ) -> None:
-    """Guards the contexts: each position is read on the bare models, and its rank looked up.
-    Blocks must not matter."""
+    """Guards the contexts: the rank at each position is computed with the bare models. The block
+    size must not matter."""
     monkeypatch.setattr(acceptance_teacher_forced, "BLOCK", block)
     pair = tiny_pair()
     text = PROMPTS[0]
@@ -123,8 +123,8 @@ def test_greedy_counts_are_the_ranks_of_the_targets_tokens(
 
 @pytest.mark.slow
 def test_the_targets_own_text_is_the_one_it_decodes() -> None:
-    """Guards an end that is off by one: as many positions as tokens, after the contexts
-    they were drawn in."""
+    """Guards an end that is off by one: as many positions as tokens, each with the context that its
+    token was drawn in."""
     pair = tiny_pair()
     made = [token for step in plain(pair, PROMPTS[1], WARM) for token in step.emitted]
     text, first = acceptance_teacher_forced._text(pair, PROMPTS[1], WARM, True, lambda _: None)
@@ -135,9 +135,9 @@ def test_the_targets_own_text_is_the_one_it_decodes() -> None:
 
 @pytest.mark.slow
 def test_it_agrees_with_counting_on_policy() -> None:
-    """Guards laws that are not the decoder's (another warp, another draw). 3,000 positions against
-    2,000 nodes; each rank within 5.5 standard errors of the difference, the teacher-forced one
-    taken as large as a count's."""
+    """Guards distributions that are not the decoder's (another warp, another draw). 3,000 positions
+    against 2,000 nodes; each rank within 5.5 standard errors of the difference, with the error of
+    the teacher-forced rate taken to be that of a count."""
     pair = tiny_pair()
     params = replace(WARM, max_new_tokens=300)
     prompts = [f"def f{i}(x):" for i in range(10)]
@@ -151,7 +151,7 @@ def test_it_agrees_with_counting_on_policy() -> None:
 
 
 @pytest.mark.slow
-def test_rates_exclude_each_other_and_lie_in_their_intervals() -> None:
+def test_rates_sum_to_at_most_1_and_lie_in_their_intervals() -> None:
     found = force_acceptance(tiny_pair(), PROMPTS, WARM, ranks=8)
     rates = found.acceptance.rates
     assert sum(rates) <= 1
@@ -172,7 +172,7 @@ def test_it_is_repeatable_and_reports_progress_position_by_position(own: bool) -
 
 
 @pytest.mark.slow
-def test_what_cannot_be_measured_is_refused() -> None:
+def test_bad_arguments_are_refused() -> None:
     with pytest.raises(BadPrompt, match=r"0 prompts were given, at least 1"):
         force_acceptance(tiny_pair(), [], WARM)
     with pytest.raises(BadPrompt, match=r"the prompt is empty"):
@@ -187,7 +187,7 @@ def test_what_cannot_be_measured_is_refused() -> None:
 
 
 @pytest.mark.slow
-def test_agreement_is_the_mass_both_laws_share_after_every_token() -> None:
+def test_agreement_is_the_mass_shared_by_both_distributions_after_every_token() -> None:
     pair = tiny_pair()
     ids = pair.encode(PROMPTS[0])
     shared = []
@@ -200,7 +200,7 @@ def test_agreement_is_the_mass_both_laws_share_after_every_token() -> None:
 
 
 @pytest.mark.slow
-def test_agreement_looks_at_the_latest_tokens_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_agreement_uses_the_latest_tokens_only(monkeypatch: pytest.MonkeyPatch) -> None:
     pair = tiny_pair()
     monkeypatch.setattr(acceptance_teacher_forced, "LATEST", 5)
     latest = pair.tokenizer.decode(pair.encode(PROMPTS[0])[-5:])

@@ -1,4 +1,4 @@
-"""The tree that is used when none is given, and what `speculate` and prompts refuse at the call."""
+"""The tree that is used when none is given, and arguments that `speculate` refuses at the call."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def nothing_measured(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(defaults, name, lambda *_, **__: pytest.fail("something was measured"))
 
 
-# -- what is known or measured ---------------------------------------------------------------------
+# -- recorded or measured --------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -83,7 +83,7 @@ def test_recorded_acceptance_nearest_in_temperature_is_used(
         (SamplingParams(temperature=1.0), "topk"),
     ],
 )
-def test_what_was_counted_under_another_law_or_rule_is_not_used(
+def test_acceptance_counted_with_other_settings_is_not_used(
     params: SamplingParams, verifier: str
 ) -> None:
     assert acceptance_of(ready(), params, verifier)[1] == "measured"
@@ -104,7 +104,7 @@ PROSE = RecordedAcceptance(1.0, COLD, "prose", 0.5)
 @pytest.mark.parametrize(
     ("agreement", "wanted"), [(0.9, CODE), (0.61, CODE), (0.59, PROSE), (0.1, PROSE)]
 )
-def test_recorded_acceptance_is_taken_of_the_kind_on_which_the_models_agree_as_much(
+def test_recorded_acceptance_is_that_of_the_kind_with_the_nearest_agreement(
     agreement: float, wanted: RecordedAcceptance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(defaults, "shared_mass", lambda *_: torch.full((30,), agreement))
@@ -121,7 +121,7 @@ def test_recorded_acceptance_is_taken_of_the_kind_on_which_the_models_agree_as_m
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("nothing_measured")
-def test_without_a_text_or_a_choice_the_usual_kind_is_taken(
+def test_without_a_text_or_a_choice_the_usual_kind_is_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(defaults, "shared_mass", lambda *_: pytest.fail("nothing to choose from"))
@@ -141,10 +141,10 @@ def test_without_a_text_or_a_choice_the_usual_kind_is_taken(
         ([0.5, 0.9], "code"),
     ],
 )
-def test_a_text_too_short_to_tell_is_of_the_usual_kind(
+def test_a_text_too_short_to_decide_is_of_the_usual_kind(
     shared: list[float], wanted: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The mean lies nearer to 0.5 than to 0.7 by less, or by more, than its own standard error."""
+    """The mean is nearer to 0.5 than to 0.7 by less, or by more, than its own standard error."""
     monkeypatch.setattr(defaults, "shared_mass", lambda *_: torch.tensor(shared))
     assert kind_of(ready((CODE, PROSE)), ["some text"]) == wanted
 
@@ -162,7 +162,7 @@ def test_the_kind_of_a_text_is_found_once(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.slow
-def test_without_a_record_acceptance_is_measured_once_for_each_law() -> None:
+def test_without_a_record_acceptance_is_measured_once_for_each_distribution() -> None:
     pair = tiny_pair()
     first, word = acceptance_of(pair, SamplingParams())
     assert word == "measured"
@@ -211,7 +211,7 @@ def test_a_measurement_that_fails_is_not_kept(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.slow
 @pytest.mark.usefixtures("nothing_measured")
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
-def test_the_default_plan_is_the_best_for_what_is_known(temperature: float) -> None:
+def test_the_default_plan_is_the_best_for_the_recorded_acceptance(temperature: float) -> None:
     pair = ready()
     plan = default_plan(pair, SamplingParams(temperature=temperature))
     acceptance = WARM if temperature else COLD
@@ -245,7 +245,7 @@ def test_speculate_uses_the_planned_tree_where_none_is_given() -> None:
 
 
 @pytest.mark.slow
-def test_the_whole_way_from_nothing_known() -> None:
+def test_speculate_with_a_pair_of_which_nothing_is_known() -> None:
     pair = tiny_pair()
     params = SamplingParams(max_new_tokens=24, ignore_eos=True)
     tokens = [token for step in speculate(pair, PROMPTS[0], params) for token in step.emitted]
@@ -253,7 +253,7 @@ def test_the_whole_way_from_nothing_known() -> None:
     assert pair.measured.profile.source == "measured"
 
 
-# -- what is refused, and when ---------------------------------------------------------------------
+# -- refusals at the call --------------------------------------------------------------------------
 
 
 BAD_PROMPTS = {
@@ -295,7 +295,7 @@ def test_a_prompt_with_room_for_one_token_runs() -> None:
 
 
 @pytest.mark.slow
-def test_what_begins_a_text_is_put_first_once() -> None:
+def test_the_begin_token_is_added_once() -> None:
     pair = dataclasses.replace(tiny_pair(), begin=(1,))
     ids = pair.encode("ab")
     assert ids[0] == 1
@@ -320,13 +320,13 @@ def test_a_node_with_more_children_than_tokens_is_refused_at_the_call() -> None:
 
 
 @pytest.mark.slow
-def test_nothing_runs_before_the_first_step_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_model_runs_before_the_first_step(monkeypatch: pytest.MonkeyPatch) -> None:
     pair = tiny_pair()
 
     def ran(*_: object) -> torch.Tensor:
         raise InterruptedError
 
-    monkeypatch.setattr(pair.target, "run", ran)
+    monkeypatch.setattr(pair.target, "forward", ran)
     steps = speculate(pair, PROMPTS[0], SamplingParams(), Tree.chain(3))
     with pytest.raises(InterruptedError):
         next(steps)

@@ -1,8 +1,8 @@
-"""Targets for which many nodes cost no more than one, as offloaded ones are: simulated times, real
-models, no clock on the wall.
+"""Targets for which a pass over many nodes takes no longer than over one, such as offloaded ones:
+real models, simulated times.
 
-Every pass moves a clock of the test's own by a time that depends on its rows alone. So what is
-measured is exact, and what is planned from it can be told beforehand. None of it says how long
+Every pass advances the test's own clock by a time that depends only on its rows. So measurements
+are exact, and the plan that follows from them is known in advance. Nothing here says how long
 anything takes on a GPU.
 """
 
@@ -35,7 +35,7 @@ RATES = Acceptance((0.77, *(0.104 * 0.5**k for k in range(20))))
 
 
 class Clock:
-    """Stands still but for `spend`."""
+    """A clock that only passes of the models move (see `spend`)."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -43,8 +43,9 @@ class Clock:
     def spend(
         self, model: TreeModel, seconds: Callable[[int], float], monkeypatch: pytest.MonkeyPatch
     ) -> list[int]:
-        """From now on a pass of `model` over n rows takes `seconds(n)`; the rows of all passes."""
-        usual = model.run
+        """Make a pass of `model` over n rows take `seconds(n)`. Returns a list that the rows of
+        every pass are added to."""
+        usual = model.forward
         rows = list[int]()
 
         def timed(ids: torch.Tensor, *rest: Any) -> torch.Tensor:
@@ -52,7 +53,7 @@ class Clock:
             self.now += seconds(ids.shape[1])
             return usual(ids, *rest)
 
-        monkeypatch.setattr(model, "run", timed)
+        monkeypatch.setattr(model, "forward", timed)
         return rows
 
 
@@ -65,22 +66,22 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
 
 
 def flat(second: float, until: int = 1024) -> Callable[[int], float]:
-    """`second` for up to `until` nodes, a tenth more over that range, and twice as long for twice
-    as many from there on."""
+    """Seconds of a pass over n nodes: from `second` it grows by a tenth up to `until` nodes, then
+    in proportion to n."""
     return lambda n: second * (1 + 0.1 * min(n, until) / until) * max(n / until, 1)
 
 
-# -- what is measured ------------------------------------------------------------------------------
+# -- measured times --------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("until", "largest"), [(16, 128), (64, 128), (128, 256), (256, 512), (512, 1024), (1024, 1024)]
 )
-def test_sizes_go_on_while_twice_the_nodes_are_nearly_free_simulated(
+def test_larger_sizes_are_measured_while_they_are_nearly_free_simulated(
     until: int, largest: int, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """To one size beyond the knee, so that it is seen, and to 128 in any case."""
+    """Up to one size beyond the knee, so that the knee shows, and at least up to 128."""
     pair = tiny_pair()
     clock.spend(pair.target, flat(0.001, until), monkeypatch)
     clock.spend(pair.draft, lambda _: 0.0001, monkeypatch)
@@ -113,8 +114,8 @@ def test_sizes_go_on_while_twice_the_nodes_are_nearly_free_simulated(
 def test_a_slow_flat_target_is_measured_at_few_sizes_simulated(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A pass of a second each, and eight tenths of a second for all: at most fifty passes, where a
-    hundred would be usual."""
+    """A pass takes a second, and 0.8 seconds are allowed for all: at most 50 passes instead of the
+    usual 100."""
     pair = tiny_pair()
     rows = clock.spend(pair.target, flat(1.0), monkeypatch)
     clock.spend(pair.draft, lambda _: 0.001, monkeypatch)
@@ -141,7 +142,7 @@ def test_a_size_that_does_not_fit_the_memory_is_not_tried_simulated(
     pair = tiny_pair()
     clock.spend(pair.target, flat(0.001), monkeypatch)
     clock.spend(pair.draft, lambda _: 0.001, monkeypatch)
-    needed = pair.target.open(256 + 1024).bytes(512)
+    needed = pair.target.open(256 + 1024).needs(512).total()
     monkeypatch.setattr(hardware, "free_bytes", lambda _: 2 * needed)
     assert measure_profile(pair, rounds=1).target_seconds[-1][0] == 512
 
@@ -150,7 +151,7 @@ class Enough(Exception):
     pass
 
 
-def test_looking_for_the_sizes_can_be_stopped_after_every_pass_simulated(
+def test_the_search_for_sizes_can_be_stopped_after_every_pass_simulated(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pair = tiny_pair()
@@ -165,7 +166,7 @@ def test_looking_for_the_sizes_can_be_stopped_after_every_pass_simulated(
     assert len(rows) == 6
 
 
-# -- what is planned from it -----------------------------------------------------------------------
+# -- plans -----------------------------------------------------------------------------------------
 
 
 def profile(*target: tuple[int, float], draft: float = 0.002) -> HardwareProfile:
@@ -186,7 +187,7 @@ def profile(*target: tuple[int, float], draft: float = 0.002) -> HardwareProfile
     ("last", "wanted"),
     [(1, (128, 16)), (128, (128, 16)), (129, (129, 24)), (512, (512, 24)), (4096, (1024, 24))],
 )
-def test_a_tree_is_planned_of_no_more_nodes_than_were_timed(
+def test_a_planned_tree_has_no_more_nodes_than_were_timed(
     last: int, wanted: tuple[int, int]
 ) -> None:
     points = ((1, 1.0), (last, 1.0)) if last > 1 else ((1, 1.0),)
@@ -196,8 +197,8 @@ def test_a_tree_is_planned_of_no_more_nodes_than_were_timed(
 
 
 def test_a_flat_target_gets_a_tree_of_hundreds_of_nodes() -> None:
-    """As the paper finds with offloading (768 nodes on 18 levels); a steep one gets a small tree
-    from the same rates."""
+    """As in the paper with offloading (768 nodes on 18 levels). A target whose times grow with the
+    nodes gets a small tree from the same rates."""
     plan = best_plan(RATES, profile((1, 1.0), (128, 1.01), (1024, 1.1)))
     assert 500 < len(plan.tree) <= 1024
     assert plan.tree.levels > 10
@@ -205,11 +206,11 @@ def test_a_flat_target_gets_a_tree_of_hundreds_of_nodes() -> None:
 
 
 @pytest.mark.slow
-def test_the_whole_way_from_a_slow_flat_target_to_its_text_simulated(
+def test_a_slow_flat_target_is_measured_planned_and_decoded_simulated(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Profile, acceptance over more ranks than usual, a plan of hundreds of nodes, and a text that
-    is the target's own."""
+    """Profile, acceptance over more ranks than usual, a plan of hundreds of nodes, and the same
+    text as plain decoding."""
     pair = tiny_pair(noise=0.2)
     params = SamplingParams(max_new_tokens=12, ignore_eos=True)
     clock.spend(pair.target, flat(1.0), monkeypatch)
@@ -224,7 +225,7 @@ def test_the_whole_way_from_a_slow_flat_target_to_its_text_simulated(
     assert emitted(steps) == emitted(plain(pair, PROMPTS[0], params))
 
 
-def test_a_shipped_vector_is_planned_with_on_a_flat_target(
+def test_recorded_acceptance_and_a_flat_target_give_a_large_tree(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pair: Pair = dataclasses.replace(

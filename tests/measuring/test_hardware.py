@@ -1,8 +1,8 @@
-"""Measurements: profiles are valid and whole or not there at all; counted acceptance
-is what the laws say.
+"""Measurements: a profile is complete and valid, or none is kept; counted acceptance follows from
+the distributions.
 
-One test compares counts with a known law: with a fresh seed it would raise a false alarm less than
-once in a million runs.
+One test compares counts with known distributions: with a fresh seed it would raise a false alarm
+less than once in a million runs.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ GREEDY = SamplingParams(max_new_tokens=48, ignore_eos=True)
 
 
 @pytest.mark.slow
-def test_a_profile_of_a_tiny_pair_is_valid_and_says_where_it_is_from() -> None:
+def test_a_profile_of_a_tiny_pair_is_valid_and_names_its_source() -> None:
     pair = tiny_pair()
     profile = measure_profile(pair, **QUICK)
     assert HardwareProfile.from_json(profile.to_json()) == profile
@@ -69,12 +69,12 @@ def test_every_size_and_width_is_really_run(monkeypatch: pytest.MonkeyPatch) -> 
         lambda size, times: points.append((size, len(times))) or (size, 0.1, 0.0),
     )
     for model in (pair.target, pair.draft):
-        monkeypatch.setattr(model, "run", noted(model.run, seen[model.name]))
+        monkeypatch.setattr(model, "forward", noted(model.forward, seen[model.name]))
     monkeypatch.setattr(
         "sequoia.measuring.hardware._overhead", lambda pair, tree, *_: (len(tree), 0.0, 0.0)
     )
     measure_profile(pair, **QUICK)
-    # the prefix; a round of warm-up and two that count
+    # the prefix, a warm-up round, and two rounds that count
     assert seen["target"] == [20] + [1, 3, 9] * 3
     assert points[:3] == [(1, 2), (3, 2), (9, 2)]
     assert seen["draft"][0] == 20
@@ -99,7 +99,7 @@ def test_progress_grows_from_0_to_1() -> None:
 
 
 class Enough(Exception):
-    """What a page raises in `progress` when its visitor has left."""
+    """Raised in `progress`, as by a page whose visitor has left."""
 
 
 @pytest.mark.slow
@@ -128,7 +128,7 @@ def test_a_time_limit_still_leaves_one_round_after_the_warm_up(
 ) -> None:
     pair = tiny_pair()
     rows: list[int] = []
-    monkeypatch.setattr(pair.target, "run", noted(pair.target.run, rows))
+    monkeypatch.setattr(pair.target, "forward", noted(pair.target.forward, rows))
     monkeypatch.setattr(
         "sequoia.measuring.hardware._overhead", lambda pair, tree, *_: (len(tree), 0.0, 0.0)
     )
@@ -137,8 +137,8 @@ def test_a_time_limit_still_leaves_one_round_after_the_warm_up(
 
 
 def test_passes_and_steps_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guards a visitor who waits in line: on a slow target whole steps took as long again as was
-    asked for, at each size."""
+    """Guards the waiting time: on a slow target, whole steps of each size once took the full time
+    limit again."""
     given: list[tuple[int, float]] = []
     monkeypatch.setattr(
         "sequoia.measuring.hardware._overhead",
@@ -149,11 +149,11 @@ def test_passes_and_steps_share_the_time(monkeypatch: pytest.MonkeyPatch) -> Non
     assert sum(seconds for _, seconds in given) == pytest.approx(3.0 * (1 - PASSES))
 
 
-def test_what_a_chain_costs_more_than_plain_decoding_is_put_down_to_its_levels(
+def test_the_extra_overhead_of_a_chain_is_attributed_to_its_levels(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Guards the forecast of a deep tree, whose draws were counted by its few nodes and so by
-    half."""
+    """Guards the prediction for a deep tree: with overhead attributed to its few nodes, half of its
+    drawing was missing."""
 
     def spent(_: Any, tree: Tree, *__: Any) -> tuple[int, float, float]:
         return (
@@ -178,8 +178,8 @@ def test_what_a_chain_costs_more_than_plain_decoding_is_put_down_to_its_levels(
 def test_noise_of_larger_trees_leaves_the_overhead_of_a_plain_token(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Guards the base of every speed-up against a dip at 16 nodes, with which it would be
-    pooled."""
+    """Guards the base of every speed-up: a dip at 16 nodes must not lower the overhead at 1
+    node."""
     found = {1: 0.0007, 6: 0.002, 16: 0.0016, 61: 0.004}
     monkeypatch.setattr(
         "sequoia.measuring.hardware._overhead",
@@ -191,7 +191,7 @@ def test_noise_of_larger_trees_leaves_the_overhead_of_a_plain_token(
 
 
 @pytest.mark.slow
-def test_steps_with_room_for_a_part_of_the_tree_do_not_count_as_whole_ones(
+def test_steps_with_a_truncated_tree_are_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     kept: list[int] = []
@@ -210,7 +210,7 @@ def test_steps_with_room_for_a_part_of_the_tree_do_not_count_as_whole_ones(
     assert kept == [made.count(6) - 1]
 
 
-def test_a_chain_that_was_timed_quicker_than_plain_decoding_makes_levels_free(
+def test_a_chain_timed_faster_than_plain_decoding_gives_no_level_overhead(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
@@ -220,9 +220,9 @@ def test_a_chain_that_was_timed_quicker_than_plain_decoding_makes_levels_free(
     assert measure_profile(tiny_pair(), **QUICK).level_overhead == 0
 
 
-def test_steps_end_with_their_time_after_three(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock, which is looked at after the third step and each one that follows, moves on
-    by a second a look."""
+def test_steps_end_at_the_time_limit_but_not_before_three(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock is read after the third step and every later one, and moves by a second each
+    time."""
     clock = iter(range(1000))
     monkeypatch.setattr("sequoia.measuring.hardware.time.perf_counter", lambda: float(next(clock)))
     for seconds, steps in ((0.5, 3), (3.5, 6)):
@@ -232,7 +232,7 @@ def test_steps_end_with_their_time_after_three(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.slow
 @pytest.mark.parametrize("context", [20, 40, 130])
 def test_a_model_with_a_small_context_can_be_measured(context: int) -> None:
-    """GPT-2 has no position beyond its context: one row too far raises there."""
+    """GPT-2 has no position beyond its context: one row too many raises an error."""
     profile = measure_profile(tiny_pair("gpt2", context=context), rounds=1)
     assert profile.prefix_length == context // 2
     assert profile.target_seconds[-1][0] >= 128
@@ -250,9 +250,7 @@ def test_a_model_with_a_small_context_can_be_measured(context: int) -> None:
         ({"widths": (1, 2000)}, r"widths: 2000"),
     ],
 )
-def test_what_cannot_be_measured_is_refused_with_value_and_bound(
-    option: dict[str, Any], words: str
-) -> None:
+def test_bad_arguments_are_refused_with_value_and_bound(option: dict[str, Any], words: str) -> None:
     with pytest.raises(BadProfile, match=words):
         measure_profile(tiny_pair(), **{**QUICK, **option})
 
@@ -297,7 +295,7 @@ def test_a_hopeless_draft_is_never_right() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("temperature", [0.0, 0.7, 1.5])
-def test_rates_are_shares_that_exclude_each_other(temperature: float) -> None:
+def test_rates_sum_to_at_most_1(temperature: float) -> None:
     params = SamplingParams(temperature=temperature, max_new_tokens=48, ignore_eos=True)
     acceptance = measure_acceptance(tiny_pair(), PROMPTS, params, ranks=6)
     assert len(acceptance.rates) == 6
@@ -305,12 +303,12 @@ def test_rates_are_shares_that_exclude_each_other(temperature: float) -> None:
 
 
 @pytest.mark.slow
-def test_counted_acceptance_of_known_laws_is_what_they_say() -> None:
+def test_counted_acceptance_of_known_distributions_matches_theory() -> None:
     """Guards against counting trials instead of visits, ranks off by one, conditional for
-    unconditional rates. Both models answer every text with one fixed law, so the rates follow by
-    enumeration; each must lie within 5.5 standard errors."""
-    pair = fixed_laws()
-    p, q = (law_of(model) for model in (pair.target, pair.draft))
+    unconditional rates. Both models give every text one fixed distribution, so the rates follow
+    by enumeration; each must lie within 5.5 standard errors."""
+    pair = fixed_distributions()
+    p, q = (distribution_of(model) for model in (pair.target, pair.draft))
     counted = count_acceptance(
         pair,
         ["a", "b"],
@@ -327,9 +325,9 @@ def test_counted_acceptance_of_known_laws_is_what_they_say() -> None:
         )
 
 
-def fixed_laws() -> Pair:
-    """A target and a draft whose last normalisation forgets its input: only its bias, a constant,
-    reaches the logits."""
+def fixed_distributions() -> Pair:
+    """A target and a draft whose last normalisation ignores its input: the logits depend only on
+    its bias, a constant."""
     models = [tiny_model("gpt_neox", seed=seed, vocab=6, layers=1) for seed in (1, 2)]
     for model in models:
         with torch.no_grad():
@@ -338,7 +336,7 @@ def fixed_laws() -> Pair:
     return pair_of(*models, tiny_tokenizer(6))
 
 
-def law_of(model: Any) -> np.ndarray:
+def distribution_of(model: Any) -> np.ndarray:
     with torch.inference_mode():
         distributions = torch.softmax(
             model.hf(torch.tensor([[2, 3, 4]])).logits[0].double(), -1
@@ -348,8 +346,8 @@ def law_of(model: Any) -> np.ndarray:
 
 
 def exact_rates(residual: np.ndarray, draft: np.ndarray, ranks: int) -> list[float]:
-    """Chance of acceptance at each rank (ALGORITHM: R and D, section 2), summed over all draws
-    without replacement."""
+    """Probability of acceptance at each rank, summed over all draws without replacement. residual
+    and draft: the distributions R and D at this trial (paper: Algorithm 2)."""
     rates = [0.0] * ranks
     for token in np.flatnonzero(draft):
         share = draft[token]
@@ -379,22 +377,22 @@ def test_counting_is_repeatable_and_reports_progress_step_by_step() -> None:
     assert {1 / 3, 2 / 3, 1.0} <= set(shares)
     assert shares == sorted(shares)
     steps = len(shares) - len(PROMPTS)
-    # a root a step, but for a last one with room for one token alone
+    # one root per step, except a last step with room for one token only
     assert steps - len(PROMPTS) <= once.visited <= steps
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["target", "draft"])
 @pytest.mark.parametrize("at", [0.0, 0.5])
-def test_a_count_ends_within_the_step_in_which_its_visitor_leaves(
+def test_a_count_stops_within_the_step_whose_progress_raises(
     model: str, at: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards a stop that waits for the end of a prompt: no model runs once
-    `progress` has raised."""
+    """Guards a stop that waits for the end of a prompt: no model runs after `progress` has
+    raised."""
     pair = tiny_pair()
     rows = []
     calls = []
-    monkeypatch.setattr(getattr(pair, model), "run", noted(getattr(pair, model).run, rows))
+    monkeypatch.setattr(getattr(pair, model), "forward", noted(getattr(pair, model).forward, rows))
 
     def stop(share: float) -> None:
         calls.append(len(rows))
@@ -406,14 +404,13 @@ def test_a_count_ends_within_the_step_in_which_its_visitor_leaves(
             pair, PROMPTS, SamplingParams(max_new_tokens=64, ignore_eos=True), progress=stop
         )
     assert len(rows) == calls[-1]
-    # a step's pass, and the reading of the prompt
+    # the pass of a step, and that over the prompt
     assert max(after - before for before, after in pairwise([0, *calls])) <= 2
 
 
 @pytest.mark.slow
-def test_a_deeper_tree_gives_an_atlas_and_the_roots_own_rates() -> None:
-    """Guards rates pooled over nodes with fewer children than the root: they would
-    come out too small."""
+def test_a_deeper_tree_gives_counts_by_level_and_the_rates_of_the_root() -> None:
+    """Guards rates pooled over nodes with fewer children than the root: they would be too small."""
     tree = counting_tree(4, 2, 4)
     counted = count_acceptance(same_pair(), PROMPTS, GREEDY, tree=tree)
     assert counted.acceptance.rates == (1.0, 0.0, 0.0, 0.0)
@@ -435,7 +432,7 @@ def test_repetition_of_the_text_is_reported() -> None:
 
 
 @pytest.mark.slow
-def test_what_cannot_be_counted_is_refused() -> None:
+def test_bad_arguments_of_a_count_are_refused() -> None:
     with pytest.raises(BadPrompt, match=r"0 prompts were given, at least 1"):
         count_acceptance(tiny_pair(), [], GREEDY)
     with pytest.raises(BadPrompt, match=r"the prompt is empty"):
@@ -447,7 +444,7 @@ def test_what_cannot_be_counted_is_refused() -> None:
     assert CountedAcceptance((0, 0), 0, 0.0).visited == 0
 
 
-# -- words -----------------------------------------------------------------------------------------
+# -- descriptions ----------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

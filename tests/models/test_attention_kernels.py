@@ -1,4 +1,4 @@
-"""What a pass switches of the process's settings, and that it switches it back."""
+"""The process-wide settings that a pass changes, and that they are restored."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def usual(request: pytest.FixtureRequest) -> Iterator[bool]:
     cuda.enable_cudnn_sdp(before)
 
 
-def test_making_a_model_switches_nothing(usual: bool) -> None:
-    """A device that is no CPU, as only there the switch has a meaning."""
+def test_making_a_model_changes_no_setting(usual: bool) -> None:
+    """A device other than the CPU, as the setting has a meaning only there."""
     TreeModel(tiny_model("qwen3"), "one", torch.device("cuda"))
     assert cuda.cudnn_sdp_enabled() is usual
 
 
 @pytest.mark.parametrize("name", PASSES)
-def test_a_pass_leaves_cudnn_attention_aside_and_puts_it_back(name: str, usual: bool) -> None:
+def test_a_pass_switches_cudnn_attention_off_and_restores_it(name: str, usual: bool) -> None:
     model = TreeModel(tiny_model("qwen3"), "one")
     seen = list[bool]()
     model.hf.register_forward_pre_hook(lambda *_: seen.append(cuda.cudnn_sdp_enabled()))
@@ -44,7 +44,7 @@ def test_a_pass_leaves_cudnn_attention_aside_and_puts_it_back(name: str, usual: 
     assert cuda.cudnn_sdp_enabled() is usual
 
 
-def test_a_pass_that_fails_puts_it_back_too(usual: bool) -> None:
+def test_a_pass_that_fails_restores_it_too(usual: bool) -> None:
     with pytest.raises(RuntimeError, match="broken"), without_cudnn_attention():
         raise RuntimeError("broken")
     assert cuda.cudnn_sdp_enabled() is usual

@@ -29,7 +29,7 @@ from sequoia import (
 )
 from sequoia.errors import BadPrompt
 from sequoia.models.context_length import UNSTATED, ContextLength, changes_at, context_length
-from sequoia.models.tree_forward import READ_AT_ONCE, TreeModel
+from sequoia.models.tree_forward import PREFILL_CHUNK, TreeModel
 from sequoia.models.tree_mask import whole_tree_layout
 from sequoia.sweep import trial
 from sequoia.sweep.toy_configs import toy_config
@@ -98,7 +98,7 @@ def test_other_scalings_hold_the_stated_context(rope: dict[str, Any]) -> None:
     assert context_length(config) == ContextLength(1000)
 
 
-def test_longrope_of_no_longer_context_is_no_limit() -> None:
+def test_longrope_without_a_longer_context_is_no_limit() -> None:
     config = LlamaConfig(max_position_embeddings=1000, rope_parameters=longrope(1000))
     assert context_length(config) == ContextLength(1000)
 
@@ -107,7 +107,7 @@ def test_a_context_that_is_not_stated() -> None:
     assert context_length(object()) == ContextLength(UNSTATED)
 
 
-def test_doge_holds_what_it_keeps_of_a_text() -> None:
+def test_doge_holds_as_many_tokens_as_its_window() -> None:
     config = DogeConfig(max_position_embeddings=4096, keep_window_size=2048)
     assert context_length(config).tokens == 2048
     assert "keep_window_size 2048" in context_length(config).reason
@@ -148,7 +148,7 @@ def test_longrope_decodes_as_transformers_does_up_to_its_last_position(
 @pytest.mark.slow
 @pytest.mark.parametrize("rope", STEADY)
 @pytest.mark.parametrize("kind", ["llama", "qwen3_moe"])
-def test_other_scalings_decode_as_transformers_does_across_their_border(
+def test_other_scalings_decode_as_transformers_does_across_their_original_context(
     kind: str, rope: str, tmp_path: Path
 ) -> None:
     found = try_config(kind, variants(kind)[rope], tmp_path)
@@ -159,7 +159,8 @@ def test_other_scalings_decode_as_transformers_does_across_their_border(
 def test_without_its_limit_longrope_would_differ(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The trial above can fail: decoded across the border, nothing in a model says so."""
+    """The test above can fail: the model itself does not say so when it decodes past its original
+    context."""
     monkeypatch.setattr(
         "sequoia.models.tree_forward.context_length",
         lambda config: ContextLength(config.max_position_embeddings),
@@ -170,7 +171,7 @@ def test_without_its_limit_longrope_would_differ(
 
 
 @pytest.mark.slow
-def test_doge_decodes_up_to_what_it_keeps(tmp_path: Path) -> None:
+def test_doge_decodes_up_to_its_window(tmp_path: Path) -> None:
     found = try_config("doge", {"keep_window_size": ORIGINAL}, tmp_path)
     assert (found.status, found.words) == ("runs", "")
 
@@ -241,16 +242,16 @@ TIMES = HardwareProfile(
     ],
     ids=["k-ary", "chain", "dynamic", "replanned"],
 )
-def test_no_row_of_a_tree_stands_beyond_the_limit(
+def test_no_node_of_a_tree_is_beyond_the_limit(
     tree_choice: Callable[[], Any], short: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A single one would change the rotary positions of all rows of its pass."""
+    """A single one would change the rotary positions of all tokens of its pass."""
     highest = []
     for model in (short.target, short.draft):
-        run_it = model.run
+        run_it = model.forward
         monkeypatch.setattr(
             model,
-            "run",
+            "forward",
             lambda ids, positions, *rest, run_it=run_it: (
                 highest.append(int(positions.max())) or run_it(ids, positions, *rest)
             ),
@@ -277,7 +278,7 @@ def test_at_the_end_of_a_stated_context_a_run_just_ends() -> None:
 
 
 def long_model(kind: str, variant: str, context: int, original: int) -> TreeModel:
-    """`kind` with a longer context than a prompt that is read at once has."""
+    """`kind` with a context longer than one prefill chunk."""
     changes = dict(variants(kind)[variant]) | {"max_position_embeddings": context}
     if rope := changes.get("rope_parameters"):
         keys = ("original_max_position_embeddings",)
@@ -299,25 +300,23 @@ def long_model(kind: str, variant: str, context: int, original: int) -> TreeMode
         ("opt", "base"),
     ],
 )
-def test_a_prompt_read_in_parts_gives_the_logits_of_one_read_at_once(
-    kind: str, variant: str
-) -> None:
-    """With real rows on both sides of the border between two parts, and of the original context a
+def test_a_prompt_in_chunks_gives_the_logits_of_one_pass(kind: str, variant: str) -> None:
+    """With tokens on both sides of the border between two chunks, and of the original context a
     little later."""
-    model = long_model(kind, variant, 2 * READ_AT_ONCE, READ_AT_ONCE + 50)
-    text = [7 * i % 250 for i in range(min(model.limit, READ_AT_ONCE + 60))]
-    assert len(text) > READ_AT_ONCE
+    model = long_model(kind, variant, 2 * PREFILL_CHUNK, PREFILL_CHUNK + 50)
+    text = [7 * i % 250 for i in range(min(model.limit, PREFILL_CHUNK + 60))]
+    assert len(text) > PREFILL_CHUNK
     with torch.inference_mode():
-        wanted = model.hf(torch.tensor([text])).logits[0]
-    for end in (READ_AT_ONCE + 1, len(text)):
+        expected = model.hf(torch.tensor([text])).logits[0]
+    for end in (PREFILL_CHUNK + 1, len(text)):
         context = model.open(len(text))
-        assert float((context.extend(text[:end]) - wanted[end - 1]).abs().max()) < 1e-8
+        assert float((context.extend(text[:end]) - expected[end - 1]).abs().max()) < 1e-8
 
 
-def test_a_tree_behind_a_long_prompt_stays_within_the_original_context() -> None:
-    """The last tree of a run that fills the limit, and what `generate()` makes of the same
+def test_a_tree_after_a_long_prompt_stays_within_the_original_context() -> None:
+    """The last tree of a run that fills the limit, compared with `generate()` on the same
     prompt."""
-    model = long_model("phi3", "rope longrope", 2 * READ_AT_ONCE, READ_AT_ONCE + 50)
+    model = long_model("phi3", "rope longrope", 2 * PREFILL_CHUNK, PREFILL_CHUNK + 50)
     text = [7 * i % 250 for i in range(model.limit - 8)]
     tree = Tree.chain(8)
     own = generated(model.hf, text, model.limit)

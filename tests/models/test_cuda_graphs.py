@@ -1,9 +1,8 @@
-"""Recorded forwards: the same logits as the forward that was recorded, for every prefix, from
-tensors that stand still.
+"""Captured forwards: the same logits as the forward that was captured, for every prefix, from
+tensors whose addresses never change.
 
-What CUDA adds is in the one function that records there, which a test marked `gpu` covers.
-Everything else is tested with a recorder that runs the work again at each replay, with all that
-Python knew of the run put out of reach.
+What CUDA adds is in CudaCapture, which tests marked `gpu` cover. Everything else is tested with a
+stand-in that does the work again at each replay, with the cache's Python state made unusable.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ TREE = Tree((-1, 0, 0, 1, 1, 2))
 GREEDY = SamplingParams(max_new_tokens=40, ignore_eos=True)
 
 
-class Recorder:
-    """Counts recordings; a replay is the work again, while the slots say they begin at a row
+class CountingCapture:
+    """Counts captures. A replay does the work again, while the KV cache claims to begin at a slot
     that does not exist."""
 
     def __init__(self) -> None:
@@ -60,29 +59,29 @@ class Recorder:
         return held["kv_cache"].cell_contents.cache_layers
 
 
-def recorded(model: TreeModel) -> Recorder:
-    """`model` runs recorded from now on."""
-    recorder = Recorder()
-    model.run = GraphedForward(model.run, recorder)
-    return recorder
+def use_graphs(model: TreeModel) -> CountingCapture:
+    """`model` captures its passes from now on."""
+    capture = CountingCapture()
+    model.forward = GraphedForward(model.forward, capture)
+    return capture
 
 
 def logits(context: Context, prefix: int) -> list[torch.Tensor]:
-    """What a run sees that reads `prefix` tokens, then twice a tree of which it keeps a
-    path, then two tokens."""
+    """The logits of a prefix of `prefix` tokens, then of a tree twice, each time keeping a path,
+    then of two tokens."""
     with context.model.capturing():
         seen = [context.extend([i % 250 for i in range(prefix)])]
-        rows = TreeLayout(TREE, range(len(TREE)), context)
+        layout = TreeLayout(TREE, range(len(TREE)), context)
         for first in (3, 90):
-            seen.append(context.forward([first + i for i in range(len(TREE))], rows).clone())
+            seen.append(context.forward([first + i for i in range(len(TREE))], layout).clone())
             context.keep([0, 2, 5])
         return [*seen, context.extend([7, 8]).clone(), context.extend([9]).clone()]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_recorded_forward_gives_the_same_logits(kind: str) -> None:
+def test_a_captured_forward_gives_the_same_logits(kind: str) -> None:
     plain, model = (TreeModel(tiny_model(kind), kind) for _ in range(2))
-    recorded(model)
+    use_graphs(model)
     for prefix in (1, 5, 60):
         for one, other in zip(
             logits(plain.open(200), prefix), logits(model.open(200), prefix), strict=True
@@ -90,142 +89,149 @@ def test_a_recorded_forward_gives_the_same_logits(kind: str) -> None:
             assert torch.allclose(one, other, atol=1e-4)
 
 
-def test_one_recording_serves_every_prefix_within_its_reach(
+def test_one_graph_serves_every_prefix_within_its_reach(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """And columns left over from longer calls stay closed."""
+    """And the mask stays closed for columns of earlier, longer calls."""
     monkeypatch.setattr(cuda_graphs, "STEP", 64)
     plain, model = (TreeModel(tiny_model("llama"), "llama") for _ in range(2))
-    recorder = recorded(model)
+    capture = use_graphs(model)
     context = model.open(400)
     other = plain.open(400)
-    rows, others = (TreeLayout(TREE, range(len(TREE)), one) for one in (context, other))
+    layout, other_layout = (TreeLayout(TREE, range(len(TREE)), one) for one in (context, other))
     for step in range(50):
         tokens = [(7 * step + i) % 250 for i in range(len(TREE))]
         assert torch.allclose(
-            context.forward(tokens, rows), other.forward(tokens, others), atol=1e-4
+            context.forward(tokens, layout), other.forward(tokens, other_layout), atol=1e-4
         )
         kept = [0, 1, 3] if step % 3 else [0]
         context.keep(kept)
         other.keep(kept)
     assert context.length == 116
-    assert recorder.count == 2
+    assert capture.count == 2
 
 
 @pytest.mark.parametrize(("columns", "reach"), [(1, 512), (512, 512), (513, 700), (700, 700)])
-def test_reaches_are_rounded_up_to_what_the_run_holds(columns: int, reach: int) -> None:
+def test_reaches_are_rounded_up_within_the_capacity(columns: int, reach: int) -> None:
     assert reach_of(columns, 700) == reach
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("temperature", [0.0, 0.9])
-def test_a_run_on_recorded_forwards_emits_the_same_text(temperature: float) -> None:
+def test_a_run_with_graphs_emits_the_same_text(temperature: float) -> None:
     params = SamplingParams(temperature=temperature, max_new_tokens=40, ignore_eos=True, seed=3)
     texts = []
     for graphed in (False, True):
-        pair = _unlean(pair_of(tiny_model(), tiny_model(seed=1), tiny_tokenizer(), "float32"))
-        counts = [recorded(model) for model in (pair.target, pair.draft)] if graphed else []
+        pair = _without_lean_forward(
+            pair_of(tiny_model(), tiny_model(seed=1), tiny_tokenizer(), "float32")
+        )
+        counts = [use_graphs(model) for model in (pair.target, pair.draft)] if graphed else []
         texts.append([step.emitted for step in run(Decoder(pair, PROMPTS[0], params, TREE))])
-        assert all(recorder.count for recorder in counts)
+        assert all(capture.count for capture in counts)
     assert texts[0] == texts[1]
 
 
-def _unlean(pair: Pair) -> Pair:
+def _without_lean_forward(pair: Pair) -> Pair:
     for model in (pair.target, pair.draft):
-        model.run = TreeModel(model.hf, model.name).run
+        model.forward = TreeModel(model.hf, model.name).forward
     return pair
 
 
 @pytest.mark.slow
-def test_a_fixed_tree_is_recorded_before_the_first_step() -> None:
-    pair = _unlean(tiny_pair())
-    recorders = [recorded(model) for model in (pair.target, pair.draft)]
+def test_a_fixed_tree_is_captured_before_the_first_step() -> None:
+    pair = _without_lean_forward(tiny_pair())
+    captures = [use_graphs(model) for model in (pair.target, pair.draft)]
     decoder = Decoder(pair, PROMPTS[0], GREEDY, TREE)
     decoder.prefill()
-    before = [recorder.count for recorder in recorders]
+    before = [capture.count for capture in captures]
     # target: the tree; draft: its one inner level of two, and one and two tokens
     assert before == [1, 3]
     decoder.step()
     decoder.step()
-    assert [recorder.count for recorder in recorders] == before
+    assert [capture.count for capture in captures] == before
 
 
-def test_a_size_that_nobody_announced_is_recorded_when_it_comes_for_the_third_time() -> None:
+def test_an_unexpected_size_is_captured_at_its_third_pass() -> None:
     model = TreeModel(tiny_model(), "llama")
-    recorder = recorded(model)
+    capture = use_graphs(model)
     context = model.open(100)
-    rows = TreeLayout(TREE, range(len(TREE)), context)
+    layout = TreeLayout(TREE, range(len(TREE)), context)
     counts = []
     for _ in range(4):
-        context.forward([1] * len(TREE), rows)
+        context.forward([1] * len(TREE), layout)
         context.keep([])
-        counts.append(recorder.count)
+        counts.append(capture.count)
     assert counts == [0, 0, 1, 1]
 
 
-def test_the_size_that_was_not_used_for_the_longest_time_goes_first(
+def test_the_least_recently_used_graph_is_dropped_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Guards against the recording that goes although the run that is about to begin has
-    just asked for it."""
+    """Guards against dropping a graph that the next run has just asked for."""
     monkeypatch.setattr(cuda_graphs, "MOST_SIZES", 2)
     model = TreeModel(tiny_model(), "llama")
-    recorder = recorded(model)
+    capture = use_graphs(model)
     context = model.open(100)
     counts = []
     for sizes in ([4, 5], [4], [6], [4], [5]):
         context.capture(sizes)
-        counts.append(recorder.count)
+        counts.append(capture.count)
     assert counts == [2, 2, 3, 3, 4]
 
 
-def test_where_there_are_many_sizes_one_has_to_come_often_to_be_recorded(
+def test_where_there_are_many_graphs_a_size_has_to_come_often_to_be_captured(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """And then it is: lower reaches, which a growing text has no use for any more, are
-    not kept for ever."""
+    """And then it is: graphs of shorter reaches, which a growing text no longer uses, are not kept
+    for ever."""
     monkeypatch.setattr(cuda_graphs, "MOST_SIZES", 2)
     model = TreeModel(tiny_model(), "llama")
-    recorder = recorded(model)
+    capture = use_graphs(model)
     context = model.open(100)
     context.capture([4, 5])
-    rows = TreeLayout(Tree.chain(9), range(9), context)
+    layout = TreeLayout(Tree.chain(9), range(9), context)
     counts = []
     for _ in range(cuda_graphs.PASSES_BEFORE_CAPTURE_WHEN_FULL + 3):
-        context.forward([1] * 9, rows)
+        context.forward([1] * 9, layout)
         context.keep([])
-        counts.append(recorder.count)
+        counts.append(capture.count)
     assert counts == [2] * cuda_graphs.PASSES_BEFORE_CAPTURE_WHEN_FULL + [3, 3, 3]
     context.capture([5])
-    assert recorder.count == 3
+    assert capture.count == 3
 
 
-def test_a_moment_without_memory_does_not_end_recording(caplog: pytest.LogCaptureFixture) -> None:
+def test_running_out_of_memory_once_does_not_end_capturing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     model = TreeModel(tiny_model(), "llama")
-    recorder = recorded(model)
+    capture = use_graphs(model)
     full = [True]
 
-    def record(work: Callable[[], torch.Tensor]) -> Callable[[], torch.Tensor]:
+    def capture_when_there_is_memory(
+        work: Callable[[], torch.Tensor],
+    ) -> Callable[[], torch.Tensor]:
         if full.pop() if full else False:
             raise torch.OutOfMemoryError("CUDA out of memory")
-        return recorder(work)
+        return capture(work)
 
-    model.run._capture_work = record
+    model.forward._capture_work = capture_when_there_is_memory
     context = model.open(100)
     context.capture([4])
-    assert (recorder.count, model.run.failed) == (0, None)
+    assert (capture.count, model.forward.failed) == (0, None)
     assert [one.getMessage() for one in caplog.records] == [
-        "there was no memory to record a pass of 4 rows, which runs as it is"
+        "no memory to capture a CUDA graph of 4 rows; this pass runs without one"
     ]
     context.capture([4])
-    assert recorder.count == 1
+    assert capture.count == 1
 
 
-def test_a_run_is_not_refused_for_slots_that_it_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guards a second run that is told there is no room for what the first one has left it."""
-    pair = _unlean(tiny_pair())
+def test_a_run_is_not_refused_for_a_cache_that_is_allocated_already(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Guards against counting the KV cache twice when a second run takes over that of the first."""
+    pair = _without_lean_forward(tiny_pair())
     for model in (pair.target, pair.draft):
-        recorded(model)
+        use_graphs(model)
     first = Decoder(pair, PROMPTS[0], GREEDY, TREE)
     needs = first.needs
     missing = first.missing
@@ -244,35 +250,37 @@ def test_a_run_is_not_refused_for_slots_that_it_was_given(monkeypatch: pytest.Mo
 
 
 def constant(work: Callable[[], torch.Tensor]) -> Callable[[], torch.Tensor]:
-    """A recorder that keeps the result and nothing else, as a graph does."""
+    """A capture that keeps the result and nothing else, as a graph does."""
     result = work()
     return lambda: result
 
 
-def test_the_slots_of_a_run_that_is_over_go_to_the_next_one_with_their_recordings() -> None:
+def test_the_cache_of_a_finished_run_goes_to_the_next_one_with_its_graphs() -> None:
     model = TreeModel(tiny_model(), "llama")
-    recorder = recorded(model)
+    capture = use_graphs(model)
     first = model.open(100)
     first.capture([6])
     first.extend(range(20))
     kv_cache = first.kv_cache
     keys = first.kv_cache.cache_layers[0].keys
-    assert recorder.count == 1
+    assert capture.count == 1
     del first
-    second = model.open(300)  # as many slots, rounded up
+    second = model.open(300)  # the same capacity, rounded up
     assert second.kv_cache is kv_cache
     assert (kv_cache.length, kv_cache.written, int(keys.count_nonzero())) == (0, 0, 0)
     second.capture([6])
-    assert recorder.count == 1
-    assert model.open(300).kv_cache is not kv_cache  # there is but one spare, and it is in use
+    assert capture.count == 1
+    assert (
+        model.open(300).kv_cache is not kv_cache
+    )  # there is only one spare cache, and it is in use
 
 
 @pytest.mark.parametrize("other", [600, None])
-def test_slots_are_let_go_of_where_no_run_takes_them(other: int | None) -> None:
-    """Guards against recordings that hold what they were recorded over: every run's cache and
-    graphs would stay for good."""
+def test_a_cache_that_no_run_takes_is_freed(other: int | None) -> None:
+    """Guards against graphs that keep their cache alive: every run's cache and graphs would stay
+    for good."""
     model = TreeModel(tiny_model(), "llama")
-    model.run = GraphedForward(model.run, constant)
+    model.forward = GraphedForward(model.forward, constant)
     context = model.open(100)
     context.capture([6])
     gone = weakref.ref(context.kv_cache)
@@ -282,37 +290,37 @@ def test_slots_are_let_go_of_where_no_run_takes_them(other: int | None) -> None:
     assert gone() is None
 
 
-def test_a_rehearsal_stands_where_the_model_has_positions() -> None:
-    """A tree near the end of the longest text has more rows than there are positions left; a card
-    would not survive it."""
+def test_a_capture_uses_positions_that_the_model_has() -> None:
+    """A tree near the end of the longest text has more nodes than there are positions left; CUDA
+    would fail for good."""
     model = TreeModel(tiny_model("gpt2"), "gpt2")
-    recorder = recorded(model)
-    rows = model.limit + 8
-    model.open(model.limit + rows).capture([rows])
-    assert recorder.count == 1
+    capture = use_graphs(model)
+    nodes = model.limit + 8
+    model.open(model.limit + nodes).capture([nodes])
+    assert capture.count == 1
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 33), (4, 40), (16, 57)])
-def test_a_mask_for_a_card_begins_where_sixteen_bytes_do(rows: int, columns: int) -> None:
+def test_the_rows_of_a_mask_on_a_gpu_are_aligned_to_16_bytes(rows: int, columns: int) -> None:
     mask = torch.randn(rows, columns + 20)[None, None, :, 3 : 3 + columns]
     aligned = tree_forward._aligned(mask)
     assert torch.equal(aligned, mask)
     assert all(aligned[0, 0, row].data_ptr() % 16 == 0 for row in range(rows))
 
 
-def test_a_prompt_is_read_as_it_is() -> None:
+def test_a_prompt_is_not_captured() -> None:
     model = TreeModel(tiny_model(), "llama")
-    recorder = recorded(model)
+    capture = use_graphs(model)
     model.open(100).extend(range(50))
-    assert recorder.count == 0
+    assert capture.count == 0
 
 
-def test_where_recording_fails_the_plain_forward_goes_on(caplog: pytest.LogCaptureFixture) -> None:
+def test_where_capturing_fails_the_plain_forward_is_used(caplog: pytest.LogCaptureFixture) -> None:
     def refuse(_work: object) -> Callable[[], torch.Tensor]:
         raise RuntimeError("operation not permitted\n  when stream is capturing")
 
     plain, model = (TreeModel(tiny_model(), "llama") for _ in range(2))
-    model.run = GraphedForward(model.run, refuse)
+    model.forward = GraphedForward(model.forward, refuse)
     with caplog.at_level(logging.WARNING, "sequoia.models.cuda_graphs"):
         for one, other in zip(logits(plain.open(100), 5), logits(model.open(100), 5), strict=True):
             assert torch.equal(one, other)
@@ -323,28 +331,28 @@ def test_where_recording_fails_the_plain_forward_goes_on(caplog: pytest.LogCaptu
     )
 
 
-def test_a_recorded_model_passes_the_self_test() -> None:
+def test_a_model_with_graphs_passes_the_self_test() -> None:
     model = TreeModel(tiny_model("qwen3"), "qwen3")
-    recorded(model)
+    use_graphs(model)
     self_test(model)
     assert model.forward_name == "transformers, as CUDA graphs"
 
 
 @pytest.mark.gpu
-def test_recording_goes_on_after_all_recordings_of_a_run_are_gone() -> None:
+def test_capturing_works_after_all_graphs_of_a_run_are_dropped() -> None:
     """Guards against memory that the graphs share and that ends with the last of them."""
     model = TreeModel(tiny_model().cuda(), "llama")
-    model.run = GraphedForward(model.run, CudaCapture(model.device))
+    model.forward = GraphedForward(model.forward, CudaCapture(model.device))
     for capacity in (100, 600, 1200):
         model.open(capacity).capture([4, 8])
-    assert model.run.failed is None
+    assert model.forward.failed is None
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("kind", KINDS)
 def test_cuda_graphs_give_the_logits_of_the_model(kind: str) -> None:
     plain, model = (TreeModel(tiny_model(kind).cuda(), kind) for _ in range(2))
-    model.run = GraphedForward(model.run, CudaCapture(model.device))
+    model.forward = GraphedForward(model.forward, CudaCapture(model.device))
     for one, other in zip(logits(plain.open(200), 5), logits(model.open(200), 5), strict=True):
         assert torch.allclose(one, other, atol=1e-3)
-    assert model.run.failed is None
+    assert model.forward.failed is None

@@ -1,4 +1,4 @@
-"""The lean forward against the `transformers` forward it stands in for."""
+"""The lean forward against the `transformers` forward it replaces."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_bfloat16_is_as_near_to_float32_as_transformers() -> None:
 
 
 @pytest.mark.parametrize("temperature", [0.05, 0.6, 5])
-def test_a_cooled_model_divides_its_logits_and_leaves_the_other_as_it_was(
+def test_a_model_at_a_temperature_divides_its_logits_and_leaves_the_other_unchanged(
     temperature: float,
 ) -> None:
     model = TreeModel(tiny_model("llama"), "llama").use_fast_forward()
@@ -50,25 +50,25 @@ def test_a_cooled_model_divides_its_logits_and_leaves_the_other_as_it_was(
     assert torch.equal(tree_logits(model), usual)
 
 
-def test_a_model_cooled_twice_says_what_its_logits_are_divided_by() -> None:
+def test_a_model_given_a_temperature_twice_says_what_its_logits_are_divided_by() -> None:
     assert TreeModel(tiny_model("llama"), "llama").use_fast_forward().at_temperature(
         0.5
     ).at_temperature(0.8).temperature == pytest.approx(0.4)
 
 
-def test_positions_made_for_a_cooled_model_are_there_for_the_next() -> None:
+def test_rotations_made_at_a_temperature_are_shared() -> None:
     model = TreeModel(tiny_model("llama", context=2048), "llama").use_fast_forward()
     model.at_temperature(0.6).open(1200).extend([i % 200 for i in range(1100)])
-    assert len(model.run._rotations._table) >= 1100
+    assert len(model.forward._rotations._table) >= 1100
 
 
 @pytest.mark.parametrize("temperature", [0, 0.04])
-def test_too_cold_for_a_number_type_is_left_to_the_law(temperature: float) -> None:
+def test_a_temperature_too_low_for_the_number_type_is_applied_later(temperature: float) -> None:
     model = TreeModel(tiny_model("llama"), "llama").use_fast_forward()
     assert model.at_temperature(temperature) is model
 
 
-def test_only_the_lean_forward_cools() -> None:
+def test_only_the_lean_forward_divides_by_the_temperature() -> None:
     model = TreeModel(tiny_model("gpt2"), "gpt2")
     assert model.at_temperature(0.6) is model
 
@@ -81,7 +81,7 @@ def test_other_families_keep_their_own_forward(kind: str) -> None:
 
 
 def test_float64_keeps_its_own_forward() -> None:
-    """The lean residual stream is float32 and would lose what float64 is asked for."""
+    """The lean residual stream is float32 and would lose the precision of float64."""
     assert fast_forward(tiny_model("llama").double()) is None
 
 
@@ -102,7 +102,7 @@ def test_a_lean_forward_that_disagrees_is_not_used_and_the_log_says_so(
     assert f"llama runs without its faster forward: {found[0]}" in caplog.text
 
 
-def test_tolerance_tells_rounding_from_error() -> None:
+def test_the_tolerance_separates_rounding_from_errors() -> None:
     assert tolerance(torch.float32) < tolerance(torch.bfloat16) < 1
 
 
@@ -116,7 +116,7 @@ def test_positions_past_the_first_table() -> None:
 
 
 def test_a_lean_forward_that_fails_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A model of the family that is built otherwise keeps its own forward instead of being
+    """A model of the family that is built differently keeps its own forward instead of being
     refused."""
 
     def broken(*_: object) -> torch.Tensor:
@@ -133,7 +133,7 @@ def test_a_draft_with_rounded_weights_is_still_the_same_model(
     wide_dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Guards scales, biases and both sides of INT8_ROWS, on a CPU with and without bfloat16:
-    rounded weights give nearly the same laws, and not the very same."""
+    rounded weights give nearly the same distributions, but not identical ones."""
     monkeypatch.setattr("sequoia.models.fast_llama.narrowest_dtype", lambda _: wide_dtype)
     for kind in ("llama", "qwen2", "qwen3"):
         usual = TreeModel(tiny_model(kind).bfloat16(), "usual").use_fast_forward()
@@ -174,6 +174,6 @@ def test_a_target_is_never_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def test_a_context_shorter_than_the_trial_is_no_obstacle() -> None:
+def test_a_context_shorter_than_the_timed_passes_is_no_obstacle() -> None:
     hf = tiny_model("gpt2", context=24)
     assert fastest_number_type.best_dtype(hf, copy.deepcopy(hf).to, "short", 16).limit == 24

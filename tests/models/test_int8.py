@@ -1,4 +1,4 @@
-"""The int8 product of drafts on a CPU, held against the plain layer for every kind of shape.
+"""The int8 product of drafts on a CPU, compared with the plain layer for every kind of shape.
 
 torch's kernel can kill the process it runs in, so it is called in a child process.
 """
@@ -49,7 +49,7 @@ def test_every_shape_gives_what_the_plain_layer_gives() -> None:
 
 
 @pytest.mark.parametrize(("inputs", "given"), [(8, 16), (16, 16), (68, 80), (344, 352), (352, 352)])
-def test_the_kernel_only_sees_lengths_that_it_reads_in_whole_steps(
+def test_the_kernel_only_gets_lengths_that_it_reads_in_whole_steps(
     inputs: int, given: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also on processors whose kernel would have read other lengths correctly."""

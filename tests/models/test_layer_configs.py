@@ -1,4 +1,4 @@
-"""Models whose layers differ: other sizes of heads, and layers that take their keys from
+"""Models whose layers differ: other sizes of heads, and layers that share the keys of
 another."""
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def test_layers_that_are_alike_have_one_config() -> None:
 
 
 def test_sizes_are_read_of_each_layer_and_the_largest_counts() -> None:
-    """The whole config does not give out a field that differs from layer to layer."""
+    """The whole config refuses to return a field that differs from layer to layer."""
     config = toy_config("gemma4_text", {"layer_types": ["full_attention", "full_attention"]})
     with pytest.raises(RuntimeError, match="per-layer attribute"):
         config.head_dim  # noqa: B018
@@ -41,7 +41,7 @@ def test_a_model_whose_layers_differ_decodes(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gemma3n_text", "gemma4_text"])
-def test_layers_that_take_their_keys_from_another_are_no_trouble(kind: str, tmp_path: Path) -> None:
-    """They never write to the cache, so there is nothing of theirs to move when rows are kept."""
+def test_layers_that_share_the_keys_of_another_are_no_trouble(kind: str, tmp_path: Path) -> None:
+    """They never write to the cache, so none of theirs has to be moved when slots are kept."""
     found = try_config(kind, variants(kind)["num_kv_shared_layers=1"], tmp_path)
     assert (found.status, found.words) == ("runs", "")

@@ -1,4 +1,4 @@
-"""Whether a model has a router is asked of its pass: what a config says of experts misleads."""
+"""Whether a model has a router is found in its pass: what a config says of experts misleads."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ def test_experts_that_no_layer_has_are_not() -> None:
     assert not has_router(toy("gemma4_text"))
 
 
-def test_numbers_that_are_only_looked_at_are_no_choice() -> None:
-    """gpt_oss takes the largest score off all scores of its attention, which picks nothing."""
+def test_numbers_that_are_only_compared_are_no_choice() -> None:
+    """gpt_oss subtracts the largest score from all scores of its attention, which picks nothing."""
     model = toy("gpt_oss")
     for layer in model.hf.model.layers:
         layer.mlp.forward = lambda hidden: (torch.zeros_like(hidden), None)
     assert not has_router(model)
 
 
-def test_the_trial_at_load_allows_more_where_a_router_may_flip() -> None:
+def test_the_self_test_allows_more_where_a_router_may_flip() -> None:
     for kind, allowed in (("dbrx", "0.5"), ("lfm2_moe", "0.1")):
         model = TreeModel(toy(kind).hf.bfloat16(), kind)
         self_test(model)

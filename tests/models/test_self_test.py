@@ -1,4 +1,4 @@
-"""The trial at load around the lengths at which a config says that something changes, and behind
+"""The self-test around the lengths at which a config says that something changes, and after
 another prefix."""
 
 from __future__ import annotations
@@ -51,21 +51,21 @@ def llama(rope: dict[str, Any], context: int = 160) -> TreeModel:
     return TreeModel(model, "long")
 
 
-def test_a_model_is_tried_at_its_last_position_and_where_its_config_changes() -> None:
+def test_a_model_is_tested_at_its_last_position_and_where_its_config_changes() -> None:
     model = llama(YARN)
     self_test(model)
     assert model.tested.endswith("at the start and around position 40 and 158")
 
 
-def test_longrope_is_tried_up_to_its_original_context_only() -> None:
+def test_longrope_is_tested_up_to_its_original_context_only() -> None:
     model = llama(LONG)
     self_test(model)
     assert model.limit == 40
     assert model.tested.endswith("at the start and around position 38")
 
 
-def test_a_switch_that_the_limit_does_not_stop_is_found() -> None:
-    """What a new kind of scaling would do that nobody has told us of."""
+def test_a_change_below_the_limit_is_found() -> None:
+    """As a new kind of scaling would make that this program does not know."""
     model = llama(LONG)
     model.limit = 160
     with pytest.raises(
@@ -96,7 +96,7 @@ def test_learned_positions_that_end_before_the_stated_context_are_found() -> Non
         ("llama", torch.bfloat16, "0.1"),
     ],
 )
-def test_routers_of_experts_may_round_otherwise(
+def test_routers_of_experts_may_choose_differently_after_rounding(
     kind: str, dtype: torch.dtype, allowed: str
 ) -> None:
     model = TreeModel(random_model(toy_config(kind)).to(dtype), kind)
@@ -107,23 +107,23 @@ def test_routers_of_experts_may_round_otherwise(
 def test_slow_passes_are_not_made_longer_than_there_is_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As those of a target that is streamed from memory."""
+    """As with an offloaded target."""
     monkeypatch.setattr("sequoia.models.self_test.SECONDS", 0.0)
     model = llama(YARN)
     self_test(model)
-    assert model.tested.endswith("at the start; a pass takes too long here to try other positions")
+    assert model.tested.endswith("at the start; a pass takes too long here to test other positions")
 
 
 def from_the_first_prefix(model: TreeModel) -> TreeModel:
     """`model` with a forward that keeps the prefix's length from its first pass of each size."""
-    forward = model.run
+    forward = model.forward
     seen = dict[tuple[int, bool], int]()
 
     def baked(ids: Any, positions: Any, mask: Any, kv_cache: Any, last_only: bool) -> torch.Tensor:
         length = seen.setdefault((ids.shape[1], last_only), kv_cache.length)
         return forward(ids, positions - kv_cache.length + length, mask, kv_cache, last_only)
 
-    model.run = baked
+    model.forward = baked
     return model
 
 
@@ -132,26 +132,26 @@ def test_a_forward_that_keeps_the_length_of_its_first_prefix_is_found() -> None:
         self_test(from_the_first_prefix(TreeModel(tiny_model(), "baked")))
 
 
-def test_such_a_forward_passes_behind_the_one_prefix_it_has_seen() -> None:
-    """Which is why another is tried."""
+def test_such_a_forward_passes_after_the_one_prefix_it_has_seen() -> None:
+    """Which is why another prefix is tested."""
     usual = TreeModel(tiny_model(), "usual")
     baked = from_the_first_prefix(TreeModel(tiny_model(), "baked"))
     for one, other in zip(branched(usual, [1, 2, 3]), branched(baked, [1, 2, 3]), strict=True):
         assert torch.allclose(one, other, atol=1e-4)
 
 
-def test_a_recording_that_holds_the_length_of_a_prefix_is_not_used(
+def test_a_graph_that_holds_the_length_of_a_prefix_is_not_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As a model's own code might do that looks at the cache while CUDA graphs are captured."""
+    """As a model's own code might make if it looks at the cache during the capture."""
     model = TreeModel(tiny_model(), "baked")
-    usual = model.run
-    graphed = GraphedForward(from_the_first_prefix(TreeModel(model.hf, "baked")).run, again)
+    usual = model.forward
+    graphed = GraphedForward(from_the_first_prefix(TreeModel(model.hf, "baked")).forward, again)
     monkeypatch.setattr(model, "_with_graphs", lambda: graphed)
     monkeypatch.setattr("sequoia.models.tree_forward.fast_forward", lambda *_: None)
-    assert model.use_fast_forward().run is usual
+    assert model.use_fast_forward().forward is usual
 
 
 def again(work: Replay) -> Replay:
-    """Records nothing: a replay does the work again."""
+    """Captures nothing: a replay does the work again."""
     return work

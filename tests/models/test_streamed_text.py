@@ -31,7 +31,7 @@ tokenizer_of = cache(lambda kind: KINDS[kind]())
 
 
 def some_text(chance: random.Random) -> str:
-    """A random text of up to a dozen parts, each of another sort."""
+    """A random text of up to a dozen parts, each of another kind."""
     return "".join(_part(chance) for _ in range(chance.randint(1, 12)))
 
 
@@ -53,12 +53,12 @@ def _part(chance: random.Random) -> str:
 
 
 def _anywhere(chance: random.Random) -> str:
-    """A character of any plane; no surrogate, which is none."""
+    """A character of any plane; no surrogate, which is not a character."""
     return chr(chance.randint(*chance.choice(RANGES)))
 
 
 def given_out(tokenizer: Any, ids: Sequence[int], cut: int = 0) -> Iterator[str]:
-    """The text after each token behind the first `cut`, and at last with what was pending."""
+    """The text after each token from `cut` on, and finally with the pending text."""
     stream = TextStream(tokenizer, ids[:cut])
     text = ""
     for token in ids[cut:]:
@@ -114,7 +114,7 @@ def test_a_character_comes_out_with_the_token_that_completes_it(kind: str) -> No
 
 @pytest.mark.parametrize("kind", ["byte-level", *FALLBACK])
 def test_the_replacement_character_itself_is_not_held_back(kind: str) -> None:
-    """It looks as incomplete characters do."""
+    """It looks like an incomplete character."""
     tokenizer = tokenizer_of(kind)
     ids = tokenizer("a\ufffd", add_special_tokens=False)["input_ids"]
     assert [*given_out(tokenizer, ids)][-2:] == ["a\ufffd", "a\ufffd"]
@@ -131,7 +131,7 @@ def test_the_text_of_any_ids_is_what_decode_makes_of_them(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if "cleaned" in kind])
-def test_spaces_that_are_taken_out_again_are_not_given_out(kind: str) -> None:
+def test_spaces_that_decode_removes_are_not_shown(kind: str) -> None:
     tokenizer = tokenizer_of(kind)
     chance = random.Random(f"clean {kind}")
     ids = tokenizer.convert_tokens_to_ids(["'", "n", "##'", "t", "n't", "'s", "##t", "."])
@@ -142,8 +142,8 @@ def test_spaces_that_are_taken_out_again_are_not_given_out(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if "cleaned" in kind])
 @pytest.mark.parametrize(("prompt", "rest"), [("the n", "n n"), ("the n", "' x"), ("the", "n ' t")])
-def test_a_prompt_is_known_to_its_last_character(kind: str, prompt: str, rest: str) -> None:
-    """Nothing of it comes out again, although " n" may yet become "n't"."""
+def test_no_character_of_the_prompt_is_shown_again(kind: str, prompt: str, rest: str) -> None:
+    """Although " n" at its end may still become "n't"."""
     tokenizer = tokenizer_of(kind)
     ids = tokenizer(f"{prompt} {rest}", add_special_tokens=False)["input_ids"]
     cut = len(tokenizer(prompt, add_special_tokens=False)["input_ids"])
@@ -215,7 +215,7 @@ def test_whole_characters_beside_broken_bytes_stay(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_id_without_a_token_changes_nothing(kind: str) -> None:
-    """Models have more rows than their tokenizers have tokens."""
+    """Models often have logits for more tokens than their tokenizers have."""
     tokenizer = tokenizer_of(kind)
     ids = tokenizer("the é🙂 in", add_special_tokens=False)["input_ids"]
     padded = [part for token in ids for part in (len(tokenizer) + 1, token)]
@@ -223,7 +223,7 @@ def test_an_id_without_a_token_changes_nothing(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", FALLBACK)
-def test_a_space_that_decode_leaves_out_at_the_start_is_left_out(kind: str) -> None:
+def test_a_space_that_decode_omits_at_the_start_is_omitted(kind: str) -> None:
     tokenizer = tokenizer_of(kind)
     space = ids_of(tokenizer, b" ")
     word = tokenizer.convert_tokens_to_ids("▁a")
@@ -256,7 +256,7 @@ class Counting:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_ten_thousand_tokens_cost_ten_thousand_times_one(kind: str) -> None:
-    """A run that never makes a character, or always holds something back, is not decoded anew."""
+    """A text that never makes a character, or always holds something back, is not decoded again."""
     tokenizer = Counting(tokenizer_of(kind))
     found = TokenBytes(tokenizer_of("byte-level" if kind in LEVEL else kind))
     every = range(len(tokenizer_of(kind)))
@@ -275,7 +275,7 @@ def test_ten_thousand_tokens_cost_ten_thousand_times_one(kind: str) -> None:
 
 
 def test_a_piece_shows_bytes_that_are_no_character() -> None:
-    """A replacement character would not tell one token of half a character from another."""
+    """With replacement characters all tokens of half a character would look the same."""
     level = tiny_tokenizer()
     fallback = tokenizer_of("byte fallback, Llama")
     smile = level("🙂")["input_ids"]
@@ -324,7 +324,7 @@ def test_the_tokens_of_a_prompt_join_to_its_text() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_prompts_last_token_keeps_nothing_back(kind: str) -> None:
-    """The text view shows every token of a chat prompt."""
+    """The text view shows every token of a chat prompt, so nothing may be held back."""
     tokenizer = tokenizer_of(kind)
     pair = replace(tiny_pair(), tokenizer=tokenizer)
     ids = pair.encode("the n")

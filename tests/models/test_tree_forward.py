@@ -1,5 +1,5 @@
-"""Slots, masks and the self-test at load: rows that are kept, rows that are seen, and models that
-cannot run a tree."""
+"""KV cache, tree attention mask and self-test: which slots are kept, which nodes are seen, and
+models that cannot run a tree."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from sequoia.models.self_test import self_test
 from sequoia.models.tree_forward import TreeModel
 from sequoia.models.tree_mask import GrowingTreeLayout, TreeLayout, TreeMask
 
-# -- slots -----------------------------------------------------------------------------------------
+# -- the KV cache ----------------------------------------------------------------------------------
 
 
 def write(kv_cache: KVCache, values: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Rows that hold `values` (keys) and their negatives (values) in every layer; what the last
-    layer's attention would see."""
+    """Write slots with `values` as keys and their negatives as values in every layer; returns what
+    the last layer's attention would see."""
     # (1, heads, rows, head_dim)
     rows = torch.tensor(values, dtype=torch.float32)[None, None, :, None].expand(1, 2, -1, 3)
     kv_cache.reserve(len(values))
@@ -38,7 +38,7 @@ def held(kv_cache: KVCache, layer: int = 0) -> list[int]:
     return kv_cache.layers[layer].keys[0, 0, : kv_cache.length, 0].int().tolist()
 
 
-def test_update_gives_back_all_rows_so_far_and_writes_after_them() -> None:
+def test_update_returns_all_slots_so_far_and_writes_after_them() -> None:
     kv_cache = KVCache(2, 16)
     write(kv_cache, [1, 2, 3])
     kv_cache.keep(range(3))
@@ -52,8 +52,8 @@ def test_update_gives_back_all_rows_so_far_and_writes_after_them() -> None:
 @pytest.mark.parametrize(
     "kept", [[], [0], [0, 1, 2, 3, 4], [4], [0, 2, 3], [1, 4], [0, 1, 4], [2, 3, 4]]
 )
-def test_kept_rows_close_up_behind_the_prefix(kept: list[int]) -> None:
-    """Copies that overlap their own source included: rows 2, 3, 4 go to 0, 1, 2."""
+def test_kept_slots_are_moved_behind_the_prefix(kept: list[int]) -> None:
+    """Also where a copy overlaps its source: slots 2, 3, 4 go to 0, 1, 2."""
     kv_cache = KVCache(2, 16)
     write(kv_cache, [1, 2])
     kv_cache.keep(range(2))
@@ -108,7 +108,7 @@ def test_slots_say_how_long_they_are() -> None:
 
 
 def test_mask_views_equal_a_mask_made_by_hand() -> None:
-    """Every prefix length, and every range of rows, of random trees."""
+    """Every prefix length, and every range of nodes, of random trees."""
     rng = np.random.default_rng(1)
     capacity = 6
     for _ in range(20):
@@ -122,7 +122,7 @@ def test_mask_views_equal_a_mask_made_by_hand() -> None:
         for prefix in range(capacity + 1):
             for first in range(n):
                 for last in range(first + 1, n + 1):
-                    wanted = [
+                    expected = [
                         [
                             column < prefix or column - prefix in tree.path(row)
                             for column in range(prefix + last)
@@ -131,16 +131,16 @@ def test_mask_views_equal_a_mask_made_by_hand() -> None:
                     ]
                     view = mask.view(prefix, first, last)
                     assert view.shape == (1, 1, last - first, prefix + last)
-                    assert (view[0, 0] == 0).tolist() == wanted
+                    assert (view[0, 0] == 0).tolist() == expected
                     assert bool(((view == 0) | (view == torch.finfo(torch.float32).min)).all())
 
 
-def test_rows_of_some_nodes_see_each_other_by_ancestry() -> None:
+def test_a_layout_of_some_nodes_lets_them_see_their_ancestors() -> None:
     tree = Tree.from_branching([2, 2, 1])
     context = TreeModel(tiny_model(), "tiny").open(16)
-    rows = TreeLayout(tree, [1, 2, 3, 6], context, below=1)
-    assert rows.depths.tolist() == [0, 0, 1, 1]
-    assert (rows.mask.view(2, 0, 4)[0, 0, :, 2:] == 0).tolist() == [
+    layout = TreeLayout(tree, [1, 2, 3, 6], context, below=1)
+    assert layout.depths.tolist() == [0, 0, 1, 1]
+    assert (layout.mask.view(2, 0, 4)[0, 0, :, 2:] == 0).tolist() == [
         [True, False, False, False],
         [False, True, False, False],
         [True, False, True, False],
@@ -148,8 +148,8 @@ def test_rows_of_some_nodes_see_each_other_by_ancestry() -> None:
     ]
 
 
-def test_growing_rows_are_the_rows_of_the_grown_tree() -> None:
-    """Random trees one after the other in one store, some nodes left out: what was there before
+def test_a_growing_layout_equals_that_of_the_grown_tree() -> None:
+    """Random trees one after the other in one layout, some nodes left out: nodes of earlier trees
     must not be seen."""
     rng = np.random.default_rng(2)
     context = TreeModel(tiny_model(), "tiny").open(6)
@@ -176,7 +176,7 @@ def test_growing_rows_are_the_rows_of_the_grown_tree() -> None:
 def test_text_that_does_not_fit_is_refused_and_nothing_changes() -> None:
     context = TreeModel(tiny_model(), "tiny").open(4)
     context.extend([1, 2, 3])
-    with pytest.raises(BadPrompt, match="5 tokens do not fit the 4 slots"):
+    with pytest.raises(BadPrompt, match="5 tokens do not fit the 4 cache slots"):
         context.extend([4, 5])
     assert (context.length, context.kv_cache.written) == (3, 0)
     context.extend([4])
@@ -184,28 +184,28 @@ def test_text_that_does_not_fit_is_refused_and_nothing_changes() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_reading_in_parts_equals_reading_at_once(kind: str) -> None:
+def test_a_prompt_in_parts_equals_one_pass(kind: str) -> None:
     model = TreeModel(tiny_model(kind).double(), "tiny")
     tokens = [7, 3, 99, 3, 250, 12, 0]
     whole = model.open(16)
     parts = model.open(16)
-    wanted = whole.extend(tokens)
+    expected = whole.extend(tokens)
     for part in (tokens[:1], tokens[1:3], tokens[3:6]):
         parts.extend(part)
-    assert float((parts.extend(tokens[6:]) - wanted).abs().max()) < 1e-10
+    assert float((parts.extend(tokens[6:]) - expected).abs().max()) < 1e-10
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6, 7, 13])
-def test_a_long_text_is_read_in_parts(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The mask of 40,000 rows at once would take 6 GB."""
-    monkeypatch.setattr("sequoia.models.tree_forward.READ_AT_ONCE", 3)
+def test_a_long_prompt_takes_several_passes(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mask of 40,000 tokens at once would take 6 GB."""
+    monkeypatch.setattr("sequoia.models.tree_forward.PREFILL_CHUNK", 3)
     model = TreeModel(tiny_model().double(), "tiny")
     rows = []
-    forward = model.run
+    forward = model.forward
     tokens = [5 * i % 288 for i in range(n)]
     context = model.open(16)
     monkeypatch.setattr(
-        model, "run", lambda ids, *rest: rows.append(ids.shape[1]) or forward(ids, *rest)
+        model, "forward", lambda ids, *rest: rows.append(ids.shape[1]) or forward(ids, *rest)
     )
     got = context.extend(tokens)
     assert rows == [3] * ((n - 1) // 3) + [(n - 1) % 3 + 1]
@@ -215,7 +215,7 @@ def test_a_long_text_is_read_in_parts(n: int, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_vocabulary_padded_on_one_side_is_cut_to_the_common_part() -> None:
-    """Logits, drafts and bonus tokens stay below the smaller vocabulary; the rows that pad it
+    """Logits, drafts and bonus tokens stay below the smaller vocabulary; the tokens that pad it
     are never emitted."""
     target = tiny_model(vocab=320)
     draft = tiny_model(vocab=288)
@@ -265,7 +265,7 @@ def broken(**changes: object) -> TreeModel:
 
 
 def row_by_row(positions: torch.Tensor) -> torch.Tensor:
-    """What models do that count rows for themselves."""
+    """As in models that count positions themselves."""
     return positions[:, :1] + torch.arange(positions.shape[1])
 
 
@@ -311,7 +311,7 @@ def test_the_self_test_refuses_a_model_whose_logits_are_nan(call: int) -> None:
 
 
 def test_the_self_test_refuses_a_model_that_sees_ahead() -> None:
-    """BERT and its like load as causal models; only the mask we give keeps them from reading
+    """BERT and its like load as causal models; only the mask we give keeps them from seeing
     the text to come."""
     config = BertConfig(
         vocab_size=288,
@@ -337,7 +337,7 @@ def test_the_message_of_the_self_test_names_the_model_the_value_and_the_bound() 
         self_test(broken(position_ids=row_by_row))
 
 
-def test_a_self_test_leaves_the_model_as_it_was() -> None:
+def test_the_self_test_leaves_the_model_unchanged() -> None:
     model = TreeModel(tiny_model(), "tiny")
     before = {name: weight.clone() for name, weight in model.hf.state_dict().items()}
     self_test(model)

@@ -1,5 +1,5 @@
-"""Sentences about the chosen tree and about a run: every figure in them is held against the plans
-they are made of."""
+"""Sentences about the chosen tree and about a run: every number in them is compared with the plans
+they come from."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ def test_the_chosen_cell_is_the_best_plan() -> None:
     assert LEVELS[row] == best.tree.levels
 
 
-def test_among_equals_the_smallest_cell_is_chosen() -> None:
-    """A cap that does not bind gives the same tree again; the lowest such cap is the tree's own
-    number of levels."""
+def test_of_equally_fast_cells_the_smallest_is_chosen() -> None:
+    """A limit above the tree's number of levels gives the same tree; the lowest limit that does is
+    that number."""
     grid = speedup_grid(Acceptance((0.0,)), PROFILE, (1, 2, 4), (1, 2, 3))
     assert chosen(grid) == (0, 0)
     free = replace(
@@ -83,19 +83,19 @@ def test_among_equals_the_smallest_cell_is_chosen() -> None:
         chosen(SpeedupGrid((1, 2), (), ((), ())))
 
 
-def test_the_sentence_tells_the_figures_of_the_plans() -> None:
+def test_the_sentence_has_the_numbers_of_the_plans() -> None:
     row, column = chosen(GRID)
     best = GRID.plans[row][column]
     deeper = GRID.plans[row + 1][column]
     words = why(GRID, PROFILE)
     assert words.startswith(
-        f"{len(best.tree)} nodes on {best.tree.levels} levels win: "
-        f"{best.expected_tokens:.2f} tokens in {best.predicted_seconds * 1e3:.1f} ms are "
+        f"Best: {len(best.tree)} nodes on {best.tree.levels} levels. "
+        f"{best.expected_tokens:.2f} tokens in {best.predicted_seconds * 1e3:.1f} ms = "
         f"{best.predicted_speedup:.2f}× plain decoding. "
     )
     assert deeper.tree != best.tree
     more = re.search(
-        r"One level more(?:, the runner-up,)? would add ([\d.]+) tokens but "
+        r"One more level(?:, the runner-up,)? would add ([\d.]+) tokens but "
         r"([\d.]+) ms of drafting \(([\d.]+)×",
         words,
     )
@@ -109,7 +109,7 @@ def test_the_sentence_tells_the_figures_of_the_plans() -> None:
     )
     second = runner_up(GRID)
     if second.tree == deeper.tree:
-        assert "One level more, the runner-up, would" in words
+        assert "One more level, the runner-up, would" in words
     else:
         assert (
             f"The runner-up, {len(second.tree)} nodes on {second.tree.levels} levels, would "
@@ -131,9 +131,8 @@ def test_the_runner_up_is_the_fastest_other_tree() -> None:
     assert runner_up(speedup_grid(RATES, PROFILE, (1,), (1,))) is None
 
 
-def test_every_direction_of_a_trade_has_its_words() -> None:
-    """Random machines and vectors: gains are never sold as losses, and no rival is called
-    faster."""
+def test_every_kind_of_trade_off_is_described() -> None:
+    """Random machines and vectors: no gain is described as a loss, and no other tree as faster."""
     rng = random.Random(3)
     seen = set()
     for _ in range(80):
@@ -154,12 +153,12 @@ def test_every_direction_of_a_trade_has_its_words() -> None:
         words = why(grid, profile)
         seen |= {
             part
-            for part in ("would add", "would save", "would cost", "Plain decoding wins")
+            for part in ("would add", "would save", "would cost", "Best: plain decoding")
             if part in words
         }
         assert "-" not in words.replace("runner-up", "").replace("e-0", "")
         assert words.endswith(".")
-    assert seen >= {"would add", "would save", "Plain decoding wins"}
+    assert seen >= {"would add", "would save", "Best: plain decoding"}
 
 
 # -- predicted and measured ------------------------------------------------------------------------
@@ -169,7 +168,7 @@ PLAN = predict(TREE, RATES, PROFILE)
 
 
 def stats(tokens: int, steps: int = 10, **change: float) -> DecodeStats:
-    """A run as predicted, where `change` does not scale a phase."""
+    """A run as predicted, except that `change` scales the phases it names."""
     seconds = {
         phase: value * steps * change.get(phase, 1.0)
         for phase, value in phases(TREE, PROFILE).items()
@@ -177,9 +176,9 @@ def stats(tokens: int, steps: int = 10, **change: float) -> DecodeStats:
     return DecodeStats(steps=steps, tokens=tokens, seconds=seconds)
 
 
-def test_each_part_alone_makes_what_planning_predicts_with_its_measured_value() -> None:
-    """The speed-up worked out anew from the parts, one replaced at a time; all replaced, it is
-    the measured one."""
+def test_each_part_alone_has_the_speedup_of_its_measured_value() -> None:
+    """The speed-up is computed again with one part replaced at a time. With all replaced, it is the
+    measured one."""
     rng = random.Random(5)
     for _ in range(50):
         run = stats(
@@ -211,15 +210,15 @@ def speedup(values: dict[str, float]) -> float:
 def test_why_the_fastest_tree_is_a_chain() -> None:
     acceptance = Acceptance((0.8, 0.06))
     assert why_chain(Tree.chain(4), acceptance) == (
-        "A chain: its last node is predicted to add 0.51 tokens a step, a second guess at "
-        "its root only 0.06."
+        "A chain: its last node is predicted to add 0.51 tokens per step, a second child of the "
+        "root only 0.06."
     )
     for tree in (Tree.chain(1), Tree((-1, 0, 0)), Tree.sequences(2, 3)):
         assert why_chain(tree, acceptance) == ""
 
 
 @pytest.mark.parametrize("phase", ["draft", "verify", "overhead"])
-def test_a_slow_phase_is_blamed_alone(phase: str) -> None:
+def test_only_the_slow_phase_is_blamed(phase: str) -> None:
     run = stats(10 * 3, **{phase: 2.0})
     comparison = compare(run, PLAN, PROFILE)
     found = {part.name: part for part in comparison.parts}
@@ -239,27 +238,27 @@ def test_a_slow_phase_is_blamed_alone(phase: str) -> None:
     )
 
 
-def test_effects_say_more_and_less_and_fewer() -> None:
-    """Guards signs that read backwards: a plain token that takes longer makes the speed-up larger,
-    a step's time smaller."""
+def test_effects_use_more_and_less_and_fewer() -> None:
+    """Guards against wrong signs: a slower plain token makes the speed-up larger, a slower step
+    makes it smaller."""
     comparison = compare(stats(10, draft=0.5), PLAN, PROFILE, PROFILE.plain_seconds * 2)
-    said = {part.name: comparison.effect(part) for part in comparison.parts}
-    assert re.match(r"[\d.]+ tokens fewer, which alone makes ", said["tokens"])
-    assert re.match(r"[\d.]+ [mµ]s less, which alone makes ", said["draft"])
-    assert said["plain"].endswith(
+    effects = {part.name: comparison.effect(part) for part in comparison.parts}
+    assert re.match(r"[\d.]+ tokens fewer, which alone makes ", effects["tokens"])
+    assert re.match(r"[\d.]+ [mµ]s less, which alone makes ", effects["draft"])
+    assert effects["plain"].endswith(
         f"ms more, which alone makes {2 * PLAN.predicted_speedup:.2f}× instead of "
         f"{PLAN.predicted_speedup:.2f}×"
     )
 
 
-def test_the_sentence_begins_with_the_weightiest_part() -> None:
+def test_the_sentence_starts_with_the_largest_part() -> None:
     words = compare(stats(10, verify=1.1), PLAN, PROFILE, 0.021).sentence
     assert words.startswith(f"Predicted {PLAN.predicted_speedup:.2f}×, measured ")
-    assert words.index("1.00 tokens a step instead of") < words.index("verifying took")
+    assert words.index("1.00 tokens per step instead of") < words.index("verifying took")
     assert "draft" not in words
     assert "a plain token" not in words
 
 
-def test_a_run_without_steps_is_refused() -> None:
-    with pytest.raises(BadTrace, match="0 steps, 0 tokens and 0 s of verifying"):
+def test_a_run_without_steps_is_rejected() -> None:
+    with pytest.raises(BadTrace, match="0 steps, 0 tokens and 0 s of verification"):
         compare(DecodeStats(), PLAN, PROFILE)

@@ -1,4 +1,4 @@
-"""A vector fitted to what a tree made."""
+"""A vector adjusted to the measured tokens per step of a tree."""
 
 import pytest
 
@@ -8,13 +8,13 @@ from sequoia.algorithm.tree import Tree
 from sequoia.planning.fit_acceptance import fitted
 
 RATES = Acceptance((0.7, 0.1, 0.05, 0.03, 0.02))
-FULL = Acceptance((0.8, 0.15, 0.05))  # nothing can be scaled up: they sum to 1
+FULL = Acceptance((0.8, 0.15, 0.05))  # cannot be scaled up: the sum is 1
 TREE = Tree.from_branching([4, 2, 2, 1])
 
 
 @pytest.mark.parametrize("rates", [RATES, FULL, Acceptance((0.1, 0.3)), Acceptance((0.0,))])
 @pytest.mark.parametrize("tokens", [1.0, 1.3, 2.5, 3.4, 4.7])
-def test_the_fitted_vector_makes_the_measured_tokens(rates: Acceptance, tokens: float) -> None:
+def test_the_fitted_vector_predicts_the_measured_tokens(rates: Acceptance, tokens: float) -> None:
     if rates.rates == (0.0,):
         tokens = max(tokens, 1.1)
     found = fitted(rates, TREE, tokens)
@@ -22,17 +22,17 @@ def test_the_fitted_vector_makes_the_measured_tokens(rates: Acceptance, tokens: 
     assert found.is_monotone
 
 
-def test_what_it_makes_already_leaves_a_vector_as_it_is() -> None:
+def test_a_vector_that_predicts_the_tokens_is_not_changed() -> None:
     assert fitted(RATES, TREE, expected_tokens(TREE, RATES)).rates == pytest.approx(
         RATES.rates, abs=1e-9
     )
 
 
-def test_tokens_that_no_vector_makes_are_approached() -> None:
+def test_tokens_that_no_vector_predicts_give_the_nearest_vector() -> None:
     assert fitted(RATES, TREE, 99.0).rates == pytest.approx((1, 0, 0, 0, 0))
     assert sum(fitted(RATES, TREE, 0.5).rates) == pytest.approx(0)
 
 
-def test_a_tree_of_one_node_says_nothing() -> None:
-    """Guards the doctor, who would else take any small gain for a draft that is always right."""
+def test_a_tree_of_one_node_changes_nothing() -> None:
+    """Otherwise a diagnosis would conclude from any small gain that the draft is always right."""
     assert fitted(RATES, Tree.chain(1), 1.12).rates == pytest.approx(RATES.rates)

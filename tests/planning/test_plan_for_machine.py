@@ -1,5 +1,5 @@
-"""Profiles, predicted times, and the choice of the fastest tree, held against a search
-written out in full."""
+"""Profiles, predicted times, and the choice of the fastest tree, compared with an exhaustive
+search."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ RATES = Acceptance((0.6, 0.15, 0.08, 0.04, 0.02))
 
 
 def random_profile(rng: random.Random) -> HardwareProfile:
-    """Noisy times that may dip, a draft pass of 1 to 50 % of a token, and some overhead."""
+    """Noisy times that may decrease, a draft pass of 1 to 50 % of a token, and some overhead."""
     base = rng.uniform(0.001, 0.1)
     share = rng.uniform(0.01, 0.5)
     target = [
@@ -60,7 +60,7 @@ def random_profile(rng: random.Random) -> HardwareProfile:
 # -- profiles --------------------------------------------------------------------------------------
 
 
-def test_times_lie_on_straight_lines_between_and_beyond_the_points() -> None:
+def test_times_are_linear_between_and_beyond_the_points() -> None:
     assert [PROFILE.verify_seconds(n) for n in (1, 8, 64, 256)] == pytest.approx(
         [0.02, 0.021, 0.03, 0.06]
     )
@@ -71,16 +71,16 @@ def test_times_lie_on_straight_lines_between_and_beyond_the_points() -> None:
     assert PROFILE.plain_seconds == pytest.approx(0.021)
 
 
-def test_times_before_the_first_point_and_of_a_single_point_are_flat() -> None:
+def test_times_before_the_first_point_and_of_a_single_point_are_constant() -> None:
     profile = replace(PROFILE, draft_seconds=[(4, 0.5, 0.0), (8, 0.6, 0.0)], overhead_seconds=0.25)
     assert [profile.draft_seconds_at(width) for width in (1, 4)] == [0.5, 0.5]
     assert profile.overhead_seconds == ((1, 0.25, 0.0),)
     assert [profile.overhead(n) for n in (1, 900)] == [0.25, 0.25]
 
 
-def test_noise_that_dips_is_pooled_so_that_time_never_falls() -> None:
-    """Guards a plan that grows a tree because a larger pass seemed to be free. Raw points stay as
-    they were measured."""
+def test_decreasing_times_are_averaged_so_that_time_never_decreases() -> None:
+    """Guards against a larger tree because a larger pass seemed to be free. The points themselves
+    stay as measured."""
     points = ((1, 0.02, 0.0), (8, 0.04, 0.0), (16, 0.02, 0.0), (32, 0.05, 0.0), (64, 0.03, 0.0))
     profile = replace(PROFILE, target_seconds=points)
     assert profile.target_seconds == points
@@ -190,7 +190,7 @@ BAD: dict[str, tuple[str, Any, str]] = {
 
 
 @pytest.mark.parametrize("what", list(BAD))
-def test_bad_profiles_are_refused_by_field_value_and_bound(what: str) -> None:
+def test_invalid_profiles_are_rejected_with_field_value_and_bound(what: str) -> None:
     name, value, named = BAD[what]
     with pytest.raises(BadProfile) as caught:
         HardwareProfile(**{**GOOD, name: value})
@@ -198,7 +198,7 @@ def test_bad_profiles_are_refused_by_field_value_and_bound(what: str) -> None:
 
 
 @pytest.mark.parametrize("size", [0, -1, 65_537, True, 2.0, None])
-def test_times_of_no_size_are_refused(size: Any) -> None:
+def test_times_of_invalid_sizes_are_rejected(size: Any) -> None:
     for time in (PROFILE.verify_seconds, PROFILE.draft_seconds_at, PROFILE.overhead):
         with pytest.raises(
             BadProfile, match=r"nodes of a pass: .* is not a whole number from 1 to 65536"
@@ -212,7 +212,7 @@ def test_json_round_trip() -> None:
         assert HardwareProfile.from_json(profile.to_json()) == profile
 
 
-def test_a_file_of_before_levels_had_an_overhead_is_read() -> None:
+def test_a_file_from_before_level_overhead_is_read() -> None:
     file = json.loads(PROFILE.to_json())
     del file["level_overhead"]
     assert HardwareProfile.from_json(json.dumps(file)) == PROFILE
@@ -222,7 +222,7 @@ def file_with(**changes: Any) -> str:
     return json.dumps({"format": "sequoia-profile", "version": 1, **asdict(PROFILE), **changes})
 
 
-HEAD = file_with()[:-1]  # without the last brace: a later key of the same name wins
+HEAD = file_with()[:-1]  # without the last brace: of two equal keys the later one counts
 HOSTILE: dict[str, tuple[Any, str]] = {
     "empty": ("", "not a JSON file"),
     "deep": ("[" * 200_000, "not a JSON file"),
@@ -267,9 +267,9 @@ def test_unknown_keys_of_a_file_are_ignored() -> None:
 # -- plans -----------------------------------------------------------------------------------------
 
 
-def test_step_seconds_adds_what_a_step_runs() -> None:
-    """One target pass, a draft pass for each level with children by its width, the overhead; the
-    leaves are not drafted from."""
+def test_step_seconds_adds_all_parts_of_a_step() -> None:
+    """One target pass, a draft pass for each level with children by its width, and the overhead.
+    Leaves need no draft pass."""
     tree = Tree.sequences(32, 2)  # 65 nodes, passes of 1 and 32
     assert step_seconds(tree, PROFILE) == pytest.approx(
         0.03 + 0.03 / 192 + 0.0005 + 0.0006 + 0.001 + 0.00064
@@ -294,8 +294,8 @@ def test_prediction_of_any_tree() -> None:
 
 
 def test_best_plan_is_the_best_of_all_sizes_and_level_caps() -> None:
-    """Against a search that plans and times every (n, levels) one by one. Guards the times that are
-    kept up while a tree grows and the search that ends early."""
+    """Compared with a search over every (n, levels). Guards the times that are added up while a
+    tree grows, and the search that ends early."""
     rng = random.Random(3)
     for _ in range(12):
         profile = random_profile(rng)
@@ -313,7 +313,7 @@ def test_best_plan_is_the_best_of_all_sizes_and_level_caps() -> None:
         assert plan.predicted_speedup == pytest.approx(best, rel=1e-11)
 
 
-def test_best_plan_attains_the_table_at_its_own_size_and_levels() -> None:
+def test_best_plan_reaches_the_table_value_of_its_size_and_levels() -> None:
     plan = best_plan(RATES, PROFILE)
     table = dp_table(RATES, len(plan.tree), plan.tree.levels)
     assert len(plan.tree) > 8
@@ -322,7 +322,7 @@ def test_best_plan_attains_the_table_at_its_own_size_and_levels() -> None:
     )
 
 
-def test_where_speculation_does_not_pay_the_plan_is_plain_decoding() -> None:
+def test_the_plan_is_plain_decoding_if_speculation_does_not_pay() -> None:
     slow_draft = replace(PROFILE, draft_seconds=[(1, 0.05, 0.0)])
     for acceptance, profile in (
         (RATES, slow_draft),
@@ -333,9 +333,9 @@ def test_where_speculation_does_not_pay_the_plan_is_plain_decoding() -> None:
         assert (plan.tree, plan.predicted_speedup) == (Tree.chain(1), 1.0)
 
 
-def test_hardware_decides_the_size() -> None:
-    """Where verification costs the same for any number of nodes the tree is as large as allowed,
-    where it is dear, small."""
+def test_the_hardware_determines_the_size() -> None:
+    """If verification costs the same for any number of nodes, the tree is as large as allowed; if
+    it is expensive, small."""
     free = replace(PROFILE, target_seconds=[(1, 0.02, 0.0)], overhead_seconds=0.0)
     dear = replace(PROFILE, target_seconds=[(1, 0.02, 0.0), (2, 0.026, 0.0)])
     assert len(best_plan(RATES, free, 96, 12).tree) == 96
@@ -354,11 +354,11 @@ def test_bounds_are_kept() -> None:
 
 
 def test_equal_speed_goes_to_the_smaller_tree() -> None:
-    """Nodes past the vector are free on this machine and add nothing, so none is planned."""
+    """Nodes beyond the vector are free on this machine and add nothing, so none is planned."""
     free = replace(PROFILE, target_seconds=[(1, 0.02, 0.0)], overhead_seconds=0.0)
     assert best_plan(Acceptance((0.5,)), free, 64, 3).tree == Tree.chain(3)
     nearly = replace(free, target_seconds=[(1, 1e6, 0.0)], draft_seconds=[(1, 1e-12, 0.0)])
-    # a gain within rounding is none
+    # a gain within rounding is no gain
     assert best_plan(Acceptance((1e-13,)), nearly).tree == Tree.chain(1)
 
 
@@ -378,7 +378,7 @@ def test_noisy_vectors_are_smoothed_before_planning() -> None:
         ((8, 2.5), "max_levels: 2.5"),
     ],
 )
-def test_bad_bounds_are_refused(bounds: Any, named: str) -> None:
+def test_invalid_bounds_are_rejected(bounds: Any, named: str) -> None:
     with pytest.raises(BadTree) as caught:
         best_plan(RATES, PROFILE, *bounds)
     assert named in str(caught.value)
@@ -403,14 +403,14 @@ def test_grid_holds_the_best_tree_of_each_cell() -> None:
     ("sizes", "levels", "named"),
     [([0], [2], "size: 0 is not"), ([4], [1025], "levels: 1025 is not")],
 )
-def test_bad_grids_are_refused(sizes: list[int], levels: list[int], named: str) -> None:
+def test_invalid_grids_are_rejected(sizes: list[int], levels: list[int], named: str) -> None:
     with pytest.raises(BadTree, match=named):
         speedup_grid(RATES, PROFILE, sizes, levels)
 
 
 @pytest.mark.parametrize("slack", [0.02, 0.05, 0.2])
-def test_slack_buys_tokens_and_costs_no_more_than_it_says(slack: float) -> None:
-    """Held against every best tree of every size and level cap."""
+def test_slack_gains_tokens_and_costs_at_most_that_share(slack: float) -> None:
+    """Compared with the best trees of all sizes and numbers of levels."""
     acceptance = Acceptance.power_law(1.5, 0.4, 16)
     machine = PROFILE
     fastest = best_plan(acceptance, machine, 64, 8)
@@ -430,8 +430,8 @@ def test_slack_buys_tokens_and_costs_no_more_than_it_says(slack: float) -> None:
 
 @pytest.mark.slow
 def test_slack_never_goes_below_plain_decoding() -> None:
-    """A machine on which drafting hardly pays: within the slack of the fastest there are trees
-    slower than none."""
+    """A machine on which drafting hardly pays: within the slack of the fastest tree there are some
+    that are slower than plain decoding."""
     slow = [
         replace(PROFILE, draft_seconds=((1, seconds, 0.0),))
         for seconds in np.linspace(1e-4, 0.05, 200)
@@ -448,6 +448,6 @@ def test_slack_never_goes_below_plain_decoding() -> None:
 
 
 @pytest.mark.parametrize("slack", [-0.1, 1.5, math.nan, True, "a"])
-def test_slack_out_of_range_is_refused(slack: object) -> None:
+def test_slack_out_of_bounds_is_rejected(slack: object) -> None:
     with pytest.raises(BadTree, match="slack"):
         best_plan(Acceptance((0.5,)), PROFILE, slack=slack)

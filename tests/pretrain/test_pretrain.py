@@ -1,5 +1,5 @@
-"""The training of a pair at toy size: hidden 32, a few dozen steps, text from a temporary file.
-Every draw is seeded."""
+"""The training of a toy pair: hidden size 32, a few dozen steps, text from a temporary file. Every
+draw is seeded."""
 
 from __future__ import annotations
 
@@ -64,15 +64,14 @@ def _one_thread() -> Iterator[None]:
 
 @pytest.fixture
 def text_file(tmp_path: Path) -> Path:
-    """60,000 characters of numbered lines: several passages, all different."""
+    """60,000 characters of numbered lines: several passages, all of them different."""
     path = tmp_path / "lines.txt"
     path.write_text("".join(f"    total = add(item_{i}, {i * i})\n" for i in range(1800)))
     return path
 
 
 def losses(steps: int, state: object, objective: object = next_token) -> list[float]:
-    """Losses of the steps up to number `steps`. The rate is flat, without the
-    warm-up of a real run."""
+    """Losses of the steps up to number `steps`, at a constant learning rate without warm-up."""
     schedule = FlatSchedule(steps * STEP)
     return list(fit(state, objective, Blocks(TEXT, 0), RECIPE, schedule))
 
@@ -86,8 +85,8 @@ class FlatSchedule(Schedule):
 
 
 def test_split_is_disjoint_complete_and_depends_on_content_alone() -> None:
-    """Guards a split by position or by Python's salted hash, and duplicates that leak held-out
-    text into training."""
+    """Guards a split by position or by Python's salted hash, and duplicates through which held-out
+    text would be trained on."""
     texts = [f"text number {i}\n" * 3 for i in range(2000)]
     first = corpus.split([*texts, *texts[:100]])
     again = corpus.split(texts[::-1])
@@ -95,20 +94,19 @@ def test_split_is_disjoint_complete_and_depends_on_content_alone() -> None:
     assert sorted(first.train + first.held) == sorted(texts)
     assert set(first.held) == set(again.held)
     held = [i for i, text in enumerate(texts) if text in set(first.held)]
-    assert held[:4] == [5, 23, 133, 179]  # computed apart, so that every process and machine agrees
+    assert held[:4] == [5, 23, 133, 179]  # computed independently: all processes and machines agree
     assert len(held) == 29
 
 
-def test_split_keeps_sides_when_texts_are_added() -> None:
-    """Guards a threshold taken from the corpus, which would move files from one side to the
-    other."""
+def test_added_texts_do_not_change_the_side_of_others() -> None:
+    """Guards a threshold that depends on the corpus, which would move texts to the other side."""
     few = corpus.split(f"text number {i}\n" * 3 for i in range(1000))
     more = corpus.split(f"text number {i}\n" * 3 for i in range(2000))
     assert set(few.held) <= set(more.held)
     assert set(few.train) <= set(more.train)
 
 
-def test_a_small_corpus_still_holds_one_text_out() -> None:
+def test_of_a_small_corpus_one_text_is_held_out() -> None:
     parts = corpus.split(["a", "b", "c"])
     assert (len(parts.train), len(parts.held)) == (2, 1)
 
@@ -124,8 +122,8 @@ def test_passages_join_to_the_text_and_end_at_lines() -> None:
 # -- tokenizer -------------------------------------------------------------------------------------
 
 
-def test_tokenizer_gives_any_text_back_and_one_token_to_a_new_line() -> None:
-    """Guards a split that loses characters, and one that parts a newline from its indentation."""
+def test_the_tokenizer_restores_any_text_and_needs_one_token_for_a_new_line() -> None:
+    """Guards a split that loses characters or separates a newline from its indentation."""
     tokenizer = train_tokenizer(["def f(x):\n    return x\n" * 50], 300)
     text = "def g(é):\n    return '\t\x00漢' + 12\r\n"
     assert tokenizer.decode(tokenizer(text).input_ids) == text
@@ -145,8 +143,8 @@ def test_encode_puts_the_end_of_text_before_each_text() -> None:
 # -- recipe ----------------------------------------------------------------------------------------
 
 
-def test_the_rate_rises_then_stays_however_long_the_run() -> None:
-    """Guards a rate that depends on how long the run is to be: prolonging it would change its
+def test_the_rate_rises_then_stays_constant_for_any_length_of_run() -> None:
+    """Guards a rate that depends on the length of the run: extending a run would change its
     past."""
     for end in (10**6, 10**9):
         shares = [
@@ -163,7 +161,7 @@ def test_a_decay_goes_from_the_peak_to_zero_by_tokens() -> None:
     assert schedule.is_done(500)
 
 
-def test_a_decay_takes_the_same_tokens_in_longer_rows() -> None:
+def test_a_decay_has_the_same_tokens_per_step_in_longer_rows() -> None:
     assert (RECIPE.longer().batch, RECIPE.longer().context) == (2, 32)
     alone = Recipe(RECIPE.size, peak=0.02, batch=1, context=16)
     assert alone.longer() is alone
@@ -174,17 +172,19 @@ def test_a_decay_takes_the_same_tokens_in_longer_rows() -> None:
 
 @pytest.mark.slow
 def test_loss_falls_on_a_repeated_text() -> None:
-    """Guards a loop that trains nothing: windows off by one, gradients dropped, a rate of zero."""
+    """Guards a loop that does not train: windows off by one, gradients lost, a rate of zero."""
     state = fresh(RECIPE, 64, 0)
     seen = losses(60, state)
-    assert seen[0] == pytest.approx(np.log(64), rel=0.1)  # an untrained network knows nothing
+    assert seen[0] == pytest.approx(
+        np.log(64), rel=0.1
+    )  # an untrained network predicts all tokens equally
     assert seen[-1] < 0.5
     assert (state.step, state.tokens) == (60, 60 * STEP)
 
 
 def test_parts_of_a_step_give_the_gradient_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guards the weight of the parts: their losses are averaged, not added. Two parts of two rows
-    against one of four."""
+    """Guards the weights of the parts: their losses are averaged, not added. Compares two parts of
+    two rows with one of four."""
     whole = losses(3, fresh(RECIPE, 64, 0))
     monkeypatch.setattr("sequoia.pretrain.train.CPU_TOKENS", 32)
     assert losses(3, fresh(RECIPE, 64, 0)) == pytest.approx(whole, rel=2e-3)
@@ -192,8 +192,8 @@ def test_parts_of_a_step_give_the_gradient_of_the_whole(monkeypatch: pytest.Monk
 
 @pytest.mark.slow
 def test_a_compiled_network_trains_the_same_weights() -> None:
-    """Guards a loop that asks a compiled network for its truth value (it has none) or updates
-    weights it does not hold."""
+    """Guards a loop that tests a compiled network for truth (an error) or updates other weights
+    than its own."""
     state = fresh(RECIPE, 64, 0)
     plain = fresh(RECIPE, 64, 0)
     network = torch.compile(state.model, backend="eager")
@@ -205,9 +205,9 @@ def test_a_compiled_network_trains_the_same_weights() -> None:
 
 
 @pytest.mark.slow
-def test_resume_is_bit_for_bit(tmp_path: Path) -> None:
-    """Guards a checkpoint without optimiser state, place in the text or counters: every later
-    loss and weight must be the same."""
+def test_a_resumed_run_is_identical(tmp_path: Path) -> None:
+    """Guards a checkpoint without the optimiser state, the position in the text or the counters:
+    all later losses and weights must be the same."""
     whole = fresh(RECIPE, 64, 0)
     expected = losses(12, whole)
     first = fresh(RECIPE, 64, 0)
@@ -241,8 +241,8 @@ def test_a_failed_write_leaves_the_old_checkpoint(
 
 
 def test_distillation_pulls_q_to_p() -> None:
-    """Guards a soft cross-entropy with p and q exchanged or detached: the gradient in the draft's
-    logits is (q - p) / rows, the teacher gets none, and a few steps raise sum min(p, q)."""
+    """Guards a soft cross-entropy with p and q swapped or detached: the gradient of the draft's
+    logits is (q - p) / rows, and the teacher has none."""
     p = torch.tensor([[[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]]])
     logits = torch.zeros(1, 2, 3, requires_grad=True)
     teacher = p.log().requires_grad_()
@@ -255,7 +255,7 @@ def test_distillation_pulls_q_to_p() -> None:
 
 
 @pytest.mark.slow
-def test_a_draft_comes_closer_to_its_target() -> None:
+def test_a_draft_learns_to_agree_with_its_target() -> None:
     target = fresh(RECIPE, 64, 0)
     losses(60, target)
     target.model.eval()
@@ -270,16 +270,15 @@ def test_a_draft_comes_closer_to_its_target() -> None:
 
 
 def _says(logits: torch.Tensor) -> object:
-    """A network that answers `logits` (rows, context, vocab) whatever it reads."""
+    """A network that returns `logits`, (rows, context, vocab), for any input."""
     return lambda **_: type("Out", (), {"logits": logits})()
 
 
-# -- the text of each step -------------------------------------------------------------------------
+# -- the tokens of each step -----------------------------------------------------------------------
 
 
-def test_a_pass_takes_every_block_once() -> None:
-    """Guards blocks that are drawn with replacement, or a text whose beginning or
-    end is never read."""
+def test_a_pass_uses_every_block_once() -> None:
+    """Guards blocks drawn with replacement, and a text whose start or end is never used."""
     text = np.arange(10 * BLOCK + 1, dtype=np.uint16)
     rows = Blocks(text, 0).take(0, 9, BLOCK)
     starts = sorted(rows[:, 0].tolist())
@@ -295,17 +294,17 @@ def test_each_pass_has_its_own_order_and_cut() -> None:
     second = feed.take(9 * BLOCK, 9, BLOCK)[:, 0]
     assert first.sort().values[0] != second.sort().values[0]
     assert first.argsort().tolist() != second.argsort().tolist()
-    # without the first pass before it
+    # also without a first pass before it
     assert torch.equal(Blocks(text, 0).take(9 * BLOCK, 9, BLOCK)[:, 0], second)
 
 
 def test_shorter_rows_are_parts_of_the_blocks_of_long_ones() -> None:
-    """Guards a change of context half-way that reads text a second time."""
+    """Guards a change of context in the middle of a pass that uses text twice."""
     text = np.arange(10 * BLOCK + 1, dtype=np.uint16)
     long = Blocks(text, 0).take(0, 4, BLOCK)[:, :-1]
     short = Blocks(text, 0).take(0, 8, BLOCK // 2)[:, :-1]
     assert torch.equal(long.flatten(), short.flatten())
-    with pytest.raises(BadTraining, match="context 24: a row has to be 512 tokens"):
+    with pytest.raises(BadTraining, match="context 24: a row must be 512 tokens"):
         Blocks(text, 0).take(0, 1, 24)
 
 
@@ -320,11 +319,11 @@ def test_a_mixture_takes_a_quarter_from_the_samples_and_skips_nothing() -> None:
     assert torch.equal(steps[steps[:, 0] < 60_000], plain)
 
 
-def test_samples_go_on_as_if_written_at_once(
+def test_resumed_samples_equal_those_written_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards batches that depend on the ones before, and a half-written one that
-    shifts all later rows."""
+    """Guards batches that depend on earlier ones, and an incomplete batch that shifts all later
+    rows."""
     monkeypatch.setattr(sample, "ROWS", 8)
     model = fresh(RECIPE, 64, 0).model.eval()
     feed = Blocks(np.tile(np.arange(64, dtype=np.uint16), 40), 0)
@@ -354,8 +353,8 @@ def test_samples_go_on_as_if_written_at_once(
 def test_a_pair_is_trained_saved_and_resumed(
     tmp_path: Path, text_file: Path, capsys: pytest.CaptureFixture
 ) -> None:
-    """The whole command: both models load with the Auto classes in bfloat16, share one
-    tokenizer, and left logs."""
+    """The whole command: both models load with the Auto classes in bfloat16, share a tokenizer, and
+    have logs."""
     out = tmp_path / "run"
     command = ["all", "--text", str(text_file), "--out", str(out), *FLAGS]
     assert main([*command, "--tokens", str(60 * STEP)]) == 0
@@ -377,11 +376,11 @@ def test_a_pair_is_trained_saved_and_resumed(
 
 
 @pytest.mark.slow
-def test_a_decay_starts_from_the_constant_run_and_leaves_it_alone(
+def test_a_decay_starts_from_the_constant_run_and_does_not_change_it(
     tmp_path: Path, text_file: Path
 ) -> None:
-    """Guards a decay that starts with fresh optimisers, ends above zero, or overwrites what a
-    longer run needs."""
+    """Guards a decay that starts with new optimisers, ends above zero, or overwrites the checkpoint
+    that a longer run needs."""
     out = tmp_path / "run"
     assert main(["text", "--text", str(text_file), "--out", str(out), *FLAGS]) == 0
     assert main(["target", "--out", str(out), "--tokens", str(120 * STEP), *FLAGS]) == 0
@@ -397,14 +396,13 @@ def test_a_decay_starts_from_the_constant_run_and_leaves_it_alone(
 def test_an_earlier_run_is_not_overwritten(
     tmp_path: Path, text_file: Path, capsys: pytest.CaptureFixture
 ) -> None:
-    """Hours of training are behind a checkpoint; a command without --resume must not start over
-    it."""
+    """A checkpoint may contain hours of training; without --resume it must not be overwritten."""
     out = tmp_path / "run"
     assert main(["text", "--text", str(text_file), "--out", str(out), *FLAGS]) == 0
     command = ["target", "--out", str(out), "--tokens", str(2 * STEP), *FLAGS]
     assert main(command) == 0
     assert main(command) == 2
-    assert "go on from it with --resume" in capsys.readouterr().err
+    assert "continue from it with --resume" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -440,11 +438,11 @@ sys.exit(main(sys.argv[1:]))
 
 
 @pytest.mark.slow
-def test_a_killed_run_goes_on_with_the_same_losses(
+def test_a_killed_run_is_resumed_with_the_same_losses(
     tmp_path: Path, text_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A real SIGKILL at no chosen moment: the run that takes up its checkpoint has the losses of
-    one never killed."""
+    """A real SIGKILL at an arbitrary moment: the resumed run has the losses of one that was never
+    killed."""
     monkeypatch.setattr(stage, "LOG_EVERY", 1)
     for name in ("whole", "killed"):
         assert main(["text", "--text", str(text_file), "--out", str(tmp_path / name), *FLAGS]) == 0
@@ -464,11 +462,11 @@ def test_a_killed_run_goes_on_with_the_same_losses(
 
 
 @pytest.mark.slow
-def test_a_run_goes_on_from_a_package_of_another_name(
+def test_a_run_is_resumed_by_a_package_of_another_name(
     tmp_path: Path, text_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The code may be moved while a run lasts: a checkpoint names none of it, and the training
-    needs nothing else of the package than its errors and checks."""
+    """The code can be moved during a run: a checkpoint contains no names of modules, and the
+    training needs no other part of the package than `errors` and `validate_input`."""
     monkeypatch.setattr(stage, "LOG_EVERY", 1)
     source = Path(stage.__file__).parent.parent
     shutil.copytree(source / "pretrain", tmp_path / "moved" / "pretrain")
@@ -496,7 +494,7 @@ sys.exit(status)
 
 
 def curve(out: Path) -> dict[int, str]:
-    """Loss by step as logged; of a step that was done twice, the last time."""
+    """Loss by step as logged; of a step that was run twice, the last one."""
     rows = [line.split() for line in lines_of(out, "target") if line[0].isdigit()]
     return {int(row[0]): row[3] for row in rows}
 
@@ -506,11 +504,11 @@ def lines_of(out: Path, name: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_ctrl_c_writes_a_checkpoint_that_goes_on(
+def test_ctrl_c_writes_a_checkpoint_to_resume_from(
     tmp_path: Path, text_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A real SIGINT in the middle of step 7 ends the run after that step, and --resume
-    starts at step 8."""
+    """A real SIGINT in the middle of step 7 stops the run after that step, and --resume starts at
+    step 8."""
     out = tmp_path / "run"
     seen = []
 
@@ -533,7 +531,7 @@ def test_ctrl_c_writes_a_checkpoint_that_goes_on(
     assert (out / "target-constant" / "model.safetensors").exists()
 
 
-def test_signals_are_left_alone_outside_the_main_thread() -> None:
+def test_no_signal_handlers_are_set_outside_the_main_thread() -> None:
     """Guards `signal.signal` in a worker thread, which raises."""
     raised: list[BaseException] = []
 
@@ -565,7 +563,7 @@ def test_signals_are_left_alone_outside_the_main_thread() -> None:
         (["--vocab", "256"], "256", "257 to 65536"),
         (["--vocab", "65537"], "65537", f"257 to {MAX_VOCAB}"),
         (["--tokens", "0"], "0", "1 to"),
-        (["--target-peak", "inf"], "inf", "at most 1"),
+        (["--target-peak", "inf"], "inf", "1e-12 to 1"),
         (["--device", "tpu"], "'tpu'", "auto, cpu, cuda"),
         (["--threads", "0"], "0", "1 to 1024"),
         (["--tokenizer", "no/such/folder"], "no/such/folder", "no tokenizer"),
@@ -599,7 +597,7 @@ def test_a_draft_without_a_target_is_refused(
     assert str(tmp_path / "target") in capsys.readouterr().err
 
 
-def test_checkpoints_of_another_run_or_no_checkpoint_are_refused(tmp_path: Path) -> None:
+def test_damaged_checkpoints_and_those_of_another_run_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "run.ckpt"
     state = fresh(RECIPE, 64, 0)
     save(state, path, {"seed": 1})
@@ -607,11 +605,11 @@ def test_checkpoints_of_another_run_or_no_checkpoint_are_refused(tmp_path: Path)
         restore(state, path, {"seed": 2})
     for damaged in (path.read_bytes()[:1000], b"", b"not a checkpoint"):
         path.write_bytes(damaged)
-        with pytest.raises(BadTraining, match="no readable checkpoint"):
+        with pytest.raises(BadTraining, match="not a readable checkpoint"):
             restore(state, path, {"seed": 1})
 
 
-def test_small_texts_and_blown_up_losses_are_refused() -> None:
+def test_small_texts_and_losses_that_are_not_finite_are_refused() -> None:
     with pytest.raises(BadTraining, match="1 different texts; at least 2"):
         corpus.split(["a", "a", " "])
     with pytest.raises(BadTraining, match="held-out text of 1 tokens; at least 2"):

@@ -1,5 +1,4 @@
-"""A race file: what is saved is what is opened, and whatever else comes in is
-refused as a BadTrace."""
+"""Race files: a saved race is read back unchanged, and anything else raises BadTrace."""
 
 from __future__ import annotations
 
@@ -91,7 +90,7 @@ def file(log: RaceLog) -> str:
     return log.to_json()
 
 
-def test_what_is_saved_is_what_is_opened(log: RaceLog, file: str) -> None:
+def test_a_saved_race_is_read_back_unchanged(log: RaceLog, file: str) -> None:
     again = RaceLog.from_json(file)
     assert again.to_json() == file
     assert again.meta == log.meta
@@ -104,10 +103,10 @@ def test_what_is_saved_is_what_is_opened(log: RaceLog, file: str) -> None:
         ]
 
 
-def test_a_race_whose_check_was_not_counted_is_one_too(file: str) -> None:
-    """Files of before first tokens were kept."""
+def test_a_race_without_counts_of_first_tokens_is_read(file: str) -> None:
+    """Older files do not have them."""
     again = RaceLog.from_json(
-        spoiled(file, lambda data: data["results"][1]["lossless"].pop("count"))
+        changed(file, lambda data: data["results"][1]["lossless"].pop("count"))
     )
     assert again.results[1]["lossless"] == {
         "kind": "law",
@@ -119,21 +118,21 @@ def test_a_race_whose_check_was_not_counted_is_one_too(file: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["exact", "tie", "bug", "undecided"])
-def test_every_verdict_on_a_text_is_saved_and_opened(log: RaceLog, kind: str) -> None:
+def test_every_verdict_on_a_text_is_saved_and_read(log: RaceLog, kind: str) -> None:
     lossless = {"kind": kind, "words": "as measured", "at": 5, "p": None, "count": None}
     results = (None, EMPTY | {"lossless": lossless}, EMPTY)
     again = RaceLog.from_json(RaceLog(log.meta, log.lanes, results).to_json())
     assert again.results == results
 
 
-def test_a_race_without_results_is_one_too(log: RaceLog) -> None:
+def test_a_race_without_results_is_read(log: RaceLog) -> None:
     assert RaceLog.from_json(RaceLog(log.meta, log.lanes).to_json()).results is None
 
 
-def test_moves_come_in_the_order_in_which_they_were_made(log: RaceLog) -> None:
-    """Every step once, and each by the lane furthest behind at its time."""
+def test_moves_are_in_the_order_of_the_race(log: RaceLog) -> None:
+    """Every step once, each by the lane with the least decode time so far."""
     moves = list(log.moves())
-    clocks = [0.0] * 3
+    seconds = [0.0] * 3
     assert sorted(moves) == [
         (lane, step) for lane, one in enumerate(log.lanes) for step in range(len(one.run.steps))
     ]
@@ -141,22 +140,22 @@ def test_moves_come_in_the_order_in_which_they_were_made(log: RaceLog) -> None:
     for lane, step in moves:
         assert step == done[lane]
         assert all(
-            clocks[lane] <= clock
-            for other, clock in enumerate(clocks)
+            seconds[lane] <= other_seconds
+            for other, other_seconds in enumerate(seconds)
             if done[other] < len(log.lanes[other].run.steps)
         )
-        clocks[lane] += log.lanes[lane].run.steps[step].total_seconds
+        seconds[lane] += log.lanes[lane].run.steps[step].total_seconds
         done[lane] += 1
 
 
-def spoiled(file: str, change: Callable[[dict[str, Any]], Any]) -> str:
+def changed(file: str, change: Callable[[dict[str, Any]], Any]) -> str:
     data = json.loads(file)
     change(data)
     return json.dumps(data)
 
 
-def lane(name: str, value: Any, place: int = 0) -> Callable[[dict[str, Any]], None]:
-    return lambda data: data["lanes"][place].update({name: value})
+def lane(name: str, value: Any, index: int = 0) -> Callable[[dict[str, Any]], None]:
+    return lambda data: data["lanes"][index].update({name: value})
 
 
 def result(part: str, **fields: Any) -> Callable[[dict[str, Any]], None]:
@@ -169,16 +168,16 @@ def count(**changes: Any) -> Callable[[dict[str, Any]], None]:
 
 
 def remedy(**fields: Any) -> Callable[[dict[str, Any]], None]:
-    """A change of one field of a remedy that is fine otherwise."""
+    """Changes fields of a remedy that is otherwise valid."""
     return result(
         "doctor",
         remedies=[{"words": "a", "predicted": 1, "label": "predicted", "parents": None, **fields}],
     )
 
 
-def test_the_remedy_that_is_spoiled_is_fine_otherwise(file: str) -> None:
+def test_the_changed_remedy_is_otherwise_valid(file: str) -> None:
     assert (
-        RaceLog.from_json(spoiled(file, remedy())).results[1]["doctor"]["remedies"][0]["label"]
+        RaceLog.from_json(changed(file, remedy())).results[1]["doctor"]["remedies"][0]["label"]
         == "predicted"
     )
 
@@ -250,9 +249,9 @@ def test_the_remedy_that_is_spoiled_is_fine_otherwise(file: str) -> None:
         count(cells=[{"text": "x", "more": False, "share": 2, "seen": 1}]),
     ],
 )
-def test_a_spoiled_race_is_refused(file: str, change: Callable[[dict[str, Any]], Any]) -> None:
+def test_an_invalid_race_is_rejected(file: str, change: Callable[[dict[str, Any]], Any]) -> None:
     with pytest.raises(BadTrace) as caught:
-        RaceLog.from_json(spoiled(file, change))
+        RaceLog.from_json(changed(file, change))
     assert 10 < len(str(caught.value)) < 500
 
 
@@ -274,31 +273,31 @@ def test_a_spoiled_race_is_refused(file: str, change: Callable[[dict[str, Any]],
         + ', "meta": {}}',
     ],
 )
-def test_what_is_no_race_file_is_refused(text: Any) -> None:
+def test_other_texts_are_rejected(text: Any) -> None:
     with pytest.raises(BadTrace):
         RaceLog.from_json(text)
 
 
-def test_infinities_do_not_come_in(file: str) -> None:
+def test_infinities_are_rejected(file: str) -> None:
     with pytest.raises(BadTrace):
         RaceLog.from_json(file.replace('"predicted":1.7', '"predicted":1e999'))
     with pytest.raises(BadTrace):
         RaceLog.from_json(file.replace('"bonus":', '"bonus":1e400,"x":', 1))
 
 
-def test_chance_damage_raises_nothing_else(file: str) -> None:
-    """Values anywhere in the file replaced by others of any kind: each is opened or
-    refused as BadTrace."""
+def test_random_damage_raises_nothing_else(file: str) -> None:
+    """Values anywhere in the file are replaced by others of any type: each file is read or raises
+    BadTrace."""
     chance = random.Random(5)
-    refused = 0
+    rejected = 0
     for _ in range(150):
         data = json.loads(file)
         damage(data, chance)
         try:
             RaceLog.from_json(json.dumps(data))
         except BadTrace:
-            refused += 1
-    assert refused > 50
+            rejected += 1
+    assert rejected > 50
 
 
 def damage(data: Any, chance: random.Random) -> None:
@@ -314,12 +313,14 @@ def damage(data: Any, chance: random.Random) -> None:
         data = data[key]
 
 
-def test_fields_nobody_knows_are_left_out() -> None:
+def test_unknown_fields_are_dropped() -> None:
     assert checked({**EMPTY, "evil": "<img>"}) == EMPTY
     assert checked(RESULT) == RESULT
 
 
-def test_too_large_a_race_is_not_written(log: RaceLog, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_race_that_is_too_large_is_not_written(
+    log: RaceLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("sequoia.saved_files.race_file.MAX_CHARS", 100)
     with pytest.raises(BadTrace, match="at most 100"):
         log.to_json()

@@ -1,7 +1,6 @@
-"""The sweep over model types: what it tries, that it finds what is wrong, and that the list it made
-is the one that ships.
+"""The sweep over model types: its variants, the faults it finds, and the bundled list of types.
 
-The whole of it takes many minutes: `pytest -m nightly tests/test_sweep.py`.
+All types together take many minutes: `pytest -m nightly tests/sweep`.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ SOME = (
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", SOME)
 def test_a_type_of_each_sort_runs(kind: str, tmp_path: Path) -> None:
-    """All types with all variants are the nightly test."""
+    """The nightly test runs all types with all variants."""
     found = try_config(kind, condition(kind)[1], tmp_path)
     assert (found.status, found.words) == ("runs", "")
     assert found.distance < trial.TOLERANCE
@@ -67,15 +66,15 @@ def test_every_variant_of_every_type_runs_or_is_refused_with_a_reason(kind: str)
     assert summary(kind, found, condition(kind)[0]) in KNOWN.types
 
 
-# -- the list that ships ---------------------------------------------------------------
+# -- the bundled list ------------------------------------------------------------------------------
 
 
-def test_the_list_is_of_the_installed_version_and_holds_every_type() -> None:
+def test_the_list_is_of_the_installed_version_and_has_every_type() -> None:
     assert KNOWN.transformers == transformers.__version__
     assert tuple(one.name for one in KNOWN.types) == kinds()
 
 
-def test_every_type_that_does_not_run_says_why() -> None:
+def test_every_type_that_does_not_run_has_a_reason() -> None:
     for one in KNOWN.types:
         assert bool(one.reason) == (one.result != "runs"), one.name
         assert bool(one.condition) == (one.result == "partly"), one.name
@@ -91,8 +90,8 @@ def test_every_type_that_does_not_run_says_why() -> None:
         if "cannot run a tree" not in one.reason and one.result in ("refused", "partly")
     ],
 )
-def test_what_a_config_is_refused_for_is_what_the_list_says(kind: str, tmp_path: Path) -> None:
-    """These are refused before any weights are read, so all of them can be tried here."""
+def test_a_refused_config_gives_the_reason_of_the_list(kind: str, tmp_path: Path) -> None:
+    """These are refused before any weights are loaded, so all of them can be tested here."""
     found = try_config(kind, {}, tmp_path)
     assert (found.status, found.words) == (
         "refused",
@@ -125,10 +124,10 @@ def test_a_damaged_list_is_refused(text: str, tmp_path: Path) -> None:
         known_types(tmp_path / "list.json")
 
 
-# -- what is tried ---------------------------------------------------------------
+# -- variants --------------------------------------------------------------------------------------
 
 
-def test_the_variants_of_a_type_are_what_its_config_can_change() -> None:
+def test_variants_follow_from_the_fields_of_the_config() -> None:
     ropes = {f"rope {name}" for name in ("linear", "dynamic", "yarn", "llama3", "longrope")}
     switches = {"attention_bias=True", "mlp_bias=True", "tie_word_embeddings=True"}
     assert set(variants("llama")) == {
@@ -144,7 +143,7 @@ def test_the_variants_of_a_type_are_what_its_config_can_change() -> None:
     assert variants("gemma2")["factors"]["attn_logit_softcapping"] == 5.0
 
 
-def test_a_type_with_other_layers_is_tried_with_full_attention_too() -> None:
+def test_a_type_with_other_layers_is_also_tested_with_full_attention() -> None:
     name, needed = condition("gemma2")
     assert (name, needed["layer_types"]) == (
         "full attention in every layer",
@@ -159,23 +158,25 @@ def test_a_type_with_other_layers_is_tried_with_full_attention_too() -> None:
     assert condition("bert") == ("is_decoder=True", {"is_decoder": True})
 
 
-# -- what it finds ---------------------------------------------------------------
+# -- outcomes --------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-def test_a_tree_that_sees_too_much_differs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tree_without_its_attention_mask_differs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     usual = TreeModel.__init__
 
-    def heedless(self: TreeModel, hf: Any, *rest: Any, **named: Any) -> None:
+    def without_mask(self: TreeModel, hf: Any, *rest: Any, **named: Any) -> None:
         usual(self, hf, *rest, **named)
-        run = self.run
-        self.run = lambda ids, positions, mask, *others: run(
+        run = self.forward
+        self.forward = lambda ids, positions, mask, *others: run(
             ids, positions, torch.zeros_like(mask), *others
         )
 
     monkeypatch.setattr("sequoia.loading.load.self_test", lambda model: None)
     monkeypatch.setattr("sequoia.models.tree_forward.fast_forward", lambda *_: None)
-    monkeypatch.setattr(TreeModel, "__init__", heedless)
+    monkeypatch.setattr(TreeModel, "__init__", without_mask)
     assert try_config("llama", {}, tmp_path).status == "differs"
 
 
@@ -183,16 +184,16 @@ def test_a_tree_that_sees_too_much_differs(tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("off", "words"), [([1e-6, 3e-4], "0.0003"), ([1e-6, math.nan, 1e-6], "nan")]
 )
-def test_logits_that_are_off_by_a_little_differ(
+def test_logits_that_are_slightly_wrong_differ(
     off: list[float], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Though every token is right."""
+    """Even if every token is right."""
     monkeypatch.setattr(trial, "distances", lambda *_: off)
     found = try_config("llama", {}, tmp_path)
     assert (found.status, found.words) == ("differs", f"logits off by {words} of their spread")
 
 
-def test_what_loading_raises_unexpectedly_is_a_crash(
+def test_an_unexpected_exception_while_loading_is_a_crash(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(**_: object) -> None:
@@ -203,7 +204,7 @@ def test_what_loading_raises_unexpectedly_is_a_crash(
     assert (found.status, found.words) == ("crashed", "AttributeError: no such thing")
 
 
-def test_a_config_that_transformers_refuses_is_told_apart(tmp_path: Path) -> None:
+def test_a_config_that_transformers_refuses_is_not_a_fault(tmp_path: Path) -> None:
     assert try_config("llama", {"num_attention_heads": 5}, tmp_path).status in (
         "no config",
         "no model",
@@ -211,7 +212,7 @@ def test_a_config_that_transformers_refuses_is_told_apart(tmp_path: Path) -> Non
 
 
 def dying(kind: str, changes: Mapping[str, Any], folder: Path) -> Outcome:
-    """Ends its process as a fault in native code does."""
+    """A trial that ends its process, as a fault in native code does."""
     if changes.get("mlp_bias"):
         os.kill(os.getpid(), signal.SIGSEGV)
     return Outcome("runs")
@@ -223,7 +224,7 @@ def endless(kind: str, changes: Mapping[str, Any], folder: Path) -> Outcome:
 
 
 @pytest.mark.slow
-def test_a_crash_is_a_result_and_the_others_are_tried_all_the_same() -> None:
+def test_after_a_crash_the_other_variants_are_tested() -> None:
     found = outcomes("llama", trial=dying)
     assert {name for name, one in found.items() if one.status == "crashed"} == {"mlp_bias=True"}
     assert found["mlp_bias=True"].words == "the process ended with status -11"
@@ -231,7 +232,7 @@ def test_a_crash_is_a_result_and_the_others_are_tried_all_the_same() -> None:
 
 
 @pytest.mark.slow
-def test_a_trial_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trial_that_does_not_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(children, "SECONDS", 0.5)
     assert outcomes("llama", 1, endless) == {"base": Outcome("crashed", "no result within 0.5 s")}
 
@@ -260,13 +261,13 @@ REFUSED = Outcome("refused", "has none")
     ],
     ids=["runs", "without", "partly", "runs anyway", "refused", "not built"],
 )
-def test_outcomes_become_a_line_of_the_list(
+def test_outcomes_are_summed_up_as_a_line_of_the_list(
     found: dict[str, Outcome], name: str, wanted: ModelType
 ) -> None:
     assert summary("t", found, name) == wanted
 
 
-def test_the_command_says_what_is_wrong_and_then_writes_nothing(
+def test_the_command_prints_faults_and_then_writes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wrong = {

@@ -1,4 +1,4 @@
-"""What a run needs is told before it is allocated."""
+"""The memory a run needs is checked before it is allocated."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ PARAMS = SamplingParams(max_new_tokens=20, ignore_eos=True)
 
 
 def allocated(decoder: Decoder) -> int:
-    """Bytes of the slots that are there."""
+    """Bytes of the KV caches."""
     layers = [layer for context in decoder.contexts for layer in context.kv_cache.cache_layers]
-    stores = [store for layer in layers for store in (layer.keys, layer.values)]
-    return sum(store.numel() * store.element_size() for store in stores)
+    tensors = [tensor for layer in layers for tensor in (layer.keys, layer.values)]
+    return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_the_slots_take_what_was_predicted(kind: str, dtype: str) -> None:
+def test_the_caches_take_the_predicted_memory(kind: str, dtype: str) -> None:
     decoder = Decoder(tiny_pair(kind, dtype), PROMPTS[0], PARAMS, TREE)
     rest = sum(
         context.model.mask_dtype.itemsize * 15 * (context.capacity + 15)
@@ -42,12 +42,12 @@ def test_the_slots_take_what_was_predicted(kind: str, dtype: str) -> None:
     assert decoder.bytes - rest == allocated(decoder)
 
 
-def test_plain_decoding_needs_nothing_of_the_draft() -> None:
+def test_plain_decoding_needs_no_memory_for_the_draft() -> None:
     decoder = Decoder(tiny_pair(), PROMPTS[0], PARAMS, Tree.chain(1))
-    assert decoder.contexts[1].bytes(1) == 0
+    assert not decoder.contexts[1].needs(1)
 
 
-def test_too_little_memory_is_said_before_anything_is_allocated(
+def test_too_little_memory_is_reported_before_anything_is_allocated(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pair = tiny_pair()
@@ -68,5 +68,5 @@ def test_too_little_memory_is_said_before_anything_is_allocated(
         Race(pair, PROMPTS[0], PARAMS, [Lane("one", TREE), Lane("two", TREE)])
 
 
-def test_free_memory_is_a_count_of_bytes() -> None:
+def test_free_memory_is_in_bytes() -> None:
     assert 2**20 < free_bytes(torch.device("cpu")) < 2**50

@@ -1,5 +1,5 @@
-"""A tiny pair in an engine room, views over it, and orders for it. Every test has its own room;
-what the pair has measured is shared."""
+"""A tiny pair in a model host, views on it, and requests for it. Every test has its own host; what
+the pair has measured is shared."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from visits import decode_request, wait
 from sequoia import Pair
 from ui.decode import tab
 from ui.decode.component import header
-from ui.decode.follow_run import LiveRun
 from ui.decode.recordings import RunStore
+from ui.decode.run import DecodeJob
 from ui.decode.tab import LiveView
 from ui.serving.model_host import ModelHost
 from ui.serving.sessions import LOCAL, Limits
@@ -39,17 +39,17 @@ def model_host(pair: Pair) -> ModelHost:
 
 
 @pytest.fixture
-def make(model_host: ModelHost) -> Callable[..., LiveRun]:
-    """Makes a live run: fields of its order by name, and limits=, room=, shelf= where the usual
-    ones will not do."""
+def make(model_host: ModelHost) -> Callable[..., DecodeJob]:
+    """Makes a run from the fields of its request; limits=, model_host= and run_store= replace the
+    defaults."""
 
     def made(
         limits: Limits = LOCAL,
         model_host: ModelHost = model_host,
         run_store: RunStore | None = None,
         **fields: Any,
-    ) -> LiveRun:
-        return LiveRun(
+    ) -> DecodeJob:
+        return DecodeJob(
             decode_request(**fields), model_host, limits, run_store or RunStore(8, 10**6)
         )
 
@@ -57,16 +57,16 @@ def make(model_host: ModelHost) -> Callable[..., LiveRun]:
 
 
 @pytest.fixture
-def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The pop-up messages."""
-    said: list[str] = []
-    monkeypatch.setattr(gr, "Warning", lambda text, **_: said.append(text))
-    return said
+def popups(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The pop-up messages. Where a banner shows an error there must be none."""
+    popups: list[str] = []
+    monkeypatch.setattr(gr, "Warning", lambda text, **_: popups.append(text))
+    return popups
 
 
 @pytest.fixture
 def view(model_host: ModelHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LiveView:
-    """The live view, laid out; its files go to a folder of the test's own."""
+    """The Decode view, laid out; its files go to a folder of the test."""
     monkeypatch.setattr(tab, "get_upload_folder", lambda: str(tmp_path))
     with gr.Blocks():
         view = LiveView(model_host, LOCAL, header())

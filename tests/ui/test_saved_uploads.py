@@ -99,7 +99,7 @@ def test_a_profile_opens(file: str) -> None:
     assert entry.note.startswith(note)
 
 
-def test_profiles_that_a_browser_keeps_are_read() -> None:
+def test_profiles_saved_in_a_browser_are_read() -> None:
     """The store of a visitor who comes back holds the text of each."""
     store = [(SAVED / "profiles" / f"{file}.json").read_text(encoding="utf-8") for file in PROFILES]
     found = {name: entry.profile.source for name, entry in kept_profiles(store).items()}

@@ -1,5 +1,5 @@
-"""What the tests of the page share: orders, requests, messages, waiting for a thread, and steps
-that wait or take their time."""
+"""Helpers for tests of the page: requests of runs and of Gradio, messages, waiting for a thread,
+and steps that wait or take longer."""
 
 from __future__ import annotations
 

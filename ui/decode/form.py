@@ -1,5 +1,4 @@
-"""The form beside the stage: native components, and what they show while a run goes
-on. Runs nothing."""
+"""The form of the Decode view: native components, and what they show during a run. Runs nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +12,8 @@ from sequoia.algorithm.verifiers import DEFAULT_VERIFIER, VERIFIERS
 from sequoia.algorithm.verifiers.verifier import Verifier
 from ui.serving.sessions import Limits
 from ui.shared import labels, markup
-from ui.shared.prompts import TEMPERATURE, presets
+from ui.shared.layout import sampling_fields, start_button, stop_button
+from ui.shared.prompts import presets
 from ui.shared.tree_menu import SHAPES, TEXTS
 
 FORM = (
@@ -34,12 +34,12 @@ RUN = "Run"
 RESUME = "Resume"
 LOADING = "loading models…"
 STOP = "Stop"
-ANEW = "Start over"
+START_OVER = "Start over"
 
 
 @dataclass(frozen=True)
 class Controls:
-    """The components by name; FORM are those whose values make an order."""
+    """The components by name; FORM lists those whose values make a request."""
 
     prompt: gr.Textbox
     chat: gr.Checkbox
@@ -65,27 +65,27 @@ class Controls:
         return {getattr(self, name) for name in FORM}
 
     def values(self, data: Mapping[Any, Any]) -> dict[str, Any]:
-        """What the form holds, by name."""
+        """The values of the form, by name."""
         return {name: data[getattr(self, name)] for name in FORM}
 
     @property
     def buttons(self) -> list[Any]:
-        """What `going` and `resting` may change."""
+        """The components that `going` and `resting` may change."""
         return [self.run, self.step, self.stop, self.save, self.open, self.example]
 
     @property
     def settings(self) -> list[Any]:
-        """What any run has beside its prompt and its tree."""
+        """The settings of every run, besides its prompt and its tree."""
         return [self.verifier, self.temperature, self.top_p, self.max_new_tokens, self.seed]
 
     @property
     def tree_fields(self) -> list[Any]:
-        """What `shaped` may change."""
+        """The components that `shaped` may change."""
         return [self.tree, self.first, self.second, self.branching]
 
     def shaped(self, kind: Any, numbers: Sequence[Any] | None = None) -> dict[Any, Any]:
-        """Updates for when the tree is to be of the shape `kind`: what it is, and the fields it
-        has, with their names and `numbers` or their first values."""
+        """Updates for the shape `kind`: its description, and its fields with their labels and
+        `numbers` or their defaults."""
         shape = SHAPES.get(kind) if isinstance(kind, str) else None
         updates = {
             field: gr.update(visible=False) for field in (self.first, self.second, self.branching)
@@ -93,35 +93,35 @@ class Controls:
         if shape is None:
             return updates
         fields = [self.branching] if kind in TEXTS else [self.first, self.second]
-        for field, name, value in zip(
+        for field, label, value in zip(
             fields, shape.fields, numbers or shape.start, strict=False
         ):  # a chain has one number
-            updates[field] = gr.update(visible=True, label=name, value=value)
+            updates[field] = gr.update(visible=True, label=label, value=value)
         return {self.tree: gr.update(info=shape.about), **updates}
 
     def put(self, kind: str, numbers: Sequence[Any]) -> dict[Any, Any]:
-        """Updates that put a tree into the form: the shape `kind` with its `numbers`."""
+        """Updates that copy a tree to the form: the shape `kind` with its `numbers`."""
         return {
             **self.shaped(kind, numbers),
             self.tree: gr.update(value=kind, info=SHAPES[kind].about),
         }
 
     def going(self) -> dict[Any, Any]:
-        """Updates for when a run begins: from then on the file on offer is of an earlier one."""
+        """Updates for when a run begins. Save is disabled too: its file is of an earlier run."""
         updates = {button: gr.update(interactive=False) for button in self.buttons}
         return {**updates, self.stop: gr.update(interactive=True, value=STOP)}
 
     def resting(self, continues: bool) -> dict[Any, Any]:
-        """Updates for when it is over, or paused and able to go on."""
+        """Updates for when a run has ended, or is paused and `continues` with Resume."""
         updates = {button: gr.update(interactive=True) for button in self.buttons}
         paused = {
             self.run: gr.update(interactive=True, value=RESUME),
-            self.stop: gr.update(interactive=True, value=ANEW),
+            self.stop: gr.update(interactive=True, value=START_OVER),
         }
         return {**updates, **(paused if continues else self.anew())}
 
     def anew(self) -> dict[Any, Any]:
-        """Updates for when there is no run that Run could go on with."""
+        """Updates for when there is no run to resume."""
         return {
             self.run: gr.update(interactive=True, value=RUN),
             self.stop: gr.update(interactive=False, value=STOP),
@@ -129,25 +129,25 @@ class Controls:
 
     @property
     def course(self) -> list[Any]:
-        """What `anew` changes."""
+        """The components that `anew` changes."""
         return [self.run, self.stop]
 
 
 def controls(limits: Limits) -> Controls:
     """Lay out the form in the present column."""
-    parts: dict[str, Any] = {}
-    parts["prompt"] = prompt_box("pg", "Prompt · ctrl + enter runs it", 7)
-    parts["chat"] = chat_box("pg")
-    _buttons(parts)
-    _tree(parts)
-    _params(parts, limits)
-    parts |= files("pg", "run")
-    return Controls(**parts)
+    return Controls(
+        prompt=prompt_box("pg", "Prompt (Ctrl+Enter to run)", 7),
+        chat=chat_box("pg"),
+        **_buttons(),
+        **_tree(),
+        **_settings(limits),
+        **files("pg", "run"),
+    )
 
 
 def prompt_box(form: str, label: str, lines: int) -> gr.Textbox:
-    """The prompt, its elements' names beginning with `form`, and the examples, which the browser
-    itself fills in; their texts are the program's own."""
+    """The prompt, whose id begins with `form`, and the buttons of the examples. The browser copies
+    an example into the prompt by itself; the texts are the program's, not a visitor's."""
     box = gr.Textbox(
         value=presets()[0].text,
         label=label,
@@ -167,8 +167,8 @@ def prompt_box(form: str, label: str, lines: int) -> gr.Textbox:
 
 
 def chat_box(form: str) -> gr.Checkbox:
-    """Whether the prompt is a chat message. Out of sight until models are there that know chats,
-    which other models ignore."""
+    """Whether the prompt is a chat message. Hidden unless the models have a chat template; other
+    models ignore it."""
     return gr.Checkbox(
         label="As a chat message",
         value=True,
@@ -179,7 +179,7 @@ def chat_box(form: str) -> gr.Checkbox:
 
 
 def files(form: str, what: str) -> dict[str, Any]:
-    """The buttons that save and open a `what` and show the recorded one, by name."""
+    """The buttons that save and open a `what` and show the recorded example, by name."""
     with gr.Row(elem_classes="pg-files"):
         save = gr.DownloadButton(
             f"Save {what}", size="sm", min_width=60, interactive=False, elem_id=f"{form}-save"
@@ -194,16 +194,18 @@ def files(form: str, what: str) -> dict[str, Any]:
         }
 
 
-def _buttons(parts: dict[str, Any]) -> None:
+def _buttons() -> dict[str, Any]:
     with gr.Row(elem_classes="pg-go"):
-        parts["run"] = gr.Button(
-            LOADING, variant="primary", elem_id="pg-run", scale=3, min_width=60
-        )
-        parts["step"] = gr.Button("Step", elem_id="pg-step", scale=1, min_width=50)
-        parts["stop"] = gr.Button(STOP, elem_id="pg-stop", scale=1, min_width=50, interactive=False)
+        return {
+            "run": start_button(LOADING, "pg-run"),
+            "step": gr.Button("Step", elem_id="pg-step", scale=1, min_width=50),
+            "stop": stop_button("pg-stop"),
+        }
 
 
-def _tree(parts: dict[str, Any]) -> None:
+def _tree() -> dict[str, Any]:
+    parts: dict[str, Any] = {}
+    hidden: dict[str, Any] = {"visible": False, "min_width": 60}  # `shaped` gives labels and values
     with gr.Group(elem_classes="pg-group"):
         parts["tree"] = gr.Dropdown(
             [(shape.label, kind) for kind, shape in SHAPES.items()],
@@ -214,20 +216,9 @@ def _tree(parts: dict[str, Any]) -> None:
             filterable=False,
         )
         with gr.Row():
-            parts["first"] = gr.Number(
-                label="Nodes", value=64, visible=False, min_width=60, elem_id="pg-first"
-            )
-            parts["second"] = gr.Number(
-                label="Levels at most", value=8, visible=False, min_width=60, elem_id="pg-second"
-            )
-            parts["branching"] = gr.Textbox(
-                label="Children, level by level",
-                value="4, 2, 2, 1",
-                visible=False,
-                min_width=60,
-                max_lines=1,
-                elem_id="pg-branching",
-            )
+            parts["first"] = gr.Number(elem_id="pg-first", **hidden)
+            parts["second"] = gr.Number(elem_id="pg-second", **hidden)
+            parts["branching"] = gr.Textbox(max_lines=1, elem_id="pg-branching", **hidden)
         parts["verifier"] = gr.Dropdown(
             [(_named(one), key) for key, one in VERIFIERS.items()],
             value=DEFAULT_VERIFIER,
@@ -235,38 +226,19 @@ def _tree(parts: dict[str, Any]) -> None:
             elem_id="pg-verifier",
             filterable=False,
         )
+    return parts
 
 
 def _named(verifier: Verifier) -> str:
-    """Its label, and how it draws children where the label does not say so."""
+    """Its label, and how it draws children if the label does not say so."""
     return f"{verifier.label} ({verifier.drawn})" if verifier.drawn else verifier.label
 
 
-def _params(parts: dict[str, Any], limits: Limits) -> None:
-    # No bounds on the components: values out of bounds are refused in the program's own words.
+def _settings(limits: Limits) -> dict[str, Any]:
     with gr.Group(elem_classes="pg-group"):
         with gr.Row():
-            parts["temperature"] = gr.Number(
-                label=labels.RUN["temperature"],
-                value=TEMPERATURE,
-                step=0.1,
-                min_width=60,
-                elem_id="pg-temperature",
-            )
-            parts["top_p"] = gr.Number(
-                label=labels.RUN["top_p"], value=1.0, step=0.05, min_width=60, elem_id="pg-top-p"
-            )
-        with gr.Row():
-            parts["max_new_tokens"] = gr.Number(
-                label=labels.RUN["max_new_tokens"],
-                value=min(160, limits.tokens),
-                step=16,
-                min_width=60,
-                elem_id="pg-tokens",
-            )
-            parts["seed"] = gr.Number(
-                label=labels.RUN["seed"], value=0, min_width=60, elem_id="pg-seed"
-            )
-        parts["compare"] = gr.Checkbox(
+            fields = sampling_fields("pg", labels.RUN, min(160, limits.tokens), min_width=100)
+        compare = gr.Checkbox(
             label="Compare with plain decoding", value=True, elem_id="pg-compare", container=False
         )
+    return {**fields, "compare": compare}

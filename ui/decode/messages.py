@@ -1,32 +1,31 @@
-"""Messages from the server to the stage, as JSON strings. Pure: steps in the form of
+"""Messages from the server to the Decode view, as JSON strings. Pure: steps in the form of
 `sequoia.saved_files.run_file.Packer` in, text out.
 
 A message: {v, run, from, meta?, trees?, pieces?, steps, done, end?, tail?, error, notice}. `trees`
-and `pieces` hold only what earlier messages of the run did not; `from` is the index of the first
-step, so that a reader notices a gap. `end` says why a run that is done came to its end
-(see worker.Ended), `tail` what its last token left of a character.
+and `pieces` contain only what earlier messages of the run did not. `from` is the index of the first
+step, so that a reader notices a gap. `end` says why a finished run ended (see
+ui.serving.job.Ended), and `tail` is the incomplete character that its last token left.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from sequoia.saved_files.run_file import Run
+from ui.shared.message_text import message_text
 
 VERSION = 1
 MAX_TEXT = 20_000
-# of a prompt's tokens, and characters of one
-MAX_TOKENS = 1100
-MAX_TOKEN = 200
+MAX_TOKENS = 1100  # of a prompt
+MAX_TOKEN = 200  # characters of a token
 _TEXTS = ("label", "title", "target", "draft", "device", "dtype", "verifier", "prompt", "date")
 
 
 class RunMessages:
-    """The messages of one run. Counts the steps it has sent."""
+    """The messages of one run. Counts the steps sent so far."""
 
     def __init__(self, run: str) -> None:
         self.run = run
@@ -42,15 +41,15 @@ class RunMessages:
         error: str | None = None,
         notice: str | None = None,
     ) -> str:
-        """One message with the steps of `added`, each as `Recorder.add` gives it; with an `end`,
-        the last one for now."""
+        """One message with the steps of `added`, each as returned by `Recorder.add`. With an `end`
+        it is the last message for now."""
         added = list(added)
         trees = [tree for one in added for tree in one["new_trees"]]
         pieces = {token: piece for one in added for token, piece in one["new_pieces"].items()}
         steps = [one["step"] for one in added]
         start = self.sent
         self.sent = self.sent + len(steps)
-        return _text(
+        return message_text(
             {
                 "v": VERSION,
                 "run": self.run,
@@ -68,20 +67,18 @@ class RunMessages:
 
 
 def notice_message(*, error: str | None = None, notice: str | None = None) -> str:
-    """A message that names no run: whatever is on screen stays, and the words are shown beside
-    it."""
-    return _text({"v": VERSION, "error": error, "notice": notice})
+    """A message without a run: the words are shown in a banner, and the screen stays."""
+    return message_text({"v": VERSION, "error": error, "notice": notice})
 
 
 def whole(run: Run, name: str, notice: str | None = None) -> str:
     """All of `run` as one message."""
-    return _text({**_slice(run, name, 0), "done": True, "error": None, "notice": notice})
+    return message_text({**_slice(run, name, 0), "done": True, "error": None, "notice": notice})
 
 
 def since(run: Run, name: str, first: int) -> str:
-    """Its steps from `first` on, with all trees and pieces: the answer to a reader
-    that has missed some."""
-    return _text(_slice(run, name, first))
+    """Steps of `run` from `first` on, with all trees and pieces, for a reader that missed some."""
+    return message_text(_slice(run, name, first))
 
 
 def _slice(run: Run, name: str, first: int) -> dict[str, Any]:
@@ -98,8 +95,8 @@ def _slice(run: Run, name: str, first: int) -> dict[str, Any]:
 
 
 def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """What a file says of its run, cut to the fields the page knows, each of its own type; it is
-    never called measured."""
+    """The meta of a run file, reduced to the fields the page knows and checked for their types. It
+    is never labelled measured."""
     clean: dict[str, Any] = {
         name: meta[name][:MAX_TEXT] for name in _TEXTS if isinstance(meta.get(name), str)
     }
@@ -107,21 +104,16 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
     if meta.get("chat") is True:
         clean |= {"chat": True, "prompt_tokens": _tokens(meta.get("prompt_tokens"))}
     if isinstance(params := meta.get("policy"), Mapping):
-        clean["policy"] = {
-            name: params[name]
-            for name in ("temperature", "top_p", "max_new_tokens", "seed")
-            if _is_number(params.get(name))
-        }
+        clean["policy"] = _valid(
+            params, ("temperature", "top_p", "max_new_tokens", "seed"), _is_number
+        )
     if isinstance(tree := meta.get("tree"), Mapping):
+        texts = _valid(tree, ("how", "why"), lambda value: isinstance(value, str))
         clean["tree"] = {
-            name: tree[name] for name in ("nodes", "levels") if _is_number(tree.get(name))
+            **_valid(tree, ("nodes", "levels"), _is_number),
+            **{name: relabelled(text[:200]) for name, text in texts.items()},
+            **_valid(tree, ("wish",), _is_tree_request),
         }
-        clean["tree"] |= {
-            name: relabelled(tree[name][:200])
-            for name in ("how", "why")
-            if isinstance(tree.get(name), str)
-        }
-        clean["tree"] |= {"wish": tree["wish"]} if _is_tree_request(tree.get("wish")) else {}
     if _is_number(seconds := meta.get("plain_seconds", 0)) and 0 < seconds < 1e6:
         clean |= {"plain_seconds": seconds, "plain_label": "recorded"}
         if _is_interval(spread := meta.get("plain_spread"), seconds):
@@ -143,9 +135,15 @@ def recorded(meta: Mapping[str, Any]) -> dict[str, Any]:
     return clean
 
 
+def _valid(
+    source: Mapping[str, Any], names: Iterable[str], is_valid: Callable[[Any], bool]
+) -> dict[str, Any]:
+    return {name: source[name] for name in names if is_valid(source.get(name))}
+
+
 def _tokens(value: Any) -> list[list[Any]]:
-    """The prompt's tokens as a file gives them: [text, whether special] each; none where it
-    is anything else."""
+    """The prompt's tokens in a file: [text, whether special] each; none if they are not all of this
+    form."""
     rows = value if isinstance(value, list) and len(value) <= MAX_TOKENS else []
     good = all(
         isinstance(row, list)
@@ -158,7 +156,7 @@ def _tokens(value: Any) -> list[list[Any]]:
 
 
 def relabelled(value: Any) -> Any:
-    """What a file tells, with "recorded" for "measured" in every text of it."""
+    """`value` with "measured" replaced by "recorded" in every text in it."""
     if isinstance(value, str):
         return re.sub("measured", "recorded", value, flags=re.IGNORECASE)
     if isinstance(value, Mapping):
@@ -173,7 +171,8 @@ def _is_interval(value: Any, middle: float) -> bool:
 
 
 def _is_tree_request(value: Any) -> bool:
-    """A kind of tree and its numbers or its text; Order checks what they are."""
+    """Whether `value` is a kind of tree with its numbers or its text; DecodeRequest checks
+    those."""
     return (
         isinstance(value, list)
         and 1 <= len(value) <= 3
@@ -191,7 +190,3 @@ def _is_number(value: Any) -> bool:
         and abs(value) < 2**63
         and math.isfinite(value)
     )
-
-
-def _text(message: Mapping[str, Any]) -> str:
-    return json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

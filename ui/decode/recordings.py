@@ -1,4 +1,4 @@
-"""Runs that are over or going on: kept for reload, written to files, and opened from them. Knows no
+"""Current and finished runs: stored for reload, written to files, and opened from them. Knows no
 components and no models."""
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from sequoia import Recorder, Run, SequoiaError, StepTrace
 from sequoia.assets_folder import ASSETS
 from sequoia.errors import BadTrace
 from sequoia.saved_files.run_file import MAX_CHARS
-from sequoia.validate_input import shown
 from ui.decode import messages
+from ui.shared.uploads import uploaded_text
 
 RUNS = ASSETS / "runs"
 WELCOME = "welcome"
 
 
 def new_name() -> str:
-    """A name nobody can guess; whoever knows it can look at the run."""
+    """A name that nobody can guess: the name alone gives access to the run."""
     return secrets.token_urlsafe(9)
 
 
 def file_name(what: str, meta: Mapping[str, Any]) -> str:
-    """What the file of a run or a race is called when it is saved:
-    sequoia-run-2026-11-22-1250.json, the date if it has one."""
+    """The name of a saved run's or race's file, such as sequoia-run-2026-11-22-1250.json; without
+    the date if `meta` has none."""
     date = meta.get("date")
     matched = (
         re.fullmatch(r"(\d{4}-\d\d-\d\d) (\d\d):(\d\d)", date, re.ASCII)
@@ -45,7 +45,7 @@ def file_name(what: str, meta: Mapping[str, Any]) -> str:
 
 
 class Recording:
-    """A run while it is made. Written by one thread, read by any."""
+    """A run in progress. Written by one thread, read by any."""
 
     def __init__(self, recorder: Recorder, meta: Mapping[str, Any]) -> None:
         self.name = new_name()
@@ -61,7 +61,7 @@ class Recording:
 
     @property
     def pending(self) -> str:
-        """What the last token leaves of a character until a further step completes it."""
+        """The incomplete character at the end of the text, until a further step completes it."""
         with self._lock:
             return self._recorder.pending
 
@@ -71,7 +71,7 @@ class Recording:
 
 
 class Finished:
-    """A run that is over, measured elsewhere on the page."""
+    """A finished run, measured in another view."""
 
     def __init__(self, run: Run) -> None:
         self.name = new_name()
@@ -83,7 +83,7 @@ class Finished:
 
 
 class Storable(Protocol):
-    """What a shelf can hold: it has a name, and a weight in nodes."""
+    """What a RunStore holds: it has a name, and a weight in nodes."""
 
     @property
     def name(self) -> str: ...
@@ -95,8 +95,8 @@ K = TypeVar("K", bound=Storable)
 
 
 class RunStore(Generic[K]):
-    """The newest recordings, at most `runs` of them and `weight` nodes in all; the one just put
-    there always stays."""
+    """The newest recordings, at most `runs` of them and `weight` nodes in total. The newest one
+    always stays."""
 
     def __init__(self, runs: int, weight: int) -> None:
         self._runs = runs
@@ -122,15 +122,15 @@ class RunStore(Generic[K]):
 
 @dataclass(frozen=True)
 class Shown:
-    """A run on screen: the message that shows it, the text of its file, and what that is called."""
+    """A run on screen: the message that shows it, the text of its file, and the file's name."""
 
     message: str
     file: str
-    called: str
+    file_name: str
 
 
 def opened(path: Any, most: int) -> Shown:
-    """The run in the file at `path`, of at most `most` bytes. Raises BadTrace with a reason
+    """The run in the file at `path`, of at most `most` bytes. Raises BadTrace with a reason that is
     fit for the visitor."""
     return played(Run.from_json(text_of(path, most, "run")))
 
@@ -138,39 +138,27 @@ def opened(path: Any, most: int) -> Shown:
 def text_of(path: Any, most: int, kind: str) -> str:
     """The text of the file at `path`, of at most `most` bytes, that should be a `kind` file. Raises
     BadTrace as `opened` does."""
-    if not isinstance(path, str):
-        raise BadTrace(f"no file to open, but {shown(path)}")
-    try:
-        size = Path(path).stat().st_size
-        if size > min(most, MAX_CHARS):
-            raise BadTrace(
-                f"the file has {size / 1e6:.1f} MB; a {kind} file may have "
-                f"{min(most, MAX_CHARS) / 1e6:.0f}"
-            )
-        return Path(path).read_bytes().decode("utf-8")
-    except UnicodeDecodeError:
-        raise BadTrace(f"not a {kind} file: it is not text in UTF-8") from None
-    except (OSError, ValueError):  # ValueError: a name that no file can have
-        raise BadTrace("the file could not be read") from None
+    return uploaded_text(path, min(most, MAX_CHARS), f"{kind} file", BadTrace)
 
 
 def played(run: Run, notice: str | None = None) -> Shown:
-    """`run` as a recorded one, whatever it says of itself. Raises BadTrace where it has no step."""
+    """`run`, labelled recorded whatever its own label. Raises BadTrace if it has no steps."""
     if not run.steps:
-        raise BadTrace("the run file holds no steps, so there is nothing to play")
+        raise BadTrace("the run file contains no steps, so there is nothing to play")
     run = replace(run, meta=messages.recorded(run.meta))
     return shown_as(run, new_name(), notice)
 
 
 def shown_as(run: Run, name: str, notice: str | None = None) -> Shown:
-    """`run` under a `name` of the page's."""
+    """`run` under a `name` that the page chose."""
     return Shown(
         messages.whole(run, name, notice=notice), run.to_json(), file_name("run", run.meta)
     )
 
 
 def shipped() -> dict[str, Path]:
-    """The recorded runs that come with the program, by name, the one to open on first."""
+    """The recorded runs shipped with the program, by name; the one the page opens with is
+    first."""
     return {
         path.stem: path
         for path in sorted(RUNS.glob("*.json"), key=lambda path: (path.stem != WELCOME, path.stem))
@@ -178,7 +166,7 @@ def shipped() -> dict[str, Path]:
 
 
 def welcome() -> Shown | None:
-    """The run the page opens on; None where no recorded run can be read."""
+    """The run the page opens with; None if no recorded run can be read."""
     for path in shipped().values():
         try:
             return opened(str(path), MAX_CHARS)

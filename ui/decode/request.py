@@ -1,5 +1,4 @@
-"""What a visitor asks for, made from the values of the form, none of which is believed.
-Knows no components."""
+"""A requested run, made from the untrusted values of the form. Knows no components."""
 
 from __future__ import annotations
 
@@ -15,14 +14,14 @@ from ui.serving.sessions import Limits
 from ui.shared.labels import RUN, with_labels
 from ui.shared.tree_menu import TEXTS, TreeRequest
 
-# where a run does not say
-_USUAL = {"temperature": 1.0, "top_p": 1.0, "max_new_tokens": 128, "seed": 0}
+# for settings that a run file does not give
+_DEFAULTS = {"temperature": 1.0, "top_p": 1.0, "max_new_tokens": 128, "seed": 0}
 
 
 @dataclass(frozen=True)
 class DecodeRequest:
-    """One run as it was asked for. `compare`: time plain decoding of the same prompt afterwards.
-    `chat`: the prompt is a chat message, where the models have a template for it."""
+    """One run as requested. `compare`: time plain decoding of the same prompt afterwards. `chat`:
+    treat the prompt as a chat message if the models have a chat template."""
 
     prompt: str
     params: SamplingParams
@@ -35,7 +34,7 @@ class DecodeRequest:
     def parse(
         cls, form: Mapping[str, Any], limits: Limits, labels: Mapping[str, str] = RUN
     ) -> DecodeRequest:
-        """The order in `form`. Raises a SequoiaError that names the field by its label, the
+        """The request in `form`. Raises a SequoiaError that names the field by its label, the
         value and the bound."""
         prompt = _prompt(form["prompt"], limits)
         params = _params(form, limits, labels)
@@ -51,9 +50,9 @@ class DecodeRequest:
 
 
 def settings_of(meta: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
-    """The values of a form that asks for the run with this `meta`, whoever wrote it. The tree
-    is left out where the run does not say how to ask for it. Raises a SequoiaError for what
-    could not be run here."""
+    """The form values that request the run described by `meta`, which is untrusted. The tree is
+    left out if `meta` does not say how it was requested. Raises a SequoiaError for what cannot be
+    run here."""
     params, tree = (
         meta[name] if isinstance(meta.get(name), Mapping) else {} for name in ("policy", "tree")
     )
@@ -64,7 +63,7 @@ def settings_of(meta: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
         "prompt": meta.get("prompt"),
         "chat": meta.get("chat") is True,
         "verifier": meta.get("verifier", DEFAULT_VERIFIER),
-        **{name: params.get(name, value) for name, value in _USUAL.items()},
+        **{name: params.get(name, value) for name, value in _DEFAULTS.items()},
     }
     DecodeRequest.parse(
         {
@@ -83,7 +82,7 @@ def settings_of(meta: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
 def _prompt(text: Any, limits: Limits) -> str:
     if not isinstance(text, str) or not text.strip():
         raise BadPrompt(
-            "the prompt is empty; type some text for the models to continue, or choose an example"
+            "the prompt is empty; enter some text for the models to continue, or choose an example"
         )
     if len(text) > limits.prompt_chars:
         raise BadPrompt(f"the prompt has {len(text)} characters; allowed are {limits.prompt_chars}")
@@ -116,6 +115,6 @@ def _tree_request(form: Mapping[str, Any], limits: Limits) -> TreeRequest:
 
 
 def _int(value: Any) -> Any:
-    """Browsers write 128 and 128.0 alike; every other value stays as it is, to be refused by
-    name."""
+    """`value`, with 128.0 as 128: browsers make no difference. All other values are returned
+    unchanged; the caller refuses them."""
     return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -1,22 +1,24 @@
-"""One run in a thread of its own: it waits for the models and its turn, decodes, and posts what
-happened. Knows no page."""
+"""One run in its own thread, and its messages: it waits for the models and its turn, then decodes.
+Knows no components."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sequoia import Decoder, Pair, SequoiaError, StepTrace, Tree
+from sequoia import Decoder, Pair, Recorder, SequoiaError, StepTrace, Tree
 from sequoia.decoding.recorder import prompt_pieces
 from sequoia.diagnosis.speedup_interval import Step
 from sequoia.errors import OutOfMemory
 from sequoia.models.describe import dtype_name, place_of, versions
 from sequoia.planning.explain_plan import why_chain
 from sequoia.saved_files.run_file import MAX_STEPS
+from ui.decode import messages
+from ui.decode.recordings import Recording, RunStore
 from ui.decode.request import DecodeRequest
 from ui.serving.job import Ended, Notice, RunJob
 from ui.serving.model_host import ModelHost, named
@@ -38,31 +40,70 @@ class Started:
 
 
 class PairChanged(SequoiaError):
-    """A paused run of a pair that is no longer there."""
+    """A paused run cannot continue because its pair is no longer loaded."""
 
 
 Event = Notice | Started | StepTrace | Ended
 
 
 class DecodeJob(RunJob):
-    """One run. `start` may be called again while it is paused."""
+    """A run that is watched and recorded. `start` may be called again while it is paused."""
+
+    recording: Recording | None
 
     def __init__(
-        self, decode_request: DecodeRequest, model_host: ModelHost, limits: Limits
+        self,
+        decode_request: DecodeRequest,
+        model_host: ModelHost,
+        limits: Limits,
+        run_store: RunStore[Recording],
     ) -> None:
         super().__init__(model_host, limits)
         self.request = decode_request
+        self._run_store = run_store
         self._decoder: Decoder | None = None
         self._meta: dict[str, Any] = {}
-        self._made: list[Step] = []  # by the steps so far
+        self._made: list[Step] = []
 
     @property
     def holding(self) -> bool:
-        """True while the run can go on: it has begun, has not ended, and its caches are kept."""
+        """True while the run can continue: it has begun, has not ended, and its caches are kept."""
         return self._decoder is not None and not self._released
 
     def free_caches(self) -> None:
         self._decoder = None
+
+    def _take(self, event: Event) -> None:
+        super()._take(event)
+        if isinstance(event, Started):
+            self._record(event)
+
+    def _message(self, events: Sequence[Event]) -> str:
+        if self.recording is None:
+            return messages.notice_message(error=self.error, notice=self._notice)
+        metas = [
+            event.meta for event in events if isinstance(event, Started | Ended) and event.meta
+        ]
+        meta = metas[-1] if metas else None
+        if meta is not None:
+            self.recording.meta = dict(meta)
+        added = [self.recording.add(event) for event in events if isinstance(event, StepTrace)]
+        return self._run_messages.batch(
+            added,
+            meta=meta,
+            end=events[-1].end if isinstance(events[-1], Ended) else None,
+            tail=self.recording.pending,
+            error=self.error,
+            notice=self._notice,
+        )
+
+    def _record(self, started: Started) -> None:
+        self._notice = None
+        self.recording = Recording(
+            Recorder(started.pair, started.prompt, started.meta), started.meta
+        )
+        self._run_messages = messages.RunMessages(self.recording.name)
+        self._run_store.put(self.recording)
 
     # -- in the thread -----------------------------------------------------------------------------
 
@@ -70,8 +111,7 @@ class DecodeJob(RunJob):
         with self.turn(self.request.chat) as pair:
             if self._decoder and self._decoder.pair.target is not pair.target:
                 raise PairChanged(
-                    "other models were loaded meanwhile, so this run cannot go on; "
-                    "press Run for a new one"
+                    "other models were loaded, so this run cannot continue; press Run for a new one"
                 )
             self._decoder = decoder = self._decoder or self._begin(pair)
             late = self._decode(decoder, steps)
@@ -82,21 +122,20 @@ class DecodeJob(RunJob):
         return Ended(end, notice=self._end_notice(late, end, timed=meta is not None), meta=meta)
 
     def _end_notice(self, late: str | None, end: str, timed: bool) -> str | None:
-        """What the visitor is told at the end: why it was, how to go on, and that a speed-up that
-        was asked for is missing."""
-        start = late or (
-            "stopped before its end; Resume and Step go on with it" if end == "stopped" else None
+        """The notice at the end: why the run ended, how to continue it, and why a requested
+        speed-up is missing."""
+        start = late or ("Stopped. Resume or Step to continue." if end == "stopped" else "")
+        missing = (
+            "No speed-up shown: the plain baseline was not run."
+            if self._is_compared and end != "paused" and not timed
+            else ""
         )
-        wanted = (
-            self.request.compare and self.request.tree_request.kind != "plain" and end != "paused"
-        )
-        why = (
-            "Stop came before plain decoding was"
-            if self.halted() and not start
-            else "plain decoding was not"
-        )
-        missing = f"{why} timed, so there is no speed-up to show" if wanted and not timed else None
-        return "; ".join(filter(None, (start, missing))) or None
+        return f"{start} {missing}".strip() or None
+
+    @property
+    def _is_compared(self) -> bool:
+        """Whether the run is to be compared with plain decoding, which is another run."""
+        return self.request.compare and self.request.tree_request.kind != "plain"
 
     def _begin(self, pair: Pair) -> Decoder:
         pair.require_room(pair.encode(self.request.prompt), self.request.params.max_new_tokens)
@@ -112,8 +151,8 @@ class DecodeJob(RunJob):
         return decoder
 
     def _decode(self, decoder: Decoder, steps: int | None) -> str | None:
-        """Steps until the run ends, is stopped, or its time is up; gives back the words for
-        the last of these."""
+        """Make steps until the run ends, is stopped, or reaches the time limit; returns the message
+        about the time limit."""
         end = time.monotonic() + self._limits.seconds
         for _ in range(MAX_STEPS if steps is None else steps):
             if self.halted() or decoder.finish:
@@ -126,13 +165,13 @@ class DecodeJob(RunJob):
         return None
 
     def _compare(self, pair: Pair) -> dict[str, Any] | None:
-        """The run's meta with what plain decoding takes, measured now with the same
-        prompt and settings."""
-        if not self.request.compare or self.halted() or self.request.tree_request.kind == "plain":
+        """The run's meta with the time of plain decoding, measured now with the same prompt and
+        settings."""
+        if not self._is_compared or self.halted():
             return None
         self.post(Notice("timing plain decoding of the same prompt"))
         plain = list[Step]()
-        with suppress(OutOfMemory):  # the run itself is over and well
+        with suppress(OutOfMemory):  # the run itself has succeeded
             plain = plain_steps(pair, self.request, self.halted)
         return {**self._meta, **compared_with_plain(self._made, plain)} if plain else None
 
@@ -140,7 +179,7 @@ class DecodeJob(RunJob):
 def plain_steps(
     pair: Pair, decode_request: DecodeRequest, should_stop: Callable[[], bool]
 ) -> list[Step]:
-    """The steps of a short plain run; none where it was stopped."""
+    """The steps of a short plain run; none if it was stopped."""
     params = replace(
         decode_request.params,
         max_new_tokens=min(PLAIN_TOKENS, decode_request.params.max_new_tokens),
@@ -155,7 +194,7 @@ def plain_steps(
 
 
 def meta_of(pair: Pair, decode_request: DecodeRequest, chosen: ChosenTree) -> dict[str, Any]:
-    """What the page and the run file say of a run."""
+    """The description of a run for the page and the run file."""
     params = decode_request.params
     meta = {
         "label": "measured",

@@ -1,10 +1,9 @@
-"""The live view: handlers behind the form and the stage. Every handler is safe for any
-caller and any value."""
+"""The Decode view: the handlers of its form and its stage. Every handler is safe for any caller and
+any value."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,56 +13,48 @@ from gradio.utils import get_upload_folder
 
 from sequoia import Run, SequoiaError
 from ui.decode import component, messages, recordings
-from ui.decode.follow_run import LiveRun
-from ui.decode.form import ANEW, LOADING, RESUME, RUN, Controls, controls
+from ui.decode.form import LOADING, RESUME, RUN, START_OVER, Controls, controls
 from ui.decode.recordings import RunStore
 from ui.decode.request import DecodeRequest, settings_of
-from ui.serving.fair_queue import Cancelled
+from ui.decode.run import DecodeJob
+from ui.serving.loaded_pair import pair_now
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import Busy, Limits, Sessions
+from ui.serving.session_view import SessionView, name_and_index, sent_with
+from ui.serving.sessions import Busy, Limits
 from ui.shared import markup
 from ui.shared.call_modules import call
+from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
+from ui.shared.layout import side_and_main
 from ui.shared.menus import on_choice
 
 Updates = dict[Any, Any]
-_log = logging.getLogger(__name__)
 
 
-class LiveView:
-    """The view's components and what happens when they are used. One object serves all visitors."""
+class LiveView(SessionView[DecodeJob]):
+    """The view's components and their handlers."""
 
     def __init__(self, model_host: ModelHost, limits: Limits, header: gr.HTML) -> None:
-        self._model_host = model_host
-        self._limits = limits
+        super().__init__(model_host, limits)
         self._header = header
-        self.sessions: Sessions[LiveRun] = Sessions(limits)
-        # recordings, and runs that other views have measured
+        # recordings, and runs measured in other views
         self.run_store: RunStore[Any] = RunStore(limits.runs, limits.weight)
         self._welcome = recordings.welcome()
-        # of all forms: whether prompts are chat messages, shown where the models can
+        # the "As a chat message" boxes of all forms, shown if the models have a chat template
         self.chats: list[gr.Checkbox] = []
         model_host.before_unload.append(self.sessions.release_all)
 
     def build(self) -> None:
         """Lay the view out in the present container."""
-        with gr.Row(elem_id="pg-page", elem_classes="pg-page", equal_height=False):
-            with gr.Column(elem_id="pg-side", elem_classes="pg-side", scale=0, min_width=276):
-                self.form: Controls = controls(self._limits)
-                self.chats.append(self.form.chat)
-            with gr.Column(elem_id="pg-main", elem_classes="pg-main", min_width=480):
-                self.stage = component.stage(self.get_steps)
+        side, main = side_and_main("pg")
+        with side:
+            self.form: Controls = controls(self._limits)
+            self.chats.append(self.form.chat)
+        with main:
+            self.stage = component.stage(self.get_steps)
 
     def wire(self, blocks: gr.Blocks) -> None:
-        """Connect components and handlers. No endpoint is offered to programs, and all
-        model work has one id."""
+        """Connect components and handlers."""
         form = self.form
-        quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-        engine = {
-            **quiet,
-            "concurrency_id": "engine",
-            "concurrency_limit": self._limits.waiting,
-            "trigger_mode": "once",
-        }
         run = [form.run.click, form.prompt.submit]
         step = [form.step.click]
         gr.on(
@@ -71,84 +62,82 @@ class LiveView:
             form.going,
             None,
             form.buttons,
-            queue=False,
             js=call("decode/form_changes", "web.began()"),
-            **quiet,
+            **UNQUEUED,
         )
-        for start, made in (
+        for start, handler in (
             (run, self.run),
             (step, self.step),
-        ):  # every output costs milliseconds a message: they have one
-            over = gr.on(start, made, form.form, self.stage, **engine).then(
-                self.rested, None, form.buttons, queue=False, **quiet
-            )
-            # changed while the run was on
-            over.then(None, form.run, form.run, js=anew("web.isChanged()"), **quiet)
-        form.stop.click(self.stop, form.stop, [self.stage, *form.course], queue=False, **quiet)
+        ):  # one output each: every output costs milliseconds per message
+            over = gr.on(
+                start, handler, form.form, self.stage, **model_work(self._limits.waiting)
+            ).then(self.rested, None, form.buttons, **UNQUEUED)
+            # the form may have been changed during the run
+            over.then(None, form.run, form.run, js=anew("web.isChanged()"), **QUIET)
+        form.stop.click(
+            self.stop_or_discard,
+            form.stop,
+            [self.stage, *form.course],
+            api_name="stop",
+            **UNQUEUED,
+        )
         gr.on(
             [part.change for part in form.form],
             None,
             form.run,
             form.run,
             js=anew("web.changed()"),
-            **quiet,
+            **QUIET,
         )
-        on_choice(form.tree, form.shaped, [], form.tree_fields, queue=False, **quiet)
+        on_choice(form.tree, form.shaped, [], form.tree_fields, **UNQUEUED)
         self.stage.take(
             self.fill,
             None,
             [self.stage, form.prompt, form.chat, *form.tree_fields, *form.settings],
-            **quiet,
+            **QUIET,
         )
-        form.open.upload(self.open, form.open, [self.stage, form.save, *form.course], **quiet)
-        form.example.click(self.example, None, [self.stage, form.save, *form.course], **quiet)
+        form.open.upload(self.open, form.open, [self.stage, form.save, *form.course], **QUIET)
+        form.example.click(self.example, None, [self.stage, form.save, *form.course], **QUIET)
         for comes in (
             blocks.load,
             self.stage.come,
-        ):  # the view asks where the page's own event came too early for it
-            comes(self.load, None, [self.stage, form.save], **quiet)
+        ):  # the view asks by itself if the page's load event came too early for it
+            comes(self.load, None, [self.stage, form.save], **QUIET)
         blocks.load(
             self.watch,
             None,
             [self._header, self.stage, form.run, *self.chats],
             concurrency_limit=None,
-            **quiet,
+            **QUIET,
         )
-        self._header.select(self.renew, None, [*form.course, *self.chats], queue=False, **quiet)
+        self._header.select(self.renew, None, [*form.course, *self.chats], **UNQUEUED)
         blocks.unload(self.close)
 
     # -- runs --------------------------------------------------------------------------------------
 
     def run(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[str]:
-        """To the end: a new run, or the paused one if nothing was changed since."""
+        """Run to the end: a new run, or the paused one if the form was not changed since."""
         yield from self._carry_out(data, request, None)
 
     def step(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[str]:
-        """One step of the paused run, or of a new one if there is none or the form
-        was changed since."""
+        """Make one step of the paused run, or of a new one if there is none or the form was changed
+        since."""
         yield from self._carry_out(data, request, 1)
 
-    def stop(self, label: Any, request: gr.Request) -> Updates:
-        """The run ends after its present step. Where the button says that it starts over, the
-        paused run is given up: what it says counts, as a run that was just stopped rests a moment
-        before the button tells."""
+    def stop_or_discard(self, label: Any, request: gr.Request) -> Updates:
+        """Stop the run after its current step, or discard the paused run if the button says "Start
+        over". The label decides: a run that was just stopped is paused a moment before its button
+        changes."""
         run = self.sessions.get(visitor(request))
-        if label != ANEW or (run and run.busy):
-            self.sessions.stop(visitor(request))
+        if label != START_OVER or (run and run.busy):
+            self.stop(request)
             return {self.form.stop: gr.skip()}  # Gradio takes no empty update
-        words = (
-            "The paused run was given up; its steps so far stay on screen. The next Run or "
-            "Step begins a new one."
-        )
+        words = "Paused run discarded; its steps stay on screen. Run or Step starts a new one."
         return {
             self.stage: messages.notice_message(notice=words),
             **self.form.anew(),
-            **self._failed(request),
+            **self._discarded(request),
         }
-
-    def close(self, request: gr.Request) -> None:
-        """The page was closed: the engine is free after the present step."""
-        self.sessions.close(visitor(request))
 
     def _carry_out(
         self, data: Mapping[Any, Any], request: gr.Request, steps: int | None
@@ -159,17 +148,15 @@ class LiveView:
             )
             self.sessions.go(visitor(request), run, steps)
         except SequoiaError as problem:
-            yield refused(problem, "Not run")
+            yield messages.notice_message(error=f"Not run: {problem}")
             return
         try:
             yield from run.messages()
         finally:  # also when the page is closed, which ends this generator at its next yield
             run.halt()
-        if run.error:
-            warn(run.error, "The run broke off")
 
     def rested(self, request: gr.Request) -> Updates:
-        """The buttons and the file after a run, a step, or a refusal."""
+        """The buttons and the file after a run, a step, or a refused request."""
         run = self.sessions.get(visitor(request))
         if run is None:
             return self.form.resting(False)
@@ -180,30 +167,31 @@ class LiveView:
             run.forget()
         return updates
 
-    def _chosen(self, decode_request: DecodeRequest, who: str) -> LiveRun:
+    def _chosen(self, decode_request: DecodeRequest, who: str) -> DecodeJob:
         last = self.sessions.get(who)
         return (
             last
             if last and last.holding and last.request == decode_request
-            else LiveRun(decode_request, self._model_host, self._limits, self.run_store)
+            else DecodeJob(decode_request, self._model_host, self._limits, self.run_store)
         )
 
-    def _saved(self, run: LiveRun) -> Updates:
-        """The file on offer: that of what is on the stage. A run that never began left the
-        one before it there."""
+    def _saved(self, run: DecodeJob) -> Updates:
+        """The file that Save offers: that of the run on screen. A run that never began leaves the
+        previous one on screen."""
         if run.recording is None:
             return {}
         if not run.recording.weight:
             return {self.form.save: gr.update(interactive=False)}
         self.run_store.put(run.recording)  # its weight is known now
-        made = run.recording.run()
-        return {self.form.save: download(made.to_json(), recordings.file_name("run", made.meta))}
+        recorded = run.recording.run()
+        name = recordings.file_name("run", recorded.meta)
+        return {self.form.save: download(recorded.to_json(), name)}
 
     # -- recordings --------------------------------------------------------------------------------
 
     def load(self, request: gr.Request) -> Updates:
-        """What the page opens on: the run named in its address while it is kept, else
-        the recorded one."""
+        """The run the page opens with: the one named in its address if it is still stored, else the
+        recorded example."""
         if recording := self.run_store.get(request.query_params.get("run")):
             run = recording.run()
             if run.steps:
@@ -211,21 +199,17 @@ class LiveView:
         return self._opening()
 
     def example(self, request: gr.Request) -> Updates:
-        """The recorded run that comes with the program; a run that was paused is given up for
-        it."""
-        return {**self._opening(), **self._failed(request)}
+        """Show the recorded run that is shipped with the program; a paused run is discarded."""
+        return {**self._opening(), **self._discarded(request)}
 
     def _opening(self) -> Updates:
-        found = self._welcome
-        if found is None:
-            return {
-                self.stage: messages.notice_message(notice="No recorded run is at hand; press Run.")
-            }
-        return self._shown(found)
+        if self._welcome is None:
+            return {self.stage: messages.notice_message(notice="No recorded run found; press Run.")}
+        return self._shown(self._welcome)
 
-    def _failed(self, request: gr.Request) -> Updates:
-        """Another run is shown than the visitor's paused one: it cannot go on, and the next
-        one is a new one."""
+    def _discarded(self, request: gr.Request) -> Updates:
+        """Discard the visitor's paused run, if there is one. Returns updates of the buttons: the
+        next run is a new one."""
         run = self.sessions.get(visitor(request))
         if run is None or run.busy or not run.holding:
             return {}
@@ -234,61 +218,60 @@ class LiveView:
         return self.form.anew()
 
     def open(self, path: Any, request: gr.Request) -> Updates:
-        """Play the run in an uploaded file, and give up a paused one; with any other file
-        everything on screen stays."""
+        """Play the run in an uploaded file, and discard a paused run. If the file cannot be opened,
+        the screen stays as it is."""
         try:
             found = recordings.opened(path, self._limits.upload)
         except SequoiaError as problem:
-            warn(str(problem), "Not opened")
             return {self.stage: messages.notice_message(error=f"Not opened: {problem}")}
         return self._put(found, request)
 
     def fill(self, event: gr.EventData) -> Updates:
-        """Put the settings of the run on screen, which the browser tells, into the form."""
-        reported = event._data if isinstance(event._data, Mapping) else {}
+        """Copy the settings of the run on screen, as sent by the browser, to the form."""
         try:
-            found = settings_of(reported, self._limits)
+            found = settings_of(sent_with(event), self._limits)
         except SequoiaError as problem:
-            return {self.stage: refused(problem, "Not taken over")}
+            return {self.stage: messages.notice_message(error=f"Not copied: {problem}")}
         kind = found.pop("tree", None)
         numbers = found.pop("numbers", None)
         values = {getattr(self.form, name): gr.update(value=value) for name, value in found.items()}
         return {**values, **(self.form.put(kind, numbers) if kind else {})}
 
     def show(self, run: Run, request: gr.Request) -> Updates:
-        """Play `run`, which another view holds. One that was measured here stays a measured one,
-        and is kept for reload. Raises Busy while a run goes on here, and BadTrace."""
+        """Play a run of another view. If it was measured here it stays labelled measured, and is
+        stored for reload. Raises Busy while the visitor's own run is going, and BadTrace."""
         going = self.sessions.get(visitor(request))
         if going and going.busy:
-            raise Busy("a run is going on in the live view; stop it first")
+            raise Busy("a run is going on in Decode; stop it first")
         if (
             not run.steps or run.meta.get("label") != "measured"
-        ):  # what comes from a file never says so, see race_messages.Opened
+        ):  # a run from a file is never labelled so, see ui.race.messages.OpenedRace
             return self._put(recordings.played(run), request)
         kept = recordings.Finished(run)
         self.run_store.put(kept)
         return self._put(recordings.shown_as(run, kept.name), request)
 
     def _put(self, found: recordings.Shown, request: gr.Request) -> Updates:
-        return {**self._shown(found), **self._failed(request)}
+        return {**self._shown(found), **self._discarded(request)}
 
     def _shown(self, found: recordings.Shown) -> Updates:
-        return {self.stage: found.message, self.form.save: download(found.file, found.called)}
+        return {self.stage: found.message, self.form.save: download(found.file, found.file_name)}
 
     def get_steps(self, asked: Any) -> str:
-        """Steps a browser has missed, from [run, first] on, with all trees and pieces."""
-        name, first = asked if isinstance(asked, list) and len(asked) == 2 else (None, None)
+        """The steps that a browser missed, from [run, first] on, with all trees and pieces."""
+        name, first = name_and_index(asked)
         recording = self.run_store.get(name)
-        if recording is None or type(first) is not int or first < 0:
+        if recording is None:
             return messages.notice_message(
-                error="The run is no longer kept; its missing steps cannot be had."
+                error="This run is no longer stored, so its missing steps cannot be loaded. Run it "
+                "again."
             )
         return messages.since(recording.run(), recording.name, first)
 
     # -- the models --------------------------------------------------------------------------------
 
     async def watch(self) -> AsyncIterator[Updates]:
-        """Where loading stands, until there is nothing more to wait for."""
+        """The state of loading, until it has succeeded or failed."""
         reported = None
         settled = False
         while not settled:
@@ -314,47 +297,29 @@ class LiveView:
             }
 
     def renew(self, request: gr.Request) -> Updates:
-        """Other models are there: a paused run cannot go on, and whether prompts can be chat
-        messages is another matter."""
+        """Other models were loaded: a paused run cannot continue, and the chat boxes depend on
+        the new models."""
         run = self.sessions.get(visitor(request))
         return {**({} if run and run.busy else self.form.anew()), **self._chatting()}
 
     def _chatting(self) -> Updates:
-        """The boxes "as a chat message", ticked where the models have a template and away
-        where they have none."""
-        try:
-            able = self._model_host.pair(lambda: True).template is not None
-        except (SequoiaError, Cancelled):
-            able = False
+        """The "As a chat message" boxes: ticked if the models have a chat template, else hidden."""
+        pair = pair_now(self._model_host)
+        able = pair is not None and pair.template is not None
         return {box: gr.update(visible=able, value=True) for box in self.chats}
 
 
 def anew(when: str) -> str:
-    """JavaScript for the label of the Run button: not Resume `when`, as the browser finds, the form
-    no longer describes the paused run."""
+    """JavaScript for the Run button: its label changes from Resume to Run `when` the form was
+    changed since the paused run began."""
     label = f"({when} && label === {markup.literal(RESUME)} ? {markup.literal(RUN)} : label)"
     return call("decode/form_changes", label, "label")
 
 
-def visitor(request: gr.Request) -> str:
-    """The key of the visitor's session."""
-    return str(request.session_hash)[:200]
-
-
-def refused(problem: SequoiaError, title: str) -> str:
-    """The message for the stage, where all else stays, and a pop-up message."""
-    warn(str(problem), title)
-    return messages.notice_message(error=str(problem))
-
-
-def warn(text: str, title: str) -> None:
-    """A pop-up message. Gradio shows its own heading above it."""
-    gr.Warning(markup.toast(f"{title}: {text}"), duration=7)
-
-
 def download(text: str, name: str) -> dict[str, Any]:
-    """The update of a download button for a file of this text, kept where Gradio clears up."""
-    # Gradio reads it later: nobody else's may lie there
+    """The update of a download button for a file with this text, in a folder that Gradio cleans
+    up."""
+    # Gradio reads the file later, so no other visitor's may have the same path
     path = Path(get_upload_folder()) / "runs" / recordings.new_name() / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")

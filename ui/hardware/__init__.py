@@ -1,1 +1,1 @@
-"""The Hardware view: profiles of machines and the tree that each chooses."""
+"""The Hardware view: profiles of machines and the best tree for each."""

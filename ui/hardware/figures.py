@@ -1,8 +1,8 @@
 """Plotly figures of hardware profiles, plans and runs, as plain dicts. Pure: values in, dict out;
 draws nothing itself.
 
-Colours are written as `var(--name)`; the browser puts in what its theme has, so that light and dark
-need no second figure.
+Colours are written as `var(--name)`; the browser inserts its theme's values, so that one figure
+serves light and dark.
 """
 
 from __future__ import annotations
@@ -21,51 +21,44 @@ Figure = dict[str, Any]
 
 COLOURS = {"draft": "var(--sq-draft)", "verify": "var(--sq-verify)", "overhead": "var(--sq-over)"}
 MAX_LEGEND = 16  # characters
-_SECOND = "var(--sq-own)"  # the profile compared with
-_WORDS = {"draft": "draft", "verify": "verify", "overhead": "overhead"}
+_SECOND = "var(--sq-own)"  # the profile to compare with
 
 
 def verify_curve(profiles: Sequence[Named]) -> Figure:
-    """t(n): milliseconds of a target pass over n nodes with its spread, and the knee, named for
-    the first profile."""
+    """t(n): milliseconds of a target pass over n nodes with its spread. The knee is marked, and
+    labelled for the first profile."""
     traces = []
     notes = []
     for i, (name, profile) in enumerate(profiles):
         colour = _SECOND if i else COLOURS["verify"]
-        traces.append(
-            _curve(_short(name), profile.target_seconds, colour, dash="dot" if i else "solid")
-        )
-        traces += _taken_flat(
-            _short(name), profile.target_seconds, _most(profiles, "target_seconds"), colour
+        traces += _curve(
+            _short(name), profile.target_seconds, _most(profiles, "target_seconds"), colour, i
         )
         if (bend := knee(profile)) is not None:
-            traces.append(_knee(name, bend, profile.verify_seconds(bend), colour))
+            seconds = profile.verify_seconds(bend)
+            traces.append(_knee(name, bend, seconds, colour))
             if i == 0:
-                notes.append(
-                    _note(
-                        bend, profile.verify_seconds(bend) * 1e3, f"twice one node's time at {bend}"
-                    )
-                )
+                words = f"knee: {bend} nodes take 2x the time of one"
+                notes.append(_note(bend, seconds * 1e3, words))
     axes = _axes("nodes in the pass", "ms", _sizes(profiles, "target_seconds"), notes)
     return {"data": traces, "layout": {**axes, "showlegend": len(profiles) > 1}}
 
 
 def small_curves(profiles: Sequence[Named]) -> Figure:
-    """Milliseconds of a draft pass by its width, and of the engine's overhead by the
-    nodes of the step."""
+    """Milliseconds of a draft pass by its width, and of the engine's overhead by the nodes of the
+    step."""
     traces = []
     for i, (name, profile) in enumerate(profiles):
-        dash = "dot" if i else "solid"
         for phase, points, word, symbol in (
             ("draft", profile.draft_seconds, "draft pass", "circle"),
             ("overhead", profile.overhead_seconds, "overhead", "square"),
         ):
             name_of = f"{word}, {_short(name)}" if len(profiles) > 1 else word
             colour = _SECOND if i else COLOURS[phase]
-            traces.append(_curve(name_of, points, colour, dash, symbol))
-            traces += _taken_flat(name_of, points, _most(profiles, f"{phase}_seconds"), colour)
+            most = _most(profiles, f"{phase}_seconds")
+            traces += _curve(name_of, points, most, colour, i, symbol)
     ticks = sorted({*_sizes(profiles, "draft_seconds"), *_sizes(profiles, "overhead_seconds")})
-    axes = _axes("nodes of the level (draft) or of the step (overhead)", "ms", ticks)
+    axes = _axes("nodes in the level (draft) or in the step (overhead)", "ms", ticks)
     return {"data": traces, "layout": {**axes, "showlegend": True}}
 
 
@@ -98,7 +91,7 @@ def heat_map(grid: SpeedupGrid) -> Figure:
         "colorscale": [[0, "var(--hw-low)"], [0.5, "var(--hw-middle)"], [1, "var(--hw-high)"]],
         "colorbar": {"thickness": 10, "outlinewidth": 0, "ticksuffix": "×", "len": 1, "nticks": 6},
         "hovertemplate": (
-            "<b>%{z:.3f}×</b> plain decoding<br>%{x} nodes, at most %{y} levels "
+            "<b>%{z:.3f}×</b> plain decoding<br>%{x} nodes, max %{y} levels "
             "(uses %{customdata[2]})<br>%{customdata[0]:.3f} tokens in "
             "%{customdata[1]:.2f} ms<extra></extra>"
         ),
@@ -126,7 +119,7 @@ def heat_map(grid: SpeedupGrid) -> Figure:
         "layout": {
             "xaxis": {"title": {"text": "nodes in the tree"}, "type": "category"},
             "annotations": [label],
-            "yaxis": {"title": {"text": "levels at most"}, "type": "category"},
+            "yaxis": {"title": {"text": "max levels"}, "type": "category"},
         },
     }
 
@@ -140,7 +133,7 @@ def phase_bars(comparison: Comparison) -> Figure:
             {
                 "type": "bar",
                 "orientation": "h",
-                "name": _WORDS[phase],
+                "name": phase,
                 "y": names,
                 "marker": {"color": COLOURS[phase]},
                 "width": 0.6,
@@ -151,7 +144,7 @@ def phase_bars(comparison: Comparison) -> Figure:
         ],
         "layout": {
             "barmode": "stack",
-            "xaxis": {"title": {"text": "ms a step"}, "rangemode": "tozero"},
+            "xaxis": {"title": {"text": "ms per step"}, "rangemode": "tozero"},
             "yaxis": {"showgrid": False},
             "showlegend": True,
             "legend": {"traceorder": "normal"},
@@ -163,13 +156,20 @@ def phase_bars(comparison: Comparison) -> Figure:
 
 
 def _short(name: str) -> str:
-    """A name that leaves a legend room for others; the whole one stands above the figure."""
+    """`name` cut to fit a legend; the full name is shown above the figure."""
     return name if len(name) <= MAX_LEGEND else name[: MAX_LEGEND - 1].rstrip(" ,") + "…"
 
 
 def _curve(
-    name: str, points: Sequence[Point], colour: str, dash: str, symbol: str = "circle"
-) -> Figure:
+    name: str,
+    points: Sequence[Point],
+    most: int,
+    colour: str,
+    profile: int,
+    symbol: str = "circle",
+) -> list[Figure]:
+    """The curve of the first profile (0, solid) or the one compared with it (1, dotted). If only
+    one size is known, also the flat line that planning assumes up to `most`."""
     sizes, seconds, spreads = zip(*points, strict=True)
     bars = {
         "type": "data",
@@ -177,18 +177,18 @@ def _curve(
         "array": [spread * 1e3 for spread in spreads],
         "arrayminus": [
             min(spread, one) * 1e3 for one, spread in zip(seconds, spreads, strict=True)
-        ],  # no time is below 0
+        ],  # so that the bar does not go below 0
         "thickness": 1.2,
         "width": 3,
         "color": colour,
     }
-    return {
+    curve = {
         "type": "scatter",
         "mode": "lines+markers",
         "name": name,
         "x": list(sizes),
         "y": [one * 1e3 for one in seconds],
-        "line": {"color": colour, "width": 2, "dash": dash},
+        "line": {"color": colour, "width": 2, "dash": "dot" if profile else "solid"},
         "marker": {"size": 6, "color": colour, "symbol": symbol},
         "error_y": bars,
         "customdata": bars["array"],
@@ -196,24 +196,19 @@ def _curve(
             "%{x} nodes: <b>%{y:.3f} ms</b> ± %{customdata:.3f}<extra>%{fullData.name}</extra>"
         ),
     }
-
-
-def _taken_flat(name: str, points: Sequence[Point], most: int, colour: str) -> list[Figure]:
-    """Where a profile has one point only, the line that planning takes for the rest."""
-    if len(points) > 1 or most <= points[0][0]:
-        return []
-    return [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "x": [points[0][0], most],
-            "y": [points[0][1] * 1e3] * 2,
-            "showlegend": False,
-            "name": f"{name}: no other size is known, taken as flat",
-            "line": {"color": colour, "width": 1, "dash": "longdash"},
-            "hovertemplate": "%{y:.3f} ms<extra>%{fullData.name}</extra>",
-        }
-    ]
+    if len(points) > 1 or most <= sizes[0]:
+        return [curve]
+    flat = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [sizes[0], most],
+        "y": [seconds[0] * 1e3] * 2,
+        "showlegend": False,
+        "name": f"{name}: only one size known, assumed flat",
+        "line": {"color": colour, "width": 1, "dash": "longdash"},
+        "hovertemplate": "%{y:.3f} ms<extra>%{fullData.name}</extra>",
+    }
+    return [curve, flat]
 
 
 def _knee(name: str, size: int, seconds: float, colour: str) -> Figure:
@@ -225,13 +220,13 @@ def _knee(name: str, size: int, seconds: float, colour: str) -> Figure:
         "showlegend": False,
         "name": f"knee, {name}",
         "marker": {"symbol": "diamond-open", "size": 14, "color": colour, "line": {"width": 2}},
-        "hovertemplate": "%{x} nodes take twice as long as one<extra>%{fullData.name}</extra>",
+        "hovertemplate": "%{x} nodes take 2x the time of one<extra>%{fullData.name}</extra>",
     }
 
 
 def _note(x: Any, y: Any, text: str) -> Figure:
-    """An annotation with an arrow. On a logarithmic axis Plotly wants the logarithm; the
-    browser's side does that."""
+    """An annotation with an arrow. On a logarithmic axis `_axes` replaces x by its logarithm, as
+    Plotly requires."""
     return {
         "x": x,
         "y": y,
@@ -245,18 +240,18 @@ def _note(x: Any, y: Any, text: str) -> Figure:
 
 
 def _axes(x: str, y: str, ticks: Sequence[int], notes: Sequence[Figure] = ()) -> Figure:
-    """Sizes double along the x axis."""
+    """Axes with sizes that double along x."""
     placed = [{**note, "x": math.log10(note["x"])} for note in notes]
     low = math.log10(min(ticks))
     high = math.log10(max(ticks))
-    model_host = 0.06 * max(high - low, 0.5)
+    margin = 0.06 * max(high - low, 0.5)
     return {
         "xaxis": {
             "title": {"text": x},
             "type": "log",
             "tickvals": list(ticks),
             "ticktext": [str(n) for n in ticks],
-            "range": [low - model_host, high + model_host],
+            "range": [low - margin, high + margin],
         },
         "yaxis": {"title": {"text": y}, "rangemode": "tozero"},
         "annotations": placed,
@@ -264,11 +259,11 @@ def _axes(x: str, y: str, ticks: Sequence[int], notes: Sequence[Figure] = ()) ->
 
 
 def _sizes(profiles: Sequence[Named], name: str) -> list[int]:
-    """Ticks: the doubling sizes up to the largest measured one."""
+    """Ticks: the powers of two up to the largest measured size."""
     return [2**i for i in range(int(math.log2(_most(profiles, name))) + 1)]
 
 
 def _most(profiles: Sequence[Named], name: str) -> int:
-    """The largest size of any profile; 128 where all know a single size only."""
+    """The largest size of any profile; 128 if all have a single size."""
     most = max(point[0] for _, profile in profiles for point in getattr(profile, name))
     return most if most > 1 else 128

@@ -1,5 +1,5 @@
-"""The hardware view: the form beside it, and the handlers behind both. Every handler is safe for
-any caller and any value."""
+"""The Hardware view: its form, and the handlers of both. Every handler is safe for any caller and
+any value."""
 
 from __future__ import annotations
 
@@ -13,28 +13,31 @@ import gradio as gr
 from sequoia import SequoiaError, machine
 from sequoia.errors import BadProfile, BadTree
 from sequoia.validate_input import shown, whole
-from ui.decode.tab import LiveView, visitor, warn
+from ui.decode.tab import LiveView
 from ui.hardware import view
-from ui.hardware.profile_job import ProfileJob, Report
+from ui.hardware.profile_job import ProfileJob
 from ui.hardware.view import Rates, notice_message
+from ui.serving.job import Report
 from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost, made_with
-from ui.serving.sessions import Limits, Sessions
+from ui.serving.session_view import SessionView
+from ui.serving.sessions import Limits
 from ui.shared import saved_profiles
 from ui.shared.call_modules import connect
-from ui.shared.labels import with_labels
+from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
+from ui.shared.layout import busy_buttons, side_and_main, start_button, stop_button
 from ui.shared.saved_profiles import Entry
 
 HERE = "here"
 NONE = "none"
-USUAL = "T0.6"
+DEFAULT_RATES = "T0.6"
 _NUMBER = re.compile(r"\s*[0-9]{1,8}\s*")
 Updates = dict[Any, Any]
 
 
 @dataclass(frozen=True)
 class FormValues:
-    """What the form holds, none of it believed."""
+    """The untrusted values of the form."""
 
     profile: Any
     against: Any
@@ -43,37 +46,27 @@ class FormValues:
     store: Any
 
 
-class HardwareTab:
-    """The view's components and what happens when they are used. One object serves all visitors."""
+class HardwareTab(SessionView[ProfileJob]):
+    """The view's components and their handlers."""
 
     def __init__(self, model_host: ModelHost, limits: Limits, live: LiveView) -> None:
-        self._model_host = model_host
-        self._limits = limits
+        super().__init__(model_host, limits)
         self._live = live
-        self.sessions: Sessions[ProfileJob] = Sessions(limits)
 
     def build(self) -> None:
         """Lay the view out in the present container."""
-        with gr.Row(elem_id="hw-page", elem_classes="pg-page", equal_height=False):
-            with gr.Column(elem_id="hw-side", elem_classes="pg-side", scale=0, min_width=276):
-                self._form()
-            with gr.Column(elem_id="hw-main", elem_classes="pg-main", min_width=480):
-                self.board = _board()
+        side, main = side_and_main("hw")
+        with side:
+            self._form()
+        with main:
+            self.board = _board()
 
     def _form(self) -> None:
         plain: dict[str, Any] = {"value": None, "filterable": False}
         self.store = gr.BrowserState([], storage_key="sequoia-profiles", secret="sequoia-profiles")
         with gr.Row(elem_classes="pg-go"):
-            self.measure_it = gr.Button(
-                "Measure this machine",
-                variant="primary",
-                elem_id="hw-measure",
-                scale=3,
-                min_width=60,
-            )
-            self.stop_it = gr.Button(
-                "Stop", elem_id="hw-stop", scale=1, min_width=50, interactive=False
-            )
+            self.measure_it = start_button("Measure this machine", "hw-measure")
+            self.stop_it = stop_button("hw-stop")
         with gr.Group(elem_classes="pg-group"):
             shipped = _named(saved_profiles.shipped())
             self.profile = gr.Dropdown(
@@ -88,38 +81,35 @@ class HardwareTab:
             )
             # not a Number: Gradio shows an empty one as 0
             self.nodes = gr.Textbox(
-                label="Nodes at most",
-                placeholder="as many as were timed, or 128",
+                label="Max nodes",
+                placeholder="the largest size timed, or 128",
                 max_lines=1,
                 max_length=8,
                 elem_id="hw-nodes",
             )
         with gr.Group(elem_classes="pg-group"):
             self.name = gr.Textbox(
-                label="Keep this profile as", max_lines=1, elem_id="hw-name", placeholder="a name"
+                label="Save this profile as", max_lines=1, elem_id="hw-name", placeholder="a name"
             )
             with gr.Row(elem_classes="pg-files"):
-                self.save = gr.Button("Keep", size="sm", min_width=50, elem_id="hw-save")
+                self.save = gr.Button("Save", size="sm", min_width=50, elem_id="hw-save")
                 self.remove = gr.Button("Remove", size="sm", min_width=50, elem_id="hw-remove")
                 self.open = gr.UploadButton(
                     "Import", size="sm", min_width=50, file_types=[".json"], elem_id="hw-open"
                 )
 
     def wire(self, blocks: gr.Blocks) -> None:
-        """Connect components and handlers. No endpoint is offered to programs;
-        measuring is model work."""
-        quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-        engine: dict[str, Any] = {
-            **quiet,
-            "concurrency_id": "engine",
-            "concurrency_limit": self._limits.waiting,
-            "trigger_mode": "once",
-        }
+        """Connect components and handlers."""
         form = {self.profile, self.against, self.rates, self.nodes, self.store}
         menus = [self.board, self.profile, self.against, self.rates]
-        self.measure_it.click(self.measure, form, [*menus, self.measure_it, self.stop_it], **engine)
-        self.stop_it.click(self.stop_measuring, None, None, queue=False, **quiet)
-        self.board.select(self.come, form, menus, concurrency_limit=None, **quiet)
+        self.measure_it.click(
+            self.measure,
+            form,
+            [*menus, self.measure_it, self.stop_it],
+            **model_work(self._limits.waiting),
+        )
+        self.stop_it.click(self.stop, None, None, api_name="stop_measuring", **UNQUEUED)
+        self.board.select(self.come, form, menus, concurrency_limit=None, **QUIET)
         asks = [
             self.profile.input,
             self.against.input,
@@ -128,17 +118,17 @@ class HardwareTab:
             self.nodes.blur,
         ]
         gr.on(
-            asks, self.look, form, [self.board, self.against], trigger_mode="always_last", **quiet
+            asks, self.look, form, [self.board, self.against], trigger_mode="always_last", **QUIET
         )
-        self.save.click(self.keep, {self.name, *form}, [*menus, self.store], **quiet)
-        self.remove.click(self.drop, form, [*menus, self.store], **quiet)
-        self.open.upload(self.take, {self.open, *form}, [*menus, self.store], **quiet)
+        self.save.click(self.keep, {self.name, *form}, [*menus, self.store], **QUIET)
+        self.remove.click(self.drop, form, [*menus, self.store], **QUIET)
+        self.open.upload(self.take, {self.open, *form}, [*menus, self.store], **QUIET)
         blocks.unload(self.close)
 
     # -- looking -----------------------------------------------------------------------------------
 
     async def come(self, data: Mapping[Any, Any], request: gr.Request) -> AsyncIterator[Updates]:
-        """The view as it comes into sight, and again once the models are there."""
+        """The view when it becomes visible, and again once the models are loaded."""
         asked = self._asked(data)
         while not self._model_host.settled:
             yield self._shown(asked, request)
@@ -147,7 +137,7 @@ class HardwareTab:
         yield self._shown(asked, request)
 
     def look(self, data: Mapping[Any, Any], request: gr.Request) -> Updates:
-        """What another choice makes of it, at once, and what it can be compared with."""
+        """The board for another choice in the form, and the menu of profiles to compare with."""
         updates = self._shown(self._asked(data), request)
         return {part: updates[part] for part in (self.board, self.against) if part in updates}
 
@@ -161,21 +151,21 @@ class HardwareTab:
         )
 
     def _shown(self, asked: FormValues, request: gr.Request) -> Updates:
-        """Updates of the board and the menus; where a value is refused, everything on screen
-        stays."""
+        """Updates of the board and the menus. If a value is refused, the screen stays as it is."""
         entries = self._entries(asked.store)
         vectors = view.rates_of(pair_now(self._model_host))
         profile = _known(asked.profile, entries, next(iter(entries), None))
         same = _same(entries, profile)
         against = _known(asked.against, entries, NONE)
         notice = (
-            f"{entries[against].name} has the very times on show: there is nothing to compare"
+            f"{entries[against].name} has the same times, so there is nothing to compare"
             if against in same
             else None
         )
         against = NONE if notice else against
-        # the pair's own come first
-        rates = _known(asked.rates, vectors, USUAL if USUAL in vectors else next(iter(vectors)))
+        # the loaded pair's come first
+        default = DEFAULT_RATES if DEFAULT_RATES in vectors else next(iter(vectors))
+        rates = _known(asked.rates, vectors, default)
         try:
             entry = entries.get(profile)
             text = self._message(
@@ -203,13 +193,13 @@ class HardwareTab:
         notice: str | None,
     ) -> str:
         if entry is None:
-            raise BadProfile("no profile is at hand; measure this machine or import one")
+            raise BadProfile("there is no profile yet; measure this machine or import a profile")
         nodes = self._nodes(nodes)
         recording = self._live.run_store.get(request.query_params.get("run"))
         pair = pair_now(self._model_host)
         run = recording.run() if recording else None
         if run and pair and not made_with(run.meta, pair):
-            run = None  # other models than those whose times and acceptance stand beside it
+            run = None  # its models are not those whose times and acceptance are shown
         return view.message(
             entry,
             vectors[rates],
@@ -223,14 +213,11 @@ class HardwareTab:
         )
 
     def _nodes(self, typed: Any) -> int | None:
-        """What was typed as "Nodes at most"; None where the field is empty."""
+        """The value of the field "Max nodes"; None if it is empty."""
         if typed is None or (isinstance(typed, str) and not typed.strip()):
             return None
         nodes = int(typed) if isinstance(typed, str) and _NUMBER.fullmatch(typed) else typed
-        try:
-            return whole(nodes, "nodes", 1, self._limits.nodes, BadTree)
-        except BadTree as problem:
-            raise with_labels(problem, {"nodes": "Nodes at most"}) from None
+        return whole(nodes, "Max nodes", 1, self._limits.nodes, BadTree)
 
     def _entries(self, store: Any) -> dict[str, Entry]:
         """All profiles by key, this machine's first."""
@@ -245,51 +232,28 @@ class HardwareTab:
     # -- measuring ---------------------------------------------------------------------------------
 
     def measure(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[Updates]:
-        """Time this machine; the view then shows the new profile. Stopped,
-        everything stays as it was."""
+        """Measure this machine and show the new profile. After Stop, nothing has changed."""
         task = ProfileJob(self._model_host)
         try:
             self.sessions.go(visitor(request), task)
         except SequoiaError as problem:
             yield self._refused(problem, "Not measured")
             return
-        yield {
-            self.measure_it: gr.update(interactive=False),
-            self.stop_it: gr.update(interactive=True),
-        }
+        yield busy_buttons(self.measure_it, self.stop_it, True)
+        shown: Updates = {}
         try:
-            yield from (self._report_message(report) for report in task.reports())
+            for report in task.reports():
+                yield {self.board: _report_message(report)}
+                if report.result:
+                    shown = self._shown(replace(self._asked(data), profile=HERE), request)
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
-        rest = {
-            self.measure_it: gr.update(interactive=True),
-            self.stop_it: gr.update(interactive=False),
-        }
-        yield {
-            **rest,
-            **(self._shown(replace(self._asked(data), profile=HERE), request) if task.done else {}),
-        }
-
-    def _report_message(self, report: Report) -> Updates:
-        if report.error:
-            warn(report.error, "Not measured")
-        share = None if report.over else report.share
-        return {
-            self.board: notice_message(error=report.error, notice=report.words or None, share=share)
-        }
-
-    def stop_measuring(self, request: gr.Request) -> None:
-        """The measurement ends after its present passes."""
-        self.sessions.stop(visitor(request))
-
-    def close(self, request: gr.Request) -> None:
-        """The page was closed."""
-        self.sessions.close(visitor(request))
+        yield {**busy_buttons(self.measure_it, self.stop_it, False), **shown}
 
     # -- keeping -----------------------------------------------------------------------------------
 
     def keep(self, data: Mapping[Any, Any], request: gr.Request) -> Updates:
-        """Keep the present profile in the browser under a name."""
+        """Save the current profile in the browser under a name."""
         asked = self._asked(data)
         try:
             entry = (
@@ -303,26 +267,24 @@ class HardwareTab:
                 replace(entry, name=saved_profiles.named(data[self.name])), asked, request
             )
         except SequoiaError as problem:
-            return self._refused(problem, "Not kept")
+            return self._refused(problem, "Not saved")
 
     def take(self, data: Mapping[Any, Any], request: gr.Request) -> Updates:
-        """Import a file: its profile is kept in the browser and shown."""
+        """Import a file: its profile is saved in the browser and shown."""
         try:
             return self._stored(saved_profiles.opened(data[self.open]), self._asked(data), request)
         except SequoiaError as problem:
             return self._refused(problem, "Not imported")
 
     def drop(self, data: Mapping[Any, Any], request: gr.Request) -> Updates:
-        """Remove the present profile from the browser; others cannot be removed."""
+        """Remove the current profile from the browser; shipped profiles cannot be removed."""
         asked = self._asked(data)
-        if not isinstance(asked.profile, str) or asked.profile.removeprefix(
-            "kept:"
-        ) not in saved_profiles.kept(asked.store):
+        name = asked.profile.removeprefix("kept:") if isinstance(asked.profile, str) else None
+        if name not in saved_profiles.kept(asked.store):
             return self._refused(
-                BadProfile("only a profile that you keep under a name can be removed"),
-                "Not removed",
+                BadProfile("only profiles that you saved can be removed"), "Not removed"
             )
-        left = saved_profiles.without(asked.store, asked.profile.removeprefix("kept:"))
+        left = saved_profiles.without(asked.store, name)
         return {**self._shown(replace(asked, profile=HERE, store=left), request), self.store: left}
 
     def _stored(self, entry: Entry, asked: FormValues, request: gr.Request) -> Updates:
@@ -333,13 +295,18 @@ class HardwareTab:
         }
 
     def _refused(self, problem: SequoiaError, title: str) -> Updates:
-        warn(str(problem), title)
         return {self.board: notice_message(error=f"{title}: {problem}")}
 
 
+def _report_message(report: Report) -> str:
+    share = None if report.over else report.share
+    error = report.error and f"Not measured: {report.error}"
+    return notice_message(error=error, notice=report.words or None, share=share)
+
+
 def _board() -> gr.HTML:
-    """What the browser draws. Its value is a message of view.py; it says `select` whenever it
-    comes into sight."""
+    """The component that the browser draws. Its value is a message of view.py. It fires `select`
+    whenever it becomes visible."""
     return gr.HTML(
         html_template='<div class="sq-stage hw-stage"></div>',
         apply_default_css=False,
@@ -355,14 +322,14 @@ def _known(key: Any, among: Mapping[str, Any], otherwise: Any) -> Any:
 
 def _named(entries: Mapping[str, Entry], same: Set[str] = frozenset()) -> list[tuple[str, str]]:
     return [
-        (f"{entry.name} · {'the one on show' if key in same else entry.profile.source}", key)
+        (f"{entry.name} · {'shown now' if key in same else entry.profile.source}", key)
         for key, entry in entries.items()
     ]
 
 
 def _same(entries: Mapping[str, Entry], key: Any) -> set[str]:
-    """The keys of entries with the times of the one of `key`, under whatever name: compared with it
-    they would show nothing."""
+    """The keys of all entries with the same times as the entry `key`: comparing with them would
+    show nothing."""
     own = _times(entries[key]) if key in entries else None
     return {other for other, entry in entries.items() if _times(entry) == own}
 

@@ -1,10 +1,9 @@
-"""What the hardware view shows, worked out from a profile, an acceptance vector and a run.
-Knows no components."""
+"""The content of the Hardware view, computed from a profile, an acceptance vector and a run. Knows
+no components."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -15,7 +14,6 @@ from sequoia.algorithm.verifiers import DEFAULT_VERIFIER
 from sequoia.measuring.acceptance_by_level import AcceptanceByLevel, depth_verdict
 from sequoia.measuring.defaults import SLACK
 from sequoia.planning.explain_plan import (
-    Comparison,
     compare,
     fastest,
     knee,
@@ -27,10 +25,11 @@ from sequoia.planning.explain_plan import (
 from sequoia.planning.plan_for_machine import Plan, bounds, levels_for, predict, speedup_grid
 from ui.decode import recordings
 from ui.hardware import figures
+from ui.shared.message_text import message_text
 from ui.shared.saved_profiles import Entry
 
-SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
-# of the atlas as it is shown
+SIZES = {2**k for k in range(11)} | {3 * 2**k for k in range(9)}  # 1, 2, 3, 4, 6, 8 ... 768, 1024
+# of a table of acceptance by level
 MAX_RANKS = 10
 MAX_DEPTHS = 14
 # Paper, appendix E: Llama3-70B-Instruct with 8B-Instruct on CNN.
@@ -44,8 +43,8 @@ PAPER_MODELS = ("Llama3-70B-Instruct", "Llama3-8B-Instruct")
 
 @dataclass(frozen=True)
 class Rates:
-    """An acceptance vector with its name and where it comes from; `temperature` where it was
-    counted at one, `models` (target, draft) where they are not the loaded ones."""
+    """An acceptance vector with its name and its source. `temperature`: at which it was measured,
+    if known. `models`: (target, draft), if they are not the loaded ones."""
 
     name: str
     label: str
@@ -55,15 +54,15 @@ class Rates:
 
 
 def rates_of(pair: Pair | None) -> dict[str, Rates]:
-    """The vectors there are to plan with, by key: those known or measured of the
-    pair, and the paper's."""
+    """The vectors to plan with, by key: those shipped with the pair or measured for it, and the
+    paper's."""
     found: dict[str, Rates] = {}
     if pair is None:
         return {"paper": Rates("Llama3-70B with 8B, CNN", "paper", PAPER, models=PAPER_MODELS)}
     for known in pair.known:
         kind = known.kind and f" {known.kind}"
         key = f"T{known.temperature:g}{'' if known.kind == pair.known[0].kind else kind}"
-        # the lab shows what was counted
+        # "fitted": the lab shows the raw counts
         name = f"{pair.name} pair,{kind} T {known.temperature:g}, fitted"
         found[key] = Rates(name, "recorded", known.acceptance, known.temperature)
     for how, findings in (("", pair.measured), (", as a chat", pair.measured.chats)):
@@ -89,10 +88,10 @@ def message(
     notice: str | None = None,
     most: int = MAX_NODES,
 ) -> str:
-    """All that the view shows. `nodes`: of a tree at most, None for the planner's own bound for
-    each profile, though never above `most`. `here`: this machine's profile, which a run of this
-    machine is held against; `known`: vectors to predict that run with; `notice`: words above it
-    all. Raises a SequoiaError for sizes out of bounds."""
+    """Everything the view shows. `nodes`: the largest tree, None for the planner's own bound for
+    each profile, but never above `most`. `here`: this machine's profile, with which a run is
+    compared. `known`: vectors to predict that run with. `notice`: the text of a banner. Raises a
+    SequoiaError for sizes out of bounds."""
     profile = entry.profile
     largest = _largest(profile, nodes, most)
     best = best_plan(rates.acceptance, profile, largest)
@@ -111,7 +110,7 @@ def message(
                 "file": entry.file(),
                 "rates": {"name": rates.name, "label": rates.label},
                 "plan": _numbers(plan, profile),
-                "knee": _knee(profile),
+                "knee": {"nodes": knee(profile), "most": profile.target_seconds[-1][0]},
                 "supposed": _supposed(profile, here, rates),
                 "why": why(grid, profile) + _capped(plan, largest),
                 "default": _default(default, plan, profile is here),
@@ -133,7 +132,7 @@ def message(
 def notice_message(
     *, error: str | None = None, notice: str | None = None, share: float | None = None
 ) -> str:
-    """Words beside what is on screen, which stays; `share`: how far a measurement is."""
+    """The text of a banner; the screen stays. `share`: progress of a measurement, 0 to 1."""
     return _text({"error": error, "notice": notice, "share": share})
 
 
@@ -168,67 +167,63 @@ def _numbers(plan: Plan, profile: HardwareProfile) -> dict[str, Any]:
     }
 
 
-def _knee(profile: HardwareProfile) -> dict[str, Any]:
-    return {"nodes": knee(profile), "most": profile.target_seconds[-1][0]}
-
-
 def _largest(profile: HardwareProfile, asked: int | None, most: int) -> int:
-    """Nodes at most of the trees that are looked at."""
+    """Nodes of the largest tree to look at."""
     return min(bounds(profile)[0], most) if asked is None else asked
 
 
 def _there(against: Entry, rates: Rates, nodes: int) -> str:
-    """What the times compared with make of the same acceptance."""
+    """The best plan with the other profile's times and the same acceptance, in words."""
     plan = best_plan(rates.acceptance, against.profile, nodes)
     return (
         f"With the times of {against.name} ({against.profile.source}) and the same "
         f"acceptance: {size_words(plan.tree)}, {plan.expected_tokens:.2f} tokens in "
-        f"{time_words(plan.predicted_seconds)}, {plan.predicted_speedup:.2f}× plain "
-        "decoding, predicted."
+        f"{time_words(plan.predicted_seconds)}, predicted {plan.predicted_speedup:.2f}× plain "
+        "decoding."
     )
 
 
 def _supposed(profile: HardwareProfile, here: HardwareProfile | None, rates: Rates) -> str | None:
-    """That times and acceptance are of different models, where they may be: nothing runs
-    as predicted then."""
+    """A warning if times and acceptance may be of different models, so that no real pair runs as
+    predicted."""
     times = (profile.target, profile.draft)
     counted = rates.models or (here and (here.target, here.draft))
     if counted == times or (counted is None and profile.source != "paper"):
         return None
     return (
-        f"What if: these are the times of {profile.target} with {profile.draft}, and the "
-        f"acceptance of {rates.name}. "
+        f"Hypothetical: the times are those of {profile.target} with {profile.draft}, but the "
+        f"acceptance is that of {rates.name}. "
     )
 
 
 def _levels(profile: HardwareProfile) -> str | None:
-    """What the curve of the overhead by nodes leaves out."""
+    """The part of the overhead that the curve by nodes does not show."""
     if not profile.level_overhead:
         return None
     return (
-        f"Besides, each level that is drafted adds {time_words(profile.level_overhead)} of "
-        "overhead: drawing, and a longer walk."
+        f"Each drafted level also adds {time_words(profile.level_overhead)} of overhead (sampling "
+        "and a longer walk)."
     )
 
 
 def _capped(plan: Plan, nodes: int) -> str:
-    """A word on a best tree that is as large as any that was looked at."""
+    """A hint if the best tree has the largest size looked at."""
     if not len(plan.tree) == nodes > 1:
         return ""
     return (
-        f" It has {nodes} nodes, the most that were looked at; a larger one may be faster still: "
-        f"set “Nodes at most” above {nodes}."
+        f" It has {nodes} nodes, the largest size looked at. A larger tree may be faster: set “Max "
+        f"nodes” above {nodes}."
     )
 
 
 def _default(default: Plan, plan: Plan, here: bool) -> str:
-    """What the live view's own choice makes of the same figures."""
+    """The tree that Decode's default would choose with the same numbers, in words."""
     rule = (
-        f"Of all trees within {SLACK * 100:g} % of the fastest, “Sequoia, planned for this "
-        f"machine” {'takes' if here else 'would take'} the one with the most tokens"
+        f"“Sequoia, planned for this machine” {'takes' if here else 'would take'} the tree with "
+        f"the most expected tokens within {SLACK * 100:g} % of the fastest"
     )
     if default.tree == plan.tree:
-        return f"{rule}: here, the same tree."
+        return f"{rule}: here it is the same tree."
     return (
         f"{rule}: here {len(default.tree)} nodes on {default.tree.levels} levels, "
         f"{default.expected_tokens:.2f} tokens, {default.predicted_speedup:.2f}×."
@@ -238,7 +233,7 @@ def _default(default: Plan, plan: Plan, here: bool) -> str:
 def _run(
     run: Run | None, here: HardwareProfile | None, known: Mapping[str, Rates]
 ) -> dict[str, Any] | None:
-    """The run held against what this machine's profile predicts of its tree; None without
+    """The run compared with the prediction of this machine's profile for its tree; None without
     either."""
     if run is None or here is None or not run.steps:
         return None
@@ -261,7 +256,9 @@ def _run(
         "figure": figures.phase_bars(found),
         "predicted": found.predicted,
         "measured": found.measured,
-        "parts": _parts(found),
+        "parts": [
+            [part.name, part.predicted, part.measured, found.effect(part)] for part in found.parts
+        ],
         "steps": len(run.steps),
         "nodes": len(plan.tree),
         "levels": plan.tree.levels,
@@ -271,12 +268,8 @@ def _run(
     }
 
 
-def _parts(found: Comparison) -> list[list[Any]]:
-    return [[part.name, part.predicted, part.measured, found.effect(part)] for part in found.parts]
-
-
 def _planned_with(known: Mapping[str, Rates], run: Run) -> Rates | None:
-    """The vector that the run's tree was planned with, where it is among those known."""
+    """The vector that the run's tree was planned with, if it is among those known."""
     return next(
         (
             rates
@@ -288,7 +281,7 @@ def _planned_with(known: Mapping[str, Rates], run: Run) -> Rates | None:
 
 
 def _nearest(known: Mapping[str, Rates], temperature: float) -> Rates:
-    """The vector counted at the nearest temperature; any other where none was."""
+    """The vector measured at the nearest temperature; the first one if none has a temperature."""
     counted = [
         (abs(rates.temperature - temperature), rates)
         for rates in known.values()
@@ -304,25 +297,20 @@ def _temperature(run: Run) -> float:
 
 
 def _by_level_tables(run: Run | None) -> list[dict[str, Any]]:
-    mine = []
-    if run is not None and run.steps:
-        mine = [
-            by_level_table(
-                "latest run", "measured", _temperature(run), 1, AcceptanceByLevel.fold(run.steps)
-            )
-        ]
-    return mine + [
-        by_level_table(
-            "recorded runs" if runs > 1 else "recorded run", "recorded", temperature, runs, by_level
-        )
+    tables = [
+        by_level_table(f"recorded run{'s' * (runs > 1)}", "recorded", temperature, runs, by_level)
         for temperature, (runs, by_level) in recorded().items()
     ]
+    if run is not None and run.steps:
+        counts = AcceptanceByLevel.fold(run.steps)
+        tables.insert(0, by_level_table("latest run", "measured", _temperature(run), 1, counts))
+    return tables
 
 
 @cache
 def recorded() -> dict[float, tuple[int, AcceptanceByLevel]]:
-    """Of the runs that come with the program: how many, and their counts together, by
-    temperature."""
+    """For the runs shipped with the program, by temperature: how many there are, and the sum of
+    their counts."""
     found: dict[float, tuple[int, AcceptanceByLevel]] = {}
     for path in recordings.shipped().values():
         try:
@@ -337,12 +325,14 @@ def recorded() -> dict[float, tuple[int, AcceptanceByLevel]]:
 def by_level_table(
     name: str, label: str, temperature: float, runs: int, by_level: AcceptanceByLevel
 ) -> dict[str, Any]:
-    """An atlas as the browser draws it (canvas/hardware/atlas.js)."""
+    """A table of acceptance by rank and level, as the browser draws it
+    (canvas/hardware/atlas.js)."""
     cells = [
         [depth, rank, cell.visits, cell.accepted, *cell.interval]
         for (depth, rank), cell in sorted(by_level.cells.items())
         if depth < MAX_DEPTHS and rank < MAX_RANKS
     ]
+    totals = [by_level.by_rank(rank) for rank in range(min(by_level.ranks, MAX_RANKS))]
     verdict = depth_verdict(by_level)
     doubtful = None if verdict.holds is None else [verdict.depth, verdict.rank]
     return {
@@ -354,17 +344,12 @@ def by_level_table(
         "ranks": min(by_level.ranks, MAX_RANKS),
         "of": [by_level.depths, by_level.ranks],
         "cells": cells,
-        "all": _by_rank(by_level),
+        "all": [[cell.visits, cell.accepted, *cell.interval] for cell in totals],
         "holds": verdict.holds,
         "doubtful": doubtful,
         "sentence": verdict.sentence,
     }
 
 
-def _by_rank(by_level: AcceptanceByLevel) -> Sequence[list[Any]]:
-    totals = [by_level.by_rank(rank) for rank in range(min(by_level.ranks, MAX_RANKS))]
-    return [[cell.visits, cell.accepted, *cell.interval] for cell in totals]
-
-
 def _text(value: Mapping[str, Any]) -> str:
-    return json.dumps({"v": 1, **value}, separators=(",", ":"), allow_nan=False)
+    return message_text({"v": 1, **value})

@@ -1,25 +1,22 @@
-"""Acceptance measured with the loaded pair, in a thread of its own: it waits for its turn and can
-be stopped. Knows no page."""
+"""Measures acceptance with the loaded pair, in its own thread. Knows no page."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from sequoia import Pair, SamplingParams, SequoiaError
 from sequoia.algorithm.progress import Progress
 from sequoia.measuring.acceptance import CountedAcceptance, count_acceptance
 from sequoia.measuring.acceptance_by_level import counting_tree
 from sequoia.measuring.acceptance_teacher_forced import force_acceptance
-from ui.serving.fair_queue import Cancelled
-from ui.serving.job import Job
+from ui.serving.job import MeasurementJob
 from ui.serving.model_host import ModelHost
 
 Way = Callable[[Pair, Sequence[str], SamplingParams, Progress], CountedAcceptance]
 RANKS = 16
-REPORT_SECONDS = 0.1  # seconds between two tallies
-# below the first children of the root, where levels are counted
+REPORT_SECONDS = 0.1  # between two reports
+# of the tree below the root's children, when counting by level
 WIDTH = 3
 LEVELS = 5
 
@@ -47,33 +44,20 @@ def _ranks(pair: Pair) -> int:
     return min(RANKS, pair.target.vocab)
 
 
-# Ways to measure, by the name the page asks for: what the page calls them, and the counting itself.
+# Ways to measure, by the name in the browser's request: the label, and the measurement.
 WAYS: dict[str, tuple[str, Way]] = {
     "decode": ("on-policy, at the root", _while_decoding),
     "levels": ("on-policy, by level", _by_level),
     "own": ("teacher-forced, target's own text", _forced(True)),
-    "text": ("teacher-forced, the text as it stands", _forced(False)),
+    "text": ("teacher-forced, the given text", _forced(False)),
 }
 
 
-@dataclass(frozen=True)
-class Tally:
-    """How far it is: share done, 0 to 1, and words. `over`: it has ended; `error`: why, where it
-    failed; `counted`: what came out of it."""
+class AcceptanceJob(MeasurementJob):
+    """Measures over `params.max_new_tokens` tokens of each prompt, for at most about `seconds`."""
 
-    share: float
-    words: str
-    over: bool = False
-    error: str | None = None
-    counted: CountedAcceptance | None = None
-
-
-class AcceptanceJob(Job[Tally]):
-    """Counts once, over `params.max_new_tokens` tokens of each prompt, for at most about
-    `seconds`."""
-
-    name = "count"
-    if_it_fails = if_out_of_memory = "the vector that was there is kept"
+    name = "measurement"
+    if_it_fails = if_out_of_memory = "The previous vector is kept."
 
     def __init__(
         self,
@@ -89,35 +73,24 @@ class AcceptanceJob(Job[Tally]):
         self._seconds = seconds
         self._way = WAYS[way][1]
 
-    def work(self, steps: int | None) -> Tally:  # noqa: ARG002  it is done once
-        self.post(self.notice("waiting for the models"))
-        with self.turn() as pair:
-            self._end = time.monotonic() + self._seconds
-            self._last_report = 0.0
-            self.post(Tally(0, f"measuring on {_prompts(len(self._prompts))}"))
-            return Tally(
-                1, "", True, counted=self._way(pair, self._prompts, self._params, self._progress)
-            )
-
-    def notice(self, words: str) -> Tally:
-        return Tally(0, words)
-
-    def stopped(self, words: str) -> Tally:
-        return Tally(0, words, True)
-
-    def failed(self, error: str) -> Tally:
-        return Tally(0, "", True, error)
+    def measure(self, pair: Pair) -> CountedAcceptance:
+        self._end = time.monotonic() + self._seconds
+        self._last_report = 0.0
+        self.report(0, f"measuring on {_prompts(len(self._prompts))}")
+        return self._way(pair, self._prompts, self._params, self._progress)
 
     def _progress(self, share: float) -> None:
-        if self.halted():
-            raise Cancelled
+        self.require_going()
         now = time.monotonic()
         prompts = len(self._prompts)
         if share < 1 and now > self._end:
-            raise OutOfTime(f"{self._seconds:g} s were up, the longest a count may take here")
+            raise OutOfTime(
+                f"the measurement reached its time limit of {self._seconds:g} s; choose fewer "
+                "prompts"
+            )
         if now - self._last_report >= REPORT_SECONDS:
             self._last_report = now
-            self.post(Tally(share, f"{int(share * prompts + 1e-9)} of {_prompts(prompts)} done"))
+            self.report(share, f"{int(share * prompts + 1e-9)} of {_prompts(prompts)} done")
 
 
 def _prompts(count: int) -> str:
@@ -125,4 +98,4 @@ def _prompts(count: int) -> str:
 
 
 class OutOfTime(SequoiaError):
-    """The count took longer than a visitor may use."""
+    """The measurement took longer than a visitor may use."""

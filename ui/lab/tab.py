@@ -1,8 +1,8 @@
-"""The tree lab: what the browser is given, and the three things it asks for: the pair's figures, a
-count, a run of a tree.
+"""The Lab view: its component, and the browser's three requests: the pair's figures, a measurement
+of acceptance, a run of a tree.
 
-Everything else in the lab happens in the browser. Every handler is safe for any
-caller and any value.
+Everything else in the lab happens in the browser. Every handler is safe for any caller and any
+value.
 """
 
 from __future__ import annotations
@@ -18,29 +18,33 @@ from sequoia import SamplingParams, SequoiaError, Tree, machine
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.errors import BadPrompt, BadSamplingParams, BadTree
 from sequoia.validate_input import shown, whole
-from ui.decode.tab import LiveView, visitor
+from ui.decode.tab import LiveView
 from ui.hardware.tab import HardwareTab
 from ui.hardware.view import by_level_table, rates_of
-from ui.lab.acceptance_job import WAYS, AcceptanceJob, Tally
+from ui.lab.acceptance_job import WAYS, AcceptanceJob
+from ui.serving.job import Report
 from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import Limits, Sessions
+from ui.serving.session_view import SessionView, sent_with
+from ui.serving.sessions import Limits
 from ui.shared import markup, saved_profiles
 from ui.shared.call_modules import call, connect
+from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
+from ui.shared.message_text import message_text
 from ui.shared.prompts import presets
 from ui.shared.saved_profiles import Entry
 
 CODE = "code"  # all presets that are code
-TYPED = "typed"  # a text of the visitor's own
-COUNT_TOKENS = 128  # new tokens a prompt
+TYPED = "typed"  # a text typed by the visitor
+COUNT_TOKENS = 128  # new tokens per prompt
 MOST_TYPED = 4000  # characters
 Updates = dict[Any, Any]
 
 
 @dataclass(frozen=True)
 class CountRequest:
-    """A count that may be made: what the prompts are called, they themselves, the settings, and the
-    way of counting.WAYS."""
+    """A valid request for a measurement: the prompts and a name for them, the settings, and the way
+    (a key of WAYS)."""
 
     name: str
     prompts: list[str]
@@ -48,17 +52,15 @@ class CountRequest:
     way: str
 
 
-class LabTab:
-    """The view's component and what happens when it is used. One object serves all visitors."""
+class LabTab(SessionView[AcceptanceJob]):
+    """The view's component and its handlers."""
 
     def __init__(
         self, model_host: ModelHost, limits: Limits, live: LiveView, hardware: HardwareTab
     ) -> None:
-        self._model_host = model_host
-        self._limits = limits
+        super().__init__(model_host, limits)
         self._live = live
         self._hardware = hardware
-        self.sessions: Sessions[AcceptanceJob] = Sessions(limits)
 
     def build(self) -> None:
         """Lay the view out in the present container."""
@@ -70,22 +72,15 @@ class LabTab:
         )
 
     def wire(self, blocks: gr.Blocks) -> None:
-        """Connect component and handlers. No endpoint is offered to programs; counting and
-        running are model work."""
+        """Connect component and handlers."""
         form = self._live.form
-        quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-        engine = {
-            **quiet,
-            "concurrency_id": "engine",
-            "concurrency_limit": self._limits.waiting,
-            "trigger_mode": "once",
-        }
+        engine = model_work(self._limits.waiting)
         self.board.select(
-            self.come, self._hardware.store, self.board, concurrency_limit=None, **quiet
+            self.come, self._hardware.store, self.board, concurrency_limit=None, **QUIET
         )
         self.board.count(self.count, None, self.board, **engine)
-        self.board.halt(self.halt, None, None, queue=False, **quiet)
-        chosen = self.board.decode(self.decode, None, form.tree_fields, **quiet)
+        self.board.halt(self.stop, None, None, api_name="halt", **UNQUEUED)
+        chosen = self.board.decode(self.decode, None, form.tree_fields, **QUIET)
         left = chosen.success(
             None,
             None,
@@ -93,22 +88,22 @@ class LabTab:
             js=call("shared/tabs", "web.showDecode()"),
             api_visibility="private",
         )
-        left.success(form.going, None, form.buttons, queue=False, **quiet)
+        left.success(form.going, None, form.buttons, **UNQUEUED)
         left.success(self._live.run, form.form, self._live.stage, **engine).then(
-            self._live.rested, None, form.buttons, queue=False, **quiet
+            self._live.rested, None, form.buttons, **UNQUEUED
         )
         blocks.unload(self.close)
 
-    # -- what is known of the pair -----------------------------------------------------------------
+    # -- figures of the pair -----------------------------------------------------------------------
 
     async def come(self, store: Any) -> AsyncIterator[str]:
-        """What is known as the lab comes into sight, and the times of this machine as soon as there
-        are any. store: the profiles that the browser keeps, not believed."""
+        """The pair's figures when the lab becomes visible, and again once the models are loaded.
+        store: the profiles saved in the browser, untrusted."""
         loading = not self._model_host.settled
-        yield _text(self._known(store))
+        yield message_text(self._known(store))
         if loading:
             await settled(self._model_host)
-            yield _text(self._known(store))
+            yield message_text(self._known(store))
 
     def _known(self, store: Any) -> dict[str, Any]:
         pair = pair_now(self._model_host)
@@ -146,28 +141,27 @@ class LabTab:
             + [_profile_message(name, entry) for name, entry in saved_profiles.shipped().items()],
         }
 
-    # -- counting ----------------------------------------------------------------------------------
+    # -- measuring ---------------------------------------------------------------------------------
 
     def count(self, event: gr.EventData, request: gr.Request) -> Iterator[str]:
-        """Count acceptance of the pair with the very sampler that decodes, at the temperature and
+        """Measure the pair's acceptance with the same sampler that decodes, at the temperature and
         top-p of `event`."""
         try:
-            asked = self._asked(event._data)
+            asked = self._asked(sent_with(event))
             task = AcceptanceJob(
                 self._model_host, asked.prompts, asked.params, self._limits.seconds, asked.way
             )
             self.sessions.go(visitor(request), task)
         except SequoiaError as problem:
-            yield _text({"count": {"error": str(problem)}})
+            yield message_text({"count": {"error": str(problem)}})
             return
         try:
-            for tally in task.reports():
-                yield _text({"count": _tally_message(tally, asked)})
+            for report in task.reports():
+                yield message_text({"count": _count_message(report, asked)})
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
 
-    def _asked(self, data: Any) -> CountRequest:
-        data = data if isinstance(data, Mapping) else {}
+    def _asked(self, data: Mapping[str, Any]) -> CountRequest:
         way = data.get("way", "decode")
         if not isinstance(way, str) or way not in WAYS:
             raise BadSamplingParams(f"way: {shown(way)} is not one of {', '.join(WAYS)}")
@@ -181,8 +175,8 @@ class LabTab:
         return CountRequest(name, prompts, params, way)
 
     def _prompts(self, name: Any, text: Any) -> tuple[str, list[str]]:
-        """What the prompts are called, and they themselves. Of a typed text only the
-        length is checked here."""
+        """The name of the prompts, and the prompts. Of a typed text only the length is checked
+        here."""
         texts = {one.name: one.text for one in presets()}
         if name == CODE:
             return "code prompts", [text for key, text in texts.items() if key != "prose"]
@@ -190,7 +184,7 @@ class LabTab:
             most = min(MOST_TYPED, self._limits.prompt_chars)
             if not isinstance(text, str) or not 1 <= len(text) <= most:
                 found = f"{len(text)} characters" if isinstance(text, str) else shown(text)
-                raise BadPrompt(f"your text: {found}; wanted are 1 to {most} characters")
+                raise BadPrompt(f"your text: {found}; enter 1 to {most} characters")
             return "a typed text", [text]
         if isinstance(name, str) and name in texts:
             return f"prompt {name}", [texts[name]]
@@ -198,23 +192,14 @@ class LabTab:
             f"prompts: {shown(name)} is not one of {', '.join([CODE, *texts, TYPED])}"
         )
 
-    def halt(self, request: gr.Request) -> None:
-        """The count ends after its present step or pass; the vector on screen stays."""
-        self.sessions.stop(visitor(request))
-
-    def close(self, request: gr.Request) -> None:
-        """The page was closed."""
-        self.sessions.close(visitor(request))
-
     # -- running a tree ----------------------------------------------------------------------------
 
     def decode(self, event: gr.EventData) -> Updates:
-        """Put the lab's tree into the live view's form. Raises gr.Error, shown as a message,
-        where it may not run."""
+        """Copy the lab's tree to the Decode form. Raises gr.Error, shown as a pop-up, if the tree
+        may not run."""
         form = self._live.form
         try:
-            parents = event._data.get("parents", ()) if isinstance(event._data, Mapping) else ()
-            tree = Tree.from_parents(parents)
+            tree = Tree.from_parents(sent_with(event).get("parents", ()))
             whole(len(tree), "nodes of the tree", 1, self._limits.nodes, BadTree)
         except SequoiaError as problem:
             raise gr.Error(markup.toast(f"Not run: {problem}"), print_exception=False) from None
@@ -223,7 +208,7 @@ class LabTab:
 
 
 def _number(value: Any, name: str) -> float:
-    """What was typed, as a number; SamplingParams checks its bounds."""
+    """A typed value as a number; SamplingParams checks its bounds."""
     try:
         return float(value)
     except (TypeError, ValueError):
@@ -239,12 +224,12 @@ def _profile_message(key: str, entry: Entry) -> dict[str, Any]:
     }
 
 
-def _tally_message(tally: Tally, asked: CountRequest) -> dict[str, Any]:
-    if tally.error:
-        return {"error": tally.error}
-    if tally.counted is None:
-        return {"share": tally.share, "words": tally.words, "over": tally.over}
-    found = tally.counted
+def _count_message(report: Report, asked: CountRequest) -> dict[str, Any]:
+    if report.error:
+        return {"error": report.error}
+    found = report.result
+    if found is None:
+        return {"share": report.share, "words": report.words, "over": report.over}
     params = asked.params
     try:
         rates = list(found.acceptance.rates)
@@ -272,7 +257,3 @@ def _tally_message(tally: Tally, asked: CountRequest) -> dict[str, Any]:
             "atlas": table,
         }
     }
-
-
-def _text(message: Mapping[str, Any]) -> str:
-    return json.dumps(message)

@@ -1,1 +1,1 @@
-"""The Models view: which pairs there are, and loading another."""
+"""The Models view: the known pairs, and loading another one."""

@@ -1,11 +1,12 @@
-"""Other models being loaded, in a thread of its own: fetched while others decode, then loaded in
-turn. Knows no page.
+"""Loads other models in a thread of its own: they are downloaded while other visitors decode, then
+loaded in turn. Knows no page.
 
-Whatever goes wrong, and if it is stopped, the pair that was there stays.
+If it fails or is stopped, the current pair stays loaded.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from sequoia import Pair, SequoiaError
@@ -18,13 +19,14 @@ from ui.serving.fair_queue import position_words
 from ui.serving.job import Job
 from ui.serving.model_host import ModelHost
 
-KEPT = "the models that were there stay"
+KEPT = "The current models stay loaded."
+_ERROR_NUMBER = re.compile(r"\[Errno -?\d+\] ")  # of the operating system, before its words
 
 
 @dataclass(frozen=True)
 class Report:
-    """How far it is: words for what is being done now, a download's progress, the checks passed so
-    far. `over`: it has ended; `error`: why, where it failed; `done`: the new models are in use."""
+    """Progress of a load: what is being done now, a download's progress, the checks passed so far.
+    `over`: it has ended. `error`: why, if it failed. `done`: the new models are in use."""
 
     words: str
     progress: Progress | None = None
@@ -35,8 +37,8 @@ class Report:
 
 
 class LoadJob(Job[Report]):
-    """Loads once. It stops a download within a moment, and the reading of weights after the
-    model being read."""
+    """Loads a pair once. Stop ends a download at once, and the reading of weights after the current
+    model."""
 
     name = "loading of other models"
     if_it_fails = if_out_of_memory = KEPT
@@ -52,9 +54,9 @@ class LoadJob(Job[Report]):
     def work(self, steps: int | None) -> Report:  # noqa: ARG002  it is done once
         self._on_progress(self._last.words)
         fetch(self._pair_request, self._online, self._on_progress, self.halted)
-        # all of them are made again as it is loaded
+        # all checks are made again while it is loaded
         self._last = replace(self._last, progress=None, checks=())
-        self._on_progress("waiting for what is running to end")
+        self._on_progress("waiting for the current run to end")
         self._model_host.change(self._load, self.halted, self._on_position)
         return replace(self.stopped(""), done=True)
 
@@ -68,11 +70,13 @@ class LoadJob(Job[Report]):
         return replace(self.stopped(""), error=error)
 
     def refused(self, problem: SequoiaError) -> str:
-        return f"{problem} ({KEPT})" if self._model_host.status.stage == "ready" else str(problem)
+        text = _ERROR_NUMBER.sub("", str(problem))
+        ready = self._model_host.status.stage == "ready"
+        return f"{text.removesuffix('.')}. {KEPT}" if ready else text
 
     def _load(self) -> Pair:
-        """Also called when this pair has to be loaded again, long after this task; then
-        nobody can stop it."""
+        """Load the pair. Called again, long after this job has ended, if the pair has to be
+        reloaded; that cannot be stopped."""
         return load(
             self._pair_request, False, self._on_progress, lambda: self.busy and self.halted()
         )
@@ -87,5 +91,5 @@ class LoadJob(Job[Report]):
         if self.busy:
             self.post(self._last)
 
-    def _on_position(self, before: int) -> None:
-        self._on_progress(position_words(before, "loading"))
+    def _on_position(self, ahead: int) -> None:
+        self._on_progress(position_words(ahead, "loading"))

@@ -1,5 +1,5 @@
-"""The list of model types for the models view: what runs, what does not, and why, in words. Knows
-no components."""
+"""The list of model types for the Models view: which run, which do not, and why. Knows no
+components."""
 
 from __future__ import annotations
 
@@ -13,25 +13,29 @@ from sequoia.loading.model_types import KnownTypes, ModelType, known_types
 
 @cache
 def types_message() -> dict[str, Any]:
-    """Every type with its result and a sentence, and one sentence for all of them."""
+    """Every type with its result and a sentence about it, and a summary of all types."""
     known = known_types()
     rows = [{"name": one.name, "result": one.result, "words": words(one)} for one in known.types]
     return {"summary": summary(known), "rows": rows}
 
 
 def summary(known: KnownTypes) -> str:
-    """What the list is, and whether it is of the version in use."""
+    """What the list covers, and whether it is for the installed version."""
     counts = (
-        f"{len(known.types)} causal model types of transformers {known.transformers}, tried at toy "
-        f"size: {known.count('runs')} run, {known.count('partly')} run with some configs"
+        f"{len(known.types)} causal model types of transformers {known.transformers}, tested with "
+        f"tiny models: {known.count('runs')} run, {known.count('partly')} run with some configs"
     )
     installed = transformers.__version__
-    other = "" if installed == known.transformers else f" transformers {installed} is installed."
+    other = (
+        ""
+        if installed == known.transformers
+        else f" But transformers {installed} is installed here."
+    )
     return f"{counts}.{other} Every model is tested again when it is loaded."
 
 
 def words(one: ModelType) -> str:
-    """What a person needs to know of a type."""
+    """A sentence about a type: whether it runs, and why not."""
     if one.result == "runs":
         return "runs" + "".join(f"; not with {option}: {why}" for option, why in one.without)
     if one.result == "partly":

@@ -1,5 +1,4 @@
-"""Which models a visitor wants loaded, made from the values of the form, none of which is believed.
-Knows no components."""
+"""A requested pair of models, made from the untrusted values of the form. Knows no components."""
 
 from __future__ import annotations
 
@@ -17,12 +16,12 @@ OWN = "own"  # two models that the visitor names
 
 
 def parse(form: Mapping[str, Any], limits: Limits) -> PairRequest:
-    """The pair that `form` asks for. Raises a SequoiaError that names the value and the bound, and
-    for everyone where the page serves strangers."""
+    """The pair requested by `form`. Raises a SequoiaError that names the value and the bound, and
+    always on a public page."""
     if not limits.models:
         raise BadModel(
-            "this page is open to strangers and serves the bundled pair only; start it without "
-            "--public to load other models"
+            "this page is public and serves the bundled pair only; start it without --public to "
+            "load other models"
         )
     name = form["pair"]
     if not isinstance(name, str):
@@ -35,8 +34,8 @@ def parse(form: Mapping[str, Any], limits: Limits) -> PairRequest:
         "offload": form["offload"] is True,
     }
     if name == OWN:
-        target, draft = (_model(form[role], role) for role in ("target", "draft"))
-        return PairRequest(target=target, draft=draft, **how)
+        models = {role: _model(form[role], role) for role in ("target", "draft")}
+        return PairRequest(**models, **how)
     if name != BUNDLED_NAME:
         preset(name)
     return PairRequest(name, **how)
@@ -45,7 +44,5 @@ def parse(form: Mapping[str, Any], limits: Limits) -> PairRequest:
 def _model(text: Any, role: str) -> str:
     text = text.strip() if isinstance(text, str) else text
     if not text:
-        raise BadModel(
-            f"no {role} is named; give a folder or a Hugging Face id of the form owner/name"
-        )
+        raise BadModel(f"enter a {role} model: a folder or a Hugging Face id owner/name")
     return checked_name(text)

@@ -1,13 +1,11 @@
-"""The models view: which pairs there are, and the handlers that load another one. Every handler is
-safe for any caller and value.
+"""The Models view: the known pairs, and the handlers that load another one. Every handler is safe
+for any caller and any value.
 
-It is laid out only where the page serves people one knows; its handlers refuse
-everyone else all the same.
+A public page does not have this view; the handlers refuse its visitors all the same.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
@@ -15,54 +13,52 @@ import gradio as gr
 import torch
 from huggingface_hub import constants
 
-from sequoia import Pair, SequoiaError
-from sequoia.loading.pair_catalog import BUNDLED_NAME, presets
+from sequoia import SequoiaError
+from sequoia.loading.pair_catalog import BUNDLED_NAME
 from sequoia.models.fastest_number_type import DTYPES
-from ui.decode.tab import visitor, warn
 from ui.models import view
 from ui.models.load_job import LoadJob
 from ui.models.request import OWN, parse
-from ui.serving.fair_queue import Cancelled
+from ui.serving.loaded_pair import pair_now, settled
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import Limits, Sessions
+from ui.serving.session_view import SessionView, sent_with
+from ui.serving.sessions import Limits
+from ui.shared import markup
 from ui.shared.call_modules import connect
+from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
+from ui.shared.layout import busy_buttons, side_and_main, start_button, stop_button
 from ui.shared.menus import on_choice
 
 FORM = ("pair", "target", "draft", "device", "dtype", "offload")
 Updates = dict[Any, Any]
 
 
-class ModelsTab:
-    """The view's components and what happens when they are used. One object serves all visitors."""
+class ModelsTab(SessionView[LoadJob]):
+    """The view's components and their handlers."""
 
     def __init__(self, model_host: ModelHost, limits: Limits, online: bool | None = None) -> None:
-        self._model_host = model_host
-        self._limits = limits
+        super().__init__(model_host, limits)
         self._online = not constants.HF_HUB_OFFLINE if online is None else online
-        self.sessions: Sessions[LoadJob] = Sessions(limits)
 
     def build(self) -> None:
         """Lay the view out in the present container."""
-        with gr.Row(elem_id="md-page", elem_classes="pg-page", equal_height=False):
-            with gr.Column(elem_id="md-side", elem_classes="pg-side", scale=0, min_width=276):
-                self._form()
-            with gr.Column(elem_id="md-main", elem_classes="pg-main", min_width=480):
-                self.board = gr.HTML(
-                    html_template='<div class="sq-stage md-stage"></div>',
-                    apply_default_css=False,
-                    elem_id="md-view",
-                    elem_classes="pg-view",
-                    js_on_load=connect("models/models_view", ["select", "choose"]),
-                )
+        side, main = side_and_main("md")
+        with side:
+            self._form()
+        with main:
+            self.board = gr.HTML(
+                html_template='<div class="sq-stage md-stage"></div>',
+                apply_default_css=False,
+                elem_id="md-view",
+                elem_classes="pg-view",
+                js_on_load=connect("models/models_view", ["select", "choose"]),
+            )
 
     def _form(self) -> None:
         with gr.Row(elem_classes="pg-go"):
-            self.load_it = gr.Button(
-                "Load", variant="primary", elem_id="md-load", scale=3, min_width=60
-            )
-            self.stop_it = gr.Button(
-                "Stop", elem_id="md-stop", scale=1, min_width=50, interactive=False
-            )
+            self.load_it = start_button("Load", "md-load")
+            self.stop_it = stop_button("md-stop")
+        self.problem = gr.HTML(visible=False, elem_id="md-problem")
         with gr.Group(elem_classes="pg-group"):
             self.pair = gr.Dropdown(
                 [(one, one) for one in view.NAMES] + [("two models of your own", OWN)],
@@ -71,20 +67,8 @@ class ModelsTab:
                 elem_id="md-pair",
                 filterable=False,
             )
-            self.target = gr.Textbox(
-                label="Target",
-                max_lines=1,
-                elem_id="md-target",
-                visible=False,
-                placeholder="owner/name or a folder",
-            )
-            self.draft = gr.Textbox(
-                label="Draft, with the same tokenizer",
-                max_lines=1,
-                elem_id="md-draft",
-                visible=False,
-                placeholder="owner/name or a folder",
-            )
+            self.target = _model_field("Target", "md-target")
+            self.draft = _model_field("Draft (same tokenizer)", "md-draft")
         with gr.Group(elem_classes="pg-group"):
             self.device = gr.Dropdown(
                 _devices(), value="auto", label="Device", elem_id="md-device", filterable=False
@@ -97,7 +81,7 @@ class ModelsTab:
                 filterable=False,
             )
             self.offload = gr.Checkbox(
-                label="Stream the target from memory",
+                label="Stream the target from host memory",
                 value=False,
                 elem_id="md-offload",
                 container=False,
@@ -105,107 +89,88 @@ class ModelsTab:
             )
 
     def wire(self, blocks: gr.Blocks) -> None:
-        """Connect components and handlers. No endpoint is offered to programs;
-        loading is model work."""
-        quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-        engine = {
-            **quiet,
-            "concurrency_id": "engine",
-            "concurrency_limit": self._limits.waiting,
-            "trigger_mode": "once",
-        }
+        """Connect components and handlers."""
         form = {getattr(self, name) for name in FORM}
-        self.load_it.click(self.change, form, [self.board, self.load_it, self.stop_it], **engine)
-        self.stop_it.click(self.stop, None, None, queue=False, **quiet)
-        on_choice(
-            self.pair,
-            self.fields,
-            [],
-            [self.target, self.draft, self.offload],
-            queue=False,
-            **quiet,
+        self.load_it.click(
+            self.change,
+            form,
+            [self.board, self.problem, self.load_it, self.stop_it],
+            **model_work(self._limits.waiting),
         )
-        self.board.select(self.come, None, self.board, concurrency_limit=None, **quiet)
-        self.board.choose(
-            self.choose,
-            None,
-            [self.pair, self.target, self.draft, self.offload],
-            queue=False,
-            **quiet,
-        )
+        self.stop_it.click(self.stop, None, None, **UNQUEUED)
+        fields = [self.target, self.draft, self.offload]
+        on_choice(self.pair, self.fields, [], fields, **UNQUEUED)
+        self.board.select(self.come, None, self.board, concurrency_limit=None, **QUIET)
+        self.board.choose(self.choose, None, [self.pair, *fields], **UNQUEUED)
         blocks.unload(self.close)
 
     # -- looking -----------------------------------------------------------------------------------
 
     async def come(self) -> AsyncIterator[str]:
-        """The view as it comes into sight, and again once the models are there."""
+        """The view when it becomes visible, and again once the models are loaded."""
         loading = not self._model_host.settled
-        yield view.whole(self._pair(), self._online)
+        yield self._whole()
         if loading:
-            while not self._model_host.settled:
-                await asyncio.sleep(0.2)
-            yield view.whole(self._pair(), self._online)
+            await settled(self._model_host)
+            yield self._whole()
 
     def fields(self, name: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-        """Updates of the fields for two models, shown where they are wanted, and of whether
-        layers are streamed."""
-        one = next((one for one in presets() if one.name == name), None)
+        """Updates for the pair `name`: the fields of two own models are shown or hidden, and
+        streaming is set as the pair needs it."""
+        one = view.known(name)
         own = gr.update(visible=name == OWN)
         return own, own, gr.update(value=bool(one and one.offload))
 
     def choose(self, event: gr.EventData) -> Updates:
-        """Put a pair of the table into the form."""
-        name = event._data.get("pair") if isinstance(event._data, Mapping) else None
+        """Copy a pair of the table to the form."""
+        name = sent_with(event).get("pair")
         if name not in view.NAMES:
             return {self.pair: gr.skip()}  # Gradio takes no empty update
         target, draft, offload = self.fields(name)
         return {self.pair: name, self.target: target, self.draft: draft, self.offload: offload}
 
-    def _pair(self) -> Pair | None:
-        """The pair, or None while there is none."""
-        try:
-            return self._model_host.pair(lambda: True) if self._model_host.settled else None
-        except (SequoiaError, Cancelled):
-            return None
+    def _whole(self) -> str:
+        return view.whole(pair_now(self._model_host), self._online)
 
     # -- loading -----------------------------------------------------------------------------------
 
     def change(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[Updates]:
-        """Fetch and load what the form names; all tabs use it afterwards. Whatever goes wrong, the
-        former models stay."""
+        """Download and load the requested models; all tabs use them afterwards. If that fails, the
+        current models stay. A refused request is the form's only error: that of an earlier load is
+        cleared."""
         try:
             pair_request = parse({name: data[getattr(self, name)] for name in FORM}, self._limits)
+            view.require_fit(pair_request)
             task = LoadJob(self._model_host, pair_request, self._online)
             self.sessions.go(visitor(request), task)
         except SequoiaError as problem:
-            warn(str(problem), "Not loaded")
-            yield {self.board: view.notice_message(f"Not loaded: {problem}")}
+            yield {
+                self.board: view.no_load_message(),
+                self.problem: gr.update(
+                    value=markup.error_banner(f"Not loaded: {problem}"), visible=True
+                ),
+            }
             return
         yield {
-            self.load_it: gr.update(interactive=False),
-            self.stop_it: gr.update(interactive=True),
+            self.problem: gr.update(visible=False),
+            **busy_buttons(self.load_it, self.stop_it, True),
         }
         try:
             for report in task.reports():
                 yield {self.board: view.report_message(report)}
-                if report.error:
-                    warn(report.error, "Not loaded")
         finally:  # also when the page is closed, which ends this generator at its next yield
             task.halt()
-        yield {
-            self.board: view.whole(self._pair(), self._online),
-            self.load_it: gr.update(interactive=True),
-            self.stop_it: gr.update(interactive=False),
-        }
+        yield {self.board: self._whole(), **busy_buttons(self.load_it, self.stop_it, False)}
 
-    def stop(self, request: gr.Request) -> None:
-        """A download ends now and can be gone on with; reading weights ends after the
-        model being read."""
-        self.sessions.stop(visitor(request))
 
-    def close(self, request: gr.Request) -> None:
-        """The page was closed."""
-        self.sessions.close(visitor(request))
+def _model_field(label: str, elem_id: str) -> gr.Textbox:
+    return gr.Textbox(
+        label=label,
+        max_lines=1,
+        elem_id=elem_id,
+        visible=False,
+        placeholder="owner/name or a folder",
+    )
 
 
 def _devices() -> list[str]:

@@ -1,39 +1,42 @@
-"""What the models view shows: the pairs that have a name and whether this machine can hold them,
-what is loaded, how far a load is. Pure but for looking at memory and disk. Knows no components."""
+"""The content of the Models view: the named pairs and whether they fit this machine, the loaded
+pair, the progress of a load. Pure, except that it reads the free memory and disk. Knows no
+components."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import psutil
 import torch
 
 from sequoia import Pair
+from sequoia.errors import BadModel
 from sequoia.loading.hub.download import ROOM_LEFT, disk_free, is_here, size
 from sequoia.loading.hub.model_files import hub_folder
 from sequoia.loading.pair_catalog import BUNDLED_NAME, Model, Preset, presets
 from sequoia.loading.pair_checks import checked_device
+from sequoia.loading.pair_request import PairRequest
 from sequoia.models.describe import describe
 from sequoia.this_machine.memory import ROOM, free_bytes
 from sequoia.this_machine.number_types import narrowest_dtype
 from ui.models.load_job import Report
 from ui.models.model_types import types_message
-from ui.serving.model_host import named
+from ui.serving.model_host import named, parameter_count
+from ui.shared.message_text import message_text
 
 VERSION = 1
-# bytes a graphics card needs for a streamed target: its draft, slots and two layers
+# bytes a GPU needs for a streamed target: its draft, KV cache and two layers
 _LEAST_CARD = 16e9
 
 
 def whole(pair: Pair | None, online: bool) -> str:
-    """All that stands on the board while nothing is being loaded. online: whether the
-    hub may be asked."""
+    """Everything the view shows while nothing is being loaded. online: whether models may be
+    downloaded."""
     device = checked_device("auto")
     free = disk_free()
     rows = [_row(one, device, free) for one in presets()]
-    return _text(
+    return message_text(
         {
             "v": VERSION,
             "pairs": rows,
@@ -45,13 +48,14 @@ def whole(pair: Pair | None, online: bool) -> str:
 
 
 def report_message(report: Report) -> str:
-    """How far a load is; the table stays as it is."""
+    """The progress of a load; the table stays as it is."""
     progress = report.progress
     share = progress.done / progress.total if progress and progress.total else None
-    return _text(
+    return message_text(
         {
             "v": VERSION,
             "load": {
+                "title": _title(report),
                 "words": report.words,
                 "over": report.over,
                 "error": report.error,
@@ -65,9 +69,28 @@ def report_message(report: Report) -> str:
     )
 
 
-def notice_message(error: str) -> str:
-    """Words beside what is on screen, which stays."""
-    return _text({"v": VERSION, "error": error})
+def no_load_message() -> str:
+    """Clears the progress and the result of the last load."""
+    return message_text({"v": VERSION, "load": None})
+
+
+def require_fit(pair_request: PairRequest) -> None:
+    """Raises BadModel for a named pair that cannot fit this machine, so that nothing of it is
+    downloaded. Several cards together are not judged here: loading divides the pair among them."""
+    one = known(pair_request.name)
+    if one is None or pair_request.device == "spread":
+        return
+    offload = one.offload or bool(pair_request.offload)
+    memory = _memory(replace(one, offload=offload), checked_device(pair_request.device))
+    if memory["fits"] == "no":
+        raise BadModel(
+            f"{one.name} does not fit this machine ({memory['words']}); choose a smaller pair"
+        )
+
+
+def known(name: Any) -> Preset | None:
+    """The pair of the table called `name`."""
+    return next((one for one in presets() if one.name == name), None)
 
 
 def loaded(pair: Pair) -> dict[str, Any]:
@@ -83,6 +106,14 @@ def loaded(pair: Pair) -> dict[str, Any]:
 
 
 # -- parts -----------------------------------------------------------------------------------------
+
+
+def _title(report: Report) -> str:
+    if report.error:
+        return "Not loaded"
+    if report.over:
+        return "Loaded" if report.done else "Stopped"
+    return "Loading"
 
 
 def _in_use(pair: Pair, role: str) -> dict[str, str]:
@@ -117,7 +148,7 @@ def _row(one: Preset, device: torch.device, disk: int) -> dict[str, Any]:
         "needs": one.needs,
         "note": one.note,
         "bytes": size(sum(model.bytes for model in one.models)),
-        "licences": _licences(one),
+        "licences": ", ".join(dict.fromkeys(model.licence for model in one.models)),
         "gated": [model.id for model in one.models if model.gated],
         "chat": one.target.chat,
         "memory": _memory(one, device),
@@ -128,60 +159,56 @@ def _row(one: Preset, device: torch.device, disk: int) -> dict[str, Any]:
 def _model(model: Model) -> dict[str, Any]:
     return {
         "id": model.id,
-        "parameters": _count(model.parameters),
+        "parameters": parameter_count(model.parameters),
         "bytes": size(model.bytes),
         "source": model.source,
     }
 
 
-def _licences(one: Preset) -> str:
-    return ", ".join(dict.fromkeys(model.licence for model in one.models))
-
-
 def _memory(one: Preset, device: torch.device) -> dict[str, str]:
-    """Whether the machine can hold it: "yes", "tight" (not beside what is there now)
-    or "no", in words."""
+    """Whether the pair fits: "yes", "tight" (not in the memory that is free now) or "no", and why
+    in words."""
     if one.offload:
         return _streamed(one, device)
     needed = ROOM * sum(model.parameters for model in one.models) * narrowest_dtype(device).itemsize
     free = free_bytes(device)
     total = _total(device)
     if needed > total:
-        return {"fits": "no", "words": f"too large: {size(needed)} of {size(total)}"}
+        return _verdict("no", f"too large: needs {size(needed)}, has {size(total)}")
     if needed > free:
-        return {
-            "fits": "tight",
-            "words": f"{size(needed)}; {size(free)} of {size(total)} are free now",
-        }
-    return {"fits": "yes", "words": f"fits: {size(needed)} of {size(free)} free"}
+        return _verdict("tight", f"needs {size(needed)}; {size(free)} of {size(total)} free now")
+    return _verdict("yes", f"fits: {size(needed)} of {size(free)} free")
 
 
 def _streamed(one: Preset, device: torch.device) -> dict[str, str]:
     host = torch.device("cpu")
     needed = ROOM * one.target.bytes
     if device.type != "cuda" or _total(device) < _LEAST_CARD:
-        return {"fits": "no", "words": f"needs a GPU with {size(_LEAST_CARD)}"}
+        return _verdict("no", f"needs a GPU with {size(_LEAST_CARD)}")
     if needed > _total(host):
-        return {
-            "fits": "no",
-            "words": f"too large: {size(needed)} of {size(_total(host))} host memory",
-        }
+        return _verdict(
+            "no", f"too large: needs {size(needed)} of host memory, has {size(_total(host))}"
+        )
     fits = "yes" if needed <= free_bytes(host) else "tight"
-    return {"fits": fits, "words": f"{size(needed)} of {size(free_bytes(host))} free host memory"}
+    return _verdict(fits, f"needs {size(needed)}; {size(free_bytes(host))} host memory free")
 
 
 def _disk(one: Preset, missing: int, free: int) -> dict[str, str]:
     if not missing:
-        return {"fits": "here", "words": "on this machine"}
+        return _verdict("here", "on this machine")
     there = sum(_parts(model.id) for model in one.models if not is_here(model.id))
-    words = f"{size(missing)} to download" + (f", {size(there)} of it there" if there else "")
+    words = f"{size(missing)} to download" + (f", {size(there)} already here" if there else "")
     if missing - there + ROOM_LEFT > free:
-        return {"fits": "no", "words": f"{words}; {size(free)} of disk are free"}
-    return {"fits": "yes", "words": words}
+        return _verdict("no", f"{words}; {size(free)} of disk free")
+    return _verdict("yes", words)
+
+
+def _verdict(fits: str, words: str) -> dict[str, str]:
+    return {"fits": fits, "words": words}
 
 
 def _parts(model: str) -> int:
-    """Bytes that an earlier download has left of a model."""
+    """Bytes that an unfinished download of a model has left."""
     return sum(
         path.stat().st_size for path in (hub_folder(model) / "blobs").glob("*") if path.is_file()
     )
@@ -195,19 +222,7 @@ def _total(device: torch.device) -> int:
 
 def _amount(report: Report) -> str | None:
     found = report.progress
-    return (
-        f"{size(found.done)} of {size(found.total)} · {size(found.rate)} a second"
-        if found
-        else None
-    )
-
-
-def _count(parameters: int) -> str:
-    return f"{parameters / 1e9:.3g} B" if parameters >= 1e9 else f"{parameters / 1e6:.3g} M"
-
-
-def _text(message: Mapping[str, Any]) -> str:
-    return json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return f"{size(found.done)} of {size(found.total)} · {size(found.rate)}/s" if found else None
 
 
 NAMES = (BUNDLED_NAME, *(one.name for one in presets()))

@@ -1,8 +1,8 @@
-"""The running check at a temperature above 0: first tokens of all lanes against the target's law,
-at one place of the text.
+"""The check of losslessness at temperatures above 0: at one position of the text, the first tokens
+of all lanes are compared with the target's distribution.
 
-All lanes draw in turns, so that they are at the same count whenever the check ends. Knows
-no thread and no page.
+Lanes draw in turns, so that all have about the same count whenever the check ends. Knows no thread
+and no page.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sequoia.saved_files.race_file import MAX_CELLS, MAX_CONTEXT, Result
 from ui.race.report import FinishedRace, exactness_result
 
 DRAWS = 400  # of each lane
-BATCH = 5  # of a lane before the next one's turn
+BATCH = 5  # draws of a lane before the next lane's turn
 SECONDS = 20.0  # of all lanes together
 _KINDS = {"fits": "law", "poor": "poor", "differs": "bug", "too few": "none"}
 _CONTEXT_TOKENS = 12
@@ -34,8 +34,8 @@ Round = Mapping[int, Result]
 
 
 class DistributionCheck:
-    """The check of one race. `tree_of(i)`: the tree of lane i, or what makes each
-    draw's own TreeChoice."""
+    """The check of one race. `tree_of(i)`: the tree of lane i, or a function that makes a new
+    TreeChoice for each draw."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class DistributionCheck:
         self._should_stop = should_stop
         self._seconds = seconds
         self._end = time.monotonic() + seconds
-        # whose text the place is in: the target's own where a lane decodes plainly
+        # the position is in this lane's text: the plain lane's if there is one
         self._lane = finished.base or 0
         self._position = find_position(
             finished.pair,
@@ -60,17 +60,18 @@ class DistributionCheck:
         )
 
     def _over(self) -> bool:
-        """Whether the time is up or the visitor gone."""
+        """Whether the time is up or the visitor has left."""
         return self._should_stop() or time.monotonic() > self._end
 
     def rounds(self) -> Iterator[Round]:
-        """A result for every lane that drafts, after each round of draws; the last one when all are
-        drawn or it is over."""
+        """A result for every lane with a draft, after each round of draws, until all are drawn or
+        the check is over."""
+        lanes = [i for i, lane in enumerate(self._finished.lanes) if not lane.is_plain]
         if not self._position.can_differ(DRAWS):
-            yield {i: self._blind() for i in self._lanes}
+            yield dict.fromkeys(lanes, self._blind())
             return
-        drawing = {i: self._draws(i) for i in self._lanes}
-        found = {i: FirstTokens(self._position.distribution) for i in self._lanes}
+        drawing = {i: self._draws(i) for i in lanes}
+        found = {i: FirstTokens(self._position.distribution) for i in lanes}
         while True:
             for i, draws in drawing.items():
                 found[i] = self._some(draws, found[i])
@@ -80,20 +81,17 @@ class DistributionCheck:
                 return
 
     def _some(self, draws: Iterator[FirstTokens], found: FirstTokens) -> FirstTokens:
-        """A batch more of one lane's draws, as many as there is time for: one may take seconds."""
+        """One more batch of a lane's draws, or as many as there is time for: one draw may take
+        seconds."""
         for _ in range(BATCH):
             if self._over():
                 break
             found = next(draws, found)
         return found
 
-    @property
-    def _lanes(self) -> list[int]:
-        return [i for i, lane in enumerate(self._finished.lanes) if not lane.is_plain]
-
     def _draws(self, i: int) -> Iterator[FirstTokens]:
         finished = self._finished
-        params = finished.params.further((i + 1) * _APART)  # no two lanes share their draws
+        params = finished.params.further((i + 1) * _APART)  # each lane has its own random draws
         return first_tokens(
             finished.pair,
             finished.prompt,
@@ -114,33 +112,34 @@ class DistributionCheck:
         )
 
     def _short(self) -> str:
-        """Why there are fewer draws than were wanted."""
+        """Why there are fewer draws than planned."""
         return (
-            "The check was stopped."
+            f"Stopped before all {DRAWS} samples."
             if self._should_stop()
-            else f"There was no time for all {DRAWS}: it has {self._seconds:g} s."
+            else f"Stopped at the {self._seconds:g} s limit before all {DRAWS} samples."
         )
 
     def _blind(self) -> Result:
         position = self._position
-        why = "spread so thin over its tokens that draws do not meet"
+        why = "spread over so many tokens that the same one is hardly drawn twice"
         if position.bits < LEAST_BITS:
             where = (
-                f"all of the first {position.looked} places"
+                f"all of the first {position.looked} positions"
                 if position.looked > 1
-                else "the one place there is"
+                else "the only position"
             )
-            why = f"nearly certain of one token at {where}, so that any draws agree with it"
+            why = f"nearly certain of one token at {where}, so any decoder would pass"
         words = (
-            f"First tokens would carry no information here: the target's law is {why} "
-            f"({position.bits:.2g} bits of entropy at most). Try another temperature or prompt."
+            f"This check is inconclusive here: the target's distribution is {why} (at most "
+            f"{position.bits:.2g} bits of entropy). Try another temperature or prompt."
         )
         return exactness_result(
             "blind", words, count=self._count(FirstTokens(position.distribution), going=False)
         )
 
     def _count(self, found: FirstTokens, going: bool) -> dict[str, Any]:
-        """Everything the page shows of the counts; see `sequoia.saved_files.race_file.counted`."""
+        """Everything that the page shows of the counts; see
+        `sequoia.saved_files.race_file.counted`."""
         position = self._position
         pair = self._finished.pair
         ids = [*pair.encode(self._finished.prompt), *position.common]
@@ -172,14 +171,14 @@ class DistributionCheck:
 
 
 def _rule(position: TextPosition) -> str:
-    """Why the place was chosen, in words."""
-    least = f"{LEAST_BITS:g} bit of entropy, as a fair coin has"
+    """Why the position was chosen, in words."""
+    least = f"{LEAST_BITS:g} bit of entropy"
     if position.bits >= LEAST_BITS:
         return (
-            f"the first of the text where the target's law has at least {least}: "
+            f"the first one in the text where the target's distribution has at least {least}: "
             f"{position.bits:.1f} bits"
         )
     return (
-        f"none of the first {position.looked} has {least} (at most {MOST_PLACES} are looked at), "
-        f"so the one with most: {position.bits:.2g} bits"
+        f"none of the first {position.looked} (of {MOST_PLACES} at most) has {least}, so the one "
+        f"with the most: {position.bits:.2g} bits"
     )

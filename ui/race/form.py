@@ -1,4 +1,4 @@
-"""The form beside the race: the prompt, two to four lanes, the settings they share. Runs
+"""The form of the Race view: the prompt, two to four lanes, and their common settings. Runs
 nothing."""
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from ui.decode.form import RUN, chat_box, files, prompt_box
 from ui.race.request import NO_LANE
 from ui.serving.sessions import Limits
 from ui.shared import labels
-from ui.shared.prompts import TEMPERATURE
+from ui.shared.layout import busy_buttons, sampling_fields, start_button, stop_button
 from ui.shared.tree_menu import SHAPES
 
-START = ("plain", "chain", "planned", "dynamic")
-PARAMS = ("temperature", "top_p", "max_new_tokens", "seed")
+DEFAULT_LANES = ("plain", "chain", "planned", "dynamic")
+PARAMS = tuple(labels.RACE)
 _TOKENS = 96
 
 
@@ -33,7 +33,7 @@ class LaneControls:
 
     @property
     def details(self) -> list[Any]:
-        """What `details_of` may change."""
+        """The components that `details_of` may change."""
         return [self.numbers, self.verifier]
 
 
@@ -57,7 +57,7 @@ class RaceControls:
 
     @property
     def form(self) -> set[Any]:
-        """The components whose values make an order."""
+        """The components whose values make a request."""
         return {
             self.prompt,
             self.chat,
@@ -67,7 +67,7 @@ class RaceControls:
         }
 
     def values(self, data: Mapping[Any, Any]) -> dict[str, Any]:
-        """What the form holds, as RaceRequest takes it."""
+        """The values of the form, as RaceRequest.parse expects them."""
         return {
             "prompt": data[self.prompt],
             "chat": data[self.chat],
@@ -80,35 +80,41 @@ class RaceControls:
 
     @property
     def buttons(self) -> list[Any]:
-        """What `resting` may change."""
+        """The components that `resting` may change."""
         return [self.run, self.stop, self.save, self.open, self.example]
 
     def resting(self, rests: bool = True) -> dict[Any, Any]:
-        """Updates for when a race is over; with False, for when it begins: the file on offer is of
-        an earlier one by then."""
-        return {
-            button: gr.update(interactive=(button is not self.stop) == rests)
-            for button in self.buttons
+        """Updates for when a race is over; with False, for when it begins. Save is disabled then
+        too: its file is of an earlier race."""
+        others = {
+            button: gr.update(interactive=rests) for button in (self.save, self.open, self.example)
         }
+        return {**busy_buttons(self.run, self.stop, not rests), **others}
 
 
 def race_controls(limits: Limits) -> RaceControls:
     """Lay out the form in the present column."""
-    parts: dict[str, Any] = {}
-    parts["prompt"] = prompt_box("rc", "Prompt of all lanes · ctrl + enter races", 3)
-    parts["chat"] = chat_box("rc")
+    prompt = prompt_box("rc", "Prompt for all lanes (Ctrl+Enter to start)", 3)
+    chat = chat_box("rc")
     with gr.Row(elem_classes="pg-go"):
-        parts["run"] = gr.Button(RUN, variant="primary", elem_id="rc-run", scale=3, min_width=60)
-        parts["stop"] = gr.Button(
-            "Stop", elem_id="rc-stop", scale=1, min_width=50, interactive=False
+        buttons = {"run": start_button(RUN, "rc-run"), "stop": stop_button("rc-stop")}
+    lanes = tuple(_lane(number) for number in range(1, MOST_LANES + 1))
+    with gr.Group(elem_classes="pg-group"):
+        with gr.Row():
+            fields = sampling_fields("rc", labels.RACE, min(_TOKENS, limits.tokens), min_width=50)
+        check = gr.Checkbox(
+            label="Verify losslessness after the race (T > 0)",
+            value=False,
+            elem_id="rc-check",
+            container=False,
         )
-    parts["lanes"] = tuple(_lane(place) for place in range(1, MOST_LANES + 1))
-    _params(parts, limits)
-    return RaceControls(**parts, **files("rc", "race"))
+    return RaceControls(
+        prompt, chat, lanes=lanes, check=check, **buttons, **fields, **files("rc", "race")
+    )
 
 
-def _lane(place: int) -> LaneControls:
-    kind = START[place - 1]
+def _lane(number: int) -> LaneControls:
+    kind = DEFAULT_LANES[number - 1]
     numbers, verifier = details_of(kind)
     choices = [*((shape.name, kind) for kind, shape in SHAPES.items()), ("no lane", NO_LANE)]
     with gr.Group(elem_classes="pg-group rc-lane"):
@@ -116,11 +122,11 @@ def _lane(place: int) -> LaneControls:
             menu = gr.Dropdown(
                 choices,
                 value=kind,
-                label=f"Lane {place}",
+                label=f"Lane {number}",
                 filterable=False,
                 scale=3,
                 min_width=60,
-                elem_id=f"rc-kind-{place}",
+                elem_id=f"rc-kind-{number}",
             )
             verifiers = gr.Dropdown(
                 [(one.label, key) for key, one in VERIFIERS.items()],
@@ -129,7 +135,7 @@ def _lane(place: int) -> LaneControls:
                 filterable=False,
                 scale=2,
                 min_width=60,
-                elem_id=f"rc-verifier-{place}",
+                elem_id=f"rc-verifier-{number}",
                 visible=verifier["visible"],
             )
         text = gr.Textbox(
@@ -137,41 +143,16 @@ def _lane(place: int) -> LaneControls:
             label=numbers.get("label"),
             max_lines=1,
             min_width=60,
-            elem_id=f"rc-numbers-{place}",
+            elem_id=f"rc-numbers-{number}",
             elem_classes="rc-numbers",
             visible=numbers["visible"],
         )
     return LaneControls(menu, verifiers, text)
 
 
-def _params(parts: dict[str, Any], limits: Limits) -> None:
-    # No bounds on the components: values out of bounds are refused in the program's own words.
-    with gr.Group(elem_classes="pg-group"):
-        with gr.Row():
-            for name, (value, step, place) in {
-                "temperature": (TEMPERATURE, 0.1, "temperature"),
-                "top_p": (1.0, 0.05, "top-p"),
-                "max_new_tokens": (min(_TOKENS, limits.tokens), 16, "tokens"),
-                "seed": (0, 1, "seed"),
-            }.items():
-                parts[name] = gr.Number(
-                    label=labels.RACE[name],
-                    value=value,
-                    step=step,
-                    min_width=50,
-                    elem_id=f"rc-{place}",
-                )
-        parts["check"] = gr.Checkbox(
-            label="Check the law afterwards (T > 0)",
-            value=True,
-            elem_id="rc-check",
-            container=False,
-        )
-
-
 def details_of(kind: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Updates of a lane's numbers and verifier for the shape `kind`: those it has, with their names
-    and first values."""
+    """Updates of a lane's numbers and verifier for the shape `kind`, with the labels and defaults
+    of its numbers. What the shape does not have is hidden."""
     shape = SHAPES.get(kind) if isinstance(kind, str) else None
     verifier = gr.update(visible=shape is not None and kind != "plain")
     if shape is None or not shape.fields:

@@ -1,15 +1,14 @@
-"""Messages from the server to the race view, as JSON strings, and races that are kept. Knows no
+"""Messages from the server to the Race view, as JSON strings, and the stored races. Knows no
 components and no models.
 
 A message: {v, race, from, meta?, lanes?, trees?, moves, done, stopped?, error, notice, results?}.
-`from` is the index of the first move, so that a reader notices a gap; trees are numbered over the
+`from` is the index of the first move, so that a reader notices a gap. Trees are numbered across the
 race, and each is sent once. A move: {lane, tree, text: of each emitted token, drafted: how many of
 them the draft proposed, path, seconds: {draft, verify, overhead}, finish}.
 """
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from sequoia.errors import BadTrace
 from sequoia.saved_files.race_file import LaneLog, RaceLog, Result
 from ui.decode.messages import VERSION, recorded, relabelled
 from ui.decode.recordings import new_name
+from ui.shared.message_text import message_text
 from ui.shared.speedup_meta import compared_with_plain, step_of
 
 Move = dict[str, Any]
@@ -27,8 +27,8 @@ Move = dict[str, Any]
 
 @dataclass(frozen=True)
 class Added:
-    """Moves as a message tells them, the index of the first, and the trees that no
-    earlier message had."""
+    """New moves in the form of a message, the index of the first, and the trees that no earlier
+    message had."""
 
     first: int
     moves: list[Move]
@@ -36,8 +36,7 @@ class Added:
 
 
 class StoredRace:
-    """A race that can be looked at: its moves in their order. Written by one thread, read by
-    any."""
+    """A race that can be shown: its moves in order. Written by one thread, read by any."""
 
     def __init__(self, meta: Mapping[str, Any], lanes: Sequence[LaneLog]) -> None:
         self.name = new_name()
@@ -51,16 +50,16 @@ class StoredRace:
 
     @property
     def lanes(self) -> list[dict[str, Any]]:
-        """What the page is told of each lane."""
+        """Each lane in the form of a message."""
         return [lane.without_run for lane in self._lanes]
 
     def log(self) -> RaceLog:
-        """The race as a file holds it."""
+        """The race as it is saved to a file."""
         return RaceLog(self.meta, self._lanes, self.results)
 
     def whole(self, notice: str | None = None) -> str:
         """All of it as one message."""
-        return text(
+        return message_text(
             {
                 **self._from(0),
                 "done": True,
@@ -71,13 +70,12 @@ class StoredRace:
         )
 
     def since(self, first: int) -> str:
-        """Its moves from `first` on, with all trees: the answer to a reader that has missed
-        some."""
-        return text(self._from(first))
+        """Moves from `first` on, with all trees, for a reader that missed some."""
+        return message_text(self._from(first))
 
     @property
     def _stopped(self) -> bool:
-        """Whether a lane did not come to its end."""
+        """Whether a lane did not finish."""
         ends = {move["lane"] for move in self._moves if move["finish"]}
         return len(ends) < len(self._lanes)
 
@@ -111,12 +109,12 @@ class StoredRace:
 
 
 class OpenedRace(StoredRace):
-    """A race from a file: a recorded one, whatever it says of itself. Raises BadTrace
-    where it has no step."""
+    """A race from a file, labelled recorded whatever its own label. Raises BadTrace if it has no
+    steps."""
 
     def __init__(self, log: RaceLog) -> None:
         if not any(lane.run.steps for lane in log.lanes):
-            raise BadTrace("the race file holds no steps, so there is nothing to play")
+            raise BadTrace("the race file contains no steps, so there is nothing to play")
         meta = recorded(log.meta)
         super().__init__(
             meta,
@@ -136,7 +134,7 @@ class OpenedRace(StoredRace):
 
 
 class RaceRecording(StoredRace):
-    """A race while it is made. `recorders`: one a lane."""
+    """A race in progress. `recorders`: one per lane."""
 
     def __init__(
         self, meta: Mapping[str, Any], lanes: Sequence[LaneLog], recorders: Sequence[Recorder]
@@ -145,7 +143,7 @@ class RaceRecording(StoredRace):
         self._recorders = tuple(recorders)
 
     def add(self, made: Iterable[tuple[int, StepTrace]]) -> Added:
-        """Keep what was `made`, (lane, step) each."""
+        """Record the steps `made`, each with its lane."""
         with self._lock:
             first = len(self._moves)
             trees = len(self._trees)
@@ -165,7 +163,7 @@ class RaceRecording(StoredRace):
             return RaceLog(self.meta, lanes, self.results)
 
     def _beside_plain(self, lane: LaneLog, run: Run, runs: Sequence[Run]) -> Run:
-        """`run` with what the live view shows of the plain lane beside it."""
+        """`run` with its comparison to the plain lane, which the Decode view shows."""
         plain = next(
             (runs[i] for i, one in enumerate(self._lanes) if one.plain and runs[i].steps), None
         )
@@ -186,8 +184,8 @@ def batch(
     notice: str | None = None,
     results: Sequence[Result | None] | None = None,
 ) -> str:
-    """One message with what was `added`; the `first` one says what races."""
-    return text(
+    """One message with what was `added`; the `first` one also describes the lanes."""
+    return message_text(
         {
             "v": VERSION,
             "race": race.name,
@@ -205,10 +203,5 @@ def batch(
 
 
 def notice_message(*, error: str | None = None, notice: str | None = None) -> str:
-    """A message that names no race: whatever is on screen stays, and the words are shown beside
-    it."""
-    return text({"v": VERSION, "race": None, "error": error, "notice": notice})
-
-
-def text(message: Mapping[str, Any]) -> str:
-    return json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    """A message without a race: the words are shown in a banner, and the screen stays."""
+    return message_text({"v": VERSION, "race": None, "error": error, "notice": notice})

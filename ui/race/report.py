@@ -1,5 +1,5 @@
-"""What is found out after a race, lane by lane: where its time went, what would help, and whether
-its text is the target's own.
+"""The analysis of each lane after a race: where its time went, what would help, and whether its
+text is lossless.
 
 A result has the form of `sequoia.saved_files.race_file.checked`. Knows no thread and no page.
 """
@@ -30,28 +30,29 @@ from sequoia.diagnosis.what_to_try import diagnose, typical_tree
 from sequoia.diagnosis.where_time_went import time_breakdown
 from sequoia.exactness.same_tokens import check_text
 from sequoia.saved_files.race_file import Result
+from ui.shared.speedup_meta import step_of
 
 
 class Tally:
-    """What a lane did: its totals, its tokens and the sizes of its trees."""
+    """The totals of a lane, its tokens, and the sizes of its trees."""
 
     def __init__(self) -> None:
         self.stats = DecodeStats()
         self.tokens = list[int]()
         self.sizes: list[tuple[int, int]] = []  # (nodes, levels) of each step
-        self.steps: list[Step] = []  # tokens and seconds of each
+        self.steps: list[Step] = []
 
     def add(self, trace: Any) -> None:
         self.stats = self.stats.add(trace)
         self.tokens += trace.emitted
         self.sizes.append((len(trace.tree), trace.tree.levels))
-        self.steps.append((len(trace.emitted), trace.total_seconds))
+        self.steps.append(step_of(trace))
 
 
 @dataclass(frozen=True)
 class FinishedRace:
-    """A race that is over. `acceptances`: what each lane's tree was fitted to, None where its shape
-    alone was asked for. `base`: index of its plain lane, None without one."""
+    """A race whose last move was made. `acceptances`: what each lane's tree was fitted to, None for
+    a fixed shape. `base`: index of the plain lane, None without one."""
 
     pair: Pair
     prompt: str
@@ -65,8 +66,8 @@ class FinishedRace:
         return next((i for i, lane in enumerate(self.lanes) if lane.is_plain), None)
 
     def timed(self, most: int) -> list[dict[str, Any] | None]:
-        """A result a lane with its waterfall and doctor against the plain lane, which has none.
-        most: nodes a remedy may have."""
+        """One result per lane: where its time went and what to try, compared with the plain lane,
+        which has no result. most: nodes that a suggested tree may have."""
         base = None if self.base is None else self.tallies[self.base]
         return [
             None if lane.is_plain else self._timed(i, base, most)
@@ -80,8 +81,8 @@ class FinishedRace:
             return result
         with suppress(
             SequoiaError
-        ):  # a lane without a step, or a clock that stood still, has no losses
-            bars = time_breakdown(tally.stats, base.stats).bars
+        ):  # a lane without steps, or whose decode time is 0, has no losses
+            bars = time_breakdown(tally.stats, base.stats)
             result["waterfall"] = {
                 "bars": [
                     {"name": bar.name, "value": bar.value, "loss": bar.loss, "words": bar.sentence}
@@ -92,7 +93,8 @@ class FinishedRace:
         return result
 
     def _acceptance(self, i: int) -> Acceptance:
-        """What lane i's tree was fitted to, else what is known of the pair or measured now."""
+        """The acceptance that lane i's tree was fitted to, else the pair's known one, else one
+        measured now."""
         verifier = self.lanes[i].verifier
         return (
             self.acceptances[i] or acceptance_of(self.pair, self.params, verifier, [self.prompt])[0]
@@ -111,7 +113,6 @@ class FinishedRace:
             base.stats,
             acceptance,
             machine(self.pair),
-            (),
             speedup_interval(tally.steps, base.steps),
         )
         return {
@@ -137,14 +138,19 @@ class FinishedRace:
         tree_of: Callable[[int], Tree | Callable[[], TreeChoice]],
         should_stop: Callable[[], bool],
     ) -> Iterator[tuple[int, Result]]:
-        """(lane, what its text says of lossless decoding) at temperature 0, against the plain
-        tokens `reference`. tree_of: a lane's tree, to make its run again where rounding alone could
-        tell; `should_stop` ends that."""
+        """(lane, whether its text is lossless) at temperature 0, compared with the plain tokens
+        `reference`. tree_of: a lane's tree, to repeat its run if rounding could explain a
+        difference; `should_stop` ends that."""
         for i, (lane, tally) in enumerate(zip(self.lanes, self.tallies, strict=True)):
             if lane.is_plain or not tally.tokens:
                 continue
             if not reference:
-                yield i, exactness_result("none", "There is no plain text to compare with.")
+                yield (
+                    i,
+                    exactness_result(
+                        "none", "Not checked: there is no plain text to compare with."
+                    ),
+                )
                 continue
             match = check_text(
                 self.pair,
@@ -158,8 +164,8 @@ class FinishedRace:
             yield i, exactness_result(match.verdict, match.sentence, at=match.index)
 
     def plain_tokens(self) -> Iterator[list[int]]:
-        """The plain lane's tokens, or those of a run made now, as far as it is; only as
-        many as a lane has."""
+        """The plain lane's tokens. Without such a lane, those of a plain run made now, after each
+        step, up to the length of the longest lane."""
         if self.base is not None:
             yield self.tallies[self.base].tokens
             return

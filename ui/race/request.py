@@ -1,5 +1,4 @@
-"""What a visitor asks of a race, made from the values of the form, none of which is believed.
-Knows no components."""
+"""A requested race, made from the untrusted values of the form. Knows no components."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ LEAST_LANES = 2
 
 @dataclass(frozen=True)
 class LaneRequest:
-    """One lane as it was asked for; `name` is what the page calls it."""
+    """One lane as requested; `name` is its name on the page."""
 
     name: str
     tree_request: TreeRequest
@@ -32,9 +31,9 @@ class LaneRequest:
 
 @dataclass(frozen=True)
 class RaceRequest:
-    """One race as it was asked for. check: hold first tokens against the target's law
-    afterwards, where temperature is not 0. chat: the prompt is a chat message, where the models
-    have a template for it."""
+    """One race as requested. check: afterwards, at temperatures above 0, compare first tokens with
+    the target's distribution. chat: treat the prompt as a chat message if the models have a chat
+    template."""
 
     prompt: str
     params: SamplingParams
@@ -44,8 +43,8 @@ class RaceRequest:
 
     @classmethod
     def parse(cls, form: Mapping[str, Any], limits: Limits) -> RaceRequest:
-        """The order in `form`: that of a run's names, and lanes: (kind, numbers as text, verifier)
-        each. Raises a SequoiaError that names the value and the bound."""
+        """The request in `form`, which has the names of a run's form and `lanes`: (kind, numbers as
+        text, verifier) each. Raises a SequoiaError that names the value and the bound."""
         fixed = {
             "tree": "plain",
             "first": None,
@@ -55,7 +54,9 @@ class RaceRequest:
         }
         run = DecodeRequest.parse({**form, **fixed}, limits, RACE)
         asked = [
-            (place, lane) for place, lane in enumerate(form["lanes"], start=1) if lane[0] != NO_LANE
+            (number, lane)
+            for number, lane in enumerate(form["lanes"], start=1)
+            if lane[0] != NO_LANE
         ]
         if not LEAST_LANES <= len(asked) <= MOST_LANES:
             raise BadSamplingParams(
@@ -65,24 +66,24 @@ class RaceRequest:
         return cls(
             run.prompt,
             run.params,
-            _named([_lane(place, lane, limits) for place, lane in asked]),
+            _named([_lane(number, lane, limits) for number, lane in asked]),
             form["check"] is True,
             run.chat,
         )
 
 
-def _lane(place: int, lane: tuple[Any, Any, Any], limits: Limits) -> tuple[TreeRequest, str]:
+def _lane(number: int, lane: tuple[Any, Any, Any], limits: Limits) -> tuple[TreeRequest, str]:
     kind, numbers, verifier = lane
     try:
         verifier_named(verifier)
         return TreeRequest(kind, _numbers(kind, numbers), limits.nodes), verifier
     except SequoiaError as problem:
-        raise type(problem)(f"Lane {place}: {problem}") from None
+        raise type(problem)(f"Lane {number}: {problem}") from None
 
 
 def _numbers(kind: Any, text: Any) -> tuple[Any, ...]:
-    """The numbers of a shape, typed as one text such as "64, 8"; shapes that read a text
-    themselves get it whole."""
+    """The numbers of a shape, typed as one text such as "64, 8". Shapes with a text field get the
+    text unchanged."""
     if not isinstance(kind, str) or kind not in SHAPES:
         raise BadTree(
             f"tree: {shown(kind)} is not the name of a shape; known are {', '.join(SHAPES)}"
@@ -94,16 +95,17 @@ def _numbers(kind: Any, text: Any) -> tuple[Any, ...]:
     if len(parts) != len(fields) or not all(
         part.isascii() and part.isdigit() and len(part) < 7 for part in parts
     ):
-        wanted = "a whole number such as" if len(fields) == 1 else "whole numbers such as"
+        wanted = "a whole number" if len(fields) == 1 else f"{len(fields)} whole numbers"
+        typed = f"{shown(text)}; " if text else ""
         raise BadTree(
-            f"{', '.join(fields)}: {shown(text) if text else 'nothing is typed'}; wanted: {wanted} "
+            f"{', '.join(fields)}: {typed}enter {wanted} such as "
             f"{', '.join(map(str, SHAPES[kind].start))}"
         )
     return tuple(map(int, parts))
 
 
 def _named(lanes: Sequence[tuple[TreeRequest, str]]) -> tuple[LaneRequest, ...]:
-    """The lanes with names that tell them apart."""
+    """The lanes with unique names."""
     names = [
         SHAPES[tree_request.kind].name
         + f", {VERIFIERS[verifier].label}"

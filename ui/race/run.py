@@ -1,8 +1,8 @@
-"""One race in a thread of its own, and its messages: lanes move in turns, then it is found out
-where the time went.
+"""One race in its own thread, and its messages: lanes move in turns, then the race is analysed.
 
-Stop ends all lanes after the present step. What follows is on no lane's clock: losses, remedies and
-the lossless check. Moves and checks together take at most the seconds of the limits.
+Stop ends all lanes after the current step. The analysis (where the time went, what to try, whether
+the output is lossless) is not part of any lane's decode time. Moves and analysis together take at
+most the seconds of the limits.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _OF_A_LANE = ("verifier", "tree", "acceptance", "plain_seconds")
 
 @dataclass(frozen=True)
 class Started:
-    """The first move is about to be made. meta: what all lanes share; that of each lane's
-    run is in its log."""
+    """The first move is about to be made. meta: what all lanes have in common; the rest is in each
+    lane's log."""
 
     pair: Pair
     prompt: tuple[int, ...]
@@ -56,16 +56,16 @@ class MovesEnded:
 
 @dataclass(frozen=True)
 class ResultsSoFar:
-    """What is known so far, one a lane."""
+    """The results so far, one per lane."""
 
     results: tuple[Result | None, ...]
 
 
 class RaceJob(RunJob):
-    """A race that is watched and recorded. `start` is called once, and `messages` read once."""
+    """A race that is watched and recorded. `start` is called once."""
 
     name = "race"
-    if_out_of_memory = "ask for fewer tokens or a smaller tree. The next race is not affected"
+    recording: RaceRecording | None
 
     def __init__(
         self,
@@ -76,52 +76,28 @@ class RaceJob(RunJob):
     ) -> None:
         super().__init__(model_host, limits)
         self.request = race_request
-        self.error = None
-        self.recording: RaceRecording | None = None
         self._run_store = run_store
-        self._notice = None
         self._over: MovesEnded | None = None
-        self._lanes_sent = False  # whether the page knows what races
-        self._left = False
-        self._end = 0.0  # of moves and checks, on the monotonic clock
+        self._lanes_sent = False  # whether the page knows the lanes
+        self._end = 0.0  # of moves and analysis, on the monotonic clock
 
-    def release(self) -> None:
-        """The visitor is gone: nothing more is found out. The caches belong to the thread, and
-        end with its moves."""
-        self._left = True
-        super().release()
-
-    def messages(self) -> Iterator[str]:
-        """Messages until the thread has ended. Moves come in batches, so that no browser is sent
-        more than it can paint."""
-        for events in self.batches():
-            yield self._message(events)
-
-    def forget(self) -> None:
-        """Let go of what was recorded; the shelf alone decides how long it is kept."""
-        self.recording = None
+    def _take(self, event: Any) -> None:
+        super()._take(event)
+        if isinstance(event, Started):
+            self._record(event)
+        elif isinstance(event, MovesEnded):
+            self._over = event
 
     def _message(self, events: Sequence[Any]) -> str:
-        results = None
-        for event in events:
-            if isinstance(event, Started):
-                self._record(event)
-            elif isinstance(event, Notice):
-                self._notice = event.text
-            elif isinstance(event, MovesEnded):
-                self._over = event
-            elif isinstance(event, ResultsSoFar):
-                results = event.results
-            elif isinstance(event, Ended):
-                self._notice = event.notice
-                self.error = event.error
         if self.recording is None:
             return messages.notice_message(error=self.error, notice=self._notice)
         added = self.recording.add(
             (event.lane, event.trace) for event in events if isinstance(event, Moved)
         )
-        if results:
-            self.recording.results = results
+        results = None
+        for event in events:
+            if isinstance(event, ResultsSoFar):
+                self.recording.results = results = event.results
         first = not self._lanes_sent
         self._lanes_sent = True
         return messages.batch(
@@ -151,10 +127,10 @@ class RaceJob(RunJob):
             self._end = time.monotonic() + self._limits.seconds
             tallies, late = self._move(race)
             self.post(MovesEnded(bool(race.running)))
-            # the caches are free before anything is checked
+            # frees the caches before the analysis
             lanes = race.lanes
             race = None
-            if not self._left:
+            if not self._released:  # the visitor has not left
                 self._judge(
                     FinishedRace(
                         pair,
@@ -168,43 +144,39 @@ class RaceJob(RunJob):
         return Ended("time" if late else "stopped" if self.halted() else "length", notice=late)
 
     def _begin(self, pair: Pair) -> tuple[Race, tuple[Acceptance | None, ...]]:
-        """The race, with every lane's tree, and the acceptance each tree was fitted to; for some
-        of them something is measured first."""
-        race_request = self.request
+        """The race with every lane's tree, and the acceptance each tree was fitted to. Some trees
+        need a measurement first."""
+        prompt = self.request.prompt
+        params = self.request.params
         chosen = [
-            asked.tree_request.tree(pair, race_request.params, asked.verifier, race_request.prompt)
-            for asked in race_request.lanes
+            asked.tree_request.tree(pair, params, asked.verifier, prompt)
+            for asked in self.request.lanes
         ]
         lanes = [
             Lane(asked.name, found.tree, asked.verifier)
-            for asked, found in zip(race_request.lanes, chosen, strict=True)
+            for asked, found in zip(self.request.lanes, chosen, strict=True)
         ]
-        race = Race(pair, race_request.prompt, race_request.params, lanes)
-        metas = [
-            meta_of(
-                pair,
-                DecodeRequest(
-                    race_request.prompt, race_request.params, asked.tree_request, asked.verifier
-                ),
-                found,
-            )
-            for asked, found in zip(race_request.lanes, chosen, strict=True)
-        ]
+        race = Race(pair, prompt, params, lanes)
         logs = tuple(
-            _log_of(lane, ", ".join(filter(None, (found.how, asked.tree_request.rule))), meta)
-            for lane, asked, found, meta in zip(
-                lanes, race_request.lanes, chosen, metas, strict=True
+            _log_of(
+                lane,
+                ", ".join(filter(None, (found.how, asked.tree_request.rule))),
+                meta_of(
+                    pair, DecodeRequest(prompt, params, asked.tree_request, asked.verifier), found
+                ),
             )
+            for lane, asked, found in zip(lanes, self.request.lanes, chosen, strict=True)
         )
-        shared = {name: value for name, value in metas[0].items() if name not in _OF_A_LANE}
+        meta = logs[0].run.meta
+        shared = {name: value for name, value in meta.items() if name not in _OF_A_LANE}
         self.post(Started(pair, race.prompt, shared, logs))
         return race, tuple(found.acceptance for found in chosen)
 
     def _move(self, race: Race) -> tuple[tuple[Tally, ...], str | None]:
-        """Moves until the race ends, is stopped, or its time is up; the words for
-        the last of these."""
+        """Make moves until the race ends, is stopped, or reaches the time limit; returns the
+        message about the time limit."""
         tallies = tuple(Tally() for _ in race.lanes)
-        for decoder in race.decoders:  # as Race.prefill does, and Stop is heard between two lanes
+        for decoder in race.decoders:  # as Race.prefill does, but Stop works between two lanes
             if not self.halted():
                 decoder.prefill()
         while race.running and not self.halted():
@@ -220,27 +192,18 @@ class RaceJob(RunJob):
         return time.monotonic() > self._end
 
     def _must_end(self) -> bool:
-        """Whether Stop was pressed or the time of the race is up."""
+        """Whether Stop was pressed or the time limit is reached."""
         return self.halted() or self._late
 
-    # -- after the race, on no clock ---------------------------------------------------------------
+    # -- after the race, in nobody's decode time ---------------------------------------------------
 
     def _judge(self, finished: FinishedRace) -> None:
-        self.post(Notice("finding out where the time went"))
+        self.post(Notice("Analysing where the time went"))
         results = finished.timed(self._limits.nodes)
         self.post(ResultsSoFar(tuple(results)))
-        self.post(
-            Notice(
-                "comparing the texts with plain decoding"
-                if finished.params.temperature == 0
-                else None
-            )
-        )
-        for found in (
-            self._texts(finished)
-            if finished.params.temperature == 0
-            else self._check_distributions(finished)
-        ):
+        greedy = finished.params.temperature == 0
+        self.post(Notice("Comparing the texts with plain decoding" if greedy else None))
+        for found in self._texts(finished) if greedy else self._check_distributions(finished):
             results = [
                 {**(result or {}), "lossless": found[i]} if i in found else result
                 for i, result in enumerate(results)
@@ -259,10 +222,12 @@ class RaceJob(RunJob):
     def _check_distributions(self, finished: FinishedRace) -> Iterator[Round]:
         """Running verdicts on the first tokens of all lanes."""
         if not self.request.check or self._must_end():
-            late = ": the time of this race was up" * (self.request.check and self._late)
+            why = "tick “Verify losslessness after the race” to check it"
+            if self.request.check:
+                why = "the race reached its time limit" if self._late else "the race was stopped"
             words = (
-                f"At temperature {finished.params.temperature:g} two right texts differ by chance, "
-                f"and first tokens were not held against the target's law{late}."
+                f"Not checked: {why}. (At temperature {finished.params.temperature:g}, lossless "
+                "texts also differ by chance, so texts cannot be compared.)"
             )
             yield {
                 i: exactness_result("none", words)
@@ -270,20 +235,20 @@ class RaceJob(RunJob):
                 if not lane.is_plain
             }
             return
-        self.post(Notice("choosing the place where first tokens are drawn"))
+        self.post(Notice("Checking losslessness: choosing a position in the text"))
         seconds = min(distribution_check.SECONDS, self._end - time.monotonic())
         check = DistributionCheck(finished, lambda i: self._tree(finished, i), seconds, self.halted)
         self.post(
             Notice(
-                f"drawing first tokens, {distribution_check.DRAWS} a lane, to hold them against "
-                "the target's law; Stop ends it"
+                f"Checking losslessness: sampling {distribution_check.DRAWS} first tokens per lane "
+                "(Stop to skip)"
             )
         )
         yield from check.rounds()
 
     def _tree(self, finished: FinishedRace, i: int) -> Tree | Callable[[], TreeChoice]:
-        """The tree of lane i; where trees change, what makes a TreeChoice for each draw: what one
-        draw taught it must not reach the next."""
+        """The tree of lane i. If it changes, a function that makes a new TreeChoice for each draw,
+        since a TreeChoice learns and draws must be independent."""
         tree = finished.lanes[i].tree
         lane = self.request.lanes[i]
         if isinstance(tree, Tree):

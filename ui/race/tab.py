@@ -1,5 +1,5 @@
-"""The race view: handlers behind its form and its stage. Every handler is safe for any
-caller and any value."""
+"""The Race view: the handlers of its form and its stage. Every handler is safe for any caller and
+any value."""
 
 from __future__ import annotations
 
@@ -17,15 +17,18 @@ from sequoia.saved_files.run_file import MAX_CHARS, Run
 from sequoia.validate_input import whole
 from ui.decode import recordings
 from ui.decode.recordings import RunStore, file_name
-from ui.decode.tab import LiveView, download, visitor, warn
+from ui.decode.tab import LiveView, download
 from ui.race.form import RaceControls, details_of, race_controls
 from ui.race.messages import OpenedRace, StoredRace, notice_message
 from ui.race.request import NO_LANE, RaceRequest
 from ui.race.run import RaceJob
 from ui.serving.model_host import ModelHost
-from ui.serving.sessions import Limits, Sessions
+from ui.serving.session_view import SessionView, name_and_index, sent_with
+from ui.serving.sessions import Limits
 from ui.shared import markup
 from ui.shared.call_modules import call, connect
+from ui.shared.events import QUIET, UNQUEUED, model_work, visitor
+from ui.shared.layout import side_and_main
 from ui.shared.menus import on_choice
 from ui.shared.tree_menu import entry_of
 
@@ -35,41 +38,39 @@ Updates = dict[Any, Any]
 
 
 def opened(path: Any, most: int) -> OpenedRace:
-    """The race in the file at `path`, of at most `most` bytes. Raises BadTrace with a reason
-    fit for the visitor."""
+    """The race in the file at `path`, of at most `most` bytes. Raises BadTrace with a reason that
+    is fit for the visitor."""
     return OpenedRace(RaceLog.from_json(recordings.text_of(path, most, "race")))
 
 
 def welcome() -> OpenedRace | None:
-    """The race the view opens on; None where it cannot be read."""
+    """The race the view opens with; None if it cannot be read."""
     try:
         return opened(str(RACES / f"{WELCOME}.json"), MAX_CHARS)
     except SequoiaError:
         return None
 
 
-class RaceTab:
-    """The view's components and what happens when they are used. One object serves all visitors."""
+class RaceTab(SessionView[RaceJob]):
+    """The view's components and their handlers."""
 
     def __init__(self, model_host: ModelHost, limits: Limits, live: LiveView) -> None:
-        self._model_host = model_host
-        self._limits = limits
+        super().__init__(model_host, limits)
         self._live = live
-        self.sessions: Sessions[RaceJob] = Sessions(limits)
         self.run_store: RunStore[StoredRace] = RunStore(limits.runs, limits.weight)
         self._welcome = welcome()
 
     def build(self) -> None:
         """Lay the view out in the present container."""
-        with gr.Row(elem_id="rc-page", elem_classes="pg-page", equal_height=False):
-            with gr.Column(elem_id="rc-side", elem_classes="pg-side", scale=0, min_width=276):
-                self.form: RaceControls = race_controls(self._limits)
-                self._live.chats.append(self.form.chat)
-            with gr.Column(elem_id="rc-main", elem_classes="pg-main", min_width=480):
-                self.board = self._board()
+        side, main = side_and_main("rc")
+        with side:
+            self.form: RaceControls = race_controls(self._limits)
+            self._live.chats.append(self.form.chat)
+        with main:
+            self.board = self._board()
 
     def _board(self) -> gr.HTML:
-        """What the browser draws. Its value is a message of race_messages.py."""
+        """The component that the browser draws. Its value is a message of messages.py."""
 
         def get_moves(
             asked: Any,
@@ -86,43 +87,33 @@ class RaceTab:
         )
 
     def wire(self, blocks: gr.Blocks) -> None:
-        """Connect components and handlers. No endpoint is offered to programs;
-        racing is model work."""
+        """Connect components and handlers."""
         form = self.form
         live = self._live
-        quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-        engine = {
-            **quiet,
-            "concurrency_id": "engine",
-            "concurrency_limit": self._limits.waiting,
-            "trigger_mode": "once",
-        }
         starts = [form.run.click, form.prompt.submit]
-        gr.on(starts, self.going, None, form.buttons, queue=False, **quiet)
-        gr.on(
-            starts, self.run, form.form, self.board, **engine
-        ).then(  # every output costs milliseconds a message: it has one
-            self.rested, None, form.buttons, queue=False, **quiet
+        gr.on(starts, self.going, None, form.buttons, **UNQUEUED)
+        # one output: every output costs milliseconds per message
+        gr.on(starts, self.run, form.form, self.board, **model_work(self._limits.waiting)).then(
+            self.rested, None, form.buttons, **UNQUEUED
         )
-        form.stop.click(self.stop, None, None, queue=False, **quiet)
+        form.stop.click(self.stop, None, None, **UNQUEUED)
         for lane in form.lanes:
             on_choice(
                 lane.kind,
                 self.details,
                 [live.form.tree, live.form.branching],
                 lane.details,
-                queue=False,
-                **quiet,
+                **UNQUEUED,
             )
-        form.open.upload(self.open, form.open, [self.board, form.save], **quiet)
-        form.example.click(self.example, None, [self.board, form.save], **quiet)
+        form.open.upload(self.open, form.open, [self.board, form.save], **QUIET)
+        form.example.click(self.example, None, [self.board, form.save], **QUIET)
         kinds: list[Any] = [lane.kind for lane in form.lanes]
         details = [part for lane in form.lanes for part in lane.details]
-        applied = self.board.apply(self.apply, {*kinds}, [self.board, *kinds, *details], **quiet)
-        # to the words that say what was done
+        applied = self.board.apply(self.apply, {*kinds}, [self.board, *kinds, *details], **QUIET)
+        # up to the notice about what was done
         applied.then(None, None, None, js="() => scrollTo(0, 0)", api_visibility="private")
         lane = self.board.open(
-            self.open_lane, None, [live.stage, live.form.save, *live.form.course], **quiet
+            self.open_lane, None, [live.stage, live.form.save, *live.form.course], **QUIET
         )
         lane.success(
             None,
@@ -134,14 +125,14 @@ class RaceTab:
         for comes in (
             blocks.load,
             self.board.come,
-        ):  # the view asks where the page's own event came too early for it
-            comes(self.load, None, [self.board, form.save], **quiet)
+        ):  # the view asks by itself if the page's load event came too early for it
+            comes(self.load, None, [self.board, form.save], **QUIET)
         blocks.unload(self.close)
 
     # -- races -------------------------------------------------------------------------------------
 
     def run(self, data: Mapping[Any, Any], request: gr.Request) -> Iterator[str]:
-        """A race to its end, and then what is found out about it."""
+        """A race to its end, and then its analysis."""
         who = visitor(request)
         try:
             race = RaceJob(
@@ -152,22 +143,19 @@ class RaceTab:
             )
             self.sessions.go(who, race)
         except SequoiaError as problem:
-            warn(str(problem), "Not raced")
-            yield notice_message(error=str(problem))
+            yield notice_message(error=f"Not started: {problem}")
             return
         try:
             yield from race.messages()
         finally:  # also when the page is closed, which ends this generator at its next yield
             race.halt()
-        if race.error:
-            warn(race.error, "The race broke off")
 
     def going(self) -> Updates:
         """The buttons when a race begins."""
         return self.form.resting(False)
 
     def rested(self, request: gr.Request) -> Updates:
-        """The buttons and the file after a race or a refusal."""
+        """The buttons and the file after a race or a refused request."""
         race = self.sessions.get(visitor(request))
         if race and race.busy:
             return self.going()
@@ -179,33 +167,24 @@ class RaceTab:
         return {**self.form.resting(), self.form.save: self._file(kept)}
 
     def details(self, kind: Any, tree: Any, parents: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Updates of a lane's numbers and verifier; the lab's tree is the one that it gave to the
-        live view, if it did."""
+        """Updates of a lane's numbers and verifier. For the lab's tree they are copied from the
+        Decode form, if it has that tree."""
         numbers, verifier = details_of(kind)
         return {**numbers, **({"value": parents} if kind == tree == "lab" else {})}, verifier
 
-    def stop(self, request: gr.Request) -> None:
-        """All lanes end after the present step; once they have, what is being found out ends."""
-        self.sessions.stop(visitor(request))
-
-    def close(self, request: gr.Request) -> None:
-        """The page was closed: the engine is free after the present step."""
-        self.sessions.close(visitor(request))
-
     def apply(self, data: Mapping[Any, Any], event: gr.EventData) -> Updates:
-        """Put a remedy's tree into the form of its lane."""
-        asked = event._data if isinstance(event._data, Mapping) else {}
+        """Copy a suggested tree to the form of its lane."""
+        asked = sent_with(event)
         slots = [lane for lane in self.form.lanes if data[lane.kind] != NO_LANE] or list(
             self.form.lanes
         )
         try:
-            place = whole(asked.get("lane"), "lane", 0, len(slots) - 1, BadTree)
+            index = whole(asked.get("lane"), "lane", 0, len(slots) - 1, BadTree)
             tree = Tree.from_parents(asked.get("parents", ()))
             whole(len(tree), "nodes of the tree", 1, self._limits.nodes, BadTree)
         except SequoiaError as problem:
-            warn(str(problem), "Not applied")
             return {self.board: notice_message(error=f"Not applied: {problem}")}
-        lane = slots[place]
+        lane = slots[index]
         (kind, fields, words) = entry_of(tree)
         numbers, verifier = details_of(kind)
         return {
@@ -222,38 +201,37 @@ class RaceTab:
     # -- recordings --------------------------------------------------------------------------------
 
     def load(self, request: gr.Request) -> Updates:
-        """What the view opens on: the race named in the page's address while it is kept, else
-        the recorded one."""
+        """The race the view opens with: the one named in the page's address if it is still stored,
+        else the recorded example."""
         kept = self.run_store.get(request.query_params.get("race"))
         if kept is None or not kept.weight:
             return self.example()
         return {self.board: kept.whole(), self.form.save: self._file(kept)}
 
     def example(self) -> Updates:
-        """The recorded race that comes with the program."""
+        """The recorded race that is shipped with the program."""
         if self._welcome is None:
-            return {self.board: notice_message(notice="No recorded race is at hand; press Run.")}
+            return {self.board: notice_message(notice="No recorded race found; press Run.")}
         return {self.board: self._welcome.whole(), self.form.save: self._file(self._welcome)}
 
     def open(self, path: Any) -> Updates:
-        """Play the race in an uploaded file; with any other file everything on screen stays."""
+        """Play the race in an uploaded file. If it cannot be opened, the screen stays as it is."""
         try:
             kept = opened(path, self._limits.upload)
         except SequoiaError as problem:
-            warn(str(problem), "Not opened")
             return {self.board: notice_message(error=f"Not opened: {problem}")}
         self.run_store.put(kept)
         return {self.board: kept.whole(), self.form.save: self._file(kept)}
 
     def open_lane(self, event: gr.EventData, request: gr.Request) -> Updates:
-        """Play the run of one lane, {race, lane}, in the live view. Raises gr.Error, shown as a
-        message, where there is none."""
+        """Play the run of one lane, {race, lane}, in Decode. Raises gr.Error, shown as a pop-up,
+        if it is not there."""
         try:
-            asked = event._data if isinstance(event._data, Mapping) else {}
+            asked = sent_with(event)
             kept = self._kept(asked.get("race"))
             lanes = kept.log().lanes if kept else ()
             if not lanes:
-                raise BadTrace("the race is no longer kept")
+                raise BadTrace("this race is no longer stored; run it again")
             return self._live.show(
                 _titled(lanes[whole(asked.get("lane"), "lane", 0, len(lanes) - 1, BadTrace)]),
                 request,
@@ -262,12 +240,13 @@ class RaceTab:
             raise gr.Error(markup.toast(f"Not opened: {problem}"), print_exception=False) from None
 
     def get_moves(self, asked: Any) -> str:
-        """Moves a browser has missed, from [race, first] on, with all trees."""
-        name, first = asked if isinstance(asked, list) and len(asked) == 2 else (None, None)
+        """The moves that a browser missed, from [race, first] on, with all trees."""
+        name, first = name_and_index(asked)
         kept = self._kept(name)
-        if kept is None or type(first) is not int or first < 0:
+        if kept is None:
             return notice_message(
-                error="The race is no longer kept; its missing moves cannot be had."
+                error="This race is no longer stored, so its missing moves cannot be loaded. Run "
+                "it again."
             )
         return kept.since(first)
 
@@ -283,10 +262,10 @@ class RaceTab:
         try:
             return download(kept.log().to_json(), file_name("race", kept.meta))
         except SequoiaError as problem:
-            warn(str(problem), "Cannot be saved")
+            gr.Warning(markup.toast(f"The race cannot be saved: {problem}"), duration=7)
             return gr.update(interactive=False)
 
 
 def _titled(lane: LaneLog) -> Run:
-    """The run of `lane`, which says where it is from."""
+    """The run of `lane`, with a title that says where it is from."""
     return replace(lane.run, meta={**lane.run.meta, "title": f"lane {lane.name} of a race"})

@@ -1,4 +1,4 @@
-"""A fair line of visitors before one engine. Knows no models."""
+"""A first-come, first-served queue of visitors for one engine. Knows no models."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _LOOK_SECONDS = 0.1
 
 
 class Cancelled(Exception):
-    """The visitor left the line before it was their turn."""
+    """The visitor left the queue before their turn."""
 
 
-def position_words(before: int, what: str = "it") -> str:
-    """For a visitor whom so many stand before."""
-    return f"{before} {'run' if before == 1 else 'runs'} before yours; {what} begins by itself"
+def position_words(ahead: int, what: str = "yours") -> str:
+    """How many runs are ahead, in words; `what` starts after them."""
+    return f"{ahead} run{'s' * (ahead != 1)} ahead of you; {what} starts automatically"
 
 
 class FairQueue:
-    """First come, first served; whoever stands first has the engine. At most `most` stand in
-    line."""
+    """First come, first served: the first in the queue has the engine. The queue holds at most
+    `most`, the running one included."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -37,10 +37,10 @@ class FairQueue:
     def turn(
         self, should_stop: Callable[[], bool], on_position: Callable[[int], None]
     ) -> Iterator[None]:
-        """Wait for the turn and hold it. `on_position` hears how many stand before the visitor, at
-        first and at each change.
+        """Wait for the turn and hold it. `on_position` is called with the number of visitors ahead,
+        at first and at each change.
 
-        Raises Cancelled once `should_stop` says so, and Busy where the line is full.
+        Raises Cancelled once `should_stop` returns True, and Busy if the queue is full.
         """
         ticket = object()
         self._enter(ticket)
@@ -55,7 +55,7 @@ class FairQueue:
     def _enter(self, ticket: object) -> None:
         with self._changed:
             if len(self._tickets) >= self._most:
-                raise Busy(f"{len(self._tickets)} runs are in line already; try again in a minute")
+                raise Busy(f"{len(self._tickets)} runs are waiting already; try again in a minute")
             self._tickets.append(ticket)
 
     def _wait(
@@ -63,10 +63,10 @@ class FairQueue:
     ) -> None:
         last_position = 0
         with self._changed:
-            while (before := self._tickets.index(ticket)) > 0:
+            while (ahead := self._tickets.index(ticket)) > 0:
                 if should_stop():
                     raise Cancelled
-                if before != last_position:
-                    on_position(before)
-                    last_position = before
+                if ahead != last_position:
+                    on_position(ahead)
+                    last_position = ahead
                 self._changed.wait(_LOOK_SECONDS)

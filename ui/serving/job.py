@@ -1,8 +1,8 @@
-"""One piece of work in a thread of its own: it waits for its turn, posts what happens, and can be
-stopped. Knows no page and no kind of work.
+"""A job in its own thread: it waits for its turn, posts events, and can be stopped. Knows no page
+and no kind of work.
 
-Torch's inference mode belongs to a thread, and Gradio moves a generator from thread to thread; so
-whatever uses the models has a thread that nobody else uses.
+Torch's inference mode belongs to a thread, but Gradio moves a generator from thread to thread. So
+each job that uses the models runs in a thread of its own.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
@@ -25,7 +25,7 @@ from ui.serving.fair_queue import Cancelled, position_words
 from ui.serving.model_host import ModelHost
 from ui.serving.sessions import Limits
 
-SECONDS_PER_BATCH = 0.08  # a dozen messages a second: more than that no browser can paint
+SECONDS_PER_BATCH = 0.08  # a dozen messages per second, as many as a browser can draw
 _log = logging.getLogger(__name__)
 
 Event = TypeVar("Event")
@@ -33,16 +33,16 @@ Event = TypeVar("Event")
 
 @dataclass(frozen=True)
 class Notice:
-    """Words for the visitor, such as a position in the queue; None removes them."""
+    """A message for the visitor, such as the position in the queue; None clears it."""
 
     text: str | None
 
 
 @dataclass(frozen=True)
 class Ended:
-    """A run or race is over. end: why, a step's finish or "stopped", "time", "paused" (the steps
-    asked for were made), "broken". meta: replaces what was said of the run at its start, where
-    plain decoding was timed."""
+    """A run or race has ended. end: why: a step's `finish`, or "stopped", "time", "paused" (the
+    requested steps are done) or "broken". meta: if plain decoding was timed, replaces the meta sent
+    at the start."""
 
     end: str
     error: str | None = None
@@ -58,10 +58,10 @@ class _Last(Generic[Event]):
 
 
 class Job(ABC, Generic[Event]):
-    """`start` begins in the background, and `batches` gives what happens until the work has ended.
+    """`start` begins the work in the background; `batches` yields its events until it has ended.
 
-    name: what messages call it. if_it_fails: what they add when it comes to nothing;
-    if_out_of_memory: the same when there was too little memory.
+    name: what messages call the job. if_it_fails: a sentence they add after a failure;
+    if_out_of_memory: the same if memory ran out.
     """
 
     name = "run"
@@ -77,8 +77,8 @@ class Job(ABC, Generic[Event]):
 
     @abstractmethod
     def work(self, steps: int | None) -> Event:
-        """The work itself, in the thread; returns the last event. Raises Cancelled or Stopped once
-        it is `halted`."""
+        """The work itself, called in the thread; returns the last event. Raises Cancelled or
+        Stopped once the job is `halted`."""
 
     @abstractmethod
     def notice(self, words: str) -> Event:
@@ -93,11 +93,11 @@ class Job(ABC, Generic[Event]):
         """The last event of a job that failed."""
 
     def refused(self, problem: SequoiaError) -> str:
-        """What to say of a request that cannot be served."""
+        """The message for a request that cannot be served."""
         return str(problem)
 
     def free_caches(self) -> None:
-        """Give back what the job keeps between its steps."""
+        """Free what the job keeps between steps."""
 
     @property
     def busy(self) -> bool:
@@ -106,17 +106,17 @@ class Job(ABC, Generic[Event]):
 
     @property
     def holding(self) -> bool:
-        """Whether the job is paused, can go on, and keeps caches for it."""
+        """Whether the job is paused and still has the caches it needs to continue."""
         return False
 
     def start(self, steps: int | None = None) -> None:
-        """Make `steps` more steps, or all that remain, in the background."""
+        """Make `steps` more steps in the background, or all that remain."""
         self._halt.clear()
         self._busy = True
         threading.Thread(target=self._run, args=(steps,), name=self.name, daemon=True).start()
 
     def halt(self) -> None:
-        """Stop after the present step."""
+        """Stop after the current step."""
         self._halt.set()
 
     def halted(self) -> bool:
@@ -124,7 +124,8 @@ class Job(ABC, Generic[Event]):
         return self._halt.is_set()
 
     def release(self) -> None:
-        """Free the caches, after the present step if there is one; the job cannot go on then."""
+        """Free the caches, after the current step if one is running. The job cannot continue
+        afterwards."""
         self._released = True
         if not self._busy:
             self.free_caches()
@@ -132,7 +133,7 @@ class Job(ABC, Generic[Event]):
                 torch.cuda.empty_cache()
 
     def batches(self) -> Iterator[list[Event]]:
-        """What happened since the last batch, at least one event, until the thread has ended."""
+        """The events since the last batch, at least one, until the thread has ended."""
         while True:
             events, over = self._collect()
             yield events
@@ -141,12 +142,12 @@ class Job(ABC, Generic[Event]):
             time.sleep(SECONDS_PER_BATCH)
 
     def reports(self) -> Iterator[Event]:
-        """The newest event of each batch, for work whose every event says how far it is."""
+        """The newest event of each batch, for jobs whose every event reports the progress."""
         for events in self.batches():
             yield events[-1]
 
     def _collect(self) -> tuple[list[Event], bool]:
-        """Everything posted so far, at least one event, and whether the last one is among it."""
+        """All events posted so far, at least one, and whether the last event is among them."""
         events: list[Event] = []
         post = self._mail.get()
         while not isinstance(post, _Last):
@@ -160,22 +161,22 @@ class Job(ABC, Generic[Event]):
     # -- in the thread -----------------------------------------------------------------------------
 
     def post(self, event: Event) -> None:
-        """Hand an event to whoever reads `batches`."""
+        """Add an event for `batches` to yield."""
         self._mail.put(event)
 
     @contextmanager
     def turn(self, chat: bool = False) -> Iterator[Pair]:
-        """The pair, for as long as it is this job's turn; with `chat` prompts are chat messages,
-        where the models have a template. Raises Cancelled once the job is halted while it waits."""
+        """The pair, while it is this job's turn. With `chat`, prompts become chat messages if the
+        models have a template. Raises Cancelled if the job is halted while it waits."""
         if not self._model_host.settled:
             self.post(
-                self.notice(f"waiting for the models to load; the {self.name} begins by itself")
+                self.notice(f"waiting for the models to load; the {self.name} starts automatically")
             )
         with self._model_host.turn(self.halted, self._on_position) as pair:
             yield pair.as_chat() if chat and pair.template else pair
 
-    def _on_position(self, before: int) -> None:
-        self.post(self.notice(position_words(before)))
+    def _on_position(self, ahead: int) -> None:
+        self.post(self.notice(position_words(ahead)))
 
     def _run(self, steps: int | None) -> None:
         last = self.failed(self._unexpected())
@@ -184,13 +185,13 @@ class Job(ABC, Generic[Event]):
             last = self.work(steps)
             broken = False
         except (Cancelled, Stopped) as problem:
-            last = self.stopped(str(problem) or _joined("stopped", self.if_it_fails))
+            last = self.stopped(str(problem) or f"Stopped. {self.if_it_fails}".strip())
             broken = False
         except SequoiaError as problem:
             last = self.failed(self.refused(problem))
         except Exception as problem:
             if is_out_of_memory(problem):
-                last = self.failed(_joined("out of memory", self.if_out_of_memory))
+                last = self.failed(f"Out of memory. {self.if_out_of_memory}")
             else:
                 _log.exception("a %s failed", self.name)
         finally:
@@ -200,21 +201,47 @@ class Job(ABC, Generic[Event]):
             self._mail.put(_Last(last))
 
     def _unexpected(self) -> str:
-        return _joined(
-            f"the {self.name} broke off by an unexpected error",
-            "the server's log has the details",
-            self.if_it_fails,
-        )
+        return (
+            f"The {self.name} stopped because of an unexpected error; see the server's log for "
+            f"details. {self.if_it_fails}"
+        ).strip()
 
 
 class RunJob(Job[Any]):
-    """A run or a race: its events are Notice, what happens in the run itself, and Ended."""
+    """A run or a race that is watched and recorded: its events are Notice, those of the run itself,
+    and Ended. `messages` is read once for every `start`."""
 
-    if_out_of_memory = "ask for fewer tokens or a smaller tree. The next run is not affected"
+    if_out_of_memory = "Choose fewer tokens or a smaller tree. Later runs are not affected."
 
     def __init__(self, model_host: ModelHost, limits: Limits) -> None:
         super().__init__(model_host)
         self._limits = limits
+        self.recording: Any = None
+        self.error: str | None = None
+        self._notice: str | None = None
+
+    def messages(self) -> Iterator[str]:
+        """Messages for the browser until the thread has ended."""
+        for events in self.batches():
+            for event in events:
+                self._take(event)
+            yield self._message(events)
+
+    def _take(self, event: Any) -> None:
+        """Record what the next message depends on."""
+        if isinstance(event, Notice):
+            self._notice = event.text
+        elif isinstance(event, Ended):
+            self._notice = event.notice
+            self.error = event.error
+
+    @abstractmethod
+    def _message(self, events: Sequence[Any]) -> str:
+        """The events of one batch as a message."""
+
+    def forget(self) -> None:
+        """Drop the recording; from then on only the RunStore keeps it."""
+        self.recording = None
 
     def notice(self, words: str | None) -> Notice:
         return Notice(words)
@@ -226,17 +253,57 @@ class RunJob(Job[Any]):
         return Ended("broken", error)
 
     def overdue(self) -> str:
-        """Words for a run whose time is up."""
-        return f"stopped after {self._limits.seconds:g} s, the longest a {self.name} may take here"
+        """The message for a run that reached the time limit."""
+        return f"Stopped at the time limit of {self._limits.seconds:g} s per {self.name}."
 
 
-def _joined(*parts: str) -> str:
-    return "; ".join(part for part in parts if part)
+@dataclass(frozen=True)
+class Report:
+    """Progress of a measurement. share: done, 0 to 1. over: it has ended. error: why, if it failed.
+    result: what was measured."""
+
+    share: float
+    words: str = ""
+    over: bool = False
+    error: str | None = None
+    result: Any = None
+
+
+class MeasurementJob(Job[Report]):
+    """Measures the loaded pair once."""
+
+    @abstractmethod
+    def measure(self, pair: Pair) -> Any:
+        """The measurement, made in turn; it calls `report` with its progress."""
+
+    def work(self, steps: int | None) -> Report:  # noqa: ARG002  it is done once
+        self.post(self.notice("waiting for the models"))
+        with self.turn() as pair:
+            return Report(1, over=True, result=self.measure(pair))
+
+    def report(self, share: float, words: str) -> None:
+        """Post the progress. Raises Cancelled if the job was asked to stop."""
+        self.require_going()
+        self.post(Report(share, words))
+
+    def require_going(self) -> None:
+        """Raises Cancelled if the job was asked to stop."""
+        if self.halted():
+            raise Cancelled
+
+    def notice(self, words: str) -> Report:
+        return Report(0, words)
+
+    def stopped(self, words: str) -> Report:
+        return Report(0, words, over=True)
+
+    def failed(self, error: str) -> Report:
+        return Report(0, over=True, error=error)
 
 
 def is_out_of_memory(problem: Exception) -> bool:
-    """True for each way in which Python and torch say that no memory is left; on a CPU torch
-    has no class for it."""
+    """True for every way in which Python and torch report that memory ran out; on a CPU torch has
+    no exception class for it."""
     return isinstance(
         problem, torch.OutOfMemoryError | MemoryError
     ) or "can't allocate memory" in str(problem)

@@ -1,4 +1,4 @@
-"""The pair for views that only look at it: as it is now, or once loading is over. Knows no page."""
+"""The loaded pair for views that only read it: as it is now, or after loading. Knows no page."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ui.serving.fair_queue import Cancelled
 from ui.serving.model_host import ModelHost
 
 _LOOK = 0.2  # seconds between looks
-_MOMENT = 0.1  # what the pair is handed out after it is settled
+_MOMENT = 0.1  # seconds until a settled pair can be read
 
 
 def pair_now(model_host: ModelHost) -> Pair | None:
-    """The pair, or None while there is none."""
+    """The pair, or None if none is loaded."""
     try:
         return model_host.pair(lambda: True) if model_host.settled else None
     except (SequoiaError, Cancelled):
@@ -21,7 +21,7 @@ def pair_now(model_host: ModelHost) -> Pair | None:
 
 
 async def settled(model_host: ModelHost) -> None:
-    """Return once there is nothing left to wait for."""
+    """Wait until loading has succeeded or failed."""
     while not model_host.settled:
         await asyncio.sleep(_LOOK)
     await asyncio.sleep(_MOMENT)

@@ -1,7 +1,5 @@
-"""The models: loaded in the background while the page is already up, changed for others, and one
-line of visitors before them.
-
-Knows no page.
+"""The loaded models: loaded in the background while the page is already up, replaced by others on
+request, and used by one visitor at a time. Knows no page.
 """
 
 from __future__ import annotations
@@ -34,24 +32,23 @@ class NotLoaded(SequoiaError):
 
 @dataclass(frozen=True)
 class Status:
-    """Where loading stands: "loading", "measuring", "ready" or "failed", and one
-    line of words for it."""
+    """State of loading: "loading", "measuring", "ready" or "failed", and one line of words for
+    it."""
 
     stage: str
     words: str
 
     @property
     def settled(self) -> bool:
-        """True when there is nothing left to wait for."""
+        """Whether loading has succeeded or failed."""
         return self.stage in ("ready", "failed")
 
 
 class ModelHost:
-    """Loads a pair with `load`, then plans a first tree, so that the first run need not wait for
-    it.
+    """Loads a pair with `load`, then plans a tree, so that the first run does not wait for it.
 
-    `version` counts the pairs that were ready; whoever holds something of a pair beyond its turn
-    asks to be told in `before_unload`, which is called when a pair is to go.
+    `version` counts the pairs loaded so far. Callbacks in `before_unload` are called before a pair
+    is unloaded; code that keeps anything of a pair beyond its turn registers one.
     """
 
     def __init__(self, load: Load, waiting: int) -> None:
@@ -65,17 +62,17 @@ class ModelHost:
         self.status = Status("loading", "loading the models")
 
     def open(self) -> None:
-        """Begin to load, in a thread of its own."""
-        threading.Thread(target=self._fill, name="engine-room", daemon=True).start()
+        """Start loading in a thread of its own."""
+        threading.Thread(target=self._fill, name="model-host", daemon=True).start()
 
     def on_progress(self, news: LoadNews) -> None:
-        """What `load` tells while it is at it; the newest is shown, and downloads are logged."""
+        """Called by `load` with its progress: the newest one is shown, and downloads are logged."""
         self._log(news)
         if not self.settled and not isinstance(news, PassedCheck):
             self.status = Status(self.status.stage, str(news))
 
     def status_json(self) -> str:
-        """Where loading stands, as the page's header takes it."""
+        """The state of loading as JSON for the page's header."""
         status = self.status
         return json.dumps({"stage": status.stage, "words": status.words, "version": self.version})
 
@@ -84,8 +81,8 @@ class ModelHost:
         return self.status.settled
 
     def pair(self, should_stop: Callable[[], bool]) -> Pair:
-        """The pair, as soon as it is loaded. Raises NotLoaded, or Cancelled once
-        `should_stop` says so."""
+        """The pair, once it is loaded. Raises NotLoaded, or Cancelled once `should_stop` returns
+        True."""
         self._wait(should_stop)
         if (pair := self._pair) is None:
             raise NotLoaded(f"the models could not be loaded: {self.status.words}")
@@ -95,8 +92,8 @@ class ModelHost:
     def turn(
         self, should_stop: Callable[[], bool], on_position: Callable[[int], None]
     ) -> Iterator[Pair]:
-        """The pair that is there when it is the caller's turn, for as long as the turn lasts;
-        `on_position` hears the place in line. Raises NotLoaded, Busy or Cancelled."""
+        """Wait for the caller's turn and hold it, with the pair that is loaded then. `on_position`
+        is called with the number of visitors ahead. Raises NotLoaded, Busy or Cancelled."""
         self.pair(should_stop)
         with self._engine(should_stop, on_position):
             yield self.pair(should_stop)
@@ -104,9 +101,9 @@ class ModelHost:
     def change(
         self, load: Load, should_stop: Callable[[], bool], on_position: Callable[[int], None]
     ) -> Pair:
-        """In turn, load another pair and serve it from then on. Whatever goes wrong, the pair that
-        was there stays; where there is no room for both, it is given up first and loaded again.
-        Raises what `load` raises, NotLoaded, Busy or Cancelled."""
+        """Wait for the caller's turn, load another pair and serve it from then on. If that fails,
+        the current pair stays. If memory does not hold both, the current one is unloaded first and
+        loaded again after a failure. Raises what `load` raises, NotLoaded, Busy or Cancelled."""
         self._wait(should_stop)
         with self._engine(should_stop, on_position):
             before = self.status
@@ -134,7 +131,7 @@ class ModelHost:
         self, should_stop: Callable[[], bool], on_position: Callable[[int], None]
     ) -> Iterator[None]:
         with self.queue.turn(should_stop, on_position):
-            # the count set for the process holds in this thread too
+            # so that the process's thread count also holds in this thread
             torch.set_num_threads(torch.get_num_threads())
             yield
 
@@ -148,20 +145,20 @@ class ModelHost:
         try:
             return self._prepared(load)
         except BaseException as problem:
-            self.status = Status("loading", "loading the former models again")
+            self.status = Status("loading", "loading the previous models again")
             try:
                 self._pair = self._prepared(self._load)
             except Exception as second:
                 raise NotLoaded(
-                    f"{problem}; and the former models, given up to make room, could not be "
+                    f"{problem}; the previous models were unloaded to make room and could not be "
                     f"loaded again: {second}"
                 ) from problem
             self.version += 1
             raise
 
     def _prepared(self, load: Load) -> Pair:
-        """A pair with its first tree planned; a run that ran at the same time would
-        disturb the times."""
+        """A pair with its first tree planned. No run may go on meanwhile, as it would disturb the
+        timing."""
         pair = load()
         self.status = Status("measuring", "timing the models on this machine")
         machine(pair)
@@ -178,8 +175,7 @@ class ModelHost:
         self.version += 1
 
     def _unload(self) -> None:
-        """Give the present pair up, if there is one, and with it whatever is held of
-        it and its memory."""
+        """Unload the current pair, if there is one, and free its memory."""
         if self._pair is None:
             return
         self._pair = None
@@ -198,14 +194,16 @@ class ModelHost:
             self.status = Status("failed", str(problem))
         except Exception:
             _log.exception("loading failed")
-            self.status = Status("failed", "an unexpected error; the server's log has the details")
+            self.status = Status("failed", "an unexpected error; see the server's log for details")
         finally:
             self._settled.set()
 
 
 def words_for(pair: Pair) -> str:
     """The pair in one line."""
-    sizes = " + ".join(_millions(model.hf.num_parameters()) for model in (pair.target, pair.draft))
+    sizes = " + ".join(
+        parameter_count(model.hf.num_parameters()) for model in (pair.target, pair.draft)
+    )
     name = " + ".join(part.rsplit("/", 1)[-1] for part in pair.name.split(" + "))
     return " · ".join(
         filter(None, (f"{name} pair", sizes, pair.target.device.type, pair.target.placement))
@@ -213,16 +211,17 @@ def words_for(pair: Pair) -> str:
 
 
 def named(pair: Pair, role: str) -> str:
-    """The model's name with its size; the folders of the bundled pair are called by their role."""
+    """The model's name with its size; the models of the bundled pair are named by their role."""
     model = getattr(pair, role)
     name = f"{pair.name} {role}" if model.name == role else model.name
-    return f"{name}, {_millions(model.hf.num_parameters())}"
+    return f"{name}, {parameter_count(model.hf.num_parameters())}"
 
 
 def made_with(meta: Mapping[str, Any], pair: Pair) -> bool:
-    """Whether a run of which `meta` tells was made with the models of `pair`."""
+    """Whether the run described by `meta` was made with the models of `pair`."""
     return all(meta.get(role) == named(pair, role) for role in ("target", "draft"))
 
 
-def _millions(parameters: int) -> str:
-    return f"{parameters / 1e9:.2g} B" if parameters >= 1e9 else f"{parameters / 1e6:.3g} M"
+def parameter_count(parameters: int) -> str:
+    """A number of parameters in millions or billions."""
+    return f"{parameters / 1e9:.3g} B" if parameters >= 1e9 else f"{parameters / 1e6:.3g} M"

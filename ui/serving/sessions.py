@@ -1,7 +1,7 @@
-"""Who may ask for what: limits, and one run per visitor. Knows no models and no components.
+"""Limits, and one run per visitor. Knows no models and no components.
 
-A session is named by a string the browser chose. It is long and random where the visitor's browser
-is honest, so nobody can guess another's; it is only ever a key.
+A session's key is a string chosen by the browser. An honest browser makes it long and random, so
+nobody can guess another visitor's. It is used as a key and for nothing else.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from sequoia import SequoiaError
 
 
 class Busy(SequoiaError):
-    """The visitor has a run already, or too many others wait."""
+    """The visitor has a run already, or too many others are waiting."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one visitor, and all together, may use.
+    """What one visitor, and all visitors together, may use.
 
     tokens, nodes, prompt_chars: of one run. seconds: wall-clock time of decoding. waiting: visitors
-    in line, the one being served included. sessions: remembered. held: paused runs that keep their
-    caches. runs, weight: finished runs kept for reload and their nodes in total (one node of one
-    step is about 100 bytes). upload: bytes of an opened file. models: whether a visitor may load
-    other models, and so have them downloaded.
+    in the queue, the one being served included. sessions: how many are remembered. held: paused
+    runs that keep their caches. runs, weight: finished runs stored for reload, and their nodes in
+    total (one node of one step is about 100 bytes). upload: bytes of an opened file. models:
+    whether a visitor may load other models, which includes downloading them.
     """
 
     tokens: int = 4096
@@ -49,9 +49,7 @@ PUBLIC = Limits(
     prompt_chars=8_000,
     seconds=60.0,
     waiting=12,
-    sessions=64,
     held=2,
-    runs=32,
     weight=1_000_000,
     upload=8 * 1024 * 1024,
     models=False,
@@ -59,7 +57,7 @@ PUBLIC = Limits(
 
 
 class SessionRun(Protocol):
-    """What a session holds: a run."""
+    """The job that a session holds."""
 
     @property
     def busy(self) -> bool: ...
@@ -74,8 +72,7 @@ R = TypeVar("R", bound=SessionRun)
 
 
 class Sessions(Generic[R]):
-    """The run of each visitor, most recently used last. All methods are safe to call from any
-    thread."""
+    """The run of each visitor, most recently used last. All methods are thread-safe."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -87,12 +84,12 @@ class Sessions(Generic[R]):
             return self._runs.get(who)
 
     def go(self, who: str, run: R, steps: int | None = None) -> None:
-        """Start `run`, new or paused, as the visitor's own; `steps` None means to its end. Raises
-        Busy while the visitor's last one is running, or when every place is taken."""
+        """Start `run`, new or paused, as the visitor's; `steps` None means to its end. Raises Busy
+        while the visitor's last run is going, or when no session is free."""
         with self._lock:
             last = self._runs.get(who)
             if last and last.busy:
-                raise Busy("one run at a time: stop the present one first")
+                raise Busy("one run at a time; stop the current one first")
             if last is None and len(self._runs) >= self._limits.sessions:
                 self._drop_idle()
             if last is not None and last is not run:
@@ -103,19 +100,19 @@ class Sessions(Generic[R]):
             run.start(steps)
 
     def stop(self, who: str) -> None:
-        """End the visitor's run after its present step; nothing happens where there is none."""
+        """Stop the visitor's run, if there is one, after its current step."""
         if run := self.get(who):
             run.halt()
 
     def release_all(self) -> None:
-        """Every run that is not going on gives its caches back; none of them can be resumed."""
+        """Free the caches of all paused runs; none of them can be resumed."""
         with self._lock:
             for run in self._runs.values():
                 if not run.busy:
                     run.release()
 
     def close(self, who: str) -> None:
-        """The visitor is gone: end the run and forget it."""
+        """The visitor has left: stop the run and forget it."""
         with self._lock:
             run = self._runs.pop(who, None)
         if run:
@@ -125,11 +122,11 @@ class Sessions(Generic[R]):
     def _drop_idle(self) -> None:
         idle = next((who for who, run in self._runs.items() if not run.busy), None)
         if idle is None:
-            raise Busy(f"all {self._limits.sessions} places are taken; try again in a minute")
+            raise Busy(f"all {self._limits.sessions} sessions are in use; try again in a minute")
         self._runs.pop(idle).release()
 
     def _free_caches(self) -> None:
-        """Of the paused runs, only the newest few keep their caches."""
+        """Only the most recent paused runs keep their caches."""
         paused = [run for run in self._runs.values() if run.holding and not run.busy]
         for run in paused[: max(len(paused) - self._limits.held, 0)]:
             run.release()

@@ -1,1 +1,1 @@
-"""What every view uses: markup, theme, labels, menus, kept profiles, scripts."""
+"""What every view uses: layout, labels, menus, markup, theme, uploads, saved profiles."""

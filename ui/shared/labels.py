@@ -1,5 +1,4 @@
-"""Messages in the words of a form: what the program calls by a name of its own is called what the
-field's label says."""
+"""Error messages in the words of a form: a field is called what its label says."""
 
 from __future__ import annotations
 
@@ -10,19 +9,19 @@ from sequoia import SequoiaError
 RUN = {
     "temperature": "Temperature",
     "top_p": "Top-p",
-    "max_new_tokens": "Tokens at most",
+    "max_new_tokens": "Max tokens",
     "seed": "Seed",
 }
 RACE = {**RUN, "temperature": "Temp.", "max_new_tokens": "Tokens"}  # a narrower form
-_NOTHING = "None is not "  # what is said of a field that holds nothing
+_EMPTY = "None is not "  # how the message about an empty field begins
 
 
 def with_labels(problem: SequoiaError, labels: Mapping[str, str]) -> SequoiaError:
-    """`problem` with the label of the field whose name its message begins with; of an empty
-    field it says that."""
+    """`problem` with the field's label in place of the name that its message begins with. For an
+    empty field the message asks for a value."""
     name, colon, rest = str(problem).partition(": ")
     if not colon or name not in labels:
         return problem
-    if rest.startswith(_NOTHING):
-        rest = f"nothing is typed; wanted is {rest.removeprefix(_NOTHING)}"
+    if rest.startswith(_EMPTY):
+        rest = f"enter {rest.removeprefix(_EMPTY)}"
     return type(problem)(f"{labels[name]}: {rest}")

@@ -1,7 +1,7 @@
 """The only place where Python makes markup. Knows no page and no run.
 
-Gradio renders the text of its pop-up messages as HTML, and what stands in them may hold a
-visitor's own words.
+Gradio renders the text of its pop-up messages as HTML, and that text may contain what a visitor
+typed.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 def visible(text: str) -> str:
-    """`text` with characters that hide or reorder others written as their number."""
+    """`text` with each character that hides or reorders others replaced by its code."""
     return "".join(
         f"\\u{ord(c):04x}" if unicodedata.category(c) in _UNSEEN and c != "\n" else c for c in text
     )
 
 
 def toast(text: Any) -> str:
-    """Markup for a pop-up message that shows exactly `text`, shortened. Braces and dollars are
-    written so that no template language sees them."""
+    """Markup for a pop-up message that shows `text` literally, shortened. Braces and dollars are
+    escaped so that no template language interprets them."""
     text = str(text)
     short = text if len(text) <= MAX_MESSAGE else text[: MAX_MESSAGE - 1] + "…"
     escaped = html.escape(visible(short), quote=True).replace("\n", "<br>")
@@ -34,6 +34,14 @@ def toast(text: Any) -> str:
         .replace("}", "&#125;")
         .replace("$", "&#36;")
         .replace("`", "&#96;")
+    )
+
+
+def error_banner(text: Any) -> str:
+    """Markup that shows `text` literally as an error, which screen readers announce."""
+    return (
+        '<div class="sq-stage"><p class="sq-banner sq-banner-error" role="alert">'
+        f"{toast(text)}</p></div>"
     )
 
 

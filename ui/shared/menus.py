@@ -1,8 +1,8 @@
-"""What is done when another option of a menu is chosen.
+"""Calls a handler when another option of a menu is chosen.
 
-A menu's own event, `input`, comes twice for an option that is pressed, and also whenever a menu is
-left with nothing chosen (gradio 6.31): whoever only looks into it would find the first values of a
-form over what he had typed there.
+A menu's own event, `input`, fires twice for one press, and also whenever a menu loses the focus
+with nothing chosen (gradio 6.31). Opening a menu and leaving it would then overwrite typed values
+with the defaults.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from ui.shared.call_modules import call
 def on_choice(
     menu: gr.Dropdown, do: Callable[..., Any], inputs: Sequence[Any], outputs: Any, **options: Any
 ) -> None:
-    """Call `do` with the option and the values of `inputs`, once, when another option of `menu` is
-    chosen than it had. The menu needs an `elem_id`; `options` are those of gradio's events."""
+    """Call `do` once with the option and the values of `inputs` when the option of `menu` changes.
+    The menu needs an `elem_id`; `options` are those of Gradio's events."""
 
     @functools.wraps(do)
     def chosen(option: Any, *rest: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What forms begin with: a temperature, and prompts that a draft does well or badly on. Data:
+"""The default temperature of the forms, and example prompts that are easy or hard to draft. Data:
 assets/prompts.json."""
 
 from __future__ import annotations
@@ -8,22 +8,21 @@ from dataclasses import dataclass
 
 from sequoia.assets_folder import ASSETS
 
-# that forms begin with; at 0 the bundled pair soon repeats itself, which flatters speculation
+# default of the forms; at 0 the bundled pair soon repeats itself, which flatters speculation
 TEMPERATURE = 0.6
 FILE = ASSETS / "prompts.json"
 
 
 @dataclass(frozen=True)
 class Preset:
-    """name: a word for the button. hint: what it is, in a line. text: the prompt."""
+    """A prompt, and its name: the label of its button."""
 
     name: str
-    hint: str
     text: str
 
 
 def presets() -> tuple[Preset, ...]:
-    """All presets in the order of the file; the first is the one the page begins with."""
+    """All presets in the order of the file. The first one is in the form when the page opens."""
     return tuple(
         Preset(**entry) for entry in json.loads(FILE.read_text(encoding="utf-8"))["prompts"]
     )

@@ -1,5 +1,5 @@
-"""A run beside plain decoding: what its meta say of the speed-up and its range, which is the same
-everywhere (sequoia.diagnosis.speedup_interval)."""
+"""A run compared with plain decoding: the meta fields from which every view computes the same
+speed-up and confidence interval (sequoia.diagnosis.speedup_interval)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def step_of(trace: StepTrace) -> Step:
 
 
 def compared_with_plain(run: Sequence[Step], plain: Sequence[Step]) -> dict[str, Any]:
-    """Seconds a token of `plain`, at least one step, and where both runs are long enough
-    the seconds between which they would have to lie for the speed-up of `run` to have the
-    ends of its range."""
+    """Seconds per token of `plain`, which has at least one step. If both runs are long enough, also
+    the two values of it at which the speed-up of `run` would equal the ends of its confidence
+    interval."""
     seconds = sum(time for _, time in plain) / sum(tokens for tokens, _ in plain)
     meta = {"plain_seconds": seconds, "plain_label": "measured"}
     if found := speedup_interval(run, plain):

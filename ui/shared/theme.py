@@ -1,8 +1,8 @@
-"""How the page looks: fonts and colours as a Gradio theme; the rest is CSS in `ui/shared/web` and
+"""Fonts and colours as a Gradio theme; the rest of the look is CSS in `ui/shared/web` and
 in the `web` folder of each view. Knows no components.
 
-Green, red and amber mean accepted, rejected and the target's own token on the stage, so nothing
-else is coloured with them.
+Green, red and amber mean accepted, rejected and "from the target" in the tree, so nothing else
+uses them.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import gradio as gr
 from sequoia.assets_folder import ASSETS
 
 FOLDER = ASSETS / "theme"
-# Both families are served by Gradio itself; nothing is asked of the network. Its files of the
-# weights between hold only some letters, so a weight of 600 has to come from the bold ones.
+# Gradio serves both families itself, so no network is needed. Its files of the weights between 400
+# and 700 contain only some letters, so a weight of 600 has to come from the bold files.
 _SANS = (
     gr.themes.LocalFont("IBM Plex Sans", weights=(400, 700)),
     "ui-sans-serif",

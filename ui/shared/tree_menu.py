@@ -1,5 +1,5 @@
-"""The shapes of tree a visitor can ask for. A wish is checked when it is made; a pair
-turns it into a Tree."""
+"""The tree shapes a visitor can choose. A TreeRequest is validated when it is made; with a pair it
+becomes a Tree."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from ui.shared.labels import with_labels
 
 @dataclass(frozen=True)
 class Shape:
-    """One entry of the menus. `name` is short, for lanes; with `more` behind it it says what it is,
-    and `about` is a sentence. `how`: how such a tree came about, with places for its numbers.
-    `fields` name its numbers, `start` are the values they begin with; `make` builds the tree where
-    no pair is needed for it."""
+    """One entry of the menus. `name` is the short label, for lanes; `name` + `more` is the long
+    one, and `about` describes the shape in a sentence. `how`: a description of such a tree, with
+    placeholders for its numbers. `fields`: labels of its numbers; `start`: their defaults. `make`
+    builds the tree if no pair is needed for it."""
 
     name: str
     more: str
@@ -47,12 +47,12 @@ class Shape:
         return self.name + self.more
 
 
-# What the messages of Tree begin with, and the label of the field that is meant.
+# What the messages of Tree begin with, and the label of the field they are about.
 _LABELS = {
     "nodes of the chain": "Nodes",
     "sequences": "Sequences",
     "length of the sequences": "Tokens in each",
-    "children a node": "Children a node",
+    "children a node": "Children per node",
     "levels": "Levels",
     "branching": "Children, level by level",
     "parents": "Parent of each node",
@@ -68,11 +68,11 @@ def _whole(value: Any, label: str, least: int, most: int) -> None:
 
 def _branching(text: Any) -> Tree:
     if not isinstance(text, str) or len(text) > 200:
-        raise BadTree(f"branching: {shown(text)}; wanted are whole numbers such as 4, 2, 2")
+        raise BadTree(f"branching: {shown(text)}; enter whole numbers such as 4, 2, 2")
     parts = text.replace(",", " ").split()
     if not parts or not all(part.isascii() and part.isdigit() and len(part) < 5 for part in parts):
         raise BadTree(
-            f"branching: {shown(text)}; wanted is a whole number a level, such as 4, 2, 2, each "
+            f"branching: {shown(text)}; enter one whole number per level, such as 4, 2, 2, each "
             f"from 1 to {MAX_NODES}"
         )
     return Tree.from_branching([int(part) for part in parts])
@@ -80,12 +80,10 @@ def _branching(text: Any) -> Tree:
 
 def _listed(text: Any) -> Tree:
     if not isinstance(text, str) or len(text) > 8 * MAX_NODES:
-        raise BadTree(
-            f"parents: {shown(text)}; wanted is the parent of each node, such as -1 0 0 1"
-        )
+        raise BadTree(f"parents: {shown(text)}; enter the parent of each node, such as -1 0 0 1")
     parts = text.replace(",", " ").replace("−", "-").split()
     if not all(part.removeprefix("-").isdecimal() and part.isascii() for part in parts):
-        raise BadTree(f"parents: {shown(text)}; wanted is a whole number a node, such as -1 0 0 1")
+        raise BadTree(f"parents: {shown(text)}; enter one whole number per node, such as -1 0 0 1")
     return Tree.from_parents([int(part) for part in parts])
 
 
@@ -95,17 +93,17 @@ SHAPES = {
         ", planned for this machine",
         "planned for this machine",
         about=(
-            "Of the trees predicted within 1 % of the fastest here, the one with the most tokens a "
-            "step; on a small machine often a mere chain."
+            "The tree predicted to be fastest here (within 1 %, the one with more expected "
+            "tokens). On small machines this is often just a chain."
         ),
     ),
     "best": Shape(
         "Sequoia, sized",
         " as given",
         "best of its size",
-        ("Nodes", "Levels at most"),
+        ("Nodes", "Max levels"),
         (64, 8),
-        about="The tree of that size with the most tokens a step, by dynamic programming.",
+        about="The tree of this size with the most expected tokens per step (dynamic programming).",
     ),
     "chain": Shape(
         "Chain",
@@ -114,7 +112,7 @@ SHAPES = {
         ("Nodes",),
         (6,),
         Tree.chain,
-        about="One guess after the other: speculative decoding without a tree.",
+        about="One guess after another: speculative decoding without a tree.",
     ),
     "sequences": Shape(
         "k sequences",
@@ -123,16 +121,16 @@ SHAPES = {
         ("Sequences", "Tokens in each"),
         (4, 5),
         Tree.sequences,
-        about="Several chains beside each other, all from the root.",
+        about="Several chains side by side, all starting at the root.",
     ),
     "kary": Shape(
         "k-ary",
         " tree",
         "{}-ary",
-        ("Children a node", "Levels"),
+        ("Children per node", "Levels"),
         (2, 5),
         Tree.kary,
-        about="As many children at every node, level after level.",
+        about="The same number of children at every node.",
     ),
     "branching": Shape(
         "SpecInfer tree",
@@ -141,7 +139,7 @@ SHAPES = {
         ("Children, level by level",),
         ("4, 2, 2, 1",),
         _branching,
-        about="So many children at every node of the first level, the second, and so on.",
+        about="The number of children of every node on the first level, the second, and so on.",
     ),
     "lab": Shape(
         "Lab tree",
@@ -151,42 +149,43 @@ SHAPES = {
         ("-1 0 0 1",),
         _listed,
         about=(
-            "Drawn in the lab, or typed: the number of each node’s parent, -1 for the "
-            "root, which is node 0."
+            "Drawn in the lab or typed: the number of each node’s parent. The root is node 0; its "
+            "parent is -1."
         ),
     ),
     "replanned": Shape(
         "Replanned",
         " while decoding",
         "replanned while decoding",
-        ("Nodes at most", "Levels at most"),
+        ("Max nodes", "Max levels"),
         (64, 12),
-        about="Planned anew every few steps, from what was accepted in this run so far.",
+        about="Planned again every few steps, from the acceptance measured in this run so far.",
     ),
     "dynamic": Shape(
         "Dynamic",
         ", grown with the draft",
         "dynamic, grown with the draft",
-        ("Nodes at most", "Levels at most"),
+        ("Max nodes", "Max levels"),
         (64, 12),
-        about="Grown anew in every step, where the draft itself is sure.",
+        about="A new tree every step, larger where the draft is confident.",
     ),
     "plain": Shape(
         "Plain",
         " decoding, one node",
         "plain decoding",
         make=lambda: Tree.chain(1),
-        about="One token a step and no draft: what all others are held against.",
+        about="One token per step and no draft: the baseline for all others.",
     ),
 }
 
 
-TEXTS = ("branching", "lab")  # kinds whose one field is a text
+TEXTS = ("branching", "lab")  # kinds whose only field is a text
+FITTED = ("best", "replanned", "dynamic")  # kinds fitted to acceptance, with a size cap
 
 
 def entry_of(tree: Tree) -> tuple[str, str, str]:
-    """The entry of the menus that makes `tree`, plain decoding or a chain where it is one, else
-    node by node: its kind, what its fields then hold, and the tree in words."""
+    """The menu entry that makes `tree` (plain decoding, a chain, or node by node): its kind, the
+    value of its field, and the tree in words."""
     if len(tree) == 1:
         return "plain", "", "plain decoding"
     if tree == Tree.chain(len(tree)):
@@ -196,8 +195,8 @@ def entry_of(tree: Tree) -> tuple[str, str, str]:
 
 @dataclass(frozen=True)
 class ChosenTree:
-    """What a request came to: one tree, or what gives each step its own; in words how it came
-    about; and the pair's acceptance it was fitted to, None where its shape alone was asked for."""
+    """The result of a request: one tree, or a TreeChoice that makes one for each step. `how`: a
+    description in words. `acceptance`: the one it was fitted to, None for a fixed shape."""
 
     tree: Tree | TreeChoice
     how: str
@@ -206,8 +205,8 @@ class ChosenTree:
 
 @dataclass(frozen=True)
 class TreeRequest:
-    """A shape with its numbers. Raises BadTree where they make no tree or one of more
-    than `most` nodes."""
+    """A shape with its numbers. Raises BadTree if they make no tree, or one of more than `most`
+    nodes."""
 
     kind: str
     numbers: tuple[Any, ...] = ()
@@ -218,12 +217,14 @@ class TreeRequest:
             raise BadTree(f"unknown tree {shown(self.kind)}; known are {', '.join(SHAPES)}")
         shape = SHAPES[self.kind]
         object.__setattr__(self, "numbers", tuple(self.numbers[: len(shape.fields)]))
-        if self.kind in ("best", "replanned", "dynamic"):
+        if self.kind in FITTED:
             nodes, levels = self.numbers
             _whole(nodes, shape.fields[0], 1, self.most)
             _whole(levels, shape.fields[1], 1 if nodes == 1 else 2, MAX_NODES)
         elif shape.make:
-            self._sized(self._made(shape.make))
+            nodes = len(self._made(shape.make))
+            if nodes > self.most:
+                raise BadTree(f"a tree of {nodes} nodes; allowed are 1 to {self.most}")
 
     def _made(self, make: Callable[..., Tree]) -> Tree:
         try:
@@ -232,12 +233,12 @@ class TreeRequest:
             raise with_labels(problem, _LABELS) from None
 
     def tree(self, pair: Pair, params: SamplingParams, verifier: str, prompt: str) -> ChosenTree:
-        """The tree for continuing `prompt`. For all but named shapes something may be measured
+        """The tree for continuing `prompt`. A planned or fitted one may need a measurement
         first."""
         if self.kind == "planned":
             plan = default_plan(pair, params, verifier, [prompt], self.most)
             return ChosenTree(plan.tree, self._fitted_words(plan.source), plan.acceptance)
-        if self.kind in ("best", "replanned", "dynamic"):
+        if self.kind in FITTED:
             acceptance, source = acceptance_of(pair, params, verifier, [prompt])
             tree = self._fitted(pair, acceptance.smoothed(), params)
             return ChosenTree(tree, self._fitted_words(source), acceptance)
@@ -256,9 +257,9 @@ class TreeRequest:
 
     @property
     def rule(self) -> str:
-        """Which of several trees it is, where its name does not say it."""
+        """How the tree is chosen, if its name does not say so."""
         return (
-            f"most tokens a step within {SLACK * 100:g} % of the fastest"
+            f"most tokens per step within {SLACK * 100:g} % of the fastest"
             if self.kind == "planned"
             else ""
         )
@@ -268,8 +269,3 @@ class TreeRequest:
 
     def _words(self) -> str:
         return SHAPES[self.kind].how.format(*self.numbers)
-
-    def _sized(self, tree: Tree) -> Tree:
-        if len(tree) > self.most:
-            raise BadTree(f"a tree of {len(tree)} nodes; allowed are 1 to {self.most}")
-        return tree

@@ -1,10 +1,10 @@
-"""Rules for which drafted tokens are kept: one file for each, and the one list of them.
+"""Verifiers: rules for accepting drafted tokens. One file for each, and one list of them all.
 
-sequoia, specinfer, top_k_match (the rules), walk (the descent that the first two share), verifier
-(what a rule is to the rest of the program), verdict (what it decides).
+sequoia, specinfer, top_k_match (the rules), walk (the descent shared by the first two), verifier
+(the interface of a rule), verdict (its result).
 
-A verifier is chosen by its key; nobody else asks which one it is. A new rule is a file here and a
-place in the list.
+A verifier is chosen by its key. No other code distinguishes them, so a new rule is one file here
+and one entry in the list.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DEFAULT_VERIFIER = SEQUOIA.key
 
 
 def verifier_named(name: str) -> Verifier:
-    """The verifier with the key `name`; BadSamplingParams lists the known ones."""
+    """The verifier with the key `name`. Raises BadSamplingParams, which lists the known ones."""
     if not isinstance(name, str) or name not in VERIFIERS:
         raise BadSamplingParams(f"unknown verifier {shown(name)}; known are {', '.join(VERIFIERS)}")
     return VERIFIERS[name]

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from sequoia.algorithm.verifiers.verifier import OnGpu, Verifier
-from sequoia.algorithm.verifiers.walk import uncovered, walk
+from sequoia.algorithm.verifiers.walk import residual_after, walk
 
 
 def without_replacement(
     residual: np.ndarray, draft: np.ndarray, token: int
 ) -> tuple[np.ndarray, np.ndarray, Any]:
-    """R, D and the uncovered mass after `token` was rejected; D forgets the token, as its siblings
-    were drawn without it."""
-    residual, mass = uncovered(residual, draft)
+    """R, D and the residual mass after `token` was rejected. The token is removed from D, because
+    its siblings were drawn without it."""
+    residual, mass = residual_after(residual, draft)
     draft = draft.copy()
     draft[token] = draft[token] * 0  # keeps the number type
     left = draft.sum()

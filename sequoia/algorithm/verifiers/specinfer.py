@@ -1,4 +1,4 @@
-"""SpecInfer's rule: siblings are drawn independently, so two of them may carry one token."""
+"""SpecInfer's rule: siblings are drawn independently, so two of them can have the same token."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from sequoia.algorithm.verifiers.verifier import OnGpu, Verifier
-from sequoia.algorithm.verifiers.walk import uncovered, walk
+from sequoia.algorithm.verifiers.walk import residual_after, walk
 
 
 def with_replacement(
     residual: np.ndarray, draft: np.ndarray, _token: int
 ) -> tuple[np.ndarray, np.ndarray, Any]:
-    """R, D and the uncovered mass after a token was rejected; D stays as it is."""
-    residual, mass = uncovered(residual, draft)
+    """R, D and the residual mass after a token was rejected. D does not change."""
+    residual, mass = residual_after(residual, draft)
     return residual, draft, mass
 
 

@@ -1,5 +1,5 @@
-"""Top-k match: children are the draft's most probable tokens, and the target's own draw picks the
-one to follow."""
+"""Top-k match: the children are the draft's most probable tokens. The target samples its own token
+at each node, and the child with that token is accepted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sequoia.algorithm.verifiers.verifier import DistributionOf, Verifier
 def match(
     tree: Tree, tokens: Sequence[int], p: DistributionOf, q: DistributionOf, chance: Chance
 ) -> Verdict:
-    """Let the target draw its token at every node and follow the child that carries it."""
+    """Sample the target's token at every node and follow the child that has it."""
     node = 0
     path = [0]
     trials = []

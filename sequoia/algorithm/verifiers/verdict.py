@@ -1,4 +1,4 @@
-"""What a verification decided, and the trials it took. Knows no rule."""
+"""The result of verifying one step. Independent of the rule."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Trial:
-    """One drafted child held against the target.
+    """The test of one drafted child.
 
-    p and q are the two laws' weights of its token *at that moment* (p: the residual R, q: the draft
-    law D without the tokens tried before). Accepted when u * q < p. `mass` is the total of
-    max(R - D, 0) after a rejection: the share of the target's law that the draft had not covered;
-    None after an acceptance.
+    p and q are the probabilities of its token at that moment: p in the residual R, q in D, which is
+    the draft distribution after earlier rejections. The token is accepted if u * q < p. `mass` is
+    the sum of max(R - D, 0) after a rejection: the part of the target distribution that exceeds the
+    draft's. None after an acceptance.
     """
 
     node: int
@@ -27,8 +27,8 @@ class Trial:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a step decided: accepted nodes from the root on, the one token the target adds, and
-    every trial in order."""
+    """The result of one step: the accepted nodes from the root down, the one token that the target
+    adds, and all trials in order."""
 
     path: tuple[int, ...]
     bonus: int

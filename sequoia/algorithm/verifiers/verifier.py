@@ -1,4 +1,4 @@
-"""What a verifier is: one value with all that the program has to know of a rule."""
+"""Verifier: one value with everything the rest of the program needs of a verification rule."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sequoia.algorithm.sampling import Chance, Drawn, Seeded
 from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Verdict
 
-DistributionOf = Callable[[int], np.ndarray]  # node -> law of the token after it (vocab,)
+DistributionOf = Callable[[int], np.ndarray]  # node -> distribution of the next token (vocab,)
 Draw = Callable[[Chance, torch.Tensor, Sequence[int]], Drawn]
 DrawOnGpu = Callable[[Seeded, torch.Tensor, int], torch.Tensor]
 Verify = Callable[[Tree, Sequence[int], DistributionOf, DistributionOf, Chance], Verdict]
@@ -20,11 +20,11 @@ Verify = Callable[[Tree, Sequence[int], DistributionOf, DistributionOf, Chance],
 
 @dataclass(frozen=True)
 class OnGpu:
-    """The same rule on a graphics card, where the walk is one kernel.
+    """The same rule on a GPU, where the descent is one kernel.
 
-    `draw(chance, q, k)` gives every row of q (rows, vocab) k tokens, (rows, k), and leaves them on
-    the card. replacing: whether those of one row are drawn independently, which the kernel has to
-    know.
+    `draw(chance, q, k)` draws k tokens for every row of q (rows, vocab). The result (rows, k) stays
+    on the GPU. replacing: whether the tokens of one row are drawn independently; the kernel needs
+    to know.
     """
 
     draw: DrawOnGpu
@@ -33,12 +33,12 @@ class OnGpu:
 
 @dataclass(frozen=True)
 class Verifier:
-    """A way to draw children and the verification that is lossless for it.
+    """A way of drawing children, with the verification that makes it lossless.
 
-    key: its name in saved files and arguments. label: its name for people. drawn: in words how
-    children are drawn, "" where the label says it. `draw(chance, q, counts)` gives each row of q
-    (rows, vocab) so many tokens. `verify(tree, tokens, p, q, chance)` decides a step. on_gpu: None
-    where steps can only be verified on the host.
+    key: the name in saved files and arguments. label: the name on the page. drawn: how children are
+    drawn, in words; "" if the label says so. `draw(chance, q, counts)` draws counts[i] tokens for
+    row i of q (rows, vocab). `verify(tree, tokens, p, q, chance)` verifies one step. on_gpu: None
+    if steps can only be verified on the host.
     """
 
     key: str

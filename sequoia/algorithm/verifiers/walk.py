@@ -1,10 +1,10 @@
-"""The walk down one drafted tree: a pure function of topology, tokens, the two laws and a Chance
-(paper: Algorithm 2). What a rejection leaves of the laws is the rule's own.
+"""Verification of one drafted tree, from the root down: a pure function of topology, tokens, the
+two distributions and a Chance (paper: Algorithm 2). How a rejection changes the distributions is up
+to the rule.
 
-`p` and `q` give, for a node, the law of the token after it: p(node), q(node) -> (vocab,) arrays
-that sum to 1. They may hold floats or exact fractions; this file does not care, and the tests use
-that. It does care that rounding in a float32 q does not become an error in the law: inside, q has
-the number type of p and a sum of 1.
+`p` and `q` are functions of a node that return the distribution of the next token, a (vocab,) array
+that sums to 1. The arrays may hold floats or exact fractions, which the tests use. Rounding in a
+float32 q must not bias the output, so q is converted to the number type of p and renormalised.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from sequoia.algorithm.tree import Tree
 from sequoia.algorithm.verifiers.verdict import Trial, Verdict
 from sequoia.algorithm.verifiers.verifier import DistributionOf
 
-# (R, D, token) -> (R, D, mass)
+# (R, D, rejected token) -> (R, D, residual mass)
 Reject = Callable[[np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray, Any]]
 
 
-def uncovered(residual: np.ndarray, draft: np.ndarray) -> tuple[np.ndarray, Any]:
-    """What the target's law has beyond the draft's, max(R - D, 0), scaled to a sum of 1, and its
-    sum before."""
+def residual_after(residual: np.ndarray, draft: np.ndarray) -> tuple[np.ndarray, Any]:
+    """The residual after a rejection, max(R - D, 0) scaled to sum to 1, and its sum before
+    scaling."""
     rest = residual - draft
     np.maximum(rest, 0, out=rest)
     mass = rest.sum()
-    # in exact arithmetic some is uncovered after a rejection; where rounding says none
-    # the two laws are equal
+    # In exact arithmetic the sum is positive after a rejection. If rounding makes it 0, the two
+    # distributions are equal.
     if not mass > 0:
         return residual, mass
     rest /= mass
@@ -45,12 +45,12 @@ def walk(
     chance: Chance,
     reject: Reject,
 ) -> Verdict:
-    """Go down from the root: accept a child or, with none accepted, let the target emit from
-    what is left of its law.
+    """Go down from the root, accepting one child at each node. Where none is accepted, sample a
+    token from the target's residual distribution and end.
 
-    tokens[node] is the drafted token of each node; the children of a node were drawn from
-    q(node) the way `reject` assumes. The emitted tokens then follow the target's law whatever
-    the tree and the draft are.
+    tokens[node] is the drafted token of each node. The children of a node must have been drawn from
+    q(node) in the way that `reject` assumes. Then the emitted tokens follow the target distribution
+    for every tree and every draft.
     """
     node = 0
     path = [0]
@@ -72,7 +72,8 @@ def walk(
             accepted, u = chance.accept(weights[1], weights[0])
             if accepted:
                 break
-            # not before: most first children are accepted, which takes one weight of the law alone
+            # Only now, because most first children are accepted, and that needs one probability
+            # rather than the whole distribution.
             if draft is None:
                 draft = distribution.astype(residual.dtype) / total
             residual, draft, mass = reject(residual, draft, token)
@@ -88,8 +89,8 @@ def walk(
 
 
 def _uniform_except(draft: np.ndarray, tried: Sequence[int]) -> np.ndarray:
-    """The law of the next draw when q has nothing left: every token not tried alike (`draft` is
-    all zero, (vocab,))."""
+    """The distribution of the next draw once q is used up: uniform over the tokens not tried yet.
+    `draft` (vocab,) is all zero."""
     flat = draft + 1
     flat[list(tried)] = draft[list(tried)]
     return flat / flat.sum()

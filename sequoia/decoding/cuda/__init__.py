@@ -1,1 +1,1 @@
-"""The same step without leaving the card; each file names the plain form it must agree with."""
+"""The same step without leaving the GPU; each file names the reference it must agree with."""

@@ -1,9 +1,9 @@
-"""HostStep without leaving the device, which is waited for at the end of each phase and not for
-every level and trial.
+"""One draft-and-verify step that stays on the GPU: the host synchronises once per phase, not once
+per level or trial. The reference is HostStep (host_step.py).
 
-For a given tree, on CUDA with Triton. The same draws, laws and rule as on the host: sampling.py,
-distributions.py, and the walk of verifiers/walk.py as one kernel. What the host has to know comes
-back in one copy.
+For a given tree, on CUDA with Triton. Draws, distributions and verification are the same as on the
+host: algorithm/sampling.py, algorithm/distributions.py, and the walk of algorithm/verifiers/walk.py
+as one kernel. The host gets all results in one copy.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from __future__ import annotations
 import importlib.util
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, partial
+from itertools import chain, islice
 
 import torch
 
@@ -33,7 +34,7 @@ _log = logging.getLogger(__name__)
 
 
 def fits(target: torch.device, draft: torch.device) -> bool:
-    """Whether steps can stay on the device: both models on one graphics card, and Triton there."""
+    """Whether steps can stay on the device: both models on one GPU, and Triton installed."""
     return (
         target.type == "cuda" and target == draft and importlib.util.find_spec("triton") is not None
     )
@@ -41,8 +42,8 @@ def fits(target: torch.device, draft: torch.device) -> bool:
 
 @cache
 def kernel_runs(device: torch.device, vocab: int, replacing: bool) -> bool:
-    """Whether Triton can build the walk here and the device runs it; where it cannot, the host
-    walks. Tried once for each vocabulary, which also keeps the building off the clock of a step."""
+    """Whether Triton can compile the walk and the device runs it; where not, the host verifies.
+    Tried once for each vocabulary, so that no step's clock includes the compilation."""
     from sequoia.decoding.cuda.verify_kernel import TRIAL, launch
 
     try:
@@ -51,13 +52,11 @@ def kernel_runs(device: torch.device, vocab: int, replacing: bool) -> bool:
         trials = torch.empty(0, TRIAL, dtype=torch.float64, device=device)
         launch(p, p[:0].float(), none, none, none, none, p[0, :1], trials, replacing)
         synchronize(device)
-    except (
-        Exception
-    ) as problem:  # no compiler, no headers, a card too old: whatever it is, there is another way
-        if isinstance(problem, torch.OutOfMemoryError):
-            raise  # says nothing of the kernel
+    except torch.OutOfMemoryError:
+        raise  # says nothing about the kernel
+    except Exception as problem:  # no compiler, no headers, an old GPU: the host can always verify
         _log.warning(
-            "the walk cannot run on %s, and the host does it: %s",
+            "the verification kernel cannot run on %s, so the host verifies: %s",
             device,
             " ".join(str(problem).split())[:200],
         )
@@ -66,13 +65,14 @@ def kernel_runs(device: torch.device, vocab: int, replacing: bool) -> bool:
 
 
 def distribution_bytes(nodes: int, vocab: int) -> int:
-    """Bytes of p and q of all nodes of a tree, which are on the device at once."""
+    """Bytes of p (float64) and q (float32) of all nodes of a tree, which are on the device at
+    once."""
     return (8 + 4) * nodes * vocab
 
 
 class CudaStep:
-    """The steps of one run. growing: what takes those whose tree grows, as the host has to decide
-    after every level how it goes on."""
+    """The steps of one run. growing: the step used for growing trees, where the host decides after
+    every level how to continue."""
 
     def __init__(
         self,
@@ -90,11 +90,11 @@ class CudaStep:
         self._warp = target_warp(params)
         self._draw = partial(rule.draw, chance)
         self._replacing = rule.replacing
-        self._rows = PerTree(partial(whole_tree_layout, target), serves=Tree.is_cut_of)
+        self._nodes = PerTree(partial(whole_tree_layout, target), serves=Tree.is_cut_of)
         self._layout = PerTree(partial(_Layout, target.device))
 
     def prepare(self, tree: Tree) -> None:
-        self._rows(tree)
+        self._nodes(tree)
         self._layout(tree)
 
     def needs(self, nodes: int) -> Counter[torch.device]:
@@ -103,44 +103,43 @@ class CudaStep:
     def __call__(self, shape: Tree | GrowingTree, clock: Clock) -> Round:
         if not isinstance(shape, Tree):
             return self._growing(shape, clock)
-        drafted = self._drafter.begun(shape)
+        drafted = self._drafter.begin(shape)
         layout = self._layout(shape)
-        passes = Spans(self._target.model.device)
+        passes = Spans(self._target.device)
         tokens, q = self._fill(layout, drafted, passes)
         clock.add("draft", passes.total())
         with clock.phase("verify"):
-            logits = self._target.forward(tokens, self._rows(shape))
+            logits = self._target.forward(tokens, self._nodes(shape))
         return self._walk(layout, drafted, tokens, q, self._warp(logits))
 
     def _fill(
         self, layout: _Layout, drafted: Drafted, passes: Spans
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Tokens (nodes,) of the tree, and the laws (inner nodes, vocab) their children were drawn
-        from. passes: the draft's."""
-        tokens = torch.full(
-            (len(layout.tree),), drafted.tokens[0], device=self._target.model.device
-        )
-        if len(layout.tree) == 1:
+        """The tokens (nodes,) of the tree, and the draft distributions (inner nodes, vocab) that
+        children were drawn from. passes: times those of the draft."""
+        tree = layout.tree
+        tokens = torch.full((len(tree),), drafted.tokens[0], device=self._target.device)
+        if len(tree) == 1:
             return tokens, torch.empty(0, self._target.model.vocab, device=tokens.device)
-        laid_out = self._drafter.laid_out(layout.tree)
-        drafted.row = laid_out.row(layout.tree)
+        inner = self._drafter.layout(tree)
+        drafted.row = inner.row(tree)
         distributions = []
         for level in layout.levels:
             with passes.span():
-                logits = self._logits(level, tokens, laid_out.rows)
+                logits = self._logits(level, tokens, inner.nodes)
             distributions.append(self._drafter.warp(logits))
             drawn = self._draw(distributions[-1], level.most)  # (nodes, most)
             tokens[level.begin : level.end] = drawn[level.parent, level.rank]
-        drafted.has_read = True
+        drafted.root_drafted = True
         return tokens, torch.cat(distributions)
 
-    def _logits(self, level: _Level, tokens: torch.Tensor, rows: TreeLayout) -> torch.Tensor:
-        """(nodes, vocab) after the nodes of `level`; the root is read with what the draft has
-        not read before it."""
+    def _logits(self, level: _Level, tokens: torch.Tensor, inner: TreeLayout) -> torch.Tensor:
+        """Draft logits (nodes, vocab) after the nodes of `level`. The root goes through the draft
+        together with tokens before it that have not done so yet."""
         context = self._drafter.context
         if level.begin == 1:
             return context.extend(self._drafter.unread)[None]
-        return context.forward(tokens[level.nodes], rows)
+        return context.forward(tokens[level.nodes], inner)
 
     def _walk(
         self,
@@ -150,7 +149,7 @@ class CudaStep:
         q: torch.Tensor,
         p: torch.Tensor,
     ) -> Round:
-        # Triton is there on CUDA only
+        # imported here, as Triton is installed with CUDA only
         from sequoia.decoding.cuda.verify_kernel import TRIAL, launch
 
         noise = self._chance.noise((layout.trials + 1,), p.device)
@@ -160,78 +159,65 @@ class CudaStep:
         )
         below = tokens[1:]
         weights = q[layout.row[layout.parent], below].double(), p[layout.parent, below]
-        unfit = torch.stack([distribution.sum(-1).isnan().any() for distribution in (q, p)])
-        results = torch.cat(
-            [end, unfit.double(), tokens.double(), *weights, trials.view(-1)]
-        ).tolist()
-        return self._read_results(layout, drafted, results)
-
-    @staticmethod
-    def _read_results(layout: _Layout, drafted: Drafted, results: Sequence[float]) -> Round:
-        """The step as the host knows it, from the figures in the order in which
-        `_walk` put them."""
-        n = len(layout.tree)
-        (done, last, bonus, bad_draft, bad_target) = map(int, results[:5])
-        if bad_draft or bad_target:
-            raise overflowed("draft" if bad_draft else "target")
-        figures = iter(results[5:])
-        drafted.tokens = [int(next(figures)) for _ in range(n)]
-        drafted.probs = [next(figures) for _ in range(n - 1)]
-        asked = [None, *(next(figures) for _ in range(n - 1))]
-        trials = tuple(
-            _trial([next(figures) for _ in range(6)], drafted.tokens) for _ in range(done)
-        )
-        path = layout.tree.path(last)
-        visited = {*path}
-        known = tuple(
-            weight if layout.tree.parents[node] in visited else None
-            for node, weight in enumerate(asked)
-        )
-        return drafted, Verdict(path, bonus, trials), known
+        is_nan = torch.stack([distribution.sum(-1).isnan().any() for distribution in (q, p)])
+        results = torch.cat([end, is_nan.double(), tokens.double(), *weights, trials.view(-1)])
+        return _read_results(layout.tree, drafted, results.tolist())
 
 
-def _trial(figures: Sequence[float], tokens: Sequence[int]) -> Trial:
-    node, p, q, u, accepted, mass = figures
+def _read_results(tree: Tree, drafted: Drafted, results: Sequence[float]) -> Round:
+    """The step from the numbers that `_walk` copied to the host, in the order it put them."""
+    n = len(tree)
+    done, last, bonus, bad_draft, bad_target = map(int, results[:5])
+    if bad_draft or bad_target:
+        raise overflowed("draft" if bad_draft else "target")
+    numbers = iter(results[5:])
+    drafted.tokens = [*map(int, islice(numbers, n))]
+    drafted.probs = [*islice(numbers, n - 1)]
+    p = [None, *islice(numbers, n - 1)]
+    trials = tuple(_trial(islice(numbers, 6), drafted.tokens) for _ in range(done))
+    path = tree.path(last)
+    target_p = tuple(p[node] if tree.parents[node] in path else None for node in range(n))
+    return drafted, Verdict(path, bonus, trials), target_p
+
+
+def _trial(numbers: Iterable[float], tokens: Sequence[int]) -> Trial:
+    node, p, q, u, accepted, mass = numbers
     return Trial(int(node), tokens[int(node)], p, q, u, bool(accepted), None if accepted else mass)
 
 
 class _Level:
-    """Inner nodes of one level, and where their children stand."""
+    """The inner nodes of one level, and the range of their children."""
 
     def __init__(self, tree: Tree, nodes: Sequence[int], device: torch.device) -> None:
         children = [child for node in nodes for child in tree.children[node]]
-        # breadth first: all children of a level in a row
+        # numbered breadth first: all children of a level are consecutive
         self.begin = children[0]
         self.end = children[-1] + 1
         self.most = max(len(tree.children[node]) for node in nodes)
-        place = {node: row for row, node in enumerate(nodes)}
-        self.nodes = torch.tensor(nodes, device=device)
-        self.parent = torch.tensor(
-            [place[tree.parents[child]] for child in children], device=device
-        )
-        self.rank = torch.tensor([tree.ranks[child] for child in children], device=device)
+        row = {node: i for i, node in enumerate(nodes)}
+        tensor = partial(torch.tensor, dtype=torch.long, device=device)
+        self.nodes = tensor(nodes)
+        self.parent = tensor([row[tree.parents[child]] for child in children])
+        self.rank = tensor([tree.ranks[child] for child in children])
 
 
 class _Layout:
-    """A tree as the device needs it."""
+    """A tree as tensors on the device. row: of each node in q, 0 for leaves."""
 
     def __init__(self, device: torch.device, tree: Tree) -> None:
         self.tree = tree
         self.levels = [_Level(tree, nodes, device) for nodes in tree.inner]
         self.trials = _most_trials(tree)
-        place = {
-            node: row for row, node in enumerate(node for level in tree.inner for node in level)
-        }
-        self.row = torch.tensor([place.get(node, 0) for node in range(len(tree))], device=device)
-        self.first = torch.tensor(
-            [children[0] if children else 0 for children in tree.children], device=device
-        )
-        self.count = torch.tensor([len(children) for children in tree.children], device=device)
-        self.parent = torch.tensor(tree.parents[1:], dtype=torch.long, device=device)
+        row = {node: i for i, node in enumerate(chain.from_iterable(tree.inner))}
+        tensor = partial(torch.tensor, dtype=torch.long, device=device)
+        self.row = tensor([row.get(node, 0) for node in range(len(tree))])
+        self.first = tensor([children[0] if children else 0 for children in tree.children])
+        self.count = tensor([*map(len, tree.children)])
+        self.parent = tensor(tree.parents[1:])
 
 
 def _most_trials(tree: Tree) -> int:
-    """Trials that one walk can take at most: all children on the way to a leaf."""
+    """The most trials that one walk can need: all children along a path."""
     most = [0] * len(tree)
     for node in range(1, len(tree)):
         most[node] = most[tree.parents[node]] + tree.ranks[node] + 1

@@ -1,9 +1,9 @@
-"""The walk of verifiers/walk.py as one kernel: the whole descent on the device, without a word to
-the host until it is over.
+"""The walk of algorithm/verifiers/walk.py as one Triton kernel: the whole descent on the device,
+without the host.
 
-The same rule, trial by trial, in float64 like the reference, which stays walk.py; tests hold the
-two against each other with the same random numbers, on a CPU through Triton's interpreter. One
-program does it all, as every trial needs the one before.
+The reference is walk.py: the same rule, trial by trial, in float64. Tests compare the two with the
+same random numbers, on a CPU with Triton's interpreter. A single program does all of it, as every
+trial needs the result of the one before.
 """
 
 # A kernel is Triton's language, not Python: its values have types that no Python checker
@@ -19,11 +19,11 @@ import triton.language as tl
 
 from sequoia.this_machine.step_timer import current
 
-_BLOCK = 4096  # tokens of the vocabulary that are looked at together
-# of them a warp; fewer would be looked at by several warps alike, of which one may
-# be ahead of the others
+_BLOCK = 4096  # tokens of the vocabulary that are processed together
+# Tokens of a block per warp. With fewer, several warps would process the same tokens, and one of
+# them may be ahead of the others.
 _WARP = 256
-TRIAL = 6  # figures a trial leaves behind: node, p, q, u, accepted, mass
+TRIAL = 6  # numbers stored for each trial: node, p, q, u, accepted, mass
 
 
 def launch(
@@ -37,13 +37,14 @@ def launch(
     trials: torch.Tensor,
     replacing: bool,
 ) -> torch.Tensor:
-    """Walk a tree. p: (nodes, vocab) float64 laws; q: (inner nodes, vocab) float32 laws; row:
-    (nodes,) each node's row of q; tokens, first, count: (nodes,) drafted token, first child and
-    number of children of each node; noise: (trials + 1,) float64 in [0, 1), the last for the bonus;
-    trials: (most trials, 6) float64, filled in. replacing: children were drawn independently.
+    """Walk a tree. p: (nodes, vocab) float64 target distributions; q: (inner nodes, vocab) float32
+    draft distributions; row: (nodes,) each node's row of q; tokens, first, count: (nodes,) drafted
+    token, first child and number of children of each node; noise: (trials + 1,) float64 in [0, 1),
+    the last for the bonus; trials: (most trials, 6) float64, filled in. replacing: children were
+    drawn independently.
 
-    Gives back (3,) float64: how many trials there were, the node the walk ended at,
-    and the bonus token.
+    Returns (3,) float64: the number of trials, the node at which the walk ended, and the bonus
+    token.
     """
     vocab = p.shape[1]
     work = torch.empty(2, vocab, dtype=torch.float64, device=p.device)
@@ -72,7 +73,7 @@ def launch(
 
 
 def warps(block: int) -> int:
-    """Warps of a program that looks at `block` tokens together, a power of 2."""
+    """Warps of a program that processes `block` tokens together, a power of 2."""
     return min(16, max(1, block // _WARP))
 
 
@@ -100,7 +101,7 @@ def _walk(
     going = tl.load(count + node) > 0
     while going:
         _copy(q, draft, tl.load(row + node), vocab, block)
-        # of D before it was scaled: 0 where q has nothing more to draw
+        # the sum of D before it is scaled: 0 where q has nothing left to draw
         left = _sum(draft, vocab, block)
         _scale(draft, left, vocab, block)
         child = tl.load(first + node)
@@ -174,8 +175,8 @@ def _scale(row, total, vocab, block: tl.constexpr):
 
 @triton.jit
 def _reject(residual, draft, token, left, vocab, replacing: tl.constexpr, block: tl.constexpr):
-    """R becomes max(R - D, 0), renormalised where anything is left; D forgets the token unless
-    children were drawn anew each. Gives back the mass of max(R - D, 0), and what is left of D
+    """R becomes max(R - D, 0), renormalised where anything is left; the token is removed from D
+    unless children were drawn independently. Returns the mass of max(R - D, 0), and the sum of D
     before it is scaled again."""
     total = tl.zeros((block,), tl.float64)
     for at in range(0, vocab, block):
@@ -209,7 +210,7 @@ def _rest(residual, draft, at, vocab, block: tl.constexpr):
 
 @triton.jit
 def _fill(draft, tokens, first, child, vocab, block: tl.constexpr):
-    """The law of the next draw where q has nothing left: every token not tried alike."""
+    """The distribution of the next draw where q has nothing left: uniform over tokens not tried."""
     tried = child - first
     for at in range(0, vocab, block):
         place = at + tl.arange(0, block)

@@ -1,9 +1,9 @@
-"""Models from the Hugging Face hub into its local cache: looked up, room on the disk checked,
-fetched, and what can go wrong.
+"""Downloads models from the Hugging Face hub into its local cache: looks them up, checks the room
+on the disk, fetches them, and explains what went wrong.
 
-Nothing is asked of any server for a model that is there already. Transfers are made by a process
-of their own (transfer.py) that lives as long as a `Downloads`; ended at any time, the next one
-goes on where it was.
+No server is contacted for a model that is in the cache. Downloads run in a separate process
+(download_worker.py) that lives as long as a `Downloads`. It can be ended at any time; the next one
+continues from there.
 """
 
 from __future__ import annotations
@@ -22,22 +22,24 @@ from sequoia.errors import BadModel, NotDownloaded, Stopped
 from sequoia.loading.hub.model_files import cached, hub_folder, is_hub_id, small_files, weight_files
 from sequoia.this_machine.worker_process import WorkerEnded, WorkerProcess
 
-ROOM_LEFT = 1_000_000_000  # bytes of the disk that are never filled
+ROOM_LEFT = 1_000_000_000  # bytes of the disk that stay free
 _LOOK_SECONDS = 0.1
 _RATE_SECONDS = 4.0
+_WEIGHT_SUFFIXES = (".bin", ".safetensors", ".gguf", ".pth")
 _SCRIPT = Path(__file__).with_name("download_worker.py")
 _ENVIRONMENT = {
     "HF_HUB_OFFLINE": "0",
     "TRANSFORMERS_OFFLINE": "0",
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
-    "HF_HUB_DISABLE_XET": "1",
-}  # xet keeps nothing of a broken transfer
+    "HF_HUB_DISABLE_XET": "1",  # it keeps nothing of an interrupted download
+}
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a download is: bytes there and wanted of `model`, and bytes a second of late."""
+    """Progress of the download of `model`: bytes done and in total, and the latest rate in bytes
+    per second."""
 
     model: str
     done: int
@@ -45,13 +47,13 @@ class Progress:
     rate: float
 
     def __str__(self) -> str:
-        return f"{self.model}: {size(self.done)} of {size(self.total)}, {size(self.rate)} a second"
+        return f"{self.model}: {size(self.done)} of {size(self.total)}, {size(self.rate)}/s"
 
 
 @dataclass(frozen=True, eq=False)
 class Listing:
-    """What the hub holds of a model: a commit, and the files that are used with their bytes.
-    newest: whether it is what `main` is now."""
+    """A model on the hub: a commit, and the files that are used with their bytes. newest: whether
+    it is the commit of `main`."""
 
     model: str
     commit: str
@@ -64,8 +66,8 @@ class Listing:
 
     @property
     def missing_bytes(self) -> int:
-        """What is still to be transferred; parts kept of an earlier try are not counted,
-        so it may be less."""
+        """Bytes still to download at most: partial files of an earlier download are not
+        counted."""
         folder = hub_folder(self.model) / "snapshots" / self.commit
         return sum(count for name, count in self.files.items() if not (folder / name).exists())
 
@@ -73,9 +75,9 @@ class Listing:
 class Downloads:
     """A context in which models can be looked up and fetched.
 
-    on_progress hears Progress several times a second. should_stop is asked ten times a second;
-    once it says so, Stopped is raised and the transfer is over. online: False refuses every
-    transfer, None does so where HF_HUB_OFFLINE is set. Raises NotDownloaded with the reason
+    on_progress is called with Progress several times a second. should_stop is polled ten times a
+    second; once it returns True, Stopped is raised and the download ends. online: False refuses
+    every download, None does so where HF_HUB_OFFLINE is set. Raises NotDownloaded with the reason
     and what can be done.
     """
 
@@ -98,44 +100,38 @@ class Downloads:
 
     def locate(self, ref: str, revision: str = "") -> Path | Listing:
         """The folder of a model that is on this machine, of commit `revision` if there are several,
-        or what is to be fetched of it."""
+        or its listing on the hub."""
         if Path(ref).is_dir():
             return Path(ref)
         return (is_hub_id(ref) and cached(ref, revision)) or self.look_up(ref, revision)
 
     def look_up(self, model: str, revision: str = "") -> Listing:
-        """What the hub holds of `model`, of commit `revision` or the newest. Raises NotDownloaded,
-        and BadModel where its weights are no safetensors."""
+        """The files of `model` on the hub, at commit `revision` or the newest. Raises
+        NotDownloaded, and BadModel where it has no safetensors weights."""
         if not is_hub_id(model):
             raise BadModel(
-                f"no folder {model[:200]!r}, and it is no Hugging Face id of the form owner/name"
+                f"no folder {model[:200]!r}, and it is not a Hugging Face id of the form owner/name"
             )
         if not self._online:
             raise NotDownloaded(
-                f"{model} is not on this machine, and HF_HUB_OFFLINE is set, so nothing is asked "
-                "of the hub; unset it, or name a local folder"
+                f"{model} is not on this machine, and HF_HUB_OFFLINE is set, so the hub is not "
+                "contacted; unset it, or name a local folder"
             )
         found = next(self._ask(model, {"do": "list", "model": model, "revision": revision}))
         files = {str(name): int(count) for name, count in found["files"].items()}
         weights = weight_files(files)
         if not weights:
-            others = ", ".join(
-                sorted(
-                    name
-                    for name in files
-                    if name.endswith((".bin", ".safetensors", ".gguf", ".pth"))
-                )[:3]
-            )
+            others = sorted(name for name in files if name.endswith(_WEIGHT_SUFFIXES))
+            only = f", only {', '.join(others[:3])}" if others else ""
             raise BadModel(
-                f"{model} has no .safetensors file of the usual "
-                f"name{f', only {others}' if others else ''}; other weight formats can run code "
-                "and are not loaded"
+                f"{model} has no .safetensors file of the usual name{only}; other weight formats "
+                "can run code and are not loaded"
             )
         used = {name: files[name] for name in [*small_files(files), *weights]}
         return Listing(model, str(found["commit"]), used, newest=not revision)
 
     def fetch(self, listing: Listing, weights: bool) -> Path:
-        """The model's folder once its small files, or with `weights` all, are there."""
+        """Download the model's small files, or with `weights` all its files; returns its folder."""
         names = list(listing.files) if weights else small_files(listing.files)
         total = sum(listing.files[name] for name in names)
         rate = Rate()
@@ -153,12 +149,13 @@ class Downloads:
                 self._on_progress(
                     Progress(listing.model, news["bytes"], total, rate.of(news["bytes"]))
                 )
-        raise NotDownloaded(f"the transfer of {listing.model} ended without a word")
+        raise NotDownloaded(f"the download of {listing.model} ended without a message")
 
     # -- the process -------------------------------------------------------------------------------
 
     def _ask(self, model: str, command: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """News of one command, until the caller has heard enough. Raises what went wrong."""
+        """The messages of the process about one command. Raises NotDownloaded where it fails, and
+        Stopped."""
         self._worker = self._worker or WorkerProcess(
             _SCRIPT, {**_ENVIRONMENT, "HF_HUB_CACHE": constants.HF_HUB_CACHE}
         )
@@ -176,7 +173,7 @@ class Downloads:
         while True:
             if self._should_stop():
                 raise Stopped(
-                    "stopped; what was downloaded is kept, and the next try goes on from there"
+                    "stopped; what was downloaded is kept, and the next try continues from there"
                 )
             try:
                 if news := worker.receive(_LOOK_SECONDS):
@@ -191,7 +188,7 @@ class Downloads:
 
 
 class Rate:
-    """Bytes a second over the last few seconds."""
+    """Bytes per second over the last few seconds."""
 
     def __init__(self) -> None:
         self._seen: deque[tuple[float, int]] = deque()
@@ -206,14 +203,13 @@ class Rate:
 
 
 def require_room(needed: int) -> None:
-    """NotDownloaded, naming both figures, where the disk of the cache has not `needed`
-    bytes and some more."""
-    place = Path(constants.HF_HUB_CACHE).expanduser()
+    """Raises NotDownloaded, with both figures, where the cache's disk lacks room for `needed` bytes
+    and ROOM_LEFT."""
     free = disk_free()
     if needed + ROOM_LEFT > free:
         raise NotDownloaded(
-            f"{size(needed)} are to be downloaded to {place}, where {size(free)} are "
-            f"free, of which {size(ROOM_LEFT)} stay free; make room, or set HF_HOME to a "
+            f"{size(needed)} are to be downloaded to {constants.HF_HUB_CACHE}, where {size(free)} "
+            f"are free, and {size(ROOM_LEFT)} have to stay free; make room, or set HF_HOME to a "
             "folder on a larger disk"
         )
 
@@ -227,14 +223,14 @@ def disk_free() -> int:
 
 
 def reason(model: str, kind: str, words: str, done: int) -> str:
-    """What went wrong and what can be done about it. done: bytes that were there."""
+    """What went wrong and what can be done about it. done: bytes downloaded so far."""
     page = f"https://huggingface.co/{model}"
-    kept = f" {size(done)} are there and are kept: the next try goes on from them." if done else ""
+    kept = f" {size(done)} are downloaded and kept: the next try continues there." if done else ""
     known = {
         "gated": (
-            f"{model} is gated: its owner wants a licence accepted first. Open {page}, log in "
-            "and accept it; then log in on this machine too (`hf auth login`, or set HF_TOKEN) "
-            "and load it again."
+            f"{model} is gated: its licence has to be accepted first. Open {page}, log in and "
+            "accept it; then log in on this machine too (`hf auth login`, or set HF_TOKEN) and "
+            "load it again."
         ),
         "closed": (
             f"{model} is gated, and the account logged in on this machine may not read it yet. "
@@ -242,20 +238,20 @@ def reason(model: str, kind: str, words: str, done: int) -> str:
         ),
         "missing": (
             f"the hub has no model {model!r}, or it is private and nobody is logged in on this "
-            "machine (`hf auth login`). Names are written owner/name; look for it at "
+            "machine (`hf auth login`). Names have the form owner/name; search for it at "
             "https://huggingface.co/models."
         ),
         "revision": (
             f"the hub no longer has the commit of {model} that the list of pairs names ({words}). "
-            "Name the two models themselves to use their newest one."
+            "Name the two models themselves to use their newest commits."
         ),
         "network": (
             f"the Hugging Face hub cannot be reached for {model} ({words}). Check the connection "
             f"and the proxy, or name a local folder.{kept}"
         ),
         "hub": f"the Hugging Face hub refused {model} ({words}).{kept}",
-        "disk": f"the disk is full, so {model} was not downloaded to its end.{kept}",
-        "busy": f"another download of {model} is going on; wait for it or stop it.",
+        "disk": f"the disk is full, so {model} was not downloaded completely.{kept}",
+        "busy": f"another download of {model} is in progress; wait for it or stop it.",
         "damaged": f"{model}: {words}; load it again.",
     }
     return known.get(kind, f"{model} could not be downloaded ({words}).{kept}")
@@ -270,5 +266,5 @@ def size(count: float) -> str:
 
 
 def is_here(model: str) -> bool:
-    """True where the whole of `model` is on this machine."""
+    """Whether the complete `model` is on this machine."""
     return Path(model).is_dir() or cached(model) is not None

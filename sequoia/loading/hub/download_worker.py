@@ -1,17 +1,17 @@
-"""Transfers from the Hugging Face hub in a process of their own: commands come in and news go out,
-one JSON object a line.
+"""Downloads from the Hugging Face hub in a separate process: commands in and messages out, one JSON
+object per line.
 
 A process because it can be ended at once, whatever a connection does, and because the program
-itself then never speaks to a network. It is run as a script, so that it starts without torch. See
-download.py for who runs it.
+itself then never uses the network. It is run as a script by download.py, so that it starts without
+torch.
 
     {"do": "list", "model", "revision"}   -> {"commit", "files": {name: bytes}}
     {"do": "get", "model", "commit", "files": [name, ...], "newest"} -> {"bytes": done so far},
     ..., then {"folder"}
 
-What fails is told as {"error": kind, "words"}, and the process ends. `huggingface_hub` begins a
-broken file anew; here a file grows under the name of its content, so that the next try goes on
-where the last one was, and is moved to its place when whole.
+A failure is reported as {"error": kind, "words"}, and the process ends. `huggingface_hub` starts an
+interrupted file again; here a file grows under the name of its checksum, so that the next try
+continues, and is moved to its final name once complete.
 """
 
 from __future__ import annotations
@@ -30,29 +30,36 @@ from queue import SimpleQueue
 from typing import Any
 
 from huggingface_hub import HfApi, constants, get_hf_file_metadata, hf_hub_download, hf_hub_url
-from huggingface_hub.errors import (
-    GatedRepoError,
-    HfHubHTTPError,
-    LocalEntryNotFoundError,
-    RepositoryNotFoundError,
-    RevisionNotFoundError,
-)
+from huggingface_hub.errors import GatedRepoError
 from huggingface_hub.file_download import HfFileMetadata, http_get, repo_folder_name
 from huggingface_hub.utils import WeakFileLock, build_hf_headers
 
 AT_ONCE = 4
 PROGRESS_SECONDS = 0.2
 LOCK_SECONDS = 2.0
-# what is lost of a file when the process is ended, and how finely progress is told
+# the most that is lost of a file when the process is ended, and the step of progress
 constants.DOWNLOAD_CHUNK_SIZE = 1 << 20
 
 
+# What went wrong, by the name of an error or its base class, the first that matches. By name, as
+# some are of libraries below `huggingface_hub` (filelock, httpx).
+_KINDS = {
+    "RepositoryNotFoundError": "missing",
+    "RevisionNotFoundError": "revision",
+    "HfHubHTTPError": "hub",
+    "LocalEntryNotFoundError": "network",
+    "TransportError": "network",
+    "Timeout": "busy",
+    "Damaged": "damaged",
+}
+
+
 class Damaged(Exception):
-    """A file is not what the hub says it is."""
+    """A file does not have the checksum that the hub states."""
 
 
 class Count:
-    """Bytes that are there, of all files of a command together."""
+    """Bytes downloaded so far, of all files of a command together."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -63,7 +70,7 @@ class Count:
             self.total += count
 
     def bar(self) -> type:
-        """What `http_get` takes for a progress bar."""
+        """A class that `http_get` uses as its progress bar."""
         count = self
 
         class Bar:
@@ -83,8 +90,8 @@ class Count:
 
 
 def listed(model: str, revision: str) -> Iterator[dict[str, Any]]:
-    """The commit `revision` of `model`, or its newest one, and its files outside folders,
-    with their sizes."""
+    """The commit `revision` of `model`, or its newest one, and its top-level files with their
+    sizes."""
     info = HfApi().model_info(model, revision=revision or None, files_metadata=True)
     files = {
         file.rfilename: file.size or 0 for file in info.siblings or () if "/" not in file.rfilename
@@ -93,7 +100,7 @@ def listed(model: str, revision: str) -> Iterator[dict[str, Any]]:
 
 
 def got(model: str, commit: str, files: list[str], newest: bool) -> Iterator[dict[str, Any]]:
-    """News of the transfer of `files`, the last of which names their folder."""
+    """The messages of the download of `files`; the last one names their folder."""
     count = Count()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         running = {pool.submit(get, model, commit, name, count) for name in files}
@@ -102,16 +109,20 @@ def got(model: str, commit: str, files: list[str], newest: bool) -> Iterator[dic
             for one in done:
                 one.result()
             yield {"bytes": count.total}
-    folder = Path(constants.HF_HUB_CACHE) / repo_folder_name(repo_id=model, repo_type="model")
+    folder = cache_folder(model)
     if newest:
         (folder / "refs").mkdir(parents=True, exist_ok=True)
         (folder / "refs" / "main").write_text(commit, encoding="utf-8")
     yield {"folder": str(folder / "snapshots" / commit)}
 
 
+def cache_folder(model: str) -> Path:
+    return Path(constants.HF_HUB_CACHE) / repo_folder_name(repo_id=model, repo_type="model")
+
+
 def get(model: str, commit: str, name: str, count: Count) -> None:
-    """One file into the hub's cache, beginning where an earlier try ended."""
-    folder = Path(constants.HF_HUB_CACHE) / repo_folder_name(repo_id=model, repo_type="model")
+    """Download one file into the hub's cache, continuing where an earlier try ended."""
+    folder = cache_folder(model)
     if (there := folder / "snapshots" / commit / name).exists():
         count.add(there.stat().st_size)
         return
@@ -128,13 +139,13 @@ def get(model: str, commit: str, name: str, count: Count) -> None:
             count.add(whole.stat().st_size)
         else:
             fill(url, about, whole, count)
-    # finds the content in its place and gives it its name
+    # finds the blob in the cache and links the file's name to it
     hf_hub_download(model, name, revision=commit)
 
 
 def fill(url: str, about: HfFileMetadata, whole: Path, count: Count) -> None:
-    """Download to a file beside `whole` and move it there; one made in several tries
-    is checked before."""
+    """Download to a file beside `whole` and move it there. One downloaded in several tries is
+    checked first."""
     part = whole.with_suffix(".part")
     with part.open("ab") as file:
         if about.size is not None and file.tell() > about.size:
@@ -149,7 +160,7 @@ def fill(url: str, about: HfFileMetadata, whole: Path, count: Count) -> None:
             tqdm_class=count.bar(),
         )  # pyright: ignore[reportArgumentType]
         if start == about.size:
-            count.add(start)  # it was whole already, and nothing was transferred
+            count.add(start)  # it was complete already, so nothing was downloaded
     if start and len(whole.name) == 64 and digest(part) != whole.name:
         part.unlink()
         raise Damaged(
@@ -166,26 +177,17 @@ def digest(path: Path) -> str:
 
 
 def kind_of(problem: BaseException) -> str:
-    """What went wrong, in a word that download.py knows. Errors of the libraries below
-    `huggingface_hub` are told by name."""
-    names = {error.__name__ for error in type(problem).__mro__}
+    """What went wrong, as a word that download.py knows."""
     if isinstance(problem, GatedRepoError):
         return "gated" if problem.response.status_code == 401 else "closed"
-    if isinstance(problem, RepositoryNotFoundError):
-        return "missing"
-    if isinstance(problem, RevisionNotFoundError):
-        return "revision"
-    if isinstance(problem, HfHubHTTPError):
-        return "hub"
-    if isinstance(problem, LocalEntryNotFoundError) or "TransportError" in names:
-        return "network"
     if isinstance(problem, OSError) and problem.errno in (errno.ENOSPC, errno.EDQUOT):
         return "disk"
-    return "busy" if "Timeout" in names else "damaged" if isinstance(problem, Damaged) else "other"
+    names = [error.__name__ for error in type(problem).__mro__]
+    return next((kind for name, kind in _KINDS.items() if name in names), "other")
 
 
 def serve() -> None:
-    """Carry out commands until there are no more, or whoever gives them is gone."""
+    """Carry out commands until one fails, or standard input ends with the program."""
     commands: SimpleQueue[str] = SimpleQueue()
     threading.Thread(target=_read, args=(commands,), daemon=True).start()
     try:
@@ -201,7 +203,7 @@ def serve() -> None:
                 "words": " ".join(str(problem).split())[:300] or type(problem).__name__,
             }
         )
-        os._exit(1)  # other transfers of the command are in midstream; what they have is kept
+        os._exit(1)  # at once: other files are still downloading, and what they have is kept
 
 
 def _read(commands: SimpleQueue[str]) -> None:

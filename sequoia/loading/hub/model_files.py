@@ -1,8 +1,8 @@
-"""Which files of a model are used, and where they are on this machine. Reads none of
-them and asks no server.
+"""Which files of a model are used, and where they are on this machine. Reads none of them and
+contacts no server.
 
-Weights are safetensors only; other formats can run code. The hub's cache is laid out as its own
-client does it: a folder a model, in it `snapshots/COMMIT/FILE` and `refs/main`.
+Weights are safetensors only; other formats can run code. The hub's cache has the layout of its own
+client: a folder for each model with `snapshots/COMMIT/FILE` and `refs/main`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
 
 
 def is_hub_id(ref: str) -> bool:
-    """True for what can name a model of the hub: "name" or "owner/name"."""
+    """Whether `ref` has the form of a hub id: "name" or "owner/name"."""
     return bool(_HUB_ID.fullmatch(ref)) and ".." not in ref and "--" not in ref
 
 
@@ -46,8 +46,8 @@ def small_files(names: Iterable[str]) -> list[str]:
 
 
 def weight_files(names: Iterable[str]) -> list[str]:
-    """The weights among the file names of a model: one file, or all of its shards; none where it
-    has no whole set."""
+    """The weights among the file names of a model: one file, or all of its shards; none where the
+    set is incomplete."""
     names = set(names)
     if "model.safetensors" in names:
         return ["model.safetensors"]
@@ -56,7 +56,7 @@ def weight_files(names: Iterable[str]) -> list[str]:
 
 
 def is_whole(folder: Path) -> bool:
-    """True where `folder` has all that loading needs."""
+    """Whether `folder` has all files that loading needs."""
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else set[str]()
     if "config.json" not in names or not weight_files(names):
         return False
@@ -64,13 +64,13 @@ def is_whole(folder: Path) -> bool:
 
 
 def hub_folder(ref: str) -> Path:
-    """Where the cache keeps the model `ref`, whether it is there or not."""
+    """The cache's folder for the model `ref`, which need not exist."""
     return Path(constants.HF_HUB_CACHE).expanduser() / f"models--{ref.replace('/', '--')}"
 
 
 def cached(ref: str, revision: str = "") -> Path | None:
-    """The folder of the whole model `ref` in the hub's cache: that of commit `revision` where there
-    is one, else what `main` was when it was looked up last, else the newest."""
+    """The folder of the complete model `ref` in the hub's cache: that of commit `revision` where
+    there is one, else of `main` when it was last looked up, else the newest."""
     base = hub_folder(ref)
     main = base / "refs" / "main"
     known = [revision, main.read_text(encoding="utf-8").strip() if main.is_file() else ""]

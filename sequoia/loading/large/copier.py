@@ -1,7 +1,7 @@
-"""How bytes come from host memory to the device that computes: at once on a CPU, on a stream
-of their own on CUDA.
+"""Copies from host memory to the device that computes: at once on a CPU, on a separate stream on
+CUDA.
 
-A copy is begun, goes on while other things are computed, and is waited for where its bytes are
+A copy is started, runs while other things are computed, and is waited for where its bytes are
 needed.
 """
 
@@ -19,7 +19,7 @@ PAGE = 4096  # bytes; memory is pinned by whole pages, so counts are multiples o
 
 
 class Copier(Protocol):
-    """Copies between memory that it hands out itself; counts are in bytes."""
+    """Copies between memory that it allocates itself; counts are in bytes."""
 
     def host(self, count: int) -> torch.Tensor:
         """(count,) uint8 in host memory, to copy from. Raises OutOfMemory."""
@@ -30,22 +30,21 @@ class Copier(Protocol):
         ...
 
     def begin(self, host: torch.Tensor, buffer: torch.Tensor) -> Any:
-        """Begin to copy `host` to the start of `buffer`, after all that was given to the device so
-        far; a ticket to wait for."""
+        """Start to copy `host` to the start of `buffer`, after all work given to the device so far.
+        Returns a ticket for `wait`."""
         ...
 
     def wait(self, ticket: Any) -> None:
-        """What the device is given from now on comes after that copy."""
+        """Let all later work of the device wait for that copy."""
         ...
 
     def finish(self) -> None:
-        """Return when nothing is under way."""
+        """Return when no copy is in progress."""
         ...
 
 
 class HostCopier:
-    """From host memory to host memory: a copy is over when it has begun. For a machine without a
-    GPU, and for tests."""
+    """From host memory to host memory, at once. For a machine without a GPU, and for tests."""
 
     def host(self, count: int) -> torch.Tensor:
         return torch.empty(count, dtype=torch.uint8)
@@ -63,7 +62,7 @@ class HostCopier:
 
 
 class CudaCopier:
-    """From pinned host memory to one CUDA device, on a stream beside the one that computes."""
+    """From pinned host memory to one CUDA device, on a second stream."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -72,7 +71,7 @@ class CudaCopier:
     def host(self, count: int) -> torch.Tensor:
         memory = torch.empty(count + PAGE, dtype=torch.uint8)
         start = -memory.data_ptr() % PAGE
-        pages = memory[start : start + count]  # whole pages of its own: none is pinned twice
+        pages = memory[start : start + count]  # whole pages, so that none is pinned twice
         _pin(pages, self._stream)
         return pages
 
@@ -84,11 +83,11 @@ class CudaCopier:
             raise RuntimeError(
                 "weights that are streamed from host memory cannot be part of a CUDA graph"
             )
-        # what still reads the buffer comes first
+        # after whatever still reads the buffer
         self._stream.wait_stream(torch.cuda.current_stream(self._device))
         with torch.cuda.stream(self._stream):
             buffer[: len(host)].copy_(host, non_blocking=True)
-            # dropped in the middle of a copy, it is not handed out again before its end
+            # if it is freed during the copy, its memory is not reused before the copy ends
             buffer.record_stream(self._stream)
             return self._stream.record_event()
 
@@ -105,14 +104,14 @@ def copier_for(device: torch.device) -> Copier:
 
 
 def _pin(pages: torch.Tensor, stream: torch.cuda.Stream) -> None:
-    """Lock `pages` into memory until they are dropped. torch's own pinned memory takes up to twice
-    as much: powers of two."""
+    """Lock `pages` into memory until they are freed. torch's own pinned memory takes up to twice as
+    much, as it rounds up to powers of two."""
     runtime: Any = torch.cuda.cudart()
     code = int(runtime.cudaHostRegister(pages.data_ptr(), len(pages), 0))
     if code:
         free = free_bytes(torch.device("cpu"))
         raise OutOfMemory(
-            f"cannot pin {size(len(pages))} more of host memory (CUDA error {code}); free are "
+            f"cannot pin another {size(len(pages))} of host memory (CUDA error {code}); free are "
             f"{size(free)}. Keep more layers resident, or choose a smaller target"
         )
     weakref.finalize(pages, _unpin, runtime, pages.data_ptr(), stream).atexit = False

@@ -1,7 +1,7 @@
-"""A target larger than one device, loaded: over several by `accelerate`, or with its layers
+"""Loads a target larger than one device: spread over several by `accelerate`, or with its layers
 streamed from host memory.
 
-placement.py decides what goes where; hub.py asks for it and tries the model out.
+placement.py decides what goes where; load.py calls this and runs the self-test.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class StreamedModel(TreeModel):
     def __init__(self, hf: Any, name: str, plan: OffloadPlacement) -> None:
         self.stream = LayerStream(hf, plan.resident, plan.output)
         super().__init__(hf, name, plan.output, placement=plan.words)
-        self.run = self.stream.alone(self.run)
+        self.forward = self.stream.alone(self.forward)
 
 
 def plan_large(
@@ -47,53 +47,49 @@ def plan_large(
     sizes: Sequence[int],
     device: str,
     where: torch.device,
-    dtypes: tuple[torch.dtype, ...],
-    wanted: Any,
+    dtype: torch.dtype | None,
+    offloaded: Any,
 ) -> SpreadPlacement | OffloadPlacement | None:
-    """How to place a pair whose weights take `sizes` bytes, or None where all of it
-    simply goes to `where`.
+    """The placement of a pair whose weights take `sizes` bytes, or None where all of it goes to
+    `where`.
 
-    device: as asked for, of which "spread" and, with several cards of which the first is too small,
-    "auto" spread the target. wanted: False, or True to offload with as many resident layers as fit,
-    or their number. Raises BadModel or OutOfMemory.
+    device: as asked for; "spread" spreads the target, and so does "auto" where there are several
+    GPUs and the first is too small. offloaded: False, True to offload with as many resident layers
+    as fit, or their number. Raises BadModel or OutOfMemory.
     """
-    dtype = dtypes[0] if dtypes else narrowest_dtype(where)
-    cards = torch.cuda.device_count()
-    _refuse_nonsense(device, wanted, cards)
-    if wanted is not False:
-        home = torch.device("cuda", where.index or 0) if where.type == "cuda" else where
-        free = {one: free_bytes(one) for one in (HOST, home)}
-        return offload(
-            *_weighed(target, draft, sizes[1], dtype),
-            home,
-            free,
-            None if wanted is True else wanted,
-            converted=dtype
-            != (getattr(target.config.get_text_config(), "dtype", None) or torch.float32),
-        )
+    dtype = dtype or narrowest_dtype(where)
+    gpus = torch.cuda.device_count()
+    _refuse_nonsense(device, offloaded, gpus)
+    if offloaded is not False:
+        free = {one: free_bytes(one) for one in (HOST, where)}
+        resident = None if offloaded is True else offloaded
+        parts = _parts(target, draft, sizes[1], dtype)
+        return offload(*parts, where, free, resident, converted=dtype != target.stored_dtype)
     if device == "spread" or (
-        device == "auto" and cards > 1 and sum(sizes) * ROOM > free_bytes(where)
+        device == "auto" and gpus > 1 and sum(sizes) * ROOM > free_bytes(where)
     ):
-        free = {one: free_bytes(one) for one in (torch.device("cuda", i) for i in range(cards))}
-        return spread(*_weighed(target, draft, sizes[1], dtype), free, device == "spread")
+        free = {one: free_bytes(one) for one in (torch.device("cuda", i) for i in range(gpus))}
+        return spread(*_parts(target, draft, sizes[1], dtype), free, device == "spread")
     return None
 
 
-def _refuse_nonsense(device: str, wanted: Any, cards: int) -> None:
-    if not isinstance(wanted, int):
-        raise BadModel(f"offload {shown(wanted)} is not True, False or a number of resident layers")
-    if device == "spread" and wanted is not False:
+def _refuse_nonsense(device: str, offloaded: Any, gpus: int) -> None:
+    if not isinstance(offloaded, int):
         raise BadModel(
-            "a target is either spread over several devices or offloaded from one; leave "
-            "out one of the two"
+            f"offload {shown(offloaded)} is not True, False or a number of resident layers"
         )
-    if device == "spread" and cards < 2:
-        raise BadModel(f"device 'spread' needs at least 2 CUDA devices; this machine has {cards}")
+    if device == "spread" and offloaded is not False:
+        raise BadModel(
+            "a target is either spread over several devices or offloaded from one; leave out one "
+            "of the two"
+        )
+    if device == "spread" and gpus < 2:
+        raise BadModel(f"device 'spread' needs at least 2 CUDA devices; this machine has {gpus}")
 
 
 def placed(hf: Any, title: str, plan: SpreadPlacement | OffloadPlacement) -> TreeModel:
-    """The target `hf`, read onto the devices of `plan` or onto the CPU, made to run as planned.
-    Whatever other libraries raise passes through."""
+    """The target `hf`, loaded on the devices of `plan` or on the CPU, made to run as planned.
+    Errors of other libraries pass through."""
     if isinstance(plan, OffloadPlacement):
         return StreamedModel(hf, title, plan)
     copy_once(hf, plan.layer_devices)
@@ -101,8 +97,9 @@ def placed(hf: Any, title: str, plan: SpreadPlacement | OffloadPlacement) -> Tre
 
 
 def offloaded_by_accelerate(model: StreamedModel) -> TreeModel:
-    """`model` over `accelerate`'s own cpu_offload, which brings every layer to the device anew and
-    none ahead. Its streaming is taken off for good, so that there is one copy of the weights."""
+    """`model` with `accelerate`'s own cpu_offload, which copies every layer to the device at each
+    pass and none ahead. The streaming of `model` is removed for good, so that there is one copy of
+    the weights."""
     model.stream.remove()
     other = TreeModel(
         cpu_offload(model.hf, model.device),
@@ -115,41 +112,41 @@ def offloaded_by_accelerate(model: StreamedModel) -> TreeModel:
 
 
 def copy_once(hf: Any, layer_devices: Sequence[torch.device]) -> None:
-    """Let what every layer of a pass is given, mask and positions, come to each device once:
-    `accelerate` would bring it there anew for every layer, and a mask has rows times columns."""
+    """Copy the inputs that all layers of a pass share, such as mask and positions, to each device
+    once: `accelerate` would copy them for every layer, and masks are large."""
     copiers = {device: _InputCopier(device) for device in layer_devices}
     for layer, device in zip(decoder_layers(hf)[1], layer_devices, strict=True):
         layer.register_forward_pre_hook(copiers[device], with_kwargs=True)
 
 
 class _InputCopier:
-    """A hook before a layer that replaces its named tensors by copies on `device`, of which the
-    last of each name is kept."""
+    """A hook before a layer that replaces its named tensors by copies on `device`. The last copy of
+    each name is kept."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
-        self._last: dict[str, tuple[Any, Any]] = {}  # name to what came, and its copy
+        self._last: dict[str, tuple[Any, Any]] = {}  # by name: a tensor and its copy
 
     def __call__(
         self, _: Any, args: tuple[Any, ...], named: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         return args, {
-            name: self._there(name, value) if isinstance(value, torch.Tensor | tuple) else value
+            name: self._copied(name, value) if isinstance(value, torch.Tensor | tuple) else value
             for name, value in named.items()
         }
 
-    def _there(self, name: str, value: Any) -> Any:
+    def _copied(self, name: str, value: Any) -> Any:
         if self._last.get(name, (None,))[0] is not value:
             self._last[name] = value, send_to_device(value, self._device)
         return self._last[name][1]
 
 
-def _weighed(
+def _parts(
     target: Source, draft: Source, draft_bytes: int, dtype: torch.dtype
 ) -> tuple[ModelParts, ExtraBytes]:
-    """The target's parts, and what goes with them."""
+    """The target's parts, and the bytes needed beside them."""
     per_layer, rest = usual_run_bytes(target.config.get_text_config(), dtype.itemsize)
     config = draft.config.get_text_config()
-    draft_slots, draft_rest = usual_run_bytes(config, dtype.itemsize)
-    together = rest + draft_bytes + draft_slots * config.num_hidden_layers + draft_rest
+    draft_cache, draft_rest = usual_run_bytes(config, dtype.itemsize)
+    together = rest + draft_bytes + draft_cache * config.num_hidden_layers + draft_rest
     return parts_of(target.config, dtype), ExtraBytes(per_layer, together)

@@ -1,7 +1,7 @@
-"""What the parts of a model weigh, from its config alone: a model too large for one device is taken
-apart by these figures.
+"""The size of a model's parts, from its config alone: by these a model too large for one device is
+divided.
 
-No weight is read and nothing is allocated: the modules are built on torch's `meta` device.
+Nothing is loaded or allocated: the modules are built on torch's `meta` device.
 """
 
 from __future__ import annotations
@@ -19,19 +19,15 @@ from sequoia.errors import BadModel
 
 @dataclass(frozen=True)
 class ModelParts:
-    """Names of a causal LM's modules in the order they stand, and their bytes: what runs `ahead` of
-    the decoder layers, the `layers`, and what runs `behind` them. tied: the head shares the
-    embedding's weights, so it stands with the first part."""
+    """Names of a causal LM's modules in order, and their bytes: those `ahead` of the decoder
+    layers, the `layers`, and those `behind` them. tied: the head shares the embedding's weights, so
+    it goes with the first part."""
 
     ahead: tuple[str, ...]
     layers: tuple[str, ...]
     behind: tuple[str, ...]
     sizes: dict[str, int]
     tied: bool
-
-    def bytes(self, names: tuple[str, ...]) -> int:
-        """Bytes of the modules `names` together."""
-        return sum(self.sizes[name] for name in names)
 
     @property
     def total(self) -> int:
@@ -41,7 +37,7 @@ class ModelParts:
     @property
     def around(self) -> int:
         """Bytes of all but the layers."""
-        return self.bytes(self.ahead + self.behind)
+        return sum(self.sizes[name] for name in self.ahead + self.behind)
 
     @property
     def largest(self) -> int:
@@ -51,7 +47,7 @@ class ModelParts:
 
 def parts_of(config: Any, dtype: torch.dtype) -> ModelParts:
     """The parts of the model that `config` describes, with weights in `dtype`. Raises BadModel
-    where it has no row of layers."""
+    where it has no single list of layers."""
     with torch.device("meta"):
         hf = AutoModelForCausalLM.from_config(config, dtype=dtype)
     names, _ = decoder_layers(hf)
@@ -69,21 +65,21 @@ def parts_of(config: Any, dtype: torch.dtype) -> ModelParts:
 
 def decoder_layers(hf: Any) -> tuple[tuple[str, ...], tuple[nn.Module, ...]]:
     """Names and modules of the decoder layers of a causal LM, in order. Raises BadModel where they
-    stand in no single list."""
+    are not in a single list."""
     found = layer_list(hf)
     if found is None:
         count = hf.config.get_text_config().num_hidden_layers
         raise BadModel(
-            f"{type(hf).__name__} has no list of its {count} layers; only such models can be taken "
-            "apart layer by layer"
+            f"{type(hf).__name__} has no list of its {count} layers, so it cannot be divided layer "
+            "by layer"
         )
     name, modules = found
     return tuple(f"{name}.{i}" for i in range(len(modules))), tuple(modules)
 
 
 def layer_list(hf: Any) -> tuple[str, nn.ModuleList] | None:
-    """Name and module of the list of decoder layers of a causal LM, or None where they stand
-    in no single list."""
+    """Name and module of the list of decoder layers of a causal LM, or None where they are not in a
+    single list."""
     count = hf.config.get_text_config().num_hidden_layers
     for name, module in hf.named_modules():
         if isinstance(module, nn.ModuleList) and len(module) == count:
@@ -91,19 +87,19 @@ def layer_list(hf: Any) -> tuple[str, nn.ModuleList] | None:
     return None
 
 
-def _pieces(module: nn.Module, row: str, name: str = "") -> Iterator[tuple[str, nn.Module]]:
-    """The modules that are not taken apart, by full name: the layers in the list called `row`, and
-    all that stands around it."""
+def _pieces(module: nn.Module, layers: str, name: str = "") -> Iterator[tuple[str, nn.Module]]:
+    """The modules that are not divided, by full name: the layers in the list called `layers`, and
+    all modules around it."""
     for child, inside in module.named_children():
         full = f"{name}.{child}" if name else child
-        if full == row or row.startswith(f"{full}."):
-            yield from _pieces(inside, row, full)
+        if f"{layers}.".startswith(f"{full}."):
+            yield from _pieces(inside, layers, full)
         else:
             yield full, inside
 
 
 def _bytes(module: nn.Module, seen: set[int]) -> int:
-    """Bytes of the parameters that were not `seen` in a module before."""
+    """Bytes of the parameters that were not `seen` in an earlier module."""
     new = {id(weight): weight for weight in module.parameters() if id(weight) not in seen}
     seen.update(new)
     return sum(weight.numel() * weight.element_size() for weight in new.values())

@@ -1,8 +1,7 @@
-"""Where the parts of a target go that is larger than one device: over several devices, or its
-layers into host memory.
+"""The placement of a target larger than one device: over several devices, or with layers in host
+memory.
 
-All of it is decided from bytes, before a weight is read. Knows no model in memory and moves
-nothing (see large.py).
+Decided from sizes in bytes, before any weights are loaded. Moves nothing (see load_large.py).
 """
 
 from __future__ import annotations
@@ -19,17 +18,16 @@ from sequoia.loading.large.offload import streamed_layers
 from sequoia.this_machine.memory import size
 from sequoia.validate_input import whole
 
-# of the free memory that is planned with; the rest is for what comes and goes within single
-# operations
+# of the free memory that may be planned; the rest is for short-lived results of single operations
 SHARE = 0.9
 HOST = torch.device("cpu")
-_STEPS = 64  # in which a balance is looked for
+_STEPS = 64  # of the search for the smallest share of each device that suffices
 
 
 @dataclass(frozen=True)
 class ExtraBytes:
-    """Bytes that go with the weights: `per_layer` of each layer, `together` on the device where
-    logits come out (the draft with its own run, masks and logits)."""
+    """Bytes needed beside the weights: `per_layer` with each layer, `together` on the device of the
+    logits (the draft with its own run, masks and logits)."""
 
     per_layer: int
     together: int
@@ -37,9 +35,10 @@ class ExtraBytes:
 
 @dataclass(frozen=True)
 class SpreadPlacement:
-    """A target over several devices. where: the device of each module by name, as `accelerate`
-    wants it: a card by its number. layer_devices: of each decoder layer. output: where the head
-    stands, and so token ids, masks, logits and the draft. needs: bytes predicted for each device.
+    """A target over several devices. where: the device of each module by name, in the form that
+    `accelerate` takes, with GPUs as numbers. layer_devices: of each decoder layer. output: the
+    device of the head, and so of token ids, masks, logits and the draft. needs: bytes predicted for
+    each device.
     """
 
     where: Mapping[str, int | str]
@@ -55,8 +54,9 @@ class SpreadPlacement:
 
 @dataclass(frozen=True)
 class OffloadPlacement:
-    """A target whose layers rest in host memory but for `resident` of its `layers`. output: the
-    device that computes. Bytes predicted for it, and of layers to be streamed in host memory."""
+    """A target with `resident` of its `layers` on the device `output`, which computes, and the
+    others in host memory. device_bytes, host_bytes: predicted for the device, and for the streamed
+    layers in host memory."""
 
     output: torch.device
     resident: int
@@ -76,9 +76,9 @@ def spread(
     free: Mapping[torch.device, int],
     all_of_them: bool = False,
 ) -> SpreadPlacement:
-    """The target over as few of the devices in `free` (bytes by device) as hold it, or over all of
-    them, each filled to about the same share. Raises OutOfMemory with every figure where all
-    together do not hold it."""
+    """The target over as few of the devices in `free` (bytes by device) as have room for it, or
+    over all of them, each filled to about the same share. Raises OutOfMemory with all figures where
+    all devices together have no room."""
     devices = sorted(free, key=lambda device: -free[device])
     for count in range(len(devices) if all_of_them else 1, len(devices) + 1):
         used = sorted(devices[:count], key=str)
@@ -87,19 +87,19 @@ def spread(
             if found := _filled(parts, extra, used, caps):
                 return found
     needed = parts.total + extra.together + extra.per_layer * len(parts.layers)
+    figures = ", ".join(f"{size(free[device])} on {device}" for device in devices)
     raise OutOfMemory(
         f"the two models and a run need about {size(needed)}, layer by layer on {len(devices)} "
-        "devices; free are "
-        f"{', '.join(f'{size(free[device])} on {device}' for device in devices)}, of which "
-        f"{SHARE:.0%} are used; offload=True (--offload) leaves most of the target in host memory"
+        f"devices; free are {figures}, of which {SHARE:.0%} are used; offload=True (--offload) "
+        "leaves most of the target in host memory"
     )
 
 
 def _filled(
     parts: ModelParts, extra: ExtraBytes, devices: Sequence[torch.device], caps: Sequence[float]
 ) -> SpreadPlacement | None:
-    """Layers in order, each on the first device that has room for it under `caps`; None where one
-    has room nowhere."""
+    """The layers in order, each on the first device that has room for it under `caps`; None where
+    one fits nowhere."""
     first = devices[0]
     last = devices[-1]
     where = dict.fromkeys(parts.ahead, first) | dict.fromkeys(parts.behind, last)
@@ -110,13 +110,13 @@ def _filled(
     needs[output] += extra.together
     turn = 0
     for name in parts.layers:
-        wanted = parts.sizes[name] + extra.per_layer
-        while turn < len(devices) and needs[devices[turn]] + wanted > caps[turn]:
+        layer = parts.sizes[name] + extra.per_layer
+        while turn < len(devices) and needs[devices[turn]] + layer > caps[turn]:
             turn += 1
         if turn == len(devices):
             return None
         where[name] = devices[turn]
-        needs[devices[turn]] += wanted
+        needs[devices[turn]] += layer
     if any(needs[device] > cap for device, cap in zip(devices, caps, strict=True)):
         return None
     layer_devices = tuple(where[name] for name in parts.layers)
@@ -132,14 +132,14 @@ def offload(
     extra: ExtraBytes,
     device: torch.device,
     free: Mapping[torch.device, int],
-    wanted: int | None,
+    resident: int | None,
     converted: bool = False,
 ) -> OffloadPlacement:
-    """How many layers stay on `device`: `wanted`, or as many as fit. free: bytes on `device` and on
-    the host. converted: the files hold another number type, so that reading makes a copy of all
-    weights; else they are mapped, which takes no memory.
+    """The placement with `resident` layers on `device`, or as many as fit. free: bytes on `device`
+    and on the host. converted: the files have another number type, so that loading makes a copy of
+    all weights; otherwise files are mapped into memory, which takes none.
 
-    Raises BadModel for a number outside 0 to the layers there are, OutOfMemory with the figures
+    Raises BadModel for a number outside 0 to the number of layers, OutOfMemory with the figures
     where it does not fit.
     """
     layers = len(parts.layers)
@@ -150,35 +150,27 @@ def offload(
     most = max(
         (plan.resident for plan in plans if plan.device_bytes <= free[device] * SHARE), default=0
     )
-    resident = whole(most if wanted is None else wanted, "resident layers", 0, layers, BadModel)
-    plan = plans[resident]
+    kept = whole(most if resident is None else resident, "resident layers", 0, layers, BadModel)
+    plan = plans[kept]
     on_device = (
-        f"{resident} resident layers, two buffers for the others, the rest of the target, the "
-        "draft and a run need"
+        f"{kept} resident layers, two buffers for the others, the rest of the target, the draft "
+        "and a run need"
     )
-    # one layer stands twice while it is packed
+    # one layer is in memory twice while it is copied
     in_host = max(plan.host_bytes, parts.total + parts.largest if converted else 0)
     if device == HOST:  # one memory for both
         _refuse(plan.device_bytes + in_host, free, HOST, on_device)
     else:
-        _refuse(
-            plan.device_bytes,
-            free,
-            device,
-            on_device,
-            f"; at most {most} layers fit" if most else "",
-        )
-        _refuse(
-            in_host,
-            free,
-            HOST,
-            f"{layers - resident} layers to be streamed from pinned host memory need",
-        )
+        fit = f"; at most {most} layers fit" if most else ""
+        _refuse(plan.device_bytes, free, device, on_device, fit)
+        streamed = f"{layers - kept} layers to be streamed from pinned host memory need"
+        _refuse(in_host, free, HOST, streamed)
     return plan
 
 
 def _device_bytes(parts: ModelParts, extra: ExtraBytes, resident: int) -> int:
-    """Bytes on the device with so many resident layers: two buffers, unless nothing is streamed."""
+    """Bytes on the device with so many resident layers, and two buffers unless nothing is
+    streamed."""
     streamed = set(streamed_layers(len(parts.layers), resident))
     kept = sum(parts.sizes[name] for i, name in enumerate(parts.layers) if i not in streamed)
     buffers = min(len(streamed), 2) * parts.largest

@@ -1,1 +1,1 @@
-"""Tokenizers: tried in a process of their own, and compared between target and draft."""
+"""Tokenizers: tested in a separate process, and compared between target and draft."""

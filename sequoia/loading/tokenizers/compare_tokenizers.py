@@ -1,9 +1,8 @@
-"""The tokenizer of a pair: tried out of the way, loaded, and that of the draft compared with that
-of the target.
+"""The tokenizers of a pair: tested in a separate process, loaded, and compared.
 
-Text is encoded and decoded by the target's alone. So ids have to mean the same pieces for both
-models; where only the way from text to pieces differs, the pair is right all the same, and the
-draft may guess worse.
+Text is encoded and decoded with the target's only. So ids have to mean the same pieces for both
+models; where only the splitting of text into pieces differs, the pair is still lossless, but the
+draft may predict worse.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _PROBES = (
     "  \t\n\n x=1e-3;  # ok",
     "The year 2024, isn't it?",
 )
-# Parts of a tokenizer as its library writes them down, and what they are called.
+# Parts of a tokenizer by their key in its JSON, and their names in messages.
 _PARTS = {
     "normalizer": "normalizer",
     "pre_tokenizer": "pre-tokenizer",
@@ -41,7 +40,7 @@ _PARTS = {
 
 @dataclass(frozen=True)
 class Shared:
-    """The tokenizer in use, the target's, and in words what was compared with the draft's."""
+    """The tokenizer in use, which is the target's, and the comparison with the draft's in words."""
 
     tokenizer: Any
     words: str
@@ -49,9 +48,9 @@ class Shared:
 
 def matching_tokenizer(target: Source, draft: Source, trusted: bool = False) -> Shared:
     """The pair's tokenizer. Raises BadModel where one cannot be used, and BadPair where they
-    differ, naming the first piece.
+    differ, naming the first different piece.
 
-    trusted: the pair comes with this program, and its tokenizer is not tried.
+    trusted: the pair comes with this program, and its tokenizers are not tested.
     """
     ours, other = (_tokenizer(source, trusted) for source in (target, draft))
     _refuse_other_pieces(ours.get_vocab(), other.get_vocab())
@@ -61,25 +60,21 @@ def matching_tokenizer(target: Source, draft: Source, trusted: bool = False) -> 
                 "the tokenizers have the same pieces but split text differently, for instance "
                 f"{probe!r}"
             )
-    return Shared(ours, _compared(len(ours), differences(written(ours), written(other))))
+    return Shared(ours, _compared(len(ours), differences(as_json(ours), as_json(other))))
 
 
-def _refuse_other_pieces(mine: Mapping[str, int], its: Mapping[str, int]) -> None:
-    different = sorted(
-        (piece for piece in mine.keys() | its.keys() if mine.get(piece) != its.get(piece)),
-        key=lambda piece: min(mine.get(piece, 2**31), its.get(piece, 2**31)),
-    )
+def _refuse_other_pieces(ours: Mapping[str, int], its: Mapping[str, int]) -> None:
+    different = {piece for piece, _ in ours.items() ^ its.items()}
     if different:
-        piece = different[0]
+        first = min(different, key=lambda piece: min(ours.get(piece, 2**31), its.get(piece, 2**31)))
         raise BadPair(
-            f"the tokenizers differ in {len(different)} pieces; the first is {piece[:40]!r}, "
-            f"number {mine.get(piece)} for the target and {its.get(piece)} for the draft"
+            f"the tokenizers differ in {len(different)} pieces; the first is {first[:40]!r}, "
+            f"number {ours.get(first)} for the target and {its.get(first)} for the draft"
         )
 
 
 def differences(ours: str, other: str) -> list[str]:
-    """What differs between two tokenizers as their library writes them down, in words; nothing of
-    how they pad or cut off."""
+    """The names of the parts in which two tokenizers, given as JSON, differ."""
     if ours == other:
         return []
     mine = _parts(ours)
@@ -88,8 +83,8 @@ def differences(ours: str, other: str) -> list[str]:
 
 
 def _parts(tokenizer: str) -> dict[str, Any]:
-    """The parts by name. Merges stand apart from the model, and so do the scores that a Unigram
-    model has in their place; its pieces are compared elsewhere."""
+    """The parts by name, with merges separate from the model, or the scores that a Unigram model
+    has in their place. The pieces are left out: they are compared by `_refuse_other_pieces`."""
     found = json.loads(tokenizer)
     model = dict(found["model"])
     vocabulary = model.pop("vocab", None)
@@ -107,8 +102,8 @@ def _compared(pieces: int, different: list[str]) -> str:
     verb = "differs" if len(different) == 1 and not different[0].endswith("s") else "differ"
     return (
         f"{what}; {_listed(different)} {verb}, so some texts may be split differently from those "
-        "the draft was trained on, and it may guess worse; the target's tokenizer is used, and the "
-        "output has the target's own distribution"
+        "the draft was trained on, and it may predict worse; the target's tokenizer is used, and "
+        "the output has the target's distribution"
     )
 
 
@@ -116,9 +111,9 @@ def _listed(words: list[str]) -> str:
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
-def written(tokenizer: Any) -> str:
-    """The tokenizer as its library writes it down, without how it pads or cuts off, which no call
-    asks for."""
+def as_json(tokenizer: Any) -> str:
+    """The tokenizer as JSON, as its library saves it, without padding and truncation, which no call
+    uses."""
     core = tokenizer.backend_tokenizer
     core.no_padding()
     core.no_truncation()
@@ -132,14 +127,15 @@ def _ids(tokenizer: Any, text: str) -> list[int]:
 
 
 def _tokenizer(source: Source, trusted: bool) -> Any:
-    """The tokenizer of `source`, tried in a process of its own before and after this one opens
-    it."""
+    """The tokenizer of `source`, tested in a separate process before and after it is opened
+    here."""
     text = read_tokenizer(source.folder, source.title)
     if text is not None and not trusted:
         refuse_unopenable(text, source.title)
+    lacking = f", which has no {TOKENIZER}" if text is None else ""
     loaded = refused(
         BadModel,
-        f"cannot load the tokenizer of {source.title!r}{_lacking(text)}",
+        f"cannot load the tokenizer of {source.title!r}{lacking}",
         lambda: _loaded(source.folder),
     )
     if not getattr(loaded, "is_fast", False):
@@ -148,19 +144,14 @@ def _tokenizer(source: Source, trusted: bool) -> Any:
             f"library, with a {TOKENIZER}, are used"
         )
     if not trusted:
-        refuse_slow(written(loaded), source.title)
+        refuse_slow(as_json(loaded), source.title)
     return loaded
 
 
-def _lacking(text: str | None) -> str:
-    return f", which has no {TOKENIZER}" if text is None else ""
-
-
 def _loaded(folder: Path) -> Any:
-    """The tokenizer in `folder`. Where nothing says of what class it is, tokenizer.json is taken as
-    it stands: a class guessed from the model's type would build another one of its pieces."""
-    alone = (folder / TOKENIZER).is_file() and not (folder / TOKENIZER_CONFIG).is_file()
-    if alone:
+    """The tokenizer in `folder`. Where no file names its class, tokenizer.json is used as it is: a
+    class guessed from the model's type would build a different one from its pieces."""
+    if (folder / TOKENIZER).is_file() and not (folder / TOKENIZER_CONFIG).is_file():
         return PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
     return AutoTokenizer.from_pretrained(
         folder, trust_remote_code=False, local_files_only=True, mistral_format=False

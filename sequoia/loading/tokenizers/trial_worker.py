@@ -1,10 +1,10 @@
-"""Tries a tokenizer in a process of its own, run as a script by tokenizer_trial.py. Its patterns
-were written by strangers.
+"""Tests a tokenizer in a separate process, run as a script by try_tokenizer.py. Its patterns were
+written by strangers.
 
-A pattern that backtracks can take years for a line of text, one that is badly written can take all
-memory as it is compiled, and the library that runs them cannot be stopped; a process can. A line
-in: {tokenizer, length}; out: {last}, the greatest number of a piece, then {passed}, or {error}.
-length: characters of the longest text that will ever be encoded, 0 to only open the tokenizer.
+A pattern that backtracks can take years for a line of text, a bad one can take all memory when it
+is compiled, and the library that runs them cannot be stopped; a process can. A line in: {tokenizer,
+length}; out: {last}, the greatest id of a piece, then {passed}, or {error}. length: characters of
+the longest text that will ever be encoded, 0 to only open the tokenizer.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
-# What patterns count and repeat: letters, space of each kind, digits, signs, scripts without
-# spaces, marks, joined pictures.
+# What patterns count and repeat: letters, all kinds of spaces, digits, punctuation, scripts without
+# spaces, combining marks, joined emoji.
 LONG = ("a", " ", "\n", "0", ".", "你")
 SHORT = (
     *("A", "aA", "a ", " a", "x", "1a", "12,", "é", "e\u0301", "\u0301", "ß", "İ", "ﷺ"),
@@ -27,8 +27,8 @@ SHORT = (
     *("字a", "の", "한", "ا", "א", "ไ", "🙂", "👩\u200d"),
 )
 PRINTED = "".join(map(chr, range(32, 127)))
-ENDS = ("!", "\n", "b")  # a pattern that finds no end tries every way to divide what came before
-RUN = 400  # characters: enough for what doubles or squares with each of them
+ENDS = ("!", "\n", "b")  # where its end does not match, a pattern tries every way to divide a text
+RUN = 400  # characters: enough to expose exponential and quadratic times
 _LITERAL = re.compile(r"[^\W_]|\\u([0-9a-fA-F]{4})")
 _MOST_LITERALS = 64
 
@@ -37,9 +37,8 @@ def texts(length: int, patterns: str) -> Iterator[str]:
     """Texts of at most `length` characters that are hard for patterns in general and for those in
     `patterns` in particular."""
     known = literals(patterns)
-    tail = (
-        "!b\n" + "".join(known) + PRINTED
-    )  # libraries skip the work where a letter that a match needs is nowhere in the text
+    # libraries skip a pattern whose required letters are nowhere in the text
+    tail = "!b\n" + "".join(known) + PRINTED
     for unit in LONG:
         yield (unit * length)[: length - len(tail)] + tail
     for end in ENDS:
@@ -48,7 +47,7 @@ def texts(length: int, patterns: str) -> Iterator[str]:
 
 
 def literals(patterns: str) -> list[str]:
-    """Letters and digits that stand in patterns, in the order in which they come."""
+    """Letters and digits in patterns, in order."""
     found = (chr(int(one[1], 16)) if one[1] else one[0] for one in _LITERAL.finditer(patterns))
     return list(dict.fromkeys(one for one in found if not "\ud800" <= one <= "\udfff"))[
         :_MOST_LITERALS
@@ -56,15 +55,15 @@ def literals(patterns: str) -> list[str]:
 
 
 def patterns_in(tokenizer: Tokenizer) -> str:
-    """All regular expressions of a tokenizer, one after the other."""
+    """All regular expressions of a tokenizer, joined by spaces."""
     parts = [tokenizer.normalizer, tokenizer.pre_tokenizer, tokenizer.decoder]
     written = " ".join(part.__getstate__().decode("utf-8") for part in parts if part is not None)
     return " ".join(re.findall(r'"(?:Regex|String)":"((?:[^"\\]|\\.)*)"', written))
 
 
 def tried(text: str, length: int) -> Iterator[dict[str, Any]]:
-    """News of a trial: the tokenizer is open, and it has gone through hard texts, there and back.
-    Raises whatever the library raises."""
+    """The messages of a test: the tokenizer is open; it has encoded and decoded hard texts. Raises
+    whatever the library raises."""
     tokenizer = Tokenizer.from_str(text)
     tokenizer.no_padding()
     tokenizer.no_truncation()
@@ -83,9 +82,7 @@ def answers(line: str) -> Iterator[dict[str, Any]]:
         yield {"error": "it takes too much memory"}
     except GeneratorExit:
         raise
-    except (
-        BaseException
-    ) as problem:  # the library also raises what Python does not count among exceptions
+    except BaseException as problem:  # panics of the library are no Exception
         yield {"error": " ".join(str(problem).split())[:200] or type(problem).__name__}
 
 

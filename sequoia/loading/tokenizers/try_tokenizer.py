@@ -1,9 +1,8 @@
-"""Whether a tokenizer can be used here: tried on texts made to be hard, in a process that can be
-ended (try_tokenizer.py)."""
+"""Whether a tokenizer can be used: tested on texts made to be hard, in a process that can be ended
+(trial_worker.py)."""
 
 from __future__ import annotations
 
-import time
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,19 +16,18 @@ MOST_PIECES = 2**21
 _START_SECONDS = 60.0
 _OPEN_SECONDS = 60.0
 _TRIAL_SECONDS = 10.0
-_LOOK_SECONDS = 0.5
 _MORE_BYTES = 3 * 1024**3  # of memory; a tokenizer of 260,000 pieces takes a tenth of it
 _SCRIPT = Path(__file__).with_name("trial_worker.py")
 _ENVIRONMENT = {"TOKENIZERS_PARALLELISM": "false"}
 
 
 class _Failed(Exception):
-    """Why a trial failed."""
+    """Why a test failed."""
 
 
 def refuse_unopenable(tokenizer: str, title: str) -> None:
-    """BadModel where the library cannot open `tokenizer`, the text of a tokenizer.json of the model
-    `title`."""
+    """Raises BadModel where the library cannot open `tokenizer`, the text of a tokenizer.json of
+    the model `title`."""
     try:
         _try(tokenizer, 0)
     except _Failed as problem:
@@ -37,23 +35,21 @@ def refuse_unopenable(tokenizer: str, title: str) -> None:
 
 
 def refuse_slow(tokenizer: str, title: str) -> None:
-    """BadModel where `tokenizer`, as the library writes it down, is too large, or takes too long or
-    breaks on a text that may come."""
+    """Raises BadModel where `tokenizer`, as its library saves it, is too large, or takes too long
+    or fails on a possible text."""
     try:
         _try(tokenizer, MOST_CHARS)
     except _Failed as problem:
         raise BadModel(
             f"{title}: its tokenizer fails on texts of up to {MOST_CHARS:,} characters that were "
-            "made to be hard: "
-            f"{problem}"
+            f"made to be hard: {problem}"
         ) from None
 
 
-@lru_cache(
-    maxsize=4
-)  # those of a pair that passed: as they are in their files, and as they are used
+# remembers the tokenizers of a pair that passed: as they are in their files, and as they are used
+@lru_cache(maxsize=4)
 def _try(tokenizer: str, length: int) -> None:
-    """Open `tokenizer` in a process of its own and, unless `length` is 0, take it through texts of
+    """Open `tokenizer` in a separate process and, unless `length` is 0, encode and decode texts of
     so many characters. Raises _Failed."""
     worker = WorkerProcess(_SCRIPT, _ENVIRONMENT)
     try:
@@ -62,24 +58,19 @@ def _try(tokenizer: str, length: int) -> None:
         worker.send({"tokenizer": tokenizer, "length": length})
         last = _receive(worker, _OPEN_SECONDS, f"it takes more than {_OPEN_SECONDS:g} s")["last"]
         if last >= MOST_PIECES:
-            raise _Failed(
-                f"it has a piece of number {last:,}; allowed are numbers below {MOST_PIECES:,}"
-            )
+            raise _Failed(f"it has a piece with id {last:,}; allowed are ids below {MOST_PIECES:,}")
         if length:
             _receive(worker, _TRIAL_SECONDS, f"it takes more than {_TRIAL_SECONDS:g} s")
     except WorkerEnded:
-        raise _Failed("it takes too much memory, or breaks the library") from None
+        raise _Failed("it takes too much memory, or crashes the library") from None
     finally:
         worker.end()
 
 
 def _receive(worker: WorkerProcess, seconds: float, late: str) -> dict[str, Any]:
-    """The next answer. Raises _Failed with what went wrong, or `late` where there is none in time,
-    and WorkerEnded."""
-    end = time.monotonic() + seconds
-    answer = None
-    while answer is None and (left := end - time.monotonic()) > 0:
-        answer = worker.receive(min(left, _LOOK_SECONDS))
+    """The next answer. Raises WorkerEnded, or _Failed with what went wrong, or `late` where there
+    is none in time."""
+    answer = worker.receive(seconds)
     if answer is None:
         raise _Failed(late)
     if "error" in answer:

@@ -1,1 +1,1 @@
-"""Weight files: their headers, what is missing or left over, and whether all are numbers."""
+"""Weight files: their headers, missing and unused tensors, and whether all weights are finite."""

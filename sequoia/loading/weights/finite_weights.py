@@ -1,5 +1,5 @@
-"""Whether all weights are numbers: one that is NaN or infinite can lie where no test passes by,
-such as in the row of a rare piece."""
+"""Whether all weights are finite: one that is NaN or infinite can be where no self-test uses it,
+such as in the embedding of a rare piece."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from sequoia.errors import BadModel
 
 @torch.inference_mode()
 def refuse_not_finite(hf: Any, title: str) -> None:
-    """BadModel, naming the first tensor, where a weight of the model `hf` is NaN or infinite. Reads
-    all of them once."""
+    """Raises BadModel, naming the first tensor, where a weight of the model `hf` is NaN or
+    infinite. Reads all of them once."""
     for name, weight in hf.named_parameters():
         if _is_here(weight) and not _is_finite(weight):
             raise BadModel(
-                f"{title}: {name} holds numbers that are NaN or infinite{_why(weight.dtype)}"
+                f"{title}: {name} has numbers that are NaN or infinite{_why(weight.dtype)}"
             )
 
 
@@ -29,11 +29,11 @@ def _why(dtype: torch.dtype) -> str:
 
 
 def _is_here(weight: torch.Tensor) -> bool:
-    """Whether it holds numbers; `accelerate` leaves what it keeps on the disk on
-    torch's meta device."""
+    """Whether it holds numbers: weights that `accelerate` keeps on disk are on torch's meta
+    device."""
     return weight.is_floating_point() and bool(weight.numel()) and not weight.is_meta
 
 
 def _is_finite(weight: torch.Tensor) -> bool:
-    """`aminmax` lets NaN through, and reads 20 to 80 times as fast as `isfinite` on a CPU."""
+    """`aminmax` passes NaN on, and is 20 to 80 times as fast as `isfinite` on a CPU."""
     return all(math.isfinite(float(one)) for one in torch.aminmax(weight))

@@ -1,7 +1,7 @@
-"""Reads a model's weights from safetensors files, and refuses files that do not hold all of them.
+"""Loads a model's weights from safetensors files, and refuses files that do not hold all of them.
 
 `transformers` fills a tensor that is missing, or that has another shape, with random numbers and
-only logs it. Knows no devices: where the weights go is said by arguments of `from_pretrained`.
+only logs it. Knows no devices: arguments of `from_pretrained` say where the weights go.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from sequoia.loading.pair_checks import Source
 from sequoia.loading.weights.rotary_frequencies import check_frequencies
 from sequoia.loading.weights.unused_tensors import Unused, counted, listed, unused_tensors
 
-# part of an error that refers to a log for the rest
+# part of an error of `transformers` that refers to the log for the rest
 _NOT_CONVERTED = "automatic conversion of the weights"
 
 
 @dataclass(frozen=True)
 class Weights:
-    """A model with all of its weights, and what its files hold besides."""
+    """A model with all of its weights, and the unused tensors in its files."""
 
     hf: Any
     unused: Unused
@@ -34,9 +34,9 @@ def read_weights(source: Source, dtype: torch.dtype, **placement: Any) -> Weight
     """The model of `source` in `dtype`, on the CPU or where `placement` (arguments of
     `from_pretrained`) says.
 
-    Raises BadModel where tensors are missing, have another shape or have no place in the
-    decoder, and where rotary frequencies are not those of the config. Whatever other libraries
-    raise passes through.
+    Raises BadModel where tensors are missing, have another shape or do not belong in the decoder,
+    and where rotary frequencies are not those of the config. Errors of other libraries pass
+    through.
     """
     try:
         loaded: Any = AutoModelForCausalLM.from_pretrained(
@@ -61,7 +61,7 @@ def read_weights(source: Source, dtype: torch.dtype, **placement: Any) -> Weight
 
 
 def _explained(error: RuntimeError, title: str) -> Exception:
-    """`error`, or in its place one that says what `transformers` only logs."""
+    """`error`, or instead of it one that says what `transformers` only logs."""
     if _NOT_CONVERTED not in str(error):
         return error
     return BadModel(
@@ -80,7 +80,7 @@ def _refuse_other_shapes(title: str, info: Mapping[str, Any]) -> None:
 
 
 def _refuse_missing(title: str, info: Mapping[str, Any]) -> None:
-    """Names that are tied to a tensor of the files are not among the missing ones."""
+    """Tensors tied to one in the files do not count as missing."""
     if missing := info["missing_keys"]:
         raise BadModel(
             f"{title}: its files lack {counted(missing)} that the model needs: {listed(missing)}"

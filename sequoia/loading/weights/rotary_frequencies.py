@@ -1,8 +1,8 @@
-"""Rotary position embeddings as they were loaded, held against what the config says.
+"""Compares the rotary position embeddings of a loaded model with what its config gives.
 
 `transformers` keeps their frequencies in float32 whatever the weights are. Rounded to bfloat16
-(8 bits) they turn heads by the wrong angle: 0.44 rad at distance 1,000 for the usual base. No
-comparison of a model with itself sees that.
+(8 bits) they rotate heads by the wrong angle: 0.44 rad at distance 1,000 for the usual base. No
+comparison of a model with itself detects that.
 """
 
 from __future__ import annotations
@@ -19,12 +19,8 @@ _ROUNDING = 1e-6  # relative: a device may compute the last bit of a power diffe
 
 
 def check_frequencies(hf: nn.Module, title: str) -> None:
-    """Raise BadModel unless every rotary buffer of `hf` is float32 and equals the
-    one of a fresh module.
-
-    A fresh module is an instance of the same class, made on the CPU from the config
-    that the loaded one has.
-    """
+    """Raises BadModel unless every rotary buffer of `hf` is float32 and equals that of a fresh
+    module: one of the same class, made on the CPU from the same config."""
     for name, module in rotary_modules(hf):
         fresh = frequencies(type(module)(module.config))
         for key, loaded in frequencies(module).items():
@@ -36,15 +32,14 @@ def check_frequencies(hf: nn.Module, title: str) -> None:
 
 
 def rotary_modules(hf: nn.Module) -> Iterator[tuple[str, Any]]:
-    """Name and module of every part of `hf` that holds rotary frequencies."""
+    """Name and module of every part of `hf` that has rotary frequencies."""
     for name, module in hf.named_modules():
         if frequencies(module):
             yield name, module
 
 
 def frequencies(module: nn.Module) -> dict[str, torch.Tensor]:
-    """The rotary frequencies that `module` itself holds, by name, each
-    (rotated dimensions / 2,)."""
+    """The rotary frequencies of `module` itself, by name, each (rotated dimensions / 2,)."""
     return {
         name: buffer
         for name, buffer in module.named_buffers(recurse=False)

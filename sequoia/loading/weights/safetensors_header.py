@@ -2,7 +2,7 @@
 against the file's length.
 
 The format is 8 bytes that give the header's length, the header as JSON, and the tensors' bytes
-without holes. Reads no weights.
+without gaps. Reads no weights.
 """
 
 from __future__ import annotations
@@ -22,14 +22,8 @@ MOST_TENSORS = 100_000
 MOST_AXES = 8
 LARGEST = 2**40
 WEIGHTS = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2}  # bytes of a number
-OTHERS = {
-    "I64": 8,
-    "I32": 4,
-    "I16": 2,
-    "I8": 1,
-    "U8": 1,
-    "BOOL": 1,
-}  # of masks and counters that are stored beside the weights
+# masks and counters that are stored beside the weights
+OTHERS = {"I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
 _POINTER = b"version https://git-lfs"
 
 
@@ -47,7 +41,7 @@ class Stored:
 
 def read_header(path: Path, title: str) -> dict[str, Stored]:
     """The tensors in the file at `path` of the model `title`, by name. Raises BadModel where it is
-    cut short, no safetensors file, or says what cannot be."""
+    incomplete, not a safetensors file, or contradicts itself."""
     what = f"{title}: {path.name[:80]}"
     try:
         with path.open("rb") as file:
@@ -61,11 +55,9 @@ def read_header(path: Path, title: str) -> dict[str, Stored]:
     tensors = {name: entry for name, entry in found.items() if name != "__metadata__"}
     _check_metadata(found.get("__metadata__"), what)
     if not tensors or len(tensors) > MOST_TENSORS:
-        raise BadModel(
-            f"{what} holds {len(tensors):,} tensors; there are to be 1 to {MOST_TENSORS:,}"
-        )
+        raise BadModel(f"{what} has {len(tensors):,} tensors; allowed are 1 to {MOST_TENSORS:,}")
     checked = {name: _entry(name, entry, what) for name, entry in tensors.items()}
-    _check_places(tensors, length - 8 - size, what)
+    _check_offsets(tensors, length - 8 - size, what)
     return checked
 
 
@@ -76,13 +68,13 @@ def _header_size(start: bytes, length: int, what: str) -> int:
         )
     if length < 8:
         raise BadModel(
-            f"{what} has {length} bytes, too few for a safetensors file; it was not downloaded to "
-            "its end"
+            f"{what} has {length} bytes, too few for a safetensors file; it was not downloaded "
+            "completely"
         )
     size = int.from_bytes(start[:8], "little")
     if start[8:9] != b"{" or not 2 <= size <= 2**40:
         raise BadModel(
-            f"{what} is no safetensors file; it begins with other bytes than such a file"
+            f"{what} is not a safetensors file; it begins with other bytes than such a file"
         )
     if size > LONGEST:
         raise BadModel(
@@ -90,7 +82,7 @@ def _header_size(start: bytes, length: int, what: str) -> int:
         )
     if size > length - 8:
         raise BadModel(
-            f"{what} ends within its header of {size:,} bytes; it was not downloaded to its end"
+            f"{what} ends within its header of {size:,} bytes; it was not downloaded completely"
         )
     return size
 
@@ -98,39 +90,37 @@ def _header_size(start: bytes, length: int, what: str) -> int:
 def _check_metadata(metadata: Any, what: str) -> None:
     if metadata is None:
         return
-    if not isinstance(metadata, dict) or not all(
-        isinstance(value, str) for value in metadata.values()
-    ):
-        raise BadModel(f"{what} has metadata that is no table of words")
+    if not isinstance(metadata, dict) or not all(isinstance(one, str) for one in metadata.values()):
+        raise BadModel(f"{what} has metadata that is not a table of strings")
 
 
 def _entry(name: str, entry: Any, what: str) -> Stored:
-    """What the header says of the tensor `name`, if it can be so."""
+    """The tensor `name` as the header describes it. Raises BadModel where the description is not
+    possible."""
     where = f"{what}: tensor {shown(name)}"
     if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
         raise BadModel(f"{where} is described by other fields than dtype, shape and data_offsets")
     kind = entry["dtype"]
     shape = entry["shape"]
-    places = entry["data_offsets"]
+    offsets = entry["data_offsets"]
     width = (WEIGHTS | OTHERS).get(kind) if isinstance(kind, str) else None
     if width is None or (name.endswith(".weight") and kind not in WEIGHTS):
         raise BadModel(
-            f"{where} is stored as {shown(kind)}; weights are read as {', '.join(WEIGHTS)}"
+            f"{where} is stored as {shown(kind)}; allowed for weights are {', '.join(WEIGHTS)}"
         )
-    if not _is_row(shape, MOST_AXES) or math.prod(shape) > LARGEST:
+    if not _is_list(shape, MOST_AXES) or math.prod(shape) > LARGEST:
         raise BadModel(f"{where} has a shape that no tensor of a model has")
-    if not _is_row(places, 2) or len(places) != 2:
-        raise BadModel(f"{where} has data_offsets that are no two places in the file")
-    if places[1] - places[0] != math.prod(shape) * width:
-        raise BadModel(
-            f"{where} has {places[1] - places[0]:,} bytes, but its shape takes "
-            f"{math.prod(shape) * width:,}"
-        )
+    if not _is_list(offsets, 2) or len(offsets) != 2:
+        raise BadModel(f"{where} has data_offsets that are not two positions in the file")
+    taken = offsets[1] - offsets[0]
+    needed = math.prod(shape) * width
+    if taken != needed:
+        raise BadModel(f"{where} has {taken:,} bytes, but its shape takes {needed:,}")
     return Stored(kind, tuple(shape))
 
 
-def _is_row(value: Any, most: int) -> bool:
-    """A list of at most `most` whole numbers, none of them negative."""
+def _is_list(value: Any, most: int) -> bool:
+    """Whether `value` is a list of at most `most` whole numbers, none of them negative."""
     return (
         isinstance(value, list)
         and len(value) <= most
@@ -138,12 +128,11 @@ def _is_row(value: Any, most: int) -> bool:
     )
 
 
-def _check_places(tensors: Mapping[str, dict[str, Any]], length: int, what: str) -> None:
-    """Tensors lie one behind the other, from the first byte behind the header to the last of the
-    file."""
-    places = sorted(tuple(entry["data_offsets"]) for entry in tensors.values())
+def _check_offsets(tensors: Mapping[str, dict[str, Any]], length: int, what: str) -> None:
+    """Raises BadModel unless tensors follow each other from the first byte after the header to the
+    end of the file."""
     end = 0
-    for first, last in places:
+    for first, last in sorted(tuple(entry["data_offsets"]) for entry in tensors.values()):
         if first != end:
             raise BadModel(
                 f"{what} has tensors that overlap, or bytes between them that belong to none"
@@ -151,9 +140,9 @@ def _check_places(tensors: Mapping[str, dict[str, Any]], length: int, what: str)
         end = last
     if end > length:
         raise BadModel(
-            f"{what} ends {end - length:,} bytes too early; it was not downloaded to its end"
+            f"{what} ends {end - length:,} bytes too early; it was not downloaded completely"
         )
     if end < length:
         raise BadModel(
-            f"{what} has {length - end:,} bytes behind its last tensor, which belong to none"
+            f"{what} has {length - end:,} bytes after its last tensor, which belong to none"
         )

@@ -1,9 +1,8 @@
-"""Tensors in a model's files that have no place in the model: harmless ones, and ones that show
-that the config is wrong.
+"""Tensors in a model's files that the model does not have: harmless ones, and ones that show that
+the config is wrong.
 
-A vision tower or extra prediction heads are harmless where only text is continued. A bias
-inside a layer, or a layer more than the config counts, means that this is not the model
-whose weights these are.
+A vision tower or extra prediction heads are harmless where only text is continued. A bias inside a
+layer, or one more layer than the config states, means that these are not the weights of this model.
 """
 
 from __future__ import annotations
@@ -20,31 +19,31 @@ from sequoia.loading.large.model_parts import layer_list
 # names in a message, and characters of one
 _LISTED = 3
 _MAX_NAME = 80
-_PARTS = 8  # that are named
-# Masks and tables that earlier versions of transformers saved; they are computed
-# when a model is built.
+_PARTS = 8  # parts named in a message
+# Masks and tables that earlier versions of transformers saved; now they are computed when a model
+# is built.
 _COMPUTED = re.compile(r"(\.|^)(masked_bias|causal_mask|inv_freq|(attn|attention)\.bias)$")
 
 
 @dataclass(frozen=True)
 class Unused:
-    """How many tensors are not used, by the part of the model that they would belong to."""
+    """The number of unused tensors by the part of the model that they would belong to."""
 
     parts: dict[str, int]
 
     @property
     def words(self) -> str:
-        """Which tensors are not used; "" where all are."""
-        named = [
-            f"{count:,} of {part[:_MAX_NAME]}" for part, count in [*self.parts.items()][:_PARTS]
-        ]
-        others = sum([*self.parts.values()][_PARTS:])
-        return ", ".join([*named, *([f"{others:,} of others"] if others else [])])
+        """The unused tensors, "" where there are none."""
+        parts = [*self.parts.items()]
+        named = [f"{count:,} of {part[:_MAX_NAME]}" for part, count in parts[:_PARTS]]
+        others = sum(count for _, count in parts[_PARTS:])
+        return ", ".join(named + ([f"{others:,} of others"] if others else []))
 
 
 def unused_tensors(hf: Any, title: str, unexpected: Iterable[str]) -> Unused:
-    """The `unexpected` names that `from_pretrained` reports, by part. Raises BadModel where one
-    lies in a part of `hf` that text goes through: decoder layers, embedding, final norm, head."""
+    """The `unexpected` names that `from_pretrained` reports, counted by part. Raises BadModel where
+    one belongs to a part of `hf` that text goes through: decoder layers, embedding, final norm,
+    head."""
     buffers = {name for name, _ in hf.named_buffers()}
     names = sorted(_full(name, hf) for name in unexpected if not _COMPUTED.search(name))
     names = [name for name in names if name not in buffers]
@@ -60,7 +59,7 @@ def unused_tensors(hf: Any, title: str, unexpected: Iterable[str]) -> Unused:
 
 
 def _full(name: str, hf: Any) -> str:
-    """`name` as the whole model has it: files may hold the names inside its body alone."""
+    """`name` within the whole model: files may have the names within its body only."""
     first = name.partition(".")[0]
     short = not hasattr(hf, first) and hasattr(hf.base_model, first)
     return f"{hf.base_model_prefix}.{name}" if short else name
@@ -69,15 +68,15 @@ def _full(name: str, hf: Any) -> str:
 @dataclass(frozen=True)
 class _TextParts:
     """The parts of a model that text goes through. layers: name of the list of decoder layers, ""
-    where there is none. heads: numbers past the last layer that stand for extra prediction heads.
-    others: names of the parts around the layers, with a dot behind each."""
+    where there is none. heads: indices past the last layer that are extra prediction heads. others:
+    names of the parts around the layers, each with a dot at its end."""
 
     layers: str
     heads: range
     others: tuple[str, ...]
 
     def holds(self, name: str) -> bool:
-        """Whether the tensor `name` would lie in one of them."""
+        """Whether the tensor `name` would belong to one of them."""
         if self.layers and name.startswith(f"{self.layers}."):
             number = re.match(r"[0-9]{1,9}(?=\.)", name[len(self.layers) + 1 :])
             return number is None or int(number[0]) not in self.heads
@@ -101,19 +100,19 @@ def _text_parts(hf: Any) -> _TextParts:
 
 
 def _is_end(module: Any, hf: Any) -> bool:
-    """True for the embedding of a model and for its head."""
+    """Whether `module` is the embedding of the model or its head."""
     return module is hf.get_input_embeddings() or module is hf.get_output_embeddings()
 
 
 def _top(name: str, layers: str) -> str:
-    """The outermost module around `name` that does not hold `layers` too."""
+    """The outermost module around `name` that does not contain `layers` too."""
     parts = name.split(".")
     tops = (".".join(parts[:count]) for count in range(1, len(parts) + 1))
     return next(top for top in tops if not f"{layers}.".startswith(f"{top}."))
 
 
 def _part(name: str, hf: Any) -> str:
-    """As much of `name` as it takes to name something that `hf` does not have."""
+    """The shortest beginning of `name` that names something `hf` does not have."""
     module = hf
     known = []
     for part in name.split("."):
@@ -125,7 +124,7 @@ def _part(name: str, hf: Any) -> str:
 
 
 def counted(names: Collection[Any]) -> str:
-    """How many tensors there are."""
+    """The number of tensors, in words."""
     return f"{len(names):,} tensor{'' if len(names) == 1 else 's'}"
 
 

@@ -1,8 +1,8 @@
-"""Renders chat templates in a process of its own, run as a script by chat.py. Templates are
+"""Renders chat templates in a separate process, run as a script by chat_template.py. Templates are
 programs written by strangers.
 
-`transformers` renders them in Jinja's sandbox, which keeps them from reaching anything, but not
-from taking time or memory without end; a process can be limited and ended. A line in: {template,
+`transformers` renders them in Jinja's sandbox, which keeps them from accessing anything, but not
+from using unlimited time or memory; a process can be limited and ended. A line in: {template,
 message, variables, most}; out: {text} or {error}.
 """
 
@@ -16,14 +16,14 @@ from transformers.utils.chat_template_utils import render_jinja_template
 
 
 def rendered(template: str, message: str, variables: dict[str, Any], most: int) -> str:
-    """The text of a chat of one message, up to where the answer begins. Raises whatever the
-    template makes it raise."""
+    """The text of a chat of one message, up to where the answer begins. A template can raise
+    anything."""
     chat = [{"role": "user", "content": message}]
     text = render_jinja_template(
         [chat], chat_template=template, add_generation_prompt=True, **variables
     )[0][0]
     if len(text) > most:
-        raise ValueError(f"it makes {len(text)} characters of it; allowed are {most}")
+        raise ValueError(f"it renders {len(text)} characters; allowed are {most}")
     return text
 
 

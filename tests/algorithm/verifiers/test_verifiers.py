@@ -1,4 +1,4 @@
-"""A verifier is one value: the list of them, and that no code elsewhere asks which one it has."""
+"""The list of verifiers, and that no other code distinguishes one from another."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ SOURCES = sorted(
 )
 
 
-def told_apart(source: str) -> list[int]:
-    """Lines of `source` that hold a verifier's key as a text, or that compare something with one
+def lines_that_distinguish(source: str) -> list[int]:
+    """Lines of `source` that contain a verifier's key as a string, or compare something with a
     rule's value or key."""
-    return [node.lineno for node in ast.walk(ast.parse(source)) if tells_apart(node)]
+    return [node.lineno for node in ast.walk(ast.parse(source)) if distinguishes(node)]
 
 
-def tells_apart(node: ast.AST) -> bool:
+def distinguishes(node: ast.AST) -> bool:
     if isinstance(node, ast.Constant):
         return node.value in VERIFIERS
     return isinstance(node, ast.Compare | ast.MatchValue) and bool(RULES & names_in(node))
@@ -52,17 +52,20 @@ def names_in(node: ast.AST) -> set[str]:
         "match verifier:\n    case sequoia.SEQUOIA: pass",
     ],
 )
-def test_code_that_tells_verifiers_apart_is_seen(source: str) -> None:
-    assert len(told_apart(source)) == 1
+def test_code_that_distinguishes_verifiers_is_found(source: str) -> None:
+    assert len(lines_that_distinguish(source)) == 1
 
 
-def test_other_code_is_not() -> None:
-    assert told_apart('title = "Sequoia"\nrates = SEQUOIA.verify(tree)\nx = verifier == y') == []
+def test_other_code_is_not_found() -> None:
+    assert (
+        lines_that_distinguish('title = "Sequoia"\nrates = SEQUOIA.verify(tree)\nx = verifier == y')
+        == []
+    )
 
 
 @pytest.mark.slow
-def test_only_their_own_folder_tells_verifiers_apart() -> None:
-    lines = {path: told_apart(path.read_text(encoding="utf-8")) for path in SOURCES}
+def test_only_their_own_folder_distinguishes_verifiers() -> None:
+    lines = {path: lines_that_distinguish(path.read_text(encoding="utf-8")) for path in SOURCES}
     assert len(lines) > 100
     assert {path: found for path, found in lines.items() if found} == {}
 

@@ -1,9 +1,9 @@
-"""Twelve wrong decoders, each killed by the very check that the right one passes: a check that
-cannot fail proves nothing.
+"""Twelve wrong decoders. Each must fail the same test that the right one passes: a test that cannot
+fail proves nothing.
 
 A mutant is a small replacement for one piece (draw, accept, reject, bonus, noise). All but two are
-killed by the exact law of one step over the suite's sibling tables; frozen noise needs two steps,
-and a missing bonus token needs the length.
+found by the exact output distribution of one step with the suite's sibling tables. Frozen noise
+needs two steps, and a missing bonus token needs the length.
 """
 
 from __future__ import annotations
@@ -39,13 +39,14 @@ from sequoia.algorithm.verifiers.walk import walk
 
 RIGHT = EXACT["sequoia"]
 SIBLINGS = Tree.kary(3, 2)
-SEEDS = range(6)  # of the twenty tables the suite runs; each mutant falls at the first few
+SEEDS = range(6)  # of the suite's twenty tables; the first few find each mutant
 
 
-def killed(
+def caught(
     verifier: Verifier = RIGHT, chance: Any = Enumerator, tree: Tree = SIBLINGS
 ) -> list[bool]:
-    """For each of the suite's sibling tables, whether its law check refuses this decoder."""
+    """For each of the suite's sibling tables, whether this decoder's output distribution is
+    wrong."""
     return [
         error(tree, verifier, table(("p", seed), 4), table(("q", seed), 4), chance=chance) != 0
         for seed in SEEDS
@@ -53,9 +54,9 @@ def killed(
 
 
 @pytest.mark.slow
-def test_the_right_decoder_passes_the_check_that_kills_the_mutants() -> None:
-    assert not any(killed())
-    assert not any(killed(tree=Tree((-1, 0, 0, 1, 1))))
+def test_the_right_decoder_passes_the_test_that_finds_the_mutants() -> None:
+    assert not any(caught())
+    assert not any(caught(tree=Tree((-1, 0, 0, 1, 1))))
 
 
 # -- acceptance ------------------------------------------------------------------------------------
@@ -72,34 +73,34 @@ class TargetAlone(Enumerator):
 
 
 @pytest.mark.parametrize("chance", [OnePercentMore, TargetAlone])
-def test_wrong_acceptance_is_killed(chance: type[Enumerator]) -> None:
-    """Accept one per cent too often; accept with p in place of p/q."""
-    assert any(killed(chance=chance))
+def test_wrong_acceptance_is_found(chance: type[Enumerator]) -> None:
+    """Accepting one per cent too often; accepting with p instead of p/q."""
+    assert any(caught(chance=chance))
 
 
-# -- what a rejection leaves -----------------------------------------------------------------------
+# -- the residual ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("reject", REJECTIONS, ids=lambda reject: reject.__name__)
-def test_wrong_rejection_is_killed(reject: Callable[..., Distributions]) -> None:
-    assert any(killed(replace(RIGHT, verify=partial(walk, reject=reject))))
+def test_wrong_rejection_is_found(reject: Callable[..., Distributions]) -> None:
+    assert any(caught(replace(RIGHT, verify=partial(walk, reject=reject))))
 
 
 @pytest.mark.parametrize(
     "reject", [q_not_masked, q_not_renormalised], ids=["q_not_masked", "q_not_renormalised"]
 )
-def test_a_chain_cannot_see_the_bookkeeping_between_siblings(
+def test_a_chain_does_not_show_errors_between_siblings(
     reject: Callable[..., Distributions],
 ) -> None:
-    """Why the suite runs siblings: on a chain these two mutants are no mutants."""
-    assert not any(killed(replace(RIGHT, verify=partial(walk, reject=reject)), tree=Tree.chain(3)))
+    """Why the suite tests siblings: on a chain these two mutants are right."""
+    assert not any(caught(replace(RIGHT, verify=partial(walk, reject=reject)), tree=Tree.chain(3)))
 
 
 # -- draw and bonus --------------------------------------------------------------------------------
 
 
-def test_drawing_with_replacement_is_killed() -> None:
-    assert any(killed(replace(RIGHT, draw=EXACT["specinfer"].draw)))
+def test_drawing_with_replacement_is_found() -> None:
+    assert any(caught(replace(RIGHT, draw=EXACT["specinfer"].draw)))
 
 
 def bonus_from_the_draft(tree: Tree, tokens: Sequence[int], p: Any, q: Any, chance: Any) -> Verdict:
@@ -108,12 +109,12 @@ def bonus_from_the_draft(tree: Tree, tokens: Sequence[int], p: Any, q: Any, chan
     )
 
 
-def test_bonus_from_the_draft_is_killed() -> None:
-    assert any(killed(replace(RIGHT, verify=bonus_from_the_draft)))
+def test_bonus_from_the_draft_is_found() -> None:
+    assert any(caught(replace(RIGHT, verify=bonus_from_the_draft)))
 
 
 def lengths_agree(emit: Callable[..., Text], p: Model, q: Model) -> bool:
-    """The suite's length check: every step emits its accepted tokens and one more."""
+    """Whether every step emits its accepted tokens and one more, as the suite tests."""
 
     def run(chance: Enumerator) -> bool:
         tokens, _ = drafted(SIBLINGS, RIGHT, q, (), chance)
@@ -128,11 +129,11 @@ def with_bonus(tokens: Sequence[int], verdict: Verdict) -> Text:
 
 
 def without_bonus(tokens: Sequence[int], verdict: Verdict) -> Text:
-    """Keeps the correction after a rejection and drops the extra token after a leaf."""
+    """Emits the correction after a rejection but not the extra token after a leaf."""
     return with_bonus(tokens, verdict)[:-1] if len(verdict.path) > 1 else (verdict.bonus,)
 
 
-def test_no_bonus_is_lossless_and_killed_by_its_length() -> None:
+def test_a_missing_bonus_is_lossless_and_found_by_its_length() -> None:
     p = same([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)])
     q = same([Fraction(1, 6), Fraction(1, 2), Fraction(1, 3)])
 
@@ -142,7 +143,7 @@ def test_no_bonus_is_lossless_and_killed_by_its_length() -> None:
             tokens, RIGHT.verify(SIBLINGS, tokens, lambda _: p(()), lambda _: q(()), chance)
         )
 
-    # the law check alone would let it pass
+    # the output distribution alone would not show it
     assert distance(completed(distribution(emitted), p, 2), true_distribution(p, 2)) == 0
     assert lengths_agree(with_bonus, p, q)
     assert not lengths_agree(without_bonus, p, q)
@@ -152,8 +153,8 @@ def test_no_bonus_is_lossless_and_killed_by_its_length() -> None:
 
 
 class FrozenNoise(Enumerator):
-    """The draft's noise of the first step again at every later one: the same law at the same
-    place, the same tokens."""
+    """Every step reuses the draft noise of the first one: the same distribution at the same node
+    gives the same tokens."""
 
     def __init__(self, script: Sequence[int] = ()) -> None:
         super().__init__(script)
@@ -167,9 +168,9 @@ class FrozenNoise(Enumerator):
 
 
 @pytest.mark.parametrize("tree", [Tree.chain(2), Tree.kary(2, 2)], ids=["chain", "siblings"])
-def test_frozen_noise_is_right_in_one_step_and_killed_by_two(tree: Tree) -> None:
-    """q is alike in all contexts here, so that the same noise means the same draft; the trees
-    draft once a step."""
+def test_frozen_noise_is_right_in_one_step_and_found_in_two(tree: Tree) -> None:
+    """q is the same in all contexts here, so the same noise gives the same draft. The trees draft
+    once per step."""
     p = table("frozen p", 3)
     q = same([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)])
     assert error(tree, RIGHT, p, q, chance=FrozenNoise) == 0

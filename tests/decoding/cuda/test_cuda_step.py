@@ -1,8 +1,8 @@
 """Steps that stay on the device: the kernel against the reference walk with the same random
 numbers, and whole runs.
 
-Triton's interpreter runs the kernel on the CPU here; that it also compiles and agrees on a graphics
-card is for the tests marked `gpu`.
+Triton's interpreter runs the kernel on the CPU here; that it also compiles and agrees on a GPU is
+for the tests marked `gpu`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ WARM = SamplingParams(temperature=0.8, top_p=0.9, max_new_tokens=40, ignore_eos=
 
 
 class Scripted:
-    """Answers of a walk from given numbers in [0, 1), the last for the bonus."""
+    """The random draws of a walk, from given numbers in [0, 1), the last for the bonus."""
 
     def __init__(self, noise: np.ndarray) -> None:
         self._noise = iter(noise[:-1].tolist())
@@ -72,7 +72,7 @@ class Scripted:
 
 
 def distributions(rng: np.random.Generator, rows: int, vocab: int) -> np.ndarray:
-    """Random laws with zeros among their entries."""
+    """Random distributions with zeros among their entries."""
     found = rng.dirichlet(np.full(vocab, 0.3), size=rows)
     found[rng.random(found.shape) < 0.25] = 0
     found[found.sum(1) == 0, 0] = 1
@@ -118,18 +118,18 @@ def kernel(
     return trials[:done].tolist(), node, bonus
 
 
-def same(found: tuple[list[list[float]], int, int], wanted: Verdict) -> None:
+def same(found: tuple[list[list[float]], int, int], expected: Verdict) -> None:
     trials, node, bonus = found
-    assert (node, bonus, len(trials)) == (wanted.path[-1], wanted.bonus, len(wanted.trials))
-    for (child, p, q, u, accepted, mass), trial in zip(trials, wanted.trials, strict=True):
+    assert (node, bonus, len(trials)) == (expected.path[-1], expected.bonus, len(expected.trials))
+    for (child, p, q, u, accepted, mass), trial in zip(trials, expected.trials, strict=True):
         assert (child, u, bool(accepted)) == (trial.node, trial.u, trial.accepted)
         assert (p, q) == (pytest.approx(trial.p, abs=1e-12), pytest.approx(trial.q, abs=1e-12))
         assert accepted or mass == pytest.approx(trial.mass, abs=1e-12)
 
 
 def compare(seed: int, replacing: bool, vocabulary: int | None = None) -> None:
-    """The kernel with the reference: laws with zeros, tokens of no mass under q, and trees from one
-    node to four levels."""
+    """The kernel with the reference: distributions with zeros, tokens of no mass under q, and trees
+    from one node to four levels."""
     rng = np.random.default_rng(seed)
     for tree in TREES:
         vocab = vocabulary or int(rng.integers(4, 30))
@@ -138,7 +138,7 @@ def compare(seed: int, replacing: bool, vocabulary: int | None = None) -> None:
         tokens = drafted(rng, tree, vocab, replacing)
         noise = rng.random(20)
         reject = with_replacement if replacing else without_replacement
-        wanted = walk(
+        expected = walk(
             tree,
             tokens,
             lambda node, p=p: p[node],
@@ -146,7 +146,7 @@ def compare(seed: int, replacing: bool, vocabulary: int | None = None) -> None:
             Scripted(noise),
             reject,
         )
-        same(kernel(tree, tokens, p, q, noise, replacing), wanted)
+        same(kernel(tree, tokens, p, q, noise, replacing), expected)
 
 
 @pytest.mark.slow
@@ -159,7 +159,7 @@ def test_the_kernel_walks_as_the_reference_does(seed: int, replacing: bool) -> N
 @pytest.mark.gpu
 @pytest.mark.parametrize("replacing", [False, True], ids=["distinct", "independent"])
 @pytest.mark.parametrize("vocab", [None, 200, 4096, 4097, 151_936])
-def test_the_kernel_walks_as_the_reference_does_on_a_graphics_card(
+def test_the_kernel_walks_as_the_reference_does_on_a_gpu(
     vocab: int | None, replacing: bool
 ) -> None:
     for seed in range(5):
@@ -169,11 +169,8 @@ def test_the_kernel_walks_as_the_reference_does_on_a_graphics_card(
 @pytest.mark.slow
 @pytest.mark.parametrize("replacing", [False, True], ids=["distinct", "independent"])
 @pytest.mark.parametrize("vocab", [8, 512, 4096])
-def test_the_kernel_compiles_for_a_graphics_card(
-    vocab: int, replacing: bool, tmp_path: Path
-) -> None:
-    """In a process of its own, without the interpreter. No card is needed for it,
-    and none runs it."""
+def test_the_kernel_compiles_for_a_gpu(vocab: int, replacing: bool, tmp_path: Path) -> None:
+    """In a separate process, without the interpreter. Compiling needs no GPU, and none runs it."""
     code = f"""
 import triton
 from triton.backends.compiler import GPUTarget
@@ -201,16 +198,16 @@ print(len(made.asm["ptx"]))
     assert int(done.stdout) > 1000
 
 
-def test_a_draft_without_mass_left_draws_every_other_token_alike() -> None:
+def test_a_draft_without_mass_left_draws_other_tokens_uniformly() -> None:
     p = np.array([[0.0, 0.0, 0.5, 0.5]] * 4)
     q = np.array([[1.0, 0, 0, 0]] * 4, dtype=np.float32)
     tree = Tree.from_branching([3])
     noise = np.array([0.5, 0.9, 0.9, 0.3])
-    wanted = VERIFIERS["sequoia"].verify(
+    expected = VERIFIERS["sequoia"].verify(
         tree, [0, 0, 1, 2], lambda node: p[node], lambda node: q[node], Scripted(noise)
     )
-    assert [trial.q for trial in wanted.trials] == [1, pytest.approx(1 / 3), pytest.approx(1 / 2)]
-    same(kernel(tree, [0, 0, 1, 2], p, q, noise, False), wanted)
+    assert [trial.q for trial in expected.trials] == [1, pytest.approx(1 / 3), pytest.approx(1 / 2)]
+    same(kernel(tree, [0, 0, 1, 2], p, q, noise, False), expected)
 
 
 @pytest.mark.parametrize("u", [0.0, 1 - 2**-53])
@@ -230,7 +227,7 @@ def test_a_vocabulary_of_several_blocks_is_walked_through(monkeypatch: pytest.Mo
 
 @pytest.fixture
 def on_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Steps stay on the device although it is the CPU, where a rule has a kernel."""
+    """Steps of verifiers with a kernel stay on the device although it is the CPU."""
     monkeypatch.setattr(choose_step, "fits", lambda _target, _draft: True)
 
 
@@ -266,7 +263,7 @@ def test_greedy_text_is_plain_text(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("on_device")
-def test_a_step_says_what_the_host_would_have_said() -> None:
+def test_a_step_has_the_trace_of_the_host_step() -> None:
     """Every node's q and p are those of the bare models for its text; siblings are distinct;
     trials fit the path."""
     pair = placed()
@@ -312,7 +309,7 @@ def test_the_first_token_follows_the_target(verifier: str) -> None:
     pair = placed()
     distribution = (own_logits(pair.target, list(pair.encode(PROMPTS[0]))) / 0.7).softmax(-1)
     best = distribution.topk(5).indices.tolist()
-    wanted = {
+    expected = {
         **{token: float(distribution[token]) for token in best},
         "other": 1 - float(distribution[best].sum()),
     }
@@ -323,7 +320,7 @@ def test_the_first_token_follows_the_target(verifier: str) -> None:
             run(Decoder(pair, PROMPTS[0], params, Tree.from_branching([2]), verifier))
         ).emitted[0]
         seen.append(token if token in best else "other")
-    assert fit(seen, wanted) > 1e-6
+    assert fit(seen, expected) > 1e-6
 
 
 @pytest.mark.usefixtures("on_device")
@@ -332,17 +329,17 @@ def test_numbers_that_overflowed_are_refused(which: str) -> None:
     pair = placed()
     decoder = Decoder(pair, PROMPTS[0], WARM, TREES[2])
     model = decoder.contexts[which == "draft"].model
-    forward = model.run
+    forward = model.forward
     decoder.prefill()
-    model.run = lambda *given: forward(*given) * float("nan")
+    model.forward = lambda *given: forward(*given) * float("nan")
     with pytest.raises(BadModel, match=f"the {which}'s logits hold NaN"):
         decoder.step()
 
 
 @pytest.mark.usefixtures("on_device")
-def test_drawing_children_is_no_time_of_the_drafts_passes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guards predictions: a profile's draft times are of passes alone, and what a step spends
-    beside them is its overhead."""
+def test_the_time_of_drawing_children_is_not_draft_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guards predictions: a profile's draft times are those of passes only, and the rest of a step
+    is overhead."""
     clock = [0.0]
     pair = placed()
     monkeypatch.setattr("sequoia.this_machine.step_timer.time.perf_counter", lambda: clock[0])
@@ -368,7 +365,7 @@ def test_drawing_children_is_no_time_of_the_drafts_passes(monkeypatch: pytest.Mo
 
 
 @pytest.mark.usefixtures("on_device")
-def test_where_the_kernel_cannot_be_built_the_host_walks(
+def test_where_the_kernel_cannot_be_compiled_the_host_verifies(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object) -> torch.Tensor:
@@ -383,8 +380,8 @@ def test_where_the_kernel_cannot_be_built_the_host_walks(
     cuda_step.kernel_runs.cache_clear()
     assert all(isinstance(decoder._draft_and_verify, HostStep) for decoder in decoders)
     assert [record.getMessage() for record in caplog.records] == [
-        f"the walk cannot run on {pair.target.device}, and the host does it: Failed to find C "
-        "compiler. Please specify via CC environment variable"
+        f"the verification kernel cannot run on {pair.target.device}, so the host verifies: Failed "
+        "to find C compiler. Please specify via CC environment variable"
     ]
 
 
@@ -395,7 +392,7 @@ def test_other_runs_stay_on_the_host(target: str, draft: str) -> None:
 
 
 @pytest.mark.usefixtures("on_device")
-def test_a_rule_without_a_kernel_is_verified_on_the_host() -> None:
+def test_a_verifier_without_a_kernel_runs_on_the_host() -> None:
     decoder = Decoder(placed(), PROMPTS[0], WARM, TREES[2], "topk")
     assert isinstance(decoder._draft_and_verify, HostStep)
 
@@ -414,22 +411,22 @@ class GrowsToThree:
 
 
 @pytest.mark.usefixtures("on_device")
-def test_a_tree_that_grows_takes_the_host_step() -> None:
-    found, wanted = (
+def test_a_growing_tree_uses_the_host_step() -> None:
+    found, expected = (
         Decoder(pair, PROMPTS[0], GREEDY, Tree.sequences(2, 1)) for pair in (placed(), placed())
     )
-    wanted._draft_and_verify = wanted._draft_and_verify._growing
-    for decoder in (found, wanted):
+    expected._draft_and_verify = expected._draft_and_verify._growing
+    for decoder in (found, expected):
         decoder.prefill()
     clock = Clock(found.pair.target.device)
     drafted, verdict, known = found._draft_and_verify(GrowsToThree(), clock)
-    fixed, same_verdict, same_known = wanted._draft_and_verify(Tree((-1, 0, 0)), clock)
+    fixed, same_verdict, same_known = expected._draft_and_verify(Tree((-1, 0, 0)), clock)
     assert drafted.tree == Tree((-1, 0, 0))
     assert (drafted.tokens, verdict, known) == (fixed.tokens, same_verdict, same_known)
 
 
 @pytest.mark.gpu
-def test_a_run_on_a_graphics_card_stays_there_and_emits_plain_text() -> None:
+def test_a_run_on_a_gpu_stays_there_and_emits_plain_text() -> None:
     pair = placed()
     for tree in TREES:
         found = [token for step in steps(pair, GREEDY, tree) for token in step.emitted]

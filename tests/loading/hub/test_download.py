@@ -87,20 +87,18 @@ def fetched(name: str = "owner/model", **options: object) -> Path:
 
 
 @pytest.mark.slow
-def test_a_pair_is_downloaded_checked_and_loaded_with_its_progress_told(
-    hub: FakeHub, model: Path
-) -> None:
-    told: list[LoadNews] = []
+def test_a_pair_is_downloaded_checked_and_loaded_with_progress(hub: FakeHub, model: Path) -> None:
+    reported: list[LoadNews] = []
     pair = load_pair(
         target="owner/model",
         draft="owner/model",
         device="cpu",
         dtype="float32",
         online=True,
-        on_progress=told.append,
+        on_progress=reported.append,
     )
     assert pair.name == "owner/model + owner/model"
-    progress = [news for news in told if isinstance(news, Progress)]
+    progress = [news for news in reported if isinstance(news, Progress)]
     assert (
         progress[-1].done
         == progress[-1].total
@@ -108,12 +106,12 @@ def test_a_pair_is_downloaded_checked_and_loaded_with_its_progress_told(
             path.stat().st_size for path in model.iterdir() if path.suffix not in (".bin", ".md")
         )
     )
-    checks = [news.what for news in told if isinstance(news, PassedCheck)]
+    checks = [news.what for news in reported if isinstance(news, PassedCheck)]
     assert checks == ["tokenizer", "target", "draft", "vocabulary", "chat template"]
 
 
 @pytest.mark.slow
-def test_only_safetensors_config_and_tokenizer_are_asked_for(hub: FakeHub) -> None:
+def test_only_safetensors_config_and_tokenizer_are_downloaded(hub: FakeHub) -> None:
     folder = fetched()
     asked = {path.rsplit("/", 1)[1] for path in hub.files_asked}
     assert asked == {path.name for path in folder.iterdir()}
@@ -133,7 +131,7 @@ def test_small_files_come_before_any_weights(hub: FakeHub) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_there_is_not_asked_for_again_and_other_programs_find_it(
+def test_files_in_the_cache_are_not_downloaded_again_and_other_programs_find_them(
     hub: FakeHub, model: Path
 ) -> None:
     folder = fetched()
@@ -193,34 +191,36 @@ def pinned(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> FakeHub:
     return hub
 
 
-def load_own(told: list[LoadNews], online: bool = True) -> None:
-    load_pair("own", device="cpu", dtype="float32", online=online, on_progress=told.append)
+def load_own(reported: list[LoadNews], online: bool = True) -> None:
+    load_pair("own", device="cpu", dtype="float32", online=online, on_progress=reported.append)
 
 
 @pytest.mark.slow
-def test_the_commit_that_the_list_names_is_fetched_and_is_not_taken_for_the_newest(
+def test_the_commit_of_the_list_is_fetched_and_does_not_become_main(
     pinned: FakeHub,
 ) -> None:
-    told: list[LoadNews] = []
-    load_own(told)
+    reported: list[LoadNews] = []
+    load_own(reported)
     assert "/api/models/owner/model/revision/" + PINNED in pinned.asked
     assert {path.split("/resolve/")[1].split("/")[0] for path in pinned.files_asked} == {PINNED}
     assert not (download.hub_folder("owner/model") / "refs" / "main").exists()
     pinned.asked.clear()
-    load_own(told)
+    load_own(reported)
     assert not pinned.asked
-    assert not [news for news in told if isinstance(news, PassedCheck) and news.what == "revision"]
+    assert not [
+        news for news in reported if isinstance(news, PassedCheck) and news.what == "revision"
+    ]
 
 
 @pytest.mark.slow
-def test_another_commit_that_is_there_is_used_with_a_note(pinned: FakeHub) -> None:
+def test_another_cached_commit_is_used_with_a_note(pinned: FakeHub) -> None:
     assert fetched().name == COMMIT
-    told: list[LoadNews] = []
+    reported: list[LoadNews] = []
     pinned.asked.clear()
-    load_own(told)
+    load_own(reported)
     assert not pinned.asked
     notes = [
-        news.words for news in told if isinstance(news, PassedCheck) and news.what == "revision"
+        news.words for news in reported if isinstance(news, PassedCheck) and news.what == "revision"
     ]
     assert (
         notes
@@ -233,10 +233,10 @@ def test_another_commit_that_is_there_is_used_with_a_note(pinned: FakeHub) -> No
 
 
 @pytest.mark.slow
-def test_of_several_commits_that_are_there_the_named_one_is_used(pinned: FakeHub) -> None:
+def test_of_several_cached_commits_the_named_one_is_used(pinned: FakeHub) -> None:
     load_own([])
     newest = fetched("owner/model")
-    assert newest.name == PINNED, "nothing is asked of the hub for a model that is there"
+    assert newest.name == PINNED, "the hub is not contacted for a model in the cache"
     shutil.copytree(newest, newest.with_name(COMMIT))
     (newest.parent.parent / "refs").mkdir()
     (newest.parent.parent / "refs" / "main").write_text(COMMIT)
@@ -244,7 +244,7 @@ def test_of_several_commits_that_are_there_the_named_one_is_used(pinned: FakeHub
     assert cached("owner/model", PINNED) == newest
 
 
-def test_a_commit_that_the_hub_no_longer_has_is_said(pinned: FakeHub) -> None:
+def test_a_commit_that_the_hub_no_longer_has_is_reported(pinned: FakeHub) -> None:
     pinned.revisions = frozenset({COMMIT})
     with pytest.raises(NotDownloaded, match="the hub no longer has the commit of owner/model that"):
         load_own([])
@@ -255,15 +255,17 @@ def test_a_download_that_arrived_damaged_is_refused_as_it_is_fetched(
     hub: FakeHub, big: Path
 ) -> None:
     hub.models["owner/model"] = big
-    with pytest.raises(BadModel, match=r"owner/model: model\.safetensors is no safetensors file"):
+    with pytest.raises(
+        BadModel, match=r"owner/model: model\.safetensors is not a safetensors file"
+    ):
         fetch(BOTH, True, lambda _: None)
 
 
-# -- stop and go on --------------------------------------------------------------------------------
+# -- stop and continue -----------------------------------------------------------------------------
 
 
 def begun(
-    hub: FakeHub, big: Path, told: list[Progress]
+    hub: FakeHub, big: Path, reported: list[Progress]
 ) -> tuple[threading.Event, threading.Thread, list[BaseException]]:
     """A slow transfer of which something has arrived."""
     hub.models["owner/model"] = big
@@ -273,29 +275,29 @@ def begun(
 
     def run() -> None:
         try:
-            fetched(on_progress=told.append, should_stop=stop.is_set)
+            fetched(on_progress=reported.append, should_stop=stop.is_set)
         except Stopped as problem:
             problems.append(problem)
 
     thread = threading.Thread(target=run)
     thread.start()
     end = time.monotonic() + 30
-    while not (told and told[-1].done > 1_300_000) and time.monotonic() < end:
+    while not (reported and reported[-1].done > 1_300_000) and time.monotonic() < end:
         time.sleep(0.02)
-    assert told
+    assert reported
     return stop, thread, problems
 
 
 @pytest.mark.slow
-def test_a_stopped_transfer_goes_on_where_it_was(hub: FakeHub, big: Path) -> None:
-    told: list[Progress] = []
-    stop, thread, problems = begun(hub, big, told)
+def test_a_stopped_download_continues_where_it_was(hub: FakeHub, big: Path) -> None:
+    reported: list[Progress] = []
+    stop, thread, problems = begun(hub, big, reported)
     stop.set()
     thread.join(20)
     assert not thread.is_alive()
     assert "what was downloaded is kept" in str(problems[0])
-    assert 0 < told[-1].done < told[-1].total
-    assert told[-1].rate > 0
+    assert 0 < reported[-1].done < reported[-1].total
+    assert reported[-1].rate > 0
     kept = sum(
         path.stat().st_size
         for path in (Path(download.hub_folder("owner/model")) / "blobs").glob("*.part")
@@ -310,7 +312,7 @@ def test_a_stopped_transfer_goes_on_where_it_was(hub: FakeHub, big: Path) -> Non
 
 
 @pytest.mark.slow
-def test_a_transfer_that_breaks_off_goes_on_by_itself(hub: FakeHub, big: Path) -> None:
+def test_an_interrupted_download_continues_by_itself(hub: FakeHub, big: Path) -> None:
     """The connection ends twice in the middle of the file; the client asks for the rest each
     time."""
     hub.models["owner/model"] = big
@@ -322,7 +324,7 @@ def test_a_transfer_that_breaks_off_goes_on_by_itself(hub: FakeHub, big: Path) -
 
 
 @pytest.mark.slow
-def test_what_was_kept_of_another_content_is_thrown_away(hub: FakeHub, model: Path) -> None:
+def test_a_partial_file_of_other_content_is_deleted(hub: FakeHub, model: Path) -> None:
     whole = (model / "model.safetensors").read_bytes()
     with Downloads(online=True) as downloads:
         listing = downloads.locate("owner/model")
@@ -338,7 +340,7 @@ def test_what_was_kept_of_another_content_is_thrown_away(hub: FakeHub, model: Pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize("more", [0, 7])
-def test_a_part_that_is_whole_or_too_long_is_no_dead_end(
+def test_a_partial_file_that_is_complete_or_too_long_does_no_harm(
     hub: FakeHub, model: Path, more: int
 ) -> None:
     whole = (model / "model.safetensors").read_bytes()
@@ -348,7 +350,7 @@ def test_a_part_that_is_whole_or_too_long_is_no_dead_end(
     assert (fetched() / "model.safetensors").read_bytes() == whole
 
 
-# -- what can go wrong, each in its own words ------------------------------------------------------
+# -- what can go wrong, and its message ------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -405,13 +407,13 @@ def test_no_safetensors(hub: FakeHub, tmp_path: Path, model: Path) -> None:
     assert not hub.files_asked
 
 
-def test_too_little_disk_is_said_with_both_figures_before_the_first_byte(
+def test_a_full_disk_is_reported_with_both_figures_before_the_download(
     hub: FakeHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1_000_050_000))
     with pytest.raises(
         NotDownloaded,
-        match=r"\d+ kB are to be downloaded to .*cache, where 1 GB are free, of which 1 GB stay",
+        match=r"\d+ kB are to be downloaded to .*cache, where 1 GB are free, and 1 GB have",
     ):
         load_pair(target="owner/model", draft="owner/model", device="cpu", online=True)
     assert not hub.files_asked
@@ -430,7 +432,7 @@ def test_a_config_that_cannot_run_a_tree_is_refused_before_the_weights(
     assert not [path for path in hub.files_asked if "safetensors" in path]
 
 
-def test_a_process_that_breaks_is_told_with_its_last_words(
+def test_a_process_that_crashes_is_reported_with_its_last_output(
     hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = tmp_path / "broken.py"
@@ -443,8 +445,8 @@ def test_a_process_that_breaks_is_told_with_its_last_words(
 
 
 @pytest.mark.parametrize("kind", ["network", "hub", "disk", "other"])
-def test_what_was_transferred_before_it_broke_off_is_said_to_be_kept(kind: str) -> None:
-    assert "3.2 GB are there and are kept" in reason("owner/model", kind, "words", 3_200_000_000)
+def test_a_failed_download_says_what_is_kept(kind: str) -> None:
+    assert "3.2 GB are downloaded and kept" in reason("owner/model", kind, "words", 3_200_000_000)
     assert "kept" not in reason("owner/model", kind, "words", 0)
 
 
@@ -486,7 +488,7 @@ def test_ids_of_the_hub(ref: str, is_one: bool) -> None:
     assert is_hub_id(ref) is is_one
 
 
-def test_the_commit_that_was_main_is_preferred_among_those_there(
+def test_the_commit_of_main_is_preferred_in_the_cache(
     tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
@@ -509,7 +511,7 @@ def test_the_rate_is_that_of_the_last_seconds(monkeypatch: pytest.MonkeyPatch) -
     assert [rate.of(done) for done in (0, 100, 300, 300, 1300)] == [0, 100, 150, 0, 1000]
 
 
-def test_room_is_that_of_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_free_space_is_that_of_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "not" / "there"))
     assert disk_free() == pytest.approx(shutil.disk_usage(tmp_path).free, rel=0.1)
     require_room(0)
@@ -526,7 +528,7 @@ def test_sizes_are_readable() -> None:
     assert {count: size(count) for count in words} == words
 
 
-def test_a_download_without_a_page_is_told_a_line_at_a_time(
+def test_a_download_on_the_command_line_prints_lines(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     on_progress = printer()
@@ -535,10 +537,10 @@ def test_a_download_without_a_page_is_told_a_line_at_a_time(
     on_progress("something else")
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 21
-    assert lines[-1] == "owner/model: 1 kB of 1 kB, 1 MB a second"
+    assert lines[-1] == "owner/model: 1 kB of 1 kB, 1 MB/s"
 
 
-def test_without_leave_nothing_is_asked_of_the_hub(hub: FakeHub) -> None:
+def test_offline_the_hub_is_not_contacted(hub: FakeHub) -> None:
     with pytest.raises(NotDownloaded, match="HF_HUB_OFFLINE is set"):
         load_pair("smollm2-1.7b")
     assert pair_catalog.preset("smollm2-1.7b").target.id.startswith("HuggingFaceTB/")

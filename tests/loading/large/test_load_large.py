@@ -1,8 +1,8 @@
-"""Targets divided over several places: the same logits, and the same greedy text, as in one piece.
+"""Targets divided over several devices: the same logits and the same greedy text as on one.
 
 No machine of these tests has two GPUs. So `accelerate` spreads over the CPU and a folder on disk,
 which its hooks treat as they do two devices, and over the CPU and torch's `meta` device, which
-keeps no numbers but shows what lives where. Layers are streamed from host memory to host memory.
+holds no numbers but shows what is where. Layers are streamed from host memory to host memory.
 What needs a GPU is in the tests marked `gpu`, the tests that ran say `cpu`.
 """
 
@@ -89,7 +89,7 @@ def texts(pair: Pair) -> list[list[int]]:
 def spread_pair(
     folders: dict[str, str], places: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> Pair:
-    """The pair as `load_pair` loads it on a machine with two cards."""
+    """The pair as `load_pair` loads it on a machine with two GPUs."""
     as_if_two_cards(places, monkeypatch)
     return load(folders, device="spread")
 
@@ -122,10 +122,10 @@ def test_a_target_spread_over_cpu_and_disk_decodes_the_same_cpu(
     assert found[0] == found[1]
 
 
-def test_slots_live_where_their_layers_are_and_move_there_cpu_and_meta(
+def test_the_kv_cache_is_on_the_devices_of_its_layers_cpu_and_meta(
     llama: dict[str, str],
 ) -> None:
-    """With half of the layers on a device that keeps no numbers: what is allocated where, and that
+    """With half of the layers on a device that holds no numbers: what is allocated where, and that
     nothing mixes devices."""
     parts = parts_of(source(llama["target"]).config, torch.float32)
     where = {
@@ -136,7 +136,7 @@ def test_slots_live_where_their_layers_are_and_move_there_cpu_and_meta(
         llama["target"], dtype=torch.float32, attn_implementation="sdpa"
     )
     dispatch_model(hf, where, main_device="cpu", skip_keys=hf._skip_keys_device_placement)
-    # logits stay where the head is: nothing can come back from there
+    # logits stay where the head is: a meta device has no numbers to copy back
     hf._hf_hook.io_same_device = False
     devices = (HOST, HOST, META, META)
     context = TreeModel(hf, "halves", HOST, devices, "spread over cpu and meta").open(32)
@@ -151,7 +151,7 @@ def test_slots_live_where_their_layers_are_and_move_there_cpu_and_meta(
 def test_masks_and_positions_come_to_each_device_once_a_pass_cpu_and_meta(
     llama: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not once a layer; and anew in the next pass, whose mask is another."""
+    """Not once per layer; and again in the next pass, whose mask is another."""
     hf = AutoModelForCausalLM.from_pretrained(llama["target"], dtype=torch.float32)
     seen: list[dict[str, Any]] = []
     sent: list[torch.device] = []
@@ -180,12 +180,12 @@ def test_masks_and_positions_come_to_each_device_once_a_pass_cpu_and_meta(
 
 
 def test_a_run_is_predicted_on_every_device_cpu_and_meta(llama: dict[str, str]) -> None:
-    """Slots with their layers, mask and logits where they come out."""
+    """The KV cache with its layers, mask and logits at the output."""
     hf = AutoModelForCausalLM.from_pretrained(llama["target"], dtype=torch.float32)
     whole = TreeModel(hf, "whole").open(100)
     parted = TreeModel(hf, "parted", HOST, (META, META, META, HOST), "spread").open(100)
     needs = parted.needs(7)
-    assert needs.total() == parted.bytes(7) == whole.bytes(7)
+    assert needs.total() == whole.needs(7).total()
     assert needs[META] == 3 * (2 * 2 * 8 * 100 * 4)
 
 
@@ -204,7 +204,7 @@ def test_a_device_that_is_full_is_named_before_a_run_cpu_and_meta(
 
 
 @pytest.mark.parametrize("cards", [0, 1])
-def test_spreading_needs_two_cards(
+def test_spreading_needs_two_gpus(
     cards: int, llama: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: cards)
@@ -217,14 +217,10 @@ def test_spreading_needs_two_cards(
 
 @pytest.fixture
 def two_cards(monkeypatch: pytest.MonkeyPatch) -> dict[torch.device, int]:
-    """A machine with two cards, as far as planning can tell; bytes free on each."""
+    """To the planner this machine seems to have two GPUs, with so many bytes free on each."""
     free = {CARDS[0]: 0, CARDS[1]: 0, HOST: 10**12}
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    monkeypatch.setattr(
-        load_large,
-        "free_bytes",
-        lambda device: free[CARDS[0] if device == torch.device("cuda") else device],
-    )
+    monkeypatch.setattr(load_large, "free_bytes", free.__getitem__)
     return free
 
 
@@ -232,10 +228,10 @@ def planned(folders: dict[str, str], device: str = "auto", offload: Any = False)
     target = source(folders["target"])
     draft = source(folders["draft"])
     sizes = [target.weight_bytes, draft.weight_bytes]
-    return plan_large(target, draft, sizes, device, torch.device("cuda"), (torch.float32,), offload)
+    return plan_large(target, draft, sizes, device, CARDS[0], torch.float32, offload)
 
 
-def test_what_fits_one_card_is_not_divided(
+def test_what_fits_one_gpu_is_not_divided(
     llama: dict[str, str], two_cards: dict[torch.device, int]
 ) -> None:
     two_cards[CARDS[0]] = 10**9
@@ -243,7 +239,7 @@ def test_what_fits_one_card_is_not_divided(
     assert planned(llama, "cuda") is None
 
 
-def test_what_fits_only_another_card_goes_there_in_one_piece(
+def test_what_fits_only_another_gpu_goes_there_undivided(
     llama: dict[str, str], two_cards: dict[torch.device, int]
 ) -> None:
     two_cards[CARDS[1]] = 10**9
@@ -251,10 +247,10 @@ def test_what_fits_only_another_card_goes_there_in_one_piece(
     assert (plan.output, set(plan.where.values()), plan.words) == (CARDS[1], {1}, "")
 
 
-def test_what_fits_no_card_alone_is_spread(
+def test_what_fits_no_single_gpu_is_spread(
     llama: dict[str, str], two_cards: dict[torch.device, int]
 ) -> None:
-    """A run and the draft take 24.3 MB where the logits come out, each layer with its slots 0.23
+    """A run and the draft take 24.3 MB where the logits come out, each layer with its cache 0.23
     MB, embedding and head 0.04."""
     first, second = CARDS
     two_cards[first] = 450_000
@@ -311,9 +307,9 @@ def test_a_run_that_is_stopped_leaves_an_offloaded_target_usable_cpu(llama: dict
     assert texts(pair) == expected
 
 
-def test_nothing_of_an_offloaded_pair_stays_behind_cpu(llama: dict[str, str]) -> None:
-    """Hooks and model hold each other; when the pair goes, its weights go, and with them
-    the pinned memory."""
+def test_an_offloaded_pair_is_freed_completely_cpu(llama: dict[str, str]) -> None:
+    """Hooks and model reference each other; with the pair its weights are freed, and the pinned
+    memory."""
     pair = load(llama, offload=1)
     assert isinstance(pair.target, StreamedModel)
     held = [
@@ -337,7 +333,7 @@ def test_a_number_of_resident_layers_out_of_bounds_is_refused(
 
 
 @pytest.mark.parametrize("offload", ["2", 2.0, None, [1]])
-def test_what_is_no_number_of_layers_is_refused(offload: Any, llama: dict[str, str]) -> None:
+def test_what_is_not_a_number_of_layers_is_refused(offload: Any, llama: dict[str, str]) -> None:
     with pytest.raises(
         BadModel, match=r"offload .* is not True, False or a number of resident layers"
     ):
@@ -349,7 +345,7 @@ def test_offloading_and_spreading_exclude_each_other(llama: dict[str, str]) -> N
         load(llama, device="spread", offload=True)
 
 
-def test_too_little_memory_is_said_before_the_weights(
+def test_too_little_memory_is_reported_before_the_weights(
     llama: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -390,7 +386,7 @@ def test_an_offloaded_target_decodes_the_same_gpu(resident: int, folders: dict[s
 
 @pytest.mark.gpu
 @pytest.mark.skipif(torch.cuda.device_count() < 2, reason="needs two CUDA devices")
-def test_a_target_spread_over_two_cards_decodes_the_same_gpu(folders: dict[str, str]) -> None:
+def test_a_target_spread_over_two_gpus_decodes_the_same_gpu(folders: dict[str, str]) -> None:
     whole = load(folders, device="cuda")
     parted = load(folders, device="spread")
     assert len({*parted.target.layer_devices}) == 2

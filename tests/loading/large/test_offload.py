@@ -1,10 +1,10 @@
 """Streaming of layers from host memory, with a CPU as the device that computes. The copies are
 real, from host to host memory.
 
-The copier of most tests here is late: it spoils the buffer when a copy is begun and fills it when
-the copy is waited for. So a layer that computes before its weights are there, or a buffer that is
-reused too early, gives NaN. What happens on CUDA streams is tested by the tests marked `gpu`, and
-by nothing where there is no GPU.
+The copier of most tests here is late: it fills the buffer with NaN when a copy starts, and with the
+weights when the copy is waited for. So a layer that computes before its weights are there, or a
+buffer that is reused too early, gives NaN. What happens on CUDA streams is tested by the tests
+marked `gpu`, and by nothing where there is no GPU.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ CPU = torch.device("cpu")
 
 
 class Late(HostCopier):
-    """Copies at the last moment: a buffer holds NaN from the beginning of a copy until
-    it is waited for."""
+    """Copies at the last moment: a buffer holds NaN from the start of a copy until it is waited
+    for."""
 
     def __init__(self) -> None:
         self.begun: list[torch.Tensor] = []  # what was copied from, in order
@@ -106,7 +106,7 @@ def test_layers_of_different_shapes_share_the_buffers_cpu() -> None:
 
 
 @pytest.mark.parametrize(
-    ("layers", "resident", "wanted"),
+    ("layers", "resident", "expected"),
     [
         (4, 0, (0, 1, 2, 3)),
         (4, 4, ()),
@@ -117,10 +117,10 @@ def test_layers_of_different_shapes_share_the_buffers_cpu() -> None:
         (3, 2, (0,)),
     ],
 )
-def test_resident_layers_lie_evenly_between_streamed_ones(
-    layers: int, resident: int, wanted: tuple[int, ...]
+def test_resident_layers_are_spread_evenly_between_streamed_ones(
+    layers: int, resident: int, expected: tuple[int, ...]
 ) -> None:
-    assert streamed_layers(layers, resident) == wanted
+    assert streamed_layers(layers, resident) == expected
 
 
 @pytest.mark.parametrize(("layers", "resident"), [(3, 0), (4, 0), (5, 0), (5, 1), (7, 2)])
@@ -147,7 +147,7 @@ def test_one_or_two_streamed_layers_are_copied_once_and_stay_cpu(count: int) -> 
     assert len(copier.begun) == count
 
 
-def test_the_next_copy_has_begun_when_a_layer_computes_cpu() -> None:
+def test_the_next_copy_has_started_when_a_layer_computes_cpu() -> None:
     """Two copies are under way or done at each layer: its own, which was waited for, and
     that of the next."""
     hf = tiny_model(layers=5)
@@ -165,14 +165,14 @@ def test_with_all_layers_resident_nothing_is_copied_cpu() -> None:
     model, stream, copier = streamed(hf, 3)
     tree_logits(model)
     assert not copier.begun
-    assert not stream._slots
+    assert not stream._buffers
     assert {name: weight.data_ptr() for name, weight in hf.named_parameters()} == before
 
 
-# -- at rest, and after a pass that broke off ------------------------------------------------------
+# -- between passes, and after one that failed -----------------------------------------------------
 
 
-def test_at_rest_the_model_is_whole_cpu() -> None:
+def test_between_passes_the_model_is_complete_cpu() -> None:
     """Its weights can be read and saved between passes: none of them is what happens
     to be in a buffer."""
     hf = tiny_model(layers=3)
@@ -191,9 +191,7 @@ class Broken(Exception):
 @pytest.mark.parametrize("where", range(5))
 @pytest.mark.parametrize("part", ["input_layernorm", "mlp"])
 @pytest.mark.parametrize("resident", [0, 2])
-def test_a_pass_that_breaks_off_leaves_nothing_behind_cpu(
-    where: int, part: str, resident: int
-) -> None:
+def test_a_pass_that_fails_does_no_harm_cpu(where: int, part: str, resident: int) -> None:
     """In any layer, streamed or resident, before or after its attention; the pass before it had
     filled the buffers."""
     hf = tiny_model(layers=5)
@@ -213,7 +211,7 @@ def test_a_pass_that_breaks_off_leaves_nothing_behind_cpu(
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_a_copy_that_cannot_begin_leaves_nothing_behind_cpu(
+def test_a_copy_that_cannot_start_does_no_harm_cpu(
     number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hf = tiny_model(layers=4)
@@ -247,7 +245,7 @@ def test_runs_that_take_turns_do_not_disturb_each_other_cpu() -> None:
 
 
 def test_a_second_thread_waits_for_the_first_cpu() -> None:
-    """`alone` holds a lock for the whole of a pass, and gives it back when the pass fails."""
+    """`alone` holds a lock for the whole of a pass, and releases it when the pass fails."""
     _, stream, _ = streamed(tiny_model())
     seen: list[bool] = []
 
@@ -264,7 +262,7 @@ def test_a_second_thread_waits_for_the_first_cpu() -> None:
     assert not stream._lock.locked()
 
 
-def test_a_stream_that_is_removed_gives_the_model_back_cpu() -> None:
+def test_removing_the_stream_restores_the_model_cpu() -> None:
     hf = tiny_model("qwen2", layers=3)
     expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
     model, stream, copier = streamed(hf, 1)
@@ -273,7 +271,7 @@ def test_a_stream_that_is_removed_gives_the_model_back_cpu() -> None:
     copier.begun.clear()
     pinned = [weakref.ref(layer.host) for layer in stream._layers]
     stream.remove()
-    # memory is unpinned when this object goes, whoever uses its bytes
+    # memory is unpinned when this object is freed, even if its bytes are still in use
     assert not any(memory() is not None for memory in pinned)
     assert torch.equal(tree_logits(model), expected)
     assert count
@@ -325,7 +323,7 @@ def test_the_logits_on_a_gpu_are_those_of_the_whole_model_gpu(resident: int) -> 
 
 
 @pytest.mark.gpu
-def test_a_stream_that_is_removed_unpins_its_memory_gpu() -> None:
+def test_removing_the_stream_unpins_its_memory_gpu() -> None:
     hf = tiny_model(layers=3)
     expected = tree_logits(TreeModel(copy.deepcopy(hf), "whole"))
     stream = LayerStream(hf, 0, torch.device("cuda", 0))

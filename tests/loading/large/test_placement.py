@@ -1,5 +1,5 @@
-"""Where parts of a large target go, decided from bytes alone: no device of these tests exists, and
-none is asked for anything."""
+"""The placement of a large target, from sizes in bytes alone: no device in these tests exists, and
+none is used."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ALL = 50 + 10 * (100 + 10) + 50 + 60  # MB
 
 
 def free(*counts: int) -> dict[torch.device, int]:
-    """Cards of which so many MB may be planned with."""
+    """GPUs with so many MB that may be planned."""
     return {card: round(count * MB / SHARE) + 1 for card, count in zip(CARDS, counts, strict=False)}
 
 
@@ -38,7 +38,7 @@ def free(*counts: int) -> dict[torch.device, int]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_weight_belongs_to_one_part(kind: str) -> None:
-    """Ties included, which count once; names are those that the loaded model has."""
+    """Tied weights included, which count once; names are those of the loaded model."""
     hf = tiny_model(kind, layers=3)
     parts = parts_of(hf.config, torch.bfloat16)
     assert parts.total == 2 * sum(weight.numel() for weight in hf.parameters())
@@ -52,7 +52,7 @@ def test_every_weight_belongs_to_one_part(kind: str) -> None:
     assert all(parts.sizes[name] for name in parts.behind)
 
 
-def test_a_model_whose_layers_lie_deeper_is_taken_apart_too() -> None:
+def test_a_model_whose_layers_are_nested_deeper_is_divided_too() -> None:
     """OPT has a decoder inside its model, and its last norm before the layers."""
     config = OPTConfig(
         vocab_size=40, hidden_size=16, ffn_dim=16, num_attention_heads=2, num_hidden_layers=2
@@ -62,15 +62,15 @@ def test_a_model_whose_layers_lie_deeper_is_taken_apart_too() -> None:
     assert "model.decoder.final_layer_norm" in parts.ahead
 
 
-def test_a_model_without_a_row_of_layers_is_refused() -> None:
+def test_a_model_without_a_list_of_layers_is_refused() -> None:
     hf = torch.nn.Linear(2, 2)
     hf.config = PretrainedConfig(num_hidden_layers=2)
     with pytest.raises(BadModel, match=r"Linear has no list of its 2 layers"):
         decoder_layers(hf)
 
 
-def test_a_run_is_reckoned_from_the_config() -> None:
-    config = tiny_model().config  # 2 key-value heads of 8 numbers, 512 positions, 288 tokens
+def test_the_bytes_of_a_run_come_from_the_config() -> None:
+    config = tiny_model().config  # 2 KV heads of 8 numbers, 512 positions, 288 tokens
     assert cache_bytes(config, 100, 2) == 2 * 2 * 8 * 100 * 2
     assert mask_and_logit_bytes(100, 10, 288, 2) == 2 * 10 * 110 + 4 * 10 * 288
     assert usual_run_bytes(config, 4) == (
@@ -82,7 +82,7 @@ def test_a_run_is_reckoned_from_the_config() -> None:
 # -- spread ----------------------------------------------------------------------------------------
 
 
-def test_one_card_that_holds_all_is_enough() -> None:
+def test_one_gpu_with_room_for_all_is_enough() -> None:
     """The one with the most room, whatever its number."""
     plan = spread(PARTS, BESIDE, free(1300, 2000))
     assert set(plan.where.values()) == {1}
@@ -99,7 +99,7 @@ def test_one_card_that_holds_all_is_enough() -> None:
     ("room", "cards"),
     [((700, 700), 2), ((700, 700, 700), 2), ((600, 400, 400), 3), ((400, 400, 400, 400), 4)],
 )
-def test_as_few_cards_as_hold_it_are_used(
+def test_as_few_gpus_as_possible_are_used(
     parts: ModelParts, room: tuple[int, ...], cards: int
 ) -> None:
     plan = spread(parts, BESIDE, free(*room))
@@ -109,7 +109,7 @@ def test_as_few_cards_as_hold_it_are_used(
     assert sum(plan.needs.values()) == parts.total + BESIDE.per_layer * 10 + BESIDE.together
 
 
-def test_what_is_predicted_for_a_card_is_what_stands_there() -> None:
+def test_the_predicted_bytes_of_a_gpu_are_those_placed_there() -> None:
     plan = spread(PARTS, BESIDE, free(700, 700))
     for card in CARDS[:2]:
         weights = sum(SIZES[name] for name, where in plan.where.items() if where == card.index)
@@ -119,15 +119,15 @@ def test_what_is_predicted_for_a_card_is_what_stands_there() -> None:
         )
 
 
-def test_layers_stand_in_order_and_change_cards_only_once_for_each() -> None:
+def test_layers_are_in_order_and_each_gpu_has_one_block_of_them() -> None:
     plan = spread(PARTS, BESIDE, free(400, 400, 400, 400))
     numbers = [device.index for device in plan.layer_devices]
     assert numbers == sorted(numbers)
     assert plan.where["model.embed"] == 0
 
 
-def test_logits_come_out_where_the_head_stands() -> None:
-    """At the last card; where the head shares the embedding's weights, at the first. There the
+def test_logits_come_out_on_the_device_of_the_head() -> None:
+    """On the last GPU; where the head shares the embedding's weights, on the first. There the
     draft's bytes are counted."""
     assert spread(PARTS, BESIDE, free(700, 700)).output == CARDS[1]
     tied = spread(TIED, BESIDE, free(700, 700))
@@ -136,19 +136,19 @@ def test_logits_come_out_where_the_head_stands() -> None:
     assert tied.where["model.norm"] == 1
 
 
-def test_all_cards_share_a_target_that_is_to_be_spread() -> None:
+def test_all_gpus_share_a_target_that_is_spread() -> None:
     """Each to about the same share of what it has, one layer more or less."""
     plan = spread(PARTS, BESIDE, free(4000, 4000, 4000), all_of_them=True)
     assert len(plan.needs) == 3
     assert max(plan.needs.values()) - min(plan.needs.values()) <= 2 * 110 * MB
 
 
-def test_a_draft_too_large_for_the_last_card_is_no_fit() -> None:
+def test_a_draft_too_large_for_the_last_gpu_does_not_fit() -> None:
     with pytest.raises(OutOfMemory):
         spread(PARTS, ExtraBytes(10 * MB, 800 * MB), free(700, 700))
 
 
-def test_too_large_for_all_cards_is_said_with_every_figure() -> None:
+def test_too_large_for_all_gpus_is_reported_with_every_figure() -> None:
     with pytest.raises(
         OutOfMemory,
         match=r"need about 1\.3 GB, layer by layer on 2 devices; free are .*:0, .*:1, .*--offload",
@@ -171,17 +171,17 @@ def test_as_many_layers_stay_as_fit_beside_two_buffers(room: int, resident: int)
     assert plan.host_bytes == 100 * (10 - resident) * MB
 
 
-@pytest.mark.parametrize("wanted", [0, 3, 10])
-def test_a_given_number_of_layers_stays(wanted: int) -> None:
-    plan = offload(PARTS, BESIDE, CARDS[0], {**free(ALL), HOST: 10**12}, wanted)
-    assert plan.resident == wanted
-    assert plan.words == f"{10 - wanted} of 10 layers streamed from host memory"
+@pytest.mark.parametrize("resident", [0, 3, 10])
+def test_a_given_number_of_layers_stays(resident: int) -> None:
+    plan = offload(PARTS, BESIDE, CARDS[0], {**free(ALL), HOST: 10**12}, resident)
+    assert plan.resident == resident
+    assert plan.words == f"{10 - resident} of 10 layers streamed from host memory"
 
 
-@pytest.mark.parametrize("wanted", [-1, 11, pytest.param(10**5000, id="huge")])
-def test_a_number_of_layers_out_of_bounds_is_refused(wanted: int) -> None:
+@pytest.mark.parametrize("resident", [-1, 11, pytest.param(10**5000, id="huge")])
+def test_a_number_of_layers_out_of_bounds_is_refused(resident: int) -> None:
     with pytest.raises(BadModel, match=r"resident layers: .* is not a whole number from 0 to 10"):
-        offload(PARTS, BESIDE, CARDS[0], {**free(ALL), HOST: 10**12}, wanted)
+        offload(PARTS, BESIDE, CARDS[0], {**free(ALL), HOST: 10**12}, resident)
 
 
 def test_more_layers_than_fit_are_refused_with_how_many_would() -> None:
@@ -192,7 +192,7 @@ def test_more_layers_than_fit_are_refused_with_how_many_would() -> None:
         offload(PARTS, BESIDE, CARDS[0], {**free(ALL - 101), HOST: 10**12}, 9)
 
 
-def test_a_card_too_small_for_what_must_be_on_it_is_refused() -> None:
+def test_a_gpu_too_small_for_what_must_be_on_it_is_refused() -> None:
     with pytest.raises(
         OutOfMemory, match=r"0 resident layers, two buffers .* on cuda:0; free are .* used$"
     ):
@@ -200,8 +200,8 @@ def test_a_card_too_small_for_what_must_be_on_it_is_refused() -> None:
 
 
 def test_too_little_host_memory_is_refused() -> None:
-    """What is pinned must fit. Where reading makes a copy, all of the target, and one layer stands
-    twice while it is packed."""
+    """What is pinned must fit. Where loading makes a copy: all of the target, and one layer twice
+    while it is copied."""
     for resident, converted, needed in (
         (0, False, 1000),
         (4, False, 600),

@@ -55,7 +55,7 @@ def model(good: Path, **fields: Any) -> dict[str, Any]:
 # -- two of them
 
 
-def test_equal_tokenizers_are_said_to_be_the_same_in_all_that_is_compared(good: Path) -> None:
+def test_equal_tokenizers_are_reported_as_the_same_in_every_part(good: Path) -> None:
     words = matching_tokenizer(source(good), source(good)).words
     assert words == (
         "288 pieces compared one by one, and 4 texts split: the same for both, and so are " + SAME
@@ -65,7 +65,7 @@ def test_equal_tokenizers_are_said_to_be_the_same_in_all_that_is_compared(good: 
 def test_other_merges_are_allowed_where_texts_are_split_alike_and_they_are_named(
     good: Path, tmp_path: Path
 ) -> None:
-    """The last merge, of letters that no text here has side by side."""
+    """The last merge, of letters that are not adjacent in any text here."""
     fewer = changed(good, tmp_path / "x", model=model(good, merges=model(good)["merges"][:-1]))
     words = matching_tokenizer(source(good), fewer).words
     assert (
@@ -94,7 +94,7 @@ def test_scores_of_pieces_are_compared() -> None:
         ),
     ],
 )
-def test_what_else_differs_is_named(
+def test_other_parts_that_differ_are_named(
     parts: dict[str, Any], named: str, good: Path, tmp_path: Path
 ) -> None:
     assert (
@@ -112,7 +112,7 @@ def test_the_text_of_ids_is_that_of_the_targets_tokenizer(good: Path, tmp_path: 
     )
 
 
-def test_how_a_file_pads_and_cuts_off_is_no_difference(good: Path, tmp_path: Path) -> None:
+def test_padding_and_truncation_are_not_compared(good: Path, tmp_path: Path) -> None:
     core = tiny_tokenizer().backend_tokenizer
     core.enable_truncation(3)
     core.enable_padding(length=10**6, pad_id=0, pad_token=EOS)
@@ -142,7 +142,7 @@ def test_tokenizers_that_split_texts_differently_are_refused(good: Path, tmp_pat
 def test_without_a_tokenizer_config_the_tokenizer_is_the_one_in_its_file(
     config: PretrainedConfig, good: Path, tmp_path: Path
 ) -> None:
-    """A class guessed from the model's type made another tokenizer of its pieces, or broke."""
+    """A class guessed from the model's type made another tokenizer of its pieces, or failed."""
     shutil.copy(good / "tokenizer.json", tmp_path)
     config.save_pretrained(tmp_path)
     found = matching_tokenizer(source(tmp_path, config), source(tmp_path, config)).tokenizer
@@ -197,7 +197,7 @@ def word_pieces() -> Tokenizer:
 
 
 def llama_3() -> Tokenizer:
-    """The pattern that GPT-4, Llama 3 and Qwen cut text with."""
+    """The pattern with which GPT-4, Llama 3 and Qwen split text."""
     core = tiny_tokenizer().backend_tokenizer
     pattern = (
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
@@ -215,24 +215,24 @@ def llama_3() -> Tokenizer:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [word_level, byte_fallback, unigram, word_pieces, llama_3])
-def test_usual_kinds_of_tokenizers_pass_the_trial(make: Callable[[], Tokenizer]) -> None:
+def test_usual_kinds_of_tokenizers_pass_the_test(make: Callable[[], Tokenizer]) -> None:
     tokenizer_trial.refuse_slow(make().to_str(), "m")
 
 
 @pytest.mark.slow
-def test_the_bundled_tokenizer_passes_the_trial_that_it_is_spared() -> None:
+def test_the_bundled_tokenizer_would_pass_the_test_too() -> None:
     tokenizer_trial.refuse_slow(
         (BUNDLED_PAIR / "target" / "tokenizer.json").read_text(encoding="utf-8"), "m"
     )
 
 
-def test_texts_of_a_trial_are_as_long_as_any_that_is_encoded(good: Path) -> None:
+def test_the_texts_of_the_test_are_as_long_as_any_that_is_encoded(good: Path) -> None:
     texts = [*trial_worker.texts(chat_template.MOST_CHARS, "(q+)+[^\\d]7")]
     assert max(map(len, texts)) == chat_template.MOST_CHARS >= pair.MAX_PROMPT_CHARS
     assert any("q" * 400 in text and "7" * 400 in text for text in texts)
 
 
-def test_a_tokenizer_that_passed_is_not_tried_again(
+def test_a_tokenizer_that_passed_is_not_tested_again(
     good: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     matching_tokenizer(source(good), source(good))
@@ -242,8 +242,8 @@ def test_a_tokenizer_that_passed_is_not_tried_again(
     matching_tokenizer(source(good), source(good))
 
 
-def test_a_late_answer_is_no_answer_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a busy machine a trial can fail that passes later."""
+def test_a_tokenizer_that_was_too_slow_is_tested_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine a test can fail that passes later."""
     core = word_level()
     core.add_tokens(["only here"])
     with monkeypatch.context() as patch:
@@ -257,7 +257,7 @@ def test_every_text_that_is_encoded_has_a_bound(monkeypatch: pytest.MonkeyPatch)
     found = pair_of(tiny_model(context=100_000), tiny_model(context=100_000), tiny_tokenizer())
     assert len(found._ids("x" * chat_template.MOST_CHARS)) == chat_template.MOST_CHARS
     with pytest.raises(
-        BadPrompt, match="a text of 40001 characters with its template; allowed are 40000"
+        BadPrompt, match="has 40001 characters with its chat template; allowed are 40000"
     ):
         found._ids("x" * (chat_template.MOST_CHARS + 1))
 
@@ -266,13 +266,13 @@ class PanicException(BaseException):
     """As the library for tokenizers raises."""
 
 
-def test_a_tokenizer_that_breaks_on_a_prompt_is_an_error_of_the_prompt() -> None:
+def test_a_tokenizer_that_fails_on_a_prompt_refuses_the_prompt() -> None:
     def broken(*_: object, **__: object) -> None:
         raise PanicException("retry-limit-in-match over")
 
     found = pair_of(tiny_model(), tiny_model(), tiny_tokenizer())
     other = Pair("x", found.target, found.draft, broken)
-    with pytest.raises(BadPrompt, match="the tokenizer broke on this prompt"):
+    with pytest.raises(BadPrompt, match="the tokenizer failed on this prompt"):
         other.encode("hello")
 
 
@@ -288,13 +288,13 @@ def test_an_interrupt_is_not_taken_for_a_broken_tokenizer() -> None:
 @pytest.mark.parametrize(
     ("ends", "says"), [("stop", "'stop'"), (1.5, "1.5"), ([[0]], "a list"), (True, "True")]
 )
-def test_an_end_of_text_that_is_no_number_is_refused_before_the_weights(
+def test_an_end_of_text_that_is_not_a_number_is_refused_before_the_weights(
     ends: object, says: str, good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = Path(shutil.copytree(good, tmp_path / "model"))
     (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": ends}))
     monkeypatch.setattr(
-        "sequoia.loading.load.load_model", lambda *_: pytest.fail("weights were read")
+        "sequoia.loading.load.load_model", lambda *_: pytest.fail("weights were loaded")
     )
     with pytest.raises(
         BadModel, match=f"eos_token_id in its generation_config.json is {says}, which is not"

@@ -1,4 +1,4 @@
-"""Weights that are no numbers are found wherever they are, and named."""
+"""Weights that are NaN or infinite are found wherever they are, and named."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from sequoia.models.tree_forward import TreeModel
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16, torch.float64])
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
-def test_one_number_is_found_in_every_number_type(value: float, dtype: torch.dtype) -> None:
+def test_one_such_number_is_found_in_every_number_type(value: float, dtype: torch.dtype) -> None:
     model = tiny_model().to(dtype)
     refuse_not_finite(model, "m")
     with torch.no_grad():
         model.model.layers[1].mlp.up_proj.weight[63, 31] = value
-    says = r"^m: model\.layers\.1\.mlp\.up_proj\.weight holds numbers that are NaN or infinite"
+    says = r"^m: model\.layers\.1\.mlp\.up_proj\.weight has numbers that are NaN or infinite"
     with pytest.raises(BadModel, match=says):
         refuse_not_finite(model, "m")
 
 
-def test_numbers_that_only_float16_cannot_hold_are_said_to_be_so() -> None:
+def test_numbers_too_large_for_float16_are_named_as_such() -> None:
     model = tiny_model()
     with torch.no_grad():
         model.lm_head.weight[5, 5] = 1e5
@@ -36,7 +36,7 @@ def test_numbers_that_only_float16_cannot_hold_are_said_to_be_so() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_weight_is_looked_at(kind: str) -> None:
+def test_every_weight_is_checked(kind: str) -> None:
     model = tiny_model(kind)
     for weight in model.parameters():
         with torch.no_grad():
@@ -48,7 +48,7 @@ def test_every_weight_is_looked_at(kind: str) -> None:
     refuse_not_finite(model, "m")
 
 
-def test_logits_that_overflow_are_said_to_be_so() -> None:
+def test_logits_that_overflow_are_reported() -> None:
     model = tiny_model()
     with torch.no_grad():
         model.model.layers[0].self_attn.q_proj.weight.fill_(3e38)

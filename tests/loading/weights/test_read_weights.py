@@ -1,5 +1,5 @@
 """Files that do not hold exactly a model's weights: whatever is missing would be random numbers,
-which nobody may be given."""
+and nobody may get that."""
 
 from __future__ import annotations
 
@@ -97,15 +97,17 @@ def read(folder: str) -> Weights:
 
 def load(path: str, odd: str, good: str, monkeypatch: pytest.MonkeyPatch) -> list[LoadNews]:
     """Load a pair with the folder `odd` as its draft, or as its target in the way called `path`;
-    what was said meanwhile."""
-    told: list[LoadNews] = []
+    returns what was reported."""
+    reported: list[LoadNews] = []
     folders = {"target": good, "draft": odd} if path == "draft" else {"target": odd, "draft": good}
     if path == "spread":
         as_if_two_cards(["cpu", "disk"] * 2, monkeypatch)
     load_pair(
-        **folders, **{"device": "cpu", "dtype": "float32", **PATHS[path]}, on_progress=told.append
+        **folders,
+        **{"device": "cpu", "dtype": "float32", **PATHS[path]},
+        on_progress=reported.append,
     )
-    return told
+    return reported
 
 
 # -- on every path, for target and draft -----------------------------------------------------------
@@ -161,26 +163,26 @@ def test_every_way_of_loading_names_what_is_not_used(
             "vision_tower.patch.weight", "vision_tower.patch.bias", "model.mtp.0.norm.weight"
         ),
     )
-    told = load(path, odd, folders["llama"], monkeypatch)
+    reported = load(path, odd, folders["llama"], monkeypatch)
     words = [
         news.words
-        for news in told
+        for news in reported
         if isinstance(news, PassedCheck) and news.what == "unused tensors"
     ]
     assert words == ["m: not used are 1 of model.mtp, 2 of vision_tower"]
 
 
 @pytest.mark.slow
-def test_nothing_is_said_where_all_tensors_are_used(folders: dict[str, str]) -> None:
-    told: list[LoadNews] = []
+def test_nothing_is_reported_where_all_tensors_are_used(folders: dict[str, str]) -> None:
+    reported: list[LoadNews] = []
     load_pair(
         target=folders["qwen2"],
         draft=folders["qwen2"],
         device="cpu",
         dtype="float32",
-        on_progress=told.append,
+        on_progress=reported.append,
     )
-    assert "unused tensors" not in [news.what for news in told if isinstance(news, PassedCheck)]
+    assert "unused tensors" not in [news.what for news in reported if isinstance(news, PassedCheck)]
 
 
 # -- what is refused, and why ----------------------------------------------------------------------
@@ -283,7 +285,7 @@ def test_it_is_refused_by_name(what: str, edited: Callable[..., str]) -> None:
     assert len(str(caught.value)) < 300
 
 
-# -- what is not -----------------------------------------------------------------------------------
+# -- what is allowed -------------------------------------------------------------------------------
 
 
 def renamed(tensors: Tensors) -> Tensors:
@@ -328,7 +330,7 @@ def test_a_tied_matrix_may_be_stored_under_either_name(
         ),
     ],
 )
-def test_what_is_computed_anew_may_be_stored(
+def test_tensors_that_are_computed_may_be_stored(
     kind: str, names: list[str], edited: Callable[..., str]
 ) -> None:
     """As earlier versions of `transformers` did; the stored numbers are not used."""
@@ -352,7 +354,7 @@ def test_what_is_computed_anew_may_be_stored(
         ([500 * "x"], f"1 of {80 * 'x'}"),
     ],
 )
-def test_what_text_does_not_go_through_is_named(
+def test_parts_that_text_does_not_go_through_are_named(
     names: list[str], words: str, edited: Callable[..., str]
 ) -> None:
     assert read(edited("llama", with_more(*names))).unused.words == words

@@ -2,7 +2,7 @@
 whatever the weights are.
 
 Rounded to bfloat16 they shift phases by more the further two tokens are apart, which no comparison
-of a model with itself sees. So every model here is held against one that `from_pretrained` made,
+of a model with itself detects. So every model here is compared with one from `from_pretrained`,
 and far from the first position.
 """
 
@@ -55,7 +55,7 @@ TWO_KINDS = {
     "full_attention": {"rope_type": "default", "rope_theta": 1e6},
     "sliding_attention": {"rope_type": "default", "rope_theta": 1e4},
 }
-FAMILIES = {  # class of the config, and its figures
+FAMILIES = {  # class of the config, and its values
     "llama": ("LlamaConfig", SHARED),
     "llama3": ("LlamaConfig", {**SHARED, "rope_parameters": LLAMA3}),
     "qwen2": ("Qwen2Config", SHARED),
@@ -169,14 +169,14 @@ def test_every_way_of_loading_gives_what_transformers_alone_gives(
 
 
 @pytest.mark.parametrize("name", [name for name in FAMILIES if name != "gptj"])
-def test_rounded_frequencies_would_have_been_seen(name: str, tmp_path: Path) -> None:
+def test_rounded_frequencies_would_be_detected(name: str, tmp_path: Path) -> None:
     """GPT-J's own forward rounds its table of sines and cosines, so there it makes no
     difference."""
     hf = alone(written(name, tmp_path / name), torch.bfloat16, "sdpa")
     assert not torch.equal(logits(copy.deepcopy(hf).bfloat16()), logits(hf))
 
 
-def test_the_lean_forward_turns_by_float32_angles() -> None:
+def test_the_lean_forward_rotates_by_float32_angles() -> None:
     """At every position of the first table, for a model in bfloat16."""
     hf = tiny_model("llama", context=CONTEXT)
     frequencies = hf.model.rotary_emb.inv_freq.clone()

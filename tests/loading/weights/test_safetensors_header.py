@@ -1,4 +1,4 @@
-"""Headers of safetensors files: whatever our reader accepts, the library reads, and as the same."""
+"""Headers of safetensors files: whatever our reader accepts, the library reads in the same way."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def by_the_library(path: Path) -> dict[str, Stored]:
-    """What the library finds in a file; it also looks at every tensor."""
+    """The tensors in a file as the library reads them, with their data."""
     with safe_open(path, "pt") as found:
         names = found.keys()
         return {
@@ -49,14 +49,14 @@ def by_the_library(path: Path) -> dict[str, Stored]:
         }
 
 
-def test_a_whole_file_is_read_as_the_library_reads_it(file: Path) -> None:
+def test_a_complete_file_is_read_as_the_library_reads_it(file: Path) -> None:
     found = read_header(file, "m")
     assert found == by_the_library(file)
     assert {one.kind for one in found.values()} == KINDS.keys()
     assert found["part.BF16"].numbers == 6
 
 
-def test_what_is_accepted_of_damaged_headers_the_library_reads_alike(file: Path) -> None:
+def test_damaged_headers_that_are_accepted_are_read_as_the_library_reads_them(file: Path) -> None:
     """400 headers with a few characters changed, from a fixed seed. Both outcomes come often."""
     data = file.read_bytes()
     draw = random.Random(0)
@@ -94,11 +94,11 @@ def places(*spans: tuple[int, int]) -> bytes:
         ([(0, 6), (8, 16)], "overlap, or bytes between them"),
         ([(2, 16)], "overlap, or bytes between them"),
         ([(0, 16), (0, 16)], "overlap, or bytes between them"),
-        ([(0, 12)], "4 bytes behind its last tensor"),
+        ([(0, 12)], "4 bytes after its last tensor"),
         ([(0, 20)], "ends 4 bytes too early"),
     ],
 )
-def test_tensors_lie_one_behind_the_other_and_fill_the_file(
+def test_tensors_follow_each_other_and_fill_the_file(
     spans: list[tuple[int, int]], says: str, file: Path
 ) -> None:
     file.write_bytes(places((0, 8), (8, 16)))
@@ -110,11 +110,11 @@ def test_tensors_lie_one_behind_the_other_and_fill_the_file(
         read_header(file, "m")
 
 
-def test_every_cut_is_seen(file: Path) -> None:
+def test_every_truncation_is_detected(file: Path) -> None:
     data = file.read_bytes()
     for end in (*range(0, len(data), 9), len(data) - 1):
         file.write_bytes(data[:end])
-        with pytest.raises(BadModel, match=r"not downloaded to its end|begins with other bytes"):
+        with pytest.raises(BadModel, match=r"not downloaded completely|begins with other bytes"):
             read_header(file, "m")
         with pytest.raises((SafetensorError, OSError)):
             by_the_library(file)

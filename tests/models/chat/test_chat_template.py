@@ -43,7 +43,7 @@ GOOD = {
 FAILING = {
     "long": (
         "{% for i in range(50000) %}{{ messages[0].content }}{% endfor %}",
-        "makes 250000 characters of it; allowed",
+        "renders 250000 characters; allowed",
     ),
     "escape": ("{{ ''.__class__.__mro__[1].__subclasses__() }}", "unsafe"),
     "import": ("{% import 'os' as os %}{{ os.getcwd() }}", "no loader"),
@@ -83,10 +83,10 @@ def pair() -> Pair:
 def test_a_template_makes_what_transformers_makes_of_it(name: str) -> None:
     ours = tokenizer(GOOD[name])
     for text in ("Hello", "{{ 7 * 7 }} ${x} <b>", 'ü 你好 🙂\n\t"quoted" \\'):
-        wanted = ours.apply_chat_template(
+        expected = ours.apply_chat_template(
             [{"role": "user", "content": text}], add_generation_prompt=True, tokenize=False
         )
-        assert answered(ours, text) == {"text": wanted}
+        assert answered(ours, text) == {"text": expected}
 
 
 def answered(ours: Any, text: str) -> dict[str, str]:
@@ -113,7 +113,7 @@ def test_a_chat_is_decoded_losslessly(pair: Pair) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_measured_of_chats_is_kept_apart_but_for_the_machine(pair: Pair) -> None:
+def test_chats_share_the_machine_profile_but_not_the_acceptance(pair: Pair) -> None:
     distribution = (0.0, 1.0, "sequoia")
     text = Acceptance((0.8,))
     chat = Acceptance((0.4,))
@@ -166,9 +166,7 @@ def test_a_template_that_fails_says_why(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ENDLESS)
-def test_a_template_that_takes_time_without_end_is_stopped(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_template_that_never_ends_is_stopped(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chat, "_RENDER_SECONDS", 1.0)
     with pytest.raises(BadPrompt, match="chat template took more than 1 s"):
         ChatTemplate(ENDLESS[name], {})("hello")
@@ -179,7 +177,7 @@ def test_a_template_that_takes_time_without_end_is_stopped(
     not Path("/proc/self/statm").exists(), reason="memory of a process is limited on Linux only"
 )
 @pytest.mark.parametrize("name", HUGE)
-def test_a_template_that_takes_memory_without_end_is_refused_it(
+def test_a_template_that_takes_unlimited_memory_fails(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(chat, "_RENDER_SECONDS", 60.0)
@@ -188,8 +186,8 @@ def test_a_template_that_takes_memory_without_end_is_refused_it(
 
 
 @pytest.mark.slow
-def test_an_empty_text_is_no_prompt() -> None:
-    with pytest.raises(BadPrompt, match="makes an empty text"):
+def test_an_empty_rendered_text_is_refused() -> None:
+    with pytest.raises(BadPrompt, match="turns this prompt into an empty text"):
         ChatTemplate("{# nothing #}", {})("hello")
 
 
@@ -213,14 +211,14 @@ def test_after_a_template_was_stopped_the_next_prompt_is_rendered(
 @pytest.mark.slow
 def test_a_pair_whose_template_fails_loads_without_it(tmp_path: Path) -> None:
     folder = save(tiny_model(), tmp_path / "model", tokenizer("{{ raise_exception('no') }}"))
-    told = list[LoadNews]()
+    reported = list[LoadNews]()
     found = load_pair(
-        target=folder, draft=folder, device="cpu", dtype="float32", on_progress=told.append
+        target=folder, draft=folder, device="cpu", dtype="float32", on_progress=reported.append
     )
     assert found.template is None
     assert "does not work" in next(
         news.words
-        for news in told
+        for news in reported
         if isinstance(news, PassedCheck) and news.what == "chat template"
     )
     with pytest.raises(BadPrompt, match="no chat template"):

@@ -11,7 +11,7 @@ import pytest
 
 from sequoia import Run
 from ui.decode import messages
-from ui.decode.follow_run import LiveRun
+from ui.decode.run import DecodeJob
 
 
 def held(texts: list[str]) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def held(texts: list[str]) -> dict[str, Any]:
     return run
 
 
-def test_batches_add_up_to_the_recorded_run(make: Callable[..., LiveRun]) -> None:
+def test_batches_add_up_to_the_recorded_run(make: Callable[..., DecodeJob]) -> None:
     """Guards against steps lost, doubled or out of order between two messages."""
     live = make(tokens=60)
     live.start(None)
@@ -48,7 +48,7 @@ def test_batches_add_up_to_the_recorded_run(make: Callable[..., LiveRun]) -> Non
 
 
 @pytest.mark.slow
-def test_a_resumed_run_goes_on_without_a_gap(make: Callable[..., LiveRun]) -> None:
+def test_a_resumed_run_goes_on_without_a_gap(make: Callable[..., DecodeJob]) -> None:
     live = make(tokens=30)
     texts = []
     for steps in (1, 2, None):
@@ -60,7 +60,7 @@ def test_a_resumed_run_goes_on_without_a_gap(make: Callable[..., LiveRun]) -> No
 
 
 @pytest.mark.slow
-def test_many_fast_steps_share_few_messages(make: Callable[..., LiveRun]) -> None:
+def test_many_fast_steps_share_few_messages(make: Callable[..., DecodeJob]) -> None:
     """Guards against a message a step, which a browser cannot paint (tiny models make hundreds
     of steps a second)."""
     live = make(tokens=200)
@@ -69,14 +69,14 @@ def test_many_fast_steps_share_few_messages(make: Callable[..., LiveRun]) -> Non
     assert max(sizes) > 3
 
 
-def test_an_aside_names_no_run_so_that_the_screen_stays() -> None:
+def test_a_notice_names_no_run_so_that_the_screen_stays() -> None:
     message = json.loads(messages.notice_message(error="no"))
     assert "run" not in message
     assert message["error"] == "no"
 
 
 def test_since_gives_the_missing_steps_with_everything_they_refer_to(
-    make: Callable[..., LiveRun],
+    make: Callable[..., DecodeJob],
 ) -> None:
     live = make(tokens=24)
     live.start(None)
@@ -111,7 +111,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("meta", HOSTILE, ids=lambda meta: str(meta)[:40])
-def test_what_a_file_says_of_itself_is_cut_to_known_fields_and_types(meta: dict[str, Any]) -> None:
+def test_the_meta_of_a_file_is_reduced_to_known_fields_and_types(meta: dict[str, Any]) -> None:
     clean = messages.recorded(meta)
     assert clean["label"] == "recorded"
     assert clean.keys() <= {"label", "policy", "tree", "versions", "prompt"}
@@ -147,14 +147,14 @@ def test_a_recorded_speed_is_called_recorded() -> None:
         ([True, 0.005], False),
     ],
 )
-def test_a_spread_is_kept_where_it_holds_the_plain_seconds(spread: Any, kept: bool) -> None:
+def test_an_interval_is_kept_if_it_contains_the_plain_seconds(spread: Any, kept: bool) -> None:
     """Files of earlier versions have none."""
     clean = messages.recorded({"plain_seconds": 0.004, "plain_spread": spread})
     assert clean.get("plain_spread") == (spread if kept else None)
     assert clean["plain_seconds"] == 0.004
 
 
-def test_markup_of_a_run_stays_text(make: Callable[..., LiveRun]) -> None:
+def test_markup_of_a_run_stays_text(make: Callable[..., DecodeJob]) -> None:
     live = make(tokens=4, prompt="<img src=x onerror=alert(1)> ${7*7} {{value}}")
     live.start(None)
     run = held(list(live.messages()))

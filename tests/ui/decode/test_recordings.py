@@ -13,12 +13,12 @@ import pytest
 from sequoia import Run
 from sequoia.errors import BadTrace
 from ui.decode import recordings
-from ui.decode.follow_run import LiveRun
 from ui.decode.recordings import Recording, RunStore
+from ui.decode.run import DecodeJob
 
 
 @pytest.fixture
-def file(make: Callable[..., LiveRun]) -> str:
+def file(make: Callable[..., DecodeJob]) -> str:
     live = make(tokens=20)
     live.start(None)
     list(live.messages())
@@ -84,7 +84,7 @@ def test_a_spoiled_file_is_refused_with_a_reason(
     assert str(tmp_path) not in str(caught.value)
 
 
-def test_size_is_looked_at_before_the_file_is_read(
+def test_the_size_is_checked_before_the_file_is_read(
     file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "run.json"
@@ -97,12 +97,12 @@ def test_size_is_looked_at_before_the_file_is_read(
 @pytest.mark.parametrize(
     "path", [None, 3, ["x"], {"path": "x"}, "/no/such/file.json", "/", "x\x00y"]
 )
-def test_a_path_that_is_none_is_refused(path: Any) -> None:
+def test_an_invalid_path_is_refused(path: Any) -> None:
     with pytest.raises(BadTrace):
         recordings.opened(path, 1000)
 
 
-def test_hostile_words_in_a_file_stay_words(file: str, tmp_path: Path) -> None:
+def test_hostile_text_in_a_file_stays_text(file: str, tmp_path: Path) -> None:
     data = json.loads(file)
     data["meta"] = {
         "label": "measured",
@@ -124,7 +124,7 @@ class Weighty(Recording):
         self.weight = weight
 
 
-def test_the_shelf_is_bounded_by_count_and_by_weight() -> None:
+def test_the_store_is_bounded_by_count_and_by_weight() -> None:
     run_store = RunStore(runs=3, weight=100)
     for name in "abcd":
         run_store.put(Weighty(name, 10))
@@ -137,17 +137,17 @@ def test_the_shelf_is_bounded_by_count_and_by_weight() -> None:
 
 
 @pytest.mark.parametrize("name", [None, 3, [], {}, "nobody"])
-def test_the_shelf_knows_only_its_own_names(name: Any) -> None:
+def test_the_store_knows_only_its_own_names(name: Any) -> None:
     assert RunStore(1, 1).get(name) is None
 
 
-def test_the_page_has_a_recorded_run_to_open_on() -> None:
+def test_the_page_has_a_recorded_run_to_open_with() -> None:
     message = json.loads(recordings.welcome().message)
     assert message["meta"]["label"] == "recorded"
     assert len(message["steps"]) > 5
 
 
-def test_without_a_readable_recording_the_page_opens_all_the_same(
+def test_without_a_readable_recording_the_page_still_opens(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "welcome.json").write_text("{")

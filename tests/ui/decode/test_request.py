@@ -40,7 +40,7 @@ BAD = [
     ("temperature", 5.1, "5.1"),
     ("temperature", True, "True"),
     ("temperature", "1", "'1'"),
-    ("temperature", None, "nothing is typed"),
+    ("temperature", None, "enter a "),
     ("temperature", [1], "list"),
     ("top_p", 0, "0.01 to 1"),
     ("top_p", 1.01, "1.01"),
@@ -53,7 +53,7 @@ BAD = [
     ("max_new_tokens", 4097, "4097"),
     ("seed", -1, "-1"),
     ("seed", 2**63, "9223372036854775808"),
-    ("seed", None, "nothing is typed"),
+    ("seed", None, "enter a "),
     ("seed", math.inf, "inf"),
     ("verifier", "best", "'best'"),
     ("verifier", None, "unknown verifier"),
@@ -77,7 +77,7 @@ BAD_TREES = [
     ("best", {"first": 0}, "0"),
     ("best", {"first": 2.5}, "2.5"),
     ("best", {"second": 1}, "1"),
-    ("best", {"second": None}, "nothing is typed"),
+    ("best", {"second": None}, "enter a "),
     ("chain", {"first": 1025}, "1025"),
     ("chain", {"first": -3}, "-3"),
     ("sequences", {"first": 500, "second": 500}, "1024"),
@@ -104,7 +104,7 @@ def test_a_bad_tree_is_named(kind: str, change: dict[str, Any], says: str) -> No
 
 
 def test_every_field_survives_every_kind_of_junk() -> None:
-    """Guards against exceptions of other kinds: 11 fields times 14 values, each an order
+    """Guards against exceptions of other kinds: 11 fields times 14 values, each a request
     or a SequoiaError."""
     junk = [
         None,
@@ -157,7 +157,7 @@ def test_messages_name_the_numbers_of_a_shape_by_their_labels(kind: str) -> None
 
 
 @pytest.mark.parametrize("kind", SHAPES)
-def test_every_shape_is_accepted_with_the_values_it_begins_with(kind: str) -> None:
+def test_every_shape_is_accepted_with_its_defaults(kind: str) -> None:
     start = SHAPES[kind].start
     numbers = (
         {"branching": start[0]}
@@ -182,7 +182,7 @@ def test_browsers_write_whole_numbers_as_floats() -> None:
     ("field", "value", "bound"),
     [("max_new_tokens", 513, "512"), ("first", 257, "256"), ("prompt", "x" * 8001, "8000")],
 )
-def test_strangers_meet_their_own_limits(field: str, value: Any, bound: str) -> None:
+def test_public_pages_have_their_own_limits(field: str, value: Any, bound: str) -> None:
     form = {**GOOD, "tree": "chain", field: value}
     assert DecodeRequest.parse(form, LOCAL)
     with pytest.raises(SequoiaError, match=bound):
@@ -193,7 +193,7 @@ def test_strangers_meet_their_own_limits(field: str, value: Any, bound: str) -> 
 
 
 @pytest.mark.parametrize("kind", SHAPES)
-def test_the_settings_of_a_run_ask_for_it_again(kind: str) -> None:
+def test_the_settings_of_a_run_request_it_again(kind: str) -> None:
     tree_request = TreeRequest(kind, SHAPES[kind].start)
     params = {"temperature": 0.3, "top_p": 0.9, "max_new_tokens": 20, "seed": 5}
     meta = {
@@ -213,7 +213,7 @@ def test_the_settings_of_a_run_ask_for_it_again(kind: str) -> None:
     )
 
 
-def test_of_a_run_that_does_not_say_how_to_ask_for_its_tree_the_rest_is_told() -> None:
+def test_settings_without_a_requested_tree_are_still_copied() -> None:
     for tree in ({}, {"how": "planned"}, {"wish": "chain"}, {"wish": []}, None):
         found = settings_of({"prompt": "x", "policy": {"seed": 4}, "tree": tree}, LOCAL)
         assert found == {
@@ -244,6 +244,6 @@ def test_of_a_run_that_does_not_say_how_to_ask_for_its_tree_the_rest_is_told() -
         {"tree": {"wish": ["lab", {}]}},
     ],
 )
-def test_settings_that_could_not_be_run_are_refused(change: dict[str, Any]) -> None:
+def test_settings_that_cannot_be_run_are_refused(change: dict[str, Any]) -> None:
     with pytest.raises(SequoiaError):
         settings_of({"prompt": "x", **change}, LOCAL)

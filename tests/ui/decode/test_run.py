@@ -17,8 +17,8 @@ import ui.decode.run
 from sequoia import Acceptance, Decoder, Pair, Plan, SequoiaError, Tree
 from sequoia.diagnosis.speedup_interval import speedup_interval
 from sequoia.errors import BadModel
-from ui.decode.follow_run import LiveRun
 from ui.decode.recordings import RunStore
+from ui.decode.run import DecodeJob
 from ui.serving.model_host import ModelHost
 from ui.serving.sessions import LOCAL, Limits
 from ui.shared.speedup_meta import compared_with_plain
@@ -37,12 +37,12 @@ def steps_of(texts: list[str]) -> list[Any]:
     return [step for text in texts for step in json.loads(text).get("steps", [])]
 
 
-def emitted(live: LiveRun) -> list[int]:
+def emitted(live: DecodeJob) -> list[int]:
     return [token for step in live.recording.run().steps for token in step.emitted]
 
 
 def test_a_planned_chain_says_why(
-    make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = Plan(Tree.chain(3), 1.5, 0.1, 1.2, Acceptance((0.5, 0.1)), "recorded")
     monkeypatch.setattr("ui.shared.tree_menu.default_plan", lambda *_: plan)
@@ -58,8 +58,8 @@ def test_a_planned_chain_says_why(
     ("kind", "numbers", "times"),
     [("planned", (), 1), ("best", (8, 4), 1), ("dynamic", (8, 4), 1), ("chain", (3,), 0)],
 )
-def test_a_run_asks_for_the_acceptance_once(
-    make: Callable[..., LiveRun],
+def test_a_run_looks_up_the_acceptance_once(
+    make: Callable[..., DecodeJob],
     monkeypatch: pytest.MonkeyPatch,
     kind: str,
     numbers: tuple[int, ...],
@@ -80,8 +80,8 @@ def test_a_run_asks_for_the_acceptance_once(
     assert meta.get("acceptance") == ([0.5, 0.1] if times else None)
 
 
-def test_more_tokens_than_a_limited_model_is_used_for_are_refused(
-    make: Callable[..., LiveRun], pair: Pair, monkeypatch: pytest.MonkeyPatch
+def test_more_tokens_than_the_model_supports_are_refused(
+    make: Callable[..., DecodeJob], pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before a tree is planned, which takes seconds."""
     monkeypatch.setattr(pair.target, "limit", 40)
@@ -93,8 +93,8 @@ def test_more_tokens_than_a_limited_model_is_used_for_are_refused(
     assert "10 tokens and 31 new ones are 41; the models hold 40 of both together" in error
 
 
-def test_stop_ends_the_run_within_the_present_step(
-    make: Callable[..., LiveRun], gate: Gate
+def test_stop_ends_the_run_after_the_current_step(
+    make: Callable[..., DecodeJob], gate: Gate
 ) -> None:
     """Guards against a Stop that is looked at only at the end of the run: exactly the step
     under way is finished."""
@@ -115,8 +115,8 @@ def test_stop_ends_the_run_within_the_present_step(
     assert live.holding
 
 
-def test_a_left_run_frees_the_engine_and_its_caches(
-    make: Callable[..., LiveRun], gate: Gate, model_host: ModelHost
+def test_an_abandoned_run_frees_the_engine_and_its_caches(
+    make: Callable[..., DecodeJob], gate: Gate, model_host: ModelHost
 ) -> None:
     live = make()
     live.start(None)
@@ -130,17 +130,17 @@ def test_a_left_run_frees_the_engine_and_its_caches(
     assert live._decoder is None
 
 
-def test_a_run_keeps_to_its_time(make: Callable[..., LiveRun]) -> None:
+def test_a_run_ends_at_its_time_limit(make: Callable[..., DecodeJob]) -> None:
     live = make(limits=Limits(seconds=0.0), tokens=100)
     live.start(None)
     texts = list(live.messages())
     assert len(steps_of(texts)) == 1
-    assert "longest a run may take" in json.loads(texts[-1])["notice"]
+    assert "time limit of" in json.loads(texts[-1])["notice"]
     assert not live.holding
 
 
 @pytest.mark.slow
-def test_stepping_gives_one_step_each_and_the_same_tokens(make: Callable[..., LiveRun]) -> None:
+def test_stepping_gives_one_step_each_and_the_same_tokens(make: Callable[..., DecodeJob]) -> None:
     """Guards against a pause that loses the state of the caches or of the random draws."""
     straight = make(tokens=20)
     stepped = make(tokens=20)
@@ -157,7 +157,9 @@ def test_stepping_gives_one_step_each_and_the_same_tokens(make: Callable[..., Li
     assert not stepped.holding
 
 
-def test_plain_decoding_is_timed_after_the_run_and_only_then(make: Callable[..., LiveRun]) -> None:
+def test_plain_decoding_is_timed_only_after_the_run(
+    make: Callable[..., DecodeJob],
+) -> None:
     live = make(compare=True)
     live.start(None)
     metas = [meta for text in live.messages() if (meta := json.loads(text).get("meta"))]
@@ -171,7 +173,7 @@ def test_plain_decoding_is_timed_after_the_run_and_only_then(make: Callable[...,
 
 @pytest.mark.slow
 def test_the_range_of_the_speed_up_is_that_of_both_runs(
-    make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Guards a range of the plain run's pace alone: here that never changes, and the run's own
     does."""
@@ -199,7 +201,7 @@ def test_the_range_of_the_speed_up_is_that_of_both_runs(
     ids=["length", "paused", "time"],
 )
 def test_the_last_message_says_why_the_run_ended(
-    make: Callable[..., LiveRun], fields: dict[str, Any], steps: int | None, end: str
+    make: Callable[..., DecodeJob], fields: dict[str, Any], steps: int | None, end: str
 ) -> None:
     live = make(tokens=40, **fields)
     live.start(steps)
@@ -208,8 +210,8 @@ def test_the_last_message_says_why_the_run_ended(
     assert all("end" not in message for message in said if not message["done"])
 
 
-def test_waiting_between_two_steps_is_no_time_of_theirs(
-    make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch
+def test_waiting_between_steps_is_not_timed(
+    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Guards against a first step after a pause that is charged with the pause: here a clock that
     is moved on by an hour."""
@@ -225,8 +227,8 @@ def test_waiting_between_two_steps_is_no_time_of_theirs(
 
 
 @pytest.mark.parametrize("case", ["off", "stopped", "plain"])
-def test_there_is_no_speed_up_without_a_plain_run_beside_it(
-    make: Callable[..., LiveRun], case: str
+def test_there_is_no_speed_up_without_a_plain_run(
+    make: Callable[..., DecodeJob], case: str
 ) -> None:
     live = make(
         compare=case != "off", tree_request=TreeRequest("plain") if case == "plain" else None
@@ -237,11 +239,11 @@ def test_there_is_no_speed_up_without_a_plain_run_beside_it(
     assert metas[0]["plain_seconds"] is None
 
 
-NOT_TIMED = "plain decoding was not timed, so there is no speed-up to show"
+NOT_TIMED = "No speed-up shown: the plain baseline was not run."
 
 
 def test_a_stopped_run_says_that_its_speed_up_is_missing(
-    make: Callable[..., LiveRun], gate: Gate
+    make: Callable[..., DecodeJob], gate: Gate
 ) -> None:
     live = make(tokens=100, compare=True)
     live.start(None)
@@ -249,8 +251,8 @@ def test_a_stopped_run_says_that_its_speed_up_is_missing(
     live.halt()
     gate.passes.release()
     last = json.loads(list(live.messages())[-1])
-    words = "stopped before its end; Resume and Step go on with it"
-    assert (last["end"], last["notice"]) == ("stopped", f"{words}; {NOT_TIMED}")
+    words = "Stopped. Resume or Step to continue."
+    assert (last["end"], last["notice"]) == ("stopped", f"{words} {NOT_TIMED}")
 
 
 @pytest.mark.parametrize(
@@ -259,7 +261,7 @@ def test_a_stopped_run_says_that_its_speed_up_is_missing(
         (
             {"compare": True, "limits": Limits(seconds=0.0)},
             None,
-            f"stopped after 0 s, the longest a run may take here; {NOT_TIMED}",
+            f"Stopped at the time limit of 0 s per run. {NOT_TIMED}",
         ),
         ({"compare": True}, 2, None),
         ({"compare": True}, None, None),
@@ -268,16 +270,16 @@ def test_a_stopped_run_says_that_its_speed_up_is_missing(
     ],
     ids=["time", "paused", "timed", "not asked for", "plain itself"],
 )
-def test_a_missing_speed_up_is_said_only_where_one_was_asked_for(
-    make: Callable[..., LiveRun], fields: dict[str, Any], steps: int | None, notice: str | None
+def test_a_missing_speed_up_is_mentioned_only_if_requested(
+    make: Callable[..., DecodeJob], fields: dict[str, Any], steps: int | None, notice: str | None
 ) -> None:
     live = make(tokens=40, **fields)
     live.start(steps)
     assert json.loads(list(live.messages())[-1])["notice"] == notice
 
 
-def test_timing_that_was_stopped_is_said(
-    make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch
+def test_a_stopped_timing_is_mentioned(
+    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ui.decode.run, "plain_steps", lambda *_: [])
     live = make(compare=True)
@@ -285,22 +287,22 @@ def test_timing_that_was_stopped_is_said(
     assert json.loads(list(live.messages())[-1])["notice"] == NOT_TIMED
 
 
-def test_a_second_run_is_told_its_place_and_then_begins(
-    make: Callable[..., LiveRun], gate: Gate
+def test_a_second_run_shows_its_position_and_then_begins(
+    make: Callable[..., DecodeJob], gate: Gate
 ) -> None:
     first = make(tokens=2, tree_request=TreeRequest("plain"))
     second = make(tokens=2, tree_request=TreeRequest("plain"))
     first.start(None)
     assert gate.begun.acquire(timeout=10)
     second.start(None)
-    told = second.messages()
-    assert json.loads(next(told))["notice"].startswith("1 run before yours")
+    received = second.messages()
+    assert json.loads(next(received))["notice"].startswith("1 run ahead of you")
     gate.passes.release(10)
     list(first.messages())
-    assert len(steps_of(list(told))) == 2
+    assert len(steps_of(list(received))) == 2
 
 
-def test_a_run_ordered_early_waits_for_the_models(pair: Pair, make: Callable[..., LiveRun]) -> None:
+def test_an_early_run_waits_for_the_models(pair: Pair, make: Callable[..., DecodeJob]) -> None:
     loaded = threading.Event()
     model_host = ModelHost(lambda: (loaded.wait(10), pair)[1], 2)
     model_host.open()
@@ -314,18 +316,18 @@ def test_a_run_ordered_early_waits_for_the_models(pair: Pair, make: Callable[...
     assert sum(len(step["emitted"]) for step in steps_of(list(texts))) == 4
 
 
-def test_stop_while_waiting_for_the_models(make: Callable[..., LiveRun], pair: Pair) -> None:
+def test_stop_while_waiting_for_the_models(make: Callable[..., DecodeJob], pair: Pair) -> None:
     loaded = threading.Event()
     model_host = ModelHost(lambda: (loaded.wait(10), pair)[1], 2)
     model_host.open()
     live = make(model_host=model_host)
     live.start(None)
     live.halt()
-    assert json.loads(list(live.messages())[-1])["notice"] == "stopped"
+    assert json.loads(list(live.messages())[-1])["notice"] == "Stopped."
     loaded.set()
 
 
-def test_models_that_do_not_load_are_reported_to_every_run(make: Callable[..., LiveRun]) -> None:
+def test_models_that_do_not_load_are_reported_to_every_run(make: Callable[..., DecodeJob]) -> None:
     def refuse() -> Pair:
         raise BadModel("no such folder 'x'")
 
@@ -338,7 +340,7 @@ def test_models_that_do_not_load_are_reported_to_every_run(make: Callable[..., L
 
 
 def test_an_unexpected_error_shows_no_path_and_the_next_run_is_unaffected(
-    make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("/secret/path.py line 3")
@@ -360,8 +362,8 @@ def test_an_unexpected_error_shows_no_path_and_the_next_run_is_unaffected(
     [MemoryError(), torch.OutOfMemoryError(), RuntimeError("CPU: can't allocate memory")],
     ids=lambda one: type(one).__name__,
 )
-def test_out_of_memory_is_said_and_the_next_run_is_unaffected(
-    make: Callable[..., LiveRun], monkeypatch: pytest.MonkeyPatch, problem: Exception
+def test_out_of_memory_is_shown_and_the_next_run_is_unaffected(
+    make: Callable[..., DecodeJob], monkeypatch: pytest.MonkeyPatch, problem: Exception
 ) -> None:
     def full(*_: object) -> None:
         raise problem
@@ -370,13 +372,15 @@ def test_out_of_memory_is_said_and_the_next_run_is_unaffected(
         patch.setattr(Decoder, "prefill", full)
         live = make()
         live.start(None)
-        assert "out of memory" in json.loads(list(live.messages())[-1])["error"]
+        assert "Out of memory" in json.loads(list(live.messages())[-1])["error"]
     after = make(tokens=6)
     after.start(None)
     assert len(steps_of(list(after.messages()))) > 0
 
 
-def test_a_prompt_beyond_the_context_is_refused_with_its_size(make: Callable[..., LiveRun]) -> None:
+def test_a_prompt_beyond_the_context_is_refused(
+    make: Callable[..., DecodeJob],
+) -> None:
     live = make(prompt="x" * 4000)
     live.start(None)
     error = json.loads(list(live.messages())[-1])["error"]
@@ -401,7 +405,7 @@ def test_a_prompt_beyond_the_context_is_refused_with_its_size(make: Callable[...
 def test_every_shape_runs_with_every_verifier(
     model_host: ModelHost, tree_request: TreeRequest, verifier: str
 ) -> None:
-    live = LiveRun(
+    live = DecodeJob(
         decode_request(tokens=8, tree_request=tree_request, verifier=verifier),
         model_host,
         LOCAL,
@@ -419,7 +423,7 @@ def test_every_shape_runs_with_every_verifier(
 
 
 @pytest.mark.slow
-def test_greedy_output_does_not_depend_on_the_tree(make: Callable[..., LiveRun]) -> None:
+def test_greedy_output_does_not_depend_on_the_tree(make: Callable[..., DecodeJob]) -> None:
     texts = []
     for tree_request in (TreeRequest("plain"), TreeRequest("kary", (2, 4))):
         live = make(tokens=24, temperature=0.0, tree_request=tree_request)
@@ -429,6 +433,6 @@ def test_greedy_output_does_not_depend_on_the_tree(make: Callable[..., LiveRun])
     assert texts[0] == texts[1]
 
 
-def test_errors_of_an_order_are_the_programs_own() -> None:
+def test_errors_of_a_request_are_the_programs_own() -> None:
     with pytest.raises(SequoiaError, match="1365 nodes in 6 levels; allowed are 1024"):
         TreeRequest("kary", (4, 9))

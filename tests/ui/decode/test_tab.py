@@ -19,6 +19,7 @@ from ui.decode import run as runner
 from ui.decode.tab import LiveView
 from ui.serving.model_host import ModelHost
 from ui.serving.sessions import LOCAL
+from ui.shared import markup
 
 
 def filled(view: LiveView, **changes: Any) -> dict[Any, Any]:
@@ -60,7 +61,7 @@ def test_a_run_that_was_stopped_before_its_first_step_has_no_file(
     """Guards against the file of the run before, offered beside a stage that shows the new one."""
     sent(view.run(filled(view), request()))
     assert view.rested(request())[view.form.save]["interactive"] is True
-    monkeypatch.setattr(Decoder, "prefill", lambda _: view.stop("Stop", request()))
+    monkeypatch.setattr(Decoder, "prefill", lambda _: view.stop_or_discard("Stop", request()))
     messages = sent(view.run(filled(view, seed=1), request()))
     assert not any(message.get("steps") for message in messages)
     assert view.rested(request())[view.form.save]["interactive"] is False
@@ -80,32 +81,32 @@ def test_the_buttons_follow_the_run(view: LiveView, slow: None) -> None:
     assert view.rested(request("stranger")) == view.form.resting(False)
 
 
-def test_a_bad_value_is_shown_and_nothing_on_screen_is_lost(
-    view: LiveView, said: list[str]
+def test_a_bad_value_is_shown_once_and_nothing_on_screen_is_lost(
+    view: LiveView, popups: list[str]
 ) -> None:
     messages = sent(view.run(filled(view, temperature=-2), request()))
     assert messages == [
-        {"v": 1, "error": "Temperature: -2 is not a number from 0 to 5", "notice": None}
+        {"v": 1, "error": "Not run: Temperature: -2 is not a number from 0 to 5", "notice": None}
     ]
-    assert said == ["Not run: Temperature: -2 is not a number from 0 to 5"]
+    assert popups == []
     assert view.sessions.get("one") is None
 
 
-def test_words_of_a_visitor_are_no_markup_in_a_pop_up(view: LiveView, said: list[str]) -> None:
-    sent(view.run(filled(view, verifier="<img src=x onerror=alert(1)>${1}{{2}}"), request()))
-    assert "<" not in said[0]
-    assert "${" not in said[0]
-    assert "{{" not in said[0]
-    assert "&lt;img" in said[0]
+def test_text_from_a_visitor_is_not_markup_in_a_pop_up() -> None:
+    shown = markup.toast("<img src=x onerror=alert(1)>${1}{{2}}")
+    assert "<" not in shown
+    assert "${" not in shown
+    assert "{{" not in shown
+    assert "&lt;img" in shown
 
 
 def test_a_second_run_of_the_same_visitor_is_refused_while_one_goes_on(
-    view: LiveView, said: list[str]
+    view: LiveView, popups: list[str]
 ) -> None:
     first = view.run(filled(view, max_new_tokens=400), request())
     next(first)
     assert "one run at a time" in sent(view.run(filled(view), request()))[0]["error"]
-    view.stop("Stop", request())
+    view.stop_or_discard("Stop", request())
     assert sent(first)[-1]["done"]
 
 
@@ -127,11 +128,11 @@ def test_a_closed_page_frees_the_engine(view: LiveView, model_host: ModelHost, s
 
 
 @pytest.mark.slow
-def test_run_after_stop_goes_on(view: LiveView, slow: None) -> None:
+def test_run_after_stop_continues(view: LiveView, slow: None) -> None:
     form = filled(view, max_new_tokens=400, tree="plain")
     running = view.run(form, request())
     first = [next(running) for _ in range(4)][-1]
-    view.stop("Stop", request())
+    view.stop_or_discard("Stop", request())
     rest = sent(running)
     assert rest[-1]["done"]
     made = rest[-1]["from"] + len(rest[-1]["steps"])
@@ -152,7 +153,7 @@ def test_a_visitor_who_left_is_forgotten(view: LiveView, slow: None) -> None:
     assert view.sessions.get("one") is None
 
 
-def test_step_makes_one_step_and_run_goes_on_from_there(view: LiveView) -> None:
+def test_step_makes_one_step_and_run_continues_from_there(view: LiveView) -> None:
     form = filled(view)
     names = set()
     count = 0
@@ -176,49 +177,49 @@ def test_a_paused_run_can_be_started_over(view: LiveView) -> None:
         True,
     )
     # pressed twice: only what the button says counts
-    assert view.stop("Stop", request()) == {view.form.stop: gr.skip()}
-    updates = view.stop("Start over", request())
+    assert view.stop_or_discard("Stop", request()) == {view.form.stop: gr.skip()}
+    updates = view.stop_or_discard("Start over", request())
     assert (updates[view.form.run]["value"], updates[view.form.stop]["interactive"]) == (
         "Run",
         False,
     )
-    assert json.loads(updates[view.stage])["notice"].startswith("The paused run was given up")
+    assert json.loads(updates[view.stage])["notice"].startswith("Paused run discarded")
     begun = sent(view.step(filled(view), request()))
     assert begun[-1]["run"] != paused
     assert begun[0]["from"] == 0
 
 
-def test_starting_over_works_where_the_paused_run_is_gone_already(view: LiveView) -> None:
+def test_starting_over_works_if_the_paused_run_is_gone_already(view: LiveView) -> None:
     """Guards a page that keeps Resume for good: of many paused runs only some keep their caches."""
     sent(view.step(filled(view), request()))
     view.sessions.get("one").release()
-    updates = view.stop("Start over", request())
+    updates = view.stop_or_discard("Start over", request())
     assert (updates[view.form.run]["value"], updates[view.form.stop]["value"]) == ("Run", "Stop")
 
 
-def test_other_models_leave_the_buttons_of_a_run_that_goes_on(view: LiveView, slow: None) -> None:
+def test_other_models_leave_the_buttons_of_a_running_run(view: LiveView, slow: None) -> None:
     running = view.run(filled(view, max_new_tokens=400, tree="plain"), request())
     next(running)
     assert view.form.stop not in view.renew(request())
-    view.stop("Stop", request())
+    view.stop_or_discard("Stop", request())
     sent(running)
     assert view.renew(request())[view.form.stop]["interactive"] is False
 
 
 @pytest.mark.slow
-def test_a_run_that_is_stopped_is_not_given_up(view: LiveView, slow: None) -> None:
+def test_a_run_that_is_being_stopped_is_not_discarded(view: LiveView, slow: None) -> None:
     """Step goes on with it, whenever Stop comes."""
     form = filled(view, max_new_tokens=400, tree="plain")
     running = view.run(form, request())
     name = json.loads([next(running) for _ in range(4)][-1])["run"]
-    assert view.stop("Stop", request()) == {view.form.stop: gr.skip()}
+    assert view.stop_or_discard("Stop", request()) == {view.form.stop: gr.skip()}
     sent(running)
     assert view.rested(request())[view.form.stop]["value"] == "Start over"
     assert sent(view.step(form, request()))[-1]["run"] == name
 
 
-def test_the_settings_of_a_run_go_into_the_form_and_bad_ones_change_nothing(
-    view: LiveView, said: list[str]
+def test_settings_are_copied_to_the_form_and_bad_ones_change_nothing(
+    view: LiveView, popups: list[str]
 ) -> None:
     form = filled(view, tree="chain", first=5, temperature=0.3, seed=7)
     meta = next(message["meta"] for message in sent(view.run(form, request())) if "meta" in message)
@@ -235,9 +236,9 @@ def test_the_settings_of_a_run_go_into_the_form_and_bad_ones_change_nothing(
     ):
         field = getattr(view.form, name)
         assert updates[field]["value"] == form[field], name
-    for told in (None, [], {**meta, "policy": {"temperature": 99}}):
-        assert [*view.fill(SimpleNamespace(_data=told))] == [view.stage]
-    assert len(said) == 3
+    for data in (None, [], {**meta, "policy": {"temperature": 99}}):
+        assert [*view.fill(SimpleNamespace(_data=data))] == [view.stage]
+    assert popups == []
 
 
 def test_a_changed_form_begins_a_new_run(view: LiveView) -> None:
@@ -259,7 +260,7 @@ def test_a_reload_shows_the_run_in_the_address_and_else_the_recorded_one(view: L
 
 
 def test_a_saved_run_is_opened_and_a_spoiled_one_changes_nothing(
-    view: LiveView, said: list[str], tmp_path: Path
+    view: LiveView, popups: list[str], tmp_path: Path
 ) -> None:
     sent(view.run(filled(view), request()))
     good = tmp_path / "good.json"
@@ -271,7 +272,7 @@ def test_a_saved_run_is_opened_and_a_spoiled_one_changes_nothing(
     message = json.loads(update[view.stage])
     assert message["error"].startswith("Not opened: not a JSON file")
     assert "run" not in message
-    assert len(said) == 1
+    assert popups == []
 
 
 @pytest.mark.parametrize(
@@ -285,9 +286,7 @@ def test_a_saved_run_is_opened_and_a_spoiled_one_changes_nothing(
         (5, "sequoia-run.json"),
     ],
 )
-def test_a_saved_file_is_called_by_its_date_and_by_nothing_else_from_the_run(
-    date: Any, name: str
-) -> None:
+def test_the_name_of_a_saved_file_contains_its_date_alone(date: Any, name: str) -> None:
     assert recordings.file_name("run", {"date": date}) == name
 
 
@@ -311,20 +310,20 @@ def test_another_run_on_screen_ends_the_paused_one(
 
 
 def test_a_file_that_does_not_open_leaves_the_paused_run(
-    view: LiveView, tmp_path: Path, said: list[str]
+    view: LiveView, tmp_path: Path, popups: list[str]
 ) -> None:
     paused = sent(view.step(filled(view), request()))[-1]["run"]
     (tmp_path / "bad.json").write_text("{")
     assert view.form.run not in view.open(str(tmp_path / "bad.json"), request())
     assert sent(view.step(filled(view), request()))[-1]["run"] == paused
-    assert len(said) == 1
+    assert popups == []
 
 
 @pytest.mark.parametrize(
     "asked", [None, 3, "x", [], ["x"], ["x", 0], ["x", -1], [None, None], ["x", 1, 2], {"a": 1}]
 )
-def test_missed_steps_of_no_run_are_refused(view: LiveView, asked: Any) -> None:
-    assert "no longer kept" in json.loads(view.get_steps(asked))["error"]
+def test_missed_steps_of_an_unknown_run_are_refused(view: LiveView, asked: Any) -> None:
+    assert "no longer stored" in json.loads(view.get_steps(asked))["error"]
 
 
 def test_missed_steps_are_given(view: LiveView) -> None:

@@ -1,4 +1,4 @@
-"""Figures as data: every value is held against the profile, grid or comparison it shows, and
+"""Figures as data: every value is compared with the profile, grid or comparison it shows, and
 Plotly's own checks are passed."""
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ ALL = {
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_plotly_takes_every_property(name: str) -> None:
+def test_plotly_accepts_every_property(name: str) -> None:
     """Guards against misspelt or outdated properties, which the browser ignores in silence. Colours
     are put in first."""
     text = re.sub(r"var\(--[\w-]+\)", "#123456", json.dumps(ALL[name], allow_nan=False))
@@ -81,13 +81,13 @@ def test_a_flat_profile_has_no_knee_and_still_an_axis() -> None:
     points, line = found["data"]
     assert (points["x"], points["y"]) == ([1], [500.0])
     assert (line["mode"], line["x"], line["y"]) == ("lines", [1, 128], [500.0, 500.0])
-    assert "taken as flat" in line["name"]
+    assert "assumed flat" in line["name"]
     assert found["layout"]["annotations"] == []
     low, high = found["layout"]["xaxis"]["range"]
     assert low < 0 < high
 
 
-def test_two_profiles_are_told_apart_by_more_than_colour() -> None:
+def test_two_profiles_differ_by_more_than_colour() -> None:
     lines = [trace for trace in ALL["verify"]["data"] if trace["mode"] == "lines+markers"]
     assert [trace["name"] for trace in lines] == ["here", "there"]
     assert lines[0]["line"]["dash"] != lines[1]["line"]["dash"]
@@ -118,7 +118,7 @@ def test_the_map_shows_the_grid_and_marks_its_best_cell() -> None:
     assert any(value is None for line in heat["z"] for value in line)
 
 
-def test_bars_are_milliseconds_a_step() -> None:
+def test_bars_are_milliseconds_per_step() -> None:
     predicted = phases(PLAN.tree, PROFILE)
     for bar, phase in zip(ALL["bars"]["data"], PHASES, strict=True):
         assert bar["name"] == phase

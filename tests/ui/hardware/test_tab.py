@@ -79,7 +79,7 @@ def error(tab: HardwareTab, updates: dict[Any, Any]) -> str:
 # -- looking ---------------------------------------------------------------------------------------
 
 
-def test_it_opens_on_this_machine_as_measured(tab: HardwareTab, pair: Pair) -> None:
+def test_it_opens_with_this_machine_as_measured(tab: HardwareTab, pair: Pair) -> None:
     async def first() -> dict[Any, Any]:
         return await anext(tab.come(asked(tab), request()))
 
@@ -105,10 +105,10 @@ def test_switching_the_profile_changes_the_tree_at_once(tab: HardwareTab) -> Non
     assert kept["plan"]["nodes"] == 1
     assert len(paper["tree"]) == 64
     assert "plain decoding" in paper["why"].lower()
-    assert kept["why"].startswith("Plain decoding wins")
+    assert kept["why"].startswith("Best: plain decoding")
 
 
-def test_the_paper_is_never_called_measured(tab: HardwareTab) -> None:
+def test_paper_profiles_are_never_labelled_measured(tab: HardwareTab) -> None:
     for key, entry in saved_profiles.shipped().items():
         shown = view(tab, tab.look(asked(tab, profile=key), request()))["profile"]
         assert shown["label"] == entry.profile.source != "measured"
@@ -142,14 +142,14 @@ def test_paper_profiles_hold_the_papers_figures() -> None:
         ([], "list"),
     ],
 )
-def test_a_bad_size_is_named_and_nothing_is_lost(tab: HardwareTab, nodes: Any, says: str) -> None:
+def test_a_bad_size_is_named_and_the_screen_stays(tab: HardwareTab, nodes: Any, says: str) -> None:
     words = error(tab, tab.look(asked(tab, nodes=nodes), request()))
     assert says in words
     assert "1 to 1024" in words
 
 
 @pytest.mark.parametrize(("most", "typed"), [(1024, ""), (1024, None), (20, "  ")])
-def test_with_no_size_typed_trees_are_as_large_as_the_planner_looks_at(
+def test_without_a_size_the_planners_own_bound_holds(
     tab: HardwareTab, monkeypatch: pytest.MonkeyPatch, most: int, typed: str | None
 ) -> None:
     """The same figure as the lab's, for the profile on show and the one it is compared with."""
@@ -167,7 +167,7 @@ def test_with_no_size_typed_trees_are_as_large_as_the_planner_looks_at(
     ]
     assert shown["plan"]["speedup"] == pytest.approx(wanted[0])
     assert f"{wanted[1]:.2f}× plain decoding" in shown["there"]
-    assert f"It has {min(128, most)} nodes, the most that were looked at" in shown["why"]
+    assert f"It has {min(128, most)} nodes, the largest size looked at" in shown["why"]
 
 
 @pytest.mark.slow
@@ -200,7 +200,7 @@ def test_a_profile_is_not_compared_with_itself(tab: HardwareTab) -> None:
     }
     plan = best_plan(vectors[both["rates"]["name"]], saved_profiles.shipped()[key].profile, 64)
     assert f"{plan.predicted_speedup:.2f}× plain decoding" in both["there"]
-    assert both["levels"].startswith("Besides, each level that is drafted adds ")
+    assert both["levels"].startswith("Each drafted level also adds ")
     # a paper's profile knows none
     assert view(tab, tab.look(asked(tab, profile=key), request()))["levels"] is None
     itself = tab.look(asked(tab, profile=key, against=key), request())
@@ -209,7 +209,7 @@ def test_a_profile_is_not_compared_with_itself(tab: HardwareTab) -> None:
     assert itself[tab.against]["value"] == NONE
     assert "nothing to compare" in json.loads(itself[tab.board])["notice"]
     names = {key: name for name, key in itself[tab.against]["choices"]}
-    assert [other for other, name in names.items() if name.endswith("the one on show")] == [key]
+    assert [other for other, name in names.items() if name.endswith("shown now")] == [key]
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_a_profile_is_not_compared_with_itself(tab: HardwareTab) -> None:
         ("l40-offloading-llama3-70b-8b", "paper", None),
     ],
 )
-def test_times_of_some_models_with_the_acceptance_of_others_are_a_supposition(
+def test_times_and_acceptance_of_different_models_are_called_hypothetical(
     tab: HardwareTab, profile: str, rates: str, whose: tuple[str, str] | None
 ) -> None:
     shown = view(tab, tab.look(asked(tab, profile=profile, rates=rates), request()))
@@ -230,22 +230,22 @@ def test_times_of_some_models_with_the_acceptance_of_others_are_a_supposition(
         assert shown["supposed"] is None
     else:
         assert shown["supposed"].startswith(
-            f"What if: these are the times of {whose[0]} with {whose[1]}, and the acceptance of "
+            f"Hypothetical: the times are those of {whose[0]} with {whose[1]}, but the "
         )
         assert shown["rates"]["name"] in shown["supposed"]
 
 
-def test_a_copy_of_a_profile_is_known_for_one(tab: HardwareTab) -> None:
+def test_a_copy_of_a_profile_is_recognised(tab: HardwareTab) -> None:
     store = tab.keep(asked(tab, profile=HERE), request())[tab.store]
     found = tab.look(asked(tab, profile=HERE, against="kept:mine", store=store), request())
     assert view(tab, found)["against"] is None
-    assert json.loads(found[tab.board])["notice"].startswith("mine has the very times on show")
+    assert json.loads(found[tab.board])["notice"].startswith("mine has the same times")
 
 
 # -- runs ------------------------------------------------------------------------------------------
 
 
-def test_the_run_in_the_address_is_held_against_its_prediction(tab: HardwareTab, make: Any) -> None:
+def test_the_run_in_the_address_is_compared_to_a_prediction(tab: HardwareTab, make: Any) -> None:
     run = make(run_store=tab._live.run_store, compare=True, tokens=12)
     run.start(None)
     for _ in run.messages():
@@ -271,7 +271,7 @@ def test_the_run_in_the_address_is_held_against_its_prediction(tab: HardwareTab,
     assert view(tab, tab.look(asked(tab), request(run="unknown")))["run"] is None
 
 
-def test_recorded_atlases_are_by_temperature() -> None:
+def test_recorded_tables_are_by_temperature() -> None:
     found = hardware_view.recorded()
     assert [*found] == sorted(found)
     assert all(runs >= 1 and by_level.by_rank(0).visits > 10 for runs, by_level in found.values())
@@ -280,7 +280,7 @@ def test_recorded_atlases_are_by_temperature() -> None:
 # -- keeping ---------------------------------------------------------------------------------------
 
 
-def test_kept_imported_and_removed(tab: HardwareTab, tmp_path: Path) -> None:
+def test_profiles_are_saved_imported_and_removed(tab: HardwareTab, tmp_path: Path) -> None:
     updates = tab.keep(asked(tab, profile=HERE, name=" my  box "), request())
     store = updates[tab.store]
     assert updates[tab.profile]["value"] == "kept:my box"
@@ -298,7 +298,7 @@ def test_kept_imported_and_removed(tab: HardwareTab, tmp_path: Path) -> None:
     updates = tab.drop(asked(tab, profile="kept:my box", store=updates[tab.store]), request())
     assert [*saved_profiles.kept(updates[tab.store])] == ["from elsewhere"]
     assert updates[tab.profile]["value"] == HERE
-    assert "only a profile that you keep" in error(
+    assert "only profiles that you saved" in error(
         tab, tab.drop(asked(tab, profile=HERE), request())
     )
 
@@ -346,7 +346,7 @@ def test_files_that_cannot_be_read_are_refused(tab: HardwareTab, tmp_path: Path)
     for path, says in (
         (None, "no file"),
         (str(tmp_path / "none"), "could not be read"),
-        (str(tmp_path / "long"), "300000 bytes"),
+        (str(tmp_path / "long"), "0.3 MB"),
         (str(tmp_path / "bytes"), "UTF-8"),
     ):
         assert says in error(tab, tab.take(asked(tab, open=path), request()))
@@ -363,7 +363,7 @@ def test_the_thirteenth_profile_is_refused_and_the_others_stay() -> None:
     store: list[str] = []
     for i in range(12):
         store = saved_profiles.keep(store, Entry(f"profile {i}", PROFILE))
-    with pytest.raises(BadProfile, match="at most 12"):
+    with pytest.raises(BadProfile, match="12 profiles are saved"):
         saved_profiles.keep(store, Entry("one more", PROFILE))
     assert len(saved_profiles.kept(saved_profiles.keep(store, Entry("profile 3", PROFILE)))) == 12
 
@@ -388,19 +388,19 @@ def test_a_measurement_becomes_this_machines_profile(
     assert updates[-1][tab.measure_it]["interactive"] is True
 
 
-def test_stopped_it_keeps_the_profile_that_was_there(tab: HardwareTab, pair: Pair) -> None:
+def test_a_stopped_measurement_keeps_the_previous_profile(tab: HardwareTab, pair: Pair) -> None:
     before = machine(pair)
     steps = tab.measure(asked(tab), request("two"))
     assert next(steps)[tab.measure_it]["interactive"] is False
-    tab.stop_measuring(request("two"))
-    *told, last = steps
+    tab.stop(request("two"))
+    *earlier, last = steps
     assert machine(pair) is before
     assert set(last) == {tab.measure_it, tab.stop_it}
-    assert "kept" in json.loads(told[-1][tab.board])["notice"]
+    assert "kept" in json.loads(earlier[-1][tab.board])["notice"]
     wait(lambda: len(tab._model_host.queue) == 0)
 
 
-def test_a_failed_measurement_keeps_it_too(
+def test_a_failed_measurement_keeps_the_previous_profile(
     tab: HardwareTab, pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: Any, **__: Any) -> HardwareProfile:
@@ -410,10 +410,12 @@ def test_a_failed_measurement_keeps_it_too(
     before = machine(pair)
     updates = [*tab.measure(asked(tab), request("three"))]
     assert machine(pair) is before
-    assert json.loads(updates[-2][tab.board])["error"] == "target_seconds: 0 is not a number"
+    assert json.loads(updates[-2][tab.board])["error"] == (
+        "Not measured: target_seconds: 0 is not a number"
+    )
 
 
-def test_it_waits_for_its_turn_behind_a_run(model_host: ModelHost, pair: Pair) -> None:
+def test_a_measurement_waits_for_the_run_before_it(model_host: ModelHost, pair: Pair) -> None:
     """Guards figures that were disturbed by a run: the measurement holds the same
     lock as decoding."""
     task = ProfileJob(model_host, seconds=0.2)
@@ -421,15 +423,14 @@ def test_it_waits_for_its_turn_behind_a_run(model_host: ModelHost, pair: Pair) -
     with model_host.queue.turn(lambda: False, lambda _: None):
         task.start()
         wait(lambda: len(model_host.queue) == 2)
-        assert not task.done
         task_reports = task.reports()
         reports.append(next(task_reports))
     reports += task_reports
-    assert task.done
-    assert any("1 run before yours" in report.words for report in reports)
+    assert reports[-1].result == machine(pair)
+    assert any("1 run ahead of you" in report.words for report in reports)
 
 
-def test_one_measurement_a_visitor(tab: HardwareTab) -> None:
+def test_one_measurement_per_visitor(tab: HardwareTab) -> None:
     with tab._model_host.queue.turn(lambda: False, lambda _: None):
         first = tab.measure(asked(tab), request("four"))
         next(first)

@@ -57,7 +57,7 @@ def counted(tab: LabTab, who: Any = None, **data: Any) -> list[dict[str, Any]]:
     return [json.loads(text)["count"] for text in tab.count(ask(asked), who or visit())]
 
 
-def test_the_lab_begins_with_the_recorded_vectors_and_this_machines_times(
+def test_the_lab_opens_with_recorded_vectors_and_this_machines_times(
     made: Callable[..., LabTab],
 ) -> None:
     async def messages() -> list[dict[str, Any]]:
@@ -73,7 +73,7 @@ def test_the_lab_begins_with_the_recorded_vectors_and_this_machines_times(
 
 
 @pytest.mark.slow
-def test_before_the_models_are_there_the_lab_has_no_times_and_gets_them_later(
+def test_the_lab_gets_its_times_once_the_models_are_loaded(
     made: Callable[..., LabTab], pair: Any
 ) -> None:
     tab = made()
@@ -97,7 +97,7 @@ def test_before_the_models_are_there_the_lab_has_no_times_and_gets_them_later(
 
 
 @pytest.mark.slow
-def test_profiles_kept_in_the_browser_are_offered_before_the_shipped_ones(
+def test_saved_profiles_are_listed_before_the_shipped_ones(
     made: Callable[..., LabTab],
 ) -> None:
     """Whatever the browser sends: entries that are no profiles are left out, and nothing of a file
@@ -121,7 +121,7 @@ def test_profiles_kept_in_the_browser_are_offered_before_the_shipped_ones(
 
 
 @pytest.mark.slow
-def test_a_count_gives_rates_that_are_its_counts(made: Callable[..., LabTab]) -> None:
+def test_measured_rates_match_the_counts(made: Callable[..., LabTab]) -> None:
     *before, last = counted(made())
     result = last["result"]
     assert [rate * result["visited"] for rate in result["rates"]] == pytest.approx(
@@ -134,7 +134,7 @@ def test_a_count_gives_rates_that_are_its_counts(made: Callable[..., LabTab]) ->
 
 
 @pytest.mark.slow
-def test_the_temperature_of_a_count_is_the_one_asked_for(made: Callable[..., LabTab]) -> None:
+def test_acceptance_is_measured_at_the_requested_temperature(made: Callable[..., LabTab]) -> None:
     """Guards against a count with default settings: greedy decoding of the same prompt gives other
     counts, so equal ones for 0 and 1.5 would mean that the temperature is dropped (the runs are
     seeded, so there is no chance in it)."""
@@ -153,7 +153,7 @@ def test_the_temperature_of_a_count_is_the_one_asked_for(made: Callable[..., Lab
         ("text", "positions", 1),
     ],
 )
-def test_every_way_of_measuring_tells_its_counts_and_its_table(
+def test_every_way_of_measuring_returns_counts_and_a_table(
     made: Callable[..., LabTab], way: str, unit: str, depths: int
 ) -> None:
     result = counted(made(), way=way)[-1]["result"]
@@ -198,7 +198,7 @@ def test_a_typed_text_is_what_is_measured(made: Callable[..., LabTab], pair: Any
         ({"prompts": "typed", "text": 3}, "your text: 3"),
     ],
 )
-def test_a_count_that_cannot_be_is_refused_with_value_and_bound(
+def test_a_bad_measurement_is_refused_with_value_and_bound(
     made: Callable[..., LabTab], data: Any, words: str
 ) -> None:
     *_, last = counted(made(), **data)
@@ -206,23 +206,23 @@ def test_a_count_that_cannot_be_is_refused_with_value_and_bound(
 
 
 @pytest.mark.slow
-def test_no_data_at_all_is_refused_too(made: Callable[..., LabTab]) -> None:
+def test_a_request_without_data_is_refused_too(made: Callable[..., LabTab]) -> None:
     (only,) = made().count(ask(None), visit())
     assert "prompts" in json.loads(only)["count"]["error"]
 
 
 @pytest.mark.slow
-def test_a_stopped_count_ends_without_a_result_and_the_next_one_runs(
+def test_a_stopped_measurement_has_no_result_and_the_next_one_runs(
     made: Callable[..., LabTab],
 ) -> None:
     tab = made()
     going = tab.count(ask({"temperature": "0.6", "top_p": "1", "prompts": "code"}), visit())
     next(going)
-    tab.halt(visit())
+    tab.stop(visit())
     rest = [json.loads(text)["count"] for text in going]
     assert rest[-1] == {
         "share": 0,
-        "words": "stopped; the vector that was there is kept",
+        "words": "Stopped. The previous vector is kept.",
         "over": True,
     }
     assert "result" in counted(tab)[-1]
@@ -237,7 +237,7 @@ def test_a_stop_takes_effect_within_a_prompt(
     task = AcceptanceJob(
         model_host, ["def f(x):"], SamplingParams(max_new_tokens=200, ignore_eos=True), 60.0, way
     )
-    run = pair.target.run
+    run = pair.target.forward
     passes = []
 
     def noted(*given: Any) -> Any:
@@ -249,15 +249,15 @@ def test_a_stop_takes_effect_within_a_prompt(
     monkeypatch.setattr(pair.target, "run", noted)
     task.start()
     *_, last = task.reports()
-    assert (last.words, last.error, last.counted) == (
-        "stopped; the vector that was there is kept",
+    assert (last.words, last.error, last.result) == (
+        "Stopped. The previous vector is kept.",
         None,
         None,
     )
     assert len(passes) == 20
 
 
-def test_one_count_a_visitor_at_a_time(made: Callable[..., LabTab]) -> None:
+def test_one_measurement_per_visitor_at_a_time(made: Callable[..., LabTab]) -> None:
     tab = made()
     going = tab.count(ask({"temperature": "0.6", "top_p": "1", "prompts": "code"}), visit())
     next(going)
@@ -265,7 +265,7 @@ def test_one_count_a_visitor_at_a_time(made: Callable[..., LabTab]) -> None:
     going.close()  # the page was closed
 
 
-def test_a_count_over_its_time_is_given_up(model_host: ModelHost) -> None:
+def test_a_measurement_ends_at_its_time_limit(model_host: ModelHost) -> None:
     task = AcceptanceJob(
         model_host,
         ["def f(x):", "def g(x):"],
@@ -273,12 +273,12 @@ def test_a_count_over_its_time_is_given_up(model_host: ModelHost) -> None:
         0.0,
     )
     task.start()
-    assert "0 s were up" in [*task.reports()][-1].error
+    assert "time limit of 0 s" in [*task.reports()][-1].error
     wait(lambda: not task.busy, 5)
 
 
 @pytest.mark.slow
-def test_a_tree_goes_into_the_form_and_makes_an_order_for_that_very_tree(
+def test_a_tree_in_the_form_makes_a_request_for_the_same_tree(
     made: Callable[..., LabTab],
 ) -> None:
     tab = made()
@@ -322,9 +322,7 @@ def test_a_tree_goes_into_the_form_and_makes_an_order_for_that_very_tree(
         {"parents": "-1 0"},
     ],
 )
-def test_what_is_no_tree_or_too_large_a_one_is_not_run(
-    made: Callable[..., LabTab], data: Any
-) -> None:
+def test_an_invalid_or_too_large_tree_is_not_run(made: Callable[..., LabTab], data: Any) -> None:
     with pytest.raises(gr.Error, match="Not run"):
         made(PUBLIC).decode(ask(data))
 

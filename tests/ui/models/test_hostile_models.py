@@ -15,7 +15,7 @@ import pytest
 from sequoia import Pair
 from sequoia.loading.pair_request import PairRequest
 from sequoia.loading.tokenizers import try_tokenizer
-from ui.decode.follow_run import LiveRun
+from ui.decode.run import DecodeJob
 from ui.models.load_job import KEPT, LoadJob, Report
 from ui.serving.model_host import ModelHost
 
@@ -53,13 +53,13 @@ def loaded(model_host: ModelHost, target: Path, draft: Path) -> Report:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CHOSEN)
-def test_the_page_says_why_and_goes_on_with_the_models_that_it_has(
+def test_the_page_says_why_and_keeps_its_models(
     name: str,
     model_host: ModelHost,
     pair: Pair,
     good: Path,
     tmp_path: Path,
-    make: Callable[..., LiveRun],
+    make: Callable[..., DecodeJob],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(try_tokenizer, "_TRIAL_SECONDS", 1.5)
@@ -68,7 +68,7 @@ def test_the_page_says_why_and_goes_on_with_the_models_that_it_has(
     version = model_host.version
     report = loaded(model_host, folder, good)
     assert report.error
-    assert report.error.endswith(f" ({KEPT})")
+    assert report.error.endswith(f" {KEPT}")
     assert "unexpected" not in report.error
     assert (model_host.status.stage, model_host.version) == ("ready", version)
     run = make()

@@ -4,6 +4,7 @@ and hostile values."""
 from __future__ import annotations
 
 import asyncio
+import html
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -22,14 +23,14 @@ import transformers
 from visits import decode_request, request, wait
 
 from sequoia import Pair
-from sequoia.errors import BadModel, Stopped
+from sequoia.errors import BadModel, NotDownloaded, Stopped
 from sequoia.loading.hub.download import Progress
 from sequoia.loading.model_types import KnownTypes, ModelType, known_types
 from sequoia.loading.pair_catalog import preset, presets
 from sequoia.loading.pair_request import PairRequest
 from ui import page
 from ui.decode import messages
-from ui.decode.follow_run import LiveRun
+from ui.decode.run import DecodeJob
 from ui.decode.tab import LiveView
 from ui.hardware.tab import HERE, NONE, FormValues, HardwareTab
 from ui.lab.tab import LabTab
@@ -42,7 +43,7 @@ from ui.models.tab import FORM, ModelsTab
 from ui.serving.model_host import ModelHost
 from ui.serving.sessions import LOCAL, PUBLIC
 
-Maker = Callable[..., LiveRun]
+Maker = Callable[..., DecodeJob]
 CHAT = (
     "{% for m in messages %}<|begin|>{{ m.role }}\n{{ m.content }}<|endoftext|>\n{% endfor "
     "%}<|begin|>assistant\n"
@@ -90,9 +91,17 @@ def own(tab: ModelsTab, folders: tuple[str, str], **changes: Any) -> dict[Any, A
     return filled(tab, pair=OWN, target=folders[0], draft=folders[1], **changes)
 
 
-def said(tab: ModelsTab, updates: Iterator[dict[Any, Any]]) -> list[dict[str, Any]]:
+def board_messages(tab: ModelsTab, updates: Iterator[dict[Any, Any]]) -> list[dict[str, Any]]:
     """All messages for the board."""
     return [json.loads(one[tab.board]) for one in updates if tab.board in one]
+
+
+def refusal(tab: ModelsTab, updates: Iterator[dict[Any, Any]]) -> str:
+    """The error at the form, which is all that a refused request shows."""
+    (update,) = updates
+    assert json.loads(update[tab.board]) == {"v": 1, "load": None}
+    assert update[tab.problem]["visible"] is True
+    return html.unescape(update[tab.problem]["value"])
 
 
 # -- looking ---------------------------------------------------------------------------------------
@@ -124,9 +133,7 @@ def test_it_says_why_a_model_runs_without_its_faster_forward(tab: ModelsTab, pai
     assert shown["draft"]["no_fast_forward"] == ""
 
 
-def test_models_that_are_loaded_while_the_first_message_is_on_its_way_are_shown_too(
-    tab: ModelsTab, pair: Pair
-) -> None:
+def test_models_loaded_during_the_first_message_are_shown_too(tab: ModelsTab, pair: Pair) -> None:
     late = ModelHost(lambda: pair, 4)
     tab._model_host = late
 
@@ -175,7 +182,7 @@ def test_a_list_of_another_version_says_so() -> None:
 @pytest.mark.parametrize(
     ("total", "free", "fits"), [(500e9, 400e9, "yes"), (500e9, 4e9, "tight"), (10e9, 4e9, "no")]
 )
-def test_whether_memory_suffices_is_said_with_figures(
+def test_whether_memory_suffices_is_shown_with_figures(
     total: float, free: float, fits: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -202,12 +209,12 @@ def test_room_on_the_disk_counts_what_is_there(
     one = preset("qwen3-8b")
     found = models_view._disk(one, sum(model.bytes for model in one.models), int(free))
     assert found["fits"] == fits
-    assert "17.9 GB to download, 2 MB of it there" in found["words"]
+    assert "17.9 GB to download, 2 MB already here" in found["words"]
     assert models_view._disk(one, 0, 0) == {"fits": "here", "words": "on this machine"}
 
 
 @pytest.mark.parametrize("name", ["qwen3-8b", "qwen3-32b-offload", "bundled"])
-def test_a_pair_of_the_table_goes_into_the_form(tab: ModelsTab, name: str) -> None:
+def test_a_pair_of_the_table_is_copied_to_the_form(tab: ModelsTab, name: str) -> None:
     updates = tab.choose(SimpleNamespace(_data={"pair": name}))
     assert updates[tab.pair] == name
     assert updates[tab.target]["visible"] is False
@@ -236,8 +243,8 @@ def test_own_models_have_fields(tab: ModelsTab) -> None:
         ({"pair": "nope"}, "unknown pair 'nope'; known are bundled"),
         ({"pair": 5}, "5 is not the name of a pair"),
         ({"pair": None}, "None is not the name"),
-        ({"pair": OWN}, "no target is named"),
-        ({"pair": OWN, "target": "a/b"}, "no draft is"),
+        ({"pair": OWN}, "enter a target model"),
+        ({"pair": OWN, "target": "a/b"}, "enter a draft model"),
         ({"pair": OWN, "target": ["a"], "draft": "b"}, "not a list"),
         ({"pair": OWN, "target": "x" * 501, "draft": "b"}, "Hugging Face id"),
         ({"device": "tpu"}, "device 'tpu'"),
@@ -245,26 +252,98 @@ def test_own_models_have_fields(tab: ModelsTab) -> None:
         ({"dtype": "int3"}, "dtype 'int3'"),
     ],
 )
-def test_what_cannot_be_wanted_is_refused_in_words(
-    tab: ModelsTab, model_host: ModelHost, changes: Any, says: str
+def test_a_bad_request_is_refused_once_and_at_the_form(
+    tab: ModelsTab, model_host: ModelHost, popups: list[str], changes: Any, says: str
 ) -> None:
     before = model_host.version
-    told = said(tab, tab.change(filled(tab, **changes), request()))
-    assert len(told) == 1
-    assert says in told[0]["error"]
+    assert says in refusal(tab, tab.change(filled(tab, **changes), request()))
+    assert popups == []
     assert model_host.version == before
 
 
+def test_text_from_a_visitor_is_not_markup_in_a_refusal(tab: ModelsTab) -> None:
+    (update,) = tab.change(filled(tab, pair="<img src=x>${1}{{2}}"), request())
+    shown = update[tab.problem]["value"]
+    assert not any(mark in shown for mark in ("<img", "${", "{{"))
+    assert "&lt;img" in shown
+
+
+def test_the_next_load_clears_the_refusal(tab: ModelsTab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(load_job, "fetch", lambda *_: (_ for _ in ()).throw(Stopped("stopped")))
+    first = next(tab.change(filled(tab), request()))
+    assert first[tab.problem]["visible"] is False
+
+
+def test_a_pair_that_the_table_calls_too_large_is_refused_before_anything_is_fetched(
+    tab: ModelsTab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = SimpleNamespace(total=8e9, available=8e9)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
+    monkeypatch.setattr(LoadJob, "start", lambda *_: pytest.fail("loading was begun"))
+    said = refusal(tab, tab.change(filled(tab, pair="qwen3-8b"), request()))
+    assert "qwen3-8b does not fit this machine (too large: needs " in said
+    said = refusal(tab, tab.change(filled(tab, pair="qwen3-32b-offload"), request()))
+    assert "(needs a GPU with 16 GB)" in said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "the Hugging Face hub cannot be reached for a/b ([Errno -2] Name or service not known).",
+        "the Hugging Face hub cannot be reached for a/b (Name or service not known)",
+    ],
+)
+def test_error_numbers_of_the_operating_system_are_not_shown(
+    tab: ModelsTab, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreachable(*_: Any) -> None:
+        raise NotDownloaded(words)
+
+    monkeypatch.setattr(load_job, "fetch", unreachable)
+    messages = board_messages(tab, tab.change(filled(tab), request()))
+    assert messages[-2]["load"]["error"] == (
+        "the Hugging Face hub cannot be reached for a/b (Name or service not known). "
+        "The current models stay loaded."
+    )
+
+
+@pytest.mark.parametrize(
+    ("report", "title"),
+    [
+        (Report("downloading"), "Loading"),
+        (Report("", over=True, error="out of memory"), "Not loaded"),
+        (Report("stopped", over=True), "Stopped"),
+        (Report("", over=True, done=True), "Loaded"),
+    ],
+)
+def test_the_title_of_the_panel_says_how_the_load_stands(report: Report, title: str) -> None:
+    assert json.loads(models_view.report_message(report))["load"]["title"] == title
+
+
+def test_a_failed_load_shows_one_error(
+    tab: ModelsTab, popups: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreachable(*_: Any) -> None:
+        raise NotDownloaded("no connection")
+
+    monkeypatch.setattr(load_job, "fetch", unreachable)
+    messages = board_messages(tab, tab.change(filled(tab), request()))
+    assert [one["load"]["error"] for one in messages if one.get("load", {}).get("error")] == [
+        "no connection. The current models stay loaded."
+    ]
+    assert not any("error" in one for one in messages)
+    assert popups == []
+
+
 @pytest.mark.slow
-def test_strangers_load_nothing_even_by_name(
+def test_visitors_of_a_public_page_load_nothing(
     model_host: ModelHost, folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The view is not laid out for them; its handler, called by name, refuses all the same."""
     monkeypatch.setattr(LoadJob, "start", lambda *_: pytest.fail("loading was begun"))
     tab = built(model_host, PUBLIC)
     for data in (own(tab, folders), filled(tab), filled(tab, pair="smollm2-1.7b")):
-        told = said(tab, tab.change(data, request()))
-        assert "serves the bundled pair only" in told[0]["error"]
+        assert "serves the bundled pair only" in refusal(tab, tab.change(data, request()))
     tabs = [
         block.label
         for block in page.page(model_host, PUBLIC).blocks.values()
@@ -295,20 +374,20 @@ def test_the_form_becomes_a_request() -> None:
 
 
 @pytest.mark.slow
-def test_a_pair_is_loaded_with_its_checks_in_words_and_used_from_then_on(
+def test_a_pair_is_loaded_with_its_checks_shown_and_used_from_then_on(
     tab: ModelsTab, model_host: ModelHost, make: Maker, folders: tuple[str, str]
 ) -> None:
-    told = said(tab, tab.change(own(tab, folders), request()))
-    assert all("load" in message for message in told[:-1])
-    end = told[-2]["load"]
+    received = board_messages(tab, tab.change(own(tab, folders), request()))
+    assert all("load" in message for message in received[:-1])
+    end = received[-2]["load"]
     assert end["done"]
     assert end["over"]
     assert end["error"] is None
     words = dict(end["checks"])
     assert list(words) == ["tokenizer", "target", "draft", "vocabulary", "chat template"]
-    assert "the target has 32 more rows, which only pad its vocabulary" in words["vocabulary"]
-    assert told[-1]["loaded"]["name"] == "big + small"
-    assert told[-1]["loaded"]["chat"] is True
+    assert "the target has 32 more tokens, which only pad its vocabulary" in words["vocabulary"]
+    assert received[-1]["loaded"]["name"] == "big + small"
+    assert received[-1]["loaded"]["chat"] is True
     assert model_host.status.words.startswith("big + small pair")
     run = make(model_host=model_host, chat=True)
     run.start(None)
@@ -320,6 +399,7 @@ def test_a_pair_is_loaded_with_its_checks_in_words_and_used_from_then_on(
 def test_the_buttons_follow_the_load(tab: ModelsTab, folders: tuple[str, str]) -> None:
     updates = list(tab.change(own(tab, folders), request()))
     assert updates[0] == {
+        tab.problem: gr.update(visible=False),
         tab.load_it: gr.update(interactive=False),
         tab.stop_it: gr.update(interactive=True),
     }
@@ -328,21 +408,21 @@ def test_the_buttons_follow_the_load(tab: ModelsTab, folders: tuple[str, str]) -
 
 
 @pytest.mark.slow
-def test_a_pair_that_does_not_fit_together_leaves_the_former_one(
+def test_a_mismatched_pair_leaves_the_current_one(
     tab: ModelsTab, model_host: ModelHost, pair: Pair, tmp_path: Path, folders: tuple[str, str]
 ) -> None:
     other = fakes.save(fakes.tiny_model(), tmp_path / "other", fakes.tiny_tokenizer(pieces=("Ω",)))
-    told = said(tab, tab.change(own(tab, (folders[0], other)), request()))
-    assert "the tokenizers differ" in told[-2]["load"]["error"]
-    assert "the models that were there stay" in told[-2]["load"]["error"]
+    received = board_messages(tab, tab.change(own(tab, (folders[0], other)), request()))
+    assert "the tokenizers differ" in received[-2]["load"]["error"]
+    assert "The current models stay loaded." in received[-2]["load"]["error"]
     assert model_host.pair(lambda: False) is pair
 
 
-def test_a_pair_that_is_not_here_is_not_downloaded_where_that_is_not_allowed(
+def test_a_pair_is_not_downloaded_if_that_is_not_allowed(
     tab: ModelsTab,
 ) -> None:
-    told = said(tab, tab.change(filled(tab, pair="smollm2-1.7b"), request()))
-    assert "HF_HUB_OFFLINE is set" in told[-2]["load"]["error"]
+    received = board_messages(tab, tab.change(filled(tab, pair="smollm2-1.7b"), request()))
+    assert "HF_HUB_OFFLINE is set" in received[-2]["load"]["error"]
 
 
 def test_a_visitor_loads_one_at_a_time_and_can_stop(
@@ -366,17 +446,19 @@ def test_a_visitor_loads_one_at_a_time_and_can_stop(
         raise Stopped("stopped; what was downloaded is kept")
 
     monkeypatch.setattr(load_job, "fetch", slow)
-    told: list[dict[str, Any]] = []
+    received: list[dict[str, Any]] = []
     thread = threading.Thread(
-        target=lambda: told.extend(said(tab, tab.change(own(tab, folders), request())))
+        target=lambda: received.extend(
+            board_messages(tab, tab.change(own(tab, folders), request()))
+        )
     )
     thread.start()
     assert begun.wait(20)
-    assert "one run at a time" in said(tab, tab.change(own(tab, folders), request()))[0]["error"]
+    assert "one run at a time" in refusal(tab, tab.change(own(tab, folders), request()))
     tab.stop(request())
     thread.join(20)
-    assert [message["load"]["share"] for message in told if "load" in message].count(0.1) >= 1
-    last = told[-2]["load"]
+    assert [message["load"]["share"] for message in received if "load" in message].count(0.1) >= 1
+    last = received[-2]["load"]
     assert (last["words"], last["over"]) == ("stopped; what was downloaded is kept", True)
     assert (last["error"], last["done"], last["share"]) == (None, False, None)
     assert model_host.pair(lambda: False) is pair
@@ -402,19 +484,19 @@ def test_a_closed_page_ends_the_load(
     assert tab.sessions.get("one") is None
 
 
-def test_an_unexpected_error_is_logged_and_told_without_its_text(
+def test_an_unexpected_error_is_logged_and_shown_without_its_text(
     model_host: ModelHost, folders: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(load_job, "fetch", lambda *_: [][1])
     task = LoadJob(model_host, PairRequest("bundled", *folders, "cpu", "float32", False), False)
     task.start()
     last = list(task.reports())[-1]
-    assert "an unexpected error; the server's log has the details" in str(last.error)
+    assert "an unexpected error; see the server's log for details" in str(last.error)
     assert "index" not in str(last.error)
 
 
 @pytest.mark.slow
-def test_a_pair_that_comes_back_later_cannot_be_stopped_by_its_former_task(
+def test_a_reload_cannot_be_stopped_by_the_job_that_loaded_the_pair_first(
     model_host: ModelHost, folders: tuple[str, str]
 ) -> None:
     """Guards against a page that was closed after its load: the pair must still be loadable, as it
@@ -430,13 +512,13 @@ def test_a_pair_that_comes_back_later_cannot_be_stopped_by_its_former_task(
     assert task._load().name == "big + small"
 
 
-def test_progress_is_told_with_amount_and_rate() -> None:
+def test_progress_is_shown_with_amount_and_rate() -> None:
     message = json.loads(
         models_view.report_message(
             Report("downloading", Progress("owner/model", 3_200_000_000, 16_400_000_000, 85e6))
         )
     )
-    assert message["load"]["amount"] == "3.2 GB of 16.4 GB · 85 MB a second"
+    assert message["load"]["amount"] == "3.2 GB of 16.4 GB · 85 MB/s"
     assert message["load"]["share"] == pytest.approx(0.195, abs=1e-3)
 
 
@@ -466,7 +548,7 @@ def test_the_boxes_for_chats_come_and_go_with_the_models(
     assert {update["visible"] for box, update in renew(request()).items() if box in live.chats} == {
         False
     }
-    said(tab, tab.change(own(tab, folders), request()))
+    board_messages(tab, tab.change(own(tab, folders), request()))
     updates = {box: update for box, update in renew(request()).items() if box in live.chats}
     assert len(updates) == 2
     assert all(update["visible"] and update["value"] for update in updates.values())
@@ -477,7 +559,7 @@ def test_a_chat_is_recorded_so_that_it_can_be_repeated(
     model_host: ModelHost, folders: tuple[str, str], make: Maker
 ) -> None:
     tab = built(model_host)
-    said(tab, tab.change(own(tab, folders), request()))
+    board_messages(tab, tab.change(own(tab, folders), request()))
     texts = []
     for _ in range(2):
         run = make(model_host=model_host, chat=True, prompt="hello")
@@ -510,11 +592,11 @@ def test_models_without_a_template_ignore_the_box(make: Maker) -> None:
 
 
 @pytest.mark.slow
-def test_nothing_of_the_former_models_is_shown_as_the_new_ones(
+def test_nothing_of_the_previous_models_is_shown_for_the_new_ones(
     model_host: ModelHost, folders: tuple[str, str], make: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Times and acceptance in the hardware view and the lab are the new pair's; a run of the former
-    is held against neither."""
+    is compared with neither."""
     live = LiveView(model_host, LOCAL, None)
     hardware = HardwareTab(model_host, LOCAL, live)
     lab = LabTab(model_host, LOCAL, live, hardware)
@@ -532,7 +614,7 @@ def test_nothing_of_the_former_models_is_shown_as_the_new_ones(
     assert shown()["run"] is not None
     before = lab._known([])
     tab = built(model_host)
-    said(tab, tab.change(own(tab, folders), request()))
+    board_messages(tab, tab.change(own(tab, folders), request()))
     after = lab._known([])
     view = shown()
     assert view["run"] is None

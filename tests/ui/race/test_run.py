@@ -52,8 +52,8 @@ def race_request(**changes: Any) -> RaceRequest:
 
 @pytest.fixture
 def make(model_host: ModelHost) -> Callable[..., RaceJob]:
-    """Makes a race: fields of its form by name, and limits=, room=, shelf= where the usual
-    ones will not do."""
+    """Makes a race from the fields of its form; limits=, model_host= and run_store= replace the
+    defaults."""
 
     def made(
         limits: Limits = LOCAL,
@@ -88,9 +88,9 @@ def results_of(messages: list[dict[str, Any]]) -> list[Any]:
     return [message["results"] for message in messages if message.get("results")][-1]
 
 
-def once(told: Any) -> Any:
-    """What was told of a measured race, as it is told of a recorded one."""
-    return json.loads(json.dumps(told).replace("measured", "recorded"))
+def as_recorded(message: Any) -> Any:
+    """The message about a measured race as it would be about a recorded one."""
+    return json.loads(json.dumps(message).replace("measured", "recorded"))
 
 
 # -- the stream ------------------------------------------------------------------------------------
@@ -99,12 +99,11 @@ def once(told: Any) -> Any:
 def test_a_race_streams_and_ends(make: Callable[..., RaceJob]) -> None:
     messages = raced(make())
     moves = moves_of(messages)
-    told = [message for message in messages if "lanes" in message]
-    assert len(told) == 1
-    assert [lane["plain"] for lane in told[0]["lanes"]] == [True, False, False, False]
-    assert [lane["changes"] for lane in told[0]["lanes"]] == [False, False, False, True]
-    assert told[0]["meta"]["label"] == "measured"
-    assert told[0]["meta"]["policy"]["max_new_tokens"] == 12
+    (first,) = [message for message in messages if "lanes" in message]
+    assert [lane["plain"] for lane in first["lanes"]] == [True, False, False, False]
+    assert [lane["changes"] for lane in first["lanes"]] == [False, False, False, True]
+    assert first["meta"]["label"] == "measured"
+    assert first["meta"]["policy"]["max_new_tokens"] == 12
     for lane in range(4):
         mine = [move for move in moves if move["lane"] == lane]
         assert sum(len(move["text"]) for move in mine) == 12
@@ -117,7 +116,7 @@ def test_a_race_streams_and_ends(make: Callable[..., RaceJob]) -> None:
 
 
 @pytest.mark.slow
-def test_no_message_leaves_a_gap_and_every_tree_is_told_before_its_move(
+def test_no_message_leaves_a_gap_and_every_tree_is_sent_before_its_move(
     make: Callable[..., RaceJob],
 ) -> None:
     count = 0
@@ -155,13 +154,13 @@ def test_a_saved_race_is_opened_as_a_recorded_one(make: Callable[..., RaceJob]) 
     again = OpenedRace(RaceLog.from_json(file))
     whole = json.loads(again.whole())
     assert whole["meta"]["label"] == "recorded"
-    assert whole["lanes"] == once(
+    assert whole["lanes"] == as_recorded(
         next(message["lanes"] for message in messages if "lanes" in message)
     )
     assert sorted(json.dumps(move["text"]) for move in whole["moves"]) == sorted(
         json.dumps(move["text"]) for move in moves_of(messages)
     )
-    assert whole["results"] == once(results_of(messages))
+    assert whole["results"] == as_recorded(results_of(messages))
     assert (whole["done"], whole["stopped"]) == (True, False)
     for lane in again.log().lanes:
         assert Run.from_json(lane.run.to_json()).meta["label"] == "recorded"
@@ -177,8 +176,8 @@ def test_a_lanes_run_is_shown_beside_the_plain_lane(make: Callable[..., RaceJob]
 
 
 @pytest.mark.slow
-def test_a_lanes_speed_up_has_the_same_range_in_the_live_view(make: Callable[..., RaceJob]) -> None:
-    """Guards against a lane that the race calls no clear difference and the live view faster."""
+def test_a_lanes_speed_up_has_the_same_interval_in_decode(make: Callable[..., RaceJob]) -> None:
+    """Guards against a lane that the race calls no clear difference and Decode calls faster."""
     race = make(max_new_tokens=64)
     results = results_of(raced(race))
     _, *others = race.recording.log().lanes
@@ -200,19 +199,19 @@ def test_nothing_of_an_opened_race_is_called_measured(make: Callable[..., RaceJo
     file = (
         race.recording.log()
         .to_json()
-        .replace("tokens a step, measured", "Measured, tokens a step MEASURED")
+        .replace("tokens per step, measured", "Measured, tokens per step MEASURED")
     )
     assert "measured" in file
     again = OpenedRace(RaceLog.from_json(file))
-    for told in (again.whole(), again.since(0), again.log().to_json()):
-        assert "tokens a step RECORDED".lower() in told.lower()
-        assert "measured" not in told.lower()
+    for text in (again.whole(), again.since(0), again.log().to_json()):
+        assert "tokens per step RECORDED".lower() in text.lower()
+        assert "measured" not in text.lower()
 
 
 # -- stopping --------------------------------------------------------------------------------------
 
 
-def test_stop_ends_all_lanes_within_the_present_step(
+def test_stop_ends_all_lanes_after_the_current_step(
     make: Callable[..., RaceJob], gate: Gate, model_host: ModelHost
 ) -> None:
     """Exactly the step under way is finished, of one lane; the others make none."""
@@ -232,7 +231,7 @@ def test_stop_ends_all_lanes_within_the_present_step(
     assert len(model_host.queue) == 0
 
 
-def test_what_is_known_of_a_stopped_race_is_told(make: Callable[..., RaceJob], gate: Gate) -> None:
+def test_the_results_of_a_stopped_race_are_sent(make: Callable[..., RaceJob], gate: Gate) -> None:
     race = make(max_new_tokens=200, lanes=[PLAIN, CHAIN])
     race.start()
     gate.passes.release(20)
@@ -246,7 +245,7 @@ def test_what_is_known_of_a_stopped_race_is_told(make: Callable[..., RaceJob], g
     assert results[1]["lossless"]["kind"] == "exact"
 
 
-def test_a_left_race_frees_the_engine(
+def test_an_abandoned_race_frees_the_engine(
     make: Callable[..., RaceJob], gate: Gate, model_host: ModelHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is found out for a visitor who is gone."""
@@ -263,10 +262,10 @@ def test_a_left_race_frees_the_engine(
     assert not race.holding
 
 
-def test_a_race_keeps_to_its_time(make: Callable[..., RaceJob]) -> None:
+def test_a_race_ends_at_its_time_limit(make: Callable[..., RaceJob]) -> None:
     messages = raced(make(limits=Limits(seconds=0.0), max_new_tokens=100))
     assert len(moves_of(messages)) == 1
-    assert "the longest a race may take" in messages[-1]["notice"]
+    assert "time limit of" in messages[-1]["notice"]
     assert messages[-1]["stopped"]
 
 
@@ -278,7 +277,7 @@ def test_stop_while_waiting_for_the_models(make: Callable[..., RaceJob], pair: P
     race.start()
     race.halt()
     last = sent(race.messages())[-1]
-    assert (last["race"], last["notice"]) == (None, "stopped")
+    assert (last["race"], last["notice"]) == (None, "Stopped.")
     loaded.set()
 
 
@@ -294,12 +293,12 @@ def test_models_that_do_not_load_are_reported(make: Callable[..., RaceJob]) -> N
 @pytest.mark.parametrize(
     ("problem", "words"),
     [
-        (MemoryError(), "out of memory"),
-        (RuntimeError("can't allocate memory"), "out of memory"),
+        (MemoryError(), "Out of memory"),
+        (RuntimeError("can't allocate memory"), "Out of memory"),
         (ValueError("x"), "unexpected"),
     ],
 )
-def test_an_error_in_a_step_is_said_and_frees_the_engine(
+def test_an_error_in_a_step_is_shown_and_frees_the_engine(
     make: Callable[..., RaceJob],
     model_host: ModelHost,
     problem: Exception,
@@ -320,7 +319,7 @@ def test_an_error_in_a_step_is_said_and_frees_the_engine(
 # -- what is found out -----------------------------------------------------------------------------
 
 
-def test_greedy_lanes_are_held_against_the_plain_lane(make: Callable[..., RaceJob]) -> None:
+def test_greedy_lanes_are_compared_with_the_plain_lane(make: Callable[..., RaceJob]) -> None:
     results = results_of(raced(make()))
     assert results[0] is None
     for result in results[1:]:
@@ -336,7 +335,7 @@ def test_greedy_lanes_are_held_against_the_plain_lane(make: Callable[..., RaceJo
         )
 
 
-def test_a_lane_that_leaves_the_plain_text_is_named(
+def test_a_lane_that_deviates_from_the_plain_text_is_named(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The text of one lane is changed on its way to the comparison; the words are the meter's
@@ -356,12 +355,12 @@ def test_a_lane_that_leaves_the_plain_text_is_named(
 def test_each_lane_is_judged_with_its_own_tree_and_verifier(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those a run is made again with; what cannot be told is shown and saved as that."""
+    """The trees with which a run is repeated. An undecided result is shown and saved as such."""
     asked = []
 
     def undecided(*args: Any) -> TextMatch:
         asked.append(args[4:])
-        words = "Only the same run in float32 could tell that from a bug, and it was stopped"
+        words = "Only a run in float32 could show whether this is a bug, and it was stopped"
         return TextMatch("undecided", 8, 5, 40.0, torch.bfloat16, in_float32=words)
 
     monkeypatch.setattr(report, "check_text", undecided)
@@ -383,7 +382,7 @@ def test_without_a_plain_lane_one_is_run_afterwards(make: Callable[..., RaceJob]
 
 
 @pytest.mark.slow
-def test_the_law_is_checked_where_it_is_asked_for(
+def test_the_distribution_is_checked_if_requested(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(distribution_check, "DRAWS", 60)
@@ -428,7 +427,7 @@ def p_value(square: float, freedom: int) -> float:
 
 
 @pytest.mark.slow
-def test_lanes_draw_in_turns_and_every_round_is_told(
+def test_lanes_draw_in_turns_and_every_round_is_sent(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Guards against a check that says nothing until it is over, and against one lane that waits
@@ -452,10 +451,10 @@ def test_lanes_draw_in_turns_and_every_round_is_told(
     assert [counts[0]["going"] for counts in rounds] == [True] * 7 + [False]
 
 
-def test_the_place_is_in_the_plain_lanes_text_and_the_same_for_all_lanes(
+def test_the_position_is_in_the_plain_lanes_text_for_all_lanes(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the rule alone: here the fourth token, as the law is made certain before it."""
+    """By the rule alone: the fourth token, as the distributions before it are made certain."""
     monkeypatch.setattr(distribution_check, "DRAWS", 20)
     asked: list[list[int]] = []
 
@@ -487,7 +486,7 @@ def test_the_place_is_in_the_plain_lanes_text_and_the_same_for_all_lanes(
 def test_equal_lanes_do_not_share_their_draws(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against one chance result that is told once a lane, as if it had come
+    """Guards against one chance result that is shown for each lane, as if it had come
     up again and again."""
     monkeypatch.setattr(distribution_check, "DRAWS", 60)
     results = results_of(raced(make(temperature=0.9, lanes=[CHAIN, CHAIN], check=True)))
@@ -501,11 +500,11 @@ def test_equal_lanes_do_not_share_their_draws(
 @pytest.mark.parametrize(
     ("distribution", "words"),
     [
-        ([0.999, 0.001], "nearly certain of one token at all of the first 12 places"),
-        ([1 / 4096] * 4096, "spread so thin"),
+        ([0.999, 0.001], "nearly certain of one token at all of the first 12 positions"),
+        ([1 / 4096] * 4096, "spread over so many tokens"),
     ],
 )
-def test_a_law_that_tells_nothing_is_said_and_nothing_is_drawn(
+def test_a_distribution_that_tells_nothing_is_reported_and_not_sampled(
     make: Callable[..., RaceJob],
     distribution: list[float],
     words: str,
@@ -519,13 +518,13 @@ def test_a_law_that_tells_nothing_is_said_and_nothing_is_drawn(
     monkeypatch.setattr(distribution_check, "first_tokens", lambda *_: pytest.fail("was drawn"))
     lossless = results_of(raced(make(**TEMPERED, check=True)))[1]["lossless"]
     assert lossless["kind"] == "blind"
-    assert lossless["words"].startswith("First tokens would carry no information here")
+    assert lossless["words"].startswith("This check is inconclusive here")
     assert words in lossless["words"]
     assert lossless["count"]["draws"] == 0
 
 
 @pytest.mark.slow
-def test_every_draw_of_the_check_has_a_shaper_of_its_own(
+def test_every_draw_of_the_check_has_its_own_tree_choice(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Guards against a TreeChoice that has learned from the race, or from the draw before."""
@@ -546,17 +545,17 @@ def test_every_draw_of_the_check_has_a_shaper_of_its_own(
 
 
 @pytest.mark.slow
-def test_checks_and_moves_share_the_seconds_of_the_limits(
+def test_checks_and_moves_share_the_time_limit(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A race that has used up its time is not checked; one that has some left is, to its
-    end and no longer."""
+    """A race that has reached its time limit is not checked; one with time left is, up to the
+    limit."""
     monkeypatch.setattr(ui.race.run, "DistributionCheck", lambda *_: pytest.fail("was checked"))
     lossless = results_of(raced(make(limits=Limits(seconds=0.0), **TEMPERED, check=True)))[1][
         "lossless"
     ]
     assert lossless["kind"] == "none"
-    assert "the time of this race was up" in lossless["words"]
+    assert "the race reached its time limit" in lossless["words"]
     monkeypatch.undo()
     monkeypatch.setattr(distribution_check, "DRAWS", 100_000)
     monkeypatch.setattr(distribution_check, "SECONDS", 3600.0)
@@ -575,17 +574,12 @@ def test_a_check_without_time_draws_nothing_and_says_so(
     monkeypatch.setattr(sequoia.exactness.same_distribution, "LEAST_BITS", 99.0)
     lossless = results_of(raced(make(**TEMPERED, check=True)))[1]["lossless"]
     assert [lossless["count"][name] for name in ("draws", "at", "going")] == [0, 0, False]
-    assert (lossless["kind"], lossless["words"]) == (
-        "none",
-        (
-            "The first tokens of 0 draws are too few to be held against the target's law. There "
-            "was no time for all 400: it has 0 s."
-        ),
-    )
+    assert lossless["kind"] == "none"
+    assert lossless["words"].endswith(" Stopped at the 0 s limit before all 400 samples.")
 
 
 @pytest.mark.slow
-def test_stop_ends_the_check_of_the_law(
+def test_stop_ends_the_check_of_the_distribution(
     make: Callable[..., RaceJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(distribution_check, "DRAWS", 100_000)
@@ -616,7 +610,7 @@ def test_stop_ends_the_check_of_the_law(
 def test_too_few_first_tokens_say_nothing(
     make: Callable[..., RaceJob], counts: dict[int, int], kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Guards against a law called the same before anything was held against it."""
+    """Guards against calling distributions equal before anything was compared."""
     found = FirstTokens(torch.tensor([0.5, 0.5, 0.0], dtype=torch.float64), counts)
     monkeypatch.setattr(distribution_check, "first_tokens", lambda *_: iter([found]))
     monkeypatch.setattr(distribution_check, "SECONDS", 0.5)
@@ -625,7 +619,7 @@ def test_too_few_first_tokens_say_nothing(
     assert (lossless["p"] is None) == (kind == "none")
 
 
-# -- orders ----------------------------------------------------------------------------------------
+# -- requests --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -638,7 +632,7 @@ def test_too_few_first_tokens_say_nothing(
         ({"temperature": "hot"}, BadSamplingParams, "Temp.: 'hot'"),
         ({"top_p": 2}, BadSamplingParams, "Top-p: 2"),
         ({"max_new_tokens": 10**6}, BadSamplingParams, "Tokens: 1000000"),
-        ({"seed": None}, BadSamplingParams, "Seed: nothing is typed"),
+        ({"seed": None}, BadSamplingParams, "Seed: enter a whole number"),
         ({"lanes": [PLAIN]}, BadSamplingParams, "a race of 1 lane; allowed are 2 to 4"),
         ({"lanes": [PLAIN] * 5}, BadSamplingParams, "a race of 5 lanes; allowed are 2 to 4"),
         ({"lanes": [("none", "", "sequoia")] * 4}, BadSamplingParams, "a race of 0 lanes"),
@@ -652,29 +646,29 @@ def test_too_few_first_tokens_say_nothing(
         (
             {"lanes": [PLAIN, ("chain", "", "sequoia")]},
             BadTree,
-            "Lane 2: Nodes: nothing is typed; wanted: a whole number",
+            "Lane 2: Nodes: enter a whole number",
         ),
         (
             {"lanes": [PLAIN, ("chain", None, "sequoia")]},
             BadTree,
-            "Lane 2: Nodes: nothing is typed",
+            "Lane 2: Nodes: enter a whole number",
         ),
         ({"lanes": [PLAIN, ("chain", "9999", "sequoia")]}, BadTree, "Lane 2: .*9999"),
         ({"lanes": [PLAIN, ("chain", "-4", "sequoia")]}, BadTree, "Lane 2: Nodes: '-4'"),
         (
             {"lanes": [PLAIN, ("chain", "4, 5", "sequoia")]},
             BadTree,
-            "Lane 2: Nodes: '4, 5'; wanted: a whole number",
+            "Lane 2: Nodes: '4, 5'; enter a whole number",
         ),
         (
             {"lanes": [PLAIN, ("best", "64", "sequoia")]},
             BadTree,
-            "Lane 2: Nodes, Levels at most: '64'; wanted: ",
+            "Lane 2: Nodes, Max levels: '64'; enter 2 whole numbers",
         ),
         (
             {"lanes": [PLAIN, ("dynamic", "0 4", "sequoia")]},
             BadTree,
-            "Lane 2: Nodes at most: 0 .* from 1 to 1024",
+            "Lane 2: Max nodes: 0 .* from 1 to 1024",
         ),
         ({"lanes": [PLAIN, ("lab", "-1 9", "sequoia")]}, BadTree, "Lane 2: "),
         (
@@ -706,11 +700,11 @@ def test_a_planned_lane_says_which_of_the_fast_trees_it_is(make: Callable[..., R
     """Guards against one name for two trees: the doctor's is the very fastest."""
     messages = raced(make(lanes=[PLAIN, ("planned", "", "sequoia")]))
     lanes = next(message["lanes"] for message in messages if "lanes" in message)
-    assert lanes[1]["how"].endswith("most tokens a step within 1 % of the fastest")
+    assert lanes[1]["how"].endswith("most tokens per step within 1 % of the fastest")
     assert "planned" in lanes[1]["how"]
 
 
-def test_an_order_holds_what_was_asked() -> None:
+def test_a_request_holds_the_values_of_the_form() -> None:
     nothing = ("none", "x", None)
     found = race_request(lanes=[nothing, CHAIN, nothing, CHAIN], max_new_tokens=32.0, seed=7.0)
     assert [lane.name for lane in found.lanes] == ["Chain 1", "Chain 2"]

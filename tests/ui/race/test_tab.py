@@ -74,7 +74,7 @@ def event(data: Any) -> SimpleNamespace:
     return SimpleNamespace(_data=data)
 
 
-def told(tab: RaceTab, updates: dict[Any, Any]) -> dict[str, Any]:
+def board_message(tab: RaceTab, updates: dict[Any, Any]) -> dict[str, Any]:
     return json.loads(updates[tab.board])
 
 
@@ -94,7 +94,7 @@ def test_a_race_streams_ends_and_can_be_saved(tab: RaceTab) -> None:
 
 
 @pytest.mark.slow
-def test_the_run_has_one_output_and_waits_in_the_common_line(model_host: ModelHost) -> None:
+def test_a_race_has_one_output_and_waits_in_the_common_queue(model_host: ModelHost) -> None:
     """Guards against outputs that cost milliseconds at every message, and against a race
     beside another run."""
     with gr.Blocks() as blocks:
@@ -137,7 +137,7 @@ def test_a_closed_page_frees_the_engine(tab: RaceTab, model_host: ModelHost, slo
 
 
 def test_a_second_race_of_the_same_visitor_is_refused_while_one_goes_on(
-    tab: RaceTab, slow: None, said: list[str]
+    tab: RaceTab, slow: None
 ) -> None:
     first = tab.run(filled(tab, max_new_tokens=400), request())
     next(first)
@@ -153,20 +153,19 @@ def test_a_second_race_of_the_same_visitor_is_refused_while_one_goes_on(
         ({"lanes": [LANES[0], *[LANES[2]] * 3]}, "a race of 1 lane; allowed are 2 to 4"),
         (
             {"lanes": [LANES[0], ("chain", "<img>", "sequoia"), LANES[2], LANES[2]]},
-            "Lane 2: Nodes: '<img>'; wanted: a",
+            "Lane 2: Nodes: '<img>'; enter a whole number",
         ),
         ({"prompt": ""}, "the prompt is empty"),
     ],
 )
-def test_a_bad_value_is_said_and_nothing_on_screen_is_lost(
-    tab: RaceTab, said: list[str], changes: dict[str, Any], words: str
+def test_a_bad_value_is_shown_once_and_nothing_on_screen_is_lost(
+    tab: RaceTab, popups: list[str], changes: dict[str, Any], words: str
 ) -> None:
     messages = sent(tab.run(filled(tab, **changes), request()))
     assert len(messages) == 1
     assert words in messages[0]["error"]
     assert (messages[0]["race"], messages[0].get("moves")) == (None, None)
-    assert len(said) == 1
-    assert "<" not in said[0]
+    assert popups == []
     assert tab.sessions.get("one") is None
 
 
@@ -184,14 +183,16 @@ def test_race_and_run_begin_with_the_same_prompt_and_temperature(tab: RaceTab) -
     )
     assert one.prompt.value == presets()[0].text
     assert one.temperature.value == 0.6
-    assert one.check.value is True
+    assert one.check.value is False
 
 
 @pytest.mark.slow
-def test_the_form_begins_with_a_race_that_may_run(tab: RaceTab, model_host: ModelHost) -> None:
+def test_the_default_race_may_run(tab: RaceTab, model_host: ModelHost) -> None:
     lanes = [(part.kind.value, part.numbers.value, part.verifier.value) for part in tab.form.lanes]
     assert (
-        [lane[0] for lane in lanes] == list(form.START) == ["plain", "chain", "planned", "dynamic"]
+        [lane[0] for lane in lanes]
+        == list(form.DEFAULT_LANES)
+        == ["plain", "chain", "planned", "dynamic"]
     )
     messages = sent(tab.run(filled(tab, lanes), request()))
     assert messages[-1]["done"]
@@ -208,14 +209,14 @@ def test_details_of_any_kind(kind: Any) -> None:
     )
 
 
-def test_a_lane_takes_the_tree_that_the_lab_gave_to_the_live_view(tab: RaceTab) -> None:
+def test_a_lane_takes_the_labs_tree_from_the_decode_form(tab: RaceTab) -> None:
     assert tab.details("lab", "lab", "-1 0 1")[0]["value"] == "-1 0 1"
     assert tab.details("lab", "planned", "4, 2")[0]["value"] == "-1 0 0 1"
     assert tab.details("chain", "lab", "-1 0 1")[0]["value"] == "6"
     assert tab.details([], "lab", None)[0]["visible"] is False
 
 
-def test_a_remedy_goes_into_the_form_of_its_lane(tab: RaceTab) -> None:
+def test_a_suggested_tree_is_copied_to_the_form_of_its_lane(tab: RaceTab) -> None:
     """The lanes of a race are numbered without the places that hold none."""
     kinds = {part.kind: kind for part, (kind, _, _) in zip(tab.form.lanes, LANES, strict=True)}
     updates = tab.apply(kinds, event({"lane": 2, "parents": [-1, 0, 0, 1]}))
@@ -223,13 +224,13 @@ def test_a_remedy_goes_into_the_form_of_its_lane(tab: RaceTab) -> None:
     assert updates[fourth.kind] == "lab"
     assert updates[fourth.numbers]["value"] == "-1 0 0 1"
     assert updates[fourth.numbers]["visible"] is True
-    assert "Lane 4 is now a tree of 4 nodes" in told(tab, updates)["notice"]
+    assert "Lane 4 is now a tree of 4 nodes" in board_message(tab, updates)["notice"]
     assert set(updates) == {tab.board, fourth.kind, fourth.numbers, fourth.verifier}
     plain = tab.apply(kinds, event({"lane": 1, "parents": [-1]}))
     assert plain[tab.form.lanes[1].kind] == "plain"
 
 
-def test_a_chain_that_was_advised_is_called_a_chain(tab: RaceTab) -> None:
+def test_a_suggested_chain_is_called_a_chain(tab: RaceTab) -> None:
     lane = tab.form.lanes[2]
     updates = tab.apply(
         {part.kind: "planned" for part in tab.form.lanes},
@@ -240,7 +241,7 @@ def test_a_chain_that_was_advised_is_called_a_chain(tab: RaceTab) -> None:
         "5",
         "Nodes",
     )
-    assert "Lane 3 is now a chain of 5 nodes" in told(tab, updates)["notice"]
+    assert "Lane 3 is now a chain of 5 nodes" in board_message(tab, updates)["notice"]
 
 
 @pytest.mark.parametrize(
@@ -258,18 +259,18 @@ def test_a_chain_that_was_advised_is_called_a_chain(tab: RaceTab) -> None:
         {"lane": 0, "parents": [-1, *range(2000)]},
     ],
 )
-def test_a_bad_remedy_changes_nothing(tab: RaceTab, said: list[str], data: Any) -> None:
+def test_a_bad_suggestion_changes_nothing(tab: RaceTab, popups: list[str], data: Any) -> None:
     updates = tab.apply({part.kind: "chain" for part in tab.form.lanes}, event(data))
     assert [*updates] == [tab.board]
-    assert told(tab, updates)["error"].startswith("Not applied: ")
-    assert len(said) == 1
+    assert board_message(tab, updates)["error"].startswith("Not applied: ")
+    assert popups == []
 
 
 # -- recordings ------------------------------------------------------------------------------------
 
 
-def test_the_view_opens_on_a_recorded_race(tab: RaceTab) -> None:
-    message = told(tab, tab.example())
+def test_the_view_opens_with_a_recorded_race(tab: RaceTab) -> None:
+    message = board_message(tab, tab.example())
     assert message["meta"]["label"] == "recorded"
     assert len(message["lanes"]) == 4
     assert {"device", "date", "versions"} <= set(message["meta"])
@@ -283,7 +284,7 @@ def test_the_view_opens_on_a_recorded_race(tab: RaceTab) -> None:
         )
 
 
-def test_without_a_recorded_race_the_view_opens_all_the_same(
+def test_without_a_recorded_race_the_view_still_opens(
     model_host: ModelHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "welcome.json").write_text("{")
@@ -291,26 +292,26 @@ def test_without_a_recorded_race_the_view_opens_all_the_same(
     with gr.Blocks():
         tab = RaceTab(model_host, LOCAL, LiveView(model_host, LOCAL, header()))
         tab.build()
-    assert "No recorded race" in told(tab, tab.example())["notice"]
+    assert "No recorded race" in board_message(tab, tab.example())["notice"]
 
 
 def test_a_saved_race_is_opened_and_a_spoiled_one_changes_nothing(
-    tab: RaceTab, said: list[str], tmp_path: Path
+    tab: RaceTab, popups: list[str], tmp_path: Path
 ) -> None:
     sent(tab.run(filled(tab), request()))
     good = tmp_path / "good.json"
     shutil.copy(tab.rested(request())[tab.form.save]["value"], good)
-    message = told(tab, tab.open(str(good)))
+    message = board_message(tab, tab.open(str(good)))
     assert message["meta"]["label"] == "recorded"
     good.write_text(good.read_text()[:-9])
     updates = tab.open(str(good))
     assert [*updates] == [tab.board]
-    assert told(tab, updates)["error"].startswith("Not opened: not a JSON file")
-    assert len(said) == 1
+    assert board_message(tab, updates)["error"].startswith("Not opened: not a JSON file")
+    assert popups == []
 
 
 @pytest.mark.slow
-def test_a_race_recorded_by_command_is_the_forms_own_and_called_recorded(
+def test_a_race_recorded_by_command_has_the_default_lanes_and_is_labelled_recorded(
     tab: RaceTab, model_host: ModelHost
 ) -> None:
     log = RaceLog.from_json(
@@ -320,23 +321,23 @@ def test_a_race_recorded_by_command_is_the_forms_own_and_called_recorded(
     )
     assert log.meta["label"] == "recorded"
     assert [lane.name for lane in log.lanes] == [
-        lane["name"] for lane in told(tab, tab.example())["lanes"]
+        lane["name"] for lane in board_message(tab, tab.example())["lanes"]
     ]
     assert log.meta["policy"] == {"temperature": 0.0, "top_p": 1.0, "max_new_tokens": 6, "seed": 3}
     assert log.results[0] is None
 
 
 @pytest.mark.parametrize("path", [None, 3, ["x"], "/no/such/file.json", "/", "x\x00y"])
-def test_a_path_that_is_none_is_refused(tab: RaceTab, said: list[str], path: Any) -> None:
-    assert told(tab, tab.open(path))["error"].startswith("Not opened: ")
+def test_an_invalid_path_is_refused(tab: RaceTab, path: Any) -> None:
+    assert board_message(tab, tab.open(path))["error"].startswith("Not opened: ")
 
 
-def test_a_run_file_is_no_race(tab: RaceTab, said: list[str]) -> None:
+def test_a_run_file_is_not_a_race(tab: RaceTab) -> None:
     path = ASSETS / "runs" / "welcome.json"
-    assert "not a sequoia-race file" in told(tab, tab.open(str(path)))["error"]
+    assert "not a sequoia-race file" in board_message(tab, tab.open(str(path)))["error"]
 
 
-def test_a_lane_of_the_race_on_screen_opens_in_the_live_view(tab: RaceTab) -> None:
+def test_a_lane_of_the_race_on_screen_opens_in_decode(tab: RaceTab) -> None:
     live = tab._live
     first = json.loads(
         tab.open_lane(event({"race": tab._welcome.name, "lane": 1}), request())[live.stage]
@@ -393,13 +394,13 @@ def test_a_lane_of_an_opened_race_is_recorded_whatever_its_file_says(
     file = Path(tab.rested(request())[tab.form.save]["value"]).read_text()
     assert '"measured"' in file
     (tmp_path / "race.json").write_text(file)
-    name = told(tab, tab.open(str(tmp_path / "race.json")))["race"]
+    name = board_message(tab, tab.open(str(tmp_path / "race.json")))["race"]
     shown = json.loads(tab.open_lane(event({"race": name, "lane": 1}), request())[tab._live.stage])
     assert shown["meta"]["label"] == shown["meta"]["plain_label"] == "recorded"
 
 
 @pytest.mark.parametrize("lane", [None, {}, 4, -1, True, "0"])
-def test_a_lane_that_is_none_is_refused(tab: RaceTab, lane: Any) -> None:
+def test_an_invalid_lane_is_refused(tab: RaceTab, lane: Any) -> None:
     with pytest.raises(gr.Error, match="Not opened: lane"):
         tab.open_lane(event({"race": tab._welcome.name, "lane": lane}), request())
 
@@ -407,13 +408,13 @@ def test_a_lane_that_is_none_is_refused(tab: RaceTab, lane: Any) -> None:
 @pytest.mark.parametrize(
     "data", [None, 7, {}, {"lane": 0}, {"race": "gone", "lane": 0}, {"race": ["x"], "lane": 0}]
 )
-def test_a_lane_of_no_race_that_is_kept_is_refused(tab: RaceTab, data: Any) -> None:
+def test_a_lane_of_a_race_not_stored_is_refused(tab: RaceTab, data: Any) -> None:
     """Guards against another race's lane in place of the one on screen."""
-    with pytest.raises(gr.Error, match="Not opened: the race is no longer kept"):
+    with pytest.raises(gr.Error, match="Not opened: this race is no longer stored"):
         tab.open_lane(event(data), request())
 
 
-def test_a_lane_does_not_take_the_place_of_a_run_that_goes_on(tab: RaceTab) -> None:
+def test_a_lane_does_not_replace_a_running_run(tab: RaceTab) -> None:
     class Going:
         busy = True
         holding = False
@@ -426,29 +427,29 @@ def test_a_lane_does_not_take_the_place_of_a_run_that_goes_on(tab: RaceTab) -> N
 @pytest.mark.parametrize(
     "asked", [None, 3, "x", [], ["x"], ["x", 0], [None, 0], [[], 0], ["x", 1, 2], {"a": 1}]
 )
-def test_missed_moves_of_no_race_are_refused(tab: RaceTab, asked: Any) -> None:
-    assert "no longer kept" in json.loads(tab.get_moves(asked))["error"]
+def test_missed_moves_of_an_unknown_race_are_refused(tab: RaceTab, asked: Any) -> None:
+    assert "no longer stored" in json.loads(tab.get_moves(asked))["error"]
 
 
 def test_missed_moves_are_given(tab: RaceTab) -> None:
-    name = told(tab, tab.example())["race"]
+    name = board_message(tab, tab.example())["race"]
     whole = json.loads(tab.get_moves([name, 0]))
     assert json.loads(tab.get_moves([name, 5]))["moves"] == whole["moves"][5:]
     for first in (-1, True, 1.0, "1"):
-        assert "no longer kept" in json.loads(tab.get_moves([name, first]))["error"]
+        assert "no longer stored" in json.loads(tab.get_moves([name, first]))["error"]
 
 
 def test_trees_of_the_recorded_race_are_trees(tab: RaceTab) -> None:
-    assert all(Tree.from_parents(tree) for tree in told(tab, tab.example())["trees"])
+    assert all(Tree.from_parents(tree) for tree in board_message(tab, tab.example())["trees"])
 
 
-def test_a_reload_shows_the_race_in_the_address_while_it_is_kept(tab: RaceTab) -> None:
+def test_a_reload_shows_the_race_in_the_address_while_it_is_stored(tab: RaceTab) -> None:
     """Its lanes then open in the live view, too; any other name, and a race without a move, gives
     the recorded one."""
     messages = sent(tab.run(filled(tab), request()))
     tab.rested(request())
     name = messages[-1]["race"]
-    again = told(tab, tab.load(request("two", race=name)))
+    again = board_message(tab, tab.load(request("two", race=name)))
     assert (again["race"], again["meta"]["label"], again["done"]) == (name, "measured", True)
     assert again["moves"] == [move for message in messages for move in message.get("moves", [])]
     lane = json.loads(
@@ -456,5 +457,8 @@ def test_a_reload_shows_the_race_in_the_address_while_it_is_kept(tab: RaceTab) -
     )
     assert lane["meta"]["verifier"] == "specinfer"
     for other in ("", "nobody's", name + "x"):
-        assert told(tab, tab.load(request("three", race=other)))["meta"]["label"] == "recorded"
-    assert told(tab, tab.load(request("three")))["meta"]["label"] == "recorded"
+        assert (
+            board_message(tab, tab.load(request("three", race=other)))["meta"]["label"]
+            == "recorded"
+        )
+    assert board_message(tab, tab.load(request("three")))["meta"]["label"] == "recorded"

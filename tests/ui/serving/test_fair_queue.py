@@ -37,7 +37,7 @@ def stand(
     return thread
 
 
-def test_visitors_are_served_in_order_and_hear_their_place() -> None:
+def test_visitors_are_served_in_order_and_get_their_position() -> None:
     """Guards against a semaphore, which lets anyone through: a hundred changes of turn never
     reorder three visitors."""
     line = FairQueue(4)
@@ -72,7 +72,7 @@ def test_never_two_at_once() -> None:
     assert worst == [1] * 20
 
 
-def test_whoever_leaves_makes_room() -> None:
+def test_a_visitor_who_leaves_frees_a_place() -> None:
     line = FairQueue(3)
     log = []
     go = threading.Event()
@@ -90,17 +90,17 @@ def test_whoever_leaves_makes_room() -> None:
     assert "b" not in log
 
 
-def test_a_full_line_refuses_at_once() -> None:
+def test_a_full_queue_refuses_at_once() -> None:
     line = FairQueue(1)
     go = threading.Event()
     thread = stand(line, "a", [], go)
-    with pytest.raises(Busy, match="1 runs are in line"), line.turn(lambda: False, lambda _: None):
+    with pytest.raises(Busy, match="1 runs are waiting"), line.turn(lambda: False, lambda _: None):
         pass
     go.set()
     thread.join(10)
 
 
-def test_an_error_inside_gives_the_turn_back() -> None:
+def test_an_error_ends_the_turn() -> None:
     line = FairQueue(1)
     with pytest.raises(ZeroDivisionError), line.turn(lambda: False, lambda _: None):
         raise ZeroDivisionError

@@ -17,8 +17,8 @@ from visits import decode_request, wait
 from sequoia import Pair
 from sequoia.errors import BadModel, OutOfMemory
 from sequoia.models.tree_forward import TreeModel
-from ui.decode.follow_run import LiveRun
 from ui.decode.recordings import RunStore
+from ui.decode.run import DecodeJob
 from ui.lab.acceptance_job import AcceptanceJob
 from ui.serving.fair_queue import Cancelled
 from ui.serving.model_host import ModelHost, NotLoaded, words_for
@@ -46,7 +46,7 @@ def failing(problem: Exception) -> Callable[[], Pair]:
 
 
 @pytest.mark.slow
-def test_another_pair_is_served_with_its_own_words_profile_and_acceptance(
+def test_another_pair_is_served_with_its_own_profile_and_acceptance(
     model_host: ModelHost, pair: Pair, other: Pair
 ) -> None:
     before = model_host.version
@@ -62,7 +62,7 @@ def test_another_pair_is_served_with_its_own_words_profile_and_acceptance(
 @pytest.mark.parametrize(
     "problem", [BadModel("no such thing"), RuntimeError("anything"), Cancelled()]
 )
-def test_a_pair_that_fails_leaves_the_former_one(
+def test_a_pair_that_fails_leaves_the_current_one(
     model_host: ModelHost, pair: Pair, problem: Exception
 ) -> None:
     before = model_host.status, model_host.version
@@ -73,10 +73,10 @@ def test_a_pair_that_fails_leaves_the_former_one(
 
 
 def test_a_pair_that_fails_leaves_paused_runs_alone(
-    model_host: ModelHost, make: Callable[..., LiveRun]
+    model_host: ModelHost, make: Callable[..., DecodeJob]
 ) -> None:
     live = make()
-    sessions = Sessions[LiveRun](LOCAL)
+    sessions = Sessions[DecodeJob](LOCAL)
     model_host.before_unload.append(sessions.release_all)
     sessions.go("one", live, 1)
     list(live.messages())
@@ -86,7 +86,7 @@ def test_a_pair_that_fails_leaves_paused_runs_alone(
 
 
 @pytest.mark.slow
-def test_without_room_for_both_the_former_one_goes_first(pair: Pair, other: Pair) -> None:
+def test_without_memory_for_both_the_current_pair_goes_first(pair: Pair, other: Pair) -> None:
     model_host = opened(lambda: pair)
     held: list[object] = []
 
@@ -101,7 +101,7 @@ def test_without_room_for_both_the_former_one_goes_first(pair: Pair, other: Pair
 
 
 @pytest.mark.slow
-def test_the_former_one_comes_back_where_it_went_in_vain(pair: Pair) -> None:
+def test_the_previous_pair_is_reloaded_after_a_failure(pair: Pair) -> None:
     loads: list[str] = []
 
     def former() -> Pair:
@@ -117,7 +117,7 @@ def test_the_former_one_comes_back_where_it_went_in_vain(pair: Pair) -> None:
 
 
 @pytest.mark.slow
-def test_where_neither_can_be_loaded_the_page_says_so_and_another_can_be(
+def test_if_neither_can_be_loaded_the_page_says_so_and_can_load_another(
     pair: Pair, other: Pair
 ) -> None:
     answers = iter([pair])
@@ -156,7 +156,7 @@ def opened(load: Callable[[], Pair]) -> ModelHost:
 
 
 @pytest.mark.slow
-def test_loading_waits_for_a_running_decode_and_those_behind_it_get_the_new_pair(
+def test_loading_waits_for_a_running_decode_and_later_runs_get_the_new_pair(
     model_host: ModelHost, other: Pair
 ) -> None:
     """Guards against a visitor who takes the pair before the turn, and decodes with one that
@@ -196,7 +196,9 @@ def test_loading_waits_for_a_running_decode_and_those_behind_it_get_the_new_pair
     assert got == [other]
 
 
-def test_whoever_waits_to_load_can_leave(model_host: ModelHost, pair: Pair, other: Pair) -> None:
+def test_a_visitor_who_waits_to_load_can_leave(
+    model_host: ModelHost, pair: Pair, other: Pair
+) -> None:
     with model_host.turn(never, ignore), pytest.raises(Cancelled):
         model_host.change(lambda: other, lambda: True, ignore)
     assert model_host.pair(never) is pair
@@ -214,8 +216,8 @@ def test_a_count_is_made_with_the_pair_of_its_turn(model_host: ModelHost, other:
 
 
 @pytest.mark.slow
-def test_a_paused_run_of_the_former_pair_cannot_go_on(
-    model_host: ModelHost, other: Pair, make: Callable[..., LiveRun]
+def test_a_paused_run_of_the_previous_pair_cannot_continue(
+    model_host: ModelHost, other: Pair, make: Callable[..., DecodeJob]
 ) -> None:
     live = make()
     live.start(1)
@@ -224,20 +226,20 @@ def test_a_paused_run_of_the_former_pair_cannot_go_on(
     model_host.change(lambda: other, never, ignore)
     live.start(None)
     last = json.loads(list(live.messages())[-1])
-    assert "other models were loaded meanwhile" in last["error"]
+    assert "other models were loaded" in last["error"]
     assert not live.holding
 
 
 @pytest.mark.slow
-def test_the_former_models_are_freed_whatever_was_recorded_of_them(other: Pair) -> None:
+def test_the_previous_models_are_freed(other: Pair) -> None:
     """Guards against recordings, paused runs or a waiting visitor that keep
     gigabytes of weights."""
     model_host = opened(lambda: dataclasses.replace(fakes.tiny_pair(seed=5)))
-    sessions = Sessions[LiveRun](LOCAL)
+    sessions = Sessions[DecodeJob](LOCAL)
     run_store = RunStore(8, 10**6)
     model_host.before_unload.append(sessions.release_all)
     for who, steps in (("paused", 1), ("over", None)):
-        run = LiveRun(decode_request(tokens=8), model_host, LOCAL, run_store)
+        run = DecodeJob(decode_request(tokens=8), model_host, LOCAL, run_store)
         sessions.go(who, run, steps)
         list(run.messages())
     weights = weakref.ref(model_host.pair(never).target.hf)
@@ -252,7 +254,7 @@ def test_names_leave_the_owner_out_at_the_top(other: Pair) -> None:
     assert words_for(other).startswith("Qwen3-8B + Qwen3-0.6B pair · ")
 
 
-def test_where_an_offloaded_target_stands_is_said_at_the_top(other: Pair) -> None:
+def test_the_placement_of_an_offloaded_target_is_shown_at_the_top(other: Pair) -> None:
     assert words_for(other).endswith(" · cpu")
     placed = TreeModel(
         other.target.hf, "placed", placement="1 of 2 layers streamed from host memory"

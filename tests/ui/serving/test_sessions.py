@@ -9,7 +9,7 @@ from ui.serving.sessions import PUBLIC, Busy, Limits, Sessions
 
 
 class Stub:
-    """A run that is busy until it is told otherwise."""
+    """A run that is busy until `busy` is set to False."""
 
     def __init__(self) -> None:
         self.busy = False
@@ -29,7 +29,7 @@ class Stub:
         self.holding = False
 
 
-def test_one_run_a_visitor() -> None:
+def test_one_run_per_visitor() -> None:
     sessions = Sessions(Limits())
     first = Stub()
     second = Stub()
@@ -43,7 +43,7 @@ def test_one_run_a_visitor() -> None:
     assert not first.holding
 
 
-def test_a_paused_run_goes_on() -> None:
+def test_a_paused_run_continues() -> None:
     sessions = Sessions(Limits())
     run = Stub()
     sessions.go("a", run, 1)
@@ -53,7 +53,7 @@ def test_a_paused_run_goes_on() -> None:
     assert run.holding
 
 
-def test_stop_is_for_ones_own_run_only() -> None:
+def test_stop_affects_only_the_visitors_own_run() -> None:
     sessions = Sessions(Limits())
     mine = Stub()
     other = Stub()
@@ -64,12 +64,12 @@ def test_stop_is_for_ones_own_run_only() -> None:
     assert (mine.halted, other.halted) == (True, False)
 
 
-def test_a_full_house_forgets_the_idle_and_refuses_when_all_are_busy() -> None:
+def test_full_sessions_forget_the_idle_and_refuse_when_all_are_busy() -> None:
     sessions = Sessions(Limits(sessions=2))
     runs = [Stub() for _ in range(4)]
     sessions.go("a", runs[0])
     sessions.go("b", runs[1])
-    with pytest.raises(Busy, match="all 2 places"):
+    with pytest.raises(Busy, match="all 2 sessions"):
         sessions.go("c", runs[2])
     runs[0].busy = False
     sessions.go("c", runs[2])
@@ -87,7 +87,7 @@ def test_only_the_newest_paused_runs_keep_their_caches() -> None:
     assert [run.holding for run in runs] == [False, False, True, True]
 
 
-def test_a_run_that_is_going_on_keeps_its_caches_however_old_it_is() -> None:
+def test_a_running_run_keeps_its_caches_however_old_it_is() -> None:
     sessions = Sessions(Limits(held=1))
     old = Stub()
     sessions.go("a", old)
@@ -99,7 +99,7 @@ def test_a_run_that_is_going_on_keeps_its_caches_however_old_it_is() -> None:
     assert old.holding
 
 
-def test_whoever_leaves_is_forgotten_and_their_run_ends() -> None:
+def test_a_visitor_who_leaves_is_forgotten_and_their_run_ends() -> None:
     sessions = Sessions(Limits())
     run = Stub()
     sessions.go("a", run)
@@ -110,7 +110,7 @@ def test_whoever_leaves_is_forgotten_and_their_run_ends() -> None:
     assert sessions.get("a") is None
 
 
-def test_strangers_get_less_than_the_owner() -> None:
+def test_public_limits_are_tighter() -> None:
     local = Limits()
     for name in ("tokens", "nodes", "prompt_chars", "seconds", "held", "weight", "upload"):
         assert getattr(PUBLIC, name) < getattr(local, name)

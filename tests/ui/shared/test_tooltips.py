@@ -17,13 +17,13 @@ BY_NAME = re.compile(r'TOOLTIPS\["([^"]+)"\]|: "(button [^"]+)"')
 MADE = ("why ", "way ", "shape ")  # and the name of a figure, a way to count, a shape
 
 
-def test_every_name_asked_for_is_explained() -> None:
+def test_every_requested_name_is_explained() -> None:
     asked = {name for pair in BY_NAME.findall(SCRIPTS) for name in pair if name}
     assert len(asked) > 20
     assert asked <= set(TOOLTIPS)
 
 
-def test_nothing_is_explained_that_no_script_asks_for() -> None:
+def test_no_explanation_is_unused() -> None:
     every = SCRIPTS.lower()  # some names are the word itself
     assert [
         name for name in TOOLTIPS if f'"{name.lower()}"' not in every and not name.startswith(MADE)

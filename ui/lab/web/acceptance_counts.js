@@ -8,7 +8,7 @@ const MOST = 8; // counts kept; the oldest goes
 const CAPTION = `side by side, the last ${MOST}; each cell: share, and accepted of visited`;
 
 /**
- * A count, made by ui/lab/tab.py's `_tally_message`.
+ * A count, made by ui/lab/tab.py's `_count_message`.
  * @typedef {object} Count
  * @property {number[]} rates
  * @property {number[]} accepted by rank

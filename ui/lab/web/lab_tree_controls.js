@@ -60,7 +60,7 @@ export class LabTreeControls {
     const zoom = el("span", { class: "sq-segments", role: "group", "aria-label": "Zoom" }, host);
     for (const [icon, label, call] of /** @type {[string, string, () => void][]} */ ([
       ["minus", "Zoom out", () => tree.pan.zoomBy(0.8)],
-      ["fit", "Whole tree, or readable size", () => tree.pan.zoomFit()],
+      ["fit", "Switch between the whole tree and a readable size", () => tree.pan.zoomFit()],
       ["plus", "Zoom in", () => tree.pan.zoomBy(1.25)],
     ]))
       button(zoom, { icon, label }).addEventListener("click", call);

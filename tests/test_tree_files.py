@@ -1,4 +1,4 @@
-"""Trees written for other programs come back as the same trees, and what is no tree is refused."""
+"""The tests' own readers and writers of exported trees agree, and invalid trees are rejected."""
 
 from __future__ import annotations
 
@@ -9,11 +9,7 @@ import random
 
 import networkx as nx
 import pytest
-
-from sequoia import Acceptance, Tree, best_tree
-from sequoia.algorithm.best_tree import expected_tokens
-from sequoia.errors import BadTree
-from sequoia.saved_files.tree_files import (
+from tree_files import (
     from_node_link,
     from_paths,
     to_branching,
@@ -21,6 +17,10 @@ from sequoia.saved_files.tree_files import (
     to_node_link,
     to_paths,
 )
+
+from sequoia import Acceptance, Tree, best_tree
+from sequoia.algorithm.best_tree import expected_tokens
+from sequoia.errors import BadTree
 
 RATES = Acceptance((0.5, 0.2, 0.1))
 
@@ -35,12 +35,12 @@ def trees() -> list[Tree]:
 
 
 @pytest.mark.parametrize("tree", trees(), ids=len)
-def test_both_forms_come_back_as_the_same_tree(tree: Tree) -> None:
+def test_both_formats_are_read_back_as_the_same_tree(tree: Tree) -> None:
     assert from_node_link(json.loads(json.dumps(to_node_link(tree)))) == tree
     assert from_paths(json.loads(json.dumps(to_paths(tree)))) == tree
 
 
-def test_networkx_reads_the_node_link_form_by_itself() -> None:
+def test_networkx_reads_the_node_link_format() -> None:
     tree = best_tree(RATES, 40)
     graph = nx.node_link_graph(json.loads(json.dumps(to_node_link(tree))), edges="edges")
     assert nx.is_arborescence(graph)
@@ -50,7 +50,7 @@ def test_networkx_reads_the_node_link_form_by_itself() -> None:
     assert nx.shortest_path_length(graph, 0) == dict(enumerate(tree.depths))
 
 
-def test_names_and_order_of_the_nodes_do_not_matter_but_ranks_do() -> None:
+def test_node_names_and_order_do_not_matter_but_ranks_do() -> None:
     graph = nx.DiGraph([("r", "x"), ("r", "y"), ("y", "z")])
     nx.set_node_attributes(graph, {"r": 0, "x": 1, "y": 0, "z": 0}, "rank")
     assert from_node_link(nx.node_link_data(graph, edges="edges")) == Tree((-1, 0, 0, 1))
@@ -63,11 +63,11 @@ def test_paths_are_ranks_from_zero_in_any_order() -> None:
 
 
 @pytest.mark.parametrize("lists", [[3, 2, 1], [1], [4, 1, 1], []])
-def test_branching_comes_back_where_a_tree_has_that_form(lists: list[int]) -> None:
+def test_branching_is_read_back_if_a_tree_has_that_form(lists: list[int]) -> None:
     assert to_branching(Tree.from_branching(lists)) == lists
 
 
-def test_a_tree_of_another_form_has_no_branching() -> None:
+def test_a_tree_with_unequal_nodes_has_no_branching() -> None:
     assert to_branching(Tree((-1, 0, 0, 1))) is None
 
 
@@ -102,7 +102,7 @@ def test_the_table_adds_up_to_the_expected_tokens() -> None:
         ),
     ],
 )
-def test_what_is_no_tree_is_refused_with_the_reason(data: object, words: str) -> None:
+def test_invalid_trees_are_rejected_with_the_reason(data: object, words: str) -> None:
     with pytest.raises(BadTree, match=words):
         from_node_link(data)
 
@@ -120,6 +120,6 @@ def test_what_is_no_tree_is_refused_with_the_reason(data: object, words: str) ->
         ([[i] for i in range(1024)], "1024 paths"),
     ],
 )
-def test_paths_with_gaps_are_refused_with_the_reason(paths: object, words: str) -> None:
+def test_paths_with_gaps_are_rejected_with_the_reason(paths: object, words: str) -> None:
     with pytest.raises(BadTree, match=words):
         from_paths(paths)

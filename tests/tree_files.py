@@ -1,9 +1,9 @@
-"""Trees in the forms other programs read, and back. Writes no files; the project's own
-form is Tree.to_json.
+"""The formats in which the page exports trees for other programs, written and read. Tests compare
+the page's files with these. The project's own format is Tree.to_json.
 
-Node-link: what networkx.node_link_graph reads. Paths: for every node but the root, the ranks on the
-way to it, the first child being 0 (the form Medusa's trees are written in). Branching: children a
-node, level by level (SpecInfer's form).
+Node-link: the format of networkx.node_link_graph. Paths: for every node except the root, the ranks
+on the path to it, 0 for a first child (Medusa's format). Branching: children per node, level by
+level (SpecInfer's format).
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ HEAD = ("node", "parent", "level", "rank", "chance_to_be_accepted")
 
 
 def to_node_link(tree: Tree) -> dict[str, Any]:
-    """Data for JSON; nodes carry `depth` and `rank`."""
+    """Data for JSON. Nodes have `depth` and `rank`."""
     return nx.node_link_data(tree.to_networkx(), edges="edges")
 
 
 def from_node_link(data: Any) -> Tree:
-    """The tree in node-link data, whatever its nodes are called; siblings in the order of their
-    `rank`, or of their edges.
+    """The tree in node-link data with any node names. Siblings are ordered by `rank`, or by their
+    edges.
 
     Raises BadTree for anything that is not one rooted tree of at most MAX_NODES nodes.
     """
@@ -75,7 +75,7 @@ def _rank(graph: nx.DiGraph, node: Any) -> float:
 
 
 def to_paths(tree: Tree) -> list[list[int]]:
-    """The ranks on the way to each node but the root, in breadth-first order."""
+    """The ranks on the path to each node except the root, in breadth-first order."""
     paths: list[list[int]] = [[]]
     for parent, rank in zip(tree.parents[1:], tree.ranks[1:], strict=True):
         paths.append([*paths[parent], rank])
@@ -83,7 +83,7 @@ def to_paths(tree: Tree) -> list[list[int]]:
 
 
 def from_paths(paths: Any) -> Tree:
-    """The tree whose nodes these paths are, in any order. Raises BadTree where a parent or an
+    """The tree with a node for each of these paths, in any order. Raises BadTree if a parent or an
     earlier sibling is missing."""
     found = {_path(path): None for path in _some(paths)}
     number: dict[tuple[int, ...], int] = {(): 0}
@@ -118,14 +118,14 @@ def _path(path: Any) -> tuple[int, ...]:
         or not all(type(r) is int and r >= 0 for r in path)
     ):
         raise BadTree(
-            f"{shown(path)} is not a path: wanted is a list of ranks, whole numbers from 0"
+            f"{shown(path)} is not a path: it must be a list of ranks, whole numbers from 0"
         )
     return tuple(path)
 
 
 def to_branching(tree: Tree) -> list[int] | None:
-    """Children a node, level by level, or None where nodes of one level have different
-    numbers of children."""
+    """Children per node, level by level. None if nodes of one level have different numbers of
+    children."""
     levels: list[set[int]] = [set() for _ in range(tree.levels - 1)]
     for depth, children in zip(tree.depths, tree.children, strict=True):
         if depth < tree.levels - 1:
@@ -136,8 +136,8 @@ def to_branching(tree: Tree) -> list[int] | None:
 
 
 def to_csv(tree: Tree, acceptance: Acceptance) -> str:
-    """Every node with its place, counted from 1 but for node and parent, and its chance to be
-    accepted in a step."""
+    """Every node with its position and its probability of being accepted in a step. Level and rank
+    are counted from 1, node and parent from 0."""
     text = io.StringIO()
     rows = csv.writer(text)
     rows.writerow(HEAD)

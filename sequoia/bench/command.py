@@ -1,0 +1,42 @@
+"""The parts that all measuring commands share: option parser, error messages, JSON files."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser
+from collections.abc import Callable, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+from sequoia.errors import SequoiaError
+
+
+def option_parser(prog: str, doc: str | None) -> ArgumentParser:
+    """A parser whose description is the first line of `doc`."""
+    description = str(doc).split("\n")[0]
+    return ArgumentParser(
+        prog, description=description, formatter_class=ArgumentDefaultsHelpFormatter
+    )
+
+
+def reports_errors(command: Callable[[Sequence[str] | None], None]) -> Callable[..., int]:
+    """`command` with an exit status: a SequoiaError is printed in one line, and the status is 2."""
+
+    @wraps(command)
+    def main(argv: Sequence[str] | None = None) -> int:
+        try:
+            command(argv)
+        except SequoiaError as error:
+            print(f"error: {error}", file=sys.stderr)
+            return 2
+        return 0
+
+    return main
+
+
+def write_json(path: Path, data: Any) -> None:
+    """Write `data` to `path`, and make its folder if it does not exist."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")

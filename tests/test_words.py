@@ -1,0 +1,232 @@
+"""Words that the project no longer uses, in every text of it, each with the plain English to say
+instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+TEXTS = (
+    "README.md",
+    "app.py",
+    "assets/tooltips.json",
+    "assets/theme/*",
+    "sequoia/**/*.py",
+    "tests/**/*.py",
+    "ui/**/*.css",
+    "ui/**/*.js",
+    "ui/**/*.py",
+)
+# Folders and files that still have such words. Remove an entry once its last one is gone.
+NOT_YET = {
+    "assets/theme",
+    "assets/tooltips.json",
+    "sequoia/algorithm",
+    "sequoia/decoding",
+    "sequoia/errors.py",
+    "sequoia/exactness",
+    "sequoia/loading",
+    "sequoia/models",
+    "sequoia/saved_files",
+    "tests/algorithm",
+    "tests/browser",
+    "tests/decoded.py",
+    "tests/decoding",
+    "tests/exact.py",
+    "tests/exactness",
+    "tests/fake_hub.py",
+    "tests/fakes.py",
+    "tests/loading",
+    "tests/models",
+    "tests/planning",
+    "tests/test_contract.py",
+    "tests/test_saved_files.py",
+    "tests/this_machine",
+    "tests/ui",
+    "ui/canvas",
+    "ui/decode",
+    "ui/hardware",
+    "ui/race",
+    "ui/serving",
+    "ui/shared",
+}
+
+
+@dataclass(frozen=True)
+class Word:
+    """wrong: a pattern for text in lower case whose names are cut into words, so that `law check`
+    finds law_check and LawCheck as well; a space also finds the end of a line. code: the pattern is
+    for the text as it stands. only: files whose path begins so."""
+
+    wrong: str
+    say: str
+    code: bool = False
+    only: str = ""
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """text: a pattern for what may stand, in files whose path begins with `only`."""
+
+    text: str
+    reason: str
+    only: str = ""
+
+
+WORDS = (
+    # one word each, wrong wherever it stands
+    Word(r"laws?", "distribution"),
+    Word(r"told", "given, reported, shown; of names and files: distinguished"),
+    Word(r"whoever", "the caller, the visitor"),
+    Word(r"lend|lends|lent|lending", "acquire, pass"),
+    Word(r"rehears\w*", "capture"),
+    Word(r"quicken\w*", "speed up"),
+    Word(r"cooled", "with temperature"),
+    Word(r"sprouts?|sprout\w+", "dynamic tree, growing tree"),
+    Word(r"(take|takes|taken|took|taking) back", "undo, release, restore"),
+    Word(r"(let|lets|letting) go", "release, free"),
+    Word(r"(gives|given|gave|giving) up", "stops, is abandoned"),
+    Word(r"made up", "synthetic"),
+    Word(r"shared (1st|2nd|3rd|\dth|first|second|third)", "tied for 1st"),
+    Word(r"(shares?|differences?|least|smallest)( \w+)? in sight", "detectable"),
+    Word(r"sights?", "smallest detectable difference", only="sequoia/"),
+    Word(r"atlas(es)?", "acceptance by rank and level"),
+    Word(r"waterfall", "where the time went"),
+    Word(r"doctor", "what to try"),
+    # ordinary words in a wrong sense
+    Word(r"polic(y|ies)", "sampling parameters"),
+    Word(r"announc\w*( \w+)?( \w+)? (pass|passes|sizes?|forwards?)", "capture"),
+    Word(r"(pass|passes|sizes?|forwards?)( \w+)?( \w+)? announc\w*", "captured before"),
+    Word(r"(recorded|recordable) (forward|pass)(es|s)?", "captured forward"),
+    Word(r"record(s|ing)? (a|an|the|each|one|every) (forward|pass|graph)", "capture"),
+    Word(r"(forward|pass|graph)(es|s)? (that )?(is|are|was|were|be) recorded", "captured"),
+    Word(r"(read|reads|run|runs) of (a|an|the|both|each|one|its) (model|target|draft)s?", "pass"),
+    Word(r"(store|stores|place|places) of (a|an|the|its) cache", "cache slots"),
+    Word(r"stores?", "buffer, tensor, cache slots", only="sequoia/models/"),
+    Word(r"ranges? of (a|an|the|this|its) (run|rate|figure|gain|speed up|speedup)s?", "interval"),
+    Word(r"(with|beyond|of) (its|their) ranges?|range (is|of) about", "95 % confidence interval"),
+    Word(
+        r"\bgone(=|\(|\.set\(|\.is_set\(|: (Callable|threading\.Event))",
+        "is_cancelled, should_stop",
+        code=True,
+    ),
+    Word(r"(?<!\bfile\.)\btell\s*[=(]|\btell: Callable", "on_progress, show", code=True),
+    Word(r"\b(leave|left|part): Callable\b", "cancel, should_stop", code=True),
+)
+ALLOWED = (
+    Allowed(
+        r"""(['"`])(law|doctor|waterfall|atlas|policy|sight)\1""",
+        "keys and values of saved runs and races, messages to the browser and names of tooltips",
+    ),
+    Allowed(r"\.(doctor|waterfall|atlas|policy)\b", "the same keys in JavaScript", only="ui/"),
+    Allowed(r"\b(doctor|waterfall|atlas|policy)(?=\s?[,:}])", "the same keys", only="ui/"),
+    Allowed(r"\blaw(?=: \[)", "the same value", only="ui/canvas/race/lane.js"),
+    Allowed(r"\bmeta\.policy\b|{policy: ", "the same keys", only="tests/browser/"),
+    Allowed(
+        r"{waterfall: .* doctor: |null, freedom, sight:",
+        "the same keys",
+        only="sequoia/saved_files/race_file.py",
+    ),
+    Allowed(r"(?i)power[ _-]laws?|\bpowerlaw", "the name of a kind of curve"),
+    Allowed(r"Moore's law|Zipf(['’]s)? law", "names"),
+    Allowed(r"law of the iterated logarithm|law of large numbers", "theorems"),
+    Allowed(r"\b(Bad)?Policy\b", "old names of public classes, kept for scripts"),
+    Allowed(r"\bpolicy=|def policy\b|policy is the old name", "the old keyword, kept for scripts"),
+    Allowed(
+        r"(?i)(?<![a-z])on[-_ ]policy\b", "the term of the field for counts along one's own text"
+    ),
+    Allowed(r"\btell=", "the old keyword, kept for scripts", only="sequoia/loading/load.py"),
+    Allowed(r"\btell=|POLICY|_policy_", "old names, kept", only="tests/test_contract.py"),
+    Allowed(r"\btell=", "the old keyword", only="tests/test_renamed_keywords.py"),
+    Allowed(r"races/law\.json", "a saved race of that name", only="tests/test_saved_files.py"),
+)
+
+
+def findings(path: str, text: str) -> Iterator[str]:
+    """A line for each wrong word in `text`, the file `path`."""
+    for allowed in ALLOWED:
+        if path.startswith(allowed.only):
+            text = re.sub(allowed.text, "", text)
+    words = re.sub(r"_|(?<=[a-z])(?=[A-Z])", " ", text).lower()
+    for word in WORDS:
+        if not path.startswith(word.only):
+            continue
+        pattern = word.wrong if word.code else rf"\b({word.wrong})\b".replace(" ", r"[\s#*/-]+")
+        for found in re.finditer(pattern, text if word.code else words):
+            line = (text if word.code else words).count("\n", 0, found.start()) + 1
+            wrong = " ".join(found[0].split())
+            yield f'{path}:{line}: "{wrong}" (pattern {word.wrong}); say: {word.say}'
+
+
+def checked_files() -> Iterator[tuple[str, Path]]:
+    for pattern in TEXTS:
+        for path in sorted(ROOT.glob(pattern)):
+            name = path.relative_to(ROOT).as_posix()
+            if path != Path(__file__).resolve() and not is_not_yet(name):
+                yield name, path
+
+
+def is_not_yet(name: str) -> bool:
+    return any(name == entry or name.startswith(f"{entry}/") for entry in NOT_YET)
+
+
+def test_all_texts_are_in_plain_words() -> None:
+    found = [
+        line
+        for name, path in checked_files()
+        for line in findings(name, path.read_text(encoding="utf-8"))
+    ]
+    assert not found, "\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        ("# the target's law", "law"),
+        ("x = law_of_both(y)", "law"),
+        ("class ToldLane:", "told"),
+        ("# they are given\n    # up", "given # up"),
+        ("def run(gone: Callable[[], bool]) -> None:", "gone: Callable"),
+        ('label="made-up"', "made-up"),
+        ("from the policy's seed", "policy"),
+        ("One read of the model.", "read of the model"),
+        ("a recorded forward", "recorded forward"),
+        ("the range of the speed-up", "range of the speed-up"),
+        ("hw-atlas-box", "atlas"),
+    ],
+)
+def test_a_wrong_word_is_found(line: str, wrong: str) -> None:
+    found = list(findings("sequoia/x.py", f"first = 1\n{line}\n"))
+    assert len(found) == 1
+    assert found[0].startswith(f'sequoia/x.py:2: "{wrong}" (pattern ')
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "the target's distribution, a power law, Zipf's law",
+        "Acceptance.power_law(exponent=1.0)",
+        'kind = found["law"]',
+        "the visitor is gone",
+        "the recorded runs; all in the range from 0 to 1; for i in range(3)",
+        "Policy = SamplingParams  # on-policy, speculate(policy=params)",
+        "a run of the benchmark reads the file",
+        "store.save(run)",
+    ],
+)
+def test_a_right_word_is_let_pass(line: str) -> None:
+    assert list(findings("sequoia/x.py", line)) == []
+
+
+def test_a_word_of_one_folder_is_wrong_there_only() -> None:
+    assert len(list(findings("sequoia/models/x.py", "the stores"))) == 1
+    assert list(findings("ui/x.js", "the stores")) == []
+
+
+def test_the_folders_left_to_do_are_there() -> None:
+    assert [name for name in NOT_YET if not (ROOT / name).exists()] == []

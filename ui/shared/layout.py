@@ -1,0 +1,58 @@
+"""Parts of the page that several views have: two columns, the buttons that start and stop, and the
+fields of the sampling parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import gradio as gr
+
+from ui.shared.prompts import TEMPERATURE
+
+
+def side_and_main(view: str) -> tuple[gr.Column, gr.Column]:
+    """The columns for a form and for what it shows; ids of elements begin with `view`."""
+    with gr.Row(elem_id=f"{view}-page", elem_classes="pg-page", equal_height=False):
+        return (
+            gr.Column(elem_id=f"{view}-side", elem_classes="pg-side", scale=0, min_width=276),
+            gr.Column(elem_id=f"{view}-main", elem_classes="pg-main", min_width=480),
+        )
+
+
+def start_button(label: str, elem_id: str) -> gr.Button:
+    """The main button of a form."""
+    return gr.Button(label, variant="primary", elem_id=elem_id, scale=3, min_width=60)
+
+
+def stop_button(elem_id: str) -> gr.Button:
+    """The button beside it, enabled only while something can be stopped."""
+    return gr.Button("Stop", elem_id=elem_id, scale=1, min_width=50, interactive=False)
+
+
+def busy_buttons(start: gr.Button, stop: gr.Button, busy: bool) -> dict[Any, Any]:
+    """Updates of the two for when the work begins, or has ended."""
+    return {start: gr.update(interactive=not busy), stop: gr.update(interactive=busy)}
+
+
+def sampling_fields(
+    view: str, labels: Mapping[str, str], tokens: int, min_width: int
+) -> dict[str, gr.Number]:
+    """The fields of the sampling parameters, by name. They have no bounds: values out of bounds are
+    refused with a message of the program."""
+    fields = {
+        "temperature": ("temperature", TEMPERATURE, 0.1),
+        "top_p": ("top-p", 1.0, 0.05),
+        "max_new_tokens": ("tokens", tokens, 16),
+        "seed": ("seed", 0, 1),
+    }
+    return {
+        name: gr.Number(
+            label=labels[name],
+            value=value,
+            step=step,
+            min_width=min_width,
+            elem_id=f"{view}-{suffix}",
+        )
+        for name, (suffix, value, step) in fields.items()
+    }

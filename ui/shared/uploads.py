@@ -1,0 +1,27 @@
+"""The text of an uploaded file. Knows no format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sequoia import SequoiaError
+from sequoia.validate_input import shown
+
+
+def uploaded_text(path: Any, most: int, kind: str, error: type[SequoiaError]) -> str:
+    """The text of the file at `path`, which should be a `kind` of at most `most` bytes. Raises
+    `error` with a reason that is fit for the visitor."""
+    if not isinstance(path, str):
+        raise error(f"no file was uploaded, but {shown(path)}")
+    try:
+        size = Path(path).stat().st_size
+        if size > most:
+            raise error(
+                f"the file has {size / 1e6:.3g} MB; a {kind} may have up to {most / 1e6:.3g} MB"
+            )
+        return Path(path).read_bytes().decode("utf-8")
+    except UnicodeDecodeError:
+        raise error(f"not a {kind}: the file is not UTF-8 text") from None
+    except (OSError, ValueError):  # ValueError: a name that no file can have
+        raise error("the file could not be read") from None
