@@ -68,8 +68,8 @@ function unreached(view, node) {
   while (above > 0 && view.state[above] === "never") above = parents[above];
   const where = above === parents[node] ? "its parent " : "its ancestor ";
   const isRejected = view.state[above] === "rejected";
-  const why = isRejected ? " was rejected." : " was not tried: an earlier sibling was accepted.";
-  return "Unreached: " + where + token(view, above) + why;
+  const reason = isRejected ? " was rejected." : " was not tried: an earlier sibling was accepted.";
+  return "Unreached: " + where + token(view, above) + reason;
 }
 
 function bonus({ topo, path }) {
@@ -85,9 +85,11 @@ function correction({ topo, path, matched, greedy }) {
   const none = "None of the " + count(children, "child", "children") + " was the ";
   if (matched) return none + "token that the target sampled: it emits its own.";
   if (greedy) return none + "target’s most probable token: the target emits it itself.";
-  const all =
-    children === 1 ? "The only child was rejected" : `All ${children} children were rejected`;
-  return all + ": the target corrects with a token from the residual distribution.";
+  const all = ["", "The only child was", "Both children were"][children];
+  return (
+    (all || `All ${children} children were`) +
+    " rejected: the target corrects with a token from the residual distribution."
+  );
 }
 
 /**

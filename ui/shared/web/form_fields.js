@@ -1,5 +1,6 @@
 /* The labels of the forms, which Gradio makes: each is explained from tooltips.json, to the pointer
    and to the Tab key. */
+import { rove } from "./roving_focus.js";
 import { markTerm, openTooltip } from "./tooltips.js";
 
 /** @type {[RegExp, string][]} ids of elements, and the term of their label */
@@ -16,6 +17,8 @@ const FIELDS = [
   [/^rc-check$/, "check"],
   [/^(pg|rc)-chat$/, "chat"],
 ];
+const GROUPS = ".pg-chips, .pg-files"; // of buttons, one tab stop each
+const roved = new WeakSet();
 let tabbed = false;
 
 /**
@@ -44,5 +47,13 @@ function noteTab(event) {
   tabbed = event.key === "Tab";
 }
 
+function joinGroups() {
+  for (const group of document.querySelectorAll(GROUPS)) {
+    if (!roved.has(group)) rove(/** @type {HTMLElement} */ (group));
+    roved.add(group);
+  }
+}
+
+document.addEventListener("focusin", joinGroups);
 for (const name of ["pointerover", "focusin"]) document.addEventListener(name, explain);
 for (const name of ["keydown", "pointerdown"]) document.addEventListener(name, noteTab, true);

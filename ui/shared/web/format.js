@@ -4,7 +4,7 @@ const NAMED = { "\n": "⏎", "\t": "⇥", "\r": "␍", "\u00a0": "⍽", "\u007f"
 // Format characters, bidi controls, odd spaces, private use, lone surrogates and non-characters are
 // never drawn as they are.
 const HIDDEN =
-  /[\p{NChar}\p{Cf}\p{Cc}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0\ufe00-\ufe0f]|\u034f|(?! )\p{Zs}/gu;
+  /[\ufe00-\ufe0f\p{NChar}\p{Cf}\p{Cc}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f|(?! )\p{Zs}/gu;
 const CACHED = 20_000; // texts
 const DASH = "–"; // for a number that is not there
 const shown = new Map();

@@ -28,9 +28,25 @@ export function connect(element, props, watch, trigger, server) {
     /** @type {HTMLElement} */
     const button = target.closest("[data-act]");
     if (!button) return;
-    if (button.dataset.act === "panel") toggleForms(button);
-    else document.body.classList.toggle("dark");
+    ACTS[button.dataset.act]?.(button);
   });
+}
+
+/** @type {Record<string, (button: HTMLElement) => void>} */
+const ACTS = {
+  panel: toggleForms,
+  theme: () => document.body.classList.toggle("dark"),
+  skip: focusView,
+};
+
+// The view of the tab that is open.
+function focusView() {
+  /** @type {HTMLElement[]} */
+  const views = [...document.querySelectorAll(".sq-stage")];
+  const view = views.find((one) => one.offsetParent);
+  if (!view) return;
+  view.tabIndex = -1;
+  view.focus();
 }
 
 function showStatus(element, text) {

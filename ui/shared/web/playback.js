@@ -38,20 +38,13 @@ export class Playback {
     this.reset(null);
   }
 
-  /**
-   * Forget everything of the run or race before.
-   * @param {string | null} _name of the new one
-   */
-  reset(_name) {
+  /** @type {(name: string | null) => void} forgets everything of the run or race before */
+  reset() {
     throw new Error("a subclass resets");
   }
 
-  /**
-   * Take in a message.
-   * @param {any} _message
-   * @param {boolean} _refill whether it is the answer to a question for what was missing
-   */
-  take(_message, _refill) {
+  /** @type {(message: any, refill: boolean) => void} takes a message, or the answer to a gap */
+  take() {
     throw new Error("a subclass takes");
   }
 
@@ -60,11 +53,8 @@ export class Playback {
     throw new Error("a subclass plays");
   }
 
-  /**
-   * Move on to the time of a frame.
-   * @param {number} _now ms
-   */
-  advance(_now) {
+  /** @type {(now: number) => void} moves on to the time of a frame, in ms */
+  advance() {
     throw new Error("a subclass advances");
   }
 

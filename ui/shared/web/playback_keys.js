@@ -44,12 +44,8 @@ export class PlaybackKeys {
     return [];
   }
 
-  /**
-   * Do what a key does.
-   * @param {string} _key
-   * @returns {boolean} whether it does anything
-   */
-  act(_key) {
+  /** @type {(key: string) => boolean} does what a key does; false where it does nothing */
+  act() {
     return false;
   }
 

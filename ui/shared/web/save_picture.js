@@ -51,6 +51,7 @@ function pictureLayout(node) {
   };
 }
 
+/** @type {(lines: string[]) => any} */
 const captionTitle = ([title, ...lines]) => ({
   text: [`<b>${title}</b>`, ...lines].join("<br>"),
   x: 0,
