@@ -27,12 +27,10 @@ const STYLE = {
   sequences: ["var(--sq-verify)", "longdash"],
   chain: ["var(--sq-ghost)", "solid"],
 };
-const POWERS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 const NODES = {
   type: "log",
   range: [0, Math.log10(1024)],
-  tickvals: POWERS,
-  ticktext: POWERS.map(String),
+  tickvals: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
   title: { text: "nodes" },
 };
 const LINE = { type: "scatter", mode: "lines" };
@@ -86,8 +84,9 @@ export class Curves {
     const words = limits.map(({ label, value }) =>
       Number.isFinite(value) ? `${label} ${value.toFixed(2)}` : `${label} none`,
     );
-    text(this.limits, ` as n → ∞: ${words.join(", ")}. Sequoia’s best trees keep growing.`);
+    text(this.limits, ` as n → ∞: ${words.join(", ")}.`);
     const near = limits.filter(({ value }) => value < state.growth.totals[1023] * 1.25);
+    near.sort((a, b) => a.value - b.value);
     this.figure.draw(traces(state), {
       yaxis: { rangemode: "tozero", title: { text: "tokens per step" } },
       shapes: [...near.map(({ value, colour }) => across(value, colour)), upright(state.n)],
@@ -96,26 +95,28 @@ export class Curves {
   }
 }
 
-// Where chain, sequences and k-ary stop growing.
+// Where the shapes stop growing; the best tree comes near to the full one, with all ranks.
 function shapeLimits(state) {
-  return ["chain", "sequences", "kary"].map((name) => ({
-    label: shapes.label(name, state.n, state),
-    value: shapes.ceiling(name, shapes.setting(name, state.n, state), state.even),
+  const { n, even, cap } = state;
+  const shape = (name) => shapes.ceiling(name, shapes.setting(name, n, state), even);
+  return ["best", "chain", "sequences", "kary"].map((name) => ({
+    label: shapes.label(name, n, state),
+    value: name === "best" ? shapes.fullTree(even, cap) : shape(name),
     colour: STYLE[name][0],
   }));
 }
 
-const annotation = ({ label, value, colour }) => ({
+// The lowest stands below its line, the others above: two that are close do not overlap.
+const annotation = ({ label, value }, i, { length }) => ({
   xref: "paper",
   x: 0.01,
   xanchor: "left",
   y: value,
-  yanchor: "bottom",
+  yanchor: i === length - 1 ? "bottom" : "top",
   text: `${label.toLowerCase()} ≤ ${value.toFixed(2)}`,
   showarrow: false,
   bgcolor: "rgba(0,0,0,0)",
   bordercolor: "rgba(0,0,0,0)",
-  font: { size: 12, color: colour },
 });
 
 function traces(state) {
@@ -187,7 +188,7 @@ export class Margins {
     );
     if (!profile) return;
     figure.draw(marginTraces(this.state), {
-      xaxis: { ...NODES, anchor: "y2" },
+      xaxis: { ...NODES, tickvals: [1, 4, 16, 64, 256, 1024], anchor: "y2" },
       yaxis: { domain: [0.57, 1], title: { text: "speed-up" }, ticksuffix: "×", nticks: 4 },
       yaxis2: {
         domain: [0, 0.47],

@@ -203,7 +203,7 @@ export class ReadOuts {
 
   // What the last node gains and costs, both as shares, which decides whether it pays.
   paintMargin() {
-    const { n, growth, shown, profile, times } = this.state;
+    const { n, growth, shown, profile } = this.state;
     const grows = shown === "best" && n > 1;
     show(this.margin, grows);
     if (!grows) return;
@@ -211,6 +211,7 @@ export class ReadOuts {
     const share = gain / growth.totals[n - 2];
     const words = `Node ${n} adds ${formatShare(gain)} tokens per step (+${percent(share)})`;
     if (!profile) return text(this.margin, words + ".");
+    const { times } = this.state;
     const cost = times[n - 1] - times[n - 2];
     const price = cost / times[n - 2];
     const verdict = share > price ? "worth it" : "not worth it on its own";

@@ -75,7 +75,8 @@ export class ShapesTable {
     const hint = TOOLTIPS["button save the shapes as csv"];
     const save = button(panel.tools, { text: "CSV", hint });
     save.addEventListener("click", () => this.save());
-    const table = el("table", { class: "sq-lab-table" }, panel.body);
+    const box = el("div", { class: "sq-lab-wide" }, panel.body);
+    const table = el("table", { class: "sq-lab-table" }, box);
     const head = el("tr", {}, el("thead", {}, table));
     for (const column of HEADS) makeHead(head, column);
     const body = el("tbody", {}, table);
@@ -162,7 +163,7 @@ export class ShapesTable {
     this.#known = state.version;
     const figures = this.figures();
     const top = Math.max(1, ...figures.map(({ speedup }) => speedup || 0));
-    text(this.word, `each has exactly ${format.count(state.n, "node")}, the root included`);
+    text(this.word, `exactly ${format.count(state.n, "node")} each, root included`);
     this.rows.forEach((row, i) => this.paintRow(row, figures[i], top));
     const cap = ` Sequoia is limited to ${state.cap} levels; the others are not.`;
     text(this.note, RULES + (state.cap === null ? "" : cap));

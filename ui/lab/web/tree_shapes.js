@@ -135,6 +135,18 @@ export const SHAPES = {
 };
 
 /**
+ * Expected tokens of the tree with a child of every rank at every node, the limit of the best trees.
+ * @param {number[]} rates
+ * @param {number | null} levels null: any
+ * @returns {number}
+ */
+export function fullTree(rates, levels) {
+  const share = planner.sum(rates);
+  if (levels === null) return under(share);
+  return share < 1 ? (1 - share ** levels) / (1 - share) : levels;
+}
+
+/**
  * The chosen number or list of a shape, or the best for this size.
  * @param {string} name
  * @param {number} n

@@ -23,7 +23,7 @@ const AXIS = {
   ticks: "outside",
   ticklen: 4,
   tickcolor: "var(--sq-line)",
-  title: { standoff: 8, font: { size: 11.5 } },
+  title: { standoff: 8, font: { size: 12 } },
   automargin: true,
 };
 const LAYOUT = {
@@ -31,7 +31,7 @@ const LAYOUT = {
   plot_bgcolor: "rgba(0,0,0,0)",
   margin: { l: 44, r: 12, t: 26, b: 38 },
   dragmode: "zoom",
-  font: { color: "var(--sq-dim)", size: 11.5 },
+  font: { color: "var(--sq-dim)", size: 12 },
   bargap: 0.35,
   hoverlabel: {
     bgcolor: "var(--sq-surface)",
