@@ -83,7 +83,9 @@ export function nodesCsv(parents, rates) {
  */
 export function treeSvg(parents, rates, title) {
   const topo = topologyOf(parents);
-  const frame = pictureFrame(topo);
+  const { rows, levels: cols } = topo;
+  const size = { width: 28 + 66 * cols, height: 12 + 20 * rows };
+  const frame = treeFrame.makeFrame({ rows, cols, ...size, focus: false });
   const root = sheet(frame, title);
   const edges = svg("g", { fill: "none", stroke: "#9aa3b2" }, root);
   const pills = svg("g", { stroke: "#6a3fc4", "stroke-opacity": 0.5 }, root);
@@ -114,19 +116,6 @@ function tint(f) {
   const strength = 0.04 + 0.5 * Math.sqrt(f);
   const mixed = [0x6a, 0x3f, 0xc4].map((ink) => Math.round(255 + (ink - 255) * strength));
   return `rgb(${mixed.join(",")})`;
-}
-
-function pictureFrame({ levels, rows }) {
-  const pitch = 20;
-  const column = 66;
-  const pad = 12;
-  return {
-    gutter: 13,
-    width: levels * column + pad,
-    height: rows * pitch + pad,
-    x: (col) => pad + col * column,
-    y: (row) => pad / 2 + row * pitch + pitch / 2,
-  };
 }
 
 /**

@@ -135,7 +135,7 @@ export const SHAPES = {
 };
 
 /**
- * Expected tokens of the tree with a child of every rank at every node, the limit of the best trees.
+ * Expected tokens of the tree with all ranks at every node, which the best trees approach.
  * @param {number[]} rates
  * @param {number | null} levels null: any
  * @returns {number}

@@ -1,14 +1,18 @@
 /* A tree in a box that scrolls: the box, the SVG with its pills, their size, and what a person does
    to them. Which nodes are drawn, and what a press means, is the view's. */
 import { attr, el, sized, svg } from "./dom.js";
+import { hidesLabels } from "./tree_frame.js";
 import { Nodes } from "./tree_nodes.js";
-
-const DOTS_BELOW = 6; // px of type; smaller labels are hidden
 
 /** The box, its SVG and the pills; also what PanAndZoom zooms. */
 export class TreeCanvas {
+  zoom = 1;
+  /** @type {import("./tree_frame.js").Frame | null} */
+  frame = null;
+  #family = "";
+
   /**
-   * @param {HTMLElement} host
+   * @param {Element} host
    * @param {string} cls of the box
    * @param {() => void} changed called when the size of the box or the typeface is another
    */
@@ -17,30 +21,27 @@ export class TreeCanvas {
     this.svg = svg("svg", { class: "sq-tree-svg" }, this.scroller);
     this.nodes = new Nodes(this.svg);
     this.size = sized(this.scroller, changed);
-    this.zoom = 1;
-    this.frame = null;
-    this.known = "";
     document.fonts?.ready.then(() => {
-      this.known = "";
+      this.#family = "";
       changed();
     });
   }
 
   /** The typeface of the labels. */
   get family() {
-    if (!this.known) this.known = getComputedStyle(this.svg).fontFamily;
-    return this.known;
+    if (!this.#family) this.#family = getComputedStyle(this.svg).fontFamily;
+    return this.#family;
   }
 
   /**
    * Show the grid of `frame`.
-   * @param {ReturnType<typeof import("./tree_frame.js").makeFrame>} frame
+   * @param {import("./tree_frame.js").Frame} frame
    */
   fit(frame) {
     this.frame = frame;
     attr(this.svg, "viewBox", `0 0 ${frame.width} ${frame.height}`);
     this.scale();
-    this.svg.classList.toggle("sq-dots", frame.size * this.zoom < DOTS_BELOW);
+    this.svg.classList.toggle("sq-dots", hidesLabels(frame, this.zoom));
   }
 
   /** Give the picture its size at the present zoom. */
