@@ -284,6 +284,23 @@ def test_the_traceback_is_walked_cell_by_cell(page: Any) -> None:
     assert "step 3 of 23" in page.locator(".dp-place").inner_text()
 
 
+def test_a_cell_with_one_choice_shows_no_curve(page: Any) -> None:
+    """Guards the curve of the step before, which stayed: `hidden` does nothing to an SVG element.
+    So no script hides one that way."""
+    give(page, n=24, levels=6)
+    curve = page.locator(".dp-splits-svg")
+    assert curve.is_visible()
+    give(page, n=2, levels=2)
+    assert sentence(page).startswith("T[2,2,1] = ")
+    assert page.locator(".dp-splits figcaption").inner_text() == "only one possible m"
+    assert curve.is_hidden()
+    press(page, "dp-grid", "ArrowUp")
+    assert page.locator(".dp-tree-svg").is_hidden()
+    assert page.locator("svg [hidden], svg[hidden]").count() == 0
+    give(page, n=24, levels=6)
+    assert curve.is_visible()
+
+
 def test_the_tree_is_handed_over(page: Any) -> None:
     """Guards the one thing the lab relies on: parents as Python has them, with the
     cell they belong to."""

@@ -750,6 +750,102 @@ def test_every_word_that_promises_an_explanation_has_one_for_the_keyboard_too(pa
         assert card.is_hidden()
 
 
+TAB_STOPS = """() => [...document.querySelectorAll(
+    '.sq-lab :is(a[href], button, input, select, textarea, [tabindex])')]
+  .filter((node) => node.tabIndex >= 0 && !node.disabled && node.getClientRects().length).length"""
+
+
+def test_the_lab_has_few_tab_stops_and_arrow_keys_reach_the_rest(page: Page) -> None:
+    """Guards against a tab stop for each of 32 bars, 9 shapes and 30 terms."""
+    page.evaluate("made.ingest({ measurable: true })")
+    settle(page)
+    page.locator(".sq-lab button").first.focus()
+    stops = 1
+    while stops < 60:
+        page.keyboard.press("Tab")
+        if page.evaluate("!document.activeElement.closest('.sq-lab')"):
+            break
+        stops += 1
+    assert stops == page.evaluate(TAB_STOPS)
+    assert stops <= 40
+    page.locator(part("show-best")).focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(part("show-hand"))).to_be_focused()
+    page.locator('.sq-lab-shapes [data-shape="best"] button').focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    settle(page)
+    assert page.evaluate(f"{STATE}.shown") == "fitted"
+
+
+SMALL_TEXT = """() => { const found = new Set();
+    const walker = document.createTreeWalker(document.querySelector('.sq-lab'), 4);
+    while (walker.nextNode()) {
+      const parent = walker.currentNode.parentElement;
+      const style = getComputedStyle(parent);
+      if (!walker.currentNode.data.trim() || !parent.getClientRects().length) continue;
+      if (style.visibility !== 'hidden' && parseFloat(style.fontSize) < 12)
+        found.add(parent.getAttribute('class') + ' ' + style.fontSize);
+    }
+    return [...found]; }"""
+
+
+@pytest.mark.parametrize("width", [390, 1024, 1280, 1920])
+def test_no_text_is_tiny_and_no_panel_is_cut(page: Page, width: int) -> None:
+    page.goto(f"{address('lab')}?plotly={PLOTLY}")
+    page.set_viewport_size({"width": width, "height": 800})
+    page.wait_for_selector(".sq-lab-curves .main-svg")
+    settle(page)
+    assert page.evaluate(SMALL_TEXT) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    cut = page.evaluate(
+        "[...document.querySelectorAll('.sq-lab :is(.sq-panel-body, .sq-panel-head, .sq-lab-wide"
+        ", .dp-legend)')].filter((box) => box.scrollWidth > box.clientWidth + 1 && "
+        "getComputedStyle(box).overflowX !== 'auto').map((box) => box.className)"
+    )
+    assert cut == []
+
+
+AXE = Path(__file__).parents[2] / ".ci/node_modules/axe-core/axe.min.js"
+RULES = """() => axe.run('.sq-lab', { rules: { 'label-content-name-mismatch': { enabled: true } } })
+  .then(({ violations }) => violations.map((one) => [one.id, one.nodes.map((node) => node.html)]))
+"""
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed: run npm ci in .ci")
+@pytest.mark.parametrize("dark", [False, True])
+def test_axe_finds_nothing(page: Page, dark: bool) -> None:
+    page.goto(f"{address('lab')}?plotly={PLOTLY}" + ("&dark" if dark else ""))
+    page.wait_for_selector(".sq-lab-curves .main-svg")
+    page.evaluate(
+        "message => made.ingest({ ...message, measurable: true })", counted([0.5, 0.2], 40, "code")
+    )
+    settle(page)
+    page.add_script_tag(path=AXE)
+    assert page.evaluate(RULES) == []
+
+
+def test_without_a_profile_nothing_is_predicted(page: Page) -> None:
+    """Guards the first moments of the page, before the machine is timed."""
+    page.evaluate("made.ingest({ profile: null })")
+    put(page, n=20)
+    page.wait_for_timeout(200)
+    assert "has not been timed" in page.inner_text(part("tile-speedup"))
+    assert page.inner_text(part("margin")).startswith("Node 20 adds")
+    assert "once the models are loaded" in page.inner_text(part("plan"))
+
+
+def test_the_limits_of_the_shapes_are_those_of_python(page: Page) -> None:
+    """The best trees have a limit too: the full tree's."""
+    page.goto(f"{address('lab')}?plotly={PLOTLY}")
+    page.wait_for_selector(".sq-lab-curves .main-svg")
+    put(page, rates=[0.6, 0.2, 0.1], levels=None)
+    note = page.locator(".sq-lab-curves .sq-lab-note")
+    expect(note).to_contain_text("Sequoia 10.00, Chain 2.50")
+    put(page, levels=4)
+    expect(note).to_contain_text(f"Sequoia {1 + 0.9 + 0.81 + 0.729:.2f}")
+
+
 def test_the_labels_say_where_figures_come_from(page: Page) -> None:
     words = page.locator(".sq-lab").inner_text().lower()
     for label in ("expected", "predicted", "paper", "simulated"):

@@ -1,5 +1,6 @@
 /* Measuring acceptance with the loaded models: what the server is asked, and what it answers. */
 import { measured } from "./acceptance_counts.js";
+import { numberField } from "./number_field.js";
 import { Refusal } from "./refusal.js";
 import { button, el, show, text } from "../../shared/web/dom.js";
 import { rove } from "../../shared/web/roving_focus.js";
@@ -83,8 +84,7 @@ export class AcceptanceCounting {
   number(line, label, value, part, name) {
     const wrap = el("span", { class: "sq-lab-field" }, line);
     addTerm(wrap, label, label === "T" ? "temperature" : label);
-    const look = { class: "sq-input sq-lab-number", type: "text", inputmode: "decimal" };
-    const field = el("input", { ...look, "aria-label": name, "data-part": part }, wrap);
+    const field = numberField(wrap, part, { inputmode: "decimal", "aria-label": name });
     field.value = value;
     return field;
   }

@@ -2,6 +2,7 @@
 import { AcceptanceBars } from "./acceptance_bars.js";
 import { AcceptanceCounting } from "./acceptance_counting.js";
 import * as vectors from "./acceptance_vectors.js";
+import { numberField } from "./number_field.js";
 import * as planner from "./planner.js";
 import { PowerLaw } from "./power_law.js";
 import { Refusal } from "./refusal.js";
@@ -91,8 +92,7 @@ export class AcceptanceEditor {
   makeFields(host) {
     const line = el("div", { class: "sq-lab-line sq-lab-values" }, host);
     this.name = el("label", { class: "sq-lab-rank", for: "sq-lab-rate" }, line);
-    const look = { class: "sq-input sq-lab-number", type: "text", inputmode: "decimal" };
-    this.value = el("input", { ...look, id: "sq-lab-rate", "data-part": "rate" }, line);
+    this.value = numberField(line, "rate", { inputmode: "decimal", id: "sq-lab-rate" });
     this.value.addEventListener("change", () => this.type());
     const rest = el("span", { class: "sq-lab-sum", "data-part": "sum" }, line);
     this.sum = addTerm(rest, "", "sum of rates");

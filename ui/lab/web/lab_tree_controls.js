@@ -1,4 +1,5 @@
 /* The controls of the Lab's tree: search, zoom, which tree, budget and level cap. */
+import { numberField } from "./number_field.js";
 import * as planner from "./planner.js";
 import * as shapes from "./tree_shapes.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
@@ -119,17 +120,7 @@ export class LabTreeControls {
   }
 
   numeric(host, part, label, take) {
-    const field = el(
-      "input",
-      {
-        class: "sq-input sq-lab-number",
-        type: "text",
-        inputmode: "numeric",
-        "aria-label": label,
-        "data-part": part,
-      },
-      host,
-    );
+    const field = numberField(host, part, { inputmode: "numeric", "aria-label": label });
     field.addEventListener("change", () => take(field));
     return field;
   }

@@ -1,5 +1,6 @@
 /* Shapes of one size side by side: each has exactly the budget's nodes and can be shown. */
 import { makePanel } from "../../shared/web/panel.js";
+import { numberField } from "./number_field.js";
 import * as planner from "./planner.js";
 import { Refusal } from "./refusal.js";
 import * as shapes from "./tree_shapes.js";
@@ -22,7 +23,11 @@ const ROWS = [
   "branching",
   "chain",
 ];
-const WITH_NUMBERS = ["sequences", "kary", "branching"];
+const NUMBERS = {
+  sequences: "Number of sequences; empty for the best",
+  kary: "Children per node (k); empty for the best",
+  branching: "Children per node, level by level",
+};
 const HEADS = [
   ["Shape"],
   ["Levels", "", "levels"],
@@ -97,26 +102,14 @@ export class ShapesTable {
     markTerm(pick, "shape " + name);
     pick.addEventListener("click", () => this.state.set({ shown: name }));
     const row = { name, node, cells, pick, field: null, refusal: null };
-    if (WITH_NUMBERS.includes(name)) this.makeField(row, box, first);
+    if (name in NUMBERS) this.makeField(row, box, first);
     return row;
   }
 
   makeField(row, box, cell) {
     const { name } = row;
-    const list = name === "branching";
-    const field = el(
-      "input",
-      {
-        class: "sq-input sq-lab-number",
-        type: "text",
-        "data-part": "k-" + name,
-        placeholder: "best k",
-        "aria-label": list
-          ? "Children per node, level by level"
-          : `k of ${name}; empty for the best`,
-      },
-      box,
-    );
+    const look = { placeholder: "best k", "aria-label": NUMBERS[name] };
+    const field = numberField(box, "k-" + name, look);
     row.field = field;
     row.refusal = new Refusal(cell, "refused-" + name);
     field.addEventListener("change", () => this.type(row));

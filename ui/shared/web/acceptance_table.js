@@ -58,7 +58,7 @@ export function acceptanceTable(atlas, place = "root") {
   const table = el("table", { class: "hw-atlas" });
   const head = el("tr", {}, el("thead", {}, table));
   const many = atlas.depths > 1;
-  el("th", { text: many ? "depth" : "", scope: "col" }, head);
+  el("th", { text: many ? "depth" : "rank", scope: "col" }, head);
   for (let depth = 0; depth < atlas.depths; depth++)
     el("th", { text: depth ? String(depth) : place, scope: "col" }, head);
   if (many) el("th", { text: "all", scope: "col" }, head);
