@@ -267,7 +267,7 @@ def test_shapes_that_fit_are_the_named_trees(page: Page) -> None:
     ) == Tree.from_branching([4, 2, 2])
 
 
-def test_ceilings_are_what_the_shapes_come_near_to_and_never_pass(page: Page) -> None:
+def test_limits_are_what_the_shapes_come_near_to_and_never_pass(page: Page) -> None:
     given = Acceptance((0.6, 0.1, 0.05))
     put(page, rates=list(given.rates))
     for name, k, tree in (
@@ -275,12 +275,12 @@ def test_ceilings_are_what_the_shapes_come_near_to_and_never_pass(page: Page) ->
         ("sequences", 3, Tree.sequences(3, 200)),
         ("kary", 2, Tree.kary(2, 10)),
     ):
-        ceiling = page.evaluate(
-            "([name, k, r]) => modules.shapes.ceiling(name, k, r)", [name, k, list(given.rates)]
+        limit = page.evaluate(
+            "([name, k, r]) => modules.shapes.limit(name, k, r)", [name, k, list(given.rates)]
         )
         reached = expected_tokens(tree, given)
-        assert reached < ceiling + 1e-9
-        assert reached == pytest.approx(ceiling, rel=1e-6 if name != "kary" else 0.05)
+        assert reached < limit + 1e-9
+        assert reached == pytest.approx(limit, rel=1e-6 if name != "kary" else 0.05)
 
 
 def test_the_table_says_the_size_and_its_figures_are_pythons(page: Page) -> None:

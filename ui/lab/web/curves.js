@@ -98,7 +98,7 @@ export class Curves {
 // Where the shapes stop growing; the best tree comes near to the full one, with all ranks.
 function shapeLimits(state) {
   const { n, even, cap } = state;
-  const shape = (name) => shapes.ceiling(name, shapes.setting(name, n, state), even);
+  const shape = (name) => shapes.limit(name, shapes.setting(name, n, state), even);
   return ["best", "chain", "sequences", "kary"].map((name) => ({
     label: shapes.label(name, n, state),
     value: name === "best" ? shapes.fullTree(even, cap) : shape(name),
@@ -107,12 +107,12 @@ function shapeLimits(state) {
 }
 
 // The lowest stands below its line, the others above: two that are close do not overlap.
-const annotation = ({ label, value }, i, { length }) => ({
+const annotation = ({ label, value }, i) => ({
   xref: "paper",
   x: 0.01,
   xanchor: "left",
   y: value,
-  yanchor: i === length - 1 ? "bottom" : "top",
+  yanchor: i ? "bottom" : "top",
   text: `${label.toLowerCase()} ≤ ${value.toFixed(2)}`,
   showarrow: false,
   bgcolor: "rgba(0,0,0,0)",

@@ -144,8 +144,8 @@ export class ShapesTable {
       const tokens = planner.expectedTokens(parents, state.even);
       const levels = planner.widths(parents).length + 1;
       const share = tokens / state.growth.totals[n - 1];
-      const told = profile && planner.predict(parents, state.even, profile);
-      const times = { seconds: told?.seconds ?? null, speedup: told?.speedup ?? null };
+      const found = profile && planner.predict(parents, state.even, profile);
+      const times = { seconds: found?.seconds ?? null, speedup: found?.speedup ?? null };
       return { label, nodes: n, levels, tokens, share, ...times };
     });
   }

@@ -95,7 +95,7 @@ const first = (rates, k) => planner.sum(rates.slice(0, k));
 const under = (share) => (share < 1 - 1e-12 ? 1 / (1 - share) : Infinity);
 
 // After the list every branch is a chain: what the last level is worth goes on by 1 / (1 - a1).
-function branchingCeiling(a, list) {
+function branchingLimit(a, list) {
   let total = 0;
   let reach = 1;
   for (const k of list) {
@@ -109,28 +109,28 @@ function branchingCeiling(a, list) {
  * By name: how a shape is called, its tree of n nodes, the least k it may have, and the tokens
  * that no tree of this shape passes.
  * @type {Record<string, {label: (setting: any) => string, make: (n: number, setting: any) =>
- *   number[], least?: number, ceiling?: (rates: number[], setting: any) => number}>}
+ *   number[], least?: number, limit?: (rates: number[], setting: any) => number}>}
  */
 export const SHAPES = {
-  chain: { label: () => "Chain", make: chain, ceiling: (a) => under(a[0]) },
+  chain: { label: () => "Chain", make: chain, limit: (a) => under(a[0]) },
   sequences: {
     label: (k) => (k === 1 ? "1 sequence" : k + " sequences"),
     make: sequences,
     least: 2,
-    ceiling: (a, k) => (a[0] < 1 ? 1 + first(a, k) / (1 - a[0]) : Infinity),
+    limit: (a, k) => (a[0] < 1 ? 1 + first(a, k) / (1 - a[0]) : Infinity),
   },
   kary: {
     label: (k) => k + "-ary",
     make: kary,
     least: 2,
-    ceiling: (a, k) => under(first(a, k)),
+    limit: (a, k) => under(first(a, k)),
   },
   medusa: published("medusa"),
   eagle: published("eagle"),
   branching: {
     label: (list) => "SpecInfer ⟨" + list.join(",") + "⟩",
     make: branching,
-    ceiling: branchingCeiling,
+    limit: branchingLimit,
   },
 };
 
@@ -191,4 +191,4 @@ export const label = (name, n, state) =>
  * @param {number[]} rates
  * @returns {number}
  */
-export const ceiling = (name, k, rates) => SHAPES[name].ceiling(rates, k);
+export const limit = (name, k, rates) => SHAPES[name].limit(rates, k);

@@ -292,7 +292,7 @@ export class Dp {
     this.explain.paint(this.table, cell, this.aloud);
     this.aloud = false;
     this.tree.paint();
-    this.walk.give(this.steps, this.step);
+    this.walk.show(this.steps, this.step);
     this.controls.paint();
   }
 

@@ -70,7 +70,7 @@ export class DpWalk {
    * @param {Step[]} steps
    * @param {number} at the present one
    */
-  give(steps, at) {
+  show(steps, at) {
     if (this.steps !== steps) this.long.style.height = steps.length * ROW + "px";
     this.steps = steps;
     this.at = at;
