@@ -422,9 +422,7 @@ def test_the_range_of_a_races_lane_says_where_it_comes_from(
         "Compared with a short plain run of the same prompt, timed after the run: "
     )
     watch(page, {**run, "meta": {**meta, "plain_lane": True}}, LAST)
-    assert tile.get_attribute("title").startswith(
-        "Compared with the plain lane of the same race: "
-    )
+    assert tile.get_attribute("title").startswith("Compared with the plain lane of the same race: ")
 
 
 def test_a_spread_that_includes_one_is_no_clear_difference(
@@ -809,7 +807,7 @@ def test_the_runs_own_prompt_is_shown_and_told_from_the_forms(
             prompt,
         )
         settle(page)
-        assert ("different prompt" in text(page, "[data-part=asked]")) is other
+        assert ("not the prompt" in text(page, "[data-part=asked]")) is other
 
 
 @pytest.mark.parametrize("button", ["[data-act=next]", "[data-part=heat]", "[data-part=all]"])
@@ -1076,6 +1074,103 @@ def test_the_sentence_why(page: Any) -> None:
     """Guards the explanations: the right reason with the trial's own numbers."""
     for *case, said in REASONS:
         assert said in page.evaluate(WORDS, case)
+
+
+def figures(page: Any) -> dict[str, str]:
+    """The figures of the inspector that are shown, by their labels."""
+    return page.evaluate(
+        "Object.fromEntries([...document.querySelectorAll('[data-figure]:not([hidden])')].map("
+        "box => [box.querySelector('dt').textContent, box.querySelector('dd').textContent]))"
+    )
+
+
+def test_the_figures_say_which_probability_was_compared(page: Any) -> None:
+    """After rejections "0 %" stood beside "p, target 0.0034": the residual was meant."""
+    trials = [[1, 0.002, 0.31, 0.44, False, 0.7], [2, 0.0, 0.89, 0.039, False, 0.7]]
+    run = made([-1, 0, 0], trials=trials)
+    run["steps"][0]["p"] = [None, 0.002, 0.0034]
+    give(page, run)
+    shown = figures(page)
+    assert (shown["p, target"], shown["residual p"], shown["residual q"]) == (
+        "0.0034",
+        "0",
+        "0.890",
+    )
+    assert shown["residual mass"] == "70 %"
+    assert "residual probability is 0 % (draft 89 %)" in text(page, "[data-part=why]")
+
+
+def test_at_temperature_0_no_draw_is_shown(page: Any) -> None:
+    """There the draw u and the ratio p/q decide nothing."""
+    run = made([-1, 0, 0], trials=[[1, 0.0, 0.6, 0.41, False, 1.0]])
+    give(page, {**run, "run": "warm"})
+    assert {"u", "p / q"} <= figures(page).keys()
+    assert page.locator(".sq-meter").is_visible()
+    assert "u 0.41" in text(page, "[data-part=trials]")
+    give(page, {**run, "meta": {**run["meta"], "policy": {"temperature": 0}}})
+    assert not {"u", "p / q"} & figures(page).keys()
+    assert page.locator(".sq-meter").is_hidden()
+    assert "u 0.41" not in text(page, "[data-part=trials]")
+
+
+def test_the_meter_never_contradicts_its_caption(page: Any, canned: dict[str, Any]) -> None:
+    """Its bar moved for a while after its caption had changed."""
+    watch(page, canned["64"], 3)
+    moving = page.evaluate(
+        "[...document.querySelectorAll('.sq-meter *')].map("
+        "part => getComputedStyle(part).transitionDuration)"
+    )
+    assert set(moving) == {"0s"}
+
+
+def test_columns_are_headed_by_what_they_are(page: Any, canned: dict[str, Any]) -> None:
+    """The root is the present token and no guess of the draft's."""
+    run = canned["16"]
+    watch(page, run, 3)
+    levels = page.evaluate("stage.store.view().topo.levels")
+    heads = page.locator(".sq-col").all_inner_texts()
+    assert heads[: levels + 1] == ["now", *(f"guess {i}" for i in range(1, levels)), "target"]
+
+
+def test_a_recorded_run_stands_still_where_no_motion_is_wanted(
+    page: Any, canned: dict[str, Any]
+) -> None:
+    page.emulate_media(reduced_motion="reduce")
+    page.evaluate("text => stage.ingest(text)", json.dumps(canned["16"]))
+    settle(page)
+    full = page.evaluate("stage.store.lastFull")
+    assert (at(page), page.evaluate("stage.store.playing")) == (full, False)
+    page.keyboard.press(" ")
+    assert page.evaluate("stage.store.playing")  # it plays when it is asked to
+    page.emulate_media(reduced_motion="no-preference")
+
+
+def test_an_outline_stands_there_until_the_first_step_is_drawn(
+    page: Any, canned: dict[str, Any]
+) -> None:
+    """Guards the first second of the page: no card in between, and no step without its tree."""
+    found = page.evaluate(
+        """async text => {
+      stage.destroy();
+      const host = document.getElementById("page-host");
+      const outline = '<div class="sq-stage"><div class="sq-skeleton"><i></i></div></div>';
+      host.setHTMLUnsafe(outline);
+      const frames = (n) => new Promise((done) => {
+        const next = () => (n-- ? requestAnimationFrame(next) : done());
+        next();
+      });
+      const view = modules.mountDecode(host, {});
+      const look = () => [".sq-skeleton", "[data-part=empty]", ".sq-n"].map(
+        (part) => document.querySelector(part)?.checkVisibility({ visibilityProperty: true }));
+      await frames(4);
+      const before = look();
+      view.ingest(text);
+      await frames(2);
+      return [before, look()];
+    }""",
+        json.dumps(canned["16"]),
+    )
+    assert found == [[True, False, None], [False, False, True]]
 
 
 @pytest.mark.parametrize("shade", ["light", "dark"])

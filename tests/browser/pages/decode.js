@@ -5,7 +5,7 @@ import * as stepWords from "../../../ui/decode/web/step_words.js";
 import { mountDecode } from "../../../ui/decode/web/decode_view.js";
 import { viewStep } from "../../../ui/decode/web/step_view.js";
 
-window.modules = { treeLayout, stepWords, viewStep };
+window.modules = { treeLayout, stepWords, viewStep, mountDecode };
 const STEP_MS = 100; // between steps that arrive live
 const query = new URLSearchParams(location.search);
 const stage = mountDecode(document.getElementById("page-host"), {});

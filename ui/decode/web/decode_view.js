@@ -52,8 +52,10 @@ class DecodeView {
    */
   constructor(element, { server, page = {} }) {
     this.root = stageIn(element);
-    this.skeleton = this.root.querySelector(".sq-skeleton"); // shown until the first message
+    /** @type {HTMLElement | null} shown until the first message */
+    this.skeleton = this.root.querySelector(".sq-skeleton");
     this.root.replaceChildren(...(this.skeleton ? [this.skeleton] : []));
+    this.root.classList.toggle("is-waiting", Boolean(this.skeleton));
     this.store = new RunStore(server);
     const { store } = this;
     const frame = el("div", { class: "sq-frame" }, this.root);
@@ -100,6 +102,7 @@ class DecodeView {
     show(this.main, some || isWaiting);
     show(this.empty, !some && !isWaiting);
     root.classList.toggle("is-waiting", isWaiting);
+    if (this.skeleton) show(this.skeleton, isWaiting);
     root.classList.toggle("is-empty", !some && !isWaiting);
     root.classList.toggle("is-live", store.live && !store.done);
     root.dataset.step = String(store.at);
