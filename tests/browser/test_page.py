@@ -76,6 +76,95 @@ def test_the_page_opens_on_a_recorded_run_while_the_models_load(
     assert page.locator(".sq-stage").get_by_text("recorded").first.is_visible()
 
 
+WATCH = """window.seen = [];
+const look = () => {
+  const visible = (part) => Boolean(
+    document.querySelector(part)?.checkVisibility({ visibilityProperty: true }));
+  const [card, run] = ["#pg-view [data-part=empty]", "#pg-view .sq-n"].map(visible);
+  window.seen.push([performance.now(), card, run]);
+  if (!run) requestAnimationFrame(look);
+};
+requestAnimationFrame(look);"""
+
+
+def test_the_recorded_run_is_the_first_thing_seen(browser: Any, app: App, visit: Visit) -> None:
+    """Within three seconds, and no card or step without a tree before it."""
+    visit().wait_for_timeout(500)  # the scripts are in the server's memory now
+    page = browser.new_page()
+    page.add_init_script(WATCH)
+    page.goto(app.url)
+    page.wait_for_selector("#pg-view .sq-n")
+    seen = page.evaluate("window.seen")
+    page.close()
+    assert not any(card for _, card, _ in seen)
+    assert seen[-1][0] < 3000
+
+
+def test_the_keyboard_reaches_the_run_at_once_and_everything_in_few_stops(visit: Visit) -> None:
+    page = visit()
+    ready(page)
+    page.evaluate("document.querySelector('#pg-view .sq-stage').view.seek(4)")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the run"
+    stops = 1
+    while page.evaluate("document.activeElement !== document.body"):
+        page.keyboard.press("Tab")
+        stops += not page.evaluate("document.activeElement.role === 'tab'")
+        assert stops < 100
+    print(f"\n{stops - 1} tab stops")
+    assert stops - 1 <= 40
+    page.locator(".pg-skip").focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.matches('#pg-view .sq-stage')")
+
+
+COVERED = """() => {
+  const card = document.querySelector(".sq-explains").getBoundingClientRect();
+  const fields = [...document.querySelectorAll("#pg-side input, #pg-side textarea")];
+  return fields.filter((field) => field.checkVisibility()).some((field) => {
+    const box = field.getBoundingClientRect();
+    return box.right > card.left && box.left < card.right
+      && box.bottom > card.top && box.top < card.bottom;
+  });
+}"""
+
+
+def test_hints_cover_no_field_and_menus_close_behind_the_tab_key(visit: Visit) -> None:
+    page = visit()
+    ready(page)
+    page.locator("#pg-tree input").focus()
+    for label in ("Verifier", "Temperature", "Top-p"):
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.ariaLabel") == label
+        assert page.locator(".sq-explains").is_visible()
+        assert not page.evaluate(COVERED)
+        open_menus = page.locator("[role=listbox]")
+        expect(open_menus).to_have_count(1 if label == "Verifier" else 0)
+
+
+CUT = """() => {
+  const boxes = [...document.querySelectorAll("#pg-side *, #pg-view *")];
+  const found = boxes.filter((box) => box.childNodes.length && box.matches(":not(svg, svg *)")
+    && box.checkVisibility() && !box.closest(".sq-asked-text, .sq-tree-scroll, .sq-spoken"));
+  const cut = found.filter((box) => box.clientWidth && box.scrollWidth > box.clientWidth + 1
+    && ["hidden", "clip"].includes(getComputedStyle(box).overflowX));
+  const words = found.filter((box) => [...box.childNodes].some(
+    (node) => node.nodeType === 3 && node.textContent.trim()));
+  const small = words.filter((box) => parseFloat(getComputedStyle(box).fontSize) < 12);
+  return [...cut, ...small].map((box) => box.outerHTML.slice(0, 90));
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 1024, 1280, 1920])
+def test_no_label_is_cut_or_tiny(visit: Visit, width: int) -> None:
+    page = visit(viewport={"width": width, "height": 900})
+    until(page, "s.steps.length > 5")
+    page.evaluate("document.querySelector('#pg-view .sq-stage').view.seek(4)")
+    page.wait_for_timeout(200)
+    assert page.evaluate(CUT) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 def test_a_run_ordered_early_or_late_streams_to_its_end(visit: Visit) -> None:
     page = visit()
     enter(page, tokens=48)
@@ -157,21 +246,21 @@ def test_the_recorded_run_is_not_taken_for_the_forms(visit: Visit) -> None:
     page = visit()
     ready(page)
     asked = page.locator("[data-part=asked]")
-    expect(asked).to_contain_text("not the form’s")
+    expect(asked).to_contain_text("not the prompt in the form")
     page.click("#pg-step")
     until(page, "s.meta.label === 'measured' && s.steps.length === 1")
     expect(page.locator("#pg-run")).to_have_text("Resume")
-    expect(asked).not_to_contain_text("not the form’s")
+    expect(asked).not_to_contain_text("not the prompt in the form")
     page.click("#pg-example")
     until(page, "s.meta.label === 'recorded'")
     expect(page.locator("#pg-run")).to_have_text("Run")
-    expect(asked).to_contain_text("not the form’s")
+    expect(asked).to_contain_text("not the prompt in the form")
     own = store(page, "meta.prompt")
     page.fill("#pg-prompt textarea", own)
-    expect(asked).not_to_contain_text("not the form’s")
+    expect(asked).not_to_contain_text("not the prompt in the form")
     page.keyboard.press(" ")
     assert page.input_value("#pg-prompt textarea") == own + " "
-    expect(asked).to_contain_text("not the form’s")
+    expect(asked).to_contain_text("not the prompt in the form")
 
 
 def test_steps_one_by_one_then_the_rest(visit: Visit) -> None:
@@ -246,13 +335,13 @@ def test_the_settings_of_a_recorded_run_can_be_used(visit: Visit) -> None:
     ready(page)
     page.fill("#pg-prompt textarea", "x = 1")
     page.fill("#pg-seed input", "9")
-    page.click("text=Use its settings")
+    page.click("text=Copy to form")
     expect(page.locator("#pg-prompt textarea")).to_have_value(store(page, "meta.prompt"))
     expect(page.locator("#pg-seed input")).to_have_value(str(store(page, "meta.policy.seed")))
-    expect(page.locator("[data-part=asked]")).not_to_contain_text("not the form’s")
+    expect(page.locator("[data-part=asked]")).not_to_contain_text("not the prompt in the form")
     page.click("#pg-step")
     until(page, "s.meta.label === 'measured' && s.steps.length === 1")
-    expect(page.get_by_text("Use its settings")).to_be_hidden()
+    expect(page.get_by_text("Copy to form")).to_be_hidden()
 
 
 def test_the_menu_of_trees_says_what_the_chosen_one_is(visit: Visit) -> None:

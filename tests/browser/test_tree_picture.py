@@ -70,8 +70,8 @@ def test_it_says_what_it_is_and_needs_nothing_of_the_page(
     words = words_of(picture)
     assert words[0].startswith("Step 4 (recorded): ")
     assert words[1] == f"{run['meta']['target']} + {run['meta']['draft']}"
-    assert {"level 1", "target"} <= {*words}
-    assert any(one.endswith(" never reached") for one in words)
+    assert {"now", "target"} <= {*words}
+    assert any(one.endswith(" unreached") for one in words)
     names = {name for one in picture.iter() for name in one.attrib}
     assert not {
         name
@@ -134,7 +134,7 @@ def test_what_a_visitor_marked_is_not_in_it(page: Any, canned: dict[str, Any]) -
         pin=5,
         query=canned["128"]["pieces"][str(canned["128"]["steps"][2]["tokens"][5])].strip(),
     )
-    page.evaluate("() => { for (let i = 0; i < 12; i++) stage.stage.tree.hands.zoomBy(0.5); }")
+    page.evaluate("() => { for (let i = 0; i < 12; i++) stage.stage.tree.pointer.zoomBy(0.5); }")
     settle(page)
     assert all(page.locator(mark).count() for mark in (".is-pinned", ".is-match", ".sq-dots"))
     page.hover(".sq-n[data-node='3']", force=True)
@@ -163,7 +163,7 @@ def test_one_of_heat_has_its_key(page: Any, canned: dict[str, Any]) -> None:
     mode(page, "all", heat=True)
     words = words_of(drawing(page, 2))
     assert {"accepted in", "0 %", "to 100 % of the steps received"} <= {*words}
-    assert not any(one.endswith(" never reached") for one in words)
+    assert not any(one.endswith(" unreached") for one in words)
 
 
 def test_what_stands_for_many_nodes_has_no_heat(page: Any) -> None:

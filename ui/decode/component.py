@@ -1,4 +1,4 @@
-"""The components that the browser draws into: the live view and the header. No values and no
+"""The components that the browser draws into: the Decode view and the header. No values and no
 logic.
 
 Templates are static: whatever comes from a model or a visitor reaches the page as data and
@@ -15,18 +15,23 @@ import gradio as gr
 from ui.shared.call_modules import connect
 from ui.shared.join_modules import UI
 
+# The outline of the view, shown until its first message is there.
+SKELETON = (
+    '<div class="sq-stage"><div class="sq-skeleton" aria-hidden="true"><i></i><i></i><i></i>'
+    "<div><i></i><i></i><i></i><i></i></div></div></div>"
+)
 HEADER = UI / "shared" / "web" / "header.html"
 
 
 def stage(steps_since: Callable[[Any], str]) -> gr.HTML:
-    """The live view. Its value is a message (see messages.py); `steps_since([run, first])` gives
+    """The Decode view. Its value is a message (see messages.py); `steps_since([run, first])` gives
     steps a browser has missed."""
 
     def get_steps(asked: Any) -> str:  # Gradio marks the function, which a method would not allow
         return steps_since(asked)
 
     return gr.HTML(
-        html_template='<div class="sq-stage"></div>',
+        html_template=SKELETON,
         apply_default_css=False,
         elem_id="pg-view",
         elem_classes="pg-view",

@@ -1,11 +1,11 @@
 /* The Decode view by itself. ?run=NAME of canned.json, &dark, &live (steps arrive one by one, as from a
    running engine), &bare (no menu above the view), &rate=s2. Serve the repository's root to open it. */
 import * as treeLayout from "../../../ui/shared/web/tree_layout.js";
-import * as stepWords from "../../../ui/shared/web/step_words.js";
+import * as stepWords from "../../../ui/decode/web/step_words.js";
 import { mountDecode } from "../../../ui/decode/web/decode_view.js";
 import { viewStep } from "../../../ui/decode/web/step_view.js";
 
-window.modules = { treeLayout, stepWords, viewStep };
+window.modules = { treeLayout, stepWords, viewStep, mountDecode };
 const STEP_MS = 100; // between steps that arrive live
 const query = new URLSearchParams(location.search);
 const stage = mountDecode(document.getElementById("page-host"), {});

@@ -27,6 +27,7 @@ const profile = {
   target_seconds: line(0.02, 0.00012),
   draft_seconds: line(0.0011, 0.00001),
   overhead_seconds: line(0.0005, 0.000004),
+  level_overhead: 0.0001,
   versions: [],
 };
 made.ingest({ profile, most: 1024 });

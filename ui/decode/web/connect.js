@@ -5,8 +5,18 @@ import { rememberInAddress } from "../../shared/web/page_address.js";
 import { mountDecode } from "./decode_view.js";
 import { refused } from "./form_changes.js";
 
-/** Called from the component's js_on_load with what Gradio gives it. */
+/** @import { Props, Server, Trigger, Watch } from "../../shared/web/connect_component.js" */
+
+/**
+ * Called from the component's js_on_load with what Gradio gives it.
+ * @param {HTMLElement} element
+ * @param {Props} props
+ * @param {Watch} watch
+ * @param {Trigger} trigger
+ * @param {Server} server
+ */
 export function connect(element, props, watch, trigger, server) {
+  /** @type {HTMLElement} */
   const root = element.querySelector(".sq-stage");
   const page = { ...formBeside("pg"), take: (meta) => trigger("take", meta) };
   const view = mountDecode(root, { server, page });

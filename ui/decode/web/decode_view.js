@@ -1,4 +1,6 @@
-/* The stage: builds the panels, joins them to one store, and is all that the page outside has to know. */
+/* The Decode view: builds the panels, joins them to one store, and is all that the page around it
+   needs to know. */
+import { DecodeKeys } from "./decode_keys.js";
 import { Inspector } from "./inspector.js";
 import { RunHeader } from "./run_header.js";
 import { RunStore } from "./run_store.js";
@@ -8,7 +10,19 @@ import { TextView } from "./text_view.js";
 import { TreeView } from "./tree_view.js";
 import * as dom from "../../shared/web/dom.js";
 import { el, show, svg } from "../../shared/web/dom.js";
-import { PlaybackKeys } from "../../shared/web/playback_keys.js";
+
+/**
+ * @import { Server } from "../../shared/web/connect_component.js"
+ * @import { FormBeside } from "../../shared/web/form_buttons.js"
+ * @import { Meta } from "../../shared/web/run_facts.js"
+ */
+
+/**
+ * What the page around the view can do.
+ * @typedef {object} ForRuns
+ * @property {(meta: Meta) => void} [take] fills its form with the settings of a run
+ * @typedef {FormBeside & ForRuns} Page
+ */
 
 const MARK = [
   ["untested", "M20 8V52H46M20 30H64M64 30V44H90"],
@@ -16,90 +30,96 @@ const MARK = [
   ["accepted", "M2 8H64V8"],
   ["own", "M64 8C84 22 104 22 128 22"],
 ];
+/** @type {Record<string, [string, string]>} title and text while there is no step */
+const EMPTY = {
+  none: [
+    "Press Run",
+    "The draft model proposes a tree of tokens, the target model checks it, and every step is shown here.",
+  ],
+  running: ["Starting", "The models are processing the prompt; the first step comes next."],
+  over: ["No steps", "This run ended before its first step."],
+};
 
-class Stage {
-  constructor(element, { server, page = {} } = {}) {
-    this.root = element.matches?.(".sq-stage")
-      ? element
-      : element.querySelector(".sq-stage") || el("div", { class: "sq-stage" }, element);
-    this.root.replaceChildren();
-    const store = (this.store = new RunStore(server));
+const stageIn = (element) =>
+  element.closest(".sq-stage") ||
+  element.querySelector(".sq-stage") ||
+  el("div", { class: "sq-stage" }, element);
+
+class DecodeView {
+  /**
+   * @param {HTMLElement} element
+   * @param {{server?: Server, page?: Page}} options
+   */
+  constructor(element, { server, page = {} }) {
+    this.root = stageIn(element);
+    /** @type {HTMLElement | null} shown until the first message */
+    this.skeleton = this.root.querySelector(".sq-skeleton");
+    this.root.replaceChildren(...(this.skeleton ? [this.skeleton] : []));
+    this.root.classList.toggle("is-waiting", Boolean(this.skeleton));
+    this.store = new RunStore(server);
+    const { store } = this;
     const frame = el("div", { class: "sq-frame" }, this.root);
     this.header = new RunHeader(store, frame);
     this.scrubber = new Scrubber(store, frame);
-    const main = (this.main = el("div", { class: "sq-main" }, frame));
-    const left = el("div", { class: "sq-left" }, main);
-    const right = el("div", { class: "sq-right" }, main);
-    this.tree = new TreeView(store, left, (flat) => this.arrange(flat));
+    this.main = el("div", { class: "sq-main" }, frame);
+    const left = el("div", { class: "sq-left" }, this.main);
+    const right = el("div", { class: "sq-right" }, this.main);
+    this.tree = new TreeView(store, left, (isFlat) => this.arrange(isFlat));
     this.bars = new StepBars(store, left, this.scrubber);
     this.text = new TextView(store, right, page);
     this.inspector = new Inspector(store, right);
     this.empty = this.makeEmpty(frame);
-    this.keys = new PlaybackKeys(store, this, page);
+    this.keys = new DecodeKeys(store, this, page);
     store.onPaint(() => this.paint());
     store.changed();
   }
 
-  /** The text stands over the inspector, or below a tree that needs little height. */
-  arrange(flat) {
-    if (this.flat === flat) return;
-    this.flat = flat;
-    this.main.classList.toggle("is-flat", flat);
-    if (flat) this.bars.root.before(this.text.root);
-    else this.inspector.root.before(this.text.root);
+  // The text stands over the inspector, or below a tree that needs little height.
+  arrange(isFlat) {
+    if (this.isFlat === isFlat) return;
+    this.isFlat = isFlat;
+    this.main.classList.toggle("is-flat", isFlat);
+    (isFlat ? this.bars : this.inspector).root.before(this.text.root);
     this.text.current = -1;
   }
 
   makeEmpty(frame) {
     const box = el("div", { class: "sq-empty", "data-part": "empty" }, frame);
-    const mark = svg(
-      "svg",
-      { class: "sq-empty-mark", viewBox: "0 0 132 60", "aria-hidden": "true" },
-      box,
-    );
+    const look = { class: "sq-empty-mark", viewBox: "0 0 132 60", "aria-hidden": "true" };
+    const mark = svg("svg", look, box);
     for (const [s, d] of MARK) svg("path", { class: "sq-edge", "data-s": s, d }, mark);
     this.emptyTitle = el("p", { class: "sq-empty-title" }, box);
     this.emptyText = el("p", { class: "sq-empty-text" }, box);
     return box;
   }
 
+  // While the page waits for its first message, the panels are laid out behind the skeleton: they
+  // then know their sizes, and the first step is drawn at once.
   paint() {
-    const { store } = this;
+    const { store, root, text, inspector } = this;
     const some = store.steps.length > 0;
-    show(this.main, some);
-    show(this.empty, !some);
-    this.root.classList.toggle("is-empty", !some);
-    this.root.classList.toggle("is-live", store.live && !store.done);
-    this.root.dataset.step = store.at;
-    this.root.dataset.steps = store.steps.length;
+    const isWaiting = Boolean(this.skeleton) && !store.run && !store.error && !store.notice;
+    show(this.main, some || isWaiting);
+    show(this.empty, !some && !isWaiting);
+    root.classList.toggle("is-waiting", isWaiting);
+    if (this.skeleton) show(this.skeleton, isWaiting);
+    root.classList.toggle("is-empty", !some && !isWaiting);
+    root.classList.toggle("is-live", store.live && !store.done);
+    root.dataset.step = String(store.at);
+    root.dataset.steps = String(store.steps.length);
     if (!some) this.paintEmpty();
-    for (const part of [
-      this.header,
-      this.bars,
-      this.scrubber,
-      this.tree,
-      this.text,
-      this.inspector,
-    ])
-      part.paint(store);
-    this.text.settle(); // what has to ask for a layout comes last, so that there is one layout a frame
-    this.inspector.story.settle();
+    const panels = [this.header, this.bars, this.scrubber, this.tree, text, inspector];
+    for (const panel of panels) panel.paint();
+    text.settle(); // what asks for a layout comes last, so that there is one layout a frame
+    inspector.story.settle();
   }
 
   paintEmpty() {
-    const { store } = this;
-    const running = store.run && !store.done && !store.error;
-    const said =
-      !store.run || store.error
-        ? [
-            "Press Run",
-            "The draft will propose a tree of tokens, the target will check it, and every step is shown here.",
-          ]
-        : running
-          ? ["Starting", "The prompt is being read; the first step comes next."]
-          : ["No steps", "This run ended before its first step."];
-    dom.text(this.emptyTitle, said[0]);
-    dom.text(this.emptyText, said[1]);
+    const { run, done, error } = this.store;
+    const isRun = run && !error;
+    const [title, words] = EMPTY[isRun ? (done ? "over" : "running") : "none"];
+    dom.text(this.emptyTitle, title);
+    dom.text(this.emptyText, words);
   }
 
   destroy() {
@@ -109,13 +129,15 @@ class Stage {
 }
 
 /**
- * Build the stage inside `element` (its `.sq-stage`, or a new one). `server.get_steps(run, from)` may answer gaps;
- * `page` says what the page around it can do: `prompt()` its form's text, `run()`, `stop()`, true where it stopped a run, and
- * `take(meta)`, which fills its form with the settings of the run that has this meta.
- * Answers {ingest, seek, play, pause, live, setRate, setMode, store, destroy}.
+ * Build the view inside `element`.
+ * @param {HTMLElement} element its `.sq-stage`, or where one is to be made
+ * @param {{server?: Server, page?: Page}} [options] `server.get_steps([run, from])` gives missing
+ *   steps
+ * @returns {Record<string, any>} what the page and tests may call: ingest, seek, play, pause, live,
+ *   setRate, setMode, destroy; and the store
  */
-export function mountDecode(element, options) {
-  const stage = new Stage(element, options);
+export function mountDecode(element, options = {}) {
+  const stage = new DecodeView(element, options);
   const { store } = stage;
   return {
     ingest: (message) => store.ingest(message),

@@ -3,24 +3,32 @@
 let changedSince = false;
 let changedBefore = false; // what that was until the last press of Run or Step
 
-/** Run or Step was pressed. */
+/**
+ * Run or Step was pressed.
+ * @returns {any[]} no outputs
+ */
 export function began() {
   changedBefore = changedSince;
   changedSince = false;
   return [];
 }
 
-/** The press was refused: the form still stands against the run before. */
+/** The press was refused: the form is still compared with the run before. */
 export function refused() {
   changedSince ||= changedBefore;
 }
 
-/** True where the form was changed since its run began. */
+/** @returns {boolean} whether the form was changed since its run began */
 export const isChanged = () => changedSince;
 
-/** A field of the form was changed: what runs or is paused is no longer the form's run. */
+/**
+ * A field of the form was changed: what runs or is paused is no longer the form's run.
+ * @returns {boolean} true
+ */
 export function changed() {
   changedSince = true;
-  document.querySelector("#pg-view .sq-stage")?.view?.store.changed();
+  /** @type {any} */
+  const root = document.querySelector("#pg-view .sq-stage");
+  root?.view?.store.changed();
   return true;
 }

@@ -1,73 +1,83 @@
-/* The whole tree as a small picture beside a part of it: one path a state, and a frame around what is in view. */
+/* The whole tree as a small picture beside a part of it: one path a state, and a frame around the
+   part that is visible. */
 import { attr, el, svg } from "../../shared/web/dom.js";
 
-const ORDER = ["never", "untested", "rejected", "accepted"];
+/**
+ * @import { NodeId, StepView } from "./step_view.js"
+ * @typedef {{x: number, y: number, w: number, h: number}} Part shares of the tree's sides
+ */
 
+const ORDER = ["never", "untested", "rejected", "accepted"];
+const LEFT = 0.3; // columns before the first
+const RIGHT = 0.2; // columns by which the picture is wider than the tree
+
+/** A picture that can be pressed. */
 export class Minimap {
+  /** @type {import("../../shared/web/tree_layout.js").Topology | null} */
+  topo = null;
+
+  /**
+   * @param {Element} host
+   * @param {(node: number) => void} onPick called with the node that is pressed
+   */
   constructor(host, onPick) {
     this.root = el("div", { class: "sq-mini", "data-part": "minimap", hidden: "" }, host);
     el("div", { class: "sq-mini-title", text: "whole tree" }, this.root);
-    this.box = svg(
-      "svg",
-      {
-        class: "sq-mini-map",
-        preserveAspectRatio: "none",
-        role: "img",
-        "aria-label": "Overview of the whole tree",
-      },
-      this.root,
-    );
-    this.paths = Object.fromEntries(
-      ORDER.map((s) => [s, svg("path", { class: "sq-mini-path", "data-s": s }, this.box)]),
-    );
+    const look = { class: "sq-mini-map", preserveAspectRatio: "none", role: "img" };
+    this.box = svg("svg", { ...look, "aria-label": "Overview of the whole tree" }, this.root);
+    const path = (state) => svg("path", { class: "sq-mini-path", "data-s": state }, this.box);
+    this.paths = ORDER.map(path);
     this.window = svg("rect", { class: "sq-mini-window" }, this.box);
     this.hits = svg("path", { class: "sq-mini-hits" }, this.box);
     this.dot = svg("path", { class: "sq-mini-dot" }, this.box);
     this.box.addEventListener("click", (event) => this.topo && onPick(this.nearest(event)));
   }
 
-  /** `hits`: nodes that were searched for. */
-  paint(topo, view, selected, hits) {
-    if (this.topo !== topo) {
-      this.topo = topo;
-      attr(this.box, "viewBox", `-0.3 -0.5 ${topo.levels + 0.2} ${topo.rows}`);
-    }
-    const parts = { never: [], untested: [], rejected: [], accepted: [] };
-    for (let node = 0; node < topo.n; node++) {
-      const state = view.state[node] === "root" ? "accepted" : view.state[node];
-      parts[state].push(`M${topo.depth[node]} ${topo.row[node]}h.7`);
-    }
-    for (const s of ORDER) attr(this.paths[s], "d", parts[s].join(""));
-    attr(this.hits, "d", hits.map((node) => `M${topo.depth[node]} ${topo.row[node]}h.7`).join(""));
-    const node = typeof selected === "number" ? selected : -1;
-    attr(this.dot, "d", node < 0 ? "" : `M${topo.depth[node]} ${topo.row[node]}h.7`);
+  /**
+   * @param {StepView} view
+   * @param {NodeId} selected
+   * @param {NodeId[]} hits nodes that were searched for
+   */
+  paint(view, selected, hits) {
+    const { topo } = view;
+    if (this.topo !== topo)
+      attr(this.box, "viewBox", `${-LEFT} -0.5 ${topo.levels + RIGHT} ${topo.rows}`);
+    this.topo = topo;
+    const line = (node) => `M${topo.depth[node]} ${topo.row[node]}h.7`;
+    const lines = (nodes) =>
+      nodes
+        .filter((node) => node !== "bonus")
+        .map(line)
+        .join("");
+    const nodes = topo.parents.map((_, node) => node);
+    ORDER.forEach((state, i) => {
+      const same = (node) => view.state[node] === state || (i === 3 && node === 0);
+      attr(this.paths[i], "d", lines(nodes.filter(same)));
+    });
+    attr(this.hits, "d", lines(hits));
+    attr(this.dot, "d", lines([selected]));
   }
 
-  /** Part of the tree in view, as shares of its width and height; null hides the frame. */
+  /**
+   * Show which part is visible; null hides the frame.
+   * @param {Part | null} part
+   */
   frame(part) {
     this.window.style.display = part ? "" : "none";
     if (!part || !this.topo) return;
     const { levels, rows } = this.topo;
-    attr(this.window, "x", (-0.3 + part.x * (levels + 0.2)).toFixed(3));
+    attr(this.window, "x", (-LEFT + part.x * (levels + RIGHT)).toFixed(3));
     attr(this.window, "y", (-0.5 + part.y * rows).toFixed(3));
-    attr(this.window, "width", (part.w * (levels + 0.2)).toFixed(3));
+    attr(this.window, "width", (part.w * (levels + RIGHT)).toFixed(3));
     attr(this.window, "height", (part.h * rows).toFixed(3));
   }
 
   nearest(event) {
-    const { topo } = this;
+    const { levels, rows, depth, row } = this.topo;
     const box = this.box.getBoundingClientRect();
-    const col = ((event.clientX - box.left) / box.width) * (topo.levels + 0.2) - 0.65;
-    const row = ((event.clientY - box.top) / box.height) * topo.rows - 0.5;
-    let best = 0;
-    let least = Infinity;
-    for (let node = 0; node < topo.n; node++) {
-      const distance = Math.hypot(
-        (topo.depth[node] - col) / topo.levels,
-        (topo.row[node] - row) / topo.rows,
-      );
-      if (distance < least) [best, least] = [node, distance];
-    }
-    return best;
+    const x = ((event.clientX - box.left) / box.width) * (levels + RIGHT) - LEFT - 0.35;
+    const y = ((event.clientY - box.top) / box.height) * rows - 0.5;
+    const away = depth.map((col, node) => Math.hypot((col - x) / levels, (row[node] - y) / rows));
+    return away.indexOf(Math.min(...away));
   }
 }

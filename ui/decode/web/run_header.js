@@ -1,37 +1,60 @@
 /* The header: what ran, where the numbers come from, and the running totals as read-outs. */
 import { attr, el, show, text } from "../../shared/web/dom.js";
 import { count, known, ms, rate, readable } from "../../shared/web/format.js";
+import { rove } from "../../shared/web/roving_focus.js";
 import { FactStrip, sharedFacts } from "../../shared/web/run_facts.js";
-import * as stepWords from "../../shared/web/step_words.js";
+import * as runWords from "../../shared/web/run_words.js";
+import { summary } from "./step_words.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 
+/**
+ * @import { Fact, Meta } from "../../shared/web/run_facts.js"
+ * @import { RunStore, Totals } from "./run_store.js"
+ */
+
+/** @type {[string, string, string][]} name, label, key of tooltips.json */
+const TILES = [
+  ["tokensPerStep", "tokens per step", "tokens per step"],
+  ["tokensPerSecond", "tokens per second", "tokens per second"],
+  ["speedup", "speed-up over plain", "speed-up"],
+  ["draftShare", "share from the draft", "from the draft"],
+  ["acceptedPerStep", "accepted per step", "accepted per step"],
+  ["tokens", "tokens emitted", "tokens emitted"],
+];
+/** @type {Record<string, string>} the label of the speed-up by its verdict */
+const SPEED = { slower: "slower than plain", even: "no clear difference" };
+const EVEN = 0.005; // a speed-up nearer to 1 than this is none
+
+/** The strip above the playback. */
 export class RunHeader {
+  version = 0;
+  /** @type {Meta | null} */
+  meta = null;
+  spokenFor = ""; // the end that was announced
+
+  /**
+   * @param {RunStore} store
+   * @param {Element} host
+   */
   constructor(store, host) {
     this.store = store;
-    const root = (this.root = el("header", { class: "sq-head", "data-part": "head" }, host));
+    const root = el("header", { class: "sq-head", "data-part": "head" }, host);
     const about = el("div", { class: "sq-about" }, root);
     this.badge = el("span", { class: "sq-badge", "data-part": "badge" }, about);
     this.about = new FactStrip(about);
     this.tiles = el("div", { class: "sq-tiles", "data-part": "totals" }, root);
-    this.readouts = {};
-    for (const [key, label, term] of TILES) this.readouts[key] = this.tile(key, label, term);
+    this.readouts = Object.fromEntries(TILES.map((tile) => [tile[0], this.tile(...tile)]));
+    rove(this.tiles);
     this.banners = el("div", { class: "sq-banners" }, root);
-    this.error = el(
-      "p",
-      { class: "sq-banner sq-banner-error", role: "alert", hidden: "", "data-part": "error" },
-      this.banners,
-    );
-    this.notice = el(
-      "p",
-      { class: "sq-banner", role: "status", hidden: "", "data-part": "notice" },
-      this.banners,
-    );
-    this.gap = el(
-      "p",
-      { class: "sq-banner", role: "status", hidden: "", "data-part": "gap" },
-      this.banners,
-    );
+    this.error = this.banner("error", "alert");
+    this.notice = this.banner("notice", "status");
+    this.gap = this.banner("gap", "status");
     this.spoken = el("p", { class: "sq-spoken", "aria-live": "polite" }, root);
+  }
+
+  banner(part, role) {
+    const cls = "sq-banner" + (part === "error" ? " sq-banner-error" : "");
+    return el("p", { class: cls, role, hidden: "", "data-part": part }, this.banners);
   }
 
   tile(key, label, term) {
@@ -43,150 +66,122 @@ export class RunHeader {
     return { tile, name, value, unit, note: el("div", { class: "sq-tile-note" }, tile) };
   }
 
+  put(key, value, unit, note) {
+    const readout = this.readouts[key];
+    text(readout.value, value);
+    text(readout.unit, unit);
+    text(readout.note, note);
+  }
+
   paint() {
     const { store } = this;
     if (this.version !== store.version || this.meta !== store.meta) this.paintMeta();
-    stepWords.paintBadge(this.badge, store.run ? store.meta : null, store.done, "run");
+    runWords.paintBadge(this.badge, store.run ? store.meta : null, store.done, "run");
     this.paintTotals(store.totals());
-    for (const [name, value] of [
-      ["error", store.error],
-      ["notice", store.notice],
-    ]) {
-      text(this[name], value ? readable(value) : "");
-      show(this[name], Boolean(value));
-    }
-    const gap = store.gap;
-    text(
-      this.gap,
-      gap
-        ? "Steps " +
-            (gap.a + 1) +
-            " to " +
-            gap.b +
-            " did not arrive; the rest of the run is complete."
-        : "",
-    );
-    show(this.gap, Boolean(gap));
-    const told = store.version + ":" + store.last + store.ending;
-    if (store.done && this.told !== told && store.last >= 0) {
-      this.told = told;
-      text(this.spoken, stepWords.summary(store.totals(store.last), store.ending, store.word));
+    this.paintBanners();
+    const end = store.version + ":" + store.last + store.ending;
+    if (!store.done || this.spokenFor === end || store.last < 0) return;
+    this.spokenFor = end;
+    text(this.spoken, summary(store.totals(store.last), store.ending, store.word));
+  }
+
+  paintBanners() {
+    const { error, notice, gap } = this.store;
+    const lost = gap
+      ? `Steps ${gap.a + 1} to ${gap.b} did not arrive; the rest of the run is complete.`
+      : "";
+    const banners = { error: readable(error), notice: readable(notice), gap: lost };
+    for (const [name, words] of Object.entries(banners)) {
+      text(this[name], words);
+      show(this[name], Boolean(words));
     }
   }
 
   paintMeta() {
-    const { store } = this;
-    const { meta } = store;
-    this.version = store.version;
+    const { meta, version } = this.store;
+    this.version = version;
     this.meta = meta;
     this.about.paint(meta, runFacts(meta));
   }
 
+  /** @param {Totals} totals */
   paintTotals(totals) {
-    const {
-      readouts,
-      store: { word },
-    } = this;
-    const put = (key, value, unit, note) => {
-      text(readouts[key].value, value);
-      text(readouts[key].unit, unit);
-      text(readouts[key].note, note);
-    };
-    const some = totals.steps > 0;
-    put(
+    const { word } = this.store;
+    const { tokens, steps, draftShare: share, most } = totals;
+    const note = (words) => (steps ? words() : " ");
+    const perToken = () => ms(totals.seconds / tokens) + " per token";
+    const drafted = () => "of " + Number(totals.proposedPerStep.toFixed(1)) + " drafted";
+    this.put(
       "tokensPerStep",
       rate(totals.tokensPerStep),
       word,
-      some ? "at most " + totals.most + " in one step" : " ",
+      note(() => `at most ${most} a step`),
     );
-    put(
-      "tokensPerSecond",
-      rate(totals.tokensPerSecond),
-      word,
-      some ? ms(totals.seconds / totals.tokens) + " a token" : " ",
-    );
-    put(
-      "draftShare",
-      known(totals.draftShare) ? (totals.draftShare * 100).toFixed(0) : "–",
-      known(totals.draftShare) ? "% " + word : "",
-      "of the tokens emitted",
-    );
-    put(
-      "acceptedPerStep",
-      rate(totals.acceptedPerStep),
-      word,
-      some ? "of " + Number(totals.proposedPerStep.toFixed(1)) + " drafted" : " ",
-    );
-    this.paintSpeed(totals, put);
-    put(
+    this.put("tokensPerSecond", rate(totals.tokensPerSecond), word, note(perToken));
+    const percent = known(share) ? (share * 100).toFixed(0) : "–";
+    this.put("draftShare", percent, known(share) ? "% " + word : "", "of the tokens emitted");
+    this.put("acceptedPerStep", rate(totals.acceptedPerStep), word, note(drafted));
+    const made = tokens.toLocaleString("en-US");
+    this.put(
       "tokens",
-      totals.tokens.toLocaleString("en-US"),
+      made,
       word,
-      some ? "in " + count(totals.steps, "step") : " ",
+      note(() => "in " + count(steps, "step")),
     );
+    this.paintSpeed(totals);
   }
 
-  /** Shown when it is below 1 as well: then the tile says slower. */
-  paintSpeed(totals, put) {
-    const { tile } = this.readouts.speedup;
+  /**
+   * The speed-up is shown when it is below 1 as well: then the tile says slower.
+   * @param {Totals} totals
+   */
+  paintSpeed(totals) {
+    const { tile, name } = this.readouts.speedup;
     const { meta } = this.store;
-    const plain = meta.plain_seconds;
+    const { plain_seconds: plain, plain_spread: spread, plain_label: label } = meta;
     show(tile, Boolean(plain));
     if (!plain) return;
-    const word = meta.plain_label || meta.label || "";
-    const range = totals.speedups.length
-      ? "(" + totals.speedups.map((one) => one.toFixed(2)).join("–") + ") "
-      : "";
-    put(
-      "speedup",
-      known(totals.speedup) ? totals.speedup.toFixed(2) : "–",
-      known(totals.speedup) ? "× " + range + word : "",
-      "plain: " + ms(plain) + " a token",
-    );
-    attr(tile, "title", meta.plain_spread ? beside(meta) : null);
-    const verdict =
-      !known(totals.speedup) || !totals.whole
-        ? ""
-        : even(totals)
-          ? "even"
-          : totals.speedup > 1
-            ? "faster"
-            : "slower";
+    const { speedup, speedups } = totals;
+    const ends = speedups.map((one) => one.toFixed(2)).join("–");
+    const unit = `× ${ends ? `(${ends}) ` : ""}${label || meta.label || ""}`;
+    const value = known(speedup) ? speedup.toFixed(2) : "–";
+    this.put("speedup", value, known(speedup) ? unit : "", "plain: " + ms(plain) + " per token");
+    attr(tile, "title", spread ? comparedWith(meta) : null);
+    const verdict = verdictOf(totals);
     if (tile.dataset.verdict !== verdict) tile.dataset.verdict = verdict;
-    text(this.readouts.speedup.name, SPEED[verdict] || "speed-up over plain");
+    text(name, SPEED[verdict] || "speed-up over plain");
   }
 }
 
-const beside = ({ plain_seconds: plain, plain_lane: lane }) =>
-  "Held against " +
-  (lane
+/** @type {(meta: Meta) => string} */
+function comparedWith({ plain_seconds: plain, plain_lane: isLane }) {
+  const baseline = isLane
     ? "the plain lane of the same race"
-    : "a short plain run of the same prompt, timed after the run") +
-  ": " +
-  ms(plain) +
-  " a token. The range is about 95 % sure, from how much the pace of both changes along them.";
-/** Whether the range of the speed-up includes 1. */
-const even = ({ speedup, speedups }) =>
-  Math.abs(speedup - 1) < 0.005 ||
-  (speedups.length > 0 && Math.min(...speedups) <= 1 && Math.max(...speedups) >= 1);
-const SPEED = { slower: "slower than plain", even: "no clear difference" };
-const TILES = [
-  ["tokensPerStep", "tokens per step", "tokens per step"],
-  ["tokensPerSecond", "tokens per second", "tokens per second"],
-  ["speedup", "speed-up over plain", "speed-up"],
-  ["draftShare", "share from the draft", "from the draft"],
-  ["acceptedPerStep", "accepted per step", "accepted per step"],
-  ["tokens", "tokens emitted", "tokens emitted"],
-];
+    : "a short plain run of the same prompt, timed after the run";
+  return (
+    `Compared with ${baseline}: ${ms(plain)} per token. In parentheses: 95 % confidence interval ` +
+    "(approx.), from how much the pace of both varies along them."
+  );
+}
 
-/** The settings of a run as short facts: [name, value]. */
+function verdictOf({ speedup, speedups, whole }) {
+  if (!known(speedup) || !whole) return "";
+  const includesOne = speedups.length && Math.min(...speedups) <= 1 && Math.max(...speedups) >= 1;
+  if (includesOne || Math.abs(speedup - 1) < EVEN) return "even";
+  return speedup > 1 ? "faster" : "slower";
+}
+
+/**
+ * The settings of a run as short facts.
+ * @param {Meta} meta
+ * @returns {Fact[]}
+ */
 export function runFacts(meta) {
   const { nodes, levels, how } = meta.tree || {};
-  const tree = [nodes ? count(nodes, "node") : "", levels ? count(levels, "level") : "", how || ""]
-    .filter(Boolean)
-    .join(", ");
+  const sizes = [nodes && count(nodes, "node"), levels && count(levels, "level"), how];
+  const isDefault = meta.verifier === "sequoia";
   return sharedFacts(meta, [
-    ["tree", nodes || how ? tree : ""],
-    ["verifier", meta.verifier === "sequoia" ? "" : stepWords.verifier(meta.verifier)],
+    ["tree", nodes || how ? sizes.filter(Boolean).join(", ") : ""],
+    ["verifier", isDefault ? "" : runWords.verifier(meta.verifier)],
   ]);
 }

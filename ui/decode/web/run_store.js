@@ -1,10 +1,60 @@
 /* What the page knows of a run, where it stands in it, and when to paint. Knows no elements. */
-import { Playback, SLOWEST_FRAME } from "../../shared/web/playback.js";
-import { viewStep } from "./step_view.js";
+import { Playback, SLOWEST_FRAME, prefersStillness } from "../../shared/web/playback.js";
+import { draftedOf, secondsOf, viewStep } from "./step_view.js";
 import * as treeLayout from "../../shared/web/tree_layout.js";
+
+/**
+ * @import { Topology } from "../../shared/web/tree_layout.js"
+ * @import { Meta } from "../../shared/web/run_facts.js"
+ * @import { NodeId, Step, StepView } from "./step_view.js"
+ */
+
+/**
+ * A message from the server (ui/decode/messages.py). One without a run leaves what is shown.
+ * @typedef {object} RunMessage
+ * @property {string} [run] its name
+ * @property {number} [from] index of the first of `steps`
+ * @property {Meta} [meta]
+ * @property {number[][]} [trees] parents, of trees that no earlier message had
+ * @property {Record<string, string>} [pieces] texts by token id, that no earlier message had
+ * @property {Step[]} [steps]
+ * @property {boolean} [done]
+ * @property {string} [end] why the run ended
+ * @property {string} [tail] what its last token left of a character
+ * @property {string | null} [error]
+ * @property {string | null} [notice]
+ */
+
+/**
+ * Sums over the steps up to one.
+ * @typedef {object} Sums
+ * @property {number} steps
+ * @property {number} tokens emitted
+ * @property {number} seconds
+ * @property {number} nodes accepted
+ * @property {number} proposed nodes
+ * @property {number} drafted tokens among those emitted
+ * @property {number} most tokens of a step
+ */
+
+/**
+ * Totals up to a step: the sums, and figures made of them, NaN where there are none.
+ * @typedef {object} Ratios
+ * @property {number} tokensPerStep
+ * @property {number} tokensPerSecond
+ * @property {number} draftShare
+ * @property {number} acceptedPerStep
+ * @property {number} proposedPerStep
+ * @property {number} speedup
+ * @property {number[]} speedups the ends of its confidence interval; of the whole run only
+ * @property {boolean} whole whether these are the totals of the whole run
+ * @typedef {Sums & Ratios} Totals
+ */
 
 const LARGE = 160; // nodes from which on the focus layout is the default
 const FLASH = 0.2; // seconds; a step shorter than this is not seen
+const VIEWS_KEPT = 200;
+/** @type {Readonly<Sums>} */
 const NOTHING = Object.freeze({
   steps: 0,
   tokens: 0,
@@ -14,67 +64,96 @@ const NOTHING = Object.freeze({
   drafted: 0,
   most: 0,
 });
+
+/** A run with its playback. */
 export class RunStore extends Playback {
-  mode = null; // "focus", "all", or null: by size
+  /** @type {"focus" | "all" | null} what is drawn; null: by size */
+  mode = null;
   heat = false;
   query = "";
 
+  /** @param {string | null} run */
   reset(run) {
-    Object.assign(this, {
-      run,
-      meta: {},
-      trees: [],
-      pieces: new Map(),
-      steps: [],
-      done: false,
-      end: null,
-      tail: "",
-      error: null,
-      notice: null,
-      at: -1,
-      follow: true,
-      playing: false,
-      clock: 0,
-      hover: null,
-      pin: null,
-      opened: new Set(),
-      gap: null,
-      sums: [],
-      accepted: [],
-      seen: [],
-      views: new Map(),
-      lastRaw: null,
-      version: (this.version || 0) + 1,
-    });
+    this.run = run;
+    this.meta = {};
+    /** @type {Topology[]} */
+    this.trees = [];
+    /** @type {Map<string, string>} */
+    this.pieces = new Map();
+    /** @type {(Step | null)[]} null where one is missing */
+    this.steps = [];
+    this.done = false;
+    /** @type {string | null} */
+    this.end = null;
+    this.tail = "";
+    this.error = null;
+    /** @type {string | null} */
+    this.notice = null;
+    this.at = -1;
+    this.follow = true;
+    this.playing = false;
+    this.opening = false; // what plays is the recording on which the page opens
+    this.clock = 0;
+    /** @type {NodeId | null} */
+    this.hover = null;
+    /** @type {NodeId | null} */
+    this.pin = null;
+    /** @type {Set<string>} */
+    this.opened = new Set();
+    /** @type {{a: number, b: number} | null} steps that did not arrive */
+    this.gap = null;
+    /** @type {Sums[]} */
+    this.sums = [];
+    /** @type {Uint32Array[]} by tree: how often each slot was accepted */
+    this.accepted = [];
+    /** @type {number[]} by tree: in how many steps */
+    this.seen = [];
+    /** @type {Map<number, StepView>} */
+    this.views = new Map();
+    this.lastRaw = null;
+    this.version += 1;
   }
 
-  // -- what comes in -----------------------------------------------------------------------------------------------
+  // -- what comes in -----------------------------------------------------------------------------
 
+  /**
+   * @param {RunMessage} message
+   * @param {boolean} refill whether it answers `get_steps`
+   */
   take(message, refill) {
     if (message.run !== undefined && message.run !== this.run) this.reset(message.run);
-    const from = message.from ?? this.steps.length;
-    const steps = message.steps || [];
-    const repeated = !refill && steps.length > 0 && from + steps.length <= this.steps.length;
-    if (message.meta) this.meta = message.meta;
-    if (message.trees && !repeated) this.addTrees(message.trees, refill);
-    for (const [id, text] of Object.entries(message.pieces || {})) this.pieces.set(id, text);
     const before = this.steps.length;
+    const { from = before, steps = [] } = message;
+    const isRepeated = !refill && steps.length > 0 && from + steps.length <= before;
+    if (message.meta) this.meta = message.meta;
+    if (message.trees && !isRepeated) this.addTrees(message.trees, refill);
+    for (const [id, text] of Object.entries(message.pieces || {})) this.pieces.set(id, text);
     if (from > before) this.missing(before, from);
     steps.forEach((step, k) => this.put(from + k, step));
-    if (message.done !== undefined) {
-      this.done = Boolean(message.done);
-      this.end = message.end ?? null;
-      this.tail = String(message.tail ?? "");
-    }
-    if (message.error !== undefined) this.error = message.error;
-    if (message.notice !== undefined) this.notice = message.notice;
+    this.takeStatus(message);
     if (steps.length) this.sum(Math.min(from, before));
     this.settle(before);
     this.changed();
   }
 
+  /** @param {RunMessage} message */
+  takeStatus({ done, end = null, tail = "", error, notice }) {
+    if (done !== undefined) {
+      this.done = Boolean(done);
+      this.end = end;
+      this.tail = String(tail);
+    }
+    if (error !== undefined) this.error = error;
+    if (notice !== undefined) this.notice = notice;
+  }
+
+  // An answer to a gap names all trees.
   addTrees(trees, refill) {
-    if (refill) this.trees.length = this.seen.length = this.accepted.length = 0; // an answer to a gap names them all
+    if (refill) {
+      this.trees = [];
+      this.seen = [];
+      this.accepted = [];
+    }
     for (const parents of trees) this.trees.push(treeLayout.topology(parents));
     if (refill) this.steps.forEach((step, i) => step && this.count(i, step));
   }
@@ -86,26 +165,30 @@ export class RunStore extends Playback {
     this.count(i, step);
   }
 
-  /** Steps [a, b) did not come: keep their places, say so, and ask for them once. */
+  // Steps [a, b) did not come: keep their places, say so, and ask for them once.
   missing(a, b) {
     for (let i = a; i < b; i++) this.steps[i] = null;
     this.gap = { a, b };
-    if (typeof this.server.get_steps !== "function") return;
-    const run = this.run;
-    Promise.resolve(this.server.get_steps(run, a))
-      .then((answer) => {
-        const message = typeof answer === "string" ? JSON.parse(answer) : answer;
-        if (!message || this.run !== run) return;
-        this.take({ ...message, run, done: undefined, error: undefined, notice: undefined }, true);
-        if (!this.steps.includes(null)) this.gap = null;
-        this.changed();
-      })
-      .catch(() => {}); // the gap stays on screen, which is the report of it
+    if (typeof this.server.get_steps === "function") this.ask(a);
   }
 
-  // -- folds over the steps ----------------------------------------------------------------------------------------
+  async ask(from) {
+    const { run } = this;
+    try {
+      const answer = await this.server.get_steps([run, from]);
+      const message = typeof answer === "string" ? JSON.parse(answer) : answer;
+      if (!message || this.run !== run) return;
+      this.take({ ...message, run, done: undefined, error: undefined, notice: undefined }, true);
+      if (!this.steps.includes(null)) this.gap = null;
+      this.changed();
+    } catch {
+      // the gap stays on screen, which is the report of it
+    }
+  }
 
-  /** How often each slot of a tree was accepted, for the heat layer. */
+  // -- totals over the steps ---------------------------------------------------------------------
+
+  // How often each slot of a tree was accepted, for the heat layer.
   count(i, step) {
     const topo = this.trees[step.tree];
     if (!topo) return;
@@ -114,7 +197,12 @@ export class RunStore extends Playback {
     this.seen[step.tree] = (this.seen[step.tree] || 0) + 1;
   }
 
-  /** Share of the steps with this tree in which the slot was accepted, 0 to 1. */
+  /**
+   * How often a slot was accepted.
+   * @param {number} tree
+   * @param {number} node
+   * @returns {number} the share of the steps with this tree, 0 to 1
+   */
   share(tree, node) {
     return this.seen[tree] ? this.accepted[tree][node] / this.seen[tree] : 0;
   }
@@ -122,46 +210,40 @@ export class RunStore extends Playback {
   sum(from) {
     let last = this.sums[from - 1] || NOTHING;
     for (let i = from; i < this.steps.length; i++) {
-      const step = this.steps[i];
-      if (step) {
-        const emitted = step.emitted.length;
-        const path = step.path.length - 1;
-        const { draft = 0, verify = 0, overhead = 0 } = step.seconds || {};
-        last = {
-          steps: last.steps + 1,
-          tokens: last.tokens + emitted,
-          seconds: last.seconds + draft + verify + overhead,
-          nodes: last.nodes + path,
-          proposed: last.proposed + step.tokens.length - 1,
-          drafted: last.drafted + Math.min(path, emitted),
-          most: Math.max(last.most, emitted),
-        };
-      }
+      if (this.steps[i]) last = plus(last, this.steps[i]);
       this.sums[i] = last;
     }
   }
 
-  /** Totals of the run up to and with step i. */
+  /**
+   * Totals of the run up to and with step `i`.
+   * @param {number} [i]
+   * @returns {Totals}
+   */
   totals(i = this.at) {
     const sum = this.sums[i] || NOTHING;
-    const plain = this.meta.plain_seconds;
+    const { steps, tokens, seconds } = sum;
+    const { plain_seconds: plain, plain_spread: spread = [] } = this.meta;
+    const whole = i === this.last;
+    const gain = (plainSeconds) => (plain && seconds ? (plainSeconds * tokens) / seconds : NaN);
     return {
       ...sum,
-      tokensPerStep: sum.steps ? sum.tokens / sum.steps : NaN,
-      tokensPerSecond: sum.seconds ? sum.tokens / sum.seconds : NaN,
-      draftShare: sum.tokens ? sum.drafted / sum.tokens : NaN,
-      acceptedPerStep: sum.steps ? sum.nodes / sum.steps : NaN,
-      proposedPerStep: sum.steps ? sum.proposed / sum.steps : NaN,
-      speedup: plain && sum.seconds ? (plain * sum.tokens) / sum.seconds : NaN,
-      whole: i === this.last, // the range is that of the whole run
-      speedups:
-        plain && sum.seconds && i === this.last
-          ? (this.meta.plain_spread || []).map((one) => (one * sum.tokens) / sum.seconds)
-          : [],
+      tokensPerStep: ratio(tokens, steps),
+      tokensPerSecond: ratio(tokens, seconds),
+      draftShare: ratio(sum.drafted, tokens),
+      acceptedPerStep: ratio(sum.nodes, steps),
+      proposedPerStep: ratio(sum.proposed, steps),
+      speedup: gain(plain),
+      speedups: whole ? (spread || []).map(gain).filter(Number.isFinite) : [],
+      whole,
     };
   }
 
-  /** The step at i as views want it, or null where it is missing. */
+  /**
+   * Step `i` as the panels need it.
+   * @param {number} [i]
+   * @returns {StepView | null} null where it is missing
+   */
   view(i = this.at) {
     const step = this.steps[i];
     const topo = step && this.trees[step.tree];
@@ -169,44 +251,54 @@ export class RunStore extends Playback {
     let view = this.views.get(i);
     if (!view) {
       view = viewStep(step, topo, this.pieces, this.meta);
-      if (this.views.size > 200) this.views.clear();
+      if (this.views.size > VIEWS_KEPT) this.views.clear();
       this.views.set(i, view);
     }
     return view;
   }
 
-  // -- where we stand ----------------------------------------------------------------------------------------------
+  // -- where we stand ----------------------------------------------------------------------------
 
-  /** Why the run ended, in a word of words.js; null while it goes on. A file says it with its last step or not at all. */
+  /** Why the run ended, a key of run_words.js; null while it goes on. */
   get ending() {
+    // a file has it in its last step
     return this.done ? this.end || this.steps[this.last]?.finish || "stopped" : null;
   }
+
   get last() {
     return this.steps.length - 1;
   }
+
   get focused() {
     return this.mode ? this.mode === "focus" : this.largest.n > LARGE;
   }
 
-  /** Most nodes, rows and levels of any tree of the run: the layout follows these, so that a short step does not turn it over. */
+  /**
+   * Most nodes, rows and levels of any tree of the run: the layout follows these, so that it does
+   * not change with a small tree.
+   */
   get largest() {
     const most = (name, least) =>
       this.trees.reduce((top, topo) => Math.max(top, topo[name]), least);
     return { n: most("n", 0), rows: most("rows", 1), levels: most("levels", 1) };
   }
 
-  /** After steps came in: a recorded run starts to play, a measured one is followed. */
+  // After steps came in: a recorded run starts to play, a measured one is followed.
   settle(before) {
     if (!this.steps.length) return;
-    if (before === 0 || this.at < 0) {
-      this.at = this.recorded ? 0 : this.last;
-      this.follow = !this.recorded;
-      if (this.recorded && this.steps.length > 1) {
-        if (this.rate === "x1" && this.duration(this.last) < FLASH) this.rate = "s2"; // at real speed it would be over at once
-        this.play();
-        this.opening = true;
-      }
-    } else if (this.follow) this.move(this.last);
+    if (before === 0 || this.at < 0) this.open();
+    else if (this.follow) this.move(this.last);
+  }
+
+  open() {
+    this.follow = !this.recorded;
+    this.at = this.recorded ? 0 : this.last;
+    if (!this.recorded || this.steps.length === 1) return;
+    const isShort = this.duration(this.last) < FLASH; // at real speed it would be over at once
+    if (this.rate === "x1" && isShort) this.rate = "s2";
+    if (prefersStillness()) return this.move(Math.max(this.lastFull, 0));
+    this.play();
+    this.opening = true;
   }
 
   move(i) {
@@ -215,21 +307,26 @@ export class RunStore extends Playback {
     const tree = this.steps[this.at]?.tree;
     this.at = to;
     this.hover = null;
-    if (this.steps[to]?.tree !== tree) {
-      this.pin = null;
-      this.opened = new Set();
-    }
+    if (this.steps[to]?.tree === tree) return;
+    this.pin = null;
+    this.opened = new Set();
   }
 
-  /** Go to a step and stay there. */
+  /**
+   * Go to a step and stay there.
+   * @param {number} i
+   * @param {{pin?: NodeId}} [options] the node to pin
+   */
   seek(i, { pin } = {}) {
     if (this.last < 0) return;
-    this.follow = this.playing = false;
+    this.follow = false;
+    this.playing = false;
     this.move(Math.round(i));
     if (pin !== undefined) this.pin = pin;
     this.changed();
   }
 
+  /** @param {number} by */
   step(by) {
     this.seek(this.at + by);
   }
@@ -246,35 +343,38 @@ export class RunStore extends Playback {
   play() {
     if (this.last < 0) return;
     if (this.at >= this.last && this.done) this.move(0);
-    Object.assign(this, { playing: true, follow: false, opening: false, clock: 0, before: null });
-    this.changed();
+    this.set({ playing: true, follow: false, opening: false, clock: 0, before: null });
   }
 
+  /** The node that is explained: the one pointed at, the pinned one, or the last one tried. */
   get selected() {
     const view = this.view();
     if (!view) return null;
     const fits = (node) =>
       node !== null && (node === "bonus" ? view.kind !== "none" : node < view.topo.n);
-    return fits(this.hover) ? this.hover : fits(this.pin) ? this.pin : view.decisive;
+    return [this.hover, this.pin].find(fits) ?? view.decisive;
   }
 
+  /** @param {string} key of a cell that folds others */
   unfold(key) {
-    if (this.opened.has(key)) this.opened.delete(key);
-    else this.opened.add(key);
+    if (!this.opened.delete(key)) this.opened.add(key);
     this.changed();
   }
 
-  // -- time and paint ----------------------------------------------------------------------------------------------
+  // -- time and paint ----------------------------------------------------------------------------
 
-  /** Seconds step i stays on screen at the chosen speed: its own time, or a fixed rate. */
+  /**
+   * How long a step stays on screen at the chosen speed: its own time, or a fixed rate.
+   * @param {number} i
+   * @returns {number} seconds
+   */
   duration(i) {
     const by = Number(this.rate.slice(1));
     if (this.rate[0] === "s") return 1 / by;
-    const sums = this.sums;
-    const own = (sums[i]?.seconds || 0) - (sums[i - 1]?.seconds || 0);
-    return own / by;
+    return ((this.sums[i]?.seconds || 0) - (this.sums[i - 1]?.seconds || 0)) / by;
   }
 
+  /** @param {number} now */
   advance(now) {
     const passed = this.before ? Math.min((now - this.before) / 1000, SLOWEST_FRAME) : 0;
     this.before = now;
@@ -283,29 +383,38 @@ export class RunStore extends Playback {
       this.clock -= this.duration(this.at + 1);
       this.move(this.at + 1);
     }
-    if (this.at >= this.last) {
-      this.clock = 0;
-      if (this.done) this.rest();
-    }
+    if (this.at < this.last) return;
+    this.clock = 0;
+    if (this.done) this.rest();
   }
 
-  /** The last step with a full-sized tree, one of the size that most steps have or larger; -1 where none arrived. */
+  /** The last step with a full-sized tree, of the size that most steps have or larger; or -1. */
   get lastFull() {
     const sizes = this.steps.map((step) => (step && this.trees[step.tree]?.n) || 0);
     const counts = new Map();
-    for (const n of sizes) counts.set(n, (counts.get(n) || 0) + 1);
-    const [usual] = [...counts].reduce(
-      (best, one) =>
-        one[0] && (one[1] > best[1] || (one[1] === best[1] && one[0] > best[0])) ? one : best,
-      [1, 0],
-    );
-    return sizes.findLastIndex((n) => n >= usual && n > 0);
+    for (const n of sizes) if (n) counts.set(n, (counts.get(n) || 0) + 1);
+    const most = Math.max(...counts.values());
+    const usual = Math.max(...[...counts.keys()].filter((n) => counts.get(n) === most), 1);
+    return sizes.findLastIndex((n) => n >= usual);
   }
 
-  /** The end of the run. What plays by itself when the page opens comes to rest on the last step with a full-sized tree. */
+  // What plays by itself when the page opens comes to rest on the last step with a full-sized tree.
   rest() {
     this.playing = false;
     if (this.opening) this.move(this.lastFull);
     this.opening = false;
   }
 }
+
+const ratio = (a, b) => (b ? a / b : NaN);
+
+/** @type {(sums: Sums, step: Step) => Sums} */
+const plus = (sums, step) => ({
+  steps: sums.steps + 1,
+  tokens: sums.tokens + step.emitted.length,
+  seconds: sums.seconds + secondsOf(step),
+  nodes: sums.nodes + step.path.length - 1,
+  proposed: sums.proposed + step.tokens.length - 1,
+  drafted: sums.drafted + draftedOf(step),
+  most: Math.max(sums.most, step.emitted.length),
+});

@@ -1,68 +1,102 @@
-/* Time and tokens of each step around the current one: stacked phases upwards, emitted tokens downwards, one axis of steps. */
+/* Time and tokens of each step around the current one: stacked phases upwards, emitted tokens
+   downwards, one axis of steps. */
 import { makePanel } from "../../shared/web/panel.js";
 import * as dom from "../../shared/web/dom.js";
 import { attr, el, pool, svg, text } from "../../shared/web/dom.js";
 import * as format from "../../shared/web/format.js";
+import { draftedOf, secondsOf } from "./step_view.js";
 import * as treeLayout from "../../shared/web/tree_layout.js";
 
-const WINDOW = 80;
-const LEFT = 46;
+/**
+ * @import { RunStore } from "./run_store.js"
+ * @import { Scrubber } from "./scrubber.js"
+ * @import { Step } from "./step_view.js"
+ */
+
+const WINDOW = 80; // steps shown at most
+const LEFT = 50; // px of the axis of times
 const RIGHT = 10;
 const TOP = 8;
-const BELOW = 40;
+const BELOW = 42; // px for tokens and step numbers
+const LEAST_APART = 28; // px between step numbers
+/** @type {["draft" | "verify" | "overhead", string][]} */
 const PHASES = [
   ["draft", "draft model"],
   ["verify", "target model"],
   ["overhead", "everything else"],
 ];
 
+/** The panel "Time per step". */
 export class StepBars {
+  version = 0;
+  shape = ""; // what the bars were drawn for
+  /** @type {{from: number, to: number} | null} */
+  last = null;
+  /** @type {number | null} the step below the pointer */
+  hovered = null;
+  each = 0; // px a step takes
+  floor = 0; // px from the top to where time is 0
+  from = 0; // the first step drawn
+  tall = 0; // px
+
+  /**
+   * @param {RunStore} store
+   * @param {Element} host
+   * @param {Scrubber} scrubber shows which steps these are
+   */
   constructor(store, host, scrubber) {
     this.store = store;
     this.scrubber = scrubber;
     const panel = makePanel(host, { part: "bars", title: "Time per step", cls: "sq-bars" });
     this.root = panel.root;
     this.word = el("span", { class: "sq-word" }, panel.titleBox);
-    this.values = el("span", { class: "sq-bar-values", "data-part": "bar-values" }, panel.tools);
-    this.step = el("span", { class: "sq-bar-step" }, this.values);
-    this.entries = {};
-    for (const [phase, label] of PHASES) {
-      const entry = el("span", { class: "sq-bar-key", title: label }, this.values);
-      el("i", { class: "sq-swatch", "data-phase": phase }, entry);
-      el("span", { text: phase }, entry);
-      this.entries[phase] = el("b", {}, entry);
-    }
-    this.tokens = el("span", { class: "sq-bar-key" }, this.values);
+    this.makeReadout(panel.tools);
     this.box = el("div", { class: "sq-bars-box" }, panel.body);
-    this.chart = svg(
-      "svg",
-      { class: "sq-bars-svg", role: "img", "aria-label": "Time and tokens of each step" },
-      this.box,
-    );
+    const look = {
+      class: "sq-bars-svg",
+      role: "img",
+      "aria-label": "Time and tokens of each step",
+    };
+    this.chart = svg("svg", look, this.box);
     this.grid = svg("path", { class: "sq-grid" }, this.chart);
     this.now = svg("rect", { class: "sq-bar-now" }, this.chart);
     this.over = svg("rect", { class: "sq-bar-over" }, this.chart);
-    this.paths = {};
-    for (const name of ["draft", "verify", "overhead"])
-      this.paths[name] = svg("path", { class: "sq-bar", "data-phase": name }, this.chart);
-    this.paths.drafted = svg("path", { class: "sq-tick-draft" }, this.chart);
-    this.paths.own = svg("path", { class: "sq-tick-own" }, this.chart);
+    const bar = (phase) => svg("path", { class: "sq-bar", "data-phase": phase }, this.chart);
+    this.paths = {
+      draft: bar("draft"),
+      verify: bar("verify"),
+      overhead: bar("overhead"),
+      drafted: svg("path", { class: "sq-tick-draft" }, this.chart),
+      own: svg("path", { class: "sq-tick-own" }, this.chart),
+    };
     this.labels = pool(() => svg("text", { class: "sq-axis" }, this.chart));
-    this.hovered = null;
     this.listen();
     this.size = dom.sized(this.box, () => store.changed());
   }
 
-  /** The last 80 steps up to the current one, moving on in steps of its own so that bars do not crawl. */
+  makeReadout(host) {
+    this.values = el("span", { class: "sq-bar-values", "data-part": "bar-values" }, host);
+    this.step = el("span", { class: "sq-bar-step" }, this.values);
+    this.entries = PHASES.map(([phase, label]) => {
+      const entry = el("span", { class: "sq-bar-key", title: label }, this.values);
+      el("i", { class: "sq-swatch", "data-phase": phase }, entry);
+      el("span", { text: phase }, entry);
+      return el("b", {}, entry);
+    });
+    this.tokens = el("span", { class: "sq-bar-key" }, this.values);
+  }
+
+  // The last 80 steps up to the current one, moving on in strides so that bars do not crawl.
   range() {
-    const { at, steps } = this.store;
+    const { at, steps, follow } = this.store;
     const count = steps.length;
     if (count <= WINDOW) return { from: 0, to: count };
     let { from } = this.last || { from: 0 };
     if (at < from) from = at - 8;
-    if (at >= from + WINDOW) from = this.store.follow ? at - WINDOW + 1 : at - WINDOW + 9;
+    if (at >= from + WINDOW) from = at - WINDOW + (follow ? 1 : 9);
     from = Math.max(0, Math.min(count - WINDOW, from));
-    return (this.last = { from, to: from + WINDOW });
+    this.last = { from, to: from + WINDOW };
+    return this.last;
   }
 
   paint() {
@@ -70,119 +104,103 @@ export class StepBars {
     if (this.version !== store.version) this.last = null;
     this.version = store.version;
     text(this.word, store.last < 0 ? "" : store.word);
-    const range = (this.scrubber.range = this.range());
-    const { w: wide, h: tall } = this.size;
+    const range = this.range();
+    this.scrubber.range = range;
     this.readout();
+    const { w: wide, h: tall } = this.size;
     if (!wide || !tall) return;
-    const shape = [
-      store.version,
-      range.from,
-      range.to,
-      wide,
-      tall,
-      store.done,
-      store.steps.includes(null),
-    ].join();
-    if (this.shape !== shape) this.draw(shape, range, wide, tall);
+    const isLost = store.steps.includes(null);
+    const shape = [store.version, range.from, range.to, wide, tall, store.done, isLost].join();
+    if (this.shape !== shape) this.draw(range, wide, tall);
+    this.shape = shape;
     this.place(this.now, store.at);
     this.place(this.over, this.hovered);
   }
 
-  draw(shape, range, wide, tall) {
-    this.shape = shape;
-    const { steps } = this.store;
-    const here = steps.slice(range.from, range.to);
+  draw(range, wide, tall) {
+    const here = this.store.steps.slice(range.from, range.to);
     const slots = Math.max(here.length, this.store.done ? 6 : 24);
-    const each = (wide - LEFT - RIGHT) / slots;
-    const most = Math.max(...here.map((step) => (step ? total(step) : 0)), 1e-6) * 1000;
+    this.each = (wide - LEFT - RIGHT) / slots;
+    this.floor = tall - BELOW;
+    this.from = range.from;
+    this.tall = tall;
+    const most = Math.max(...here.map((step) => (step ? secondsOf(step) : 0)), 1e-6) * 1000;
     const ticks = treeLayout.ticks(most, tall > 190 ? 4 : 3);
-    const roof = ticks.distance * ticks.count;
-    const floor = tall - BELOW;
-    const scale = (floor - TOP) / roof;
-    const tokens = Math.max(...here.map((step) => step?.emitted.length || 0), 2);
-    Object.assign(this, { each, floor, from: range.from, tall });
+    const scale = (this.floor - TOP) / (ticks.distance * ticks.count);
     attr(this.chart, "viewBox", `0 0 ${wide} ${tall}`);
     attr(this.chart, "width", wide);
     attr(this.chart, "height", tall);
-    const parts = { draft: "", verify: "", overhead: "", drafted: "", own: "" };
-    here.forEach(
-      (step, i) =>
-        step &&
-        this.bar(
-          parts,
-          step,
-          LEFT + i * each,
-          Math.max(Math.min(each - 2, 56), each * 0.7),
-          scale,
-          tokens,
-        ),
-    );
-    for (const name of Object.keys(parts)) attr(this.paths[name], "d", parts[name]);
-    this.axes(ticks, scale, wide, range, each);
+    this.drawBars(here, scale);
+    this.axes(ticks, scale, wide, range);
   }
 
-  bar(parts, step, left, thick, scale, tokens) {
-    const x = (left + (this.each - thick) / 2).toFixed(1);
-    const w = thick.toFixed(1);
+  /** @type {(here: (Step | null)[], scale: number) => void} */
+  drawBars(here, scale) {
+    const { each } = this;
+    const thick = Math.max(Math.min(each - 2, 56), each * 0.7);
+    const tokens = Math.max(...here.map((step) => step?.emitted.length || 0), 2);
+    const parts = { draft: "", verify: "", overhead: "", drafted: "", own: "" };
+    here.forEach((step, i) => {
+      const x = (LEFT + i * each + (each - thick) / 2).toFixed(1);
+      if (step) this.bar(parts, step, x, thick.toFixed(1), scale, (BELOW - 18) / tokens);
+    });
+    for (const name of Object.keys(parts)) attr(this.paths[name], "d", parts[name]);
+  }
+
+  bar(parts, step, x, w, scale, unit) {
+    const box = (y, high) => `M${x} ${y.toFixed(1)}v${high.toFixed(1)}h${w}v${(-high).toFixed(1)}z`;
     let y = this.floor;
     for (const [phase] of PHASES) {
       const high = (step.seconds?.[phase] || 0) * 1000 * scale;
-      if (high > 0)
-        parts[phase] += `M${x} ${y.toFixed(1)}v${(-high).toFixed(1)}h${w}v${high.toFixed(1)}z`;
+      if (high > 0) parts[phase] += box(y, -high);
       y -= high;
     }
-    const unit = (BELOW - 18) / tokens;
-    const own = step.emitted.length >= step.path.length ? 1 : 0;
-    const drafted = step.emitted.length - own;
+    const drafted = draftedOf(step) * unit;
     const top = this.floor + 3;
-    if (drafted)
-      parts.drafted += `M${x} ${top}v${(drafted * unit).toFixed(1)}h${w}v${(-drafted * unit).toFixed(1)}z`;
-    if (own)
-      parts.own += `M${x} ${(top + drafted * unit).toFixed(1)}v${unit.toFixed(1)}h${w}v${(-unit).toFixed(1)}z`;
+    if (drafted) parts.drafted += box(top, drafted);
+    if (step.emitted.length > draftedOf(step)) parts.own += box(top + drafted, unit);
   }
 
-  axes(ticks, scale, wide, range, each) {
-    const words = [];
-    const lines = [];
-    for (let k = 0; k <= ticks.count; k++) {
-      const value = k * ticks.distance;
-      const y = this.floor - value * scale;
-      lines.push(`M${LEFT} ${y.toFixed(1)}H${wide - RIGHT}`);
-      if (k)
-        words.push({
-          x: LEFT - 7,
-          y: y + 3.5,
-          anchor: "end",
-          text: Number(value.toFixed(3)) + (k === ticks.count ? " ms" : ""),
-        });
-    }
-    words.push({ x: LEFT - 7, y: this.floor + 16, anchor: "end", text: "tokens" });
-    const every = [1, 2, 5, 10, 20].find((n) => n * each >= 26) || 40;
-    for (let i = range.from; i < range.to; i++) {
-      if ((i + 1) % every && (i > 0 || (every - 1) * each < 26)) continue;
-      words.push({
-        x: LEFT + (i - range.from + 0.5) * each,
-        y: this.tall - 4,
-        anchor: "middle",
-        text: String(i + 1),
-      });
-    }
-    attr(this.grid, "d", lines.join(""));
-    this.labels
-      .take(words.length)
-      .slice(0, words.length)
-      .forEach((label, i) => {
-        attr(label, "x", words[i].x.toFixed(1));
-        attr(label, "y", words[i].y.toFixed(1));
-        attr(label, "text-anchor", words[i].anchor);
-        text(label, words[i].text);
-      });
+  axes({ distance, count }, scale, wide, range) {
+    const values = Array.from({ length: count + 1 }, (_, k) => k * distance);
+    const heights = values.map((value) => this.floor - value * scale);
+    const line = (y) => `M${LEFT} ${y.toFixed(1)}H${wide - RIGHT}`;
+    attr(this.grid, "d", heights.map(line).join(""));
+    const times = values.map((value, k) => ({
+      x: LEFT - 7,
+      y: heights[k] + 4,
+      anchor: "end",
+      text: Number(value.toFixed(3)) + (k === count ? " ms" : ""),
+    }));
+    const tokens = { x: LEFT - 7, y: this.floor + 17, anchor: "end", text: "tokens" };
+    const words = [...times.slice(1), tokens, ...this.stepNumbers(range)];
+    const labels = this.labels.take(words.length);
+    words.forEach(({ x, y, anchor, text: word }, i) => {
+      attr(labels[i], "x", x.toFixed(1));
+      attr(labels[i], "y", y.toFixed(1));
+      attr(labels[i], "text-anchor", anchor);
+      text(labels[i], word);
+    });
+  }
+
+  stepNumbers({ from, to }) {
+    const { each } = this;
+    const every = [1, 2, 5, 10, 20].find((n) => n * each >= LEAST_APART) || 40;
+    const isFirstShown = (every - 1) * each >= LEAST_APART;
+    const steps = Array.from({ length: to - from }, (_, k) => from + k);
+    const shown = steps.filter((i) => (i + 1) % every === 0 || (i === 0 && isFirstShown));
+    return shown.map((i) => ({
+      x: LEFT + (i - from + 0.5) * each,
+      y: this.tall - 4,
+      anchor: "middle",
+      text: String(i + 1),
+    }));
   }
 
   place(rect, i) {
-    const on = i !== null && i >= this.from && i < this.from + WINDOW && i <= this.store.last;
-    rect.style.display = on ? "" : "none";
-    if (!on) return;
+    const isOn = i !== null && i >= this.from && i < this.from + WINDOW && i <= this.store.last;
+    rect.style.display = isOn ? "" : "none";
+    if (!isOn) return;
     attr(rect, "x", (LEFT + (i - this.from) * this.each).toFixed(1));
     attr(rect, "y", 2);
     attr(rect, "width", this.each.toFixed(1));
@@ -190,34 +208,35 @@ export class StepBars {
   }
 
   readout() {
-    const { store } = this;
-    const i = this.hovered ?? store.at;
-    const step = store.steps[i];
+    const i = this.hovered ?? this.store.at;
+    const step = this.store.steps[i];
     this.values.style.visibility = step ? "" : "hidden";
     if (!step) return;
     text(this.step, "step " + (i + 1));
-    for (const [phase] of PHASES) text(this.entries[phase], format.ms(step.seconds?.[phase] || 0));
+    PHASES.forEach(([phase], k) => text(this.entries[k], format.ms(step.seconds?.[phase] || 0)));
     text(this.tokens, format.count(step.emitted.length, "token"));
   }
 
+  // The step below the pointer, or null.
+  stepAt(event) {
+    const { left } = this.chart.getBoundingClientRect();
+    const i = Math.floor((event.clientX - left - LEFT) / this.each) + this.from;
+    const last = Math.min(this.store.last, this.from + WINDOW - 1);
+    return this.each && i >= this.from && i <= last ? i : null;
+  }
+
+  point(i) {
+    if (this.hovered === i) return;
+    this.hovered = i;
+    this.store.changed();
+  }
+
   listen() {
-    const at = (event) => {
-      const i =
-        Math.floor((event.clientX - this.chart.getBoundingClientRect().left - LEFT) / this.each) +
-        this.from;
-      return this.each && i >= this.from && i <= Math.min(this.store.last, this.from + WINDOW - 1)
-        ? i
-        : null;
-    };
-    const point = (i) => {
-      if (this.hovered === i) return;
-      this.hovered = i;
-      this.store.changed();
-    };
-    this.box.addEventListener("pointermove", (event) => point(at(event)));
-    this.box.addEventListener("pointerleave", () => point(null));
-    this.box.addEventListener("click", (event) => at(event) !== null && this.store.seek(at(event)));
+    this.box.addEventListener("pointermove", (event) => this.point(this.stepAt(event)));
+    this.box.addEventListener("pointerleave", () => this.point(null));
+    this.box.addEventListener("click", (event) => {
+      const i = this.stepAt(event);
+      if (i !== null) this.store.seek(i);
+    });
   }
 }
-
-const total = (step) => PHASES.reduce((sum, [phase]) => sum + (step.seconds?.[phase] || 0), 0);

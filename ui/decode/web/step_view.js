@@ -1,28 +1,101 @@
-/* One step seen as a picture needs it: the state of every node, its trial, and the target's own token. Pure. */
+/* One step as a picture needs it: the state of every node, its trial, and the token from the
+   target. Pure. */
 import { visible } from "../../shared/web/format.js";
 
 /**
- * `step` and `topo` in, a frozen reading out. States: root, accepted, rejected, untested (a sibling at which the walk
- * stood but did not try), never (the walk did not come there). kind: bonus, correction, or none (the run ended in the path).
+ * @import { Meta } from "../../shared/web/run_facts.js"
+ * @import { Topology } from "../../shared/web/tree_layout.js"
+ */
+
+/**
+ * A step as the server sends it (`Packer` in sequoia/saved_files/run_file.py).
+ * @typedef {object} Step
+ * @property {number} i
+ * @property {number} tree index of its tree
+ * @property {number[]} tokens of the tree's nodes
+ * @property {(number | null)[]} [q] draft probability of each node
+ * @property {(number | null)[]} [p] target probability of each node
+ * @property {any[][]} [trials] [node, p, q, u, accepted, residual mass] each
+ * @property {number[]} path accepted nodes, the root included
+ * @property {number} bonus the token from the target
+ * @property {number[]} emitted tokens
+ * @property {string[]} [text] of the emitted tokens
+ * @property {{draft?: number, verify?: number, overhead?: number}} [seconds]
+ * @property {string | null} [finish] why the run ended with this step
+ */
+
+/** @typedef {number | "bonus"} NodeId a node of the tree, or the token from the target */
+
+/**
+ * One token that was tried: p and q are the residual probabilities at that moment.
+ * @typedef {object} Trial
+ * @property {number} node
+ * @property {number} p
+ * @property {number} q
+ * @property {number | null} u the draw; null where the verifier makes none
+ * @property {boolean} accepted
+ * @property {number | null} mass residual mass after a rejection
+ */
+
+/**
+ * States of nodes: root, accepted, rejected, untested (a sibling that the walk reached but did not
+ * try), never (the walk did not come there).
+ * @typedef {object} StepView
+ * @property {number} i
+ * @property {Step} step
+ * @property {Topology} topo
+ * @property {number[]} path
+ * @property {Trial[]} trials
+ * @property {string[]} state of each node
+ * @property {"bonus" | "correction" | "none"} kind of the token from the target; none where the run
+ *   ended inside the path
+ * @property {boolean} greedy whether the temperature is 0
+ * @property {boolean} matched whether the verifier compares with a sampled token
+ * @property {(node: number) => Trial | undefined} trial
+ * @property {(node: NodeId) => string} piece a token's text
+ * @property {(node: NodeId) => string} label the same with invisible characters made visible
+ * @property {(node: NodeId) => number} id of a token
+ * @property {(node: number) => number | null} q
+ * @property {(node: number) => number | null} p
+ * @property {(node: NodeId) => string} stateOf
+ * @property {number} seconds of the step
+ * @property {Record<string, number>} counts of nodes by state
+ * @property {NodeId} decisive the last token tried; without any, the token from the target
+ */
+
+/**
+ * The time of a step in seconds.
+ * @param {Step} step
+ * @returns {number}
+ */
+export function secondsOf({ seconds = {} }) {
+  const { draft = 0, verify = 0, overhead = 0 } = seconds || {};
+  return draft + verify + overhead;
+}
+
+/**
+ * How many of a step's emitted tokens come from the draft.
+ * @param {Step} step
+ * @returns {number}
+ */
+export const draftedOf = ({ emitted, path }) => Math.min(emitted.length, path.length - 1);
+
+/**
+ * @param {Step} step
+ * @param {Topology} topo
+ * @param {Map<string, string>} pieces texts by token id
+ * @param {Meta} [meta]
+ * @returns {StepView}
  */
 export function viewStep(step, topo, pieces, meta) {
   const path = step.path || [0];
-  const trials = (step.trials || []).map(([node, p, q, u, accepted, mass]) => ({
-    node,
-    p,
-    q,
-    u,
-    accepted,
-    mass,
-  }));
+  const trials = (step.trials || []).map(trialOf);
   const byNode = new Map(trials.map((trial) => [trial.node, trial]));
-  const state = states(topo, path, trials);
-  const last = path[path.length - 1];
-  const whole = (step.emitted || []).length >= path.length;
-  const kind = !whole ? "none" : topo.children[last].length ? "correction" : "bonus";
-  const piece = (id) => pieces.get(String(id)) ?? "[" + id + "]";
-  const policy = (meta && meta.policy) || {};
-  const seconds = step.seconds || {};
+  const state = statesOf(topo, path, trials);
+  const kind = kindOf(step, topo, path);
+  const idOf = (node) => (node === "bonus" ? step.bonus : step.tokens[node]);
+  const piece = (node) => pieces.get(String(idOf(node))) ?? "[" + idOf(node) + "]";
+  const fromTarget = kind === "none" ? 0 : "bonus";
   return {
     i: step.i,
     step,
@@ -31,23 +104,31 @@ export function viewStep(step, topo, pieces, meta) {
     trials,
     state,
     kind,
-    greedy: policy.temperature === 0,
+    greedy: meta?.policy?.temperature === 0,
     matched: trials.length > 0 && trials[0].u === null,
     trial: (node) => byNode.get(node),
-    piece: (node) => (node === "bonus" ? piece(step.bonus) : piece(step.tokens[node])),
-    label: (node) => visible(node === "bonus" ? piece(step.bonus) : piece(step.tokens[node])),
-    id: (node) => (node === "bonus" ? step.bonus : step.tokens[node]),
+    piece,
+    label: (node) => visible(piece(node)),
+    id: idOf,
     q: (node) => step.q?.[node] ?? null,
     p: (node) => step.p?.[node] ?? null,
     stateOf: (node) => (node === "bonus" ? kind : state[node]),
-    seconds: (seconds.draft || 0) + (seconds.verify || 0) + (seconds.overhead || 0),
-    counts: counted(state, kind),
-    // The trial that ended the walk; without any, the target's own token.
-    decisive: trials.length ? trials[trials.length - 1].node : kind === "none" ? 0 : "bonus",
+    seconds: secondsOf(step),
+    counts: countStates(state, kind),
+    decisive: trials.length ? trials.at(-1).node : fromTarget,
   };
 }
 
-function states(topo, path, trials) {
+/** @type {(row: any[]) => Trial} */
+const trialOf = ([node, p, q, u, accepted, mass]) => ({ node, p, q, u, accepted, mass });
+
+/** @type {(step: Step, topo: Topology, path: number[]) => StepView["kind"]} */
+function kindOf({ emitted = [] }, topo, path) {
+  if (emitted.length < path.length) return "none";
+  return topo.children[path.at(-1)].length ? "correction" : "bonus";
+}
+
+function statesOf(topo, path, trials) {
   const state = new Array(topo.n).fill("never");
   for (const node of path) for (const child of topo.children[node] || []) state[child] = "untested";
   for (const trial of trials) if (!trial.accepted) state[trial.node] = "rejected";
@@ -56,14 +137,9 @@ function states(topo, path, trials) {
   return state;
 }
 
-function counted(state, kind) {
-  const counts = {
-    accepted: 0,
-    rejected: 0,
-    untested: 0,
-    never: 0,
-    own: kind === "none" ? 0 : 1,
-  };
-  for (const name of state) if (name !== "root") counts[name]++;
-  return counts;
+function countStates(state, kind) {
+  /** @type {Record<string, number>} */
+  const counts = { accepted: 0, rejected: 0, untested: 0, never: 0, root: 0 };
+  for (const name of state) counts[name]++;
+  return { ...counts, own: kind === "none" ? 0 : 1 };
 }

@@ -1,15 +1,49 @@
-/* The text as it grows, each token with its origin. Append only: a step's group is made once and never rebuilt. */
+/* The text as it grows, each token with its origin. Append only: a step's group is made once and
+   never rebuilt. */
 import { makePanel } from "../../shared/web/panel.js";
 import * as dom from "../../shared/web/dom.js";
 import { attr, button, el, show, text } from "../../shared/web/dom.js";
 import { readable } from "../../shared/web/format.js";
 import { Repeats, repeatsInWords } from "../../shared/web/repeats.js";
-import * as stepWords from "../../shared/web/step_words.js";
+import * as runWords from "../../shared/web/run_words.js";
 import { addTerm } from "../../shared/web/tooltips.js";
 
+/**
+ * @import { Meta } from "../../shared/web/run_facts.js"
+ * @import { RunStore } from "./run_store.js"
+ * @import { NodeId } from "./step_view.js"
+ */
+
+const PROMPT_SHOWN = 400; // characters in its line
+const PROMPT_HINT = 2000; // characters in the line's tooltip
+
+/** The panel "Text". */
 export class TextView {
-  /** `prompt()` tells what the form's is now; without it the run's own is not compared with anything. `take(meta)` puts the run's
-        settings into the form. */
+  version = 0;
+  /** @type {Meta | null} */
+  meta = null;
+  /** @type {(HTMLElement | null)[]} of each step; null where it has not arrived */
+  groups = [];
+  current = -1; // the step that is marked
+  marked = 0; // groups there were when it was
+  /** @type {HTMLElement | null} what to scroll to */
+  wanted = null;
+  /** @type {HTMLElement | null} what was scrolled to */
+  seen = null;
+  /** @type {Element | null} */
+  linked = null;
+  /** @type {string | null} the prompt, as written */
+  prompted = null;
+  counted = ""; // the steps whose repeats were counted
+  loop = ""; // their repeats in words
+  ends = false; // the end of the run was just written
+
+  /**
+   * @param {RunStore} store
+   * @param {Element} host
+   * @param {{prompt?: () => string | undefined, take?: (meta: Meta) => void}} [page] `prompt`: the
+   *   form's, with which the run's is compared; `take`: puts a run's settings into the form
+   */
   constructor(store, host, { prompt, take } = {}) {
     this.store = store;
     this.formPrompt = prompt;
@@ -17,108 +51,97 @@ export class TextView {
     this.root = panel.root;
     const key = el("span", { class: "sq-key" }, panel.tools);
     el("span", { class: "sq-tok sq-tok-draft", text: "from the draft" }, key);
-    el("span", { class: "sq-tok sq-tok-own", text: "the target’s own" }, key);
-    this.asked = el("p", { class: "sq-asked", "data-part": "asked", hidden: "" }, panel.body);
-    this.whose = el("span", { class: "sq-asked-whose" }, this.asked);
-    this.wording = el("span", { class: "sq-asked-text" }, this.asked);
-    const hint = "Put this run’s prompt, tree and settings into the form";
-    this.taker =
-      take && button(this.asked, { text: "Use its settings", cls: "sq-asked-take", hint });
-    this.taker?.addEventListener("click", () => take(this.meta));
-    this.box = el(
-      "div",
-      { class: "sq-text-box", tabindex: "0", role: "region", "aria-label": "Generated text" },
-      panel.body,
-    );
+    el("span", { class: "sq-tok sq-tok-own", text: "from the target" }, key);
+    this.makePromptLine(panel.body, take);
+    const region = { tabindex: "0", role: "region", "aria-label": "Generated text" };
+    this.box = el("div", { class: "sq-text-box", ...region }, panel.body);
     this.prompt = el("span", { class: "sq-prompt" }, this.box);
     this.flow = el("span", { class: "sq-flow", "data-part": "flow" }, this.box);
     this.tail = el("span", { class: "sq-tok sq-tail", "data-part": "tail" }, this.box);
     this.end = el("span", { class: "sq-end", "data-part": "end" }, this.box);
     this.loops = addTerm(this.box, "", "repeats", "sq-loops");
-    dom.sized(this.box, () => this.settle(this.seen)); // where it is made smaller, what stood in sight stays there
+    dom.sized(this.box, () => this.settle(this.seen)); // the same text stays visible
     this.box.addEventListener("click", (event) => this.click(event));
     this.box.addEventListener("pointerover", (event) => this.over(event));
     this.box.addEventListener("pointerleave", () => this.over(null));
-    this.groups = [];
+  }
+
+  makePromptLine(host, take) {
+    this.asked = el("p", { class: "sq-asked", "data-part": "asked", hidden: "" }, host);
+    this.whose = el("span", { class: "sq-asked-whose" }, this.asked);
+    this.wording = el("span", { class: "sq-asked-text" }, this.asked);
+    if (!take) return;
+    const hint = "Put this run’s prompt, tree and settings into the form";
+    this.taker = button(this.asked, { text: "Copy to form", cls: "sq-asked-take", hint });
+    this.taker.addEventListener("click", () => take(this.meta));
   }
 
   paint() {
     const { store } = this;
+    const { steps } = store;
     if (this.version !== store.version) this.restart();
-    if (this.meta !== store.meta) {
-      this.meta = store.meta;
-      this.writePrompt(store.meta);
-    }
+    if (this.meta !== store.meta) this.writePrompt(store.meta);
+    this.meta = store.meta;
     this.paintPrompt(store.meta.prompt);
-    for (let i = 0; i < this.groups.length; i++)
-      if (this.groups[i] === null && store.steps[i]) this.fill(i);
-    for (let i = this.groups.length; i < store.steps.length; i++) this.append(i);
-    const growing = store.playing || (store.follow && !store.done);
-    this.flow.classList.toggle("sq-flow-growing", growing);
-    this.paintEnd(store.done && !(growing && store.at < store.last));
+    this.groups.forEach((group, i) => group === null && steps[i] && this.fill(i));
+    for (let i = this.groups.length; i < steps.length; i++) this.append(i);
+    const isGrowing = store.playing || (store.follow && !store.done);
+    this.flow.classList.toggle("sq-flow-growing", isGrowing);
+    this.paintEnd(store.done && !(isGrowing && store.at < store.last));
     this.mark();
     this.link();
   }
 
-  /** The text before the answer: the prompt, or of a chat message every token that the models got. */
+  // The text before the answer: the prompt, or of a chat message every token that the models got.
+  /** @type {(meta: Meta) => void} */
   writePrompt({ prompt, chat, prompt_tokens: tokens }) {
-    if (!chat || !tokens?.length) return text(this.prompt, lines(readable(prompt || "")));
+    if (!chat || !tokens?.length) return text(this.prompt, lines(readable(prompt)));
     this.prompt.replaceChildren();
-    for (const [piece, special] of tokens) {
+    const title = "a special token, written by the chat template";
+    for (const [piece, isSpecial] of tokens) {
       const shown = lines(readable(piece));
-      if (special)
-        el(
-          "span",
-          {
-            class: "sq-special",
-            text: shown,
-            title: "a special token, written by the chat template",
-          },
-          this.prompt,
-        );
+      if (isSpecial) el("span", { class: "sq-special", text: shown, title }, this.prompt);
       else this.prompt.append(shown);
     }
   }
 
-  /** The run's own prompt at the head, and whether it is the one that a press of Run would use. */
+  // The run's own prompt at the head, and whether it is the one that a press of Run would use.
   paintPrompt(prompt) {
     show(this.asked, Boolean(prompt));
     if (!prompt) return;
-    const other = this.formPrompt && this.formPrompt() !== prompt;
-    text(
-      this.whose,
-      (other ? "this run’s prompt, not the form’s" : "prompt") +
-        (this.meta?.chat ? ", as a chat message" : ""),
-    );
-    this.asked.classList.toggle("is-other", Boolean(other));
-    if (this.taker)
-      show(this.taker, other || this.meta.label !== "measured" || Boolean(this.meta.title));
-    if (this.worded === prompt) return;
-    this.worded = prompt;
-    text(this.wording, readable(prompt.slice(0, 400)));
-    attr(this.asked, "title", readable(prompt.slice(0, 2000)).replaceAll("⏎", "\n"));
+    const { chat, label, title } = this.meta;
+    const isOther = Boolean(this.formPrompt) && this.formPrompt() !== prompt;
+    const whose = isOther ? "not the prompt in the form" : "prompt";
+    text(this.whose, whose + (chat ? ", as a chat message" : ""));
+    this.asked.classList.toggle("is-other", isOther);
+    if (this.taker) show(this.taker, isOther || label !== "measured" || Boolean(title));
+    if (this.prompted === prompt) return;
+    this.prompted = prompt;
+    text(this.wording, readable(prompt.slice(0, PROMPT_SHOWN)));
+    attr(this.asked, "title", readable(prompt.slice(0, PROMPT_HINT)).replaceAll("⏎", "\n"));
   }
 
-  /** What is left of the last character, and why the run ended. */
-  paintEnd(ended) {
+  // What is left of the last character, and why the run ended.
+  paintEnd(isEnded) {
     const { store } = this;
-    text(this.tail, ended ? readable(store.tail) : "");
-    const words = ended ? stepWords.finish(store.ending) : "";
+    const words = isEnded ? runWords.finish(store.ending) : "";
     if (words && words !== this.end.textContent && store.at === store.last) this.ends = true;
+    text(this.tail, isEnded ? readable(store.tail) : "");
     text(this.end, words);
-    this.end.dataset.end = ended ? store.ending : "";
-    text(this.loops, ended ? this.repeats() : "");
+    this.end.dataset.end = isEnded ? store.ending : "";
+    text(this.loops, isEnded ? this.repeats() : "");
+    show(this.loops, Boolean(this.loops.textContent));
   }
 
-  /** What is said of the whole text's repeats, counted once for as many steps. */
+  // The whole text's repeats in words, counted once for as many steps.
   repeats() {
-    const { store } = this;
-    const key = store.version + ":" + store.steps.length + ":" + store.steps.includes(null);
-    if (this.counted !== key) {
-      const counts = new Repeats();
-      for (const step of store.steps) if (step) counts.add(step.emitted);
-      Object.assign(this, { counted: key, loop: repeatsInWords(counts) });
-    }
+    const { version, steps } = this.store;
+    const key = [version, steps.length, steps.includes(null)].join();
+    if (this.counted === key) return this.loop;
+    const counts = new Repeats();
+    for (const step of steps) if (step) counts.add(step.emitted);
+    this.counted = key;
+    this.loop = repeatsInWords(counts);
     return this.loop;
   }
 
@@ -130,14 +153,13 @@ export class TextView {
   }
 
   append(i) {
-    const group = el("span", { class: "sq-group sq-future", "data-step": i });
-    this.flow.append(group);
+    const group = el("span", { class: "sq-group sq-future", "data-step": i }, this.flow);
     this.write(group, i);
     this.groups.push(this.store.steps[i] ? group : null);
   }
 
   fill(i) {
-    const group = this.flow.children[i];
+    const group = /** @type {HTMLElement} */ (this.flow.children[i]);
     group.replaceChildren();
     this.write(group, i);
     this.groups[i] = group;
@@ -146,44 +168,34 @@ export class TextView {
   write(group, i) {
     const step = this.store.steps[i];
     if (!step) return void el("span", { class: "sq-lost", text: " […] " }, group);
-    step.emitted.forEach((_id, k) => {
-      const own = k >= step.path.length - 1;
-      const piece = String(step.text?.[k] ?? "");
-      const lead = /^ +/.exec(piece)?.[0] || "";
-      const rest = piece.slice(lead.length);
-      if (lead && rest) k ? group.append(lead) : group.before(lead);
-      el(
-        "span",
-        {
-          class: "sq-tok " + (own ? "sq-tok-own" : "sq-tok-draft"),
-          "data-k": k,
-          text: rest ? lines(readable(rest)) : piece,
-        },
-        group,
-      );
-    });
+    step.emitted.forEach((_id, k) => writeToken(group, k, step));
   }
 
-  /** Only groups between the old and the new place change their class. */
+  // Only groups between the old and the new place change their class.
   mark() {
     const { at } = this.store;
     const all = this.flow.children;
-    const from = Math.min(this.current, at);
-    const to = Math.max(this.current, at);
     if (this.current === at && this.marked === all.length) return;
-    for (let i = Math.max(from, 0); i <= Math.min(to, all.length - 1); i++) {
+    const from = Math.max(Math.min(this.current, at), 0);
+    const to = Math.min(Math.max(this.current, at), all.length - 1);
+    for (let i = from; i <= to; i++) {
       all[i].classList.toggle("sq-future", i > at);
       all[i].classList.toggle("sq-now", i === at);
     }
     this.current = at;
     this.marked = all.length;
-    this.wanted = all[at];
+    this.wanted = /** @type {HTMLElement} */ (all[at]);
   }
 
-  /** Once every view has painted: moves the panel's own scroll bar to the current step, never the page. */
-  settle(piece = this.ends ? (this.loop ? this.loops : this.end) : this.wanted) {
+  /**
+   * Move the panel's own scroll bar to a piece of the text, never the page; after painting, because
+   * it asks for a layout.
+   * @param {HTMLElement | null} [piece] the end of the run when it is new, else the current step
+   */
+  settle(piece = this.newest()) {
     const { box } = this;
-    this.wanted = this.ends = null;
+    this.wanted = null;
+    this.ends = false;
     if (!piece) return;
     this.seen = piece;
     const top = piece.offsetTop;
@@ -193,22 +205,26 @@ export class TextView {
       box.scrollTop = bottom - box.clientHeight + 24;
   }
 
-  /** The token of the selected node stands out in the text. */
+  newest() {
+    if (!this.ends) return this.wanted;
+    return this.loop ? this.loops : this.end;
+  }
+
+  // The token of the selected node stands out in the text.
   link() {
-    const { store } = this;
-    const view = store.view();
-    let target = null;
-    if (view && this.flow.children[view.i]) {
-      const node = store.selected;
-      const k = node === "bonus" ? view.step.emitted.length - 1 : view.path.indexOf(node) - 1;
-      if (k >= 0) target = this.flow.children[store.at].querySelector('[data-k="' + k + '"]');
-    }
+    const { selected } = this.store;
+    const view = this.store.view();
+    const group = view && this.flow.children[this.store.at];
+    const isBonus = selected === "bonus";
+    const k = view && (isBonus ? view.step.emitted.length : view.path.indexOf(selected)) - 1;
+    const target = group && k >= 0 ? group.querySelector(`[data-k="${k}"]`) : null;
     if (this.linked === target) return;
     this.linked?.classList.remove("sq-linked");
     target?.classList.add("sq-linked");
     this.linked = target;
   }
 
+  /** @type {(event: any) => {i: number, node: NodeId} | null} the token at an event */
   place(event) {
     const token = event?.target.closest?.(".sq-tok");
     const group = token?.closest(".sq-group");
@@ -216,7 +232,7 @@ export class TextView {
     const i = Number(group.dataset.step);
     const k = Number(token.dataset.k);
     const step = this.store.steps[i];
-    return step && { i, node: k < step.path.length - 1 ? step.path[k + 1] : "bonus" };
+    return step && { i, node: step.path[k + 1] ?? "bonus" };
   }
 
   click(event) {
@@ -225,11 +241,22 @@ export class TextView {
   }
 
   over(event) {
-    const place = this.place(event);
     const { store } = this;
-    const node = place && place.i === store.at ? place.node : null;
+    const place = this.place(event);
+    const node = place?.i === store.at ? place.node : null;
     if (store.hover !== node) store.set({ hover: node });
   }
+}
+
+// Spaces in front of a token stand before its underline.
+function writeToken(group, k, step) {
+  const piece = String(step.text?.[k] ?? "");
+  const rest = piece.replace(/^ +/, "");
+  const lead = rest ? piece.slice(0, piece.length - rest.length) : "";
+  if (lead) group[k ? "append" : "before"](lead);
+  const origin = k < step.path.length - 1 ? "sq-tok-draft" : "sq-tok-own";
+  const words = rest ? lines(readable(rest)) : piece;
+  el("span", { class: "sq-tok " + origin, "data-k": k, text: words }, group);
 }
 
 // Line breaks stay line breaks, with their sign before them; spaces stay spaces.

@@ -1,23 +1,30 @@
-/* The step on show as a picture that can leave the page: the tree as it is drawn, below what ran, what the step did, and the key. */
+/* The step on screen as a picture to save: the tree as it is drawn, below what ran, what the step
+   did, and the key. */
 import { runFacts } from "./run_header.js";
 import * as dom from "../../shared/web/dom.js";
 import { svg } from "../../shared/web/dom.js";
 import { factLines } from "../../shared/web/run_facts.js";
 import * as pictures from "../../shared/web/save_picture.js";
-import * as stepWords from "../../shared/web/step_words.js";
+import * as stepWords from "./step_words.js";
 
-const PAD = 14;
-const LINE = 17;
-const SIZE = 11.5;
-const SMALL = 10;
-const FACE = "sans-serif"; // px around, of a line of text, of its type; the page's own face stays on the page
-const SAMPLE = 28;
-const APART = 18;
-const LEAST = 620;
-const LETTER = 6.2;
-const AIR = 5; // px: of the key’s samples, between its entries, of a picture at least, of about one letter, below names
+/**
+ * @import { RunStore } from "./run_store.js"
+ * @import { TreeView } from "./tree_view.js"
+ */
+
+const PAD = 14; // px around
+const LINE = 17; // px of a line of text
+const SIZE = 12; // px of its type
+const FACE = "sans-serif"; // the page's own face cannot leave the page
+const SAMPLE = 28; // px of the key's samples
+const APART = 18; // px between its entries
+const LEAST = 620; // px of a picture at least
+const LETTER = 6.5; // px of a letter, about
+const AIR = 5; // px below the names of columns
 const PAGE_ONLY = /^(class|style|role|tabindex|(data|aria)-.*)$/; // attributes that mean nothing away from the page
-const MARKS = ["sq-dots", "sq-searching", "is-selected", "is-pinned", "is-match"]; // what the page shows of its visitor, and its zoom
+// What the page shows of its visitor's choices, and of its zoom.
+const MARKS = ["sq-dots", "sq-searching", "is-selected", "is-pinned", "is-match"];
+/** @type {Record<string, string>} */
 const USUAL = {
   "stroke-width": "1px",
   "stroke-dasharray": "none",
@@ -30,13 +37,13 @@ const pen = dom
   .el("canvas", { width: 1, height: 1 })
   .getContext("2d", { willReadFrequently: true });
 
-/** Px that `words` take in the picture's face. */
+// Px that words take in the picture's face.
 function widthOf(words, weight, size) {
   pen.font = `${weight} ${size}px ${FACE}`;
   return pen.measureText(words).width;
 }
 
-/** A function that writes any colour as every program reads it, mixed with the `ground` it stands on. */
+// A function that writes any colour as every program reads it, mixed with the `ground` behind it.
 function painter(ground) {
   const known = new Map([["none", "none"]]);
   return (colour) => {
@@ -51,7 +58,8 @@ function painter(ground) {
   };
 }
 
-/** What the page's style sheets give `node`, as attributes: [name, value]. Words keep their width in any other face. */
+// What the page's style sheets give `node`, as attributes: [name, value]. Words keep their width in
+// any other face.
 function looks(node, colour) {
   if (/^(g|svg)$/.test(node.localName)) return [];
   const style = getComputedStyle(node);
@@ -59,35 +67,23 @@ function looks(node, colour) {
   for (const [name, usual] of Object.entries(USUAL))
     if (style.getPropertyValue(name) !== usual) found.push([name, style.getPropertyValue(name)]);
   if (node.localName !== "text") return found;
+  found.push(...TYPE.map((name) => [name, style.getPropertyValue(name)]));
   const wide = node.getComputedTextLength();
-  return [
-    ...found,
-    ...TYPE.map((name) => [name, style.getPropertyValue(name)]),
-    ...(wide
-      ? [
-          ["textLength", wide.toFixed(1)],
-          ["lengthAdjust", "spacingAndGlyphs"],
-        ]
-      : []),
-  ];
+  if (wide) found.push(["textLength", wide.toFixed(1)], ["lengthAdjust", "spacingAndGlyphs"]);
+  return found;
 }
 
-/** `node` as a drawing of its own, with nothing hidden or marked in it and nothing that depends on the page: [copy, its box]. It
-      is laid out once beside `node`, out of sight, where the style sheets reach it and no pointer does. */
+// `node` as a drawing of its own, with nothing hidden or marked in it and nothing that depends on
+// the page: [copy, its box]. It is laid out once beside `node`, where the style sheets reach it,
+// but invisible.
 function standalone(node, colour) {
   const copy = node.cloneNode(true);
   const { width, height } = node.viewBox.baseVal; // its size when it is not zoomed
-  for (const hidden of [...copy.querySelectorAll("*")].filter(
-    ({ style }) => style.display === "none",
-  ))
-    hidden.remove();
+  for (const part of copy.querySelectorAll("*")) if (part.style.display === "none") part.remove();
   const all = [copy, ...copy.querySelectorAll("*")];
   for (const one of all) one.classList.remove(...MARKS);
   copy.style.cssText = "position: absolute; left: -100000px; visibility: hidden";
-  put(copy, [
-    ["width", width],
-    ["height", height],
-  ]);
+  put(copy, Object.entries({ width, height }));
   node.after(copy);
   const box = copy.getBBox();
   const looked = all.map((one) => looks(one, colour));
@@ -117,30 +113,20 @@ class Sheet {
     this.y = PAD / 2;
   }
 
-  /** Write `words` from `x` on; answers where they end. */
-  text(x, words, { weight = "400", size = SIZE } = {}) {
-    svg(
-      "text",
-      {
-        x,
-        y: this.y + LINE - 4,
-        fill: this.ink,
-        "font-family": FACE,
-        "font-size": size,
-        "font-weight": weight,
-        text: words,
-      },
-      this.root,
-    );
-    const end = x + widthOf(words, weight, size);
+  // Write words from `x` on; returns where they end.
+  text(x, words, weight = "400") {
+    const type = { "font-family": FACE, "font-size": SIZE, "font-weight": weight };
+    const look = { x, y: this.y + LINE - 4, fill: this.ink, ...type, text: words };
+    svg("text", look, this.root);
+    const end = x + widthOf(words, weight, SIZE);
     this.width = Math.max(this.width, end + PAD);
     return end;
   }
 
-  /** A title, and lines below it. */
+  // A title, and lines below it.
   lines(title, rest) {
     svg("title", { text: title }, this.root);
-    this.text(PAD, title, { weight: "700" });
+    this.text(PAD, title, "700");
     for (const line of rest) {
       this.y += LINE;
       this.text(PAD, line);
@@ -148,7 +134,7 @@ class Sheet {
     this.y += LINE + PAD / 2;
   }
 
-  /** The samples of a `legend` with their words, in one row. */
+  // The samples of a legend with their words, in one row.
   key(legend) {
     let x = PAD;
     for (const entry of legend.children) {
@@ -178,11 +164,11 @@ class Sheet {
     );
   }
 
-  /** The tree below the names of its levels, its words shown however small the page shows it: all that is drawn and no more. */
+  // The tree below the names of its columns, with its words however small the page shows it.
   tree(canvas, frame, names) {
     const [copy, box] = standalone(canvas, this.colour);
     const left = PAD - box.x;
-    names.forEach((name, col) => this.text(left + frame.x(col) + 1, name, { size: SMALL }));
+    names.forEach((name, col) => this.text(left + frame.x(col) + 1, name));
     this.y += LINE + AIR;
     put(
       copy,
@@ -211,24 +197,27 @@ class Sheet {
 const title = (view, word) =>
   `Step ${view.i + 1}${word ? ` (${word})` : ""}: ${stepWords.step(view)}`;
 
-/** The models, the settings, and what of the tree is not drawn. */
+const PARTLY =
+  "Only part of the tree is drawn: ▸12 means 12 nodes below that are not, “… 3 more” means siblings that are not.";
+
+// The models, the settings, and what of the tree is not drawn.
 function about({ meta, focused }, wide) {
   const lines = factLines(meta, runFacts(meta), Math.floor(wide / LETTER));
-  return focused
-    ? [
-        ...lines,
-        "Only part of the tree is drawn: ▸12 means 12 nodes below that are not, “… 3 more” means siblings that are not.",
-      ]
-    : lines;
+  return focused ? [...lines, PARTLY] : lines;
 }
 
-/** The step of `store` that `tree`, a TreeView, has drawn: an `svg` element of its own. */
+/**
+ * The step that a tree view has drawn.
+ * @param {RunStore} store
+ * @param {TreeView} tree
+ * @returns {SVGElement} an element of its own
+ */
 export function treePicture(store, tree) {
   const { view, plan } = tree.drawn;
-  const { frame } = tree;
+  const { frame } = tree.canvas;
   const sheet = new Sheet(tree.panel.root);
   sheet.lines(title(view, store.word), about(store, Math.max(frame.width, LEAST) - 2 * PAD));
   sheet.key(store.heat ? tree.legend.heat : tree.legend.states);
-  sheet.tree(tree.canvas, frame, tree.columnNames(plan, 1));
+  sheet.tree(tree.canvas.svg, frame, tree.columnNames(plan, 1));
   return sheet.whole();
 }

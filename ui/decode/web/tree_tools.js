@@ -1,139 +1,147 @@
-/* The tree panel's own controls and legend: search, focus or all, heat, zoom, and the counts of the step. */
+/* The tree panel's own controls and legend: search, focus or all, heat, zoom, and the counts of the
+   step. */
 import { treePicture } from "./tree_picture.js";
 import { attr, button, el, show, svg, text } from "../../shared/web/dom.js";
 import { readable } from "../../shared/web/format.js";
+import { rove } from "../../shared/web/roving_focus.js";
 import * as pictures from "../../shared/web/save_picture.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
+/**
+ * @import { RunStore } from "./run_store.js"
+ * @import { StepView } from "./step_view.js"
+ * @import { TreeView } from "./tree_view.js"
+ */
+
+const SEARCH = {
+  type: "search",
+  class: "sq-input",
+  placeholder: "Find a token  /",
+  "aria-label": "Find a token in this tree",
+  spellcheck: "false",
+  autocomplete: "off",
+  "data-part": "search",
+};
+
+/** Search and buttons. */
 export class TreeTools {
+  /**
+   * @param {RunStore} store
+   * @param {HTMLElement} host
+   * @param {TreeView} tree
+   */
   constructor(store, host, tree) {
     this.store = store;
     this.tree = tree;
     const box = el("span", { class: "sq-search" }, host);
-    this.search = el(
-      "input",
-      {
-        type: "search",
-        class: "sq-input",
-        placeholder: "Find a token  /",
-        "aria-label": "Find a token in this tree",
-        spellcheck: "false",
-        autocomplete: "off",
-        "data-part": "search",
-      },
-      box,
-    );
+    this.search = el("input", SEARCH, box);
     this.hits = el("span", { class: "sq-hits", "aria-live": "polite" }, box);
     this.search.addEventListener("input", () => store.set({ query: this.search.value }));
     this.search.addEventListener("keydown", (event) => this.key(event));
-    const modes = el(
-      "span",
-      { class: "sq-segments", role: "group", "aria-label": "What is drawn" },
-      host,
-    );
-    this.focus = button(modes, { text: "Focus", hint: TOOLTIPS["button focus"] });
-    this.all = button(modes, { text: "All nodes", hint: TOOLTIPS["button all nodes"] });
-    this.focus.dataset.part = "focus";
-    this.all.dataset.part = "all";
-    this.focus.addEventListener("click", () => store.set({ mode: "focus" }));
-    this.all.addEventListener("click", () => store.set({ mode: "all" }));
-    this.heat = button(host, { text: "Heat", hint: TOOLTIPS["button heat"] });
-    this.heat.dataset.part = "heat";
-    this.heat.addEventListener("click", () => store.set({ heat: !store.heat }));
-    const zoom = el("span", { class: "sq-segments", role: "group", "aria-label": "Zoom" }, host);
-    button(zoom, {
-      icon: "minus",
-      label: "Zoom out",
-      hint: TOOLTIPS["button zoom out"],
-    }).addEventListener("click", () => tree.hands.zoomBy(0.8));
-    button(zoom, {
-      icon: "fit",
-      label: "Fit the whole tree",
-      hint: TOOLTIPS["button fit"],
-    }).addEventListener("click", () => tree.hands.zoomFit());
-    button(zoom, {
-      icon: "plus",
-      label: "Zoom in",
-      hint: TOOLTIPS["button zoom in"],
-    }).addEventListener("click", () => tree.hands.zoomBy(1.25));
+    this.makeModes(host);
+    this.makeZoom(host);
     this.saves = pictures.formats(host, "picture of this step", (format) => this.save(format));
+    rove(host);
   }
 
-  /** Keep the step that is drawn, which in a live run may not be the newest any more. */
+  makeModes(host) {
+    const { store } = this;
+    const make = (parent, words, part, act) => {
+      const made = button(parent, { text: words, hint: TOOLTIPS["button " + words.toLowerCase()] });
+      made.dataset.part = part;
+      made.addEventListener("click", act);
+      return made;
+    };
+    const modes = segments(host, "What is drawn");
+    this.focus = make(modes, "Focus", "focus", () => store.set({ mode: "focus" }));
+    this.all = make(modes, "All nodes", "all", () => store.set({ mode: "all" }));
+    this.heat = make(host, "Heat", "heat", () => store.set({ heat: !store.heat }));
+  }
+
+  makeZoom(host) {
+    const zoom = segments(host, "Zoom");
+    const make = (icon, label, key, act) =>
+      button(zoom, { icon, label, hint: TOOLTIPS["button " + key] }).addEventListener("click", act);
+    make("minus", "Zoom out", "zoom out", () => this.tree.pointer.zoomBy(0.8));
+    make("fit", "Fit the whole tree", "fit", () => this.tree.pointer.zoomFit());
+    make("plus", "Zoom in", "zoom in", () => this.tree.pointer.zoomBy(1.25));
+  }
+
+  // Save the step that is drawn, which in a live run may not be the newest any more.
   save(format) {
     const { drawn } = this.tree;
-    if (drawn)
-      pictures.drawing(
-        treePicture(this.store, this.tree),
-        format,
-        "sequoia-step-" + (drawn.view.i + 1),
-      );
+    if (!drawn) return;
+    const name = "sequoia-step-" + (drawn.view.i + 1);
+    pictures.drawing(treePicture(this.store, this.tree), format, name);
   }
 
+  /** @param {StepView | null} view */
   paint(view) {
-    const { store } = this;
+    const { store, search } = this;
     attr(this.focus, "aria-pressed", String(store.focused));
     attr(this.all, "aria-pressed", String(!store.focused));
     attr(this.heat, "aria-pressed", String(store.heat));
     for (const one of this.saves) one.disabled = !view;
-    if (this.search.value !== store.query) this.search.value = store.query;
+    if (search.value !== store.query) search.value = store.query;
     const found = view && store.query ? this.tree.found(view).length : null;
     text(this.hits, found === null ? "" : found + " of " + view.topo.n);
-    this.search.classList.toggle("sq-none", found === 0);
+    search.classList.toggle("sq-none", found === 0);
   }
 
   key(event) {
+    event.stopPropagation();
+    if (event.key === "Enter") this.next();
+    if (event.key !== "Escape") return;
+    this.store.set({ query: "" });
+    this.search.blur();
+  }
+
+  next() {
     const { store, tree } = this;
     const view = store.view();
-    event.stopPropagation();
-    if (event.key === "Escape") {
-      store.set({ query: "" });
-      this.search.blur();
-    }
-    if (event.key !== "Enter" || !view || !store.query) return;
-    const hits = tree.found(view);
+    const hits = view && store.query ? tree.found(view) : [];
     if (!hits.length) return;
     const next = hits[(hits.indexOf(store.pin) + 1) % hits.length];
     if (next === "bonus") store.set({ pin: next });
-    else tree.hands.pick(next);
+    else tree.pointer.pick(next);
   }
 }
 
-/** Why a planned tree has no branch; where the view rests on a last step with a small tree, why it is small, and the way back to the
-      last full one. */
-export class Stump {
+const segments = (host, label) =>
+  el("span", { class: "sq-segments", role: "group", "aria-label": label }, host);
+
+/** Why a tree has no branch, or why the last step's is small, with the way back to a full one. */
+export class TreeNote {
+  /**
+   * @param {RunStore} store
+   * @param {Element} host
+   */
   constructor(store, host) {
     this.store = store;
-    this.root = el(
-      "p",
-      { class: "sq-stump", "data-part": "stump", role: "status", hidden: "" },
-      host,
-    );
+    const look = { class: "sq-stump", "data-part": "stump", role: "status", hidden: "" };
+    this.root = el("p", look, host);
     this.words = el("span", {}, this.root);
-    this.back = button(this.root, {
-      text: "Last full tree",
-      hint: TOOLTIPS["button last full tree"],
-    });
+    const hint = TOOLTIPS["button last full tree"];
+    this.back = button(this.root, { text: "Last full tree", hint });
     this.back.addEventListener("click", () => store.seek(store.lastFull));
   }
 
   paint() {
     const { store } = this;
     const full = store.done && store.at === store.last ? store.lastFull : -1;
-    const stump = full >= 0 && full < store.at;
-    const why = store.meta.tree?.why || "";
-    show(this.root, stump || Boolean(why));
-    show(this.back, stump);
-    if (!stump) return void text(this.words, readable(why));
-    const cut = store.ending === "length" || store.ending === "context";
-    text(
-      this.words,
-      "The run’s last step has a smaller tree than the others" +
-        (cut ? ": few tokens were left to emit." : "."),
-    );
+    const isSmall = full >= 0 && full < store.at;
+    const why = readable(store.meta.tree?.why);
+    const limit = { length: "token", context: "context" }[store.ending];
+    const cut = limit
+      ? `Final tree truncated by the ${limit} limit.`
+      : "The final tree is smaller than the others.";
+    show(this.root, isSmall || Boolean(why));
+    show(this.back, isSmall);
+    text(this.words, isSmall ? cut : why);
   }
 }
 
+/** @type {[number, string][]} */
 const SHADES = [
   [0, "0 %"],
   [0.05, "to 5 %"],
@@ -142,32 +150,27 @@ const SHADES = [
   [1, "to 100 % of the steps received"],
 ];
 
-/** Which of five shades shows a share from 0 to 1: few enough to be told apart. */
+/**
+ * Which of five shades shows a share: few enough to be told apart.
+ * @param {number} share from 0 to 1
+ * @returns {number}
+ */
 export const heatShade = (share) => SHADES.findIndex(([most]) => share <= most + 1e-9);
 
 const KEYS = [
   ["accepted", "accepted"],
   ["rejected", "rejected"],
   ["untested", "not tried"],
-  ["never", "never reached"],
-  ["own", "target’s own"],
+  ["never", "unreached"],
+  ["own", "from the target"],
 ];
 
+/** What lines and shades mean, and how many nodes there are of each. */
 export class Legend {
+  /** @param {Element} host */
   constructor(host) {
     this.states = el("div", { class: "sq-legend", "data-part": "legend" }, host);
-    this.counts = {};
-    for (const [key, label] of KEYS) {
-      const entry = el("span", { class: "sq-legend-entry", "data-s": key }, this.states);
-      const sample = svg(
-        "svg",
-        { class: "sq-sample", viewBox: "0 0 22 10", "aria-hidden": "true" },
-        entry,
-      );
-      svg("path", { class: "sq-edge", "data-s": key, d: "M1 5H21" }, sample);
-      this.counts[key] = el("b", { "data-count": key }, entry);
-      el("span", { text: label }, entry);
-    }
+    this.counts = KEYS.map(([key, label]) => this.entry(key, label));
     this.heat = el("div", { class: "sq-legend sq-heat-key", hidden: "" }, host);
     el("span", { text: "accepted in" }, this.heat);
     SHADES.forEach(([, label], shade) => {
@@ -177,9 +180,23 @@ export class Legend {
     });
   }
 
+  entry(key, label) {
+    const look = { class: "sq-sample", viewBox: "0 0 22 10", "aria-hidden": "true" };
+    const entry = el("span", { class: "sq-legend-entry", "data-s": key }, this.states);
+    const sample = svg("svg", look, entry);
+    svg("path", { class: "sq-edge", "data-s": key, d: "M1 5H21" }, sample);
+    const count = el("b", { "data-count": key }, entry);
+    el("span", { text: label }, entry);
+    return count;
+  }
+
+  /**
+   * @param {RunStore} store
+   * @param {StepView | null} view
+   */
   paint(store, view) {
     show(this.heat, store.heat && Boolean(view));
     show(this.states, !store.heat && Boolean(view));
-    for (const [key] of KEYS) text(this.counts[key], view ? String(view.counts[key]) : "");
+    KEYS.forEach(([key], i) => text(this.counts[i], view ? String(view.counts[key]) : ""));
   }
 }

@@ -3,12 +3,20 @@
 const ASK_MS = 2000; // a value that has not come by then is asked for
 
 /**
+ * What Gradio gives a component's js_on_load.
+ * @typedef {{value?: string}} Props
+ * @typedef {(name: string, changed: () => void) => void} Watch called on each new value
+ * @typedef {(name: string, data?: any) => void} Trigger
+ * @typedef {Record<string, (asked: any) => Promise<any>>} Server the component's server functions
+ */
+
+/**
  * Give `view.take` every new value of a component, parsed, or {error} where it is not JSON.
  * A tab that is built while the page loads can be too late for its first value: then `ask` is
- * called. `root.view` is set to the view, for tests and for a look from the console.
+ * called. `root.view` is set to the view, for tests and for the browser's console.
  * @param {HTMLElement} root
- * @param {{value?: string}} props what Gradio gives the component
- * @param {(name: string, changed: () => void) => void} watch Gradio's, called on each new value
+ * @param {Props} props
+ * @param {Watch} watch
  * @param {{take: (message: any) => void}} view
  * @param {() => void} [ask]
  */
@@ -25,7 +33,6 @@ export function connectComponent(root, props, watch, view, ask) {
   if (ask) setTimeout(() => props.value || ask(), ASK_MS);
 }
 
-/** @param {string} text */
 function parsed(text) {
   try {
     return JSON.parse(text);

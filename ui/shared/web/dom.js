@@ -1,98 +1,174 @@
-/* Making elements. Text reaches the page through textContent only, here and everywhere in these files. */
+/* Makes elements and changes them. Text reaches the page through textContent only, here and in all
+   modules. */
 
 const SVG = "http://www.w3.org/2000/svg";
-const STAYS = 300; // ms
+const STAYS_MS = 300;
 
-function dress(node, attributes, parent) {
-  for (const [name, value] of Object.entries(attributes || {})) {
+/** @typedef {Record<string, any>} Attributes by name; `text` is the element's text, null is none */
+
+/**
+ * @template {Element} T
+ * @param {T} node
+ * @param {Attributes} [attributes]
+ * @param {Element} [parent]
+ * @returns {T}
+ */
+function dress(node, attributes = {}, parent) {
+  for (const [name, value] of Object.entries(attributes)) {
     if (name === "text") node.textContent = value;
     else if (value !== null && value !== undefined) node.setAttribute(name, value);
   }
-  if (parent) parent.appendChild(node);
+  parent?.appendChild(node);
   return node;
 }
 
+/**
+ * A new HTML element, appended to `parent`.
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag
+ * @param {Attributes} [attributes]
+ * @param {Element} [parent]
+ * @returns {HTMLElementTagNameMap[K]}
+ */
 export const el = (tag, attributes, parent) =>
   dress(document.createElement(tag), attributes, parent);
+
+/**
+ * A new SVG element, appended to `parent`.
+ * @template {keyof SVGElementTagNameMap} K
+ * @param {K} tag
+ * @param {Attributes} [attributes]
+ * @param {Element} [parent]
+ * @returns {SVGElementTagNameMap[K]}
+ */
 export const svg = (tag, attributes, parent) =>
   dress(document.createElementNS(SVG, tag), attributes, parent);
 
-/** Set text only where it differs, so that an unchanged view costs nothing. */
+/**
+ * Set text only where it differs, so that an unchanged view costs nothing.
+ * @param {Element} node
+ * @param {string} value
+ */
 export function text(node, value) {
   if (node.textContent !== value) node.textContent = value;
 }
+
+/**
+ * Set an attribute where it differs; null or false removes it.
+ * @param {Element} node
+ * @param {string} name
+ * @param {any} value
+ */
 export function attr(node, name, value) {
   if (value === null || value === false) {
     if (node.hasAttribute(name)) node.removeAttribute(name);
   } else if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
 }
+
+/**
+ * @param {HTMLElement} node
+ * @param {boolean} visible
+ */
 export function show(node, visible) {
   if (node.hidden === visible) node.hidden = !visible;
 }
 
-/** A button with a drawn icon and a name for those who cannot see it. */
-export function button(parent, { label, icon, text, cls, hint }) {
-  const button = el(
-    "button",
-    { type: "button", class: "sq-btn " + (cls || ""), title: hint || label },
-    parent,
-  );
-  if (label) button.setAttribute("aria-label", label);
-  if (icon) drawIcon(button, icon);
-  if (text) el("span", { text }, button);
-  return button;
+/**
+ * A button with an icon, a text or both.
+ * @param {Element} parent
+ * @param {{label?: string, icon?: string, text?: string, cls?: string, hint?: string}} look
+ *   `label`: its name for a screen reader; `icon`: a name in ICONS; `hint`: its tooltip
+ * @returns {HTMLButtonElement}
+ */
+export function button(parent, { label, icon, text: words, cls = "", hint = label }) {
+  const made = el("button", { type: "button", class: "sq-btn " + cls, title: hint }, parent);
+  if (label) made.setAttribute("aria-label", label);
+  if (icon) drawIcon(made, icon);
+  if (words) el("span", { text: words }, made);
+  return made;
 }
+
+/**
+ * @param {Element} parent
+ * @param {string} name of ICONS
+ * @returns {SVGSVGElement}
+ */
 export function drawIcon(parent, name) {
   const box = svg("svg", { viewBox: "0 0 24 24", class: "sq-icon", "aria-hidden": "true" }, parent);
   svg("path", { d: ICONS[name] }, box);
   return box;
 }
-export function setIcon(button, name) {
-  attr(button.querySelector("path"), "d", ICONS[name]);
+
+/**
+ * @param {Element} node with an icon in it
+ * @param {string} name of ICONS
+ */
+export function setIcon(node, name) {
+  attr(node.querySelector("path"), "d", ICONS[name]);
 }
 
-/** A list of elements that grows when needed and hides what is left over. */
+/**
+ * A list of elements that grows when needed and hides those left over. `take(count)` gives all made
+ * so far, of which the first `count` are shown.
+ * @template T an element, or an object with its element as `node`
+ * @param {(i: number) => T} make
+ * @returns {{items: T[], take: (count: number) => T[]}}
+ */
 export function pool(make) {
+  /** @type {any[]} */
   const items = [];
   return {
     items,
     take(count) {
       while (items.length < count) items.push(make(items.length));
       items.forEach((item, i) => {
-        const node = item.node || item;
+        const { style } = item.node || item;
         const display = i < count ? "" : "none";
-        if (node.style.display !== display) node.style.display = display;
+        if (style.display !== display) style.display = display;
       });
       return items;
     },
   };
 }
 
-/** The inner size of an element, kept by an observer so that painting never has to ask for a layout. */
+/**
+ * The inner size of an element in px, kept by an observer so that painting never forces a layout.
+ * @param {Element} node
+ * @param {() => void} onChange
+ * @returns {{w: number, h: number}}
+ */
 export function sized(node, onChange) {
   const size = { w: 0, h: 0 };
   new ResizeObserver((entries) => {
-    const box = entries[entries.length - 1].contentRect;
-    if (box.width === size.w && box.height === size.h) return;
-    Object.assign(size, { w: box.width, h: box.height });
+    const { width, height } = entries[entries.length - 1].contentRect;
+    if (width === size.w && height === size.h) return;
+    size.w = width;
+    size.h = height;
     onChange();
   }).observe(node);
   return size;
 }
 
-/** What costs time and is only looked at further down the page waits until half of `node` is in sight, and stays there: what is
-        scrolled past, or has not come to its place yet, is left alone. */
-export function onceInSight(node, then) {
+/**
+ * Call `then` once half of `node` has been visible for a moment: for what costs time and stands
+ * further down the page. Scrolling past it, or a layout that is not settled yet, does not count.
+ * @param {Element} node
+ * @param {() => void} then
+ */
+export function onceVisible(node, then) {
   let timer = 0;
-  const eye = new IntersectionObserver(
+  const observer = new IntersectionObserver(
     (entries) => {
       clearTimeout(timer);
-      if (entries[entries.length - 1].isIntersecting)
-        timer = setTimeout(() => (eye.disconnect(), then()), STAYS);
+      if (entries[entries.length - 1].isIntersecting) timer = setTimeout(arrived, STAYS_MS);
     },
     { threshold: 0.5 },
   );
-  eye.observe(node);
+  const arrived = () => {
+    observer.disconnect();
+    then();
+  };
+  observer.observe(node);
 }
 
 const ICONS = {

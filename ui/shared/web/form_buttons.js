@@ -11,11 +11,20 @@ const HINTS = {
 };
 
 /**
- * What a view may ask of the form beside it. `form` is how the form's element ids begin.
- * @param {string} form
+ * What a view may do with the form beside it.
+ * @typedef {object} FormBeside
+ * @property {() => string | undefined} [prompt] its text
+ * @property {() => boolean} [run] presses Run; false where it cannot be pressed
+ * @property {() => boolean} [stop] presses Stop; false where nothing can be stopped
+ */
+
+/**
+ * @param {string} form how the ids of the form's elements begin
+ * @returns {FormBeside}
  */
 export const formBeside = (form) => ({
-  prompt: () => document.querySelector(`#${form}-prompt textarea`)?.value,
+  prompt: () =>
+    /** @type {HTMLTextAreaElement} */ (document.querySelector(`#${form}-prompt textarea`))?.value,
   run: () => press(form + "-run"),
   stop: () => {
     const isStop = document.getElementById(form + "-stop")?.textContent.trim() === "Stop";
@@ -23,15 +32,14 @@ export const formBeside = (form) => ({
   },
 });
 
-/** Press a button; false where it is missing or disabled. */
 function press(id) {
-  const button = document.getElementById(id);
+  const button = /** @type {HTMLButtonElement} */ (document.getElementById(id));
   if (!button || button.disabled) return false;
   button.click();
   return true;
 }
 
-/** Gradio makes the buttons anew now and then, so their tooltips are set when they are pointed at. */
+// Gradio makes the buttons anew now and then, so a tooltip is set when its button is pointed at.
 function setHint(event) {
   const button = event.target.closest?.(".pg-go button");
   const key = button?.textContent.trim() === "Start over" ? "button start over" : HINTS[button?.id];

@@ -1,8 +1,10 @@
-/* The labels of the forms, which the framework makes: each is explained from tooltips.json, to the pointer and to the Tab key. */
+/* The labels of the forms, which Gradio makes: each is explained from tooltips.json, to the pointer
+   and to the Tab key. */
+import { rove } from "./roving_focus.js";
 import { markTerm, openTooltip } from "./tooltips.js";
 
+/** @type {[RegExp, string][]} ids of elements, and the term of their label */
 const FIELDS = [
-  // names of elements, and the term of their label
   [/^(pg|rc)-temperature$/, "temperature"],
   [/^(pg|rc)-top-p$/, "top-p"],
   [/^(pg|rc)-tokens$/, "tokens"],
@@ -15,37 +17,43 @@ const FIELDS = [
   [/^rc-check$/, "check"],
   [/^(pg|rc)-chat$/, "chat"],
 ];
+const GROUPS = ".pg-chips, .pg-files"; // of buttons, one tab stop each
+const roved = new WeakSet();
 let tabbed = false;
 
-/** [element of a field, its term] around `target`, or undefined. */
+/**
+ * @param {any} target
+ * @returns {[Element?, string?]} the element of the field around it, and its term
+ */
 function fieldOf(target) {
   for (let node = target.closest?.("[id]"); node; node = node.parentElement?.closest("[id]")) {
     const found = FIELDS.find(([name]) => name.test(node.id));
     if (found) return [node, found[1]];
   }
+  return [];
 }
 
-/** The label comes and goes with the framework, so it is marked when the pointer or the focus comes. */
+// Gradio makes labels anew now and then, so one is marked when the pointer or the focus comes.
 function explain(event) {
-  const [field, key] = fieldOf(event.target) || [];
+  const [field, key] = fieldOf(event.target);
+  /** @type {HTMLElement} */
   const label = field?.querySelector("[data-testid=block-info], label > span");
   if (!label) return;
   markTerm(label, key);
   if (event.type === "focusin" ? tabbed : label.contains(event.target)) openTooltip(label);
 }
 
+function noteTab(event) {
+  tabbed = event.key === "Tab";
+}
+
+function joinGroups() {
+  for (const group of document.querySelectorAll(GROUPS)) {
+    if (!roved.has(group)) rove(/** @type {HTMLElement} */ (group));
+    roved.add(group);
+  }
+}
+
+document.addEventListener("focusin", joinGroups);
 for (const name of ["pointerover", "focusin"]) document.addEventListener(name, explain);
-document.addEventListener(
-  "keydown",
-  (event) => {
-    tabbed = event.key === "Tab";
-  },
-  true,
-);
-document.addEventListener(
-  "pointerdown",
-  () => {
-    tabbed = false;
-  },
-  true,
-);
+for (const name of ["keydown", "pointerdown"]) document.addEventListener(name, noteTab, true);

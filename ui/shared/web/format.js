@@ -1,9 +1,12 @@
 /* Text and numbers as a person reads them. Knows nothing of runs, trees or the page. */
 
 const NAMED = { "\n": "⏎", "\t": "⇥", "\r": "␍", "\u00a0": "⍽", "\u007f": "␡" };
-// Format characters, bidi controls, odd spaces, private use, lone surrogates and what is no character: never drawn as they are.
+// Format characters, bidi controls, odd spaces, private use, lone surrogates and non-characters are
+// never drawn as they are.
 const HIDDEN =
-  /[\p{NChar}\p{Cf}\p{Cc}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0\u034f\ufe00-\ufe0f]|(?! )\p{Zs}/gu;
+  /[\ufe00-\ufe0f\p{NChar}\p{Cf}\p{Cc}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]|\u034f|(?! )\p{Zs}/gu;
+const CACHED = 20_000; // texts
+const DASH = "–"; // for a number that is not there
 const shown = new Map();
 
 function glyph(char) {
@@ -13,75 +16,134 @@ function glyph(char) {
   return "⟨" + code.toString(16).toUpperCase().padStart(4, "0") + "⟩";
 }
 
-/** A token's text with every invisible character made visible; spaces at either end become a middle dot. */
+/**
+ * A token's text with every invisible character made visible; spaces at either end become middle
+ * dots.
+ * @param {any} text
+ * @returns {string}
+ */
 export function visible(text) {
   const key = String(text ?? "");
   let out = shown.get(key);
   if (out === undefined) {
     out = readable(key).replace(/^ +| +$/g, (run) => "·".repeat(run.length)) || "∅";
-    if (shown.size > 20000) shown.clear();
+    if (shown.size > CACHED) shown.clear();
     shown.set(key, out);
   }
   return out;
 }
 
-/** The same, with ordinary spaces left as they are: for running text. */
+/**
+ * The same, with ordinary spaces left as they are: for running text.
+ * @param {any} text
+ * @returns {string}
+ */
 export function readable(text) {
   const plain = String(text ?? "").replace(HIDDEN, glyph);
   return /^\p{M}/u.test(plain) ? "◌" + plain : plain;
 }
 
+/**
+ * @param {any} value
+ * @returns {boolean} whether it is a finite number
+ */
 export const known = (value) => typeof value === "number" && Number.isFinite(value);
 
-/** A probability or ratio with about three digits. */
+// With 2 decimals below 10, one below 100 and none above, in the width of three digits.
+const threeDigits = (value, decimals = 2) => {
+  if (value >= 100) return value.toFixed(0);
+  return value.toFixed(value >= 10 ? 1 : decimals);
+};
+
+/**
+ * A probability or ratio with about three digits.
+ * @param {number} value
+ * @returns {string}
+ */
 export function prob(value) {
-  if (!known(value)) return "–";
+  if (!known(value)) return DASH;
   if (value === 0) return "0";
   if (value >= 1000) return value.toExponential(1).replace("e+", "e");
-  if (value >= 10) return value.toFixed(value >= 100 ? 0 : 1);
-  if (value >= 1) return value.toFixed(2);
+  if (value >= 1) return threeDigits(value);
   if (value >= 0.1) return value.toFixed(3);
   if (value >= 0.001) return value.toFixed(4);
   return value.toExponential(1);
 }
-/** Two digits, for sentences. */
+
+/**
+ * A number with two digits, for sentences.
+ * @param {number} value
+ * @returns {string}
+ */
 export function short(value) {
-  if (!known(value)) return "–";
+  if (!known(value)) return DASH;
   if (value === 0) return "0";
-  if (value >= 100) return value.toFixed(0);
-  if (value >= 10) return value.toFixed(1);
-  if (value >= 0.1) return value.toFixed(2);
+  if (value >= 0.1) return threeDigits(value);
   if (value >= 0.001) return String(Number(value.toPrecision(2)));
   return value.toExponential(0);
 }
-/** Two numbers with as many digits as it takes to tell them apart: [a, b]. */
+
+/**
+ * Two numbers with as many digits as it takes to tell them apart.
+ * @param {number} a
+ * @param {number} b
+ * @returns {[string, string]}
+ */
 export function apart(a, b) {
+  /** @type {[string, string]} */
   let pair = [short(a), short(b)];
   for (let digits = 3; digits < 8 && pair[0] === pair[1] && a !== b; digits++)
     pair = [a.toPrecision(digits), b.toPrecision(digits)];
   return pair;
 }
+
+/**
+ * @param {number} value from 0 to 1
+ * @returns {string}
+ */
 export function percent(value) {
-  if (!known(value)) return "–";
+  if (!known(value)) return DASH;
   const share = value * 100;
   if (share === 0) return "0 %";
   if (share < 0.01) return "under 0.01 %";
   return (share >= 9.95 ? share.toFixed(0) : Number(share.toPrecision(2))) + " %";
 }
-export function ms(seconds) {
-  if (!known(seconds)) return "–";
-  const ms = seconds * 1000;
-  if (ms >= 10000) return (ms / 1000).toFixed(1) + " s";
-  return (ms >= 100 ? ms.toFixed(0) : ms >= 10 ? ms.toFixed(1) : ms.toFixed(2)) + " ms";
+
+/**
+ * A time in milliseconds, or in seconds from ten seconds on.
+ * @param {number} time seconds
+ * @returns {string}
+ */
+export function ms(time) {
+  if (!known(time)) return DASH;
+  return time >= 10 ? time.toFixed(1) + " s" : threeDigits(time * 1000) + " ms";
 }
-export function seconds(value) {
-  if (!known(value)) return "–";
-  return value >= 100 ? value.toFixed(0) + " s" : value >= 1 ? value.toFixed(1) + " s" : ms(value);
+
+/**
+ * A time in seconds, or in milliseconds below one second.
+ * @param {number} time seconds
+ * @returns {string}
+ */
+export function seconds(time) {
+  if (!known(time)) return DASH;
+  return time >= 1 ? threeDigits(time, 1) + " s" : ms(time);
 }
+
+/**
+ * @param {number} value
+ * @returns {string} a number for a read-out
+ */
 export function rate(value) {
-  if (!known(value)) return "–";
-  return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
+  return known(value) ? threeDigits(value) : DASH;
 }
-export function count(value, one, many) {
-  return value.toLocaleString("en-US") + " " + (value === 1 ? one : many || one + "s");
+
+/**
+ * A number with its noun.
+ * @param {number} value
+ * @param {string} one the noun in the singular
+ * @param {string} [many] its plural, where that is not formed with an s
+ * @returns {string}
+ */
+export function count(value, one, many = one + "s") {
+  return value.toLocaleString("en-US") + " " + (value === 1 ? one : many);
 }

@@ -1,7 +1,7 @@
 /* The address of the page names the run or race on screen, so that a reload shows it again. */
 
 /**
- * Put a measured run's name into the address under `kind`; recorded ones leave it.
+ * Put a measured run's name into the address under `kind`; a recorded one takes it out.
  * @param {Record<string, any>} message with the name under `kind`
  * @param {"run" | "race"} kind
  */

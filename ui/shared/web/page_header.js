@@ -1,28 +1,56 @@
-/* The strip at the top of the page: whether models are loaded, the form's fold, dark and light. */
+/* The strip at the top of the page: whether models are loaded, hiding the forms, dark and light. */
 import "./toasts.js";
+
+/** @import { Props, Server, Trigger, Watch } from "./connect_component.js" */
 
 const POLL_MS = 2000;
 
-/** Called from the component's js_on_load with what Gradio gives it. */
+/**
+ * Where loading stands (`status_json` in ui/serving/model_host.py).
+ * @typedef {{stage: string, words: string, version: number}} LoadStatus
+ */
+
+/**
+ * Called from the component's js_on_load with what Gradio gives it.
+ * @param {HTMLElement} element
+ * @param {Props} props
+ * @param {Watch} watch
+ * @param {Trigger} trigger
+ * @param {Server} server
+ */
 export function connect(element, props, watch, trigger, server) {
   const show = () => props.value && showStatus(element, props.value);
   show();
   watch("value", show);
-  if (server.get_status)
-    poll(
-      server.get_status,
-      (text) => showStatus(element, text),
-      () => trigger("select"),
-    );
+  if (server.get_status) poll(element, server.get_status, () => trigger("select"));
   element.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-act]");
+    const target = /** @type {Element} */ (event.target);
+    /** @type {HTMLElement} */
+    const button = target.closest("[data-act]");
     if (!button) return;
-    if (button.dataset.act === "panel") toggleForms(button);
-    else document.body.classList.toggle("dark");
+    ACTS[button.dataset.act]?.(button);
   });
 }
 
+/** @type {Record<string, (button: HTMLElement) => void>} */
+const ACTS = {
+  panel: toggleForms,
+  theme: () => document.body.classList.toggle("dark"),
+  skip: focusView,
+};
+
+// The view of the tab that is open.
+function focusView() {
+  /** @type {HTMLElement[]} */
+  const views = [...document.querySelectorAll(".sq-stage")];
+  const view = views.find((one) => one.offsetParent);
+  if (!view) return;
+  view.tabIndex = -1;
+  view.focus();
+}
+
 function showStatus(element, text) {
+  /** @type {LoadStatus} */
   let status;
   try {
     status = JSON.parse(text);
@@ -41,8 +69,8 @@ function toggleForms(button) {
   window.dispatchEvent(new Event("resize"));
 }
 
-/** Ask every two seconds where loading stands: another visitor may load other models. */
-function poll(status, show, changed) {
+// Asks again and again, because another visitor may load other models.
+function poll(element, status, changed) {
   let version = null;
   let asking = false;
   const look = async () => {
@@ -51,7 +79,7 @@ function poll(status, show, changed) {
     try {
       const text = await status(null);
       const now = JSON.parse(text);
-      show(text);
+      showStatus(element, text);
       if (now.stage !== "ready") return;
       if (version !== null && version !== now.version) changed();
       version = now.version;

@@ -1,28 +1,44 @@
 /* Zooming and moving a picture in a box that scrolls. Knows nothing of what is in it. */
 
-const ZOOM = [0.25, 5];
+const LEAST_ZOOM = 0.25;
+const MOST_ZOOM = 5;
+const MOVED = 5; // px from which a press is a drag
 
+/**
+ * @typedef {object} ZoomedView
+ * @property {HTMLElement} scroller the box
+ * @property {{w: number, h: number}} size of its inside, px
+ * @property {{width: number, height: number} | null} [frame] the picture at its readable size
+ * @property {number} zoom
+ * @property {() => void} scale gives the picture its size
+ */
+
+/** Ctrl and wheel zoom at the pointer, dragging moves. */
 export class PanAndZoom {
   /**
-   * `view` has the box `scroller` with its inner `size` {w, h}, the picture's `frame` {width, height} at its readable size, the
-   * present `zoom`, and `scale()`, which gives the picture its size. `changed()` is called after a zoom; `head` px of the box
-   * are not the picture's.
+   * @param {ZoomedView} view
+   * @param {() => void} changed called after a zoom
+   * @param {number} [head] px of the box's height that are not for the picture
    */
   constructor(view, changed, head = 0) {
     this.view = view;
     this.changed = changed;
     this.head = head;
-    this.dragged = false; // the press that ends now was none
+    this.dragged = false; // the press that ends now was a drag
     view.scroller.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     this.drag(view.scroller);
   }
 
-  /** Zoom about a point of the window, or about the middle of what is in view. */
+  /**
+   * Zoom about a point of the window, or about the middle of the box.
+   * @param {number} zoom
+   * @param {{x: number, y: number}} [at]
+   */
   zoomTo(zoom, at) {
     const { view } = this;
     const { scroller } = view;
     const before = view.zoom;
-    const next = Math.max(ZOOM[0], Math.min(ZOOM[1], zoom));
+    const next = Math.max(LEAST_ZOOM, Math.min(MOST_ZOOM, zoom));
     if (!view.frame || next === before) return;
     const box = scroller.getBoundingClientRect();
     const px = at ? at.x - box.left : scroller.clientWidth / 2;
@@ -36,6 +52,7 @@ export class PanAndZoom {
     this.changed();
   }
 
+  /** @param {number} factor */
   zoomBy(factor) {
     this.zoomTo(this.view.zoom * factor);
   }
@@ -51,37 +68,34 @@ export class PanAndZoom {
   wheel(event) {
     if (!event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
-    this.zoomTo(this.view.zoom * Math.exp(-event.deltaY * 0.002), {
-      x: event.clientX,
-      y: event.clientY,
-    });
+    const at = { x: event.clientX, y: event.clientY };
+    this.zoomTo(this.view.zoom * Math.exp(-event.deltaY * 0.002), at);
   }
 
-  /** Dragging moves what is in view; a press that moved is no click. Touch scrolls by itself. */
+  // A press that moved is not a click. Touch scrolls by itself.
   drag(scroller) {
     let start = null;
+    const end = () => {
+      start = null;
+    };
     scroller.addEventListener("pointerdown", (event) => {
       this.dragged = false;
       if (event.button || event.pointerType === "touch") return;
-      start = {
-        x: event.clientX + scroller.scrollLeft,
-        y: event.clientY + scroller.scrollTop,
-        id: event.pointerId,
-      };
+      const x = event.clientX + scroller.scrollLeft;
+      const y = event.clientY + scroller.scrollTop;
+      start = { x, y, id: event.pointerId };
     });
     scroller.addEventListener("pointermove", (event) => {
       if (!start) return;
       const dx = start.x - event.clientX - scroller.scrollLeft;
       const dy = start.y - event.clientY - scroller.scrollTop;
-      if (!this.dragged && Math.hypot(dx, dy) < 5) return;
+      if (!this.dragged && Math.hypot(dx, dy) < MOVED) return;
       if (!this.dragged) scroller.setPointerCapture(start.id);
       this.dragged = true;
       scroller.scrollLeft += dx;
       scroller.scrollTop += dy;
     });
-    for (const name of ["pointerup", "pointercancel"])
-      scroller.addEventListener(name, () => {
-        start = null;
-      });
+    scroller.addEventListener("pointerup", end);
+    scroller.addEventListener("pointercancel", end);
   }
 }

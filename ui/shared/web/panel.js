@@ -2,13 +2,24 @@
 import { el } from "./dom.js";
 import { addTerm } from "./tooltips.js";
 
-/** A panel: head with title and tools, body, foot. `term`: the name in tooltips.json that explains the title. */
+/**
+ * @typedef {object} Panel
+ * @property {HTMLElement} root
+ * @property {HTMLElement} titleBox
+ * @property {HTMLElement} tools
+ * @property {HTMLElement} body
+ * @property {HTMLElement} foot
+ */
+
+/**
+ * @param {Element} host
+ * @param {{part: string, title: string, cls: string, term?: string}} about `part`: its name for
+ *   tests; `term`: the key in tooltips.json that explains the title
+ * @returns {Panel}
+ */
 export function makePanel(host, { part, title, cls, term }) {
-  const root = el(
-    "section",
-    { class: "sq-panel " + cls, "data-part": part, "aria-label": title },
-    host,
-  );
+  const about = { class: "sq-panel " + cls, "data-part": part, "aria-label": title };
+  const root = el("section", about, host);
   const head = el("div", { class: "sq-panel-head" }, root);
   const titleBox = el("h2", { class: "sq-title" }, head);
   if (term) addTerm(titleBox, title, term);

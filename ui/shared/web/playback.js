@@ -1,42 +1,78 @@
-/* What a run and a race have in common on the page: messages come in, a point in time is shown, and a
-   frame is painted. Knows no elements. */
+/* What a run and a race have in common on the page: messages come in, a point in time is shown, and
+   frames are painted. Knows no elements. */
+
+/** @import { Server } from "./connect_component.js" */
 
 /** Seconds; a tab that was asleep does not jump ahead by the time it slept. */
 export const SLOWEST_FRAME = 0.25;
 const PAINTS_KEPT = 600;
 let files = 0; // opened on this page
 
-/** A subclass has `reset(name)`, `take(message, refill)`, `play()` and `advance(now)`. */
+/** @returns {boolean} whether the visitor's system asks for no motion */
+export const prefersStillness = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/** The common part; a subclass adds the four methods that throw here. */
 export class Playback {
+  /** @type {Record<string, any>} */
+  meta = {};
+  /** @type {string | null} */
+  error = null;
+  done = false; // no more messages come
+  follow = true; // the newest is shown
+  playing = false;
+  rate = "x1";
+  /** @type {number | null} when the last frame was advanced, ms */
+  before = null;
+  frame = 0;
+  version = 0; // of the run or race, counted on this page
+  /** @type {string | null} */
+  lastRaw = null;
+  /** @type {((store: any) => void)[]} */
+  listeners = [];
+  /** @type {number[]} milliseconds of the last paints, for tests */
+  paints = [];
+
+  /** @param {Server} [server] */
   constructor(server) {
     this.server = server || {};
-    this.listeners = [];
-    this.paints = []; // milliseconds of the last paints, for tests
-    this.rate = "x1";
-    this.frame = 0;
     this.reset(null);
   }
 
-  /** A message, or a whole run file, as JSON text or as an object. Never throws: what cannot be read becomes `error`. */
+  /** @type {(name: string | null) => void} forgets everything of the run or race before */
+  reset() {
+    throw new Error("a subclass resets");
+  }
+
+  /** @type {(message: any, refill: boolean) => void} takes a message, or the answer to a gap */
+  take() {
+    throw new Error("a subclass takes");
+  }
+
+  /** Play from here, or from the start where this is the end. */
+  play() {
+    throw new Error("a subclass plays");
+  }
+
+  /** @type {(now: number) => void} moves on to the time of a frame, in ms */
+  advance() {
+    throw new Error("a subclass advances");
+  }
+
+  /**
+   * Take a message or a whole run file. Never throws: what cannot be read becomes `error`.
+   * @param {any} value as JSON text or as an object
+   */
   ingest(value) {
+    const isText = typeof value === "string";
     if (value === null || value === undefined || value === "") return;
-    if (typeof value === "string" && value === this.lastRaw) return;
-    let message = value;
-    if (typeof value === "string") {
-      try {
-        message = JSON.parse(value);
-      } catch {
-        message = null;
-      }
-    }
+    if (isText && value === this.lastRaw) return;
+    const message = isText ? parsed(value) : value;
     if (!message || typeof message !== "object" || Array.isArray(message)) {
       this.error = "A message from the server could not be read.";
       return this.changed();
     }
-    if (message.format === "sequoia-run")
-      message = { ...message, run: "file-" + ++files, from: 0, done: true };
-    this.take(message, false);
-    if (typeof value === "string") this.lastRaw = value;
+    this.take(message.format === "sequoia-run" ? fromFile(message) : message, false);
+    if (isText) this.lastRaw = value;
   }
 
   get recorded() {
@@ -53,7 +89,8 @@ export class Playback {
   }
 
   pause() {
-    this.playing = this.follow = false;
+    this.playing = false;
+    this.follow = false;
     this.changed();
   }
 
@@ -62,11 +99,13 @@ export class Playback {
     else this.play();
   }
 
+  /** @param {Record<string, any>} values of fields */
   set(values) {
     Object.assign(this, values);
     this.changed();
   }
 
+  /** @param {(store: any) => void} listener */
   onPaint(listener) {
     this.listeners.push(listener);
   }
@@ -82,7 +121,17 @@ export class Playback {
     const start = performance.now();
     for (const listener of this.listeners) listener(this);
     this.paints.push(performance.now() - start);
-    if (this.paints.length > 600) this.paints.shift();
+    if (this.paints.length > PAINTS_KEPT) this.paints.shift();
     if (this.playing) this.changed();
   }
 }
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+const fromFile = (file) => ({ ...file, run: "file-" + ++files, from: 0, done: true });

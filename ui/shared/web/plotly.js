@@ -4,23 +4,31 @@ import { el } from "./dom.js";
 /** Address of Plotly's script. */
 export const PLOTLY = new URL("plotly.min.js", import.meta.url).href;
 
+/** @type {Promise<any> | null} */
 let loading = null;
 
-/** Plotly, fetched once a page. `path` is relative to where the page is served. */
+/**
+ * Plotly, fetched once a page.
+ * @param {string} path relative to where the page is served
+ * @returns {Promise<any>} the library; rejected where it cannot be had, and then asked for anew
+ */
 export function loadPlotly(path) {
-  const base =
-    location.origin === "null"
-      ? location.href
-      : location.origin + location.pathname.replace(/\/?$/, "/");
-  loading ||= new Promise((done, failed) => {
-    if (window.Plotly) return done(window.Plotly);
-    const script = el("script", { src: new URL(path, base).href });
-    script.addEventListener("load", () => done(window.Plotly));
-    script.addEventListener(
-      "error",
-      () => ((loading = null), failed(new Error("the figures' library could not be loaded"))),
-    );
-    document.head.append(script);
+  const { origin, pathname } = location;
+  const base = origin === "null" ? location.href : origin + pathname.replace(/\/?$/, "/");
+  loading ||= load(new URL(path, base).href).catch((problem) => {
+    loading = null;
+    throw problem;
   });
   return loading;
+}
+
+function load(address) {
+  if (window.Plotly) return Promise.resolve(window.Plotly);
+  const script = el("script", { src: address });
+  document.head.append(script);
+  return new Promise((done, failed) => {
+    const fail = () => failed(new Error("the figures' library could not be loaded"));
+    script.addEventListener("load", () => done(window.Plotly));
+    script.addEventListener("error", fail);
+  });
 }

@@ -1,28 +1,35 @@
-/* What ran, where and how: the models and short facts of a run or a race, on the page and as lines of a picture that leaves it. */
+/* What ran, where and how: the models and short facts of a run or a race, on the page and as lines
+   of a saved picture. */
 import { el } from "./dom.js";
 import { known, readable } from "./format.js";
+import { rove } from "./roving_focus.js";
 import { addTerm } from "./tooltips.js";
 
 const WIDE = 68; // characters of a line below a picture's title
 
-/** Models and facts in a strip. `facts` are [name, value]; a name is one of tooltips.json, or empty. */
+/**
+ * What a run or a race was made with: `recorded` in ui/decode/messages.py has the fields of a run.
+ * @typedef {Record<string, any>} Meta
+ * @typedef {[string, string]} Fact its name, a key of tooltips.json or empty, and its value
+ */
+
+/** Models and facts in a strip. */
 export class FactStrip {
+  /** @param {Element} host */
   constructor(host) {
     this.models = el("span", { class: "sq-models" }, host);
     this.chips = el("span", { class: "sq-chips" }, host);
+    rove(this.chips);
   }
 
+  /**
+   * @param {Meta} meta
+   * @param {Fact[]} facts
+   */
   paint(meta, facts) {
     this.models.replaceChildren();
     for (const role of ["target", "draft"]) if (meta[role]) this.model(role, meta[role]);
-    this.chips.replaceChildren(
-      ...facts.map(([name, value]) => {
-        const chip = el("span", { class: "sq-chip" });
-        if (name) addTerm(el("span", { class: "sq-chip-name" }, chip), name).after(" ");
-        chip.append(readable(value));
-        return chip;
-      }),
-    );
+    this.chips.replaceChildren(...facts.map(factChip));
   }
 
   model(role, name) {
@@ -32,10 +39,23 @@ export class FactStrip {
   }
 }
 
-/** Facts that a run and a race share, with those of its `own` before the date. */
+function factChip([name, value]) {
+  const chip = el("span", { class: "sq-chip" });
+  if (name) addTerm(el("span", { class: "sq-chip-name" }, chip), name).after(" ");
+  chip.append(readable(value));
+  return chip;
+}
+
+/**
+ * Facts that a run and a race share.
+ * @param {Meta} meta
+ * @param {Fact[]} own further facts, which come before the date
+ * @returns {Fact[]}
+ */
 export function sharedFacts({ title, device, dtype, policy, date }, own) {
   const { temperature, top_p: topP } = policy || {};
-  return [
+  /** @type {Fact[]} */
+  const facts = [
     ["", title],
     ["on", device],
     ["", dtype],
@@ -43,10 +63,17 @@ export function sharedFacts({ title, device, dtype, policy, date }, own) {
     ["top-p", topP < 1 ? String(topP) : ""],
     ...own,
     ["", String(date || "").slice(0, 10)],
-  ].filter(([, value]) => value);
+  ];
+  return facts.filter(([, value]) => value);
 }
 
-/** Models and facts as lines of at most `wide` characters: the models, then as many facts in each as it holds. */
+/**
+ * Models and facts as lines of text: the models, then as many facts in each as it holds.
+ * @param {Meta} meta
+ * @param {Fact[]} facts
+ * @param {number} [wide] characters of a line
+ * @returns {string[]}
+ */
 export function factLines(meta, facts, wide = WIDE) {
   const models = cut([meta.target, meta.draft].filter(Boolean).join(" + "), wide);
   const lines = [];

@@ -3,13 +3,22 @@ import { el } from "./dom.js";
 
 const KEEP_MS = 10_000; // long enough for the browser to have read a blob
 
-/** Save what lies at `address` (a blob: or data: address) under `name`. */
+/**
+ * Save what lies at an address as a file.
+ * @param {string} name of the file
+ * @param {string} address a blob: or data: address
+ */
 export function saveAddress(name, address) {
   el("a", { href: address, download: name }).click();
   if (address.startsWith("blob:")) setTimeout(() => URL.revokeObjectURL(address), KEEP_MS);
 }
 
-/** Save `text` as a file of that MIME type. */
+/**
+ * Save a text as a file.
+ * @param {string} name of the file
+ * @param {string} text
+ * @param {string} [type] its MIME type
+ */
 export function saveText(name, text, type = "application/json") {
   saveAddress(name, URL.createObjectURL(new Blob([text], { type })));
 }
@@ -17,5 +26,9 @@ export function saveText(name, text, type = "application/json") {
 const cell = (value) =>
   /[",\n]/.test(String(value)) ? '"' + String(value).replace(/"/g, '""') + '"' : String(value);
 
-/** Rows of values as CSV text (RFC 4180). */
+/**
+ * Rows of values as CSV text (RFC 4180).
+ * @param {any[][]} rows
+ * @returns {string}
+ */
 export const csv = (rows) => rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";

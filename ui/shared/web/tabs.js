@@ -2,7 +2,6 @@
 
 /** Show the first tab, Decode, from its top. */
 export function showDecode() {
-  const tab = document.querySelector('[role="tab"]');
-  if (tab) tab.click();
+  /** @type {HTMLElement} */ (document.querySelector('[role="tab"]'))?.click();
   scrollTo(0, 0);
 }

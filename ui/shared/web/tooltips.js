@@ -1,27 +1,40 @@
-/* Words with an explanation in place: a dotted line below, and a sentence for the pointer, the focus and a tap. Knows no view. */
+/* Words with an explanation: a dotted line below, and a sentence for the pointer, the focus and a
+   tap. Knows no view. */
 import { attr, el, text } from "./dom.js";
 import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 
-const GAP = 6;
-const EDGE = 8; // px to the word, and to the edges of the window
+const GAP = 6; // px to the word
+const EDGE = 8; // px to the edges of the window
+const FORM = ".pg-side"; // a column of fields, which a card must not cover
 
-/** A word of `tooltips` with its explanation; `key` where the word itself is another. */
+/**
+ * Add a word with its explanation.
+ * @param {Element} host
+ * @param {string} word
+ * @param {string} [key] of tooltips.json, where it is not the word itself
+ * @param {string} [cls]
+ * @returns {HTMLButtonElement}
+ */
 export function addTerm(host, word, key = word, cls = "") {
-  return markTerm(
-    el("button", { type: "button", class: ("sq-term " + cls).trim(), text: word }, host),
-    key,
-  );
+  const made = el("button", { type: "button", class: ("sq-term " + cls).trim(), text: word }, host);
+  return markTerm(made, key);
 }
 
-/** Explain `node` as the term `key`, or no longer, without one. */
+/**
+ * Explain `node` as the term `key`; without one, no longer.
+ * @template {HTMLElement} T
+ * @param {T} node
+ * @param {string} [key]
+ * @returns {T}
+ */
 export function markTerm(node, key) {
-  const known = Boolean(key) && Object.hasOwn(TOOLTIPS, key);
-  attr(node, "data-term", known ? key : null);
-  attr(node, "aria-describedby", known ? described(key) : null);
+  const isTerm = Boolean(key) && Object.hasOwn(TOOLTIPS, key);
+  attr(node, "data-term", isTerm ? key : null);
+  attr(node, "aria-describedby", isTerm ? described(key) : null);
   return node;
 }
 
-/** The id of the explanation, which stands in the page once for those who hear it. */
+// The id of the explanation, which is in the page once for screen readers.
 function described(key) {
   const id = "sq-term-" + key.replace(/\W+/g, "-");
   if (!document.getElementById(id))
@@ -29,31 +42,50 @@ function described(key) {
   return id;
 }
 
-// -- the card -------------------------------------------------------------------------------------------------------------
+// -- the card ------------------------------------------------------------------------------------
 
+/** @type {HTMLElement | null} */
 let card = null;
+/** @type {HTMLElement | null} the word it belongs to */
 let shown = null;
-let spot = null; // the word it belongs to, and where that stood
+/** @type {DOMRect | null} where that stood */
+let spot = null;
 
+/**
+ * Show the explanation of a term.
+ * @param {HTMLElement} node
+ */
 export function openTooltip(node) {
-  card ||= el(
-    "div",
-    { class: "sq-explains", popover: "manual", "aria-hidden": "true" },
-    document.body,
-  );
+  const look = { class: "sq-explains", popover: "manual", "aria-hidden": "true" };
+  card ||= el("div", look, document.body);
   shown = node;
   text(card, TOOLTIPS[node.dataset.term]);
   card.showPopover();
   place();
 }
 
-/** Below the word, or above it where there is no room. */
 function place() {
-  const word = (spot = shown.getBoundingClientRect());
+  spot = shown.getBoundingClientRect();
   const box = card.getBoundingClientRect();
-  const below = word.bottom + GAP + box.height < innerHeight - EDGE;
-  card.style.left = Math.max(EDGE, Math.min(word.left, innerWidth - box.width - EDGE)) + "px";
-  card.style.top = (below ? word.bottom + GAP : Math.max(word.top - GAP - box.height, EDGE)) + "px";
+  const form = shown.closest(FORM);
+  const [left, top] = form ? besideForm(box, form.getBoundingClientRect()) : belowWord(box);
+  card.style.left = left + "px";
+  card.style.top = top + "px";
+}
+
+// Below the word, or above it where there is no room.
+function belowWord({ width, height }) {
+  const left = Math.max(EDGE, Math.min(spot.left, innerWidth - width - EDGE));
+  const below = spot.bottom + GAP;
+  const above = Math.max(spot.top - GAP - height, EDGE);
+  return [left, below + height < innerHeight - EDGE ? below : above];
+}
+
+// To the right of the form; where there is no room, at the far edge of the window.
+function besideForm({ width, height }, { right }) {
+  const lowest = innerHeight - height - EDGE;
+  if (right + width + EDGE < innerWidth) return [right, Math.max(EDGE, Math.min(spot.top, lowest))];
+  return [EDGE, spot.top > innerHeight / 2 ? EDGE : lowest];
 }
 
 function close() {
@@ -61,36 +93,29 @@ function close() {
   shown = null;
 }
 
-const found = (event) => event.target.closest?.("[data-term]");
-
-for (const name of ["pointerover", "focusin"]) {
-  document.addEventListener(name, (event) => {
-    const node = found(event);
-    if (node !== shown) close();
-    if (node && node !== shown) openTooltip(node);
-  });
+function openAt(event) {
+  const node = event.target.closest?.("[data-term]");
+  if (node !== shown) close();
+  if (node && node !== shown) openTooltip(node);
 }
 
+// The focus may have scrolled its word into view: then the card follows.
+function followScroll() {
+  if (!shown) return;
+  const now = shown.getBoundingClientRect();
+  if (now.top === spot.top && now.left === spot.left) return; // something else scrolled
+  if (shown === document.activeElement) place();
+  else close();
+}
+
+function closeByKey(event) {
+  if (event.key !== "Escape" || !shown || !event.isTrusted) return;
+  close();
+  event.preventDefault(); // or the same key would stop a run
+}
+
+for (const name of ["pointerover", "focusin"]) document.addEventListener(name, openAt);
 document.addEventListener("focusout", close);
-document.addEventListener(
-  "scroll",
-  () => {
-    if (!shown) return;
-    const now = shown.getBoundingClientRect();
-    if (now.top === spot.top && now.left === spot.left) return; // something else scrolled
-    if (shown === document.activeElement)
-      place(); // the focus may have brought its word into sight
-    else close();
-  },
-  { capture: true, passive: true },
-);
+document.addEventListener("scroll", followScroll, { capture: true, passive: true });
 document.documentElement.addEventListener("pointerleave", close);
-document.addEventListener(
-  "keydown",
-  (event) => {
-    if (event.key !== "Escape" || !shown) return;
-    close();
-    event.preventDefault(); // or the same key would stop a run
-  },
-  { capture: true },
-);
+document.addEventListener("keydown", closeByKey, { capture: true });

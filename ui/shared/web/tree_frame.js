@@ -1,22 +1,59 @@
-/* From rows and columns to pixels: pitch, type size, column width, edge paths, and text cut to a width. No state but a cache. */
+/* From rows and columns to pixels: pitch, type size, column width, edge paths, and text cut to a
+   width. No state but a cache. */
 
-export const LEAST_PITCH = 13;
+/** px a row takes at least */
+export const LEAST_PITCH = 16;
 const MOST_PITCH = 46;
-const ROOMY = 38; // px a row; from ROOMY on there is a line for q and p below each token
-export const NOTE_SIZE = 9.5;
-const NOTE_HEIGHT = 13; // of that line, and how far it reaches below its pill
-const GUTTER = 13;
-const TIGHT = 9;
+const ROOMY = 38; // px a row, from which there is a line for q and p below each token
+/** px of that line's type */
+export const NOTE_SIZE = 12;
+const NOTE_HEIGHT = 14; // how far that line reaches below its pill
+const GUTTER = 13; // px between columns
+const TIGHT = 9; // the same, where columns are as narrow as their text
 const PAD = 14;
 const CORNER = 4;
-const SQUEEZE = 0.8;
+const SQUEEZE = 0.8; // of a text's width, to which its letters may be set closer
 const LEAST_SCALE = 0.7;
-const LEAST_SIZE = 9.5;
-const INSIDE = 7; // px of type; px of a pill around its text
+const LEAST_SIZE = 12; // px of type
+const MOST_SIZE = 13.5;
+const LEAST_DRAWN = 8; // px of type as zoomed, below which labels are hidden
+const NARROWEST = 50; // px of a column whose text may be cut, where all columns then fit
+const NARROW = 64; // the same, where the box scrolls anyway
+const WIDEST = 190;
+const MOST_TEXT = 240;
+const INSIDE = 7; // px of a pill around its text
+const CACHED = 20_000; // widths
+/** @type {Map<string, number>} */
 const widths = new Map();
 let pen = null;
 
-/** Width in px of `text` at 1 px of type size, in the page's monospaced face. */
+/**
+ * Where something stands in the grid.
+ * @typedef {{row: number, col: number}} Cell
+ */
+
+/**
+ * A grid in pixels.
+ * @typedef {object} Frame
+ * @property {number} pitch px a row takes
+ * @property {number} pill a pill's height, px
+ * @property {number} size of type, px
+ * @property {boolean} roomy whether there is room for a note below each pill
+ * @property {number} width
+ * @property {number} height
+ * @property {number} gutter px between columns
+ * @property {number} least px of text in the narrowest column
+ * @property {(col: number) => number} x the left edge of a column
+ * @property {(col: number) => number} text px of text in a column
+ * @property {(row: number) => number} y the middle of a row
+ */
+
+/**
+ * Width in px of `text` at 1 px of type size.
+ * @param {string} text
+ * @param {string} family of fonts
+ * @returns {number}
+ */
 export function widthOf(text, family) {
   const key = family + "\n" + text;
   let width = widths.get(key);
@@ -24,129 +61,188 @@ export function widthOf(text, family) {
     pen ||= document.createElement("canvas").getContext("2d");
     pen.font = "100px " + family;
     width = pen.measureText(text).width / 100;
-    if (widths.size > 20000) widths.clear();
+    if (widths.size > CACHED) widths.clear();
     widths.set(key, width);
   }
   return width;
 }
 
 /**
- * `text`, or as much of it as fits with "…"; answers [text, width in px, squeezed]. Before anything is cut the letters may
- * stand a little closer. Bisection on what the face really measures.
+ * `text`, or as much of it as fits, ending with "…". Before anything is cut, letters may stand a
+ * little closer.
+ * @param {string} text
+ * @param {number} most px
+ * @param {number} size of type, px
+ * @param {string} family of fonts
+ * @returns {[string, number, boolean]} the text, its width in px, and whether it is squeezed
  */
 export function fit(text, most, size, family) {
   const full = widthOf(text, family) * size;
   if (full <= most) return [text, full, false];
   if (full * SQUEEZE <= most) return [text, most, true];
   const chars = [...text];
+  const head = (length) => chars.slice(0, length).join("") + "…";
   let low = 0;
   let high = chars.length - 1;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (widthOf(chars.slice(0, middle).join("") + "…", family) * size <= most) low = middle;
+    if (widthOf(head(middle), family) * size <= most) low = middle;
     else high = middle - 1;
   }
-  const cut = chars.slice(0, low).join("") + "…";
+  const cut = head(low);
   return [cut, Math.min(widthOf(cut, family) * size, most), false];
 }
 
-/** Px of the narrowest column for a word of that width at 1 px of type size. */
-const thinnest = (word) => word * LEAST_SIZE + TIGHT + INSIDE + 0.5;
-
-/** How many columns of such words fit into `width` px with `tail` px behind them. */
-export const columns = (width, word, tail) => Math.floor((width - 2 * PAD - tail) / thinnest(word));
+// Px of the narrowest column for a word of that width at 1 px of type size.
+const narrowest = (word) => word * LEAST_SIZE + TIGHT + INSIDE + 0.5;
 
 /**
- * Pixels for a grid of `rows` and `cols` in a box. `wants(size)`, given for the focus layout, tells how wide each column's
- * text is: where equal columns would not fit, each gets what it wants. `word`, the widest text of a cell at 1 px of type size,
- * lets equal columns be as narrow as that text in small type, and no text is cut; `tail` px are kept free behind the last column.
+ * How many columns of such words fit.
+ * @param {number} width px
+ * @param {number} word its width at 1 px of type size
+ * @param {number} tail px behind them
+ * @returns {number}
  */
-export function frame({ rows, cols, width, height, focus, wants, word, tail = 0 }) {
-  const most = focus ? 30 : MOST_PITCH;
-  const least = focus ? 17 : LEAST_PITCH;
-  const pitch = Math.max(
-    least,
-    Math.min(most, Math.floor((Math.max(height - 12, 0) / rows) * 4) / 4),
-  );
+export const columns = (width, word, tail) =>
+  Math.floor((width - 2 * PAD - tail) / narrowest(word));
+
+/**
+ * Whether labels of a grid are hidden at a zoom, because they would be too small to be read.
+ * @param {Frame} grid
+ * @param {number} zoom
+ * @returns {boolean}
+ */
+export const hidesLabels = ({ size }, zoom) => size * zoom < LEAST_DRAWN;
+
+const between = (least, value, most) => Math.max(least, Math.min(most, value));
+
+/**
+ * Lay out a grid in a box.
+ * @param {object} grid
+ * @param {number} grid.rows
+ * @param {number} grid.cols
+ * @param {number} grid.width px of the box
+ * @param {number} grid.height
+ * @param {boolean} grid.focus whether it is the focus layout, of part of a tree
+ * @param {(size: number) => number[]} [grid.wants] of the focus layout: px of each column's text at
+ *   a type size; where equal columns do not fit, each gets as much as it needs
+ * @param {number} [grid.word] the widest text of a cell at 1 px of type size: equal columns may
+ *   then be as narrow as that text in small type, and no text is cut
+ * @param {number} [grid.tail] px kept free behind the last column
+ * @returns {Frame}
+ */
+export function makeFrame({ rows, cols, width, height, focus, wants, word, tail = 0 }) {
   const room = width - 2 * PAD - tail;
-  const tight = word && cols * (word * LEAST_SIZE + GUTTER + INSIDE) > room;
-  const gutter = tight ? TIGHT : GUTTER;
-  const thin = word ? thinnest(word) : 50;
-  const column = focus
-    ? Math.max(86, Math.min(150, room / Math.max(cols, 6)))
-    : Math.max(thin, Math.min(190, room / Math.max(cols, 1)));
+  const pitch = pitchOf(rows, height, focus);
   const roomy = !focus && pitch >= ROOMY;
-  const pill = roomy
-    ? 22
-    : Math.min(Math.max(Math.round(pitch * 0.8), pitch - 2 < 12 ? pitch - 2 : 12), 24);
-  const crowded = focus && cols * column - GUTTER > room;
-  const whole = word ? (column - gutter - INSIDE) / word : Infinity; // type in which the widest word stands unsqueezed
-  const size = Math.min(crowded ? 11 : 13.5, Math.max(LEAST_SIZE, Math.min(whole, pill * 0.78)));
+  const pill = roomy ? 22 : pillOf(pitch);
+  const isTight = word && cols * (word * LEAST_SIZE + GUTTER + INSIDE) > room;
+  const gutter = isTight ? TIGHT : GUTTER;
+  const column = focus
+    ? between(86, room / Math.max(cols, 6), 150)
+    : Math.max(leastColumn(cols, room, word), Math.min(WIDEST, room / Math.max(cols, 1)));
+  const isCrowded = focus && cols * column - GUTTER > room;
+  const whole = word ? (column - gutter - INSIDE) / word : Infinity; // type that needs no squeezing
+  const size = isCrowded
+    ? LEAST_SIZE
+    : between(LEAST_SIZE, Math.min(whole, pill * 0.78), MOST_SIZE);
   const lefts = Array.from({ length: cols + 1 }, (_, col) => PAD + col * column);
-  if (crowded) packed(lefts, wants(size), room);
+  if (isCrowded) pack(lefts, wants(size), room);
+  const widthAt = (col) => lefts[col + 1] - lefts[col] - gutter;
+  const middle = roomy ? pitch / 2 - 6 : pitch / 2;
   return {
     pitch,
     pill,
     size,
     roomy,
+    gutter,
     width: Math.max(lefts[cols] - gutter + PAD + tail, 10),
     height: rows * pitch + 12,
-    gutter,
+    least: Math.min(...lefts.slice(1).map((_, col) => widthAt(col))),
     x: (col) => lefts[col],
-    least: Math.min(...lefts.slice(1).map((left, col) => left - lefts[col])) - gutter, // px of text in the narrowest column
-    text: (col) => Math.min(lefts[col + 1] - lefts[col] - gutter - INSIDE, 240),
-    y: (row) => 6 + row * pitch + (roomy ? pitch / 2 - 6 : pitch / 2),
+    text: (col) => Math.min(widthAt(col) - INSIDE, MOST_TEXT),
+    y: (row) => 6 + row * pitch + middle,
   };
 }
 
-/** Left edges for columns as wide as their text wants, made narrower together where even that is too much, within reason. */
-function packed(lefts, wants, room) {
+function leastColumn(cols, room, word) {
+  if (word) return narrowest(word);
+  return cols * NARROWEST <= room ? NARROWEST : NARROW;
+}
+
+function pitchOf(rows, height, focus) {
+  const even = Math.floor((Math.max(height - 12, 0) / rows) * 4) / 4;
+  return focus ? between(17, even, 30) : between(LEAST_PITCH, even, MOST_PITCH);
+}
+
+const pillOf = (pitch) => Math.min(Math.max(Math.round(pitch * 0.8), Math.min(pitch - 2, 15)), 24);
+
+// Left edges for columns as wide as their text wants, made narrower together where even that is too
+// much, within reason.
+function pack(lefts, wants, room) {
   const spare = GUTTER + 9;
-  const whole = wants.reduce((sum, want) => sum + want + spare, 0);
-  const scale = Math.max(
-    LEAST_SCALE,
-    Math.min(1, (room - wants.length * spare) / (whole - wants.length * spare)),
-  );
+  const gaps = wants.length * spare;
+  const whole = wants.reduce((sum, want) => sum + want, 0);
+  const scale = between(LEAST_SCALE, (room - gaps) / whole, 1);
   wants.forEach((want, col) => {
     lefts[col + 1] = lefts[col] + Math.max(want * scale, 18) + spare;
   });
 }
 
-/** From a parent's cell to a child's: along the row, down the gutter before the child's column, round the corner. */
-export function edge(frame, from, to) {
-  const x0 = frame.x(from.col);
-  const y0 = frame.y(from.row);
-  const x1 = frame.x(to.col);
-  const y1 = frame.y(to.row);
+const points = (grid, from, to) => ({
+  x0: grid.x(from.col),
+  y0: grid.y(from.row),
+  x1: grid.x(to.col),
+  y1: grid.y(to.row),
+  trunk: grid.x(from.col + 1) - grid.gutter + CORNER,
+});
+
+/**
+ * The path from a parent's cell to a child's: along the row, down the gutter before the child's
+ * column, round the corner.
+ * @param {Frame} grid
+ * @param {Cell} from
+ * @param {Cell} to
+ * @returns {string}
+ */
+export function edge(grid, from, to) {
+  const { x0, y0, x1, y1, trunk } = points(grid, from, to);
   if (from.row === to.row) return `M${x0} ${y0}H${x1}`;
-  const trunk = frame.x(from.col + 1) - frame.gutter + CORNER;
-  return `M${x0} ${y0}H${trunk - CORNER}q${CORNER} 0 ${CORNER} ${CORNER}V${y1 - CORNER}q0 ${CORNER} ${CORNER} ${CORNER}H${x1}`;
+  const corner = `q${CORNER} 0 ${CORNER} ${CORNER}`;
+  return `M${x0} ${y0}H${trunk - CORNER}${corner}V${y1 - CORNER}q0 ${CORNER} ${CORNER} ${CORNER}H${x1}`;
 }
 
-/** The child's own part only: from the trunk it shares with its siblings into its cell. */
-export function branch(frame, from, to) {
-  if (from.row === to.row) return edge(frame, from, to);
-  const x1 = frame.x(to.col);
-  const y1 = frame.y(to.row);
-  const y0 = frame.y(from.row);
-  const trunk = frame.x(from.col + 1) - frame.gutter + CORNER;
+/**
+ * The child's own part only: from the trunk it shares with its siblings into its cell.
+ * @param {Frame} grid
+ * @param {Cell} from
+ * @param {Cell} to
+ * @returns {string}
+ */
+export function branch(grid, from, to) {
+  if (from.row === to.row) return edge(grid, from, to);
+  const { y0, x1, y1, trunk } = points(grid, from, to);
   return `M${trunk} ${y0 + CORNER}V${y1 - CORNER}q0 ${CORNER} ${CORNER} ${CORNER}H${x1}`;
 }
 
-/** To the target's own token. After a leaf the row is free; otherwise out at the cell's top and along between two rows. */
-export function bonus(frame, from, to, straight) {
-  const x0 = frame.x(from.col);
-  const y0 = frame.y(from.row);
-  const x1 = frame.x(to.col);
-  const y1 = frame.y(to.row);
-  if (straight) return edge(frame, from, to);
-  const lift =
-    frame.y(from.row) -
-    (frame.roomy
-      ? (frame.pitch - NOTE_HEIGHT) / 2
-      : Math.max(frame.pill / 2 + 1.5, frame.pitch / 2)); // between two rows, clear of their notes
+/**
+ * The path to the token from the target. After a leaf the row is free; otherwise it goes out at the
+ * cell's top and along between two rows.
+ * @param {Frame} grid
+ * @param {Cell} from
+ * @param {Cell} to
+ * @param {boolean} straight whether the row is free
+ * @returns {string}
+ */
+export function bonus(grid, from, to, straight) {
+  if (straight) return edge(grid, from, to);
+  const { x0, y0, x1, y1 } = points(grid, from, to);
+  const { pitch, pill } = grid;
+  const clear = grid.roomy ? (pitch - NOTE_HEIGHT) / 2 : Math.max(pill / 2 + 1.5, pitch / 2);
+  const lift = y0 - clear; // between two rows, clear of their notes
   const out = x0 + 8;
   const back = x1 - 8;
-  const c = Math.min(CORNER, (y0 - lift) / 2);
-  return `M${out} ${y0}V${lift + c}q0 ${-c} ${c} ${-c}H${back - c}q${c} 0 ${c} ${c}V${y1 - c}q0 ${c} ${c} ${c}H${x1}`;
+  const c = Math.min(CORNER, clear / 2);
+  const up = `M${out} ${y0}V${lift + c}q0 ${-c} ${c} ${-c}`;
+  return `${up}H${back - c}q${c} 0 ${c} ${c}V${y1 - c}q0 ${c} ${c} ${c}H${x1}`;
 }

@@ -155,7 +155,7 @@ def test_a_gap_is_filled_from_the_server(page: Any, canned: dict[str, Any]) -> N
     page.evaluate(
         """([steps, trees, pieces]) => {
       window.asked = [];
-      stage.store.server = {get_steps: (run, from) => (window.asked.push([run, from]),
+      stage.store.server = {get_steps: ([run, from]) => (window.asked.push([run, from]),
         Promise.resolve(JSON.stringify(
           {v: 1, run, from, steps: steps.slice(from), trees, pieces})))};
     }""",
@@ -294,13 +294,13 @@ def test_a_small_last_step_leads_back_to_a_full_tree(page: Any, canned: dict[str
     assert at(page) == 12
     assert part.is_hidden()  # it still runs
     give(page, rest(cut, 13, 13, done=True, end="length"))
-    assert "smaller tree than the others: few tokens were left to emit." in part.inner_text()
+    assert "Final tree truncated by the token limit." in part.inner_text()
     part.locator("button").click()
     settle(page)
     assert at(page) == 11
     assert part.is_hidden()
     give(page, {**first(cut, 13), "run": "other", "done": True, "end": "eos"})
-    assert part.inner_text().startswith("The run’s last step has a smaller tree than the others.")
+    assert part.inner_text().startswith("The final tree is smaller than the others.")
     give(page, {**first(run, 12), "run": "full", "done": True, "end": "length"})
     assert part.is_hidden()
 
@@ -419,10 +419,10 @@ def test_the_range_of_a_races_lane_says_where_it_comes_from(
     }
     watch(page, {**run, "meta": meta}, LAST)
     assert tile.get_attribute("title").startswith(
-        "Held against a short plain run of the same prompt, timed after the run: "
+        "Compared with a short plain run of the same prompt, timed after the run: "
     )
     watch(page, {**run, "meta": {**meta, "plain_lane": True}}, LAST)
-    assert tile.get_attribute("title").startswith("Held against the plain lane of the same race: ")
+    assert tile.get_attribute("title").startswith("Compared with the plain lane of the same race: ")
 
 
 def test_a_spread_that_includes_one_is_no_clear_difference(
@@ -540,15 +540,15 @@ def test_numbers_below_tokens_touch_nothing(page: Any, parents: list[int]) -> No
 
 
 def test_text_at_128_nodes_can_be_read(page: Any, canned: dict[str, Any]) -> None:
-    """Guards against a tree squeezed until its type is too small: at least 9 pixels, and nothing
+    """Guards against a tree squeezed until its type is too small: at least 12 pixels, and nothing
     beyond the panel's sides."""
     watch(page, canned["128"], 4)
     assert (
         page.evaluate(
-            "Math.min(...[...document.querySelectorAll('.sq-n-text')].map(t => "
+            "Math.min(...[...document.querySelectorAll('.sq-n-text, .sq-n-sub')].map(t => "
             "+t.getAttribute('font-size')))"
         )
-        >= 9
+        >= 12
     )
     box = page.locator(".sq-tree-scroll").bounding_box()
     assert all(
@@ -615,7 +615,7 @@ def test_search_finds_and_unfolds(page: Any, canned: dict[str, Any]) -> None:
 
 
 def test_hover_previews_click_pins_escape_lets_go(page: Any, canned: dict[str, Any]) -> None:
-    """Guards the inspector: which of pointer, pin and decisive trial it explains."""
+    """Guards the inspector: which of pointer, pin and last token tried it explains."""
     run = canned["128"]
     i = 4
     watch(page, run, i)
@@ -632,7 +632,7 @@ def test_hover_previews_click_pins_escape_lets_go(page: Any, canned: dict[str, A
     assert text(page, "[data-part=card-token]") == piece(60)
     page.keyboard.press("Escape")
     settle(page)
-    assert text(page, ".sq-kicker") == "decisive trial"
+    assert text(page, ".sq-kicker") == "last token tried"
 
 
 def test_heat_is_the_share_of_accepted_steps(page: Any, canned: dict[str, Any]) -> None:
@@ -807,7 +807,7 @@ def test_the_runs_own_prompt_is_shown_and_told_from_the_forms(
             prompt,
         )
         settle(page)
-        assert ("not the form’s" in text(page, "[data-part=asked]")) is other
+        assert ("not the prompt" in text(page, "[data-part=asked]")) is other
 
 
 @pytest.mark.parametrize("button", ["[data-act=next]", "[data-part=heat]", "[data-part=all]"])
@@ -822,9 +822,7 @@ def test_space_after_a_click_plays_and_after_the_tab_key_presses(
     assert page.evaluate("stage.store.playing") is True
     page.keyboard.press(" ")
     page.evaluate("stage.seek(10)")
-    page.locator("[data-act=next]").focus()
-    page.keyboard.press("Tab")
-    page.keyboard.press("Tab")
+    page.locator("[data-part=track]").focus()
     page.keyboard.press("Shift+Tab")
     page.keyboard.press(" ")
     assert page.evaluate("stage.store.playing") is False
@@ -1001,8 +999,9 @@ REASONS = [  # temperature, trials, path, node, what is said
         [0],
         1,
         (
-            "At its trial the target gives this token 0.2 %, the draft 31 %; u = 0.44 is above "
-            "0.0065: rejected, and the draft’s share is taken out of the target’s law."
+            "The target’s probability is 0.2 % (draft 31 %); u = 0.44 is above p/q = 0.0065, so "
+            "it is rejected. The draft’s probability is subtracted from the target’s and the rest "
+            "renormalised."
         ),
     ),
     (
@@ -1010,15 +1009,29 @@ REASONS = [  # temperature, trials, path, node, what is said
         [[1, 0.6, 0.5, 0.9, True, None]],
         [0, 1],
         1,
-        "at least the share the draft gives it (60 % against 50 %)",
+        "The target’s probability is 60 % (draft 50 %), so it is always accepted (p ≥ q).",
     ),
-    (1, [[1, 0.0, 0.5, 0.0, False, 1.0]], [0], 1, "u = 0 is not below 0: rejected"),
+    (
+        1,
+        [[1, 0.0, 0.5, 0.0, False, 1.0]],
+        [0],
+        1,
+        "The target’s probability is 0 % (draft 50 %), so it is rejected for any u.",
+    ),
+    (
+        1,
+        [NO, [2, 0.0, 0.89, 0.039, False, 0.7]],
+        [0],
+        2,
+        "After the earlier rejections the target’s residual probability is 0 % (draft 89 %), so it "
+        "is rejected for any u.",
+    ),
     (
         0,
         [[1, 1.0, 0.6, 0.41, True, None]],
         [0, 1],
         1,
-        "The target’s own most probable token is exactly this one",
+        "This is the target’s most probable token",
     ),
     (
         0,
@@ -1027,15 +1040,15 @@ REASONS = [  # temperature, trials, path, node, what is said
         1,
         "At temperature 0 only the target’s most probable token",
     ),
-    (1, [[1, 0.5, 0.6, None, True, None]], [0, 1], 1, "The target drew this very token"),
+    (1, [[1, 0.5, 0.6, None, True, None]], [0, 1], 1, "The target sampled this very token"),
     (1, [YES], [0, 1], 2, "Not tried: an earlier sibling, “·a”, was accepted."),
-    (1, [YES], [0, 1], 4, "Never reached: its parent “·b” was not tried"),
+    (1, [YES], [0, 1], 4, "Unreached: its parent “·b” was not tried"),
     (
         1,
         [NO, [2, 0.1, 0.5, 0.9, False, 0.5]],
         [0],
         4,
-        "Never reached: its parent “·b” was rejected.",
+        "Unreached: its parent “·b” was rejected.",
     ),
     (
         1,
@@ -1043,8 +1056,8 @@ REASONS = [  # temperature, trials, path, node, what is said
         [0],
         "bonus",
         (
-            "All 2 children were rejected: the target corrects with a token from what "
-            "is left of its law."
+            "Both children were rejected: the target corrects with a token from the residual "
+            "distribution."
         ),
     ),
     (
@@ -1061,6 +1074,103 @@ def test_the_sentence_why(page: Any) -> None:
     """Guards the explanations: the right reason with the trial's own numbers."""
     for *case, said in REASONS:
         assert said in page.evaluate(WORDS, case)
+
+
+def figures(page: Any) -> dict[str, str]:
+    """The figures of the inspector that are shown, by their labels."""
+    return page.evaluate(
+        "Object.fromEntries([...document.querySelectorAll('[data-figure]:not([hidden])')].map("
+        "box => [box.querySelector('dt').textContent, box.querySelector('dd').textContent]))"
+    )
+
+
+def test_the_figures_say_which_probability_was_compared(page: Any) -> None:
+    """After rejections "0 %" stood beside "p, target 0.0034": the residual was meant."""
+    trials = [[1, 0.002, 0.31, 0.44, False, 0.7], [2, 0.0, 0.89, 0.039, False, 0.7]]
+    run = made([-1, 0, 0], trials=trials)
+    run["steps"][0]["p"] = [None, 0.002, 0.0034]
+    give(page, run)
+    shown = figures(page)
+    assert (shown["p, target"], shown["residual p"], shown["residual q"]) == (
+        "0.0034",
+        "0",
+        "0.890",
+    )
+    assert shown["residual mass"] == "70 %"
+    assert "residual probability is 0 % (draft 89 %)" in text(page, "[data-part=why]")
+
+
+def test_at_temperature_0_no_draw_is_shown(page: Any) -> None:
+    """There the draw u and the ratio p/q decide nothing."""
+    run = made([-1, 0, 0], trials=[[1, 0.0, 0.6, 0.41, False, 1.0]])
+    give(page, {**run, "run": "warm"})
+    assert {"u", "p / q"} <= figures(page).keys()
+    assert page.locator(".sq-meter").is_visible()
+    assert "u 0.41" in text(page, "[data-part=trials]")
+    give(page, {**run, "meta": {**run["meta"], "policy": {"temperature": 0}}})
+    assert not {"u", "p / q"} & figures(page).keys()
+    assert page.locator(".sq-meter").is_hidden()
+    assert "u 0.41" not in text(page, "[data-part=trials]")
+
+
+def test_the_meter_never_contradicts_its_caption(page: Any, canned: dict[str, Any]) -> None:
+    """Its bar moved for a while after its caption had changed."""
+    watch(page, canned["64"], 3)
+    moving = page.evaluate(
+        "[...document.querySelectorAll('.sq-meter *')].map("
+        "part => getComputedStyle(part).transitionDuration)"
+    )
+    assert set(moving) == {"0s"}
+
+
+def test_columns_are_headed_by_what_they_are(page: Any, canned: dict[str, Any]) -> None:
+    """The root is the present token and no guess of the draft's."""
+    run = canned["16"]
+    watch(page, run, 3)
+    levels = page.evaluate("stage.store.view().topo.levels")
+    heads = page.locator(".sq-col").all_inner_texts()
+    assert heads[: levels + 1] == ["now", *(f"guess {i}" for i in range(1, levels)), "target"]
+
+
+def test_a_recorded_run_stands_still_where_no_motion_is_wanted(
+    page: Any, canned: dict[str, Any]
+) -> None:
+    page.emulate_media(reduced_motion="reduce")
+    page.evaluate("text => stage.ingest(text)", json.dumps(canned["16"]))
+    settle(page)
+    full = page.evaluate("stage.store.lastFull")
+    assert (at(page), page.evaluate("stage.store.playing")) == (full, False)
+    page.keyboard.press(" ")
+    assert page.evaluate("stage.store.playing")  # it plays when it is asked to
+    page.emulate_media(reduced_motion="no-preference")
+
+
+def test_an_outline_stands_there_until_the_first_step_is_drawn(
+    page: Any, canned: dict[str, Any]
+) -> None:
+    """Guards the first second of the page: no card in between, and no step without its tree."""
+    found = page.evaluate(
+        """async text => {
+      stage.destroy();
+      const host = document.getElementById("page-host");
+      const outline = '<div class="sq-stage"><div class="sq-skeleton"><i></i></div></div>';
+      host.setHTMLUnsafe(outline);
+      const frames = (n) => new Promise((done) => {
+        const next = () => (n-- ? requestAnimationFrame(next) : done());
+        next();
+      });
+      const view = modules.mountDecode(host, {});
+      const look = () => [".sq-skeleton", "[data-part=empty]", ".sq-n"].map(
+        (part) => document.querySelector(part)?.checkVisibility({ visibilityProperty: true }));
+      await frames(4);
+      const before = look();
+      view.ingest(text);
+      await frames(2);
+      return [before, look()];
+    }""",
+        json.dumps(canned["16"]),
+    )
+    assert found == [[True, False, None], [False, False, True]]
 
 
 @pytest.mark.parametrize("shade", ["light", "dark"])

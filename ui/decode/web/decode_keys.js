@@ -1,0 +1,62 @@
+/* The keyboard of the Decode view. */
+import { PlaybackKeys } from "../../shared/web/playback_keys.js";
+
+/** The keys of a run's playback and of its tree. */
+export class DecodeKeys extends PlaybackKeys {
+  /** @returns {[string, string][]} */
+  get listed() {
+    return [
+      ["Ctrl Enter", "run, from anywhere; on a Mac also ⌘ Enter"],
+      ["space", "play or pause"],
+      ["← →", "one step back or forward"],
+      ["Home End", "first or last step"],
+      ["L", "follow the newest step"],
+      ["F", "focus, or all nodes"],
+      ["H", "heat: how often each slot was accepted"],
+      ["+ − 0", "zoom the tree; 0 fits it"],
+      ["Ctrl wheel", "zoom at the pointer; drag to move"],
+      ["/", "find a token in the tree"],
+      ["Enter", "next match; in the tree: pin, unfold"],
+      ["arrows", "inside the tree or a group of buttons: move the focus"],
+      ["Esc", "unpin, clear, close; else stop the run"],
+      ["?", "this list"],
+    ];
+  }
+
+  escape() {
+    const { store } = this;
+    const isBusy = store.pin !== null || store.query;
+    store.set({ pin: null, hover: null, query: "" });
+    if (!isBusy) this.page.stop?.();
+  }
+
+  /**
+   * @param {string} key
+   * @returns {boolean}
+   */
+  act(key) {
+    const { store } = this;
+    const { pointer, tools } = this.stage.tree;
+    /** @type {Record<string, () => void>} */
+    const acts = {
+      " ": () => store.toggle(),
+      ArrowLeft: () => store.step(-1),
+      ArrowRight: () => store.step(1),
+      Home: () => store.seek(0),
+      End: () => (store.done ? store.seek(store.last) : store.goLive()),
+      l: () => store.goLive(),
+      f: () => store.set({ mode: store.focused ? "all" : "focus" }),
+      h: () => store.set({ heat: !store.heat }),
+      "+": () => pointer.zoomBy(1.25),
+      "=": () => pointer.zoomBy(1.25),
+      "-": () => pointer.zoomBy(0.8),
+      0: () => pointer.zoomFit(),
+      "/": () => tools.search.focus(),
+      "?": () => this.help(),
+      Escape: () => this.escape(),
+    };
+    if (!Object.hasOwn(acts, key)) return false;
+    acts[key]();
+    return true;
+  }
+}

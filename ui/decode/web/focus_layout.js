@@ -1,0 +1,89 @@
+/* The focus layout: a step's own part of a large tree. Pure. */
+
+/**
+ * @import { Topology } from "../../shared/web/tree_layout.js"
+ * @import { StepView } from "./step_view.js"
+ */
+
+const FIRST_REJECTED = 9; // siblings of a kind that are drawn one by one
+const LAST_REJECTED = 3;
+const FIRST_UNTRIED = 2;
+
+/**
+ * A cell of the drawn tree.
+ * @typedef {object} Item
+ * @property {string} key "n12", "bonus", or of siblings folded together "g<parent>:<kind>"
+ * @property {"node" | "more" | "bonus"} kind
+ * @property {number} node -1 where it is not one
+ * @property {Item | null} parent
+ * @property {number} col
+ * @property {number} row
+ * @property {number} folded nodes below it that are not drawn
+ * @property {boolean} [open] whether a person unfolded it
+ * @property {boolean} [end] whether nothing stands to its right
+ * @property {number} [count] siblings folded together
+ * @property {number} [nodes] in their subtrees
+ * @property {"rejected" | "untried"} [what] they are
+ */
+
+/**
+ * The accepted path, what was tried beside it, and folds for the rest.
+ * @param {Topology} topo
+ * @param {StepView} view
+ * @param {Set<string>} opened keys a person has unfolded: "n<node>" shows that node's children,
+ *   "g<parent>:<kind>" a whole group
+ * @param {boolean} hasBonus whether the step has a token from the target
+ * @returns {{items: Item[], rows: number, cols: number}}
+ */
+export function focusLayout(topo, view, opened, hasBonus) {
+  /** @type {Item[]} */
+  const items = [];
+  const onPath = new Set(view.path);
+  const last = view.path.at(-1);
+  let rows = 0;
+  const place = (item) => {
+    items.push({ node: -1, folded: 0, row: rows, ...item });
+    return items.at(-1);
+  };
+
+  function visit(node, parent, col) {
+    const isOpen = onPath.has(node) || opened.has("n" + node);
+    const entries = isOpen ? choose(topo, view, opened, node) : [];
+    const endsPath = hasBonus && node === last;
+    const folded = isOpen ? 0 : topo.size[node] - 1;
+    const open = isOpen && !onPath.has(node);
+    const end = !entries.length && !endsPath;
+    const item = place({ key: "n" + node, kind: "node", node, parent, col, folded, open, end });
+    entries.forEach((entry, i) => {
+      if (i) rows++;
+      if (entry.kind === "node") visit(entry.node, item, col + 1);
+      else place({ ...entry, parent: item, col: col + 1 });
+    });
+    if (!endsPath) return;
+    if (entries.length) rows++;
+    place({ key: "bonus", kind: "bonus", parent: item, col: col + 1 });
+  }
+
+  if (topo.n) visit(0, null, 0);
+  return { items, rows: rows + 1, cols: Math.max(...items.map((item) => item.col), 0) + 1 };
+}
+
+// Which children of an open node are drawn one by one, and which become "… 13 more (83 nodes)".
+function choose(topo, view, opened, node) {
+  const children = topo.children[node];
+  const rejected = children.filter((child) => view.state[child] === "rejected");
+  const others = children.filter((child) => !["rejected", "accepted"].includes(view.state[child]));
+  const groups = new Map();
+  fold("rejected", rejected.slice(FIRST_REJECTED, -LAST_REJECTED), rejected);
+  fold("untried", others.slice(FIRST_UNTRIED), others);
+  const drawn = children.map((child) => groups.get(child) || { kind: "node", node: child });
+  return [...new Set(drawn)];
+
+  function fold(what, tail, whole) {
+    const key = "g" + node + ":" + what;
+    if (tail.length < 2 || tail.length === whole.length || opened.has(key)) return;
+    const nodes = tail.reduce((sum, child) => sum + topo.size[child], 0);
+    const group = { key, kind: "more", count: tail.length, nodes, what };
+    for (const child of tail) groups.set(child, group);
+  }
+}

@@ -1,0 +1,143 @@
+/* Plain sentences about one step and one node. Every number in them is the step's own. */
+import { apart, count, ms, percent, short } from "../../shared/web/format.js";
+import { finished, sourced } from "../../shared/web/run_words.js";
+
+/** @import { NodeId, StepView, Trial } from "./step_view.js" */
+
+/** @type {Record<string, string>} the states of nodes in words */
+export const states = {
+  root: "last token so far",
+  accepted: "accepted",
+  rejected: "rejected",
+  untested: "not tried",
+  never: "unreached",
+  bonus: "bonus, from the target",
+  correction: "correction, from the target",
+};
+
+const token = (view, node) => "“" + view.label(node) + "”";
+
+/**
+ * The bound of a trial: it accepts where its draw u is below.
+ * @param {Trial} trial
+ * @returns {number}
+ */
+export const acceptanceRatio = ({ p, q }) => (q > 0 ? p / q : p > 0 ? Infinity : 0);
+
+/** @type {(view: StepView, trial: Trial) => string} what it was decided on */
+function odds(view, { node, p, q }) {
+  const parent = view.topo.parents[node];
+  const before = view.trials.filter((trial) => view.topo.parents[trial.node] === parent);
+  const isResidual = before[0].node !== node;
+  const target = isResidual ? "After the earlier rejections the target’s residual" : "The target’s";
+  return `${target} probability is ${percent(p)} (draft ${percent(q)})`;
+}
+
+function accepted(view, trial) {
+  if (trial.u === null) return "The target sampled this very token, so it is accepted.";
+  if (view.greedy) return "This is the target’s most probable token, so it is accepted.";
+  const ratio = acceptanceRatio(trial);
+  if (ratio >= 1) return odds(view, trial) + ", so it is always accepted (p ≥ q).";
+  const [u, bound] = apart(trial.u, ratio);
+  return `u = ${u} is below p/q = ${bound}, so the token is accepted.`;
+}
+
+function rejected(view, trial) {
+  if (trial.u === null) return "The target sampled another token, so this one is rejected.";
+  if (view.greedy)
+    return "At temperature 0 only the target’s most probable token is accepted, and this is another.";
+  if (trial.p === 0) return odds(view, trial) + ", so it is rejected for any u.";
+  const [u, bound] = apart(trial.u, acceptanceRatio(trial));
+  return (
+    `${odds(view, trial)}; u = ${u} is above p/q = ${bound}, so it is rejected. The draft’s ` +
+    "probability is subtracted from the target’s and the rest renormalised."
+  );
+}
+
+function untested(view, node) {
+  const parent = view.topo.parents[node];
+  const taken = view.topo.children[parent].find((child) => view.state[child] === "accepted");
+  if (taken === undefined) return "Not tried: the walk ended before it.";
+  return "Not tried: an earlier sibling, " + token(view, taken) + ", was accepted.";
+}
+
+// The nearest ancestor that was tried, or could have been, decided that the walk never came here.
+function unreached(view, node) {
+  const { parents } = view.topo;
+  let above = parents[node];
+  while (above > 0 && view.state[above] === "never") above = parents[above];
+  const where = above === parents[node] ? "its parent " : "its ancestor ";
+  const isRejected = view.state[above] === "rejected";
+  const reason = isRejected ? " was rejected." : " was not tried: an earlier sibling was accepted.";
+  return "Unreached: " + where + token(view, above) + reason;
+}
+
+function bonus({ topo, path }) {
+  if (topo.n === 1)
+    return "Nothing was drafted: the target decodes this token alone, as in plain decoding.";
+  return path.length === topo.levels
+    ? "All drafted levels were accepted: the target adds one token for free."
+    : "The accepted path ends at a leaf of the tree: the target adds one token for free.";
+}
+
+function correction({ topo, path, matched, greedy }) {
+  const children = topo.children[path.at(-1)].length;
+  const none = "None of the " + count(children, "child", "children") + " was the ";
+  if (matched) return none + "token that the target sampled: it emits its own.";
+  if (greedy) return none + "target’s most probable token: the target emits it itself.";
+  const all = ["", "The only child was", "Both children were"][children];
+  return (
+    (all || `All ${children} children were`) +
+    " rejected: the target corrects with a token from the residual distribution."
+  );
+}
+
+/**
+ * Why a node has the state it has.
+ * @param {StepView} view
+ * @param {NodeId} node
+ * @returns {string}
+ */
+export function why(view, node) {
+  if (node === "bonus") return view.kind === "bonus" ? bonus(view) : correction(view);
+  const trial = view.trial(node);
+  switch (view.state[node]) {
+    case "root":
+      return "The last token known before this step. What the draft proposes hangs below it.";
+    case "accepted":
+      return trial ? accepted(view, trial) : "On the accepted path.";
+    case "rejected":
+      return rejected(view, trial);
+    case "untested":
+      return untested(view, node);
+    default:
+      return unreached(view, node);
+  }
+}
+
+/**
+ * What a step did, in one line.
+ * @param {StepView} view
+ * @returns {string}
+ */
+export function step({ topo, trials, path, kind }) {
+  if (topo.n === 1) return "Nothing drafted; the target decoded one token.";
+  const drafted = count(topo.n - 1, "token");
+  const end =
+    kind === "none" ? "; the run ended inside the accepted path." : ", plus one from the target.";
+  return `${drafted} drafted, ${trials.length} tried, ${path.length - 1} accepted${end}`;
+}
+
+/**
+ * A line for screen readers when a run ends.
+ * @param {{tokens: number, steps: number, tokensPerStep: number, seconds: number}} totals
+ * @param {string} end why
+ * @param {string} word where the numbers come from
+ * @returns {string}
+ */
+export function summary({ tokens, steps, tokensPerStep, seconds }, end, word) {
+  const ended = `Run ${finished(end)}: `;
+  const made = `${count(tokens, "token")} in ${count(steps, "step")}`;
+  const time = sourced(ms(seconds), word);
+  return `${ended}${made}, ${short(tokensPerStep)} tokens per step, ${time} in total.`;
+}
