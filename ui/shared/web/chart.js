@@ -71,7 +71,7 @@ function whole(layout, styles, size, views) {
 
 /** A Plotly figure, drawn once it has a size, and again when its size changes. */
 export class Chart {
-  /** @type {{data: any[], layout: any} | undefined} */
+  /** @type {any} */
   figure;
   waiting = false;
   views = 1; // how often the whole figure was asked for; in between, a zoom is kept
@@ -93,7 +93,7 @@ export class Chart {
     this.draw();
   }
 
-  /** @param {{data: any[], layout: any}} figure */
+  /** @param {any} figure as Plotly takes it: data and layout */
   show(figure) {
     this.figure = figure;
     this.draw();
