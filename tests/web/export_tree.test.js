@@ -8,7 +8,6 @@ import {
   nodesCsv,
   paths,
   treeJson,
-  treeSvg,
 } from "../../ui/lab/web/export_tree.js";
 import { parse as parseVector } from "../../ui/lab/web/acceptance_vectors.js";
 
@@ -47,14 +46,6 @@ test("the table of nodes has a line for each, with its chance", () => {
   assert.equal(rows.length, 4);
   assert.equal(rows[0].split(",").length, 5);
   assert.deepEqual(rows.slice(1), ["0,-1,1,1,1", "1,0,2,1,0.5", "2,0,2,2,0.25"]);
-});
-
-test("the picture has all nodes and edges, and its title is text", () => {
-  const picture = treeSvg([-1, 0, 0], [0.5, 0.25], '<b> & "c"');
-  assert.equal(picture.match(/<path /g).length, 2);
-  assert.equal(picture.match(/<text /g).length, 1 + 3);
-  assert.ok(picture.includes("&lt;b&gt; &amp; &quot;c&quot;"));
-  assert.ok(!picture.includes("<b>"));
 });
 
 test("chances take few characters", () => {

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import {
   LaneTotals,
   lanePlaces,
-  ordinal,
+  placeInWords,
   referenceLane,
   speedInterval,
   speedRatio,
@@ -147,5 +147,8 @@ function wavering(next) {
 }
 
 test("places have their English endings", () => {
-  assert.deepEqual([1, 2, 3, 4].map(ordinal), ["1st", "2nd", "3rd", "4th"]);
+  assert.deepEqual(
+    [1, 2, 3, 4].map((place) => placeInWords({ place, tied: false })),
+    ["1st", "2nd", "3rd", "4th"],
+  );
 });

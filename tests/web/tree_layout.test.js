@@ -1,7 +1,8 @@
 // Where the nodes of a tree go.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { focus, ticks, topology } from "../../ui/shared/web/tree_layout.js";
+import { focusLayout } from "../../ui/decode/web/focus_layout.js";
+import { ticks, topology } from "../../ui/shared/web/tree_layout.js";
 
 const SMALL = [-1, 0, 0, 1, 1, 2];
 
@@ -47,7 +48,7 @@ test("no two nodes of any tree meet in one cell", () => {
 test("focus draws the accepted path and closes all other nodes", () => {
   const topo = topology(SMALL);
   const view = { path: [0, 1], state: ["accepted", "accepted", "rejected", "", "", ""] };
-  const drawn = focus(topo, view, new Set(), false);
+  const drawn = focusLayout(topo, view, new Set(), false);
   assert.deepEqual(keys(drawn), ["n0", "n1", "n3", "n4", "n2"]);
   const closed = drawn.items.find((item) => item.key === "n2");
   assert.equal(closed.folded, 1);
@@ -57,7 +58,7 @@ test("focus draws the accepted path and closes all other nodes", () => {
 
 test("a node that was opened shows what is below it", () => {
   const topo = topology(SMALL);
-  const drawn = focus(topo, stepOf(topo, "untried"), new Set(["n2"]), false);
+  const drawn = focusLayout(topo, stepOf(topo, "untried"), new Set(["n2"]), false);
   assert.deepEqual(keys(drawn), ["n0", "n1", "n2", "n5"]);
   assert.equal(drawn.items[2].open, true);
 });
@@ -65,7 +66,7 @@ test("a node that was opened shows what is below it", () => {
 test("the bonus token stands behind the end of the path", () => {
   const topo = topology([-1, 0]);
   const view = { path: [0, 1], state: ["accepted", "accepted"] };
-  const { items } = focus(topo, view, new Set(), true);
+  const { items } = focusLayout(topo, view, new Set(), true);
   const bonus = items[items.length - 1];
   assert.deepEqual([bonus.key, bonus.col, bonus.row], ["bonus", 2, 0]);
   assert.equal(bonus.parent.key, "n1");
@@ -74,16 +75,16 @@ test("the bonus token stands behind the end of the path", () => {
 test("many untried children become one group, which can be opened", () => {
   const topo = star(20);
   const view = stepOf(topo, "untried");
-  const closed = focus(topo, view, new Set(), false);
+  const closed = focusLayout(topo, view, new Set(), false);
   assert.deepEqual(keys(closed), ["n0", "n1", "n2", "g0:untried"]);
   assert.equal(closed.items[3].count, 18);
-  const open = focus(topo, view, new Set(["g0:untried"]), false);
+  const open = focusLayout(topo, view, new Set(["g0:untried"]), false);
   assert.equal(open.items.length, 21);
 });
 
 test("of many rejected children the first nine and the last three are drawn", () => {
   const topo = star(20);
-  const { items } = focus(topo, stepOf(topo, "rejected"), new Set(), false);
+  const { items } = focusLayout(topo, stepOf(topo, "rejected"), new Set(), false);
   const group = items.find((item) => item.kind === "more");
   assert.equal(items.length, 1 + 9 + 1 + 3);
   assert.deepEqual([group.key, group.count, group.nodes], ["g0:rejected", 8, 8]);

@@ -7,10 +7,10 @@ import { PUBLISHED_TREES } from "../../ui/lab/web/published_trees.js";
 import {
   bestK,
   branching,
-  ceiling,
   chain,
   filled,
   kary,
+  limit as limitOf,
   sequences,
 } from "../../ui/lab/web/tree_shapes.js";
 
@@ -56,12 +56,12 @@ test("shapes come near their limit and never pass it", () => {
     ["sequences", 3, sequences(601, 3), 1e-9],
     ["kary", 2, kary(1023, 2), 0.15],
   ]) {
-    const limit = ceiling(name, k, rates);
+    const limit = limitOf(name, k, rates);
     const reached = expectedTokens(parents, rates);
     assert.ok(reached < limit + 1e-9, name);
     assert.ok(reached > limit - off, `${name}: ${reached} of ${limit}`);
   }
-  assert.equal(ceiling("chain", null, [1]), Infinity);
+  assert.equal(limitOf("chain", null, [1]), Infinity);
 });
 
 test("the best k has more expected tokens than any other", () => {
