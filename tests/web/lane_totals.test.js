@@ -147,8 +147,6 @@ function wavering(next) {
 }
 
 test("places have their English endings", () => {
-  assert.deepEqual(
-    [1, 2, 3, 4].map((place) => placeInWords({ place, tied: false })),
-    ["1st", "2nd", "3rd", "4th"],
-  );
+  const words = [1, 2, 3, 4].map((place) => placeInWords({ place, tied: false }));
+  assert.deepEqual(words, ["1st", "2nd", "3rd", "4th"]);
 });

@@ -10,7 +10,7 @@ import {
   chain,
   filled,
   kary,
-  limit as limitOf,
+  limit,
   sequences,
 } from "../../ui/lab/web/tree_shapes.js";
 
@@ -56,12 +56,12 @@ test("shapes come near their limit and never pass it", () => {
     ["sequences", 3, sequences(601, 3), 1e-9],
     ["kary", 2, kary(1023, 2), 0.15],
   ]) {
-    const limit = limitOf(name, k, rates);
+    const most = limit(name, k, rates);
     const reached = expectedTokens(parents, rates);
-    assert.ok(reached < limit + 1e-9, name);
-    assert.ok(reached > limit - off, `${name}: ${reached} of ${limit}`);
+    assert.ok(reached < most + 1e-9, name);
+    assert.ok(reached > most - off, `${name}: ${reached} of ${most}`);
   }
-  assert.equal(limitOf("chain", null, [1]), Infinity);
+  assert.equal(limit("chain", null, [1]), Infinity);
 });
 
 test("the best k has more expected tokens than any other", () => {

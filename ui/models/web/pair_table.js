@@ -79,6 +79,7 @@ export class PairTable {
     );
     const look = { text: "Choose", label: "Choose " + pair.name, hint: "Needs " + pair.needs };
     button(cell(row, 6), look).addEventListener("click", () => this.choose(pair.name));
+    if (!pair.note) return [row];
     const note = el("tr", { class: "md-needs" });
     el("td", { colspan: COLUMNS.length, text: pair.note }, note);
     return [row, note];
