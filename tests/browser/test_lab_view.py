@@ -33,7 +33,8 @@ from sequoia.algorithm.best_tree import best_first, dp_table, expected_tokens
 from sequoia.assets_folder import BUNDLED_PAIR
 from sequoia.loading.load import recorded_acceptances
 from sequoia.measuring.acceptance_by_level import wilson
-from sequoia.planning.plan_for_machine import bounds, step_seconds
+from sequoia.planning.plan_for_machine import bounds
+from sequoia.planning.simulated_step_times import step_seconds
 
 STATE = "made.state"
 P = "modules.planner"
@@ -265,22 +266,6 @@ def test_shapes_that_fit_are_the_named_trees(page: Page) -> None:
     assert Tree.from_parents(
         page.evaluate("modules.shapes.branching(29, [4, 2, 2])")
     ) == Tree.from_branching([4, 2, 2])
-
-
-def test_limits_are_what_the_shapes_come_near_to_and_never_pass(page: Page) -> None:
-    given = Acceptance((0.6, 0.1, 0.05))
-    put(page, rates=list(given.rates))
-    for name, k, tree in (
-        ("chain", None, Tree.chain(200)),
-        ("sequences", 3, Tree.sequences(3, 200)),
-        ("kary", 2, Tree.kary(2, 10)),
-    ):
-        limit = page.evaluate(
-            "([name, k, r]) => modules.shapes.limit(name, k, r)", [name, k, list(given.rates)]
-        )
-        reached = expected_tokens(tree, given)
-        assert reached < limit + 1e-9
-        assert reached == pytest.approx(limit, rel=1e-6 if name != "kary" else 0.05)
 
 
 def test_the_table_says_the_size_and_its_figures_are_pythons(page: Page) -> None:

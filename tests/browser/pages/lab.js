@@ -1,4 +1,5 @@
-/* The Lab by itself, with a simulated profile. ?dark; ?plotly=ADDRESS of plotly.min.js for the figures. */
+/* The Lab by itself, with a simulated profile. ?dark; ?plotly=ADDRESS of plotly.min.js for the
+   figures. */
 import * as planner from "../../../ui/lab/web/planner.js";
 import * as shapes from "../../../ui/lab/web/tree_shapes.js";
 import * as vectors from "../../../ui/lab/web/acceptance_vectors.js";
