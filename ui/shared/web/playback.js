@@ -56,6 +56,7 @@ export class Playback {
   /**
    * Move on to the time of a frame.
    * @param {number} _now in ms
+   * @returns {void}
    */
   advance(_now) {
     throw new Error("a subclass advances");
