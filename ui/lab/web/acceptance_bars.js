@@ -26,10 +26,12 @@ export class AcceptanceBars {
 
   /**
    * @param {HTMLElement} host
+   * @param {import("./lab_state.js").LabState} state
    * @param {{pick: (k: number) => void, move: (k: number, rate: number) => void}} on a bar was
    *   chosen; a bar is to be `rate`
    */
-  constructor(host, on) {
+  constructor(host, state, on) {
+    this.state = state;
     this.on = on;
     const box = el("div", { class: "sq-lab-bars", role: "group", "aria-label": NAME }, host);
     for (const tick of TICKS) {
@@ -58,11 +60,11 @@ export class AcceptanceBars {
     node.addEventListener("focus", () => this.on.pick(k));
     node.addEventListener("keydown", (event) => this.press(event, k));
     node.addEventListener("pointerdown", (event) => this.grab(event, k));
-    return { node, fill, even, fit, range, rate: 0 };
+    return { node, fill, even, fit, range };
   }
 
   press(event, k) {
-    const { rate } = this.pool.items[k];
+    const rate = this.state.rates[k]; // the next key may come before the next frame
     const step = event.shiftKey ? 0.1 : event.altKey ? 0.001 : 0.01;
     const moves = {
       ArrowUp: rate + step,
@@ -99,8 +101,8 @@ export class AcceptanceBars {
       node.addEventListener(name, () => end.abort(), { signal });
   }
 
-  /** @param {import("./lab_state.js").LabState} state */
-  paint({ rates, even, origin, pick }) {
+  paint() {
+    const { rates, even, origin, pick } = this.state;
     const shown = Math.min(rates.length, MOST_BARS);
     const smoothed = even === rates ? null : even;
     const counts = origin.visited > 0 && origin.accepted ? origin : null;
@@ -123,7 +125,6 @@ export class AcceptanceBars {
   paintBar(bar, k, { rate, smoothed, counts, pick }) {
     const { node, fill, even, fit, range } = bar;
     const interval = counts && vectors.wilson(counts.accepted[k] ?? 0, counts.visited);
-    bar.rate = rate;
     fill.style.height = percentHeight(rate);
     attr(node, "aria-valuenow", rate.toFixed(4));
     attr(node, "tabindex", k === Math.min(pick, MOST_BARS - 1) ? "0" : "-1");

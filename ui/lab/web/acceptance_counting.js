@@ -59,9 +59,12 @@ export class AcceptanceCounting {
   makeSettings(line) {
     this.heat = this.number(line, "T", "0.6", "count-temperature", "Temperature (T)");
     this.topP = this.number(line, "top-p", "1", "count-top-p", "top-p");
-    this.measure = button(line, { text: "Measure", hint: TOOLTIPS["button measure acceptance"] });
-    this.measure.dataset.part = "measure";
-    this.measure.addEventListener("click", () => this.ask());
+    this.measure = button(line, {
+      text: "Measure",
+      hint: TOOLTIPS["button measure acceptance"],
+      part: "measure",
+      act: () => this.ask(),
+    });
   }
 
   makeText() {

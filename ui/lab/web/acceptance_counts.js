@@ -87,9 +87,11 @@ export class AcceptanceCounts {
     const words = `${atlas.name} · T = ${temperature}, top-p ${count.top_p} · ${visited} ${unit}`;
     el("span", { class: "sq-lab-counted-words", text: words }, head);
     const tools = el("span", { class: "sq-segments" }, head);
-    const use = button(tools, { text: "Use", hint: TOOLTIPS["button use a count"] });
-    use.addEventListener("click", () => this.onUse(count.rates, measured(count)));
-    const remove = button(tools, { icon: "close", label: "Remove this count" });
-    remove.addEventListener("click", () => this.drop(count));
+    button(tools, {
+      text: "Use",
+      hint: TOOLTIPS["button use a count"],
+      act: () => this.onUse(count.rates, measured(count)),
+    });
+    button(tools, { icon: "close", label: "Remove this count", act: () => this.drop(count) });
   }
 }

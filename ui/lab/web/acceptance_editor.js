@@ -44,7 +44,7 @@ export class AcceptanceEditor {
     this.makeMenu(body);
     this.makeOrigin(body);
     this.power = new PowerLaw(body, () => this.usePower());
-    this.bars = new AcceptanceBars(body, {
+    this.bars = new AcceptanceBars(body, state, {
       pick: (k) => this.pick(k),
       move: (k, rate) => this.move(k, rate),
     });
@@ -57,13 +57,14 @@ export class AcceptanceEditor {
 
   makeTools(host) {
     const tools = el("div", { class: "sq-segments" }, host);
-    this.paste = button(tools, { text: "Paste", hint: TOOLTIPS["button paste"] });
-    this.paste.dataset.part = "paste";
-    this.paste.addEventListener("click", () => this.togglePasting());
-    const json = button(tools, { text: "JSON", hint: "Save the vector as JSON" });
-    json.addEventListener("click", () => this.saveJson());
-    const table = button(tools, { text: "CSV", hint: "Save the vector as CSV" });
-    table.addEventListener("click", () => this.saveCsv());
+    this.paste = button(tools, {
+      text: "Paste",
+      hint: TOOLTIPS["button paste"],
+      part: "paste",
+      act: () => this.togglePasting(),
+    });
+    button(tools, { text: "JSON", hint: "Save the vector as JSON", act: () => this.saveJson() });
+    button(tools, { text: "CSV", hint: "Save the vector as CSV", act: () => this.saveCsv() });
   }
 
   makeMenu(host) {
@@ -96,10 +97,8 @@ export class AcceptanceEditor {
     this.value.addEventListener("change", () => this.type());
     const rest = el("span", { class: "sq-lab-sum", "data-part": "sum" }, line);
     this.sum = addTerm(rest, "", "sum of rates");
-    const less = button(rest, { icon: "minus", label: "One rank fewer" });
-    less.addEventListener("click", () => this.resize(-1));
-    const more = button(rest, { icon: "plus", label: "One rank more" });
-    more.addEventListener("click", () => this.resize(1));
+    button(rest, { icon: "minus", label: "One rank fewer", act: () => this.resize(-1) });
+    button(rest, { icon: "plus", label: "One rank more", act: () => this.resize(1) });
     rove(rest);
     this.refusal = new Refusal(host, "problem");
   }
@@ -119,9 +118,11 @@ export class AcceptanceEditor {
       this.pasting,
     );
     const line = el("div", { class: "sq-lab-line" }, this.pasting);
-    const use = button(line, { text: "Use these" });
-    use.dataset.part = "use";
-    use.addEventListener("click", () => this.read(this.sheet.value, "pasted"));
+    button(line, {
+      text: "Use these",
+      part: "use",
+      act: () => this.read(this.sheet.value, "pasted"),
+    });
     this.makeFile(line);
     rove(line);
   }
@@ -129,8 +130,11 @@ export class AcceptanceEditor {
   makeFile(line) {
     const kinds = { accept: ".json,.csv,.txt", "aria-label": "A file with a vector" };
     const file = el("input", { type: "file", hidden: "", ...kinds }, line);
-    const open = button(line, { text: "Open a file", hint: TOOLTIPS["button open a vector"] });
-    open.addEventListener("click", () => file.click());
+    button(line, {
+      text: "Open a file",
+      hint: TOOLTIPS["button open a vector"],
+      act: () => file.click(),
+    });
     file.addEventListener("change", async () => {
       const [chosen] = file.files;
       const long = chosen?.size > MOST_BYTES;
@@ -284,7 +288,7 @@ export class AcceptanceEditor {
     show(this.back, Boolean(origin.from));
     if (this.menu.value !== this.kind) this.menu.value = this.kind;
     show(this.power.root, this.kind === "power");
-    this.bars.paint(this.state);
+    this.bars.paint();
     this.counting.paint(origin);
     this.paintFields(rates, Math.min(pick, rates.length - 1));
   }

@@ -56,15 +56,18 @@ export class LabTreeControls {
   makeTools(host) {
     const { tree } = this;
     attr(host, "aria-label", "View of the tree");
-    this.fold = button(host, { text: "All nodes", hint: TOOLTIPS["button draw all nodes"] });
-    this.fold.addEventListener("click", () => tree.toggleAll());
+    this.fold = button(host, {
+      text: "All nodes",
+      hint: TOOLTIPS["button draw all nodes"],
+      act: () => tree.toggleAll(),
+    });
     const zoom = el("span", { class: "sq-segments", role: "group", "aria-label": "Zoom" }, host);
     for (const [icon, label, call] of /** @type {[string, string, () => void][]} */ ([
       ["minus", "Zoom out", () => tree.pan.zoomBy(0.8)],
       ["fit", "Switch between the whole tree and a readable size", () => tree.pan.zoomFit()],
       ["plus", "Zoom in", () => tree.pan.zoomBy(1.25)],
     ]))
-      button(zoom, { icon, label }).addEventListener("click", call);
+      button(zoom, { icon, label, act: call });
     rove(host);
   }
 
@@ -116,7 +119,7 @@ export class LabTreeControls {
       ["From best", "Start from the best tree of this budget", () => tree.start()],
       ["Clear", "Start from the root alone", () => tree.clear()],
     ]))
-      button(this.hands, { text: words, hint }).addEventListener("click", call);
+      button(this.hands, { text: words, hint, act: call });
   }
 
   numeric(host, part, label, take) {

@@ -63,8 +63,7 @@ export class ReadOuts {
     this.plan = el("p", { class: "sq-lab-says sq-lab-plan", "data-part": "plan" }, host);
     this.planText = el("span", {}, this.plan);
     const hint = TOOLTIPS["button use the fastest tree"];
-    this.use = button(this.plan, { text: "Use it", hint });
-    this.use.addEventListener("click", () => this.useBest());
+    this.use = button(this.plan, { text: "Use it", hint, act: () => this.useBest() });
   }
 
   /** Another profile was chosen: the best tree follows it, another tree stays. */
@@ -98,9 +97,13 @@ export class ReadOuts {
     const { state, link } = this;
     const line = el("div", { class: "sq-lab-line sq-lab-actions" }, host);
     const hint = TOOLTIPS["button run this tree"];
-    this.run = button(line, { text: "Run this tree", cls: "sq-lab-run", hint });
-    attr(this.run, "data-part", "run");
-    this.run.addEventListener("click", () => link.run(planner.canonical(state.parents)));
+    this.run = button(line, {
+      text: "Run this tree",
+      cls: "sq-lab-run",
+      hint,
+      part: "run",
+      act: () => link.run(planner.canonical(state.parents)),
+    });
     const name = { "aria-label": "Save the tree as", "data-part": "export" };
     this.forms = el("select", { class: "sq-input", ...name }, line);
     el("option", { value: "", text: "Save as…" }, this.forms);

@@ -78,8 +78,7 @@ export class ShapesTable {
     const panel = makePanel(host, about);
     this.word = el("span", { class: "sq-word" }, panel.titleBox);
     const hint = TOOLTIPS["button save the shapes as csv"];
-    const save = button(panel.tools, { text: "CSV", hint });
-    save.addEventListener("click", () => this.save());
+    button(panel.tools, { text: "CSV", hint, act: () => this.save() });
     const box = el("div", { class: "sq-lab-wide" }, panel.body);
     const table = el("table", { class: "sq-lab-table" }, box);
     const head = el("tr", {}, el("thead", {}, table));

@@ -19,7 +19,8 @@ import TOOLTIPS from "../../../assets/tooltips.json" with { type: "json" };
 /** @typedef {import("./race_store.js").RaceStore} RaceStore */
 /**
  * One chart. `shows`: the state it shows, `at`: when it was drawn, in milliseconds.
- * @typedef {{panel: any, word: HTMLElement, chart?: Chart, make?: () => object | null,
+ * @typedef {{data: any[], layout: any}} Drawing what Plotly draws
+ * @typedef {{panel: any, word: HTMLElement, chart?: Chart, make?: () => Drawing | null,
  *   shows: string, at: number}} Figure
  */
 
@@ -66,7 +67,7 @@ export class RaceCharts {
   /**
    * @param {string} part
    * @param {string} title
-   * @param {() => object | null} make
+   * @param {() => Drawing | null} make
    * @returns {Figure}
    */
   figure(part, title, make) {

@@ -52,7 +52,7 @@ export class DpControls {
       ["minus", "Show more columns", TOOLTIPS["button more columns"], 0.5],
       ["plus", "Show fewer columns", TOOLTIPS["button fewer columns"], 2],
     ]))
-      button(zoom, { icon, label, hint }).addEventListener("click", () => this.dp.zoom(factor));
+      button(zoom, { icon, label, hint, act: () => this.dp.zoom(factor) });
   }
 
   makeSave(host) {

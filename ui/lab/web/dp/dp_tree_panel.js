@@ -21,8 +21,13 @@ export class DpTreePanel {
     const head = el("div", { class: "dp-tree-head" }, host);
     this.title = el("p", { class: "dp-tree-title", "data-part": "dp-tree-title" }, head);
     const hint = TOOLTIPS["button hold a cell"];
-    this.pin = button(head, { icon: "pin", label: "Pin this cell", hint, cls: "dp-pin" });
-    this.pin.addEventListener("click", () => dp.set({ pinned: !dp.pinned }));
+    this.pin = button(head, {
+      icon: "pin",
+      label: "Pin this cell",
+      hint,
+      cls: "dp-pin",
+      act: () => dp.set({ pinned: !dp.pinned }),
+    });
     this.use = button(head, { text: USE, cls: "dp-use" });
     this.use.dataset.part = "dp-use";
     this.use.addEventListener("click", () => {

@@ -37,11 +37,19 @@ export class DpWalk {
     addTerm(el("h4", { class: "dp-small" }, head), "Traceback", "traceback");
     this.place = el("span", { class: "dp-small dp-place" }, head);
     const back = "Previous step of the traceback";
-    this.back = button(head, { icon: "back", label: back, cls: "sq-mini-btn" });
-    this.back.addEventListener("click", () => this.go(this.at - 1));
+    this.back = button(head, {
+      icon: "back",
+      label: back,
+      cls: "sq-mini-btn",
+      act: () => this.go(this.at - 1),
+    });
     const next = "Next step of the traceback";
-    this.next = button(head, { icon: "next", label: next, cls: "sq-mini-btn" });
-    this.next.addEventListener("click", () => this.go(this.at + 1));
+    this.next = button(head, {
+      icon: "next",
+      label: next,
+      cls: "sq-mini-btn",
+      act: () => this.go(this.at + 1),
+    });
     rove(head);
   }
 
