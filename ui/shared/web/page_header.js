@@ -41,8 +41,7 @@ const ACTS = {
 
 // The view of the tab that is open.
 function focusView() {
-  /** @type {HTMLElement[]} */
-  const views = [...document.querySelectorAll(".sq-stage")];
+  const views = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".sq-stage")]);
   const view = views.find((one) => one.offsetParent);
   if (!view) return;
   view.tabIndex = -1;
